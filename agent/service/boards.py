@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from string import ascii_lowercase
 
 from agent.exchange.imported import ELSEWHERE
@@ -80,80 +79,123 @@ class LeaderboardView:
     chart: Chart  # what is drawn
 
 
-def leaderboard_of(summaries: Sequence[RunSummary]) -> LeaderboardView:
-    """Show summaries, one a benchmark and model, as a leaderboard."""
-    ordered = sorted(summaries, key=_board_of)
-    apart = _told_apart(ordered)
-    boards = []
-    for (_, category, benchmark, _), group in groupby(ordered, _board_of):
-        own = sorted(group, key=_best_first)
-        details, main = own[0].run.details, own[0].main
-        rows = tuple(
-            BoardRow(run_head(s.run), apart[id(s)], _parts(s), run_figure(s, s.shown), s.judged, s.rank) for s in own
-        )
-        twins = any(row.main.metric.twin is not None for row in rows)
-        boards.append(Board(benchmark, details.display_name, category, details.access, main.display_name, twins, rows))
-    compared = compare_summaries(summaries)
-    noted = {note for board in boards for row in board.rows for note in row.main.notes}
+def build_leaderboard(summaries: Sequence[RunSummary]) -> LeaderboardView:
+    """Arrange summaries, one for each benchmark and model, as a leaderboard."""
+    boards = _build_boards(summaries)
+    comparison = compare_summaries(summaries)
     return LeaderboardView(
-        tuple(boards),
-        tuple(_win_rates(summaries, compared.rates)),
-        compared.left_out,
-        dict(zip((note for note in Note if note in noted), ascii_lowercase, strict=False)),
-        any(row.run.imported for board in boards for row in board.rows),
-        build_chart(ordered, "Local leaderboard"),
+        boards=boards,
+        win_rates=tuple(_list_win_rates(summaries, comparison.rates)),
+        left_out=comparison.left_out,
+        legend=_letter_notes(boards),
+        imported=any(row.run.imported for board in boards for row in board.rows),
+        chart=build_chart(sorted(summaries, key=_choose_board), "Local leaderboard"),
     )
 
 
-def _board_of(summary: RunSummary) -> tuple[int, str, str, str]:
-    """Return which board the summary is on, in their order: MedHELM's categories, own benchmarks, then others."""
+def _build_boards(summaries: Sequence[RunSummary]) -> tuple[Board, ...]:
+    """Return the boards in their order, see `_choose_board`."""
+    labels = _label_summaries(summaries)
+    groups: dict[tuple[int, str, str, str], list[RunSummary]] = {}
+    for summary in summaries:
+        groups.setdefault(_choose_board(summary), []).append(summary)
+    boards: list[Board] = []
+    for key, group in sorted(groups.items(), key=lambda item: item[0]):
+        _, category, benchmark, _ = key
+        ranked = sorted(group, key=_order_best_first)
+        rows = tuple(_build_row(summary, labels[id(summary)]) for summary in ranked)
+        boards.append(
+            Board(
+                benchmark=benchmark,
+                name=ranked[0].run.details.display_name,
+                category=category,
+                access=ranked[0].run.details.access,
+                metric=ranked[0].main.display_name,
+                twins=any(row.main.metric.twin is not None for row in rows),
+                rows=rows,
+            )
+        )
+    return tuple(boards)
+
+
+def _build_row(summary: RunSummary, labels: tuple[str, ...]) -> BoardRow:
+    return BoardRow(
+        run=run_head(summary.run),
+        apart=labels,
+        parts=_list_parts(summary),
+        main=run_figure(summary, summary.shown),
+        judged=summary.judged,
+        rank=summary.rank,
+    )
+
+
+def _letter_notes(boards: Sequence[Board]) -> dict[Note, str]:
+    """Return a letter for each note that some row has, in the order of `Note`."""
+    used = {note for board in boards for row in board.rows for note in row.main.notes}
+    notes = [note for note in Note if note in used]
+    return dict(zip(notes, ascii_lowercase, strict=False))
+
+
+def _choose_board(summary: RunSummary) -> tuple[int, str, str, str]:
+    """Return the board of a summary, as boards are ordered: MedHELM's categories, own benchmarks, then others."""
     category = summary.run.details.category or OWN
-    return (OWN, ELSEWHERE).index(category) + 1 if category in (OWN, ELSEWHERE) else 0, *(
-        category, summary.run.benchmark, summary.main.metric,
-    )  # fmt: skip
+    order = {OWN: 1, ELSEWHERE: 2}.get(category, 0)
+    return order, category, summary.run.benchmark, summary.main.metric
 
 
-def _best_first(summary: RunSummary) -> tuple[bool, bool, float, str]:
+def _order_best_first(summary: RunSummary) -> tuple[bool, bool, float, str]:
+    """Return a sort key: best mean first; below it means of a metric that is not the main one, then no mean."""
     value = summary.shown.mean.value
     return value is None, summary.shown is not summary.main, -(value or 0.0), summary.run.model
 
 
-def _told_apart(summaries: Sequence[RunSummary]) -> dict[int, tuple[str, ...]]:
-    """Return, by summary, what tells it from the other rows of its model.
+def _label_summaries(summaries: Sequence[RunSummary]) -> dict[int, tuple[str, ...]]:
+    """Return, by the summary's `id()`, the labels that distinguish it from the other rows of its model.
 
-    That is where it was made, its deployment, what its run entry says more, and the metric if it is not the main one.
+    They are its origin, its deployment, the further arguments of its run entry, and the metric if it is not the main
+    one.
     """
-    deployments = Counter(model for model, _ in {(s.run.model, s.run.deployment) for s in summaries})
-    alike = Counter((_board_of(s), s.run.model, s.run.deployment) for s in summaries)
-    apart = {}
+    deployments: dict[str, set[str]] = {}
+    row_counts: Counter[tuple[object, str, str]] = Counter()
     for summary in summaries:
         run = summary.run
-        if not run.run_id:
-            parts = [f"leaderboard {run.suite}"]
-        else:
-            parts = [f"deployment {run.deployment}"] if deployments[run.model] > 1 else []
-        if alike[_board_of(summary), run.model, run.deployment] > 1:
-            parts += _pairs(run) or ["plain"]
+        deployments.setdefault(run.model, set()).add(run.deployment)
+        row_counts[_choose_board(summary), run.model, run.deployment] += 1
+    labels: dict[int, tuple[str, ...]] = {}
+    for summary in summaries:
+        run = summary.run
+        parts: list[str] = []
+        if not run.run_id:  # a row of an imported leaderboard
+            parts.append(f"leaderboard {run.suite}")
+        elif len(deployments[run.model]) > 1:
+            parts.append(f"deployment {run.deployment}")
+        if row_counts[_choose_board(summary), run.model, run.deployment] > 1:
+            parts += _list_arguments(run) or ["plain"]
         if summary.shown is not summary.main:
             parts.append(summary.shown.display_name)
-        apart[id(summary)] = tuple(parts)
-    return apart
+        labels[id(summary)] = tuple(parts)
+    return labels
 
 
-def _pairs(run: Run) -> list[str]:
-    """Return what the run's entry says besides model and deployment."""
+def _list_arguments(run: Run) -> list[str]:
+    """Return the arguments of the run's entry besides model and deployment."""
     return [f"{key}={value}" for key, value in run.pairs if key not in ("model", "model_deployment")]
 
 
-def _parts(summary: RunSummary) -> tuple[PartLine, ...]:
+def _list_parts(summary: RunSummary) -> tuple[PartLine, ...]:
     if len(summary.runs) < 2:
         return ()
-    return tuple(PartLine(run.run_id, ", ".join(_pairs(run)) or "plain") for run in summary.runs)
+    return tuple(PartLine(run.run_id, ", ".join(_list_arguments(run)) or "plain") for run in summary.runs)
 
 
-def _win_rates(summaries: Sequence[RunSummary], of: Mapping[str, float | None]) -> list[WinRate]:
-    mute = {summary.run.model for summary in summaries if not summary.run.details.language_model}
+def _list_win_rates(summaries: Sequence[RunSummary], rates: Mapping[str, float | None]) -> list[WinRate]:
+    """Return the win rates, best first; none for a single model."""
+    if len(rates) < 2:
+        return []
+    baselines = {summary.run.model for summary in summaries if not summary.run.details.language_model}
     standings = {summary.run.model: summary.standing for summary in summaries}
-    rates = [WinRate(model, model not in mute, rate, standings[model]) for model, rate in of.items()]
-    rates.sort(key=lambda line: (line.rate is None, -(line.rate or 0.0), line.model))
-    return rates if len(rates) > 1 else []
+    lines: list[WinRate] = []
+    for model, rate in rates.items():
+        lines.append(WinRate(model, language_model=model not in baselines, rate=rate, standing=standings[model]))
+    lines.sort(key=lambda line: (line.rate is None, -(line.rate or 0.0), line.model))
+    return lines

@@ -24,8 +24,15 @@ from agent.results.standings import add_standings
 from agent.results.subgroups import summarise_subgroups
 from agent.results.summarize import RunSummary, pool_runs, summarise_run, summarise_suite
 from agent.service.render import Renderer
-from agent.service.run_views import RunPage, instances_page, page_count, run_page
-from agent.service.suite_views import ReleasePage, SitePage, SuitePage, release_page, site_page, suite_page
+from agent.service.run_views import InstancesPage, RunPage, instances_page, page_count, run_page
+from agent.service.suite_views import (
+    ReleasePage,
+    SitePage,
+    SuitePage,
+    build_release_page,
+    build_site_page,
+    build_suite_page,
+)
 from agent.store import Run, Store
 from agent.store.releases import LocalRelease
 
@@ -49,7 +56,7 @@ class SitePages:
         name: the site's name, for the head of each page.
         store: what is shown. It is only read.
         clearer: makes texts of cases fit to be seen.
-        catalogue: the benchmarks here, by id: what is known of an imported leaderboard's.
+        catalogue: the benchmarks here, by id; they describe those of an imported leaderboard.
         prices: by deployment, as they are now.
         release: show this local release with its suites and nothing else.
         names: what runs are called, where the pages leave as files; by default as they are.
@@ -80,100 +87,116 @@ class SitePages:
             StoreError: the store cannot be read.
         """
         if path == "style.css":
-            return self._style()
+            return self._draw_style()
         stem, _, form = path.rpartition(".")
-        view = self._view(stem) if form in ("html", "json") else None
-        return None if view is None else self._drawn(view, path)
+        view = self._build_view(stem) if form in ("html", "json") else None
+        return None if view is None else self._draw(view, path)
 
     def everything(self) -> Iterator[tuple[str, PageFile]]:
         """Draw every page there is now, with its twin, and the style sheet: path and content.
 
         Each page of instances is cleared once for its two forms.
         """
-        yield "style.css", self._style()
-        for stem, view in self._views():
+        yield "style.css", self._draw_style()
+        for stem, view in self._iter_views():
             for path in (f"{stem}.html", f"{stem}.json"):
-                yield path, self._drawn(view, path)
+                yield path, self._draw(view, path)
 
     def count(self) -> int:
         """How many pages there are now, each with its twin counting once."""
-        runs = self._runs()
-        heads = 1 + len({run.suite for run in runs}) + len(self._releases())
+        runs = self._list_runs()
+        heads = 1 + len({run.suite for run in runs}) + len(self._list_releases())
         return heads + sum(1 + page_count(self._store, run) for run in runs)
 
     def problem(self, title: str, message: str, advice: str, path: str) -> bytes:
         """Draw a page that tells the reader what went wrong and what to do."""
         return self._renderer.problem(title, message, advice, path)
 
-    def _style(self) -> PageFile:
+    def _draw_style(self) -> PageFile:
         return PageFile(self._renderer.stylesheet(), "text/css; charset=utf-8")
 
-    def _drawn(self, view: object, path: str) -> PageFile:
+    def _draw(self, view: object, path: str) -> PageFile:
         if path.endswith(".json"):
             return PageFile(self._renderer.json(view), "application/json")
         return PageFile(self._renderer.html(view, path), "text/html; charset=utf-8")
 
-    def _view(self, stem: str) -> object | None:
+    def _build_view(self, stem: str) -> object | None:
+        """Return the view of one page by its path without the ending; None for a path that is no page."""
         if stem == "index":
-            return self._site_page()
+            return self._build_site_page()
         if match := _RELEASE.fullmatch(stem):
-            name = next((one.name for one in self._releases() if suite_slug(one.name) == match[1]), None)
-            return None if name is None else self._release_page(name)
+            return self._build_release_at(match[1])
         if match := _SUITE.fullmatch(stem):
-            name = next((name for name in self._suites() if suite_slug(name) == match[1]), None)
-            return None if name is None else self._suite_page(name, summarise_suite(self._store, name))
+            return self._build_suite_at(match[1])
         if match := _RUN.fullmatch(stem):
-            run = self._store.runs.find(match[1])
-            if run is None or run.suite not in self._suites():
-                return None
-            if match[2] is None:
-                return self._run_page(summarise_run(self._store, run))
-            return instances_page(self._store, run, int(match[2]), self._clearer, self._names)
+            return self._build_run_at(match[1], match[2])
         return None
 
-    def _views(self) -> Iterator[tuple[str, object]]:
-        """Yield what `_view` returns for every page, by stem, with each run summarised once."""
-        yield "index", self._site_page()
-        for release in self._releases():
-            yield f"releases/{suite_slug(release.name)}/index", self._release_page(release.name)
-        for suite in self._suites():
+    def _build_release_at(self, slug: str) -> ReleasePage | None:
+        for release in self._list_releases():
+            if suite_slug(release.name) == slug:
+                return self._build_release_page(release.name)
+        return None
+
+    def _build_suite_at(self, slug: str) -> SuitePage | None:
+        for suite in self._list_suites():
+            if suite_slug(suite) == slug:
+                return self._build_suite_page(suite, summarise_suite(self._store, suite))
+        return None
+
+    def _build_run_at(self, run_id: str, instances_number: str | None) -> RunPage | InstancesPage | None:
+        run = self._store.runs.find(run_id)
+        # A page of one release shows the runs of its suites only.
+        if run is None or run.suite not in self._list_suites():
+            return None
+        if instances_number is None:
+            return self._build_run_page(summarise_run(self._store, run))
+        return instances_page(self._store, run, int(instances_number), self._clearer, self._names)
+
+    def _iter_views(self) -> Iterator[tuple[str, object]]:
+        """Yield what `_build_view` returns for every page, by stem, with each run summarised once."""
+        yield "index", self._build_site_page()
+        for release in self._list_releases():
+            yield f"releases/{suite_slug(release.name)}/index", self._build_release_page(release.name)
+        for suite in self._list_suites():
             summaries = summarise_suite(self._store, suite)
-            yield f"suites/{suite_slug(suite)}/index", self._suite_page(suite, summaries)
+            yield f"suites/{suite_slug(suite)}/index", self._build_suite_page(suite, summaries)
             for summary in summaries:
                 run = summary.run
-                yield f"runs/{run.run_id}/index", self._run_page(summary)
+                yield f"runs/{run.run_id}/index", self._build_run_page(summary)
                 for number in range(1, page_count(self._store, run) + 1):
                     page = instances_page(self._store, run, number, self._clearer, self._names)
                     if page is not None:  # the run may have shrunk since
                         yield f"runs/{run.run_id}/instances-{number}", page
 
-    def _site_page(self) -> SitePage:
-        return site_page(self._runs(), self._releases())
+    def _build_site_page(self) -> SitePage:
+        return build_site_page(self._list_runs(), self._list_releases())
 
-    def _releases(self) -> list[LocalRelease]:
-        return [one for one in self._store.releases.read_all() if self._release in (None, one.name)]
+    def _list_releases(self) -> list[LocalRelease]:
+        return [release for release in self._store.releases.read_all() if self._release in (None, release.name)]
 
-    def _suites(self) -> list[str]:
+    def _list_suites(self) -> list[str]:
         suites = self._store.runs.list_suites()
         if self._release is None:
             return suites
-        parts = [part for release in self._releases() for part in release.parts]
+        parts = [part for release in self._list_releases() for part in release.parts]
         return [suite for suite in suites if suite in parts]
 
-    def _runs(self) -> list[Run]:
-        return [run for suite in self._suites() for run in self._store.runs.select(suite)]
+    def _list_runs(self) -> list[Run]:
+        return [run for suite in self._list_suites() for run in self._store.runs.select(suite)]
 
-    def _suite_page(self, suite: str, runs: list[RunSummary]) -> SuitePage:
-        pooled = add_standings(self._store, pool_runs(self._store, [one.run for one in runs], runs))
-        return suite_page(suite, list(map(self._names.summary, pooled)), list(map(self._names.summary, runs)))
+    def _build_suite_page(self, suite: str, runs: list[RunSummary]) -> SuitePage:
+        pooled = pool_runs(self._store, [summary.run for summary in runs], runs)
+        pooled = add_standings(self._store, pooled)
+        return build_suite_page(suite, list(map(self._names.summary, pooled)), list(map(self._names.summary, runs)))
 
-    def _release_page(self, release: str) -> ReleasePage:
-        called = {board.name: board.details["release"] for board in self._store.releases.read_leaderboards()}
+    def _build_release_page(self, release: str) -> ReleasePage:
+        leaderboards = {board.name: board.details["release"] for board in self._store.releases.read_leaderboards()}
         joined = joined_release(self._store, release, self._catalogue)
         joined = replace(joined, summaries=tuple(add_standings(self._store, joined.summaries)))
-        return release_page(self._names.release(joined), called)
+        return build_release_page(self._names.release(joined), leaderboards)
 
-    def _run_page(self, summary: RunSummary) -> RunPage:
+    def _build_run_page(self, summary: RunSummary) -> RunPage:
         run = summary.run
         usage, prices = self._store.answers.sum_usage(run.run_id), self._prices.get(run.deployment)
         subgroups = summarise_subgroups(self._store, summary, summary.shown)

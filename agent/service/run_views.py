@@ -81,14 +81,18 @@ def run_page(
     """Show one run without its instances. `prices` are its deployment's, as they are now."""
     imported = summary.run.imported
     features: Mapping[str, Mapping[str, str]] = summary.run.details.capabilities.get("features", {})
-    capabilities = (
-        CapabilityLine(name.replace("_", " "), seen["state"], seen["finding"]) for name, seen in features.items()
-    )
+    capabilities: list[CapabilityLine] = []
+    for name, feature in features.items():
+        capabilities.append(CapabilityLine(name.replace("_", " "), feature["state"], feature["finding"]))
+    subgroup_lines: list[SubgroupLine] = []
+    for subgroup in subgroups:
+        figure = run_figure(summary, subgroup.metric)
+        subgroup_lines.append(SubgroupLine(subgroup.attribute, subgroup.value or "", figure))
     return RunPage(
         run_line(summary),
         tuple(run_figure(summary, metric) for metric in summary.metrics),
         any(metric.twin is not None for metric in summary.metrics),
-        tuple(SubgroupLine(one.attribute, one.value or "", run_figure(summary, one.metric)) for one in subgroups),
+        tuple(subgroup_lines),
         tuple(_settings(summary.run)),
         None if imported else usage,
         () if imported else tuple(describe_usage(usage, prices, all_asked_now=False)),

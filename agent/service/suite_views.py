@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from agent.exchange.releases import JoinedRelease
 from agent.results.summarize import RunSummary
-from agent.service.boards import LeaderboardView, leaderboard_of
+from agent.service.boards import LeaderboardView, build_leaderboard
 from agent.service.heads import RunLine, moment_of, run_line
 from agent.store import Run
 from agent.store.releases import LocalRelease
@@ -51,11 +51,11 @@ class SuitePage:
 
 @dataclass(frozen=True, slots=True)
 class ReleasePage:
-    """A local release: what its suites and imported leaderboards come to together.
+    """A local release: its suites and imported leaderboards together.
 
     Attributes:
         suites: parts that are suites of this site, with pages of their own.
-        leaderboards: parts that were imported: name, and what its maker called it.
+        leaderboards: parts that were imported: the name here, and their maker's name.
         replaced: runs that several suites hold, with the suite whose run stands.
     """
 
@@ -66,44 +66,57 @@ class ReleasePage:
     leaderboard: LeaderboardView
 
 
-def site_page(runs: Sequence[Run], releases: Sequence[LocalRelease] = ()) -> SitePage:
+def build_site_page(runs: Sequence[Run], releases: Sequence[LocalRelease] = ()) -> SitePage:
     """Show the suites of all `runs`, and the releases."""
     by_suite: dict[str, list[Run]] = {}
     for run in runs:
         by_suite.setdefault(run.suite, []).append(run)
-    lines = (
-        SuiteLine(
-            suite,
-            runs=len(own),
-            models=len({run.model for run in own}),
-            benchmarks=len({run.benchmark for run in own}),
-            newest_run=max(moment_of(run) for run in own),
-        )
-        for suite, own in by_suite.items()
-    )
-    return SitePage(
-        tuple(sorted(lines, key=lambda line: (line.newest_run, line.name), reverse=True)),
-        tuple(sorted(map(_release_line, releases), key=lambda line: (line.made, line.name), reverse=True)),
+    suite_lines = [_build_suite_line(suite, suite_runs) for suite, suite_runs in by_suite.items()]
+    suite_lines.sort(key=lambda line: (line.newest_run, line.name), reverse=True)
+    release_lines = [_build_release_line(release) for release in releases]
+    release_lines.sort(key=lambda line: (line.made, line.name), reverse=True)
+    return SitePage(tuple(suite_lines), tuple(release_lines))
+
+
+def _build_suite_line(suite: str, runs: Sequence[Run]) -> SuiteLine:
+    return SuiteLine(
+        suite,
+        runs=len(runs),
+        models=len({run.model for run in runs}),
+        benchmarks=len({run.benchmark for run in runs}),
+        newest_run=max(moment_of(run) for run in runs),
     )
 
 
-def suite_page(suite: str, pooled: Sequence[RunSummary], runs: Sequence[RunSummary]) -> SuitePage:
-    """Show a suite, given a summary a benchmark and model, and one a run."""
+def build_suite_page(suite: str, pooled: Sequence[RunSummary], runs: Sequence[RunSummary]) -> SuitePage:
+    """Show a suite.
+
+    Args:
+        suite: its name.
+        pooled: one summary for each benchmark and model.
+        runs: one summary for each run.
+    """
     lines = sorted(map(run_line, runs), key=lambda line: line.run.began, reverse=True)
-    return SuitePage(suite, leaderboard_of(pooled), tuple(lines))
+    return SuitePage(suite, build_leaderboard(pooled), tuple(lines))
 
 
-def release_page(joined: JoinedRelease, leaderboards: Mapping[str, str]) -> ReleasePage:
-    """Show a release. `leaderboards` are the imported ones: name here, and what their maker called them."""
-    parts = joined.release.parts
+def build_release_page(joined: JoinedRelease, leaderboards: Mapping[str, str]) -> ReleasePage:
+    """Show a release. `leaderboards` are the imported ones: the name here, and their maker's name."""
+    suites: list[str] = []
+    imported: list[tuple[str, str]] = []
+    for part in joined.release.parts:
+        if part in leaderboards:
+            imported.append((part, leaderboards[part]))
+        else:
+            suites.append(part)
     return ReleasePage(
-        _release_line(joined.release),
-        suites=tuple(part for part in parts if part not in leaderboards),
-        leaderboards=tuple((part, leaderboards[part]) for part in parts if part in leaderboards),
+        _build_release_line(joined.release),
+        suites=tuple(suites),
+        leaderboards=tuple(imported),
         replaced=joined.replaced,
-        leaderboard=leaderboard_of(joined.summaries),
+        leaderboard=build_leaderboard(joined.summaries),
     )
 
 
-def _release_line(release: LocalRelease) -> ReleaseLine:
+def _build_release_line(release: LocalRelease) -> ReleaseLine:
     return ReleaseLine(release.name, release.parts, datetime.fromtimestamp(release.made_at, UTC))
