@@ -1,14 +1,16 @@
-"""HELM's output folders made fit to be handed on: every file and field that HELM is known to write, and nothing else.
+"""Redact HELM's output folders, so that they can be handed on: only files and fields that HELM is known to write stay.
 
-layout.py        which files of a folder are written anew, and what is left out
-json_content.py  reading them, and whether one is as it was written
-shapes.py        HELM's data structures, field by field: what becomes of each; a field that is not listed is left out
-kinds.py         what things are called that are not carried over
-walk.py          taking a file through its shape, the texts of one instance together through the redactor
-names.py         what may keep its name, keyed labels for what may not, keyed hashes of instances' ids
-vouched.py       names of HELM's catalogue and ours, which everybody can read
-name_judge.py    whether a name may stay that stands in neither
-redacting.py     a folder redacted beside the old one, then put in its place
-manifest.py      what was written, with counts and digests
-checking.py      the same again on a finished folder: nothing may change, nothing may be missing or more
+layout.py        the files of a folder that are written anew, and those that are left out
+json_content.py  reads them, and tells whether one is as it was written
+shapes.py        HELM's data structures, field by field, with a step for each; a field that is not listed is left out
+steps.py         the steps: what becomes of a name, a text, a number
+figures.py       whether the figures of a statistic are consistent
+kinds.py         the kinds of files and fields that are not carried over
+walk.py          takes files through their steps, and the texts of one instance together through the redactor
+names.py         names that may stay, keyed labels for the others, keyed hashes of instances' ids
+vouched.py       names of HELM's catalogue and ours, which are public
+name_judge.py    decides whether a name may stay that stands in neither
+redacting.py     redacts a folder beside the old one, then puts it in its place
+manifest.py      the list of the files written, with counts and digests
+checking.py      redacts a finished folder again: nothing may change, be missing or be added
 """

@@ -1,4 +1,4 @@
-"""A redacted folder looked at again: whatever is missing, more, changed, or would be redacted now, is a finding."""
+"""Check a redacted folder: a file that is missing, added or changed, or would be redacted now, is a finding."""
 
 import os
 import secrets
@@ -10,162 +10,185 @@ from typing import Any
 
 from agent.errors import RedactionError
 from agent.exchange.helm.redaction.json_content import is_written_as
-from agent.exchange.helm.redaction.layout import MANIFEST, SuiteFolder, every_file, suites_of
-from agent.exchange.helm.redaction.manifest import Counted, Manifest, counted, listed, read_manifest
+from agent.exchange.helm.redaction.layout import MANIFEST, SuiteFolder, find_suites, list_files
+from agent.exchange.helm.redaction.manifest import Counted, Manifest, describe_file, order_counts, read_manifest
 from agent.exchange.helm.redaction.names import KEY_BYTES, Names
-from agent.exchange.helm.redaction.redacting import count_withheld, counts_of_run, read_run, read_suite, remainder
-from agent.exchange.helm.redaction.walk import Judges, Step, through
+from agent.exchange.helm.redaction.redacting import count_run, count_withheld, old_folder, read_run, read_suite
+from agent.exchange.helm.redaction.walk import Judges, Step, walk_files
 from agent.redaction import Withheld
 
 
 def check_folder(output: Path, *judges: Judges) -> Manifest:
     """Return the manifest of a folder that is clean.
 
-    Clean is a folder that holds the files of its manifest and nothing else, each as it was written, in which none of
-    `judges` finds anything and every field is one that may be shown. Whatever the manifest says is computed again; its
-    policy has to be that of one of `judges`, so that no manifest chooses by what it is judged.
+    A folder is clean if it holds the files of its manifest and no others, each as it was written, if no file changes
+    when any of `judges` redacts it again, and if every field is one that may be shown. Everything in the manifest is
+    computed again. Its policy has to be that of one of `judges`, so that no manifest chooses by what it is judged.
 
     Raises:
-        RedactionError: it is not; counts what was found, by kind.
-        ConfigError: it is no folder of HELM's.
+        RedactionError: the folder is not clean; counts the findings, by kind.
+        ConfigError: the folder is none of HELM's.
     """
     output = output.absolute()
     manifest = read_manifest(output)
-    found = _by_the_manifest(output, manifest)
-    if os.path.lexists(remainder(output)):
-        found["unredacted folders beside it"] += 1
-    found["manifests that are not written as they were"] += not is_written_as(
-        output / MANIFEST, manifest.model_dump(mode="json")
-    )
-    found["policies under which nothing was checked"] += manifest.policy not in {one.texts.policy for one in judges}
-    contents = _contents(output, manifest)
-    found += _by_counts(manifest, contents)
-    found += _by_place(output, contents)
-    for one in judges:
-        found += _by_redaction(manifest, contents, one)
-    if +found:
-        told = ", ".join(f"{count} {kind}" for kind, count in sorted(found.items()) if count)
-        raise RedactionError(f"the folder is not clean: {told}", "Do not hand it on. Redact it again.")
+    findings = _compare_with_manifest(output, manifest)
+    if os.path.lexists(old_folder(output)):
+        findings["unredacted folders beside it"] += 1
+    if not is_written_as(output / MANIFEST, manifest.model_dump(mode="json")):
+        findings["manifests that are not written as they were"] += 1
+    if manifest.policy not in {judge.texts.policy for judge in judges}:
+        findings["policies under which nothing was checked"] += 1
+    contents = _read_contents(output, manifest)
+    findings += _count_again(manifest, contents)
+    findings += _find_strangers(output, contents)
+    for judge in judges:
+        findings += _redact_again(manifest, contents, judge)
+    if +findings:
+        listing = ", ".join(f"{count} {kind}" for kind, count in sorted(findings.items()) if count)
+        raise RedactionError(f"the folder is not clean: {listing}", "Do not hand it on. Redact it again.")
     return manifest
 
 
-def _by_the_manifest(output: Path, manifest: Manifest) -> Counter[str]:
-    """Compare files with their digests."""
-    found = Counter[str]()
-    entries = {entry.path: entry for entry in manifest.files}
-    for path in every_file(output):
+def _compare_with_manifest(output: Path, manifest: Manifest) -> Counter[str]:
+    """Compare the files with their entries in the manifest."""
+    findings = Counter[str]()
+    missing = {entry.path: entry for entry in manifest.files}
+    paths = []
+    for path in list_files(output):
         name = path.relative_to(output).as_posix()
-        entry = entries.pop(name, None)
+        if name != MANIFEST:
+            paths.append(name)
+        entry = missing.pop(name, None)
         if name == MANIFEST and not path.is_symlink():
             continue
         if path.is_symlink() or not path.is_file():
-            found["links or special files"] += 1
+            findings["links or special files"] += 1
         elif entry is None:
-            found["files that the manifest does not list"] += 1
-        elif listed(output, path) != entry:
-            found["files that were changed"] += 1
-    found["files that are missing"] += len(entries)
-    found["entries that stand twice or out of order"] += [entry.path for entry in manifest.files] != [
-        path.relative_to(output).as_posix() for path in every_file(output) if path != output / MANIFEST
-    ]
-    found["files or folders with attributes"] += sum(map(_has_attributes, [output, *output.rglob("*")]))
-    return found
+            findings["files that the manifest does not list"] += 1
+        elif describe_file(output, path) != entry:
+            findings["files that were changed"] += 1
+    findings["files that are missing"] += len(missing)
+    findings["entries that stand twice or out of order"] += [entry.path for entry in manifest.files] != paths
+    findings["files or folders with attributes"] += sum(map(_has_attributes, [output, *output.rglob("*")]))
+    return findings
 
 
 def _has_attributes(path: Path) -> bool:
-    """Whether a file carries text of its owner's beside its content, as some file systems let it."""
+    """Whether a file carries attributes of its owner beside its content, as some file systems allow."""
     if not hasattr(os, "listxattr"):
         return False
     try:
         return any(name.startswith("user.") for name in os.listxattr(path, follow_symlinks=False))
-    except OSError:  # a file system without
+    except OSError:  # a file system without such attributes
         return False
 
 
 @dataclass(frozen=True, slots=True)
+class _RunContents:
+    """A run's folder, and its files by name."""
+
+    folder: Path
+    files: dict[str, tuple[Step, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class _SuiteContents:
+    """A suite's folder, its runs, and the files of helm-summarize by name."""
+
+    folder: SuiteFolder
+    runs: Sequence[_RunContents]
+    summary: dict[str, tuple[Step, Any]]
+
+
+@dataclass(frozen=True, slots=True)
 class _Contents:
-    """A folder's files, read once: of each run and of each suite, by name."""
+    """The files of a redacted folder, read once."""
 
-    suites: Sequence[SuiteFolder]
-    runs: Sequence[Sequence[dict[str, tuple[Step, Any]]]]
-    summaries: Sequence[dict[str, tuple[Step, Any]]]
+    suites: Sequence[_SuiteContents]
 
 
-def _contents(output: Path, manifest: Manifest) -> _Contents:
-    suites = suites_of(output, manifest.suites)
-    return _Contents(
-        suites,
-        [[read_run(run, number) for number, run in enumerate(suite.runs, 1)] for suite in suites],
-        [read_suite(suite, lambda name: name) for suite in suites],
-    )
+def _read_contents(output: Path, manifest: Manifest) -> _Contents:
+    suites = []
+    for folder in find_suites(output, manifest.suites):
+        runs = [_RunContents(run.path, read_run(run, number)) for number, run in enumerate(folder.runs, 1)]
+        summary = read_suite(folder, lambda name: name)
+        suites.append(_SuiteContents(folder, runs, summary))
+    return _Contents(suites)
 
 
-def _by_counts(manifest: Manifest, contents: _Contents) -> Counter[str]:
-    """Count again what the manifest counts."""
+def _count_again(manifest: Manifest, contents: _Contents) -> Counter[str]:
+    """Compare the manifest's counts with those of the files."""
     counts, withheld = Counter[Counted](), Counter[Withheld]()
-    for runs, summary in zip(contents.runs, contents.summaries, strict=True):
-        for files in (*runs, summary):
-            count_withheld({name: content for name, (_, content) in files.items()}, withheld)
-        for run in runs:
-            counts += counts_of_run({name: content for name, (_, content) in run.items()})
-    found = Counter[str]()
-    found["counts that are not those of the files"] += manifest.counts != counted(counts)
-    found["counts that are not those of the files"] += manifest.withheld != counted(withheld)
-    found["lists that are not in order"] += list(manifest.left_out) != sorted(set(manifest.left_out))
-    found["lists that are not in order"] += len(manifest.suites) != len(set(manifest.suites))
-    return found
-
-
-def _by_place(output: Path, contents: _Contents) -> Counter[str]:
-    """Look for files and folders that HELM does not write."""
-    known = {MANIFEST}
     for suite in contents.suites:
-        folder = f"runs/{suite.name}"
-        known |= {f"{folder}/{run.path.name}/{name}" for run in suite.runs for name in run.files}
-        known |= {f"{folder}/{name}" for name, _ in suite.files}
-    found = Counter[str]()
-    found["files that are not HELM's"] += sum(
-        path.relative_to(output).as_posix() not in known for path in every_file(output)
-    )
-    folders = {Path(name).parent for name in known}
-    folders |= {parent for folder in folders for parent in folder.parents}
-    for root, below, _ in os.walk(output):
-        found["folders that hold nothing of HELM's"] += sum(
-            (Path(root) / name).relative_to(output) not in folders and not (Path(root) / name).is_symlink()
-            for name in below
-        )
-    return found
+        for run in suite.runs:
+            trees = {name: tree for name, (_, tree) in run.files.items()}
+            counts += count_run(trees)
+            count_withheld(trees, withheld)
+        count_withheld({name: tree for name, (_, tree) in suite.summary.items()}, withheld)
+    findings = Counter[str]()
+    findings["counts that are not those of the files"] += manifest.counts != order_counts(counts)
+    findings["counts that are not those of the files"] += manifest.withheld != order_counts(withheld)
+    findings["lists that are not in order"] += list(manifest.left_out) != sorted(set(manifest.left_out))
+    findings["lists that are not in order"] += len(manifest.suites) != len(set(manifest.suites))
+    return findings
 
 
-def _by_redaction(manifest: Manifest, contents: _Contents, judges: Judges) -> Counter[str]:
-    """Redact everything again: what changes was not redacted."""
-    found = Counter[str]()
+def _find_strangers(output: Path, contents: _Contents) -> Counter[str]:
+    """Look for files and folders that HELM does not write."""
+    files_of_helm = {MANIFEST}
+    for suite in contents.suites:
+        folder = f"runs/{suite.folder.name}"
+        for run in suite.folder.runs:
+            files_of_helm.update(f"{folder}/{run.path.name}/{name}" for name in run.files)
+        files_of_helm.update(f"{folder}/{name}" for name, _ in suite.folder.files)
+    folders_of_helm: set[Path] = set()
+    for name in files_of_helm:
+        folders_of_helm.update(Path(name).parents)
+    findings = Counter[str]()
+    for path in list_files(output):
+        findings["files that are not HELM's"] += path.relative_to(output).as_posix() not in files_of_helm
+    for root, folder_names, _ in os.walk(output):
+        for folder_name in folder_names:
+            path = Path(root) / folder_name
+            is_stranger = path.relative_to(output) not in folders_of_helm and not path.is_symlink()
+            findings["folders that hold nothing of HELM's"] += is_stranger
+    return findings
+
+
+def _redact_again(manifest: Manifest, contents: _Contents, judges: Judges) -> Counter[str]:
+    """Redact everything again and count the changes: a value that changes was not redacted."""
+    findings = Counter[str]()
     names = Names(judges.names, secrets.token_bytes(KEY_BYTES), redacted_before=True)
-    for suite, runs, summary in zip(contents.suites, contents.runs, contents.summaries, strict=True):
-        found["names"] += names.shown(suite.name) != suite.name
-        for run, files in zip(suite.runs, runs, strict=True):
-            found["names"] += names.run(run.path.name) != run.path.name
-            new, _, _ = through(files, names, manifest.options, judges.texts)
-            found += _compared(run.path, files, new)
-        found["names"] += sum(names.shown(Path(name).stem) != Path(name).stem for name, tables in suite.files if tables)
-        new, _, _ = through(summary, names, manifest.options, judges.texts)
-        found += _compared(suite.path, summary, new)
-    return found
+    for suite in contents.suites:
+        findings["names"] += names.show(suite.folder.name) != suite.folder.name
+        for run in suite.runs:
+            findings["names"] += names.show_run(run.folder.name) != run.folder.name
+            walked = walk_files(run.files, names, manifest.options, judges.texts)
+            findings += _compare(run.folder, run.files, walked.contents)
+        for path, tables in suite.folder.files:
+            if tables:
+                table_name = Path(path).stem
+                findings["names"] += names.show(table_name) != table_name
+        walked = walk_files(suite.summary, names, manifest.options, judges.texts)
+        findings += _compare(suite.folder.path, suite.summary, walked.contents)
+    return findings
 
 
-def _compared(folder: Path, files: Mapping[str, tuple[Step, Any]], new: Mapping[str, Any]) -> Counter[str]:
-    """Compare files with what would be written in their place."""
-    found = Counter[str]()
+def _compare(folder: Path, files: Mapping[str, tuple[Step, Any]], redacted: Mapping[str, Any]) -> Counter[str]:
+    """Compare files with the contents that would be written in their place."""
+    findings = Counter[str]()
     for name, (_, content) in files.items():
-        found["places in files"] += _differences(content, new.get(name))
-        found["files that are not written as they were"] += not is_written_as(folder / name, content)
-    return found
+        findings["places in files"] += _count_differences(content, redacted.get(name))
+        findings["files that are not written as they were"] += not is_written_as(folder / name, content)
+    return findings
 
 
-def _differences(old: Any, new: Any) -> int:
-    """Count the places in which two trees differ."""
+def _count_differences(old: Any, new: Any) -> int:
+    """Count the values in which two trees differ."""
     if isinstance(old, dict) and isinstance(new, dict):
-        return len(old.keys() ^ new.keys()) + sum(_differences(old[key], new[key]) for key in old.keys() & new.keys())
+        in_both = old.keys() & new.keys()
+        in_one = old.keys() ^ new.keys()
+        return len(in_one) + sum(_count_differences(old[key], new[key]) for key in in_both)
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        return sum(map(_differences, old, new))
+        return sum(map(_count_differences, old, new))
     return int(old != new)

@@ -11,30 +11,33 @@ MOST_BYTES: Final = 2 << 30  # of one file, which is read whole
 _ADVICE = "Nothing was changed. Make the file again with HELM, or move its run away."
 
 
-def read_content(path: Path, what: str) -> Any:
-    """Return what a file holds; NaN and infinities become null. `what` names it without a name of the folder's.
+def read_content(path: Path, described: str) -> Any:
+    """Return the content of a file; NaN and infinities become null.
+
+    Args:
+        described: names the file in messages, without a name from the folder.
 
     Raises:
-        BenchmarkError: it cannot be read, is too large, no UTF-8 or no JSON. Never quotes it.
+        BenchmarkError: the file cannot be read, is too large, no UTF-8 or no JSON. The message never quotes it.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb") as file:
             content = file.read(MOST_BYTES + 1)
     except OSError as error:
-        raise BenchmarkError(f"{what}: cannot be read ({error.strerror})", _ADVICE) from None
+        raise BenchmarkError(f"{described}: cannot be read ({error.strerror})", _ADVICE) from None
     if len(content) > MOST_BYTES:
-        raise BenchmarkError(f"{what}: expected at most {MOST_BYTES >> 20} MiB", _ADVICE)
+        raise BenchmarkError(f"{described}: expected at most {MOST_BYTES >> 20} MiB", _ADVICE)
     try:
         return json.loads(content.decode("utf-8"), parse_constant=lambda _: None)
     except json.JSONDecodeError as error:
-        raise BenchmarkError(f"{what}: not JSON at line {error.lineno}, column {error.colno}", _ADVICE) from None
+        raise BenchmarkError(f"{described}: not JSON at line {error.lineno}, column {error.colno}", _ADVICE) from None
     except UnicodeDecodeError as error:
-        raise BenchmarkError(f"{what}: not UTF-8 at byte {error.start}", _ADVICE) from None
+        raise BenchmarkError(f"{described}: not UTF-8 at byte {error.start}", _ADVICE) from None
     except RecursionError:
-        raise BenchmarkError(f"{what}: nested too deeply", _ADVICE) from None
+        raise BenchmarkError(f"{described}: nested too deeply", _ADVICE) from None
     except ValueError:
-        raise BenchmarkError(f"{what}: a number that is too long", _ADVICE) from None
+        raise BenchmarkError(f"{described}: a number that is too long", _ADVICE) from None
 
 
 def is_written_as(path: Path, content: Any) -> bool:

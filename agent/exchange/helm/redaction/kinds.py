@@ -1,4 +1,4 @@
-"""Kinds of things that are not carried over into a redacted folder. Closed, so that a manifest can say nothing else."""
+"""Kinds of files and fields that are not carried over into a redacted folder. Closed: a manifest names no others."""
 
 from typing import Literal
 

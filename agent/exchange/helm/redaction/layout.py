@@ -1,4 +1,4 @@
-"""Where HELM writes what: the files of a suite that are written anew, and what else lies in an output folder."""
+"""The layout of HELM's output folder: the files of a suite that are written anew, and the files beside them."""
 
 import os
 import re
@@ -18,8 +18,8 @@ MANIFEST: Final = "redaction.json"
 _NOT_RUNS = frozenset({"eval_cache", "groups"})  # HELM's own folders beside the runs
 _LATEST = "latest"  # HELM's link to a suite or release
 
-# What HELM keeps in its output folder beside the runs, and what it is called in the manifest. None of it is carried
-# over: raw data sets, every prompt and answer, models, and tables that are made again from the runs.
+# HELM keeps these in its output folder beside the runs; the manifest calls them so. None of them is carried over:
+# raw data sets, every prompt and answer, models, and tables that are made again from the runs.
 _BESIDE: Final[Mapping[str, Kind | None]] = {
     "scenarios": "files of data sets",
     "scenario_instances": "files of cached instances",
@@ -38,7 +38,7 @@ _LOG = re.compile(r".*\.(log|out|err)(\.\d+)?", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """The folder of one run: where it lies, and which of HELM's files it has."""
+    """The folder of one run: its path, and which of HELM's files it has."""
 
     path: Path
     files: tuple[str, ...]
@@ -54,90 +54,98 @@ class SuiteFolder:
     files: tuple[tuple[str, str], ...]
 
 
-def suites_of(output: Path, names: Sequence[str]) -> list[SuiteFolder]:
+def find_suites(output: Path, names: Sequence[str]) -> list[SuiteFolder]:
     """Find the named suites in HELM's output folder.
 
     Raises:
         ConfigError: the folder is none of HELM's, or has no such suite.
         BenchmarkError: a link where a folder is expected.
     """
-    _folder(output, "HELM's output folder")
+    _require_folder(output, "HELM's output folder")
     if not (output / "runs").is_dir() or (output / "runs").is_symlink():
         raise ConfigError(
             "the output folder has no folder `runs`", "Name HELM's output folder, usually benchmark_output."
         )
-    found = []
+    suites = []
     for name in dict.fromkeys(names):
-        if not name or name in (".", "..", _LATEST) or "/" in name or "\0" in name:
+        is_path = name in (".", "..", _LATEST) or "/" in name or "\0" in name
+        if not name or is_path:
             raise ConfigError("a suite is named by its folder in `runs`, not by a path", "Name it as helm-run did.")
         path = output / "runs" / name
         if not os.path.lexists(path):
             raise ConfigError(f"the output folder has no suite {printable(name)}", "Look into its folder `runs`.")
-        _folder(path, "a suite's folder")
-        found.append(_suite(name, path))
-    return found
+        _require_folder(path, "a suite's folder")
+        suites.append(_list_suite(name, path))
+    return suites
 
 
-def _suite(name: str, path: Path) -> SuiteFolder:
+def _list_suite(name: str, path: Path) -> SuiteFolder:
     runs: list[RunFolder] = []
     files: list[tuple[str, str]] = []
-    for one in sorted(path.iterdir()):
-        if one.is_symlink():
+    for entry in sorted(path.iterdir()):
+        if entry.is_symlink():
             continue
-        if one.is_dir() and one.name not in _NOT_RUNS:
-            has = tuple(name for name in OF_A_RUN if _is_file(one / name))
-            if has:
-                runs.append(RunFolder(one, has))
-        elif one.name in OF_A_SUITE and _is_file(one):
-            files.append((one.name, ""))
+        if entry.is_dir() and entry.name not in _NOT_RUNS:
+            run_files = tuple(file_name for file_name in OF_A_RUN if _is_file(entry / file_name))
+            if run_files:
+                runs.append(RunFolder(entry, run_files))
+        elif entry.name in OF_A_SUITE and _is_file(entry):
+            files.append((entry.name, ""))
     for folder in TABLES:
-        if not (path / "groups").is_symlink() and not (path / folder).is_symlink():
-            tables = sorted((path / folder).glob("*.json"))
-            files += [(f"{folder}/{one.name}", folder) for one in tables if _is_file(one)]
+        if (path / "groups").is_symlink() or (path / folder).is_symlink():
+            continue
+        for table in sorted((path / folder).glob("*.json")):
+            if _is_file(table):
+                files.append((f"{folder}/{table.name}", folder))
     if not runs:
         raise ConfigError("the suite holds no run", "Name a suite that helm-run has written.")
     return SuiteFolder(name, path, tuple(runs), tuple(files))
 
 
-def left_out(output: Path, suites: Sequence[SuiteFolder]) -> Counter[Kind]:
-    """Count what of the folder is not written anew, by kind. No link is followed."""
-    taken = {run.path / name for suite in suites for run in suite.runs for name in run.files}
-    taken |= {suite.path / name for suite in suites for name, _ in suite.files}
+def count_left_out(output: Path, suites: Sequence[SuiteFolder]) -> Counter[Kind]:
+    """Count the files of the folder that are not written anew, by kind. No link is followed."""
+    suite_names = {suite.name for suite in suites}
+    written: set[Path] = set()
+    for suite in suites:
+        written.update(suite.path / name for name, _ in suite.files)
+        for run in suite.runs:
+            written.update(run.path / name for name in run.files)
     counts: Counter[Kind] = Counter()
-    for path in every_file(output):
-        if path not in taken:
-            kind = _kind(path, path.relative_to(output).parts, {suite.name for suite in suites})
-            if kind:
-                counts[kind] += 1
+    for path in list_files(output):
+        if path in written:
+            continue
+        kind = _classify(path, path.relative_to(output).parts, suite_names)
+        if kind is not None:
+            counts[kind] += 1
     return counts
 
 
 def refuse_to_lose(output: Path, suites: Sequence[SuiteFolder]) -> None:
-    """Stop before a folder is replaced that holds more than what HELM wrote for these suites.
+    """Stop before a folder is replaced that holds more than HELM's files of these suites.
 
     Raises:
-        ConfigError: it does; says how many things of which kind.
+        ConfigError: it does; says how many suites and other files.
     """
-    named = {suite.name for suite in suites}
-    others = [one for one in (output / "runs").iterdir() if one.name not in named and one.name != _LATEST]
-    strangers = [one for one in output.iterdir() if one.name != "runs" and not _is_of_helm(one.name)]
-    if others or strangers:
+    replaced = {*(suite.name for suite in suites), _LATEST}
+    other_suites = [entry for entry in (output / "runs").iterdir() if entry.name not in replaced]
+    strangers = [entry for entry in output.iterdir() if entry.name != "runs" and not _is_of_helm(entry.name)]
+    if other_suites or strangers:
         raise ConfigError(
-            f"the output folder holds {len(others)} other suites and {len(strangers)} files or folders that are not "
-            "HELM's; replacing it would delete them",
+            f"the output folder holds {len(other_suites)} other suites and {len(strangers)} files or folders that are "
+            "not HELM's; replacing it would delete them",
             "Name every suite (--suite may be given several times) and move the rest away, or give --copy-to.",
         )
 
 
-def every_file(folder: Path) -> Iterator[Path]:
+def list_files(folder: Path) -> Iterator[Path]:
     """Yield every file, link and special file below `folder`, in order."""
-    for root, folders, files in os.walk(folder, onerror=_stop):
+    for root, folders, files in os.walk(folder, onerror=_raise_unreadable):
         folders.sort()
         yield from (Path(root) / name for name in folders if (Path(root) / name).is_symlink())
         yield from (Path(root) / name for name in sorted(files))
 
 
-def _stop(error: OSError) -> None:
+def _raise_unreadable(error: OSError) -> None:
     raise BenchmarkError(f"a folder in the output folder cannot be read ({error.strerror})", "Nothing was changed.")
 
 
@@ -145,7 +153,7 @@ def _is_of_helm(name: str) -> bool:
     return name in _BESIDE or bool(_CACHE.fullmatch(name) or _LOG.fullmatch(name))
 
 
-def _kind(path: Path, parts: tuple[str, ...], suites: set[str]) -> Kind | None:
+def _classify(path: Path, parts: tuple[str, ...], suites: set[str]) -> Kind | None:
     if path.is_symlink():
         return "links to files"
     if _CACHE.fullmatch(path.name):
@@ -161,11 +169,13 @@ def _kind(path: Path, parts: tuple[str, ...], suites: set[str]) -> Kind | None:
     return "other files"
 
 
-def _folder(path: Path, what: str) -> None:
+def _require_folder(path: Path, described: str) -> None:
     if path.is_symlink():
-        raise BenchmarkError(f"a link where {what} is expected", "Name the folder itself.")
+        raise BenchmarkError(f"a link where {described} is expected", "Name the folder itself.")
     if not path.is_dir():
-        raise ConfigError(f"{what} is missing or no folder", "Name HELM's output folder, usually benchmark_output.")
+        raise ConfigError(
+            f"{described} is missing or no folder", "Name HELM's output folder, usually benchmark_output."
+        )
 
 
 def _is_file(path: Path) -> bool:

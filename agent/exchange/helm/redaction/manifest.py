@@ -1,10 +1,10 @@
-"""redaction.json at the top of a redacted folder: what was written and left out, with counts and digests.
+"""redaction.json at the top of a redacted folder: lists the files written and the kinds left out.
 
 {"format": "intramural redacted HELM folder 2", "policy": "hipaa_safe_harbor 1", "suites": ["my_suite"],
  "outputs": "redacted", "annotations": "redacted", "counts": {"instances": 40, ...}, "left_out": ["logs", ...],
  "withheld": {"too long": 1}, "files": [{"path": "runs/...", "bytes": 812, "sha256": "..."}, ...]}
 
-Every number in it can be computed again from the folder. What was left out cannot, and is named without one.
+Every number in it can be computed again from the folder. The left out kinds have none: it could not be checked.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from agent.errors import RedactionError
 from agent.exchange.helm.redaction.json_content import read_content
 from agent.exchange.helm.redaction.kinds import Kind
-from agent.exchange.helm.redaction.layout import MANIFEST, every_file
+from agent.exchange.helm.redaction.layout import MANIFEST, list_files
 from agent.exchange.helm.redaction.walk import Options
 from agent.exchange.json_files import write_json
 from agent.redaction import Withheld
@@ -40,12 +40,12 @@ class ListedFile(BaseModel):
 
 
 class Manifest(BaseModel):
-    """What redaction.json says.
+    """The content of redaction.json.
 
     Attributes:
-        outputs: what became of what models wrote.
-        annotations: what became of the texts of annotations.
-        counts: of what was written.
+        outputs: how the texts of models are shown.
+        annotations: how the texts of annotations are shown.
+        counts: of runs and instances written.
         left_out: kinds of files and fields that were not carried over, in order.
         withheld: texts that could not be judged, by reason.
     """
@@ -63,13 +63,16 @@ class Manifest(BaseModel):
 
     @property
     def options(self) -> Options:
-        """What was not shown even redacted."""
-        return Options(self.outputs == "not shown", self.annotations == "not shown")
+        """The texts that are blanked."""
+        return Options(
+            blank_outputs=self.outputs == "not shown",
+            blank_annotations=self.annotations == "not shown",
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class RedactionTally:
-    """What was done, by kind. Of what was left out, the manifest does not say how much: nobody could check it."""
+    """Counts of the values written, left out and withheld, by kind. The manifest omits the counts of those left out."""
 
     counts: Mapping[Counted, int]
     left_out: Mapping[Kind, int]
@@ -77,27 +80,27 @@ class RedactionTally:
 
 
 def write_manifest(folder: Path, policy: str, suites: list[str], options: Options, tally: RedactionTally) -> Manifest:
-    """Write the manifest of a folder of which every file is written."""
+    """Write the manifest of a folder whose other files are all written."""
     manifest = Manifest(
         policy=policy,
         suites=tuple(suites),
         outputs="not shown" if options.blank_outputs else "redacted",
         annotations="not shown" if options.blank_annotations else "redacted",
-        counts=counted(tally.counts),
+        counts=order_counts(tally.counts),
         left_out=tuple(kind for kind, count in sorted(tally.left_out.items()) if count),
-        withheld=counted(tally.withheld),
-        files=tuple(listed(folder, path) for path in every_file(folder)),
+        withheld=order_counts(tally.withheld),
+        files=tuple(describe_file(folder, path) for path in list_files(folder)),
     )
     write_json(folder / MANIFEST, manifest.model_dump(mode="json"))
     return manifest
 
 
-def counted(counts: Mapping[_Kinds, int]) -> dict[_Kinds, int]:
-    """Return counts as a manifest has them: in order, without those of nothing."""
+def order_counts(counts: Mapping[_Kinds, int]) -> dict[_Kinds, int]:
+    """Return counts in the order of a manifest, without zeros."""
     return {kind: count for kind, count in sorted(counts.items()) if count}
 
 
-def listed(folder: Path, path: Path) -> ListedFile:
+def describe_file(folder: Path, path: Path) -> ListedFile:
     """Return the entry of a file of `folder`."""
     digest = hashlib.sha256()
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -113,7 +116,7 @@ def read_manifest(folder: Path) -> Manifest:
     """Read a folder's manifest.
 
     Raises:
-        RedactionError: there is none, or it is damaged.
+        RedactionError: the manifest is missing or damaged.
     """
     if not os.path.lexists(folder / MANIFEST):
         raise RedactionError(f"the folder has no manifest ({MANIFEST}): it was not redacted", _ADVICE)
@@ -121,8 +124,10 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         return Manifest.model_validate(content)
     except ValidationError as error:
-        where = next(iter(error.errors()[0]["loc"]), "file")  # deeper, and beside these, stands what somebody wrote
-        where = where if where in Manifest.model_fields else "file"
+        # Only a field's own name is quoted: other parts of the location come from the file and may name a patient.
+        where = next(iter(error.errors()[0]["loc"]), "file")
+        if where not in Manifest.model_fields:
+            where = "file"
         raise RedactionError(f"{MANIFEST}: {where}: not what it was written as", _ADVICE) from None
 
 

@@ -1,8 +1,8 @@
-"""Names in HELM's files: what a catalogue vouches for stays, so that HELM's tools find their way; others get labels.
+"""Names in HELM's files: those that a catalogue vouches for stay, so that HELM's tools find them; others get labels.
 
-A label is keyed, so that nobody without the key can find out what it stands for by trying; equal names have equal
-labels in all files. Ids of instances become keyed hashes always: they often are numbers of records. Both are written
-in consonants alone, so that no number and no word can be passed off as one.
+A label is keyed, so that a name cannot be found by trying without the key; equal names have equal labels in all
+files. Ids of instances always become keyed hashes: they often are numbers of records. Both are written in consonants
+alone, so that no number and no word can be passed off as one.
 """
 
 import hmac
@@ -48,6 +48,7 @@ _BESIDE_A_FAMILY = frozenset({
     "text", "thinking", "tiny", "together", "tput", "transcribe", "turbo", "upstage", "vertexai", "vitl", "vllm",
     "writer", "x", "xai", "zai", "zs",
 })  # fmt: skip
+_MODEL_WORDS = _FAMILIES | _BESIDE_A_FAMILY
 # Models from before 2023 are listed.
 _MODEL_DATE = re.compile(r"202[3-9]([-_]?)[01]\d\1[0-3]\d|(?<!\d)2[3-9][01]\d[0-3]\d(?!\d)")
 _MODEL_NUMBER = re.compile(r"[a-z]{0,2}\d{1,3}[a-z]{0,3}\d?|\d{1,2}x\d{1,3}b|[01]\d[0-3]\d|202[3-9]")
@@ -58,10 +59,10 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 class Names:
-    """Names as the redacted folder has them. One for the whole folder.
+    """Names as the redacted folder shows them. One object serves the whole folder.
 
     Args:
-        may_stay: judges names that are not known.
+        may_stay: decides about names that are not known.
         key: 32 bytes, of labels and hashes.
         redacted_before: whether the ids were hashed already, as in a folder that this program wrote.
     """
@@ -73,11 +74,11 @@ class Names:
         self._redacted_before = redacted_before
         self._names: dict[str, str] = {}
         self._runs: dict[str, str] = {}
-        self._identities: set[str] = set()  # those made here: files are gone through until nothing changes
+        self._hashed_ids: set[str] = set()  # made here: files are walked through until nothing changes
         self.labelled: Counter[Kind] = Counter()
 
-    def shown(self, name: str) -> str:
-        """Return a name of few characters and no spaces as it is if it says nothing of a person, else its label."""
+    def show(self, name: str) -> str:
+        """Return a short name without spaces as it is if it says nothing of a person, else its label."""
         if name not in self._names:
             self._names[name] = name if self._is_plain(name) else self.label(name)
         return self._names[name]
@@ -86,34 +87,40 @@ class Names:
         """Whether everybody knows the name: of a benchmark, a metric, a model; or it is a label."""
         return name in self._known or bool(_LABEL.fullmatch(name)) or is_public_model(name)
 
-    def never(self, name: str) -> str:
-        """Take a name for a person's from now on, in all files; return its label."""
+    def label_always(self, name: str) -> str:
+        """Take a name for a person's from now on, in all files, and return its label."""
         self._names[name] = self.label(name)
         return self._names[name]
 
-    def run(self, name: str) -> str:
-        """Return what a run is called: `med_qa:subset=x,model=y`, each part judged by itself."""
+    def show_run(self, name: str) -> str:
+        """Return the name of a run, `med_qa:subset=x,model=y`, with each part shown or labelled by itself."""
         if name not in self._runs:
-            parts = _SEPARATOR.split(name)
-            parts[::2] = map(self._part_of_run, parts[::2])
-            shown = "".join(parts) or self.label(name)
-            self._runs[name] = shown if len(shown) <= _LONGEST_RUN else self.label(name)
+            self._runs[name] = self._show_parts_of_run(name)
         return self._runs[name]
 
-    def identity(self, raw: str) -> str:
-        """Return the keyed hash of an instance's id, the same in all files."""
-        if raw in self._identities or (self._redacted_before and _ID.fullmatch(raw)):
-            return raw
-        made = "case-" + self._digest("id", raw)[:16]
-        self._identities.add(made)
-        return made
+    def _show_parts_of_run(self, name: str) -> str:
+        parts = _SEPARATOR.split(name)
+        parts[::2] = map(self._show_part_of_run, parts[::2])  # between them stand the separators
+        shown = "".join(parts)
+        if not shown or len(shown) > _LONGEST_RUN:
+            return self.label(name)
+        return shown
 
-    def _part_of_run(self, part: str) -> str:
+    def _show_part_of_run(self, part: str) -> str:
         key, equals, value = part.partition("=")
         if not equals:
-            return self.shown(part)
-        shown = self.label(value) if is_private_setting(key) else self.shown(value)
-        return f"{self.shown(key)}={shown}"
+            return self.show(part)
+        shown_value = self.label(value) if is_private_setting(key) else self.show(value)
+        return f"{self.show(key)}={shown_value}"
+
+    def hash_id(self, raw_id: str) -> str:
+        """Return the keyed hash of an instance's id, the same in all files."""
+        is_hash = raw_id in self._hashed_ids or (self._redacted_before and _ID.fullmatch(raw_id))
+        if is_hash:
+            return raw_id
+        hashed_id = "case-" + self._digest("id", raw_id)[:16]
+        self._hashed_ids.add(hashed_id)
+        return hashed_id
 
     def _is_plain(self, name: str) -> bool:
         if not any(map(str.isalnum, name)):
@@ -134,31 +141,31 @@ class Names:
         return digest.hex().translate(_IN_DIGITS)
 
 
-def spaced(name: str) -> str:
+def separate_words(name: str) -> str:
     """Return the words of a name: `seenBy_ward.7` is `seen By ward 7`."""
     return _APART.sub(" ", name).strip()
 
 
-def words_of_name(name: str) -> frozenset[str]:
+def split_words(name: str) -> frozenset[str]:
     """Return the words of a name that may be a person's, in small letters."""
-    return frozenset(word for word in _WORD.findall(spaced(name).casefold()) if len(word) >= _SHORTEST_WORD)
+    return frozenset(word for word in _WORD.findall(separate_words(name).casefold()) if len(word) >= _SHORTEST_WORD)
 
 
 def is_public_model(text: str) -> bool:
-    """Whether this names a model that everybody knows, and says nothing else: `openai/gpt-4o-2024-05-13`."""
+    """Whether this is the name of a model that everybody knows, and no more: `openai/gpt-4o-2024-05-13`."""
     undated = _MODEL_DATE.sub(" ", text)
     if sum(map(str.isdigit, undated)) > _MOST_DIGITS:
         return False
     words = [word.casefold() for word in _WORD.findall(undated)]
-    bare = [word if word in _FAMILIES or word in _BESIDE_A_FAMILY else word.rstrip("0123456789") for word in words]
-    return (
-        0 < len(words) <= _MOST_WORDS
-        and not _FAMILIES.isdisjoint(bare)
-        and all(
-            short in _FAMILIES or short in _BESIDE_A_FAMILY or _MODEL_NUMBER.fullmatch(word)
-            for word, short in zip(words, bare, strict=True)
-        )
-    )
+    if not 0 < len(words) <= _MOST_WORDS:
+        return False
+    names_a_family = False
+    for word in words:
+        bare = word if word in _MODEL_WORDS else word.rstrip("0123456789")  # qwen2 is of the family qwen
+        names_a_family |= bare in _FAMILIES
+        if bare not in _MODEL_WORDS and not _MODEL_NUMBER.fullmatch(word):
+            return False
+    return names_a_family
 
 
 def is_private_setting(key: str) -> bool:
@@ -166,6 +173,6 @@ def is_private_setting(key: str) -> bool:
     return _NEVER_A_NAME.search(key) is not None
 
 
-def words_of_models() -> frozenset[str]:
-    """Return words that names of models are made of, in small letters."""
-    return _FAMILIES | _BESIDE_A_FAMILY
+def list_model_words() -> frozenset[str]:
+    """Return the words that names of models are made of, in small letters."""
+    return _MODEL_WORDS

@@ -1,6 +1,6 @@
-"""A HELM output folder redacted: written whole beside the old one, then put in its place, or under another name.
+"""Redact a HELM output folder: write it whole beside the old one, then put it in its place, or under another name.
 
-Killed at any moment, the folder is as it was, or redacted whole. The next attempt deletes what the last one left.
+A command that is killed leaves the folder as it was, or redacted whole. The next one deletes the remains.
 """
 
 import fcntl
@@ -9,6 +9,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,14 @@ from agent.exchange.helm.redaction.layout import (
     MANIFEST,
     RunFolder,
     SuiteFolder,
-    left_out,
+    count_left_out,
+    find_suites,
     refuse_to_lose,
-    suites_of,
 )
 from agent.exchange.helm.redaction.manifest import Counted, Manifest, RedactionTally, write_manifest
 from agent.exchange.helm.redaction.names import Names
 from agent.exchange.helm.redaction.shapes import OF_A_RUN, OF_A_SUITE, TABLES
-from agent.exchange.helm.redaction.walk import Judges, Options, Step, redacted_files
+from agent.exchange.helm.redaction.walk import Judges, Options, Step, redact_files
 from agent.exchange.json_files import write_json
 from agent.io.new_folder import new_folder
 from agent.io.progress import Progress
@@ -45,36 +46,66 @@ def redact_folder(
     copy_to: Path | None = None,
     progress: Progress | None = None,
 ) -> tuple[Manifest, RedactionTally]:
-    """Redact suites of HELM's output folder, in place or into the new folder `copy_to`; say what was done.
+    """Redact suites of HELM's output folder, in place or into the new folder `copy_to`; return the manifest and counts.
 
-    What is not these suites is not carried over. In place it is deleted, but for other suites and foreign files: a
-    folder that holds such is refused.
+    Nothing but these suites is carried over. In place the rest is deleted; a folder that holds other suites or files
+    that are not HELM's is refused.
 
     Args:
         output: HELM's output folder, which holds `runs`.
-        key: 32 bytes, of the hashes of ids and of labels; those who have it can find out what ids stand for by trying.
+        key: 32 bytes, of the hashes of ids and of labels; with it, an id can be found by trying.
 
     Raises:
-        ConfigError: the folder is none of HELM's, has no such suite, holds more, or the disk refuses.
+        ConfigError: the folder is none of HELM's, has no such suite, holds more, or cannot be written.
         BenchmarkError: a file of HELM's is damaged, or a link stands where a folder is expected.
         RedactionError: redaction does not settle.
     """
     output = output.absolute()
     if copy_to is not None:
-        _apart(output, copy_to.absolute())
-        found = suites_of(output, suites)
+        _refuse_overlap(output, copy_to.absolute())
+        suite_folders = find_suites(output, suites)
         with new_folder(copy_to) as folder:
-            return _write(output, found, folder, judges, options, key, progress)
-    with _alone(output):
-        found = suites_of(output, suites)
-        refuse_to_lose(output, found)
-        with _replacing(output) as folder:
-            return _write(output, found, folder, judges, options, key, progress)
+            return _write(output, suite_folders, folder, judges, options, key, progress)
+    with _lock(output):
+        suite_folders = find_suites(output, suites)
+        refuse_to_lose(output, suite_folders)
+        with _replace(output) as folder:
+            return _write(output, suite_folders, folder, judges, options, key, progress)
 
 
-def remainder(output: Path) -> Path:
+def old_folder(output: Path) -> Path:
     """Return where the old folder lies while it is deleted after its replacement."""
     return output.with_name(f".{output.name}.unredacted")
+
+
+@dataclass(slots=True)
+class _Writer:
+    """Writes redacted suites into a new folder, and counts."""
+
+    folder: Path
+    judges: Judges
+    options: Options
+    names: Names
+    progress: Progress
+    written: Counter[Counted] = field(default_factory=Counter)
+    left_out: Counter[Kind] = field(default_factory=Counter)
+    withheld: Counter[Withheld] = field(default_factory=Counter)
+
+    def write_suite(self, suite: SuiteFolder, shown_name: str) -> None:
+        """Write a suite's runs, and the files of helm-summarize."""
+        target = _make_folder(self.folder / "runs" / shown_name)
+        for number, run in enumerate(suite.runs, 1):
+            contents = self._redact(read_run(run, number))
+            _write_files(_make_folder(target / self.names.show_run(run.path.name)), contents)
+            self.written += count_run(contents)
+            self.progress.advance()
+        _write_files(target, self._redact(read_suite(suite, self.names.show)))
+
+    def _redact(self, files: Mapping[str, tuple[Step, Any]]) -> dict[str, Any]:
+        contents, left_out = redact_files(files, self.names, self.options, self.judges.texts)
+        self.left_out += left_out
+        count_withheld(contents, self.withheld)
+        return contents
 
 
 def _write(
@@ -86,31 +117,20 @@ def _write(
     key: bytes,
     progress: Progress | None,
 ) -> tuple[Manifest, RedactionTally]:
+    """Write redacted `suites` of `output` into `folder`, and the manifest last."""
     names = Names(judges.names, key, redacted_before=(output / MANIFEST).is_file())
-    counts, fields, withheld = Counter[Counted](), Counter[Kind](), Counter[Withheld]()
-    progress = progress or Progress()
-    progress.begin("runs", sum(len(suite.runs) for suite in suites))
-    shown_suites = []
+    writer = _Writer(folder, judges, options, names, progress or Progress())
+    writer.progress.begin("runs", sum(len(suite.runs) for suite in suites))
+    shown_names = []
     for suite in suites:
-        shown = names.shown(suite.name)
-        target = _new(folder / "runs" / shown)
-        shown_suites.append(shown)
-        for number, run in enumerate(suite.runs, 1):
-            content = read_run(run, number)
-            written, lost = redacted_files(content, names, options, judges.texts)
-            _write_files(_new(target / names.run(run.path.name)), written)
-            counts += counts_of_run(written)
-            fields += lost
-            count_withheld(written, withheld)
-            progress.advance()
-        written, lost = redacted_files(read_suite(suite, names.shown), names, options, judges.texts)
-        _write_files(target, written)
-        fields += lost
-        count_withheld(written, withheld)
-    progress.end()
-    fields += left_out(output, suites) + names.labelled
-    tally = RedactionTally(counts, fields, withheld)
-    return write_manifest(folder, judges.texts.policy, shown_suites, options, tally), tally
+        shown_name = names.show(suite.name)
+        shown_names.append(shown_name)
+        writer.write_suite(suite, shown_name)
+    writer.progress.end()
+    left_out = writer.left_out + count_left_out(output, suites) + names.labelled
+    tally = RedactionTally(writer.written, left_out, writer.withheld)
+    manifest = write_manifest(folder, judges.texts.policy, shown_names, options, tally)
+    return manifest, tally
 
 
 def read_run(run: RunFolder, number: int) -> dict[str, tuple[Step, Any]]:
@@ -120,7 +140,7 @@ def read_run(run: RunFolder, number: int) -> dict[str, tuple[Step, Any]]:
 
 
 def read_suite(suite: SuiteFolder, shown_as: Callable[[str], str]) -> dict[str, tuple[Step, Any]]:
-    """Read what helm-summarize wrote of a suite, under the names that the files have in the redacted folder."""
+    """Read helm-summarize's files of a suite, under the names that they have in the redacted folder."""
     files: dict[str, tuple[Step, Any]] = {}
     for number, (path, tables) in enumerate(suite.files, 1):
         step = TABLES[tables] if tables else OF_A_SUITE[path]
@@ -129,8 +149,8 @@ def read_suite(suite: SuiteFolder, shown_as: Callable[[str], str]) -> dict[str, 
     return files
 
 
-def counts_of_run(contents: Mapping[str, Any]) -> Counter[Counted]:
-    """Count what the files of one run hold, as the manifest says it."""
+def count_run(contents: Mapping[str, Any]) -> Counter[Counted]:
+    """Count the run and its instances, for the manifest."""
     state = contents.get("scenario_state.json")
     answers = state.get("request_states") if isinstance(state, dict) else None
     return Counter[Counted]({"runs": 1, "instances": len(answers) if isinstance(answers, list) else 0})
@@ -145,7 +165,7 @@ def _write_files(folder: Path, contents: dict[str, Any]) -> None:
             raise BenchmarkError("a name in a file is no text", _ADVICE) from None
 
 
-def _new(folder: Path) -> Path:
+def _make_folder(folder: Path) -> Path:
     try:
         folder.mkdir(mode=0o700, parents=True)
     except FileExistsError:
@@ -166,21 +186,21 @@ def count_withheld(tree: Any, counts: Counter[Withheld]) -> None:
             count_withheld(value, counts)
 
 
-def _apart(output: Path, copy: Path) -> None:
+def _refuse_overlap(output: Path, copy: Path) -> None:
     if copy == output or output in copy.parents or copy in output.parents:
         raise ConfigError("the copy would lie in the output folder, or around it", "Give --copy-to another folder.")
 
 
 @contextmanager
-def _alone(output: Path) -> Iterator[None]:
-    """Hold the folder for one command at a time, once what a killed one left beside it is put right."""
+def _lock(output: Path) -> Iterator[None]:
+    """Hold the folder for one command at a time, after the remains of a killed command are cleared."""
     try:
         handle = os.open(output.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
         raise ConfigError(f"the folder of the output folder cannot be used ({error.strerror})", _ADVICE) from None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        _put_right(output)
+        _recover(output)
         yield
     except BlockingIOError:
         raise ConfigError("another command redacts a folder there", "Wait until it has ended.") from None
@@ -188,9 +208,9 @@ def _alone(output: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _put_right(output: Path) -> None:
-    """Finish or undo what a killed command left."""
-    old = remainder(output)
+def _recover(output: Path) -> None:
+    """Finish or undo the work of a killed command."""
+    old = old_folder(output)
     if not os.path.lexists(old):
         return
     if not os.path.lexists(output):
@@ -205,9 +225,9 @@ def _put_right(output: Path) -> None:
 
 
 @contextmanager
-def _replacing(output: Path) -> Iterator[Path]:
+def _replace(output: Path) -> Iterator[Path]:
     """Yield a folder to write into that takes the place of `output`, which is deleted."""
-    growing, old = output.with_name(f".{output.name}.redacting"), remainder(output)
+    growing, old = output.with_name(f".{output.name}.redacting"), old_folder(output)
     try:
         shutil.rmtree(growing, ignore_errors=True)
         growing.mkdir(mode=0o700)

@@ -1,21 +1,45 @@
 """HELM's data structures, field by field, and what becomes of each. A field that is not listed here is left out.
 
 Written after the classes of crfm-helm 0.5 (scenario, request, annotations, statistics, tables). The texts of prompts,
-inputs and references are never shown, as by MedHELM's own scripts; what models and judges wrote is shown redacted, or
-not at all. Lists of tokens, times, log probabilities, embeddings, media, contrast sets and extra data are left out.
+inputs and references are never shown, as by MedHELM's own scripts; the texts of models and judges are shown redacted,
+or not at all. Lists of tokens, times, log probabilities, embeddings, media, contrast sets and extra data are left out.
 Of numbers only those of fields that are known to hold settings, counts and scores stay, and none that is too large to
-be one; statistics have to fit together.
+be one; statistics have to be consistent.
 """
 
-import math
 import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from agent.exchange.helm.redaction.kinds import Kind
-from agent.exchange.helm.redaction.names import is_private_setting, is_public_model
-from agent.exchange.helm.redaction.vouched import numeric_settings
-from agent.exchange.helm.redaction.walk import OMIT, REDACTED, Step, Walk
+from agent.exchange.helm.redaction.figures import FIGURES, HIGHEST_SUM, are_consistent
+from agent.exchange.helm.redaction.names import is_public_model
+from agent.exchange.helm.redaction.steps import (
+    DEEPEST,
+    blank_text,
+    hash_id,
+    keep_figure,
+    keep_flag,
+    keep_one_of,
+    keep_setting,
+    keep_size,
+    keep_up_to,
+    leave_out,
+    omit_unknown,
+    put_instead,
+    redact_annotations,
+    redact_output,
+    redact_text,
+    show_name,
+    show_name_of_data,
+    show_run_name,
+    show_settings,
+    take_each,
+    take_fields,
+    take_instance,
+    take_named,
+    take_named_runs,
+)
+from agent.exchange.helm.redaction.walk import OMIT, Step, Walk
 
 _SPLITS = ("train", "valid", "test")
 _MODES = ("original", "calibration")
@@ -24,296 +48,66 @@ _FINISHED = ("stop", "length", "endoftext", "content_filter", "unknown", "tool_c
 _LETTER = re.compile(r"[A-Za-z0-9]{1,2}")
 _RELEVANCE = re.compile(r"(?:relevance|rank)=\d{1,3}")
 _TIMES = re.compile(r"inference_.*|training_.*|.*runtime.*|batch_size|.*logprob.*|.*perplexity.*|bits_per_byte")
-_GRADE = re.compile(r"(?:.*[^a-z])?(?:score|grade|rating|points?|label|rank)s?", re.IGNORECASE)
-_HIGHEST_GRADE = 100
-_HIGHEST_FIGURE = 999_999  # of a statistic: numbers of people and telephones have more digits
-_HIGHEST_SETTING = 9_999
-_MOST_OF_TEXT = 999_999  # tokens, characters, bytes
-_MEASURES_TEXT = re.compile(r"(?:.*_)?(?:tokens|length|size|characters|bytes)")
-_MOST_DECIMALS = 4  # significant digits of a setting that is a fraction
-_CLOSE = 1e-6  # of figures that were computed from each other
-_FIGURES = ("count", "sum", "sum_squared", "min", "max", "mean", "variance", "stddev")
-_NEVER_SHOWN = frozenset({"prompt_text", "explanation"})  # texts of annotations that quote a case
-_DEEPEST = 20  # levels of an annotation
 _SOURCE = "https://github.com/stanford-crfm/helm/"
+_LONGEST_SOURCE = 200  # characters
+_NAMES_IN_SCHEMAS = ("name", "subgroups", "metric_groups", "main_name", "main_split", "split")
+_VARIABLE = re.compile(r"\$\{\w{1,40}\}")  # of a schema, which HELM fills in: ${main_split}
 
 
-def fields(**steps: Step) -> Step:
-    """A map of which every key is known; others are left out."""
-
-    def walk(at: Walk, value: Any) -> Any:
-        if not isinstance(value, dict):
-            return _unknown(at, value)
-        found: dict[str, Any] = {}
-        for key, inner in value.items():
-            new = steps[key](at, inner) if key in steps else _unknown(at, inner)
-            if new is not OMIT:
-                found[key] = new
-        return found
-
-    return walk
-
-
-def each(step: Step) -> Step:
-    """A list of things of one kind."""
-
-    def walk(at: Walk, value: Any) -> Any:
-        if not isinstance(value, list):
-            return _unknown(at, value)
-        return [new for inner in value if (new := step(at, inner)) is not OMIT]
-
-    return walk
-
-
-def named(step: Step, *, runs: bool = False) -> Step:
-    """A map from names (of runs) to things of one kind."""
-
-    def walk(at: Walk, value: Any) -> Any:
-        if not isinstance(value, dict):
-            return _unknown(at, value)
-        found: dict[str, Any] = {}
-        for key, inner in value.items():
-            new = step(at, inner)
-            if new is not OMIT:
-                found[at.names.run(key) if runs else at.names.shown(key)] = new
-        return found
-
-    return walk
-
-
-def one_of(*known: str) -> Step:
-    """One of a few words."""
-
-    def walk(at: Walk, value: Any) -> Any:
-        return value if value is None or value in known else _unknown(at, value)
-
-    return walk
-
-
-def left_out(what: Kind) -> Step:
-    """A field that HELM writes and that is never shown, counted as `what`."""
-
-    def walk(at: Walk, value: Any) -> Any:
-        if value not in (None, [], {}, ""):
-            at.unshown(value, what)
-        return OMIT
-
-    return walk
-
-
-def instead(replacement: Any, what: Kind) -> Step:
-    """A field that is never shown and that HELM's tools want to be there."""
-
-    def walk(at: Walk, value: Any) -> Any:
-        if value != replacement:
-            at.unshown(value, what)
-        return replacement
-
-    return walk
-
-
-def up_to(most: int) -> Step:
-    """A number that says nothing of a person: a count, a score, a setting. One that is larger is left out."""
-
-    def walk(at: Walk, value: Any) -> Any:
-        if value is None or isinstance(value, bool):
-            return value
-        if not _is_number(value):
-            return _unknown(at, value)
-        if abs(value) <= most:
-            return value
-        at.unshown(value, "numbers")
-        return OMIT
-
-    return walk
-
-
-figure = up_to(_HIGHEST_FIGURE)
-size = up_to(_MOST_OF_TEXT)
-
-
-def setting(at: Walk, value: Any) -> Any:
-    """A number that somebody chose: small, or a fraction of few digits."""
-    if isinstance(value, float) and float(f"{value:.{_MOST_DECIMALS}g}") != value:
-        at.unshown(value, "numbers")
-        return OMIT
-    return up_to(_HIGHEST_SETTING)(at, value)
-
-
-def flag(at: Walk, value: Any) -> Any:
-    """True or false."""
-    return value if value is None or isinstance(value, bool) else _unknown(at, value)
-
-
-def text(at: Walk, value: Any) -> Any:
-    """A text of whoever set the benchmark up: redacted."""
-    if value is None:
-        return None
-    return at.text(value) if isinstance(value, str) else _unknown(at, value)
-
-
-def blank(at: Walk, value: Any) -> Any:
-    """A text of a case that is not shown."""
-    if value is None:
-        return None
-    if value != REDACTED:
-        at.unshown(value, "texts of cases")
-    return REDACTED
-
-
-def output(at: Walk, value: Any) -> Any:
-    """What a model wrote: redacted, or not shown if asked."""
-    if value is None or value == "":
+def _keep_tag(walk: Walk, value: Any) -> Any:
+    """Keep a reference's tag that says how good it is."""
+    if value == "correct":
         return value
-    if not isinstance(value, str) or at.options.blank_outputs:
-        return blank(at, value)
-    return at.text(value)
-
-
-def name(at: Walk, value: Any) -> Any:
-    """A name that HELM's tools look up."""
-    if value is None:
-        return None
-    return at.names.shown(value) if isinstance(value, str) else _unknown(at, value)
-
-
-def name_of_data(at: Walk, value: Any) -> Any:
-    """A name that may come from a record: it stays if no person of the record is in it."""
-    if value is None:
-        return None
-    return at.name(value) if isinstance(value, str) else _unknown(at, value)
-
-
-def run_name(at: Walk, value: Any) -> Any:
-    """The name of a run, with its settings."""
-    return at.names.run(value) if isinstance(value, str) else _unknown(at, value)
-
-
-def identity(at: Walk, value: Any) -> Any:
-    """The id of an instance."""
-    if value is None:
-        return None
-    return at.names.identity(value if isinstance(value, str) else repr(value))
-
-
-def settings(at: Walk, value: Any, key: str = "", depth: int = 0) -> Any:
-    """Arguments of a class that a site names: plain names, numbers of HELM's settings, no places on a disk, no text.
-
-    Any other number may be of a record: {"hadm_id": 20000147}.
-    """
-    if isinstance(value, dict) and depth < _DEEPEST:
-        found: dict[str, Any] = {}
-        for inner_key, inner in value.items():
-            if is_private_setting(inner_key):
-                at.unshown(inner, "settings")
-            elif (new := settings(at, inner, inner_key, depth + 1)) is not OMIT:
-                found[at.names.shown(inner_key)] = new
-        return found
-    if isinstance(value, list) and depth < _DEEPEST:
-        return [new for inner in value if (new := settings(at, inner, key, depth + 1)) is not OMIT]
-    if isinstance(value, str):
-        return at.names.shown(value)
-    if not _is_number(value):
-        return flag(at, value)
-    if key in numeric_settings():
-        return size(at, value) if _MEASURES_TEXT.fullmatch(key) else setting(at, value)
-    at.unshown(value, "numbers")
+    if isinstance(value, str) and _RELEVANCE.fullmatch(value):
+        return value
+    walk.hide(value, "tags of references")
     return OMIT
 
 
-def annotation(at: Walk, value: Any, key: str = "", depth: int = 0) -> Any:
-    """What judges and other annotators said, in any form."""
-    if isinstance(value, dict) and depth < _DEEPEST:
-        return {at.name(inner): annotation(at, value[inner], inner, depth + 1) for inner in value}
-    if isinstance(value, list) and depth < _DEEPEST:
-        return [annotation(at, inner, key, depth + 1) for inner in value]
-    if isinstance(value, str):
-        return blank(at, value) if at.options.blank_annotations or key in _NEVER_SHOWN else at.text(value)
-    if value is None or isinstance(value, bool):
-        return value
-    if _is_number(value) and abs(value) <= _HIGHEST_GRADE and _GRADE.fullmatch(key) and not is_private_setting(key):
-        return value  # any other number may be of a record: a row of a database, a year
-    at.unshown(value, "numbers of annotations")
-    return REDACTED
-
-
-def annotations(at: Walk, value: Any) -> Any:
-    """Annotations of one answer, by annotator."""
-    if value is None:
-        return None
-    return annotation(at, value) if isinstance(value, dict) else _unknown(at, value)
-
-
-def with_instance(step: Step, *path: str) -> Step:
-    """What belongs to the instance whose id stands at `path`: its texts go together."""
-
-    def walk(at: Walk, value: Any) -> Any:
-        found = value
-        for key in path:
-            found = found.get(key) if isinstance(found, dict) else None
-        with at.instance(found):
-            return step(at, value)
-
-    return walk
-
-
-def _is_number(value: Any) -> bool:
-    """Whether this is a number; true and false are none."""
-    if isinstance(value, float):
-        return math.isfinite(value)
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _unknown(at: Walk, value: Any) -> Any:
-    at.unshown(value, "unknown fields")
-    return OMIT
-
-
-def _tag(at: Walk, value: Any) -> Any:
-    if value == "correct" or (isinstance(value, str) and _RELEVANCE.fullmatch(value)):
-        return value
-    at.unshown(value, "tags of references")
-    return OMIT
-
-
-def _letters(at: Walk, value: Any) -> Any:
+def _blank_letters(walk: Walk, value: Any) -> Any:
+    """Blank the options of a question, and keep their letters."""
     if value is None:
         return None
     if not isinstance(value, dict):
-        return _unknown(at, value)
-    found: dict[str, Any] = {}
-    for letter, inner in value.items():
+        return omit_unknown(walk, value)
+    options: dict[str, Any] = {}
+    for letter, option in value.items():
         if _LETTER.fullmatch(letter):
-            found[letter] = blank(at, inner)
+            options[letter] = blank_text(walk, option)
         else:
-            at.unshown([letter, inner], "unknown fields")
-    return found
+            walk.hide([letter, option], "unknown fields")
+    return options
 
 
-def _source(at: Walk, value: Any) -> Any:
-    if isinstance(value, str) and value.startswith(_SOURCE) and " " not in value and len(value) <= 200:
+def _keep_source(walk: Walk, value: Any) -> Any:
+    """Keep the address of a scenario's source that lies in HELM's own repository."""
+    is_text = isinstance(value, str) and " " not in value and len(value) <= _LONGEST_SOURCE
+    if is_text and value.startswith(_SOURCE):
         return value
     if value != "":
-        at.unshown(value, "settings")
+        walk.hide(value, "settings")
     return ""
 
 
-def _run_path(at: Walk, value: Any) -> Any:
-    """Where a run's folder was on the disk: its name, and nothing of where."""
-    return at.names.run(value.rstrip("/").rpartition("/")[2]) if isinstance(value, str) else _unknown(at, value)
+def _show_run_path(walk: Walk, value: Any) -> Any:
+    """Show the name of a run's folder, without the path to it."""
+    if not isinstance(value, str):
+        return omit_unknown(walk, value)
+    folder_name = value.rstrip("/").rpartition("/")[2]
+    return walk.names.show_run(folder_name)
 
 
-def _without_times(step: Step) -> Step:
-    """A list of statistics, without those that say how long something took."""
+def _drop_times(step: Step) -> Step:
+    """Return a step for a list of statistics that leaves out those of durations."""
 
-    def walk(at: Walk, value: Any) -> Any:
-        if isinstance(value, list):
-            kept = [stat for stat in value if not _is_time(stat)]
-            at.counts["statistics of times"] += len(value) - len(kept)
-            value = kept
-        return step(at, value)
+    def step_without_times(walk: Walk, value: Any) -> Any:
+        if not isinstance(value, list):
+            return step(walk, value)
+        stats = [stat for stat in value if not _is_time(stat)]
+        walk.counts["statistics of times"] += len(value) - len(stats)
+        return step(walk, stats)
 
-    return walk
+    return step_without_times
 
 
 def _is_time(stat: Any) -> bool:
@@ -323,267 +117,261 @@ def _is_time(stat: Any) -> bool:
         return False
 
 
-def _figures(at: Walk, value: Any) -> Any:
+def _take_figures(walk: Walk, value: Any) -> Any:
+    """Take a map from metrics to figures, without those of durations."""
     if not isinstance(value, dict):
-        return _unknown(at, value)
-    kept = {key: inner for key, inner in value.items() if not _TIMES.fullmatch(key)}
-    at.counts["statistics of times"] += len(value) - len(kept)
-    return named(figure)(at, kept)
+        return omit_unknown(walk, value)
+    figures = {metric: figure for metric, figure in value.items() if not _TIMES.fullmatch(metric)}
+    walk.counts["statistics of times"] += len(value) - len(figures)
+    return _NAMED_FIGURES(walk, figures)
 
 
-def _stat(at: Walk, value: Any) -> Any:
-    """A statistic: its figures stay if they follow from each other, as HELM computes them."""
-    if isinstance(value, dict) and not _fits_together({key: value[key] for key in _FIGURES if key in value}):
-        kept = {key: inner for key, inner in value.items() if key not in _FIGURES}
-        at.unshown({key: value[key] for key in _FIGURES if key in value}, "numbers")
-        return _STAT(at, kept)
-    return _STAT(at, value)
+def _take_stat(walk: Walk, value: Any) -> Any:
+    """Take a statistic. Its figures stay if they follow from each other, as HELM computes them."""
+    if not isinstance(value, dict):
+        return _STAT(walk, value)
+    figures = {key: value[key] for key in FIGURES if key in value}
+    if are_consistent(figures):
+        return _STAT(walk, value)
+    without_figures = {key: inner for key, inner in value.items() if key not in FIGURES}
+    walk.hide(figures, "numbers")
+    return _STAT(walk, without_figures)
 
 
-def _fits_together(stat: Mapping[str, Any]) -> bool:
-    if not all(inner is None or _is_number(inner) for inner in stat.values()):
-        return False
-    count, total, squares = (stat.get(key) or 0 for key in ("count", "sum", "sum_squared"))
-    if not isinstance(count, int) or not 0 <= count <= _HIGHEST_FIGURE:
-        return False
-    if count == 0:
-        return not any(stat.values())
-    if max(abs(total), abs(squares)) > _HIGHEST_FIGURE**3:
-        return False
-    real_mean = total / count
-    real_variance = squares / count - real_mean**2
-    least, most, mean = (real_mean if stat.get(key) is None else stat[key] for key in ("min", "max", "mean"))
-    if max(abs(real_mean), abs(least), abs(most)) > _HIGHEST_FIGURE:
-        return False
-    variance = max(real_variance, 0.0) if stat.get("variance") is None else stat["variance"]
-    deviation = max(variance, 0.0) ** 0.5 if stat.get("stddev") is None else stat["stddev"]
-    slack = _CLOSE * max(1.0, abs(real_mean))
-    square_slack = slack * max(1.0, abs(real_mean), abs(least), abs(most))
-    return bool(
-        least - slack <= real_mean <= most + slack
-        and abs(mean - real_mean) <= slack
-        and -square_slack <= real_variance <= (most - least) ** 2 / 4 + square_slack
-        and abs(variance - max(real_variance, 0.0)) <= square_slack
-        and abs(deviation) <= _HIGHEST_FIGURE
-        and abs(deviation**2 - variance) <= square_slack
-    )
+def _show_title(walk: Walk, value: Any) -> Any:
+    """Show a title in a table or a schema: a model that everybody knows, a text, or a figure."""
+    if not isinstance(value, str):
+        return keep_figure(walk, value)
+    if is_public_model(value):
+        return value
+    return redact_text(walk, value)
 
 
-def _cell_value(at: Walk, value: Any) -> Any:
-    return text(at, value) if isinstance(value, str) else figure(at, value)
-
-
-def _title(at: Walk, value: Any) -> Any:
-    """A title in a table or a schema: a model that everybody knows, or a text."""
-    return value if isinstance(value, str) and is_public_model(value) else _cell_value(at, value)
-
-
-def _schema(at: Walk, value: Any, key: str = "", depth: int = 0) -> Any:
-    """A schema says what benchmarks and metrics are called and mean."""
-    if isinstance(value, dict) and depth < _DEEPEST:
-        return {at.names.shown(inner): _schema(at, value[inner], inner, depth + 1) for inner in value}
-    if isinstance(value, list) and depth < _DEEPEST:
-        return [_schema(at, inner, key, depth + 1) for inner in value]
-    if isinstance(value, str) and key in ("name", "subgroups", "metric_groups", "main_name", "main_split", "split"):
-        return value if re.fullmatch(r"\$\{\w{1,40}\}", value) else at.names.shown(value)
-    new = _title(at, value)
+def _show_schema(walk: Walk, value: Any, key: str = "", depth: int = 0) -> Any:
+    """Show a schema, which says how benchmarks and metrics are called and what they mean."""
+    if isinstance(value, dict) and depth < DEEPEST:
+        return {walk.names.show(inner): _show_schema(walk, value[inner], inner, depth + 1) for inner in value}
+    if isinstance(value, list) and depth < DEEPEST:
+        return [_show_schema(walk, inner, key, depth + 1) for inner in value]
+    if isinstance(value, str) and key in _NAMES_IN_SCHEMAS:
+        if _VARIABLE.fullmatch(value):
+            return value
+        return walk.names.show(value)
+    new = _show_title(walk, value)
     return None if new is OMIT else new
 
 
-_PERTURBATION = fields(
-    name=name, robustness=flag, fairness=flag, computed_on=one_of(*_COMPUTED_ON), seed=setting,
-    prob=setting, num_spaces=setting,
+_NAMED_FIGURES = take_named(keep_figure)
+_PERTURBATION = take_fields(
+    name=show_name, robustness=keep_flag, fairness=keep_flag, computed_on=keep_one_of(*_COMPUTED_ON), seed=keep_setting,
+    prob=keep_setting, num_spaces=keep_setting,
 )  # fmt: skip
-_OBJECT = fields(class_name=name, args=settings)
-_ANNOTATOR = fields(class_name=name, args=instead({}, "settings"))  # they hold templates of judges
-_INPUT = fields(text=blank, multimedia_content=left_out("media"), messages=left_out("texts of cases"))
-_OUTPUT = fields(text=blank, multimedia_content=left_out("media"))
-_REFERENCE = fields(output=_OUTPUT, tags=each(_tag))
-_INSTANCE = fields(
+_OBJECT = take_fields(class_name=show_name, args=show_settings)
+_ANNOTATOR = take_fields(class_name=show_name, args=put_instead({}, "settings"))  # they hold templates of judges
+_INPUT = take_fields(text=blank_text, multimedia_content=leave_out("media"), messages=leave_out("texts of cases"))
+_OUTPUT = take_fields(text=blank_text, multimedia_content=leave_out("media"))
+_REFERENCE = take_fields(output=_OUTPUT, tags=take_each(_keep_tag))
+_INSTANCE = take_fields(
     input=_INPUT,
-    references=each(_REFERENCE),
-    split=one_of(*_SPLITS),
-    sub_split=name_of_data,
-    id=identity,
+    references=take_each(_REFERENCE),
+    split=keep_one_of(*_SPLITS),
+    sub_split=show_name_of_data,
+    id=hash_id,
     perturbation=_PERTURBATION,
-    contrast_inputs=left_out("contrast sets"),
-    contrast_references=left_out("contrast sets"),
-    extra_data=left_out("extra data"),
+    contrast_inputs=leave_out("contrast sets"),
+    contrast_references=leave_out("contrast sets"),
+    extra_data=leave_out("extra data"),
 )
-_REQUEST = fields(
-    model_deployment=name,
-    model=name,
-    embedding=flag,
-    prompt=blank,
-    temperature=setting,
-    num_completions=setting,
-    top_k_per_token=setting,
-    max_tokens=size,
-    stop_sequences=each(text),
-    echo_prompt=flag,
-    top_p=setting,
-    presence_penalty=setting,
-    frequency_penalty=setting,
-    random=name,
-    messages=left_out("texts of cases"),
-    multimodal_prompt=left_out("media"),
-    image_generation_parameters=left_out("settings"),
-    response_format=left_out("settings"),
+_REQUEST = take_fields(
+    model_deployment=show_name,
+    model=show_name,
+    embedding=keep_flag,
+    prompt=blank_text,
+    temperature=keep_setting,
+    num_completions=keep_setting,
+    top_k_per_token=keep_setting,
+    max_tokens=keep_size,
+    stop_sequences=take_each(redact_text),
+    echo_prompt=keep_flag,
+    top_p=keep_setting,
+    presence_penalty=keep_setting,
+    frequency_penalty=keep_setting,
+    random=show_name,
+    messages=leave_out("texts of cases"),
+    multimodal_prompt=leave_out("media"),
+    image_generation_parameters=leave_out("settings"),
+    response_format=leave_out("settings"),
 )
-_COMPLETION = fields(
-    text=output,
-    logprob=instead(0, "log probabilities"),
-    tokens=instead([], "lists of tokens"),
-    finish_reason=fields(reason=one_of(*_FINISHED)),
-    multimodal_content=left_out("media"),
-    thinking=fields(text=output),
+_COMPLETION = take_fields(
+    text=redact_output,
+    logprob=put_instead(0, "log probabilities"),
+    tokens=put_instead([], "lists of tokens"),
+    finish_reason=take_fields(reason=keep_one_of(*_FINISHED)),
+    multimodal_content=leave_out("media"),
+    thinking=take_fields(text=redact_output),
 )
-_RESULT = fields(
-    success=flag,
-    embedding=instead([], "embeddings"),
-    completions=each(_COMPLETION),
-    cached=flag,
-    request_time=left_out("times"),
-    request_datetime=left_out("times"),
-    error=blank,
-    error_flags=fields(is_retriable=flag, is_fatal=flag),
-    batch_size=left_out("times"),
-    batch_request_time=left_out("times"),
+_RESULT = take_fields(
+    success=keep_flag,
+    embedding=put_instead([], "embeddings"),
+    completions=take_each(_COMPLETION),
+    cached=keep_flag,
+    request_time=leave_out("times"),
+    request_datetime=leave_out("times"),
+    error=blank_text,
+    error_flags=take_fields(is_retriable=keep_flag, is_fatal=keep_flag),
+    batch_size=leave_out("times"),
+    batch_request_time=leave_out("times"),
 )
-_ADAPTER = fields(
+_ADAPTER = take_fields(
     **dict.fromkeys(
         (
             "global_prefix", "global_suffix", "instructions", "input_prefix", "input_suffix", "reference_prefix",
             "reference_suffix", "chain_of_thought_prefix", "chain_of_thought_suffix", "output_prefix", "output_suffix",
             "instance_prefix", "output_mapping_pattern",
         ),
-        text,
+        redact_text,
     ),
     **dict.fromkeys(
         (
             "max_train_instances", "num_outputs", "num_train_trials", "num_trials", "temperature",
         ),
-        setting,
+        keep_setting,
     ),
-    max_eval_instances=figure,
-    max_tokens=size,
-    sample_train=flag,
-    multi_label=flag,
-    method=name,
-    model=name,
-    model_deployment=name,
-    random=name,
-    eval_splits=each(one_of(*_SPLITS)),
-    reference_prefix_characters=each(text),
-    stop_sequences=each(text),
-    substitutions=each(fields(source=text, target=text)),
-    reeval_parameters=fields(model_ability=setting),
-    image_generation_parameters=left_out("settings"),
+    max_eval_instances=keep_figure,
+    max_tokens=keep_size,
+    sample_train=keep_flag,
+    multi_label=keep_flag,
+    method=show_name,
+    model=show_name,
+    model_deployment=show_name,
+    random=show_name,
+    eval_splits=take_each(keep_one_of(*_SPLITS)),
+    reference_prefix_characters=take_each(redact_text),
+    stop_sequences=take_each(redact_text),
+    substitutions=take_each(take_fields(source=redact_text, target=redact_text)),
+    reeval_parameters=take_fields(model_ability=keep_setting),
+    image_generation_parameters=leave_out("settings"),
 )  # fmt: skip
-_REQUEST_STATE = with_instance(
-    fields(
+_REQUEST_STATE = take_instance(
+    take_fields(
         instance=_INSTANCE,
-        reference_index=setting,
-        request_mode=one_of(*_MODES),
-        train_trial_index=setting,
-        output_mapping=_letters,
+        reference_index=keep_setting,
+        request_mode=keep_one_of(*_MODES),
+        train_trial_index=keep_setting,
+        output_mapping=_blank_letters,
         request=_REQUEST,
         result=_RESULT,
-        num_train_instances=setting,
-        prompt_truncated=flag,
-        num_conditioning_tokens=size,
-        annotations=annotations,
+        num_train_instances=keep_setting,
+        prompt_truncated=keep_flag,
+        num_conditioning_tokens=keep_size,
+        annotations=redact_annotations,
     ),
     "instance",
     "id",
 )
-_STAT = fields(
-    name=fields(name=name, split=one_of(*_SPLITS), sub_split=name_of_data, perturbation=_PERTURBATION),
-    **dict.fromkeys(_FIGURES, up_to(_HIGHEST_FIGURE**3)),  # sums of squares; how far each may go says _fits_together
+_STAT_NAME = take_fields(
+    name=show_name,
+    split=keep_one_of(*_SPLITS),
+    sub_split=show_name_of_data,
+    perturbation=_PERTURBATION,
 )
-_STATS = _without_times(each(_stat))
-_RUN_SPEC = fields(
-    name=run_name,
+_STAT = take_fields(
+    name=take_fields(
+        name=show_name, split=keep_one_of(*_SPLITS), sub_split=show_name_of_data, perturbation=_PERTURBATION
+    ),
+    **dict.fromkeys(FIGURES, keep_up_to(HIGHEST_SUM)),  # are_consistent has a limit for each
+)
+_STATS = _drop_times(take_each(_take_stat))
+_RUN_SPEC = take_fields(
+    name=show_run_name,
     scenario_spec=_OBJECT,
     adapter_spec=_ADAPTER,
-    metric_specs=each(_OBJECT),
-    data_augmenter_spec=fields(
-        perturbation_specs=each(_OBJECT),
+    metric_specs=take_each(_OBJECT),
+    data_augmenter_spec=take_fields(
+        perturbation_specs=take_each(_OBJECT),
         **dict.fromkeys(
             (
                 "should_augment_train_instances", "should_include_original_train", "should_skip_unchanged_train",
                 "should_augment_eval_instances", "should_include_original_eval", "should_skip_unchanged_eval",
             ),
-            flag,
+            keep_flag,
         ),
-        seeds_per_instance=setting,
+        seeds_per_instance=keep_setting,
     ),
-    groups=each(name),
-    annotators=each(_ANNOTATOR),
+    groups=take_each(show_name),
+    annotators=take_each(_ANNOTATOR),
 )  # fmt: skip
-_KEY_OF_ANSWER = {"instance_id": identity, "perturbation": _PERTURBATION, "train_trial_index": setting}
-_CELL = fields(
-    value=_title,
-    display_value=_title,
-    description=text,
-    lower_is_better=flag,
-    markdown=flag,
-    metadata=settings,
-    run_spec_names=each(run_name),
-    style=left_out("settings"),
-    href=left_out("links"),
+_KEY_OF_ANSWER = {"instance_id": hash_id, "perturbation": _PERTURBATION, "train_trial_index": keep_setting}
+_CELL = take_fields(
+    value=_show_title,
+    display_value=_show_title,
+    description=redact_text,
+    lower_is_better=keep_flag,
+    markdown=keep_flag,
+    metadata=show_settings,
+    run_spec_names=take_each(show_run_name),
+    style=leave_out("settings"),
+    href=leave_out("links"),
 )
-_TABLE = fields(
-    title=_title,
-    name=text,
-    description=text,
-    header=each(_CELL),
-    rows=each(each(_CELL)),
-    links=instead([], "links"),
+_TABLE = take_fields(
+    title=_show_title,
+    name=redact_text,
+    description=redact_text,
+    header=take_each(_CELL),
+    rows=take_each(take_each(_CELL)),
+    links=put_instead([], "links"),
 )
 
 # The files of a run. What is written about answers is read first, so that its texts are of the same instances.
 OF_A_RUN: Final[Mapping[str, Step]] = {
     "run_spec.json": _RUN_SPEC,
-    "scenario.json": fields(
-        name=name, description=text, tags=each(text), definition_path=_source, url=left_out("settings")
+    "scenario.json": take_fields(
+        name=show_name,
+        description=redact_text,
+        tags=take_each(redact_text),
+        definition_path=_keep_source,
+        url=leave_out("settings"),
     ),
-    "scenario_state.json": fields(
-        adapter_spec=_ADAPTER, request_states=each(_REQUEST_STATE), annotator_specs=each(_ANNOTATOR)
+    "scenario_state.json": take_fields(
+        adapter_spec=_ADAPTER, request_states=take_each(_REQUEST_STATE), annotator_specs=take_each(_ANNOTATOR)
     ),
-    "instances.json": each(with_instance(_INSTANCE, "id")),
-    "display_predictions.json": each(
-        with_instance(
-            fields(
+    "instances.json": take_each(take_instance(_INSTANCE, "id")),
+    "display_predictions.json": take_each(
+        take_instance(
+            take_fields(
                 **_KEY_OF_ANSWER,
-                predicted_text=output,
-                truncated_predicted_text=output,
-                base64_images=instead([], "media"),
-                mapped_output=blank,
-                reference_index=setting,
-                stats=_figures,
-                annotations=annotations,
-                thinking_text=output,
+                predicted_text=redact_output,
+                truncated_predicted_text=redact_output,
+                base64_images=put_instead([], "media"),
+                mapped_output=blank_text,
+                reference_index=keep_setting,
+                stats=_take_figures,
+                annotations=redact_annotations,
+                thinking_text=redact_output,
             ),
             "instance_id",
         )
     ),
-    "display_requests.json": each(with_instance(fields(**_KEY_OF_ANSWER, request=_REQUEST), "instance_id")),
-    "per_instance_stats.json": each(with_instance(fields(**_KEY_OF_ANSWER, stats=_STATS), "instance_id")),
+    "display_requests.json": take_each(take_instance(take_fields(**_KEY_OF_ANSWER, request=_REQUEST), "instance_id")),
+    "per_instance_stats.json": take_each(take_instance(take_fields(**_KEY_OF_ANSWER, stats=_STATS), "instance_id")),
     "stats.json": _STATS,
 }
 
 # The files of a suite, which helm-summarize writes.
 OF_A_SUITE: Final[Mapping[str, Step]] = {
-    "schema.json": _schema,
-    "summary.json": fields(release=name, suites=each(name), suite=name, date=left_out("times")),
-    "costs.json": named(_figures),
-    "runs.json": each(fields(run_path=_run_path, run_spec=_RUN_SPEC, stats=_STATS)),
-    "run_specs.json": each(_RUN_SPEC),
-    "runs_to_run_suites.json": named(name, runs=True),
-    "groups.json": each(_TABLE),
-    "groups_metadata.json": named(
-        fields(display_name=_title, short_display_name=_title, description=text, taxonomy=settings)
+    "schema.json": _show_schema,
+    "summary.json": take_fields(
+        release=show_name, suites=take_each(show_name), suite=show_name, date=leave_out("times")
+    ),
+    "costs.json": take_named(_take_figures),
+    "runs.json": take_each(take_fields(run_path=_show_run_path, run_spec=_RUN_SPEC, stats=_STATS)),
+    "run_specs.json": take_each(_RUN_SPEC),
+    "runs_to_run_suites.json": take_named_runs(show_name),
+    "groups.json": take_each(_TABLE),
+    "groups_metadata.json": take_named(
+        take_fields(
+            display_name=_show_title, short_display_name=_show_title, description=redact_text, taxonomy=show_settings
+        )
     ),
 }
-TABLES: Final[Mapping[str, Step]] = {"groups": each(_TABLE), "groups/json": _TABLE}  # files of any name there
+TABLES: Final[Mapping[str, Step]] = {"groups": take_each(_TABLE), "groups/json": _TABLE}  # files of any name there

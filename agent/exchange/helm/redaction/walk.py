@@ -1,6 +1,6 @@
-"""Taking HELM's files through their shapes: a new tree is built of what is known; texts of an instance go together.
+"""Take HELM's files through their shapes: a new tree is built of the known fields; texts of an instance go together.
 
-What a step gives for a value of the new tree is that value again: so a second walk shows whether a folder is clean.
+A step that gets a value of the new tree returns that value again, so a second walk shows whether a folder is clean.
 """
 
 import re
@@ -10,22 +10,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
+import regex
+
 from agent.errors import RedactionError
 from agent.exchange.helm.redaction.kinds import Kind
-from agent.exchange.helm.redaction.names import Names, words_of_name
+from agent.exchange.helm.redaction.names import Names, split_words
 from agent.redaction import Withheld
 from agent.redaction.replacements.tags import TAG
 from agent.redaction.spans.span import Span
 from agent.vocabulary import Identifier
 
 REDACTED: Final = "[redacted]"  # HELM's own word for a text that is not shown
-_PASSES = 5
+_PASSES = 5  # real folders settle in two; more than five is a fault of redaction
 _DEEPEST = 60  # levels of maps and lists
 _SHORTEST_IDENTIFIER = 5  # characters of an instance's id that is searched in texts
 _HELM_ID = re.compile(r"id\d+")
-_SHORTEST_TOLD, _LONGEST_TOLD = 3, 100  # characters of a field that tells who a record is about
-# Fields of data sets, by their names. The first that fits.
-_TELLING = tuple(
+_SHORTEST_STATED, _LONGEST_STATED = 3, 100  # characters of a field that states who a record is about
+# Fields of data sets that state an identifier, by their names. The first pattern that matches decides.
+_STATING = tuple(
     (re.compile(pattern, re.IGNORECASE), entity)
     for pattern, entity in (
         (r"(patient|person|first|last|given|family|full|sur|middle|maiden|doctor|physician|provider)_?name", "NAME"),
@@ -42,7 +44,7 @@ _TELLING = tuple(
 
 
 class _Omitted:
-    """What a step gives for a value that has no place in the new tree."""
+    """Returned by a step for a value that has no place in the new tree."""
 
 
 OMIT: Final = _Omitted()
@@ -51,10 +53,10 @@ Step = Callable[["Walk", Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What is not shown even redacted, beyond what is never shown.
+    """Texts to blank that would otherwise be shown redacted.
 
     Attributes:
-        blank_outputs: what models answered and thought.
+        blank_outputs: the answers and thoughts of models.
         blank_annotations: every text of annotations.
     """
 
@@ -62,49 +64,8 @@ class Options:
     blank_annotations: bool = False
 
 
-@dataclass(slots=True)
-class InstanceTexts:
-    """The texts of one instance.
-
-    Attributes:
-        texts: those that are shown, each once, with its number.
-        context: those that are not shown, whose identifiers are searched in the others all the same.
-        identifiers: the instance's id, where it may be one, and what fields of the data set say.
-        has_names: whether a name must be told from those of people in the texts.
-    """
-
-    texts: dict[str, int] = field(default_factory=dict)
-    context: dict[str, None] = field(default_factory=dict)
-    identifiers: list[Identifier] = field(default_factory=list)
-    has_names: bool = False
-
-    def tell(self, identifier: Identifier) -> None:
-        """Take in what the data itself says of the record's people."""
-        if identifier not in self.identifiers:
-            self.identifiers.append(identifier)
-
-    def redact(self, texts: "Texts") -> "_Settled":
-        """Redact the texts together; and find out which words are of people."""
-        if not self.texts and not self.has_names:
-            return _Settled([], frozenset())
-        shown = list(self.texts)
-        known = "\0".join(shown)
-        around: list[str] = []
-        for text in sorted(self.context, key=len, reverse=True):
-            if text not in known and not any(text in other for other in around):
-                around.append(text)
-        read = [*shown, *around]
-        found = texts.redact_and_find(read, self.identifiers)
-        people: set[str] = set()
-        for text, (_, spans) in zip(read, found, strict=True):
-            if self.has_names and not isinstance(spans, Withheld):
-                names = (text[span.start : span.end] for span in spans if span.entity == "NAME")
-                people |= {word for name in names for word in words_of_name(name)}
-        return _Settled(_numbered([new for new, _ in found[: len(shown)]]), frozenset(people))
-
-
 class Texts(Protocol):
-    """What clears texts: the engine."""
+    """Clears texts: the engine."""
 
     @property
     def policy(self) -> str:
@@ -114,29 +75,85 @@ class Texts(Protocol):
     def redact_and_find(
         self, texts: Sequence[str], identifiers: Sequence[Identifier] = ()
     ) -> Sequence[tuple[str, tuple[Span, ...] | Withheld]]:
-        """Clear the texts of one record together; beside each, what was found where in the original."""
+        """Clear the texts of one record together; return each with its detections in the original."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Judges:
-    """What clears texts, and what says of a name whether it may stay."""
+    """The engine that clears texts, and the function that decides whether a name may stay."""
 
     texts: Texts
     names: Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class _Settled:
+class _RedactedRecord:
     """A redacted record: its texts by number, and the words of the people in it."""
 
     texts: Sequence[str]
     people: frozenset[str]
 
 
+@dataclass(slots=True)
+class InstanceTexts:
+    """The texts of one instance.
+
+    Attributes:
+        texts: those that are shown, each once, with its number.
+        context: those that are not shown; identifiers in them are searched in the shown ones too.
+        identifiers: the instance's id, where it may be one, and those that fields of the data set state.
+        has_names: whether a name of the files has to be compared with those of people in the texts.
+    """
+
+    texts: dict[str, int] = field(default_factory=dict)
+    context: dict[str, None] = field(default_factory=dict)
+    identifiers: list[Identifier] = field(default_factory=list)
+    has_names: bool = False
+
+    def add_identifier(self, identifier: Identifier) -> None:
+        """Add an identifier that the data itself states of the record's people."""
+        if identifier not in self.identifiers:
+            self.identifiers.append(identifier)
+
+    def redact(self, engine: Texts) -> _RedactedRecord:
+        """Redact the texts together, and collect the words of people's names."""
+        if not self.texts and not self.has_names:
+            return _RedactedRecord([], frozenset())
+        originals = [*self.texts, *self._list_unseen_context()]
+        cleared = engine.redact_and_find(originals, self.identifiers)
+        people: set[str] = set()
+        if self.has_names:
+            for text, (_, spans) in zip(originals, cleared, strict=True):
+                people |= _words_of_people(text, spans)
+        shown = [new for new, _ in cleared[: len(self.texts)]]
+        return _RedactedRecord(_renumber_tags(shown), frozenset(people))
+
+    def _list_unseen_context(self) -> list[str]:
+        """Return the context without texts that another text contains."""
+        shown = "\0".join(self.texts)
+        context: list[str] = []
+        for text in sorted(self.context, key=len, reverse=True):
+            if text in shown or any(text in longer for longer in context):
+                continue
+            context.append(text)
+        return context
+
+
+def _words_of_people(text: str, spans: Sequence[Span] | Withheld) -> set[str]:
+    """Return the words of the names that redaction detected in a text."""
+    words: set[str] = set()
+    if isinstance(spans, Withheld):
+        return words
+    for span in spans:
+        if span.entity == "NAME":
+            words |= split_words(text[span.start : span.end])
+    return words
+
+
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """The place of a text in a tree, until its record is redacted."""
+    """Stands for a text in a tree until its record is redacted."""
 
     record: str
     number: int
@@ -144,7 +161,7 @@ class _Slot:
 
 @dataclass(frozen=True, slots=True)
 class _NameSlot:
-    """The place of a name that stays if no person of its record is in it."""
+    """Stands for a name that stays if no person of its record is in it."""
 
     record: str
     name: str
@@ -155,7 +172,7 @@ class Walk:
     """One walk through the files of a run.
 
     Attributes:
-        counts: of what was left out or blanked, for the manifest.
+        counts: of values that were left out or blanked, for the manifest.
         blanked: records whose texts are not shown, because redaction does not settle on them.
     """
 
@@ -167,156 +184,191 @@ class Walk:
     _current: str = ""
 
     @contextmanager
-    def instance(self, raw: object) -> Iterator[None]:
-        """Take what follows as texts of the instance with this id."""
-        before, self._current = self._current, self.names.identity(raw) if isinstance(raw, str) else ""
-        if isinstance(raw, str) and raw != self._current and _is_identifier(raw):
-            self._record().tell(Identifier("ID", raw))
+    def instance(self, raw_id: object) -> Iterator[None]:
+        """Take the texts inside this context as those of the instance with this id."""
+        enclosing = self._current
+        self._current = self.names.hash_id(raw_id) if isinstance(raw_id, str) else ""
+        if isinstance(raw_id, str) and raw_id != self._current and _is_identifier(raw_id):
+            self._get_record().add_identifier(Identifier("ID", raw_id))
         try:
             yield
         finally:
-            self._current = before
+            self._current = enclosing
 
-    def _record(self) -> InstanceTexts:
+    def _get_record(self) -> InstanceTexts:
         return self.records.setdefault(self._current, InstanceTexts())
 
-    def text(self, text: str) -> object:
-        """Return the place of a text that is shown redacted."""
+    def show_text(self, text: str) -> object:
+        """Return the slot of a text that is shown redacted."""
         if not any(map(str.isalnum, text)) or text == REDACTED:
-            return text if all(c.isprintable() or c in "\t\n\r" for c in text) else ""
+            has_controls = any(not char.isprintable() and char not in "\t\n\r" for char in text)
+            return "" if has_controls else text
         if self._current in self.blanked:
             return REDACTED
-        record = self._record()
-        return _Slot(self._current, record.texts.setdefault(text, len(record.texts)))
+        record = self._get_record()
+        number = record.texts.setdefault(text, len(record.texts))
+        return _Slot(self._current, number)
 
-    def name(self, name: str) -> object:
-        """Return the place of a name that an instance's own data may have given: of a key, of a part of a split."""
-        shown = self.names.shown(name)
+    def show_name(self, name: str) -> object:
+        """Return the slot of a name that may come from an instance's own data: of a key, of a part of a split."""
+        shown = self.names.show(name)
         if shown != name or self.names.is_known(name):
             return shown
-        self._record().has_names = True
+        self._get_record().has_names = True
         return _NameSlot(self._current, name)
 
-    def unshown(self, value: object, what: Kind | None = None, depth: int = 0) -> None:
-        """Keep the texts of a value that is not shown for the search in those that are; count it as `what`."""
-        if what:
-            self.counts[what] += 1
+    def hide(self, value: object, kind: Kind) -> None:
+        """Count a value that is not shown, and keep its texts: identifiers in them are searched in the shown ones."""
+        self.counts[kind] += 1
+        self._keep_context(value, depth=0)
+
+    def _keep_context(self, value: object, depth: int) -> None:
         if depth > _DEEPEST:
             return
         if isinstance(value, str):
             if value != REDACTED and any(map(str.isalnum, value)):
-                self._record().context[value] = None
+                self._get_record().context[value] = None
         elif isinstance(value, dict):
             for key, inner in value.items():
-                if told := _told(key, inner):
-                    self._record().tell(told)
-                self.unshown(inner, depth=depth + 1)
+                identifier = _read_stated_identifier(key, inner)
+                if identifier is not None:
+                    self._get_record().add_identifier(identifier)
+                self._keep_context(inner, depth + 1)
         elif isinstance(value, list):
             for inner in value:
-                self.unshown(inner, depth=depth + 1)
+                self._keep_context(inner, depth + 1)
 
-    def settle(self, texts: Texts) -> tuple[dict[str, _Settled], set[str]]:
-        """Redact all records; return them, and which of them were changed by it."""
-        settled = {key: record.redact(texts) for key, record in self.records.items()}
-        return settled, {key for key, one in settled.items() if list(one.texts) != list(self.records[key].texts)}
+    def redact_records(self, engine: Texts) -> dict[str, _RedactedRecord]:
+        """Redact all records."""
+        return {key: record.redact(engine) for key, record in self.records.items()}
 
 
-def _numbered(texts: Sequence[str]) -> list[str]:
-    """Number the tags of a record in the order in which they stand in what is shown.
+def _renumber_tags(texts: Sequence[str]) -> list[str]:
+    """Number the tags of a record in the order in which they stand in the shown texts.
 
-    Else numbers would tell how much is in what is not shown, and [NAME-617][NAME-482] could be passed off as tags.
+    Otherwise numbers would reveal how much the hidden texts hold, and [NAME-617][NAME-482] could be passed off as tags.
     """
     numbers: dict[tuple[str, str], int] = {}
-    last = Counter[str]()
-    written = []
-    for text in texts:
-        parts, end = [], 0
-        for tag in TAG.finditer(text):
-            entity, number = tag.group("entity"), tag.group("number")
-            if not entity:
-                continue
-            if (entity, number) not in numbers:
-                last[entity] += 1
-                numbers[entity, number] = last[entity]
-            parts += [text[end : tag.start()], f"[{entity}-{numbers[entity, number]}]"]
-            end = tag.end()
-        written.append("".join(parts) + text[end:])
-    return written
+    highest = Counter[str]()
+
+    def renumber(tag: regex.Match[str]) -> str:
+        entity, number = tag.group("entity"), tag.group("number")
+        if not entity:  # [WITHHELD: ...]
+            withheld: str = tag.group()
+            return withheld
+        if (entity, number) not in numbers:
+            highest[entity] += 1
+            numbers[entity, number] = highest[entity]
+        return f"[{entity}-{numbers[entity, number]}]"
+
+    return [TAG.sub(renumber, text) for text in texts]
 
 
-def _is_identifier(raw: str) -> bool:
+def _is_identifier(raw_id: str) -> bool:
     """Whether an instance's id may be a number of a record: HELM's own are `id0`, `id1`."""
-    return len(raw) >= _SHORTEST_IDENTIFIER and any(map(str.isdigit, raw)) and not _HELM_ID.fullmatch(raw)
+    if len(raw_id) < _SHORTEST_IDENTIFIER or _HELM_ID.fullmatch(raw_id):
+        return False
+    return any(map(str.isdigit, raw_id))
 
 
-def _told(key: str, value: object) -> Identifier | None:
-    """Return what a field of a data set says of its record's people: {"patient_name": ...}."""
-    text = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
-    if not _SHORTEST_TOLD <= len(text) <= _LONGEST_TOLD:
+def _read_stated_identifier(key: str, value: object) -> Identifier | None:
+    """Return the identifier that a field of a data set states of the record's people: {"patient_name": ...}."""
+    if isinstance(value, bool) or not isinstance(value, str | int):
         return None
-    return next((Identifier(entity, text) for pattern, entity in _TELLING if pattern.search(key)), None)
-
-
-def through(
-    files: Mapping[str, tuple[Step, Any]],
-    names: Names,
-    options: Options,
-    texts: Texts,
-    blanked: frozenset[str] = frozenset(),
-) -> tuple[dict[str, Any], set[str], Counter[Kind]]:
-    """Take the files of a run (step and content by name) through their steps once.
-
-    Returns:
-        The new contents; the records of which texts were changed; what was left out, counted.
-    """
-    walk = Walk(names, options, blanked)
-    trees = {name: step(walk, content) for name, (step, content) in files.items()}
-    settled, changed = walk.settle(texts)
-    fill = _Filling(settled, names)
-    return {name: fill.filled(tree) for name, tree in trees.items() if tree is not OMIT}, changed, walk.counts
-
-
-def redacted_files(
-    files: Mapping[str, tuple[Step, Any]], names: Names, options: Options, texts: Texts
-) -> tuple[dict[str, Any], Counter[Kind]]:
-    """Take the files of a run through their steps until nothing changes any more.
-
-    Texts of an instance on which redaction does not settle are not shown at all.
-    """
-    contents, _, counts = through(files, names, options, texts)
-    blanked: frozenset[str] = frozenset()
-    again = {name: step for name, (step, _) in files.items()}
-    for turn in range(_PASSES):
-        new, changed, _ = through(
-            {name: (again[name], content) for name, content in contents.items()}, names, options, texts, blanked
-        )
-        if new == contents:
-            break
-        contents = new
-        if turn:  # once may be: what one text gave away was searched in the others
-            blanked |= changed
-    else:
-        raise RedactionError("redaction does not settle on the texts of a run", "Report this; nothing was written.")
-    counts["unsettled instances"] += len(blanked)
-    return contents, counts
+    text = str(value).strip()
+    if not _SHORTEST_STATED <= len(text) <= _LONGEST_STATED:
+        return None
+    for pattern, entity in _STATING:
+        if pattern.search(key):
+            return Identifier(entity, text)
+    return None
 
 
 @dataclass(frozen=True, slots=True)
-class _Filling:
-    """Puts redacted texts into the trees."""
+class WalkedFiles:
+    """The files of a run after one walk.
 
-    settled: Mapping[str, _Settled]
+    Attributes:
+        contents: the new contents by file name.
+        changed: the records of which redaction changed a text.
+        counts: of values that were left out or blanked.
+    """
+
+    contents: dict[str, Any]
+    changed: frozenset[str]
+    counts: Counter[Kind]
+
+
+def walk_files(
+    files: Mapping[str, tuple[Step, Any]],
+    names: Names,
+    options: Options,
+    engine: Texts,
+    blanked: frozenset[str] = frozenset(),
+) -> WalkedFiles:
+    """Take the files of a run (step and content by name) through their steps once."""
+    walk = Walk(names, options, blanked)
+    trees = {name: step(walk, content) for name, (step, content) in files.items()}
+    redacted = walk.redact_records(engine)
+    filler = _SlotFiller(redacted, names)
+    return WalkedFiles(
+        contents={name: filler.fill(tree) for name, tree in trees.items() if tree is not OMIT},
+        changed=_find_changed(walk.records, redacted),
+        counts=walk.counts,
+    )
+
+
+def _find_changed(records: Mapping[str, InstanceTexts], redacted: Mapping[str, _RedactedRecord]) -> frozenset[str]:
+    return frozenset(key for key, record in redacted.items() if list(record.texts) != list(records[key].texts))
+
+
+def redact_files(
+    files: Mapping[str, tuple[Step, Any]], names: Names, options: Options, engine: Texts
+) -> tuple[dict[str, Any], Counter[Kind]]:
+    """Take the files of a run through their steps until nothing changes any more.
+
+    Texts of an instance on which redaction does not settle are blanked.
+
+    Raises:
+        RedactionError: the files still change after the last pass.
+    """
+    first = walk_files(files, names, options, engine)
+    contents = first.contents
+    blanked: frozenset[str] = frozenset()
+    for number in range(_PASSES):
+        again = {name: (files[name][0], content) for name, content in contents.items()}
+        walked = walk_files(again, names, options, engine, blanked)
+        if walked.contents == contents:
+            first.counts["unsettled instances"] += len(blanked)
+            return contents, first.counts
+        contents = walked.contents
+        # One change is normal: an identifier of one text was searched in the others.
+        if number > 0:
+            blanked |= walked.changed
+    raise RedactionError("redaction does not settle on the texts of a run", "Report this; nothing was written.")
+
+
+@dataclass(frozen=True, slots=True)
+class _SlotFiller:
+    """Puts redacted texts into the slots of a tree."""
+
+    records: Mapping[str, _RedactedRecord]
     names: Names
 
-    def filled(self, tree: Any) -> Any:
+    def fill(self, tree: Any) -> Any:
         """Return the tree with its texts."""
         if isinstance(tree, _Slot):
-            return self.settled[tree.record].texts[tree.number]
+            return self.records[tree.record].texts[tree.number]
         if isinstance(tree, _NameSlot):
-            people = self.settled[tree.record].people
-            return tree.name if people.isdisjoint(words_of_name(tree.name)) else self.names.never(tree.name)
+            return self._fill_name(tree)
         if isinstance(tree, dict):
-            return {self.filled(key): self.filled(value) for key, value in tree.items()}
+            return {self.fill(key): self.fill(value) for key, value in tree.items()}
         if isinstance(tree, list):
-            return [self.filled(value) for value in tree]
+            return [self.fill(value) for value in tree]
         return tree
+
+    def _fill_name(self, slot: _NameSlot) -> str:
+        people = self.records[slot.record].people
+        if people.isdisjoint(split_words(slot.name)):
+            return slot.name
+        return self.names.label_always(slot.name)

@@ -25,9 +25,10 @@ from agent.exchange.helm.redaction.checking import check_folder
 from agent.exchange.helm.redaction.name_judge import open_name_judge
 from agent.exchange.helm.redaction.names import Names
 from agent.exchange.helm.redaction.redacting import redact_folder
-from agent.exchange.helm.redaction.shapes import OF_A_RUN, annotations
+from agent.exchange.helm.redaction.shapes import OF_A_RUN
+from agent.exchange.helm.redaction.steps import redact_annotations
 from agent.exchange.helm.redaction.vouched import vouched_names
-from agent.exchange.helm.redaction.walk import REDACTED, Judges, Options, redacted_files
+from agent.exchange.helm.redaction.walk import REDACTED, Judges, Options, redact_files
 from agent.redaction.engine import open_engine
 from tests.agent.exchange.helm.redaction.planted_helm_folder import (
     MRN,
@@ -138,7 +139,7 @@ def test_an_instance_has_one_hashed_id_in_all_files(clean: Path):
 
 
 def test_hashes_of_ids_cannot_be_found_by_trying_without_the_key(judges: Judges):
-    one, other = (Names(judges.names, key, redacted_before=False).identity(MRN) for key in (KEY, b"j" * 32))
+    one, other = (Names(judges.names, key, redacted_before=False).hash_id(MRN) for key in (KEY, b"j" * 32))
     assert one != other
 
 
@@ -241,11 +242,11 @@ def test_a_folder_that_was_touched_is_not_called_clean(spoil: Any, spoilt: Path,
 
 def listed_again(folder: Path) -> None:
     """Make the manifest anew, as someone would who wants a spoilt folder to pass."""
-    from agent.exchange.helm.redaction.manifest import listed
+    from agent.exchange.helm.redaction.manifest import describe_file
 
     manifest = json.loads((folder / "redaction.json").read_text())
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.parent != folder)
-    manifest["files"] = [listed(folder, path).model_dump() for path in files]
+    manifest["files"] = [describe_file(folder, path).model_dump() for path in files]
     (folder / "redaction.json").write_text(json.dumps(manifest))
 
 
@@ -500,7 +501,9 @@ class Restless:
 def test_texts_on_which_redaction_does_not_settle_are_not_shown():
     restless: Any = Restless()
     names = Names(bool, KEY, redacted_before=False)
-    contents, counts = redacted_files({"a": (annotations, {"judge": {"says": "much"}})}, names, Options(), restless)
+    contents, counts = redact_files(
+        {"a": (redact_annotations, {"judge": {"says": "much"}})}, names, Options(), restless
+    )
     assert list(leaves(contents)) == [REDACTED]
     assert counts["unsettled instances"] == 1
 
@@ -518,7 +521,7 @@ def test_annotations_of_any_form_show_no_text_and_no_number_but_grades(tree: dic
     slow: Any = Slow()
     slow.seconds = 0
     names = Names(bool, KEY, redacted_before=False)
-    contents, _ = redacted_files({"a": (annotations, tree)}, names, Options(blank_annotations=True), slow)
+    contents, _ = redact_files({"a": (redact_annotations, tree)}, names, Options(blank_annotations=True), slow)
     assert all(shown in (REDACTED, None, True, False) or is_a_grade(shown) for shown in leaves(contents["a"]))
 
 
@@ -545,7 +548,7 @@ def leaves(tree: Any) -> Iterator[Any]:
     ],
 )
 def test_names_that_helms_tools_look_up_stay(name: str, judges: Judges):
-    assert Names(judges.names, KEY, redacted_before=False).run(name) == name
+    assert Names(judges.names, KEY, redacted_before=False).show_run(name) == name
 
 
 @pytest.mark.parametrize(
@@ -556,7 +559,7 @@ def test_names_that_helms_tools_look_up_stay(name: str, judges: Judges):
     ],
 )  # fmt: skip
 def test_names_of_people_and_places_on_a_disk_become_labels(name: str, judges: Judges):
-    shown = Names(judges.names, KEY, redacted_before=False).run(name).casefold()
+    shown = Names(judges.names, KEY, redacted_before=False).show_run(name).casefold()
     assert not any(word in shown for word in ("kowalski", "smith", "00451234", "mrn=7"))
 
 
@@ -572,7 +575,7 @@ def test_names_of_people_and_places_on_a_disk_become_labels(name: str, judges: J
 )  # fmt: skip
 def test_a_name_that_nobody_vouches_for_becomes_a_label(name: str, judges: Judges):
     names = Names(judges.names, KEY, redacted_before=False)
-    assert names.shown(name) == names.label(name)
+    assert names.show(name) == names.label(name)
 
 
 @pytest.mark.parametrize(
@@ -585,26 +588,26 @@ def test_a_name_that_nobody_vouches_for_becomes_a_label(name: str, judges: Judge
     ],
 )  # fmt: skip
 def test_a_name_of_known_words_stays(name: str, judges: Judges):
-    assert Names(judges.names, KEY, redacted_before=False).shown(name) == name
+    assert Names(judges.names, KEY, redacted_before=False).show(name) == name
 
 
 def test_all_names_of_helm_itself_stay(judges: Judges):
     names = Names(judges.names, KEY, redacted_before=False)
-    assert all(names.shown(name) == name for name in vouched_names())
+    assert all(names.show(name) == name for name in vouched_names())
 
 
 @given(st.integers(0, 10**19))
 def test_no_number_can_be_passed_off_as_a_label_or_a_hash(number: int):
     names = Names(lambda _: False, KEY, redacted_before=True)
     for raw in (f"name_{number:012}"[:17], f"case-{number:016}"[:21]):
-        assert names.identity(raw) != raw
-        assert names.shown(raw) != raw
-    assert not any(map(str.isdigit, names.identity("7") + names.shown("szczepanski")))
+        assert names.hash_id(raw) != raw
+        assert names.show(raw) != raw
+    assert not any(map(str.isdigit, names.hash_id("7") + names.show("szczepanski")))
 
 
 def redacted(name: str, tree: Any, judges: Judges) -> Any:
     names = Names(judges.names, KEY, redacted_before=False)
-    return redacted_files({name: (OF_A_RUN[name], tree)}, names, Options(), judges.texts)[0][name]
+    return redact_files({name: (OF_A_RUN[name], tree)}, names, Options(), judges.texts)[0][name]
 
 
 def test_numbers_of_records_in_the_settings_of_a_run_are_left_out(judges: Judges):
@@ -666,19 +669,17 @@ def test_figures_that_helm_computes_stay(values: list[float]):
 def test_a_number_beside_a_word_that_is_no_grade_is_not_shown(judges: Judges):
     tree = {"patient_age_value": 97, "room_rank": 12, "value": 84.73, "scored_by": 7, "accuracy_score": 4, "points": 2}
     names = Names(judges.names, KEY, redacted_before=False)
-    contents, _ = redacted_files({"a": (annotations, tree)}, names, Options(), judges.texts)
+    contents, _ = redact_files({"a": (redact_annotations, tree)}, names, Options(), judges.texts)
     assert [one for one in leaves(contents["a"]) if one != REDACTED] == [4, 2]
 
 
 def test_a_person_of_the_record_is_no_key_and_no_sub_split_either(judges: Judges):
     tree = {"says": f"Patient: {PATIENT}", "kowalski": {"score": 3}, "accuracy": {"score": 4}}
     names = Names(judges.names, KEY, redacted_before=False)
-    contents, _ = redacted_files({"a": (annotations, tree)}, names, Options(), judges.texts)
+    contents, _ = redact_files({"a": (redact_annotations, tree)}, names, Options(), judges.texts)
     assert set(contents["a"]) == {"says", "accuracy", names.label("kowalski")}
     state = [{"id": "id7", "input": {"text": f"Patient: {PATIENT}"}, "sub_split": "kowalski"}]
-    contents, _ = redacted_files(
-        {"instances.json": (OF_A_RUN["instances.json"], state)}, names, Options(), judges.texts
-    )
+    contents, _ = redact_files({"instances.json": (OF_A_RUN["instances.json"], state)}, names, Options(), judges.texts)
     assert contents["instances.json"][0]["sub_split"] == names.label("kowalski")
 
 
@@ -690,7 +691,7 @@ def test_what_the_data_set_says_of_a_patient_is_gone_from_answers(judges: Judges
     }
     names = Names(judges.names, KEY, redacted_before=False)
     files = {"scenario_state.json": (OF_A_RUN["scenario_state.json"], {"request_states": [state]})}
-    contents, _ = redacted_files(files, names, Options(), judges.texts)
+    contents, _ = redact_files(files, names, Options(), judges.texts)
     said = contents["scenario_state.json"]["request_states"][0]["result"]["completions"][0]["text"]
     assert said.startswith("[NAME-1], [")
     assert said.endswith(", has a cough.")
@@ -701,7 +702,7 @@ def test_figures_of_helms_own_output_stay_and_it_can_still_be_read(judges: Judge
     redact_folder(REAL, ["real"], judges, Options(), KEY, copy_to=tmp_path / "copy")
     for run in sorted((REAL / "runs" / "real").iterdir()):
         name = json.loads((run / "run_spec.json").read_text())["name"]
-        assert Names(judges.names, KEY, redacted_before=False).run(name) == name
+        assert Names(judges.names, KEY, redacted_before=False).show_run(name) == name
         old, new = read_run(run), read_run(tmp_path / "copy" / "runs" / "real" / run.name)
         assert [dict(one.scores) for one in new.cases] == [dict(one.scores) for one in old.cases]
         assert (new.model, new.groups, new.scenario, new.whole_run) == (

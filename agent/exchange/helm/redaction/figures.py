@@ -1,0 +1,62 @@
+"""Whether the figures of a HELM statistic follow from each other, as HELM computes them.
+
+A number of a record that somebody put in the place of a figure does not: it would be a mean that is not the sum
+divided by the count.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any, Final
+
+from agent.exchange.helm.redaction.steps import HIGHEST_FIGURE, is_number
+
+FIGURES: Final = ("count", "sum", "sum_squared", "min", "max", "mean", "variance", "stddev")
+HIGHEST_SUM: Final = HIGHEST_FIGURE**3  # of squares: as many as there may be, each as large as may be
+_CLOSE = 1e-6  # of figures that were computed from each other
+
+
+def are_consistent(figures: Mapping[str, Any]) -> bool:
+    """Whether all figures could come from one list of values. A missing figure is taken as it would be computed."""
+    if not all(figure is None or is_number(figure) for figure in figures.values()):
+        return False
+    count = figures.get("count") or 0
+    total = figures.get("sum") or 0
+    squares = figures.get("sum_squared") or 0
+    if not isinstance(count, int) or not 0 <= count <= HIGHEST_FIGURE:
+        return False
+    if count == 0:
+        return not any(figures.values())
+    if max(abs(total), abs(squares)) > HIGHEST_SUM:
+        return False
+    mean = total / count
+    variance = squares / count - mean**2
+    least = _get(figures, "min", mean)
+    most = _get(figures, "max", mean)
+    if max(abs(mean), abs(least), abs(most)) > HIGHEST_FIGURE:
+        return False
+    slack = _CLOSE * max(1.0, abs(mean))
+    square_slack = slack * max(1.0, abs(mean), abs(least), abs(most))
+    if not least - slack <= mean <= most + slack:
+        return False
+    if abs(_get(figures, "mean", mean) - mean) > slack:
+        return False
+    # Popoviciu's inequality: values between least and most vary by no more than (most - least)^2 / 4.
+    if not -square_slack <= variance <= (most - least) ** 2 / 4 + square_slack:
+        return False
+    return _is_spread(figures, max(variance, 0.0), square_slack)
+
+
+def _is_spread(figures: Mapping[str, Any], variance: float, slack: float) -> bool:
+    """Whether the stated variance and standard deviation are those of values that vary by `variance`."""
+    stated_variance = _get(figures, "variance", variance)
+    if not abs(stated_variance - variance) <= slack:
+        return False
+    deviation = _get(figures, "stddev", math.sqrt(max(stated_variance, 0.0)))
+    if not abs(deviation) <= HIGHEST_FIGURE:
+        return False
+    return bool(abs(deviation**2 - stated_variance) <= slack)
+
+
+def _get(figures: Mapping[str, Any], key: str, computed: float) -> Any:
+    stated = figures.get(key)
+    return computed if stated is None else stated
