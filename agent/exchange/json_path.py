@@ -1,4 +1,4 @@
-"""Values of a JSON file from elsewhere, each with the place it stands at, so that an error can name it."""
+"""Read JSON files from elsewhere: each value knows its path in the file, so that an error can name it."""
 
 import json
 import math
@@ -24,14 +24,14 @@ ADVICE = "Nothing of this run was imported. Get the folder again from where it w
 
 @dataclass(frozen=True, slots=True)
 class JsonNode:
-    """A value and where it stands: `stats.json [3].name`."""
+    """A value with its file and path: `stats.json [3].name`."""
 
     file: str
     path: str
     value: Any
 
     def wrong(self, expected: str) -> BenchmarkError:
-        """Return the error that says what was expected here. It never quotes the value."""
+        """Return the error that names this path and `expected`. It never quotes the value."""
         where = printable(f"{self.file} {self.path}" if self.path else self.file)[:LONGEST_NAME]
         return BenchmarkError(f"{where}: expected {expected}", ADVICE)
 
@@ -53,7 +53,7 @@ class JsonNode:
         """Yield the elements of this list."""
         if not isinstance(self.value, list):
             raise self.wrong("a list")
-        return (JsonNode(self.file, f"{self.path}[{at}]", item) for at, item in enumerate(self.value))
+        return (JsonNode(self.file, f"{self.path}[{index}]", item) for index, item in enumerate(self.value))
 
     def pairs(self) -> Iterator[tuple[str, "JsonNode"]]:
         """Yield the keys and values of this map."""
@@ -84,10 +84,10 @@ class JsonNode:
             raise self.wrong(f"a class: at most {LONGEST_CLASS} letters, digits and _-.@:/, without spaces")
         return self.text()
 
-    def one_of(self, known: Sequence[str]) -> str:
-        """Return this text, which is one of `known`."""
-        if self.text() not in known:
-            raise self.wrong(" or ".join(known))
+    def one_of(self, words: Sequence[str]) -> str:
+        """Return this text, which is one of `words`."""
+        if self.text() not in words:
+            raise self.wrong(" or ".join(words))
         return self.text()
 
     def number(self) -> float:
@@ -104,10 +104,10 @@ class JsonNode:
 
     def whole(self) -> int:
         """Return this whole number."""
-        value = self.number()
-        if value != int(value) or abs(value) > LARGEST_WHOLE:
+        number = self.number()
+        if not number.is_integer() or abs(number) > LARGEST_WHOLE:
             raise self.wrong("a whole number of at most 16 digits")
-        return int(value)
+        return int(number)
 
     def count(self) -> int:
         """Return this number as a count: rounded, not negative."""
@@ -134,58 +134,69 @@ def is_class_name(text: str) -> bool:
 
 
 def read_json(folder: Path, name: str) -> tuple[JsonNode, bytes]:
-    """Read the file `name` of `folder`; return what it holds and its bytes.
+    """Read the file `name` of `folder`; return its value and its bytes.
 
     Raises:
-        BenchmarkError: missing, a link, no plain file, too large, not UTF-8, or not JSON (NaN is not).
+        BenchmarkError: the file is missing, a link, not a plain file, too large, not UTF-8, or not JSON (NaN is not).
     """
-    shown = printable(f"{folder.name}/{name}")
+    shown_name = printable(f"{folder.name}/{name}")
+    content = _read_plain_file(folder / name, shown_name)
+    # Counted before parsing: the parsed values could take all memory.
+    values = sum(map(content.count, (b",", b"[", b"{")))
+    if values > MOST_VALUES:
+        raise BenchmarkError(f"{shown_name}: expected at most {MOST_VALUES // 1_000_000} million values", ADVICE)
+    return JsonNode(shown_name, "", _parse_json(content, shown_name)), content
+
+
+def _read_plain_file(path: Path, shown_name: str) -> bytes:
+    """Return the content of a file that is no link, device or pipe, and is not too large."""
     try:
-        descriptor = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:
-            found = os.fstat(descriptor)
-            if not stat.S_ISREG(found.st_mode):
-                raise BenchmarkError(f"{shown}: expected a plain file", ADVICE)
-            if found.st_size > MOST_BYTES:
-                raise BenchmarkError(f"{shown}: expected at most {MOST_BYTES >> 20} MiB", ADVICE)
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise BenchmarkError(f"{shown_name}: expected a plain file", ADVICE)
+            if status.st_size > MOST_BYTES:
+                raise BenchmarkError(f"{shown_name}: expected at most {MOST_BYTES >> 20} MiB", ADVICE)
             content = file.read(MOST_BYTES + 1)
-            if len(content) != found.st_size:
-                raise BenchmarkError(f"{shown}: the file changed while it was read", ADVICE)
     except FileNotFoundError:
-        raise BenchmarkError(f"{shown}: the file is missing", ADVICE) from None
+        raise BenchmarkError(f"{shown_name}: the file is missing", ADVICE) from None
     except OSError as error:
-        why = (
-            "a plain file, not a link"
-            if (folder / name).is_symlink()
-            else f"a file that can be read ({error.strerror})"
-        )
-        raise BenchmarkError(f"{shown}: expected {why}", ADVICE) from None
-    if sum(map(content.count, (b",", b"[", b"{"))) > MOST_VALUES:
-        raise BenchmarkError(f"{shown}: expected at most {MOST_VALUES // 1_000_000} million values", ADVICE)
+        expected = f"a file that can be read ({error.strerror})"
+        if path.is_symlink():
+            expected = "a plain file, not a link"
+        raise BenchmarkError(f"{shown_name}: expected {expected}", ADVICE) from None
+    if len(content) != status.st_size:
+        raise BenchmarkError(f"{shown_name}: the file changed while it was read", ADVICE)
+    return content
+
+
+def _parse_json(content: bytes, shown_name: str) -> Any:
     try:
-        value = json.loads(content.decode("utf-8"), parse_constant=_refuse, object_pairs_hook=_each_key_once)
-        return JsonNode(shown, "", value), content
+        return json.loads(content.decode("utf-8"), parse_constant=_refuse_constant, object_pairs_hook=_refuse_twice)
     except _TwiceError:
-        raise BenchmarkError(f"{shown}: a map has a key twice", ADVICE) from None
+        raise BenchmarkError(f"{shown_name}: a map has a key twice", ADVICE) from None
     except json.JSONDecodeError as error:
-        raise BenchmarkError(f"{shown}: not JSON at line {error.lineno}, column {error.colno}", ADVICE) from None
+        raise BenchmarkError(f"{shown_name}: not JSON at line {error.lineno}, column {error.colno}", ADVICE) from None
     except UnicodeDecodeError as error:
-        raise BenchmarkError(f"{shown}: not UTF-8 at byte {error.start}", ADVICE) from None
-    except (ValueError, RecursionError) as error:
-        what = "nested too deeply" if isinstance(error, RecursionError) else "a number that is none (NaN, or too long)"
-        raise BenchmarkError(f"{shown}: {what}", ADVICE) from None
+        raise BenchmarkError(f"{shown_name}: not UTF-8 at byte {error.start}", ADVICE) from None
+    except RecursionError:
+        raise BenchmarkError(f"{shown_name}: nested too deeply", ADVICE) from None
+    except ValueError:
+        raise BenchmarkError(f"{shown_name}: a number that is none (NaN, or too long)", ADVICE) from None
 
 
 class _TwiceError(Exception):
     """A map has a key twice."""
 
 
-def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a map of the pairs. A key that stands twice would let two readers see different values."""
+    values = dict(pairs)
+    if len(values) < len(pairs):
         raise _TwiceError
-    return found
+    return values
 
 
-def _refuse(constant: str) -> float:
+def _refuse_constant(constant: str) -> float:
     raise ValueError(constant)

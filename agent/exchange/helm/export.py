@@ -1,11 +1,11 @@
-"""A suite's runs as HELM's run folders, which helm-summarize and helm-server read.
+"""Export a suite's runs as HELM's run folders, which helm-summarize and helm-server read.
 
     DIR/runs/<suite>/<run>/run_spec.json, scenario.json, scenario_state.json, stats.json, per_instance_stats.json
-    DIR/runs/<suite>/<run>/intramural.json   what HELM has no place for, see agent.exchange.helm.own_record
+    DIR/runs/<suite>/<run>/intramural.json   details without a field in HELM's files, see agent.exchange.helm.own_record
     DIR/model_metadata.yaml                  names of the models, for `helm-summarize --local-path DIR`
     DIR/schema_intramural.yaml               every benchmark and metric, for `helm-summarize --schema-path`
 
-Texts come through redaction's door; numbers and names of settings are taken one by one. Nothing else of the store is
+Texts have come through redaction; numbers and names of settings are taken one by one. Nothing else of the store is
 written: no address, no path, no date, no seconds of a request.
 """
 
@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agent.catalog.benchmark import survey_benchmarks
-from agent.exchange.helm.own_record import INSTANCES, RECORD, instance_record, run_record
+from agent.exchange.helm.own_record import INSTANCES, RECORD, write_instance_record, write_run_record
 from agent.exchange.helm.run_spec import HelmSpec
 from agent.exchange.helm.schema import model_metadata, schema
-from agent.exchange.helm.state import request_state
+from agent.exchange.helm.state import write_request_state
 from agent.exchange.helm.stats import RunStats
 from agent.exchange.json_files import json_array, write_json
 from agent.exchange.shown_names import ShownNames
@@ -32,10 +32,11 @@ PAGE = 200  # instances in memory at a time, and to an audit entry
 
 
 def export_helm(site: Site, suite: str, folder: Path, *, reveal: bool, progress: Progress | None = None) -> int:
-    """Write every run of the suite under `folder`; return how many instances were written.
+    """Write every run of the suite under `folder`; return the number of instances written.
 
-    Texts are redacted under the site's policy and ids are keyed hashes; with `reveal` both are as they were, after an
-    audit entry a page. Write into `agent.io.new_folder.new_folder`, so that a failure leaves nothing.
+    Texts are redacted under the site's policy and ids are keyed hashes; with `reveal` both are as they were, after one
+    audit entry for each page of instances. Write into a folder of `agent.io.new_folder`, so that a failure leaves
+    nothing.
     """
     progress = progress or Progress()
     catalogue, _ = survey_benchmarks(site.own_benchmarks)
@@ -44,13 +45,16 @@ def export_helm(site: Site, suite: str, folder: Path, *, reveal: bool, progress:
         runs = store.runs.select(suite)
         progress.begin("instances", sum(store.answers.count_instances(run.run_id) for run in runs))
         written: list[tuple[HelmSpec, RunSummary]] = []
-        names, taken, count = ShownNames(store, reveal=reveal), set[str](), 0
+        names = ShownNames(store, reveal=reveal)
+        folder_names: set[str] = set()
+        count = 0
         for run in runs:
             summary = names.summary(summarise_run(store, run))
-            shown = summary.run
-            spec = HelmSpec(shown, catalogue.get(run.benchmark), _deployment(names, run, shown, reveal=reveal))
-            name = _free_name(spec.folder_name(), run.run_id, taken)
-            target = folder / "runs" / suite / name
+            deployment = _name_deployment(names, run, summary.run, reveal=reveal)
+            spec = HelmSpec(summary.run, catalogue.get(run.benchmark), deployment)
+            folder_name = _choose_free_name(spec.folder_name(), run.run_id, folder_names)
+            folder_names.add(folder_name)
+            target = folder / "runs" / suite / folder_name
             target.mkdir(parents=True, mode=0o700)
             count += _write_run(store, clearer, spec, summary, target, progress)
             written.append((spec, summary))
@@ -63,7 +67,7 @@ def export_helm(site: Site, suite: str, folder: Path, *, reveal: bool, progress:
 def _write_run(
     store: Store, clearer: Clearer, spec: HelmSpec, summary: RunSummary, target: Path, progress: Progress
 ) -> int:
-    """Write the run's files into the new folder `target`; return how many instances they hold."""
+    """Write the run's files into the new folder `target`; return the number of instances in them."""
     run = summary.run
     stats = RunStats(spec.helm_names, spec.split)
     units = [row.unit_key.hex()[:16] for row in store.scores.read_units(run.run_id, summary.main.metric)]
@@ -73,14 +77,15 @@ def _write_run(
     with (
         json_array(target / "per_instance_stats.json") as per_instance,
         json_array(target / "scenario_state.json", "request_states", lambda: {"adapter_spec": adapter}) as states,
-        json_array(target / RECORD, INSTANCES, lambda: run_record(run, spec.helm_names)) as records,
+        json_array(target / RECORD, INSTANCES, lambda: write_run_record(run, spec.helm_names)) as records,
     ):
-        for response, case in _cases(store, clearer, run):
+        for response, case in _read_cases(store, clearer, run):
             identity = case.key if case.id is None else case.id
             per_instance.add({"instance_id": identity, "train_trial_index": 0, "stats": stats.add(case, response)})
             if case.prompt is not None:
-                states.add(request_state(case, identity, spec.split, adapter, spec.group, spec.judges))
-            records.add(instance_record(case, identity, units[case.position] if run.details.unit_named else None))
+                states.add(write_request_state(case, identity, spec.split, adapter, spec.group, spec.judges))
+            unit = units[case.position] if run.details.unit_named else None
+            records.add(write_instance_record(case, identity, unit))
             count += 1
             progress.advance()
     write_json(target / "run_spec.json", spec.run_spec(target.name, multiple_choice=multiple_choice))
@@ -89,10 +94,11 @@ def _write_run(
     return count
 
 
-def _cases(store: Store, clearer: Clearer, run: Run) -> Iterator[tuple[Response | None, ClearedCase]]:
+def _read_cases(store: Store, clearer: Clearer, run: Run) -> Iterator[tuple[Response | None, ClearedCase]]:
     for offset in range(0, store.answers.count_instances(run.run_id), PAGE):
         page = store.answers.read_instances(run.run_id, offset, PAGE)
-        for stored, case in zip(page, clearer.clear(run.run_id, page, judged(store, run, page)), strict=True):
+        cases = clearer.clear(run.run_id, page, judged(store, run, page))
+        for stored, case in zip(page, cases, strict=True):
             yield stored.response, case
 
 
@@ -101,8 +107,8 @@ def _is_multiple_choice(store: Store, run: Run) -> bool:
     return first is not None and first.multiple_choice
 
 
-def _deployment(names: ShownNames, run: Run, shown: Run, *, reveal: bool) -> str:
-    """Name the deployment without its name, in which a site may have written a machine's."""
+def _name_deployment(names: ShownNames, run: Run, shown: Run, *, reveal: bool) -> str:
+    """Return a name for the deployment other than its own, which may contain the name of a machine."""
     if reveal:
         return run.deployment
     if run.deployment == run.model:
@@ -110,8 +116,8 @@ def _deployment(names: ShownNames, run: Run, shown: Run, *, reveal: bool) -> str
     return names.label("deployment", run.deployment).replace("_", "/", 1)
 
 
-def _free_name(name: str, run_id: str, taken: set[str]) -> str:
-    """Return `name`, told apart where another run of the export has it."""
-    free = name if name not in taken else f"{name}-{run_id[:8]}"
-    taken.add(free)
-    return free
+def _choose_free_name(name: str, run_id: str, folder_names: set[str]) -> str:
+    """Return `name`, with a piece of the run's id where another run of the export has the name."""
+    if name not in folder_names:
+        return name
+    return f"{name}-{run_id[:8]}"

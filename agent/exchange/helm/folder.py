@@ -1,21 +1,22 @@
-"""HELM's run folders, read and checked: what helm-run wrote, or our own export."""
+"""Read and check HELM's run folders: those that helm-run wrote, and our own exports."""
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal, NamedTuple, cast
 
 from agent.errors import BenchmarkError, ConfigError
-from agent.exchange.helm.juries import HelmJury, HelmSeat, juries_of, seats_of
-from agent.exchange.helm.names import is_score, name_of_run_spec, pairs_of_run_spec
+from agent.exchange.helm.juries import HelmJury, HelmSeat, read_juries, read_seats
+from agent.exchange.helm.names import is_score, list_run_arguments, read_scenario_name
 from agent.exchange.helm.own_record import OwnRecord, read_own_record
 from agent.exchange.json_path import ADVICE, JsonNode, read_json
 from agent.vocabulary import Instance, Message, Reference, Response
 
 FILES = ("run_spec.json", "scenario_state.json", "stats.json", "per_instance_stats.json")
 _NOT_RUNS = frozenset({"eval_cache", "groups"})  # HELM's own folders beside the runs
+_LATEST = "latest"  # HELM's link to the suite that ran last
 _ROLES = ("system", "user", "assistant")
 _EVALUATED = ("test", "valid")  # splits whose figures count, the first that is there
 _FINISH: Mapping[str, Literal["stop", "length", "content_filter"]] = {
@@ -24,12 +25,28 @@ _FINISH: Mapping[str, Literal["stop", "length", "content_filter"]] = {
     "length": "length",
     "content_filter": "content_filter",
 }
-_Key = tuple[str, str, int]  # instance id, perturbation, train trial
+_TOKEN_COUNTS = ("num_prompt_tokens", "num_completion_tokens")
+
+
+class _CaseKey(NamedTuple):
+    """Names one case of a run: HELM repeats an instance for each perturbation and train trial."""
+
+    instance_id: str
+    perturbation: str  # empty: none
+    trial: int
+
+
+@dataclass(slots=True)
+class _CaseStats:
+    """The scores of one case by HELM's names, and its token counts."""
+
+    scores: dict[str, float] = field(default_factory=dict)
+    tokens: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class HelmCase:
-    """One instance of a HELM run: what was asked, answered and judged, and HELM's scores by HELM's names."""
+    """One case of a HELM run: its instance, response and seats, and HELM's scores by HELM's names."""
 
     instance: Instance
     response: Response | None
@@ -42,14 +59,14 @@ class HelmRun:
     """One HELM run.
 
     Attributes:
-        names: what its benchmark may be called here, the likeliest first.
+        names: possible names of its benchmark here, the likeliest first.
         whole_run: figures that no single instance has, by HELM's names.
-        max_tokens, temperature: None where HELM's files do not say.
+        max_tokens, temperature: None where HELM's files do not state them.
         stop: stop sequences.
-        juries: those whose judges are named.
-        pairs: keys and values of its name and of HELM's scenario.
+        juries: the juries whose judges are named.
+        pairs: arguments in its name and of HELM's scenario.
         digest: SHA-256 of the folder's files.
-        record: what our own export said more.
+        record: the further details that our own export holds; None for a run of HELM's.
     """
 
     name: str
@@ -69,40 +86,40 @@ class HelmRun:
     record: OwnRecord | None
 
 
-def run_folders(directory: Path) -> list[tuple[str, Path]]:
+def find_run_folders(directory: Path) -> list[tuple[str, Path]]:
     """Find run folders in a run folder, a suite's folder or HELM's output folder: (suite's name, folder).
 
     Raises:
-        ConfigError: there are none.
+        ConfigError: no run folder is there.
         BenchmarkError: a link where a folder is expected.
     """
-    if (directory / "run_spec.json").exists() or (directory / "run_spec.json").is_symlink():
+    if os.path.lexists(directory / "run_spec.json"):
         return [(directory.absolute().parent.name, directory)]
+    suites = [directory]
     if (directory / "runs").is_dir():
-        suites = [path for path in _folders(directory / "runs") if path.name != "latest"]
-    else:
-        suites = [directory]
-    found = [
-        (suite.absolute().name, path)
-        for suite in suites
-        for path in _folders(suite)
-        if path.name not in _NOT_RUNS and os.path.lexists(path / "run_spec.json")
-    ]
-    if not found:
+        suites = [path for path in _list_folders(directory / "runs") if path.name != _LATEST]
+    run_folders = []
+    for suite in suites:
+        suite_name = suite.absolute().name
+        for path in _list_folders(suite):
+            if path.name not in _NOT_RUNS and os.path.lexists(path / "run_spec.json"):
+                run_folders.append((suite_name, path))
+    if not run_folders:
         raise ConfigError(
             f"the folder {directory.name} holds no HELM run (a folder with run_spec.json)",
             "Name a run's folder, a suite's (benchmark_output/runs/SUITE) or HELM's output folder.",
         )
-    return found
+    return run_folders
 
 
-def _folders(directory: Path) -> Iterator[Path]:
+def _list_folders(directory: Path) -> Iterator[Path]:
     try:
         paths = sorted(directory.iterdir())
     except OSError as error:
         raise ConfigError(f"the folder {directory.name} cannot be read ({error.strerror})") from None
     for path in paths:
-        if path.is_symlink() and not (path.name == "latest" and directory.name == "runs"):
+        is_link_of_helm = path.name == _LATEST and directory.name == "runs"
+        if path.is_symlink() and not is_link_of_helm:
             raise BenchmarkError(f"{directory.name}: a link where a run's folder is expected", ADVICE)
         if path.is_dir() and not path.is_symlink():
             yield path
@@ -112,197 +129,234 @@ def read_run(folder: Path) -> HelmRun:
     """Read one run folder whole.
 
     Raises:
-        BenchmarkError: a file is missing or wrong; names it and the place.
+        BenchmarkError: a file is missing or wrong; names the file and the key.
     """
     digest = hashlib.sha256()
-    places = []
-    for name in FILES:
-        place, content = read_json(folder, name)
+    nodes: dict[str, JsonNode] = {}
+    for file_name in FILES:
+        nodes[file_name], content = read_json(folder, file_name)
         digest.update(hashlib.sha256(content).digest())
-        places.append(place)
-    own = read_own_record(folder)
     record = None
-    if own is not None:
-        record, content = own
+    own_record = read_own_record(folder)
+    if own_record is not None:
+        record, content = own_record
         digest.update(hashlib.sha256(content).digest())
-    spec, state, stats, per_instance = places
+
+    spec = nodes["run_spec.json"]
     adapter = spec.at("adapter_spec")
-    method = adapter.at("method").text() if adapter.has("method") else "generation"
-    if method.startswith("multiple_choice_separate"):
-        raise adapter.at("method").wrong("a method that asks once an instance")
-    scores, tokens = _scores(per_instance)
-    juries = juries_of(spec)
-    cases = _cases(state, scores, tokens, juries)
+    _refuse_separate_choices(adapter)
+    case_stats = _read_case_stats(nodes["per_instance_stats.json"])
+    juries = read_juries(spec)
+    cases = _read_cases(nodes["scenario_state.json"], case_stats, juries)
     if record is not None:
-        cases = [_with_unit(case, record.units) for case in cases]
-    name = run_spec_name(spec)
-    groups = tuple(group.plain_name() for group in spec.at("groups").items()) if spec.has("groups") else ()
-    scored = {metric for case in cases for metric in case.scores}
+        cases = [_set_unit(case, record.units) for case in cases]
+    name = read_run_name(spec)
+    groups = tuple(group.plain_name() for group in _items_of(spec, "groups"))
     model = adapter.at("model").name()
+    deployment = adapter.maybe("model_deployment")
+    max_tokens = adapter.maybe("max_tokens")
+    temperature = adapter.maybe("temperature")
     return HelmRun(
         name=name,
-        names=(name_of_run_spec(name), *reversed(groups)),
+        names=(read_scenario_name(name), *reversed(groups)),
         groups=groups,
         scenario=spec.at("scenario_spec").at("class_name").class_name(),
         model=model,
-        deployment=deployment.name() if (deployment := adapter.maybe("model_deployment")) else model,
-        max_tokens=limit.whole() if (limit := adapter.maybe("max_tokens")) else None,
-        temperature=temperature.number() if (temperature := adapter.maybe("temperature")) else None,
-        stop=tuple(stop.text() for stop in adapter.at("stop_sequences").items())
-        if adapter.has("stop_sequences")
-        else (),
+        deployment=model if deployment is None else deployment.name(),
+        max_tokens=None if max_tokens is None else max_tokens.whole(),
+        temperature=None if temperature is None else temperature.number(),
+        stop=tuple(sequence.text() for sequence in _items_of(adapter, "stop_sequences")),
         cases=tuple(cases),
-        whole_run={metric: value for metric, value in _figures(stats).items() if metric not in scored},
+        whole_run=_read_whole_run(nodes["stats.json"], cases),
         juries=juries,
-        pairs={**_scenario_args(spec), **dict(pairs_of_run_spec(name))},
+        pairs={**_read_scenario_args(spec), **dict(list_run_arguments(name))},
         digest=digest.hexdigest(),
         record=record,
     )
 
 
-def _with_unit(case: HelmCase, units: Mapping[str, str]) -> HelmCase:
-    return replace(case, instance=replace(case.instance, unit=units.get(case.instance.id, case.instance.unit)))
+def _items_of(node: JsonNode, key: str) -> Iterable[JsonNode]:
+    """Return the elements of a list that may be missing."""
+    items = node.maybe(key)
+    return () if items is None else items.items()
 
 
-def _scenario_args(spec: JsonNode) -> dict[str, str]:
+def _refuse_separate_choices(adapter: JsonNode) -> None:
+    """Refuse a run that asked once for each choice of an instance: it has no one response to an instance."""
+    method = adapter.maybe("method")
+    if method is not None and method.text().startswith("multiple_choice_separate"):
+        raise method.wrong("a method that asks once an instance")
+
+
+def _set_unit(case: HelmCase, units: Mapping[str, str]) -> HelmCase:
+    unit = units.get(case.instance.id, case.instance.unit)
+    return replace(case, instance=replace(case.instance, unit=unit))
+
+
+def _read_scenario_args(spec: JsonNode) -> dict[str, str]:
+    """Return the scenario's arguments that are texts."""
     args = spec.at("scenario_spec").maybe("args")
-    return {key: value.value for key, value in (args.pairs() if args else ()) if isinstance(value.value, str)}
+    if args is None:
+        return {}
+    return {key: node.value for key, node in args.pairs() if isinstance(node.value, str)}
 
 
-def run_spec_name(spec: JsonNode) -> str:
+def read_run_name(spec: JsonNode) -> str:
     """Return a run's name, which never is a path."""
-    place = spec.at("name")
-    name = place.name()
+    node = spec.at("name")
+    name = node.name()
     if "/" in name or "\\" in name or name in (".", ".."):
-        raise place.wrong("a name without / and \\, as HELM writes it")
+        raise node.wrong("a name without / and \\, as HELM writes it")
     return name
 
 
-def _cases(
-    state: JsonNode,
-    scores: Mapping[_Key, Mapping[str, float]],
-    tokens: Mapping[_Key, Mapping[str, int]],
-    juries: Sequence[HelmJury],
+def _read_cases(
+    state: JsonNode, case_stats: Mapping[_CaseKey, _CaseStats], juries: Sequence[HelmJury]
 ) -> list[HelmCase]:
-    found: dict[_Key, HelmCase] = {}
-    for place in state.at("request_states").items():
-        key = _key(place.at("instance"), place)
-        if key in found:
-            raise place.at("instance").at("id").wrong("an id that no other instance has")
-        response = _response(place, tokens.get(key, {}))
-        found[key] = HelmCase(_instance(place, key), response, scores.get(key, {}), seats_of(place, juries))
-    if not found:
+    cases: dict[_CaseKey, HelmCase] = {}
+    for request_state in state.at("request_states").items():
+        instance = request_state.at("instance")
+        key = _read_key(instance, request_state)
+        if key in cases:
+            raise instance.at("id").wrong("an id that no other instance has")
+        stats = case_stats.get(key, _CaseStats())
+        cases[key] = HelmCase(
+            response=_read_response(request_state, stats.tokens),
+            instance=_read_instance(request_state, key),
+            scores=stats.scores,
+            seats=read_seats(request_state, juries),
+        )
+    if not cases:
         raise state.at("request_states").wrong("at least one instance")
-    if unknown := [key for key in scores if key not in found]:
+    strangers = case_stats.keys() - cases.keys()
+    if strangers:
         raise BenchmarkError(
-            f"{state.file}: {len(unknown)} instances of per_instance_stats.json are not among the request_states",
+            f"{state.file}: {len(strangers)} instances of per_instance_stats.json are not among the request_states",
             ADVICE,
         )
-    return list(found.values())
+    return list(cases.values())
 
 
-def _key(instance: JsonNode, of: JsonNode, identity: str = "id") -> _Key:
+def _read_key(instance: JsonNode, entry: JsonNode, id_key: str = "id") -> _CaseKey:
     perturbation = instance.maybe("perturbation")
-    trial = of.maybe("train_trial_index")
-    return (
-        instance.at(identity).name(),
-        "" if perturbation is None else perturbation.at("name").name(),
-        0 if trial is None else trial.whole(),
+    trial = entry.maybe("train_trial_index")
+    return _CaseKey(
+        instance_id=instance.at(id_key).name(),
+        perturbation="" if perturbation is None else perturbation.at("name").name(),
+        trial=0 if trial is None else trial.whole(),
     )
 
 
-def _instance(place: JsonNode, key: _Key) -> Instance:
-    instance, (identity, perturbation, trial) = place.at("instance"), key
-    references = tuple(
-        Reference(
-            reference.at("output").at("text").text(),
-            any(tag.text() == "correct" for tag in reference.at("tags").items()),
-        )
-        for reference in instance.at("references").items()
-    )
-    apart = [part for part in (perturbation, f"trial {trial}" if trial else "") if part]
+def _read_instance(request_state: JsonNode, key: _CaseKey) -> Instance:
+    references = tuple(map(_read_reference, request_state.at("instance").at("references").items()))
+    parts = [key.instance_id]
+    if key.perturbation:
+        parts.append(key.perturbation)
+    if key.trial:
+        parts.append(f"trial {key.trial}")
     return Instance(
-        id=" ".join([identity, *apart]),
-        unit=identity,
-        messages=_messages(place.at("request")),
+        id=" ".join(parts),
+        unit=key.instance_id,
+        messages=_read_messages(request_state.at("request")),
         references=references,
-        multiple_choice=_is_multiple_choice(place, references),
+        multiple_choice=_is_multiple_choice(request_state, references),
     )
 
 
-def _messages(request: JsonNode) -> tuple[Message, ...]:
+def _read_reference(reference: JsonNode) -> Reference:
+    return Reference(
+        reference.at("output").at("text").text(),
+        any(tag.text() == "correct" for tag in reference.at("tags").items()),
+    )
+
+
+def _read_messages(request: JsonNode) -> tuple[Message, ...]:
     if not request.has("messages"):
         return (Message("user", request.at("prompt").text()),)
-    found = []
+    messages = []
     for message in request.at("messages").items():
-        role = message.at("role")
-        if role.text() not in _ROLES:
-            raise role.wrong(" or ".join(_ROLES))
-        found.append(Message(cast(Literal["system", "user", "assistant"], role.text()), message.at("content").text()))
-    return tuple(found)
+        role = cast(Literal["system", "user", "assistant"], message.at("role").one_of(_ROLES))
+        messages.append(Message(role, message.at("content").text()))
+    return tuple(messages)
 
 
-def _is_multiple_choice(place: JsonNode, references: tuple[Reference, ...]) -> bool:
+def _is_multiple_choice(request_state: JsonNode, references: tuple[Reference, ...]) -> bool:
     """Whether the options are lettered A, B, C ... in the order of the references."""
-    mapping = place.maybe("output_mapping")
+    mapping = request_state.maybe("output_mapping")
     if mapping is None:
         return False
-    lettered = {letter: text.text() for letter, text in mapping.pairs()}
-    return lettered == {chr(ord("A") + at): reference.text for at, reference in enumerate(references)}
+    options = {letter: option.text() for letter, option in mapping.pairs()}
+    return options == {chr(ord("A") + position): reference.text for position, reference in enumerate(references)}
 
 
-def _response(place: JsonNode, tokens: Mapping[str, int]) -> Response | None:
-    result = place.maybe("result")
+def _read_response(request_state: JsonNode, tokens: Mapping[str, int]) -> Response | None:
+    """Return the first completion; None where the request failed or has none."""
+    result = request_state.maybe("result")
     if result is None or not result.at("success").yes_no():
         return None
     completion = next(iter(result.at("completions").items()), None)
     if completion is None:
         return None
     finish = completion.maybe("finish_reason")
-    reason = finish.maybe("reason") if finish is not None else None
+    finish_reason = None if finish is None else finish.maybe("reason")
     thinking = completion.maybe("thinking")
-    thought = thinking.maybe("text") if thinking is not None else None
+    thought = None if thinking is None else thinking.maybe("text")
     seconds = result.maybe("request_time")
     return Response(
         text=completion.at("text").text(),
         reasoning="" if thought is None else thought.text(),
-        finish_reason=_FINISH.get("" if reason is None else reason.text(), "other"),
+        finish_reason="other" if finish_reason is None else _FINISH.get(finish_reason.text(), "other"),
         prompt_tokens=tokens.get("num_prompt_tokens"),
         completion_tokens=tokens.get("num_completion_tokens"),
         seconds=0.0 if seconds is None else seconds.number(),
     )
 
 
-def _scores(per_instance: JsonNode) -> tuple[dict[_Key, dict[str, float]], dict[_Key, dict[str, int]]]:
-    """Return each instance's scores and token counts. HELM may write several entries an instance, one a metric."""
-    scores: dict[_Key, dict[str, float]] = {}
-    tokens: dict[_Key, dict[str, int]] = {}
+def _read_case_stats(per_instance: JsonNode) -> dict[_CaseKey, _CaseStats]:
+    """Return each case's scores and token counts. HELM may write several entries for one case, one for each metric."""
+    case_stats: dict[_CaseKey, _CaseStats] = {}
     for entry in per_instance.items():
-        key = _key(entry, entry, identity="instance_id")
-        own, counted = scores.setdefault(key, {}), tokens.setdefault(key, {})
+        stats = case_stats.setdefault(_read_key(entry, entry, id_key="instance_id"), _CaseStats())
         for stat in entry.at("stats").items():
-            name, mean = stat.at("name").at("name").name(), stat.maybe("mean")
-            if mean is None or stat.at("count").number() == 0:
-                continue
-            if name in ("num_prompt_tokens", "num_completion_tokens"):
-                counted[name] = mean.count()
-            elif is_score(name):
-                own[stat.at("name").at("name").plain_name()] = mean.number()
-    return scores, tokens
+            _add_stat(stats, stat)
+    return case_stats
 
 
-def _figures(stats: JsonNode) -> dict[str, float]:
-    """Return the means of the whole run, as they are without perturbations."""
-    found: dict[str, dict[str, float]] = {}
+def _add_stat(stats: _CaseStats, stat: JsonNode) -> None:
+    name = stat.at("name").at("name")
+    metric = name.name()
+    mean = stat.maybe("mean")
+    if mean is None or stat.at("count").number() == 0:
+        return
+    if metric in _TOKEN_COUNTS:
+        stats.tokens[metric] = mean.count()
+    elif is_score(metric):
+        stats.scores[name.plain_name()] = mean.number()
+
+
+def _read_whole_run(stats: JsonNode, cases: Sequence[HelmCase]) -> dict[str, float]:
+    """Return the figures of the whole run that no case has, without perturbations."""
+    scored: set[str] = set()
+    for case in cases:
+        scored |= case.scores.keys()
+    whole_run = {}
+    for metric, means in _read_means(stats).items():
+        split = next((split for split in _EVALUATED if split in means), None)
+        if split is not None and metric not in scored:
+            whole_run[metric] = means[split]
+    return whole_run
+
+
+def _read_means(stats: JsonNode) -> dict[str, dict[str, float]]:
+    """Return the means of the whole run by metric and split."""
+    means: dict[str, dict[str, float]] = {}
     for stat in stats.items():
         name = stat.at("name")
-        metric, mean = name.at("name").name(), stat.maybe("mean")
-        plain = not name.has("perturbation") and not name.has("sub_split")
-        if mean is not None and plain and is_score(metric):
-            split = name.at("split").name() if name.has("split") else _EVALUATED[0]
-            found.setdefault(name.at("name").plain_name(), {})[split] = mean.number()
-    return {
-        metric: next(of[split] for split in _EVALUATED if split in of)
-        for metric, of in found.items()
-        if any(split in of for split in _EVALUATED)
-    }
+        metric = name.at("name")
+        mean = stat.maybe("mean")
+        is_part = name.has("perturbation") or name.has("sub_split")
+        if not is_score(metric.name()) or mean is None or is_part:
+            continue
+        split = name.at("split").name() if name.has("split") else _EVALUATED[0]
+        means.setdefault(metric.plain_name(), {})[split] = mean.number()
+    return means

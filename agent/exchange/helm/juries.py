@@ -1,4 +1,4 @@
-"""Juries as HELM's files hold them: in run_spec.json who judges, in scenario_state.json what each judge gave.
+"""Juries as HELM's files hold them: run_spec.json lists the judges, scenario_state.json their verdicts.
 
     metric_specs: [{"class_name": "...LLMJuryMetric", "args": {"metric_name": ..., "scenario_name": ANNOTATOR,
                     "annotator_models": {JUDGE: {"model_name": ..., "model_deployment": ...}}}}]
@@ -16,7 +16,7 @@ from typing import Any
 
 from agent.exchange.json_path import PLAIN_NAME, JsonNode
 from agent.exchange.redacted_only import redacted_only
-from agent.jury.seats import seat_names
+from agent.jury.seats import name_seats
 from agent.redaction.gateway.cases import ClearedJudgement
 from agent.store import KeptJury, KeptMetric
 from agent.vocabulary import Judge, Reason, Scale
@@ -36,14 +36,14 @@ class HelmJury:
 
 @dataclass(frozen=True, slots=True)
 class HelmSeat:
-    """What one judge gave for one answer.
+    """One judge's grades for one answer.
 
     Attributes:
         seat: from 0, in the order of the jury.
         grades: criterion -> number; None without a verdict.
-        reason: why there is none.
+        reason: why there is no verdict.
         repaired: whether the judge was asked twice.
-        reply: the verdict as JSON, written anew; empty where there is none.
+        reply: the verdict as JSON, written anew; empty without a verdict.
     """
 
     seat: int
@@ -56,124 +56,146 @@ class HelmSeat:
 # to HELM
 
 
-def annotations(judgements: Sequence[ClearedJudgement], annotator: str, keys: Sequence[str]) -> dict[str, Any]:
-    """Return what an instance's judges gave as HELM's annotators write it. Judges without a verdict are left out.
+def write_annotations(judgements: Sequence[ClearedJudgement], annotator: str, keys: Sequence[str]) -> dict[str, Any]:
+    """Return an instance's verdicts as HELM's annotators write them. Judges without a verdict are left out.
 
     Args:
         judgements: of one metric.
-        annotator: HELM's name for who asks the judges.
-        keys: the judges' names there, by seat.
+        annotator: HELM's name for the asker of the judges.
+        keys: the judges' names in HELM's annotations, by seat.
     """
-    verdicts = {keys[given.seat]: _verdict(given) for given in judgements if given.grades is not None}
+    verdicts = {}
+    for judgement in judgements:
+        if judgement.grades is not None:
+            verdicts[keys[judgement.seat]] = _write_verdict(judgement.grades, judgement.words)
     return {annotator: verdicts} if verdicts else {}
 
 
-def _verdict(given: ClearedJudgement) -> dict[str, dict[str, Any]]:
-    assert given.grades is not None
-    return {
-        criterion: {"score": grade}
-        | {field: redacted_only(text) for field, text in given.words.get(criterion, {}).items() if field != "score"}
-        for criterion, grade in given.grades.items()
-    }
+def _write_verdict(grades: Mapping[str, float], words: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    verdict = {}
+    for criterion, grade in grades.items():
+        fields: dict[str, Any] = {"score": grade}
+        for field, text in words.get(criterion, {}).items():
+            if field != "score":
+                fields[field] = redacted_only(text)
+        verdict[criterion] = fields
+    return verdict
 
 
-def jury_metric(metric: KeptMetric, helm_name: str, annotator: str) -> dict[str, Any]:
-    """Return the entry of a jury's metric in run_spec.json. Where a judge is served is not said."""
+def describe_jury_metric(metric: KeptMetric, helm_name: str, annotator: str) -> dict[str, Any]:
+    """Return the entry of a jury's metric in run_spec.json. It does not say where a judge is served."""
     models = {
         key: {"model_name": judge.model_name, "model_deployment": judge.model_name}
-        for key, judge in zip(keys_of_jury(metric), metric.judges, strict=True)
+        for key, judge in zip(name_judges(metric), metric.judges, strict=True)
     }
     args = {"metric_name": helm_name, "scenario_name": annotator, "annotator_models": models}
     return {"class_name": JURY_METRIC, "args": args}
 
 
-def keys_of_jury(metric: KeptMetric) -> list[str]:
-    """Return the names of a metric's judges in annotations, by seat: those of `seat_names`, none HELM's own key."""
-    renamed = [replace(judge, name=f"judge {_PROMPT}") if judge.name == _PROMPT else judge for judge in metric.judges]
-    return list(seat_names(renamed))
+def name_judges(metric: KeptMetric) -> list[str]:
+    """Return the names of a metric's judges in annotations, by seat: those of `name_seats`, none HELM's own key."""
+    judges = []
+    for judge in metric.judges:
+        has_key_as_name = judge.name == _PROMPT
+        judges.append(replace(judge, name=f"judge {_PROMPT}") if has_key_as_name else judge)
+    return list(name_seats(judges))
 
 
 # from HELM
 
 
-def juries_of(spec: JsonNode) -> tuple[HelmJury, ...]:
-    """Return the juries that run_spec.json names, each with its judges."""
-    return tuple(_juries(spec))
+def read_juries(spec: JsonNode) -> tuple[HelmJury, ...]:
+    """Return the juries that run_spec.json lists, each with its judges."""
+    return tuple(_find_juries(spec))
 
 
-def _juries(spec: JsonNode) -> Iterator[HelmJury]:
-    for metric in spec.at("metric_specs").items() if spec.has("metric_specs") else ():
+def _find_juries(spec: JsonNode) -> Iterator[HelmJury]:
+    metrics = spec.maybe("metric_specs")
+    if metrics is None:
+        return
+    for metric in metrics.items():
         if metric.at("class_name").text() != JURY_METRIC:
             continue
         args = metric.at("args")
         models = args.maybe("annotator_models")
-        judges = {
-            JsonNode(model.file, model.path, key).name(): Judge(
-                model.at("model_deployment").name(), model.at("model_name").name(), key
-            )
-            for key, model in (models.pairs() if models else ())
-        }
+        judges = {} if models is None else _read_judges(models)
         if judges:
             yield HelmJury(args.at("metric_name").plain_name(), args.at("scenario_name").name(), judges)
 
 
-def seats_of(state: JsonNode, juries: Sequence[HelmJury]) -> dict[str, tuple[HelmSeat, ...]]:
-    """Return what the judges gave for one instance, by HELM's name of the metric. Empty: nobody judged it."""
-    found: dict[str, tuple[HelmSeat, ...]] = {}
-    notes = state.maybe("annotations")
+def _read_judges(models: JsonNode) -> dict[str, Judge]:
+    judges = {}
+    for key, model in models.pairs():
+        name = JsonNode(model.file, model.path, key).name()
+        judges[name] = Judge(model.at("model_deployment").name(), model.at("model_name").name(), key)
+    return judges
+
+
+def read_seats(request_state: JsonNode, juries: Sequence[HelmJury]) -> dict[str, tuple[HelmSeat, ...]]:
+    """Return the seats of one instance by HELM's name of the metric, without juries that have no annotation of it."""
+    annotations = request_state.maybe("annotations")
+    if annotations is None:
+        return {}
+    seats: dict[str, tuple[HelmSeat, ...]] = {}
     for jury in juries:
-        given = notes.maybe(jury.annotator) if notes else None
-        if given is not None and any(given.has(key) for key in (_PROMPT, *jury.judges)):
-            found[jury.metric] = tuple(_seat(seat, given.maybe(key)) for seat, key in enumerate(jury.judges))
-    return found
+        verdicts = annotations.maybe(jury.annotator)
+        if verdicts is None or not any(map(verdicts.has, (_PROMPT, *jury.judges))):
+            continue
+        seats[jury.metric] = tuple(_read_seat(seat, verdicts.maybe(key)) for seat, key in enumerate(jury.judges))
+    return seats
 
 
-def _seat(seat: int, verdict: JsonNode | None) -> HelmSeat:
-    read = {} if verdict is None or not isinstance(verdict.value, dict) else dict(_criteria(verdict))
-    if not read:
-        return HelmSeat(seat, None, Reason.NOT_IMPORTED.value, repaired=False, reply="")
-    grades = {criterion: grade for criterion, (grade, _) in read.items()}
-    words = {criterion: {"score": grade, **said} for criterion, (grade, said) in read.items()}
-    return HelmSeat(seat, grades, None, repaired=False, reply=json.dumps(words, ensure_ascii=False))
+def _read_seat(seat: int, verdict: JsonNode | None) -> HelmSeat:
+    grades: dict[str, float] = {}
+    words: dict[str, dict[str, Any]] = {}
+    if verdict is not None and isinstance(verdict.value, dict):
+        for criterion, fields in verdict.value.items():
+            grade = _read_grade(criterion, fields)
+            if grade is None:
+                continue
+            texts = {key: text for key, text in fields.items() if isinstance(text, str) and key != "score"}
+            grades[criterion] = grade
+            words[criterion] = {"score": grade, **texts}
+    if not grades:
+        return HelmSeat(seat, grades=None, reason=Reason.NOT_IMPORTED.value, repaired=False, reply="")
+    reply = json.dumps(words, ensure_ascii=False)
+    return HelmSeat(seat, grades=grades, reason=None, repaired=False, reply=reply)
 
 
-def _criteria(verdict: JsonNode) -> Iterator[tuple[str, tuple[float, dict[str, str]]]]:
-    """Yield what is graded: (criterion, (grade, its texts)). HELM asks for no more, and judges add what they like."""
-    for criterion, place in verdict.pairs():
-        of = place.value
-        if PLAIN_NAME.fullmatch(criterion) and isinstance(of, dict) and (grade := _number(of.get("score"))) is not None:
-            yield (
-                criterion,
-                (grade, {key: text for key, text in of.items() if isinstance(text, str) and key != "score"}),
-            )
+def _read_grade(criterion: str, fields: object) -> float | None:
+    """Return a criterion's grade as HELM takes it: a number, or a text that is one.
 
-
-def _number(value: object) -> float | None:
-    """Return a grade as HELM takes it: a number, or a text that is one."""
+    Judges add entries of other forms, which are no criteria.
+    """
+    if not PLAIN_NAME.fullmatch(criterion) or not isinstance(fields, dict):
+        return None
+    value = fields.get("score")
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
-        number = float(value)
+        grade = float(value)
     except (ValueError, OverflowError):
         return None
-    return number if math.isfinite(number) else None
+    return grade if math.isfinite(grade) else None
 
 
-def keep_jury(jury: HelmJury, seats: Iterable[HelmSeat], scale: Scale) -> KeptJury:
+def describe_jury(jury: HelmJury, seats: Iterable[HelmSeat], scale: Scale) -> KeptJury:
     """Return the record of an imported jury: its judges, and the criteria and fields that its verdicts share.
 
     Keys of a verdict are a judge's words, which may name a patient. A criterion is one that most verdicts have.
     """
     verdicts = [json.loads(seat.reply) for seat in seats if seat.reply]
-    most = Counter(criterion for verdict in verdicts for criterion in verdict)
-    fields: dict[str, set[str]] = {}
-    for criterion, of in (pair for verdict in verdicts for pair in verdict.items()):
-        if 2 * most[criterion] > len(verdicts):
-            said = {field for field in of if field != "score" and PLAIN_NAME.fullmatch(field)}
-            fields[criterion] = fields.get(criterion, said) & said
+    uses = Counter(criterion for verdict in verdicts for criterion in verdict)
+    shared_fields: dict[str, set[str]] = {}
+    for verdict in verdicts:
+        for criterion, words in verdict.items():
+            if 2 * uses[criterion] <= len(verdicts):
+                continue
+            fields = {field for field in words if field != "score" and PLAIN_NAME.fullmatch(field)}
+            shared_fields[criterion] = shared_fields.get(criterion, fields) & fields
     return KeptJury(
         judges=tuple(jury.judges.values()),
         scale=scale,
-        criteria=dict.fromkeys(fields, ""),
-        fields={criterion: tuple(sorted(of)) for criterion, of in fields.items()},
+        criteria=dict.fromkeys(shared_fields, ""),
+        fields={criterion: tuple(sorted(fields)) for criterion, fields in shared_fields.items()},
     )

@@ -1,4 +1,4 @@
-"""A downloaded HELM leaderboard as cells that stand in local releases: figures made elsewhere, without intervals.
+"""Import a downloaded HELM leaderboard as cells of local releases: figures made elsewhere, without intervals.
 
     DIR/summary.json, schema.json, runs_to_run_suites.json, groups/<group>.json
 
@@ -14,20 +14,28 @@ from pathlib import Path
 
 from agent.catalog.benchmark import Benchmark, survey_benchmarks
 from agent.errors import BenchmarkError, ConfigError
-from agent.exchange.helm.names import benchmark_called, is_score, metric_called
+from agent.exchange.helm.names import find_benchmark, find_metric_name, is_score
 from agent.exchange.json_path import JsonNode, read_json
 from agent.runs.plan import SUITE_NAME
 from agent.site.directory import Site
 from agent.store.releases import LeaderboardCell
 
-_SPLIT = re.compile(r" \[.*\]$")  # what HELM adds to a model's name to tell methods apart
+_METHOD = re.compile(r" \[.*\]$")  # HELM adds the method to a model's name: llama [CoT]
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """HELM's group of one benchmark."""
+
+    display_name: str
+    main_metric: str
 
 
 @dataclass(frozen=True, slots=True)
 class _Schema:
-    """What a leaderboard's schema.json says: names behind the words of its tables."""
+    """The names in a leaderboard's schema.json that stand behind the words of its tables."""
 
-    groups: Mapping[str, tuple[str, str]]  # group of one benchmark -> (name for people, main metric)
+    groups: Mapping[str, _Group]  # by name; each of one benchmark
     metrics: Mapping[str, list[str]]  # heading -> HELM's names; all jury scores have one heading
     titles: Mapping[str, str]  # HELM's name -> name for people
     models: Mapping[str, str]  # name for people -> model
@@ -35,38 +43,38 @@ class _Schema:
 
 
 def import_leaderboard(site: Site, directory: Path, name: str | None = None) -> tuple[str, int]:
-    """Read a HELM release into the store under `name` (by default its own); return the name and how many figures.
+    """Read a HELM release into the store under `name` (by default its own); return the name and the number of figures.
 
-    One of the same name is replaced. A folder that holds `releases` is searched for the one release in it.
+    A leaderboard of the same name is replaced. A folder that holds `releases` is searched for the one release in it.
 
     Raises:
-        ConfigError: no release there, or the name is none or taken by a suite.
-        BenchmarkError: a file is missing or wrong; names it and the place.
+        ConfigError: the folder holds no release, or the name is unfit or taken by a suite.
+        BenchmarkError: a file is missing or wrong; names the file and the key.
     """
-    folder = _release_folder(directory)
+    folder = _find_release(directory)
     summary, _ = read_json(folder, "summary.json")
-    called = summary.maybe("release") or summary.maybe("suite")
-    origin = called.name() if called is not None else folder.absolute().name
+    release = summary.maybe("release") or summary.maybe("suite")
+    origin = folder.absolute().name if release is None else release.name()
     name = name or origin
     if not SUITE_NAME.fullmatch(name):
         raise ConfigError("the release's name is no name for a leaderboard here", "Give it a name with --release.")
     catalogue, _ = survey_benchmarks(site.own_benchmarks)
     schema = _read_schema(folder)
-    whole = hashlib.sha256(schema.digest.encode())
+    digest = hashlib.sha256(schema.digest.encode())
     cells: list[LeaderboardCell] = []
     for group in schema.groups:
         if not os.path.lexists(folder / "groups" / f"{group}.json"):
             continue  # no run of this benchmark in the release
         tables, content = read_json(folder / "groups", f"{group}.json")
-        whole.update(content)
-        cells += _cells(tables, group, schema, catalogue)
+        digest.update(content)
+        cells += _read_cells(tables, group, schema, catalogue)
     if not cells:
         raise BenchmarkError(
             f"{folder.name}: no table of groups/ holds a figure",
             "Get the release's folder whole: schema.json and groups/*.json belong together.",
         )
     date = summary.maybe("date")
-    details = {"release": origin, "date": "" if date is None else date.name(), "digest": whole.hexdigest()}
+    details = {"release": origin, "date": "" if date is None else date.name(), "digest": digest.hexdigest()}
     with site.store() as store:
         if name in store.runs.list_suites():
             raise ConfigError(f"there is a suite of the name {name}", "Give the leaderboard another with --release.")
@@ -76,15 +84,16 @@ def import_leaderboard(site: Site, directory: Path, name: str | None = None) -> 
     return name, len(cells)
 
 
-def _release_folder(directory: Path) -> Path:
+def _find_release(directory: Path) -> Path:
     if (directory / "schema.json").exists() or not (directory / "releases").is_dir():
         return directory
-    found = sorted(path for path in (directory / "releases").iterdir() if path.is_dir() and not path.is_symlink())
-    if len(found) != 1:
+    entries = (directory / "releases").iterdir()
+    releases = sorted(path for path in entries if path.is_dir() and not path.is_symlink())
+    if len(releases) != 1:
         raise ConfigError(
-            f"the folder {directory.name} holds {len(found)} releases", "Name one: DIR/releases/<release>."
+            f"the folder {directory.name} holds {len(releases)} releases", "Name one: DIR/releases/<release>."
         )
-    return found[0]
+    return releases[0]
 
 
 def _read_schema(folder: Path) -> _Schema:
@@ -93,74 +102,102 @@ def _read_schema(folder: Path) -> _Schema:
     titles: dict[str, str] = {}
     for metric in schema.at("metrics").items():
         name = metric.at("name").name()
-        titles[name] = shown.name() if (shown := metric.maybe("display_name")) else name
-        heading = metric.maybe("short_display_name") or metric.maybe("display_name") or metric.at("name")
+        title = metric.maybe("display_name")
+        titles[name] = name if title is None else title.name()
+        heading = metric.maybe("short_display_name") or title or metric.at("name")
         metrics.setdefault(heading.text(), []).append(name)
-    groups: dict[str, tuple[str, str]] = {}
+    return _Schema(
+        groups=dict(_read_groups(schema)),
+        metrics=metrics,
+        titles=titles,
+        models=_read_models(schema),
+        digest=hashlib.sha256(content).hexdigest(),
+    )
+
+
+def _read_groups(schema: JsonNode) -> Iterator[tuple[str, _Group]]:
+    """Yield the groups of one benchmark each, and pass over headings that stand over several."""
     for group in schema.at("run_groups").items():
         environment = group.maybe("environment")
-        main = environment.maybe("main_name") if environment is not None else None
-        if main is None or (group.has("subgroups") and any(group.at("subgroups").items())):
-            continue  # a heading over several benchmarks
+        main_metric = None if environment is None else environment.maybe("main_name")
+        has_subgroups = group.has("subgroups") and any(group.at("subgroups").items())
+        if main_metric is None or has_subgroups:
+            continue
         name = group.at("name").name()
         if "/" in name or "\\" in name or name.startswith("."):
             raise group.at("name").wrong("a name without / and \\")
-        shown_name = group.maybe("display_name")
-        groups[name] = (name if shown_name is None else shown_name.name(), main.name())
+        title = group.maybe("display_name")
+        display_name = name if title is None else title.name()
+        yield name, _Group(display_name, main_metric.name())
+
+
+def _read_models(schema: JsonNode) -> dict[str, str]:
+    """Return the models by their names for people."""
     models: dict[str, str] = {}
-    for model in schema.at("models").items() if schema.has("models") else ():
-        shown_model = model.maybe("display_name")
-        if shown_model is not None:
-            models[shown_model.name()] = model.at("name").name()
-    return _Schema(groups, metrics, titles, models, hashlib.sha256(content).hexdigest())
+    entries = schema.maybe("models")
+    for model in () if entries is None else entries.items():
+        display_name = model.maybe("display_name")
+        if display_name is not None:
+            models[display_name.name()] = model.at("name").name()
+    return models
 
 
-def _cells(
-    tables: JsonNode, group: str, schema: _Schema, catalogue: Mapping[str, Benchmark]
+def _read_cells(
+    tables: JsonNode, group_name: str, schema: _Schema, catalogue: Mapping[str, Benchmark]
 ) -> Iterator[LeaderboardCell]:
     """Yield a group's figures, each model's main metric first. The first table is the one over all its scenarios."""
     table = next(tables.items(), None)
     if table is None:
         return
-    shown, main = schema.groups[group]
-    benchmark = benchmark_called([group], catalogue)
-    columns = [_metric_of(heading, schema, main) for heading in table.at("header").items()]
+    group = schema.groups[group_name]
+    benchmark = find_benchmark([group_name], catalogue)
+    columns = [_find_metric(heading, schema, group.main_metric) for heading in table.at("header").items()]
     for row in table.at("rows").items():
         cells = list(row.items())
         if len(cells) != len(columns) or not cells:
             raise row.wrong(f"{len(columns)} cells, as the header has")
-        label = cells[0].at("value").name()
-        model = schema.models.get(label) or schema.models.get(_SPLIT.sub("", label)) or label
-        values = {
-            metric: cell.at("value").number()
-            for metric, cell in zip(columns, cells, strict=True)
-            if metric and cell.has("value")
-        }
-        instances = next(
-            (
-                c.at("value").count()
-                for m, c in zip(columns, cells, strict=True)
-                if m == "num_instances" and c.has("value")
-            ),
-            None,
-        )
-        for metric in sorted((m for m in values if is_score(m)), key=lambda m: (m != main, columns.index(m))):
+        model = _find_model(cells[0].at("value").name(), schema)
+        values, instances = _read_row(cells, columns)
+        # The sort is stable, so the other metrics stay in the order of their columns.
+        scores = sorted(filter(is_score, values), key=lambda metric: metric != group.main_metric)
+        for metric in scores:
             yield LeaderboardCell(
-                benchmark=benchmark.id if benchmark else group,
-                benchmark_name=shown,
+                benchmark=benchmark.id if benchmark else group_name,
+                benchmark_name=group.display_name,
                 model=model,
-                metric=metric_called(metric, benchmark),
+                metric=find_metric_name(metric, benchmark),
                 metric_name=schema.titles[metric],
                 value=values[metric],
                 instances=instances,
             )
 
 
-def _metric_of(heading: JsonNode, schema: _Schema, main: str) -> str:
-    """Return HELM's name of the metric in a column; "" for the models, aggregates, and what several are called."""
-    words = heading.maybe("metadata")
-    metric = words.maybe("metric") if words is not None else None
-    names = schema.metrics.get(metric.text(), []) if metric is not None else []
-    if main in names:
-        return main
+def _read_row(cells: list[JsonNode], columns: list[str]) -> tuple[dict[str, float], int | None]:
+    """Return the values of a row by metric, and how many instances they come from."""
+    values: dict[str, float] = {}
+    instances = None
+    for metric, cell in zip(columns, cells, strict=True):
+        if not metric or not cell.has("value"):
+            continue
+        values[metric] = cell.at("value").number()
+        if metric == "num_instances" and instances is None:
+            instances = cell.at("value").count()
+    return values, instances
+
+
+def _find_model(label: str, schema: _Schema) -> str:
+    """Return the model that a row is named after, or the row's name where the schema does not list it."""
+    without_method = _METHOD.sub("", label)
+    return schema.models.get(label) or schema.models.get(without_method) or label
+
+
+def _find_metric(heading: JsonNode, schema: _Schema, main_metric: str) -> str:
+    """Return HELM's name of the metric in a column; "" for models, aggregates and headings of several metrics."""
+    metadata = heading.maybe("metadata")
+    metric_heading = None if metadata is None else metadata.maybe("metric")
+    if metric_heading is None:
+        return ""
+    names = schema.metrics.get(metric_heading.text(), [])
+    if main_metric in names:
+        return main_metric
     return names[0] if len(names) == 1 else ""

@@ -1,5 +1,6 @@
-"""What HELM and Intramural call the same thing: benchmarks and metrics."""
+"""Names of the same benchmarks and metrics in HELM and here."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 
@@ -8,7 +9,7 @@ from agent.metrics import METRICS, MetricUse
 from agent.scoring.measures import HELM_TWIN
 from agent.store import KeptMetric
 
-# What HELM counts beside each score: bookkeeping, not a score of an answer.
+# HELM writes these statistics beside each score: bookkeeping, not a score of an answer.
 _BOOKKEEPING = re.compile(
     r"num_.*|finish_reason_.*|inference_.*|training_.*|estimated_.*|batch_size|prompt_truncated|logprob|max_prob"
     r"|.*perplexity|.*@\d+|bits_per_byte|logprob_per_byte|predicted_index|.*_unscored"
@@ -16,7 +17,7 @@ _BOOKKEEPING = re.compile(
 
 
 def helm_metric_name(use: MetricUse) -> str:
-    """Return what HELM calls the metric."""
+    """Return HELM's name of the metric."""
     return use.helm_name or use.name
 
 
@@ -25,50 +26,66 @@ def is_score(name: str) -> bool:
     return _BOOKKEEPING.fullmatch(name) is None
 
 
-def benchmark_called(names: Sequence[str], catalogue: Mapping[str, Benchmark]) -> Benchmark | None:
-    """Find the benchmark that goes by one of HELM's `names` (the first that is known): its id, alias or HELM group."""
-    known: dict[str, Benchmark] = {}
+def find_benchmark(names: Sequence[str], catalogue: Mapping[str, Benchmark]) -> Benchmark | None:
+    """Find the benchmark with one of HELM's `names` as its id, alias or HELM group.
+
+    The first name that is known decides.
+    """
+    by_group: dict[str, Benchmark] = {}
+    by_name: dict[str, Benchmark] = {}
     for benchmark in catalogue.values():
-        for name in (benchmark.id, *benchmark.aliases, *benchmark.helm_groups):
-            known.setdefault(name, benchmark)
-    by_id = {name: benchmark for benchmark in catalogue.values() for name in (benchmark.id, *benchmark.aliases)}
-    known |= by_id  # two benchmarks may share a group, never a name
-    return next((known[name] for name in names if name in known), None)
+        for group in benchmark.helm_groups:
+            by_group.setdefault(group, benchmark)
+        for name in (benchmark.id, *benchmark.aliases):
+            by_name[name] = benchmark
+    for name in names:
+        # Two benchmarks may share a group, but never a name.
+        benchmark_of_name = by_name.get(name) or by_group.get(name)
+        if benchmark_of_name is not None:
+            return benchmark_of_name
+    return None
 
 
-def name_of_run_spec(run_name: str) -> str:
+def read_scenario_name(run_name: str) -> str:
     """Return the scenario's part of a HELM run name: `clear` of `clear:condition=x,model=y`."""
     return re.split(r"[:,]", run_name, maxsplit=1)[0]
 
 
-def pairs_of_run_spec(run_name: str) -> list[tuple[str, str]]:
-    """Return the keys and values of a HELM run name: `clear:condition=x,model=y`, `med_dialog,subset=x:model=y`."""
-    return [
-        (key, value) for key, equals, value in (word.partition("=") for word in words_of_run_spec(run_name)) if equals
-    ]
+def list_run_arguments(run_name: str) -> list[tuple[str, str]]:
+    """Return the arguments in a HELM run name: `clear:condition=x,model=y`, `med_dialog,subset=x:model=y`."""
+    arguments = []
+    for word in split_run_name(run_name):
+        key, equals, value = word.partition("=")
+        if equals:
+            arguments.append((key, value))
+    return arguments
 
 
-def words_of_run_spec(run_name: str) -> list[str]:
-    """Return what stands between the commas of a HELM run name, after the scenario's part."""
-    rest = run_name[len(name_of_run_spec(run_name)) :]
-    words = rest[1:] if rest.startswith(":") else rest[1:].replace(":", ",", 1)
+def split_run_name(run_name: str) -> list[str]:
+    """Return the words between the commas of a HELM run name, after the scenario's part."""
+    after_scenario = run_name.removeprefix(read_scenario_name(run_name))
+    words = after_scenario[1:]
+    if not after_scenario.startswith(":"):
+        words = words.replace(":", ",", 1)  # an older form: med_dialog,subset=x:model=y
     return [word for word in words.split(",") if word]
 
 
-def metric_called(helm_name: str, benchmark: Benchmark | None) -> str:
-    """Return our name of HELM's metric, or HELM's own where it is none of ours."""
-    for use in () if benchmark is None else benchmark.metrics:
+def find_metric_name(helm_name: str, benchmark: Benchmark | None) -> str:
+    """Return our name of HELM's metric, or HELM's own where the benchmark does not have it."""
+    for use in benchmark.metrics if benchmark else ():
         if helm_metric_name(use) == helm_name:
             return use.name
     return helm_name
 
 
 def metric_title(name: str) -> str:
-    """Return a metric's name for people: ours by its key, any other's made from its name and nothing else."""
+    """Return the name of a metric for people: ours from the catalogue, any other made from its name alone."""
     spec = METRICS.get(name.removesuffix(HELM_TWIN))
     if spec is None:
         return name.replace("_", " ")
-    return spec.display_name + (" by HELM's rules" if name.endswith(HELM_TWIN) else "")
+    if name.endswith(HELM_TWIN):
+        return f"{spec.display_name} by HELM's rules"
+    return spec.display_name
 
 
 def imported_metric(name: str, helm_name: str, *, values: Sequence[float] = (), whole_run: bool = False) -> KeptMetric:
@@ -77,8 +94,8 @@ def imported_metric(name: str, helm_name: str, *, values: Sequence[float] = (), 
     if spec is not None:
         low, high, binary = spec.low, spec.high, spec.binary
     else:
-        low = min(0, *(int(value // 1) for value in values)) if values else 0
-        high = max(1, *(int(-(-value // 1)) for value in values)) if values else 1
+        low = min([0, *map(math.floor, values)])
+        high = max([1, *map(math.ceil, values)])
         binary = False
     return KeptMetric(
         name=name,

@@ -1,4 +1,4 @@
-"""intramural.json beside HELM's files of a run: what HELM has no place for, so that an export can come back whole.
+"""intramural.json beside HELM's files of a run: details without a field there, so that an export can come back whole.
 
     {"format": "intramural run 1", "data": "sample", "own_data": false, "unit": "patient", "unit_named": true,
      "scoring": "intramural", "metrics": [{"name": ..., "helm_name": ..., ...}],
@@ -10,8 +10,8 @@ Units are keyed hashes, and only there where the data names its units.
 """
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast, get_args
 
@@ -32,14 +32,14 @@ _REASONS = tuple(reason.value for reason in Reason)
 
 @dataclass(frozen=True, slots=True)
 class OwnRecord:
-    """What a run of our own export said of itself.
+    """The details in intramural.json of one run.
 
     Attributes:
         data, own_data, unit, unit_named, scoring: as in the run's details: `data` is its data's `known`.
-        metrics: the main one first; `helm_name` is what HELM's files call it.
+        metrics: the main one first; `helm_name` is its name in HELM's files.
         reasons: by instance's id and metric, why there is no score.
         units: by instance's id, where the data names units.
-        seats: by instance's id and metric, what each judge gave; their words are in HELM's annotations.
+        seats: by instance's id and metric; the judges' replies are in HELM's annotations.
     """
 
     data: str
@@ -53,8 +53,8 @@ class OwnRecord:
     seats: Mapping[str, Mapping[str, tuple[HelmSeat, ...]]]
 
 
-def run_record(run: Run, helm_names: Mapping[str, str]) -> dict[str, Any]:
-    """Return what is said of the run besides its instances. `helm_names` are HELM's, by our key."""
+def write_run_record(run: Run, helm_names: Mapping[str, str]) -> dict[str, Any]:
+    """Return the record of the run without its instances. `helm_names` are HELM's, by our key."""
     details = run.details
     return {
         "format": _FORMAT,
@@ -63,24 +63,27 @@ def run_record(run: Run, helm_names: Mapping[str, str]) -> dict[str, Any]:
         "unit": details.unit,
         "unit_named": details.unit_named,
         "scoring": details.scoring,
-        "metrics": [
-            {
-                "name": metric.name,
-                "display_name": metric.display_name,
-                "low": metric.low,
-                "high": metric.high,
-                "binary": metric.binary,
-                "helm_name": helm_names[metric.name],
-                "scoring": metric.scoring or details.scoring,
-                "whole_run": metric.whole_run,
-                **({} if metric.jury is None else {"jury": _jury_record(metric.jury)}),
-            }
-            for metric in details.metrics
-        ],
+        "metrics": [_write_metric(metric, helm_names[metric.name], details.scoring) for metric in details.metrics],
     }
 
 
-def _jury_record(jury: KeptJury) -> dict[str, Any]:
+def _write_metric(metric: KeptMetric, helm_name: str, scoring_of_run: str) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "name": metric.name,
+        "display_name": metric.display_name,
+        "low": metric.low,
+        "high": metric.high,
+        "binary": metric.binary,
+        "helm_name": helm_name,
+        "scoring": metric.scoring or scoring_of_run,
+        "whole_run": metric.whole_run,
+    }
+    if metric.jury is not None:
+        record["jury"] = _write_jury(metric.jury)
+    return record
+
+
+def _write_jury(jury: KeptJury) -> dict[str, Any]:
     return {
         "judges": [{"name": judge.name, "model": judge.model_name} for judge in jury.judges],
         "criteria": list(jury.criteria),
@@ -91,130 +94,161 @@ def _jury_record(jury: KeptJury) -> dict[str, Any]:
     }
 
 
-def instance_record(case: ClearedCase, identity: str, unit: str | None) -> dict[str, Any]:
-    """Return what is said of one instance. `unit` is None where the data names none."""
+def write_instance_record(case: ClearedCase, identity: str, unit: str | None) -> dict[str, Any]:
+    """Return the record of one instance. `unit` is None where the data names none."""
+    record: dict[str, Any] = {"id": identity}
+    if unit is not None:
+        record["unit"] = unit
     reasons = {name: score.reason.value for name, score in case.scores.items() if isinstance(score, Unscored)}
-    return {
-        "id": identity,
-        **({} if unit is None else {"unit": unit}),
-        **({"unscored": reasons} if reasons else {}),
-        **({"seats": _seats_record(case.judgements)} if case.judgements else {}),
-    }
+    if reasons:
+        record["unscored"] = reasons
+    if case.judgements:
+        record["seats"] = _write_seats(case.judgements)
+    return record
 
 
-def _seats_record(judgements: Sequence[ClearedJudgement]) -> dict[str, list[dict[str, Any]]]:
-    found: dict[str, list[dict[str, Any]]] = {}
-    for given in judgements:
-        gave = {"reason": given.reason} if given.grades is None else {"grades": dict(given.grades)}
-        found.setdefault(given.metric, []).append({"seat": given.seat, **gave, "repaired": given.repaired})
-    return found
+def _write_seats(judgements: Sequence[ClearedJudgement]) -> dict[str, list[dict[str, Any]]]:
+    seats: dict[str, list[dict[str, Any]]] = {}
+    for judgement in judgements:
+        seat: dict[str, Any] = {"seat": judgement.seat}
+        if judgement.grades is None:
+            seat["reason"] = judgement.reason
+        else:
+            seat["grades"] = dict(judgement.grades)
+        seat["repaired"] = judgement.repaired
+        seats.setdefault(judgement.metric, []).append(seat)
+    return seats
+
+
+@dataclass(slots=True)
+class _InstanceRecords:
+    """The records of a run's instances, each field by instance's id as in `OwnRecord`."""
+
+    reasons: dict[str, dict[str, Reason]] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)
+    seats: dict[str, dict[str, tuple[HelmSeat, ...]]] = field(default_factory=dict)
+
+    def add(self, instance: JsonNode, metric_names: Set[str]) -> None:
+        """Read one instance. Entries of metrics that the run does not have are passed over."""
+        identity = instance.at("id").name()
+        if identity in self.reasons:
+            raise instance.at("id").wrong("an id that no other instance has")
+        self.reasons[identity] = {}
+        unscored = instance.maybe("unscored")
+        for metric, reason in unscored.pairs() if unscored else ():
+            if metric in metric_names:
+                self.reasons[identity][metric] = Reason(reason.one_of(_REASONS))
+        unit = instance.maybe("unit")
+        if unit is not None:
+            self.units[identity] = unit.name()
+        seats = instance.maybe("seats")
+        if seats is None:
+            return
+        self.seats[identity] = {}
+        for metric, seats_of_metric in seats.pairs():
+            if metric in metric_names:
+                self.seats[identity][metric] = tuple(map(_read_seat, seats_of_metric.items()))
 
 
 def read_own_record(folder: Path) -> tuple[OwnRecord, bytes] | None:
-    """Read the file from a run's folder; None where there is none, as in what HELM wrote. Returns its bytes too.
+    """Read the record of a run's folder, and return its bytes too; None in a folder that HELM wrote, without a record.
 
     Raises:
-        BenchmarkError: it is wrong; names the place.
+        BenchmarkError: the record is wrong; names the key.
     """
     if not os.path.lexists(folder / RECORD):
         return None
-    whole, content = read_json(folder, RECORD)
-    whole.at("format").one_of((_FORMAT,))
-    metrics = tuple(map(_metric, whole.at("metrics").items()))
-    names = {metric.name for metric in metrics}
-    if not metrics or len(names) < len(metrics):
-        raise whole.at("metrics").wrong("at least one metric, each name once")
-    reasons: dict[str, dict[str, Reason]] = {}
-    units: dict[str, str] = {}
-    seats: dict[str, dict[str, tuple[HelmSeat, ...]]] = {}
-    for place in whole.at(INSTANCES).items():
-        identity = place.at("id").name()
-        if identity in reasons:
-            raise place.at("id").wrong("an id that no other instance has")
-        unscored = place.maybe("unscored")
-        reasons[identity] = {
-            metric: Reason(reason.one_of(_REASONS))
-            for metric, reason in (unscored.pairs() if unscored else ())
-            if metric in names
-        }
-        if unit := place.maybe("unit"):
-            units[identity] = unit.name()
-        if given := place.maybe("seats"):
-            seats[identity] = {metric: tuple(map(_seat, of.items())) for metric, of in given.pairs() if metric in names}
+    node, content = read_json(folder, RECORD)
+    node.at("format").one_of((_FORMAT,))
+    metrics = tuple(map(_read_metric, node.at("metrics").items()))
+    metric_names = {metric.name for metric in metrics}
+    if not metrics or len(metric_names) < len(metrics):
+        raise node.at("metrics").wrong("at least one metric, each name once")
+    instances = _InstanceRecords()
+    for instance in node.at(INSTANCES).items():
+        instances.add(instance, metric_names)
     record = OwnRecord(
-        data=whole.at("data").one_of(_DATA),
-        own_data=whole.at("own_data").yes_no(),
-        unit=whole.at("unit").name(),
-        unit_named=whole.at("unit_named").yes_no(),
-        scoring=cast("ScoringChoice", whole.at("scoring").one_of(get_args(ScoringChoice))),
+        data=node.at("data").one_of(_DATA),
+        own_data=node.at("own_data").yes_no(),
+        unit=node.at("unit").name(),
+        unit_named=node.at("unit_named").yes_no(),
+        scoring=cast("ScoringChoice", node.at("scoring").one_of(get_args(ScoringChoice))),
         metrics=metrics,
-        reasons=reasons,
-        units=units,
-        seats=seats,
+        reasons=instances.reasons,
+        units=instances.units,
+        seats=instances.seats,
     )
     return record, content
 
 
-def _seat(place: JsonNode) -> HelmSeat:
-    grades, number = place.maybe("grades"), place.at("seat").whole()
-    if not 0 <= number < MOST_JUDGES:
-        raise place.at("seat").wrong(f"a number from 0 to {MOST_JUDGES - 1}")
-    return HelmSeat(
-        seat=number,
-        grades=None if grades is None else {_criterion(grades, key): of.number() for key, of in grades.pairs()},
-        reason=place.at("reason").plain_name() if grades is None else None,
-        repaired=place.at("repaired").yes_no(),
-        reply="",
-    )
+def _read_seat(node: JsonNode) -> HelmSeat:
+    grades_node = node.maybe("grades")
+    seat = node.at("seat").whole()
+    if not 0 <= seat < MOST_JUDGES:
+        raise node.at("seat").wrong(f"a number from 0 to {MOST_JUDGES - 1}")
+    grades = None
+    reason = None
+    if grades_node is None:
+        reason = node.at("reason").plain_name()
+    else:
+        grades = {_check_criterion(grades_node, key): grade.number() for key, grade in grades_node.pairs()}
+    return HelmSeat(seat=seat, grades=grades, reason=reason, repaired=node.at("repaired").yes_no(), reply="")
 
 
-def _criterion(place: JsonNode, name: str) -> str:
+def _check_criterion(node: JsonNode, name: str) -> str:
     if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
-        raise place.wrong("criteria with names of one line")
+        raise node.wrong("criteria with names of one line")
     return name
 
 
-def _metric(place: JsonNode) -> KeptMetric:
-    name, jury = place.at("name").plain_name(), place.maybe("jury")
-    low, high = (_end(place.at(key), of_jury=jury is not None) for key in ("low", "high"))
+def _read_metric(node: JsonNode) -> KeptMetric:
+    name = node.at("name").plain_name()
+    jury = node.maybe("jury")
+    low = _read_end(node.at("low"), of_jury=jury is not None)
+    high = _read_end(node.at("high"), of_jury=jury is not None)
     if low >= high:
-        raise place.at("high").wrong("a number above low")
+        raise node.at("high").wrong("a number above low")
     return KeptMetric(
         name=name,
         metric=name.partition("@")[0],
         display_name=metric_title(name),
-        helm_name=place.at("helm_name").plain_name(),
+        helm_name=node.at("helm_name").plain_name(),
         low=low,
         high=high,
-        binary=place.at("binary").yes_no(),
-        scoring=cast("Scoring", place.at("scoring").one_of(get_args(Scoring))),
-        whole_run=place.at("whole_run").yes_no(),
-        jury=None if jury is None else _jury(jury),
+        binary=node.at("binary").yes_no(),
+        scoring=cast("Scoring", node.at("scoring").one_of(get_args(Scoring))),
+        whole_run=node.at("whole_run").yes_no(),
+        jury=None if jury is None else _read_jury(jury),
     )
 
 
-def _end(place: JsonNode, *, of_jury: bool) -> float:
-    return place.number() if of_jury else place.whole()
+def _read_end(node: JsonNode, *, of_jury: bool) -> float:
+    """Return an end of a metric's range. Only the scales of juries may end at a fraction."""
+    return node.number() if of_jury else node.whole()
 
 
-def _jury(place: JsonNode) -> KeptJury:
-    """Return a run's jury. Where the judges were served is not known here, nor what they were asked."""
-    judges = [(judge.at("name").text(), judge.at("model").name()) for judge in place.at("judges").items()]
-    scale = [end.number() for end in place.at("scale").items()]
-    if len(judges) > MOST_JUDGES or any(name and not name.isprintable() for name, _ in judges):
-        raise place.at("judges").wrong(f"at most {MOST_JUDGES} judges with names of one line")
+def _read_jury(node: JsonNode) -> KeptJury:
+    """Return a run's jury. The record does not hold the judges' deployments, nor their prompts."""
+    judges = []
+    for judge in node.at("judges").items():
+        name = judge.at("name").text()
+        model = judge.at("model").name()
+        judges.append(Judge(model_deployment=model, model_name=model, name=name))
+    scale = [end.number() for end in node.at("scale").items()]
+    if len(judges) > MOST_JUDGES or any(judge.name and not judge.name.isprintable() for judge in judges):
+        raise node.at("judges").wrong(f"at most {MOST_JUDGES} judges with names of one line")
     if len(scale) != 2 or scale[0] >= scale[1]:
-        raise place.at("scale").wrong("the lowest and the highest grade")
-    quorum = place.maybe("quorum")
-    criteria = [criterion.name() for criterion in place.at("criteria").items()]
+        raise node.at("scale").wrong("the lowest and the highest grade")
+    quorum = node.maybe("quorum")
+    criteria = [criterion.name() for criterion in node.at("criteria").items()]
+    fields = {}
+    for criterion, names in node.at("fields").pairs():
+        fields[_check_criterion(node, criterion)] = tuple(name.name() for name in names.items())
     return KeptJury(
-        judges=tuple(Judge(model, model, name) for name, model in judges),
+        judges=tuple(judges),
         quorum=None if quorum is None else quorum.whole(),
-        scale=Scale(*scale),
+        scale=Scale(low=scale[0], high=scale[1]),
         criteria=dict.fromkeys(criteria, ""),
-        fields={
-            _criterion(place, key): tuple(field.name() for field in of.items())
-            for key, of in place.at("fields").pairs()
-        },
-        gold_shown=place.at("gold_shown").yes_no(),
+        fields=fields,
+        gold_shown=node.at("gold_shown").yes_no(),
     )

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from agent.catalog.benchmark import Benchmark
-from agent.exchange.helm.juries import jury_metric, keys_of_jury
-from agent.exchange.helm.names import name_of_run_spec, pairs_of_run_spec
+from agent.exchange.helm.juries import describe_jury_metric, name_judges
+from agent.exchange.helm.names import list_run_arguments, read_scenario_name
 from agent.scoring.measures import HELM_TWIN
 from agent.store import KeptMetric, Run, RunOrigin
 
@@ -26,12 +26,12 @@ _METRIC_CLASSES = {
 
 
 class HelmSpec:
-    """What HELM's files say of a run besides its instances.
+    """The settings of a run as HELM's files hold them.
 
     Args:
         run: ours.
-        benchmark: of the catalogue, where it is there.
-        deployment: what the deployment is called outside.
+        benchmark: its definition, if the catalogue has it.
+        deployment: the deployment's name as exports show it.
     """
 
     def __init__(self, run: Run, benchmark: Benchmark | None, deployment: str) -> None:
@@ -39,16 +39,15 @@ class HelmSpec:
         self._benchmark = benchmark
         self.deployment = deployment
         origin = run.details.origin or RunOrigin()
-        self.scenario = (benchmark.helm_scenario if benchmark else "") or origin.scenario
-        self.scenario = self.scenario or f"intramural.benchmarks.{re.sub(r'[^A-Za-z0-9_]', '_', run.benchmark)}"
+        class_name = re.sub(r"[^A-Za-z0-9_]", "_", run.benchmark)
+        scenario_of_benchmark = benchmark.helm_scenario if benchmark else ""
+        self.scenario = scenario_of_benchmark or origin.scenario or f"intramural.benchmarks.{class_name}"
         groups = (benchmark.helm_groups if benchmark else ()) or origin.groups or (run.benchmark,)
         self.group: str = groups[-1]  # HELM's wider ones stand over several benchmarks
         self.split = SPLITS.get(self.scenario, "test")
-        self.helm_names = {
-            metric.name: _helm_key(metric.name, metric.helm_name or metric.name) for metric in run.details.metrics
-        }
-        self.judges = {  # their names in annotations, by metric; HELM's own rule has the same jury
-            metric.name: keys_of_jury(metric)
+        self.helm_names = {metric.name: _find_helm_name(metric) for metric in run.details.metrics}
+        self.judges = {  # their names in annotations, by metric; the twin by HELM's rules has the same jury
+            metric.name: name_judges(metric)
             for metric in run.details.metrics
             if metric.jury is not None and not metric.name.endswith(HELM_TWIN)
         }
@@ -59,7 +58,7 @@ class HelmSpec:
             "name": name,
             "scenario_spec": {"class_name": self.scenario, "args": self._scenario_args()},
             "adapter_spec": self.adapter_spec(multiple_choice=multiple_choice),
-            "metric_specs": list(_metric_specs(self.group, self._run.details.metrics, self.helm_names)),
+            "metric_specs": list(_describe_metrics(self.group, self._run.details.metrics, self.helm_names)),
             "data_augmenter_spec": {},
             "groups": [self.group],
         }
@@ -67,15 +66,16 @@ class HelmSpec:
     def _scenario_args(self) -> dict[str, str]:
         if self._benchmark is None or not self._benchmark.helm_scenario:
             return {}
-        known = _HELM_ARGUMENTS & self._benchmark.arguments.keys()
-        given = {key: value for key, value in pairs_of_run_spec(self._run.name) if key in known}
-        # HELM's scenarios of data that is not public want a path; ours stays here.
-        return given if self._benchmark.access == "public" else given | {"data_path": "-"}
+        keys = _HELM_ARGUMENTS & self._benchmark.arguments.keys()
+        args = {key: value for key, value in list_run_arguments(self._run.name) if key in keys}
+        if self._benchmark.access != "public":
+            args["data_path"] = "-"  # such scenarios of HELM require a path; the site's own is not shown
+        return args
 
     def adapter_spec(self, *, multiple_choice: bool) -> dict[str, Any]:
-        """Return how the instances were asked."""
+        """Return the settings with which the instances were asked."""
         details = self._run.details
-        return {
+        spec: dict[str, Any] = {
             "method": "multiple_choice_joint" if multiple_choice else "generation",
             "input_prefix": "",
             "input_suffix": "",
@@ -87,12 +87,15 @@ class HelmSpec:
             "model_deployment": self.deployment,
             "model": self._run.model,
             "stop_sequences": list(details.stop),
-            **({} if details.temperature is None else {"temperature": details.temperature}),
-            **({} if details.max_tokens is None else {"max_tokens": details.max_tokens}),
         }
+        if details.temperature is not None:
+            spec["temperature"] = details.temperature
+        if details.max_tokens is not None:
+            spec["max_tokens"] = details.max_tokens
+        return spec
 
     def scenario_json(self, note: str) -> dict[str, Any]:
-        """Return scenario.json. `note` says what was done to texts."""
+        """Return scenario.json. `note` describes how texts are shown."""
         details = self._run.details
         data = details.data.known
         return {
@@ -104,34 +107,54 @@ class HelmSpec:
         }
 
     def folder_name(self) -> str:
-        """Return the run's name as HELM would have made it, fit to be a folder's."""
+        """Return the run's name in HELM's form, as the name of a folder."""
         run = self._run
-        pairs = [f"{k}={self.deployment if k == 'model_deployment' else v}" for k, v in pairs_of_run_spec(run.name)]
-        whole = name_of_run_spec(run.name) + ":" + ",".join(pairs) if pairs else run.name
-        plain = "".join(c if c.isprintable() and c not in "/\\" else "_" for c in whole).lstrip(".")
-        if len(plain.encode()) > LONGEST_FOLDER_NAME:
-            digest = hashlib.sha256(whole.encode()).hexdigest()[:12]
-            plain = plain.encode()[: LONGEST_FOLDER_NAME - 13].decode(errors="ignore") + "-" + digest
-        return plain or "run"
+        arguments = []
+        for key, value in list_run_arguments(run.name):
+            shown = self.deployment if key == "model_deployment" else value
+            arguments.append(f"{key}={shown}")
+        name = run.name
+        if arguments:
+            name = f"{read_scenario_name(run.name)}:{','.join(arguments)}"
+        folder_name = "".join(map(_replace_if_unfit, name)).lstrip(".")
+        if len(folder_name.encode()) > LONGEST_FOLDER_NAME:
+            suffix = "-" + hashlib.sha256(name.encode()).hexdigest()[:12]
+            shortened = folder_name.encode()[: LONGEST_FOLDER_NAME - len(suffix)]
+            folder_name = shortened.decode(errors="ignore") + suffix
+        return folder_name or "run"
 
 
-def _helm_key(key: str, helm_name: str) -> str:
-    """Return HELM's name for a metric's key; under `--scoring both`, HELM's own rule is told apart as here."""
-    return helm_name + HELM_TWIN if key.endswith(HELM_TWIN) and not helm_name.endswith(HELM_TWIN) else helm_name
+def _replace_if_unfit(character: str) -> str:
+    """Replace a character that a folder's name cannot have."""
+    if character.isprintable() and character not in "/\\":
+        return character
+    return "_"
 
 
-def _metric_specs(group: str, metrics: Sequence[KeptMetric], helm_names: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    """The classes that know the metrics' names. None is run again: an automatic schema only reads their names."""
-    basic, classes = [], set()
+def _find_helm_name(metric: KeptMetric) -> str:
+    """Return HELM's name for a metric; under `--scoring both`, the twin by HELM's rules has the same ending as here."""
+    helm_name = metric.helm_name or metric.name
+    if metric.name.endswith(HELM_TWIN) and not helm_name.endswith(HELM_TWIN):
+        return helm_name + HELM_TWIN
+    return helm_name
+
+
+def _describe_metrics(
+    group: str, metrics: Sequence[KeptMetric], helm_names: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
+    """Yield the classes of the metrics. None is run again: HELM's automatic schema only reads the metrics' names."""
+    basic_names: list[str] = []
+    classes: set[str] = set()
     for metric in metrics:
         name = helm_names[metric.name]
         prefix = next((prefix for prefix in _METRIC_CLASSES if name.startswith(prefix)), None)
         if metric.jury is not None or metric.name == "jury_score":
-            yield jury_metric(metric, name, group)
+            yield describe_jury_metric(metric, name, group)
         elif prefix is not None:
             classes.add(f"helm.benchmark.metrics.{_METRIC_CLASSES[prefix]}")
         else:
-            basic.append(name)
-    yield from ({"class_name": name, "args": {}} for name in sorted(classes))
-    yield {"class_name": "helm.benchmark.metrics.basic_metrics.BasicGenerationMetric", "args": {"names": basic}}
+            basic_names.append(name)
+    for class_name in sorted(classes):
+        yield {"class_name": class_name, "args": {}}
+    yield {"class_name": "helm.benchmark.metrics.basic_metrics.BasicGenerationMetric", "args": {"names": basic_names}}
     yield {"class_name": "helm.benchmark.metrics.basic_metrics.InstancesPerSplitMetric", "args": {}}

@@ -9,7 +9,7 @@ import pytest
 from agent.errors import BenchmarkError
 from agent.exchange.helm.export import export_helm
 from agent.exchange.helm.import_runs import import_helm
-from agent.exchange.helm.juries import keys_of_jury
+from agent.exchange.helm.juries import name_judges
 from agent.exchange.tables.export import export_tables
 from agent.metrics import Judge
 from agent.redaction.gateway.judgements import judged
@@ -332,5 +332,5 @@ def test_a_score_without_a_jury_that_is_named_stays_a_score(filled: FilledSite, 
 def test_judges_of_one_name_and_one_named_like_helms_prompt_are_told_apart():
     names = ["a", "a", "a (1)", "prompt_text", ""]
     judges = tuple(Judge(f"local/{n}", "maker/m", name) for n, name in enumerate(names))
-    keys = keys_of_jury(KeptMetric(name="jury_score", jury=KeptJury(judges=judges)))
+    keys = name_judges(KeptMetric(name="jury_score", jury=KeptJury(judges=judges)))
     assert keys == ["a (2)", "a (3)", "a (1)", "judge prompt_text", "maker/m"]
