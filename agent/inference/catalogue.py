@@ -1,6 +1,6 @@
-"""What a server's list of models says: names, and what kind of server it is. Pure."""
+"""Read a server's list of models: names, windows, and the kind of server. Pure."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.inference.capabilities import Feature
@@ -15,11 +15,11 @@ _BY_OWNER = {"vllm": "vllm", "llamacpp": "llama.cpp", "library": "ollama", "intr
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """What `GET /models` said, as long as the probe lasts: a server may write anything there, so none of it is kept.
+    """The reply to `GET /models`. It is not stored, since a server may write anything there.
 
     Attributes:
         names: the models' names as the server wrote them.
-        also_named: what else the list calls a model, such as the folder it was loaded from; by name.
+        also_named: other names that the list gives a model, such as the folder it was loaded from; by name.
         server: kind of server, or None when it does not show.
         windows: tokens of prompt and answer that a model takes as it is served; by name.
         trained: tokens of context that a model was made for; by name.
@@ -43,22 +43,23 @@ class Catalogue:
     @classmethod
     def of(cls, seen: Seen) -> "Catalogue":
         """Read the reply to `GET /models`, which some servers lack."""
-        data = seen.reply.get("data") if seen.status == 200 else None
-        entries = [entry for entry in data if isinstance(entry, dict)] if isinstance(data, list) else []
-        named = {name: entry for entry in entries if isinstance(name := entry.get("id"), str) and name}
-        owners = [entry.get("owned_by") for entry in entries]
-        kinds = [kind for owner, kind in _BY_OWNER.items() if owner in owners]
-        if any(entry.get("owned_by") == "me" and "permissions" in entry for entry in entries):
-            kinds.append("llama-cpp-python")
+        entries = _list_entries(seen)
+        models: dict[str, Mapping[str, object]] = {}
+        for entry in entries:
+            name = entry.get("id")
+            if isinstance(name, str) and name:
+                models[name] = entry
+        server = _recognize_server(entries)
+        if server is None and seen.server != "unknown":
+            server = seen.server
+        not_language_models = [name for name, entry in models.items() if entry.get("language_model") is False]
         return cls(
-            names=tuple(named),
-            also_named={name: _other_names(entry) for name, entry in named.items()},
-            server=kinds[0] if kinds else (seen.server if seen.server != "unknown" else None),
-            windows=_whole(named, lambda entry: entry.get("max_model_len")),
-            trained=_whole(named, lambda entry: _map(entry.get("meta")).get("n_ctx_train")),
-            not_language_models=frozenset(
-                name for name, entry in named.items() if entry.get("language_model") is False
-            ),
+            names=tuple(models),
+            also_named={name: _read_other_names(entry) for name, entry in models.items()},
+            server=server,
+            windows=_read_token_counts(models, lambda entry: entry.get("max_model_len")),
+            trained=_read_token_counts(models, lambda entry: _read_map(entry.get("meta")).get("n_ctx_train")),
+            not_language_models=frozenset(not_language_models),
             refused_token=seen.status in (401, 403),
         )
 
@@ -73,10 +74,10 @@ class Catalogue:
         )
 
     def offer(self) -> str:
-        """Say what the server offers, for a person who asked for what it has not."""
+        """Say which models the server offers, to a person who asked for another."""
         if not self.listed:
             return "The server lists no models."
-        shown = ", ".join(map(_printable, self.names[:_SHOWN_MODELS]))
+        shown = ", ".join(map(_shorten_for_message, self.names[:_SHOWN_MODELS]))
         more = f" and {len(self.names) - _SHOWN_MODELS} more" if len(self.names) > _SHOWN_MODELS else ""
         return f"The server offers {len(self.names)}: {shown}{more}."
 
@@ -87,41 +88,72 @@ class Catalogue:
             model: the one asked for.
             props: the reply to `GET /props`, which llama.cpp's server has.
         """
-        settings = _map(props.reply.get("default_generation_settings")) if props.status == 200 else {}
-        served = (_of(self.windows, model), token_count(settings.get("n_ctx")))
-        known = [tokens for tokens in served if tokens]
-        return min(known) if known else _of(self.trained, model)
+        settings: Mapping[str, object] = {}
+        if props.status == 200:
+            settings = _read_map(props.reply.get("default_generation_settings"))
+        windows = [_find_window(self.windows, model), token_count(settings.get("n_ctx"))]
+        stated = [tokens for tokens in windows if tokens]
+        if stated:
+            return min(stated)
+        return _find_window(self.trained, model)
 
     def knows_as(self, model: str, named: str) -> bool:
         """Tell whether the list gives the model this other name."""
-        return any(same_model(other, named) for other in self.also_named.get(model, ()))
+        return any(same_model(name, named) for name in self.also_named.get(model, ()))
 
 
-def _whole(
-    named: Mapping[str, Mapping[str, object]], value: Callable[[Mapping[str, object]], object]
+def _list_entries(seen: Seen) -> list[dict[str, object]]:
+    data = seen.reply.get("data") if seen.status == 200 else None
+    if not isinstance(data, list):
+        return []
+    return [entry for entry in data if isinstance(entry, dict)]
+
+
+def _recognize_server(entries: Sequence[Mapping[str, object]]) -> str | None:
+    """Recognize a kind of server by the owner that it writes beside its models."""
+    owners = [entry.get("owned_by") for entry in entries]
+    for owner, kind in _BY_OWNER.items():
+        if owner in owners:
+            return kind
+    if any(entry.get("owned_by") == "me" and "permissions" in entry for entry in entries):
+        return "llama-cpp-python"
+    return None
+
+
+def _read_token_counts(
+    models: Mapping[str, Mapping[str, object]], read: Callable[[Mapping[str, object]], object]
 ) -> dict[str, int]:
-    found = ((name, token_count(value(entry))) for name, entry in named.items())
-    return {name: tokens for name, tokens in found if tokens}
+    counts = {}
+    for name, entry in models.items():
+        tokens = token_count(read(entry))
+        if tokens:
+            counts[name] = tokens
+    return counts
 
 
-def _of(windows: Mapping[str, int], model: str) -> int | None:
-    """Return the model's own value, or that of the only model there is, whose name the server may not insist on."""
-    return windows.get(model) or (next(iter(windows.values())) if len(windows) == 1 else None)
+def _find_window(windows: Mapping[str, int], model: str) -> int | None:
+    """Return the model's own window, or that of the only model: its server may answer to any name."""
+    window = windows.get(model)
+    if window is None and len(windows) == 1:
+        return next(iter(windows.values()))
+    return window
 
 
-def _map(value: object) -> Mapping[str, object]:
+def _read_map(value: object) -> Mapping[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-def _other_names(entry: Mapping[str, object]) -> tuple[str, ...]:
-    """Read what vLLM (root) and llama.cpp (aliases) say a listed model is called besides."""
+def _read_other_names(entry: Mapping[str, object]) -> tuple[str, ...]:
+    """Read the other names that vLLM (root) and llama.cpp (aliases) give a listed model."""
+    names = [entry.get("root")]
     aliases = entry.get("aliases")
-    others = [entry.get("root"), *(aliases if isinstance(aliases, list) else [])]
-    return tuple(other for other in others if isinstance(other, str) and other)
+    if isinstance(aliases, list):
+        names += aliases
+    return tuple(name for name in names if isinstance(name, str) and name)
 
 
-def _printable(name: str) -> str:
-    """Cut a name that a server wrote to what may stand in a message."""
+def _shorten_for_message(name: str) -> str:
+    """Cut a name that a server wrote to the printable characters that a message may hold."""
     return "".join(filter(str.isprintable, name[: 2 * _SHOWN_CHARACTERS]))[:_SHOWN_CHARACTERS]
 
 

@@ -1,11 +1,12 @@
-"""Finds out at connect time what a server that calls itself compatible really honours.
+"""Probe a server that calls itself compatible, when it is connected, for the features that it really honours.
 
 Servers silently ignore fields they do not know, so a feature counts only when its effect is seen in a reply.
 """
 
 import asyncio
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from agent.errors import ConfigError, InferenceError
@@ -36,7 +37,7 @@ _COLOUR = "Which colour is the sky on a clear day? Answer in one sentence."
 _ONE_WORD = "Is ice cold? Answer with one word, yes or no."
 _COUNTED = (Message("user", _COUNT),)
 _SOME_TOKENS, _JSON_TOKENS = 24, 40
-_ASIDE_S = 30.0  # for what a server may lack: it must not hold up all that is asked beside it
+_ASIDE_S = 30.0  # for pages that a server may lack: they must not delay the questions beside them
 _PATIENCE_S = (0.5, 1.0, 2.0, 4.0)  # seconds between questions to a server that is starting or overrun
 # No valid name of a model anywhere, so no server goes looking for it on the network.
 _NO_SUCH_MODEL = "intramural: no such model"
@@ -66,7 +67,7 @@ _OBSTACLES: Mapping[Obstacle, tuple[str, str]] = {
 
 
 async def probe(deployment: Endpoint, limits: HttpLimits | None = None) -> Capabilities:
-    """Ask the server a dozen small questions, in two rounds at once each, and report what it honoured.
+    """Ask the server a dozen small questions, in two rounds at once each, and report the features that it honours.
 
     The questions hold no text of any dataset. A server that answers in 50 ms is probed in about 0.15 s.
 
@@ -78,63 +79,53 @@ async def probe(deployment: Endpoint, limits: HttpLimits | None = None) -> Capab
     open_tokenizer(deployment)  # before anything is asked
     asker = _Asker(deployment, limits or HttpLimits())
     try:
-        return await _probe(asker, deployment)
+        return await _run_probe(asker, deployment)
     finally:
         await asker.close()
 
 
-async def _probe(asker: "_Asker", deployment: Endpoint) -> Capabilities:
+async def _run_probe(asker: "_Asker", deployment: Endpoint) -> Capabilities:
+    """Ask the first round, refuse a server that cannot be used, ask the second round, and judge the replies."""
     model = deployment.served_model
-    seen = await _first_round(asker, model)
-    if seen.plain.status in (400, 422):  # perhaps it takes only the newer name of the limit
-        asker.limit_field = "max_completion_tokens"
-        newer = await _first_round(asker, model)
-        seen = newer if newer.plain.status == 200 else seen
-    if seen.plain.response is None and seen.again.response is not None:
-        seen = seen._replace(plain=seen.again)
-    elif seen.plain.passing and seen.seven.response is None:
-        seen = seen._replace(plain=await asker.ask_patiently(model))
-    catalogue = Catalogue.of(seen.listed)
-    plainest = seen.plain if seen.plain.response or not seen.seven.response else seen.seven
-    _refuse_unusable(deployment, plainest, seen.stranger, catalogue)
-    mark = findings.stop_mark(seen.plain.text)
+    round_one = await _ask_usable_first_round(asker, model)
+    catalogue = Catalogue.of(round_one.listed)
+    plainest = round_one.plain
+    if not plainest.response and round_one.seven.response:
+        plainest = round_one.seven
+    _refuse_unusable(deployment, plainest, round_one.stranger, catalogue)
+
+    mark = findings.stop_mark(round_one.plain.text)
     one_word, stopped = await asyncio.gather(
         asker.ask(model, content=_ONE_WORD, tokens=THOUGHT_TOKENS), asker.ask_to_stop(model, mark)
     )
-    answers = [*seen.asked_for_model, one_word, *([stopped] if stopped else [])]
-    others = {one.named for one in answers if one.named.strip() and not same_model(model, one.named)}
-    renamed = any(not catalogue.knows_as(model, named) for named in others)
-    if renamed and model not in catalogue.names:
-        raise InferenceError(
-            f"deployment {deployment.name}: asked for {model}, the server answers under the name of another model",
-            f"Ask for the model by the name that the server itself gives it. {catalogue.offer()}",
-        )
+    answers = [*round_one.asked_for_model, one_word]
+    if stopped is not None:
+        answers.append(stopped)
+    names = _collect_other_names(deployment, answers, catalogue)
 
     features: dict[FeatureName, Feature] = {
         "model_list": catalogue.feature(model),
-        "model_name": findings.model_name(seen.stranger, model in catalogue.names, renamed),
-        "max_tokens": findings.token_limit(seen.plain),
-        "max_completion_tokens": findings.token_limit(seen.limited),
-        "temperature_zero": findings.same_at_zero(seen.plain, seen.again),
-        "seed": findings.seed(seen.seven, seen.seven_again, seen.eight),
-        "stop": findings.stop_sequence(stopped, mark, seen.plain.text),
-        "n": findings.several(seen.two),
-        "logprobs": findings.logprobs(seen.logprobs),
-        "json_schema": findings.json_schema(seen.shaped),
-        "usage": findings.usage(seen.plain),
+        "model_name": findings.model_name(round_one.stranger, model in catalogue.names, names.unlisted),
+        "max_tokens": findings.token_limit(round_one.plain),
+        "max_completion_tokens": findings.token_limit(round_one.limited),
+        "temperature_zero": findings.same_at_zero(round_one.plain, round_one.again),
+        "seed": findings.seed(round_one.seven, round_one.seven_again, round_one.eight),
+        "stop": findings.stop_sequence(stopped, mark, round_one.plain.text),
+        "n": findings.several(round_one.two),
+        "logprobs": findings.logprobs(round_one.logprobs),
+        "json_schema": findings.json_schema(round_one.shaped),
+        "usage": findings.usage(round_one.plain),
         "reasoning": findings.reasoning(answers, one_word, marked=deployment.reasoning),
     }
-    limit_field = asker.limit_field
-    if limit_field == "max_completion_tokens":
-        features["max_completion_tokens"] = features["max_tokens"]
-        features["max_tokens"] = Feature("refused", "refuses max_tokens, takes max_completion_tokens")
-    elif features["max_tokens"].state == "ignored" and features["max_completion_tokens"].state == "honoured":
-        limit_field = "max_completion_tokens"
-    server = catalogue.server or seen.plain.server
+    limit_field = _settle_limit_field(asker.limit_field, features)
+    server = catalogue.server or round_one.plain.server
     extra_body, notes = own_defaults(server)
     if catalogue.refused_token:
         notes = (*notes, "The server refuses to list its models with this token.")
-    counting, template = _who_counts(deployment, seen)
+    thinks_inline = findings.thinks_inline(answers)
+    if deployment.reasoning and not findings.thinks_apart(answers):
+        thinks_inline = True
+    counting, template_tokens = _choose_counting(deployment, round_one)
     return Capabilities(
         server=server,
         features=features,
@@ -144,17 +135,74 @@ async def _probe(asker: "_Asker", deployment: Endpoint) -> Capabilities:
         token_limit_field=limit_field,
         extra_body=extra_body,
         language_model=model not in catalogue.not_language_models,
-        inline_thoughts=findings.thinks_inline(answers)
-        or (deployment.reasoning and not findings.thinks_apart(answers)),
-        other_names=tuple(sorted(map(name_digest, others))),
-        window=catalogue.window(model, seen.props),
+        inline_thoughts=thinks_inline,
+        other_names=tuple(sorted(map(name_digest, names.names))),
+        window=catalogue.window(model, round_one.props),
         counting=counting,
-        template_tokens=template,
+        template_tokens=template_tokens,
     )
 
 
+async def _ask_usable_first_round(asker: "_Asker", model: str) -> "_FirstRound":
+    """Ask the first round, with the newer name of the limit and with patience where the server needs them."""
+    round_one = await _ask_first_round(asker, model)
+    if round_one.plain.status in (400, 422):  # perhaps it takes only the newer name of the limit
+        asker.limit_field = "max_completion_tokens"
+        newer_round = await _ask_first_round(asker, model)
+        if newer_round.plain.status == 200:
+            round_one = newer_round
+    if round_one.plain.response is None and round_one.again.response is not None:
+        return round_one._replace(plain=round_one.again)
+    if round_one.plain.passing and round_one.seven.response is None:
+        return round_one._replace(plain=await asker.ask_patiently(model))
+    return round_one
+
+
+@dataclass(frozen=True, slots=True)
+class _OtherNames:
+    """The names other than the model's that replies give.
+
+    Attributes:
+        unlisted: whether one of them is not in the server's list as another name of the model.
+    """
+
+    names: frozenset[str]
+    unlisted: bool
+
+
+def _collect_other_names(deployment: Endpoint, answers: Sequence[Seen], catalogue: Catalogue) -> _OtherNames:
+    """Collect the names under which replies came, other than the model's.
+
+    Raises:
+        InferenceError: the replies name another model, and the server does not list the model asked for.
+    """
+    model = deployment.served_model
+    names = set()
+    for answer in answers:
+        if answer.named.strip() and not same_model(model, answer.named):
+            names.add(answer.named)
+    unlisted = any(not catalogue.knows_as(model, name) for name in names)
+    if unlisted and model not in catalogue.names:
+        raise InferenceError(
+            f"deployment {deployment.name}: asked for {model}, the server answers under the name of another model",
+            f"Ask for the model by the name that the server itself gives it. {catalogue.offer()}",
+        )
+    return _OtherNames(frozenset(names), unlisted)
+
+
+def _settle_limit_field(asked_with: TokenLimitField, features: dict[FeatureName, Feature]) -> TokenLimitField:
+    """Return the field that limits tokens; enter the refusal of max_tokens where the server takes the newer alone."""
+    if asked_with == "max_completion_tokens":
+        features["max_completion_tokens"] = features["max_tokens"]
+        features["max_tokens"] = Feature("refused", "refuses max_tokens, takes max_completion_tokens")
+        return asked_with
+    if features["max_tokens"].state == "ignored" and features["max_completion_tokens"].state == "honoured":
+        return "max_completion_tokens"
+    return asked_with
+
+
 class _FirstRound(NamedTuple):
-    """What came back from all questions that wait for no other's answer."""
+    """The replies to all questions that need no answer to another."""
 
     listed: Seen
     plain: Seen
@@ -177,9 +225,9 @@ class _FirstRound(NamedTuple):
         return self[1:-4]
 
 
-async def _first_round(asker: "_Asker", model: str) -> _FirstRound:
+async def _ask_first_round(asker: "_Asker", model: str) -> _FirstRound:
     words: dict[str, Any] = {"content": _WORDS, "temperature": 1, "tokens": _SOME_TOKENS}
-    seen = await asyncio.gather(
+    replies = await asyncio.gather(
         asker.get("/models"),
         asker.ask(model),
         asker.ask(model),
@@ -195,38 +243,50 @@ async def _first_round(asker: "_Asker", model: str) -> _FirstRound:
         asker.count("vllm", model),
         asker.count("llama.cpp", model),
     )
-    return _FirstRound(*seen)
+    return _FirstRound(*replies)
 
 
-def _who_counts(deployment: Endpoint, seen: _FirstRound) -> tuple[Counting | None, int]:
-    """Return who counts the tokens of prompts, and how many the chat template adds.
+def _choose_counting(deployment: Endpoint, round_one: _FirstRound) -> tuple[Counting | None, int]:
+    """Return the means by which tokens of prompts are counted, and the tokens that the chat template adds.
 
     A server's count is believed only where it agrees with the tokens that it reports for the same prompt.
 
     Raises:
         ConfigError: the tokenizer file is not that of the model.
     """
-    reported = seen.plain.response.prompt_tokens if seen.plain.response else None
-    served: tuple[tuple[Served, Seen], ...] = (("vllm", seen.counted_as_vllm), ("llama.cpp", seen.counted_as_llama))
-    for counting, one in served:
-        counted = read_count(counting, one.reply, _COUNTED) if one.status == 200 else None
-        if counted is not None and reported is not None:
-            template = template_seen(counting, counted, reported)
-            if template is not None:
-                return counting, template
+    reported = round_one.plain.response.prompt_tokens if round_one.plain.response else None
+    if reported is not None:
+        counted_by_server = next(_count_by_server(round_one, reported), None)
+        if counted_by_server is not None:
+            return counted_by_server
     count = open_tokenizer(deployment)
     if count is None:
         return None, UNSEEN_TEMPLATE_TOKENS
     if reported is None:
         return "tokenizer_file", UNSEEN_TEMPLATE_TOKENS
-    template = template_seen("tokenizer_file", count(_COUNTED), reported)
-    if template is None:
+    file_template = template_seen("tokenizer_file", count(_COUNTED), reported)
+    if file_template is None:
         raise ConfigError(
             f"deployment {deployment.name}: tokenizer_file counts other tokens than the server reports for the same"
             " prompt, so it is not that of the model served",
             "Name the tokenizer.json that the server loaded, or leave tokenizer_file out.",
         )
-    return "tokenizer_file", template
+    return "tokenizer_file", file_template
+
+
+def _count_by_server(round_one: _FirstRound, reported: int) -> Iterator[tuple[Served, int]]:
+    """Yield the servers' ways to count that agree with the tokens reported, with the template's tokens."""
+    replies: tuple[tuple[Served, Seen], ...] = (
+        ("vllm", round_one.counted_as_vllm),
+        ("llama.cpp", round_one.counted_as_llama),
+    )
+    for counting, seen in replies:
+        counted = read_count(counting, seen.reply, _COUNTED) if seen.status == 200 else None
+        if counted is None:
+            continue
+        template = template_seen(counting, counted, reported)
+        if template is not None:
+            yield counting, template
 
 
 class _Asker:
@@ -243,16 +303,21 @@ class _Asker:
             await connection.close()
 
     async def get(self, path: str, most_s: float = math.inf) -> Seen:
-        return await self._seen(path, most_s=most_s)
+        return await self._exchange(path, most_s=most_s)
 
     async def count(self, counting: Served, model: str) -> Seen:
         """Ask for the tokens of the plain question."""
-        return await self._seen(TOKENIZE, encode_count(counting, model, _COUNTED), most_s=_ASIDE_S)
+        return await self._exchange(TOKENIZE, encode_count(counting, model, _COUNTED), most_s=_ASIDE_S)
 
     async def ask(self, model: str, content: str = _COUNT, tokens: int = FEW_TOKENS, **fields: Any) -> Seen:
-        messages = [{"role": "user", "content": content}]
-        body = {"model": model, "messages": messages, "temperature": 0, self.limit_field: tokens, **fields}
-        return await self._seen("/chat/completions", encode_object(body), model)
+        body = {
+            "model": model,
+            "messages": [{"role": "user", "content": content}],
+            "temperature": 0,
+            self.limit_field: tokens,
+            **fields,
+        }
+        return await self._exchange("/chat/completions", encode_object(body), model)
 
     async def ask_to_stop(self, model: str, mark: str) -> Seen | None:
         """Ask the plain question with a stop sequence; None when there is none to ask with."""
@@ -267,13 +332,17 @@ class _Asker:
                 break
         return seen
 
-    async def _seen(
+    async def _exchange(
         self, path: str, body: bytes | None = None, asked_model: str = "", most_s: float = math.inf
     ) -> Seen:
+        """Send one question on an idle connection, or on a new one, and read the reply."""
         connection = self._idle.pop() if self._idle else self._line.open()
         try:
             async with asyncio.timeout(min(most_s, self._limits.first_attempt_timeout_s)):
-                reply = await (connection.get(path) if body is None else connection.post(path, body))
+                if body is None:
+                    reply = await connection.get(path)
+                else:
+                    reply = await connection.post(path, body)
         except UnreachableServerError as refused:
             return Seen(None, {}, None, obstacle=refused.obstacle)
         except TimeoutError:
@@ -282,19 +351,24 @@ class _Asker:
             return Seen(None, {}, None)
         finally:
             self._idle.append(connection)
-        parsed = parse_reply(reply.body) if reply.status == 200 else parse_error(reply.status, reply.body)
-        replied = parse_object(reply.body) or {}
-        return Seen(
-            reply.status,
-            replied,
-            response=parsed if isinstance(parsed, Response) else None,
-            understood=isinstance(parsed, Response) or parsed.reason is not Reason.BAD_REPLY,
-            server=_server_kind(reply, replied.get("model"), asked_model),
-        )
+        return _read_reply(reply, asked_model)
+
+
+def _read_reply(reply: Reply, asked_model: str) -> Seen:
+    parsed = parse_reply(reply.body) if reply.status == 200 else parse_error(reply.status, reply.body)
+    fields = parse_object(reply.body) or {}
+    response = parsed if isinstance(parsed, Response) else None
+    return Seen(
+        reply.status,
+        fields,
+        response=response,
+        understood=isinstance(parsed, Response) or parsed.reason is not Reason.BAD_REPLY,
+        server=_recognize_server(reply, fields.get("model"), asked_model),
+    )
 
 
 def _refuse_unusable(deployment: Endpoint, plain: Seen, stranger: Seen, catalogue: Catalogue) -> None:
-    """Raise when the plainest question was not answered, or answered by who knows what model."""
+    """Raise when the plainest question was not answered, or the answer may come from another model."""
     who = f"deployment {deployment.name}: the server"
     if plain.obstacle is not None:
         problem, advice = _OBSTACLES[plain.obstacle]
@@ -330,9 +404,12 @@ def _refuse_unusable(deployment: Endpoint, plain: Seen, stranger: Seen, catalogu
         )
 
 
-def _server_kind(reply: Reply, replied_model: object, asked_model: str) -> str:
-    """Tell a server by its replies, where its list of models does not."""
-    if (reply.header(b"server") or "").lower().startswith("llama.cpp"):
+def _recognize_server(reply: Reply, replied_model: object, asked_model: str) -> str:
+    """Recognize a server by its replies; its list of models does not always name it."""
+    header = reply.header(b"server") or ""
+    if header.lower().startswith("llama.cpp"):
         return "llama.cpp"
-    revision = isinstance(replied_model, str) and asked_model and replied_model.startswith(asked_model + "@")
-    return "transformers" if revision else "unknown"
+    # transformers serve adds the revision to the model's name: model@main
+    if asked_model and isinstance(replied_model, str) and replied_model.startswith(asked_model + "@"):
+        return "transformers"
+    return "unknown"
