@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.output import format_option, show_rows, with_site
+from agent.cli.options import FILE, format_option, suite_option
+from agent.cli.output import show_rows, with_site
 from agent.errors import ConfigError
 from agent.io.plain_text import printable
 from agent.io.wording import counted
@@ -45,7 +46,7 @@ def review() -> None:
 
 @review.command()
 @click.argument("name")
-@click.option("--suite", default="default", show_default=True, help="Name of the collection of runs.")
+@suite_option
 @click.option("--records", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Number of records.")
 @click.option("--seed", type=click.IntRange(0), help="Seed that chooses the records.")
 @click.pass_obj
@@ -98,7 +99,7 @@ def report(site: Site, name: str, form: str) -> None:
     """Show the share of identifiers that redaction found, by kind.
 
     Over the texts reviewed so far, with 95 % intervals."""
-    from agent.review.estimate import estimates
+    from agent.review.estimate import estimate_recall
     from agent.review.sample import require_review
 
     with site.store() as store:
@@ -117,7 +118,7 @@ def report(site: Site, name: str, form: str) -> None:
             "high": one.recall.high,
             "wrong": one.wrong,
         }
-        for one in estimates(done)
+        for one in estimate_recall(done)
     ]
     show_rows(rows, _COLUMNS, form)
     seen = sum(sum(each[:2]) for text in done for each in (text.figures or {}).values())
@@ -129,7 +130,7 @@ def report(site: Site, name: str, form: str) -> None:
 
 @review.command()
 @click.argument("name")
-@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="A new file.")
+@click.option("--out", required=True, type=FILE, help="A new file.")
 @click.pass_obj
 def gold(site: Site, name: str, out: Path) -> None:
     """Write the reviewed texts with every identifier in them.
@@ -140,11 +141,11 @@ def gold(site: Site, name: str, out: Path) -> None:
     import os
 
     from agent.redaction.gateway.cases import Revealing
-    from agent.review.sample import gold_rows, require_review
+    from agent.review.sample import read_gold_rows, require_review
 
     with site.store() as store:
         require_review(store, name)
-        rows = list(gold_rows(store, name))
+        rows = list(read_gold_rows(store, name))
         if not rows:
             raise ConfigError(f"review {name} has no reviewed text", f"Run `intramural redact review mark {name}`.")
         revealing = Revealing(lambda event: store.audit.record("reveal", event), "review")
@@ -217,7 +218,7 @@ def _marked(store: "Store", name: str, text: "ReviewedText", total: int) -> bool
         "wrong": sorted(wrong),
         "missed": [[place.start, place.end, place.entity] for place in missed],
     }
-    store.reviews.keep_text(name, text.item, content, verdict.figures())
+    store.reviews.keep_text(name, text.item, content, verdict.count_figures())
     return True
 
 
@@ -254,7 +255,7 @@ def _ask_missed(text: str, found: "tuple[MarkedSpan, ...]") -> "tuple[MarkedSpan
     from typing import get_args
 
     from agent.redaction.entities import Entity
-    from agent.review.marking import missed_places
+    from agent.review.marking import find_missed_spans
 
     kinds = get_args(Entity)
     missed: dict[tuple[int, int], MarkedSpan] = {}
@@ -270,7 +271,7 @@ def _ask_missed(text: str, found: "tuple[MarkedSpan, ...]") -> "tuple[MarkedSpan
             return tuple(missed[at] for at in sorted(missed))
         kind, colon, words = said.partition(":")
         named = bool(colon) and kind.strip().upper() in kinds
-        places = missed_places(text, found, words if named else said, kind.strip().upper() if named else "NAME")
+        places = find_missed_spans(text, found, words if named else said, kind.strip().upper() if named else "NAME")
         missed |= {(place.start, place.end): place for place in places}
         click.echo(
             f"{counted(len(places), 'place')} noted"

@@ -1,4 +1,4 @@
-"""How much of a site's identifiers redaction finds, by its reviews: recall with its interval. Pure."""
+"""Estimate the share of a site's identifiers that redaction finds, by its reviews: recall with an interval. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ class Estimate:
     """Figures of one kind of identifier, or of all ("all").
 
     Attributes:
-        recall: of the identifiers that reviewers saw, the share that was found whole. Records are the units.
-        found, missed: behind it.
-        wrong: marks on what identifies nobody.
+        recall: the share of identifiers, by the reviewers, that redaction found whole. Records are the units.
+        found, missed: the counts behind it.
+        wrong: marks on words that identify no person.
     """
 
     entity: str
@@ -24,20 +24,28 @@ class Estimate:
     recall: Mean
 
 
-def estimates(texts: Sequence[ReviewedText]) -> list[Estimate]:
-    """Return the figures of all kinds together, then of each."""
-    kinds = sorted({kind for text in texts for kind in text.figures or ()})
-    return [_estimate(texts, "all", kinds), *(_estimate(texts, kind, [kind]) for kind in kinds)]
+def estimate_recall(texts: Sequence[ReviewedText]) -> list[Estimate]:
+    """Return the figures of all kinds together, then of each kind."""
+    kinds: set[str] = set()
+    for text in texts:
+        kinds.update(text.figures or ())
+    in_order = sorted(kinds)
+    estimates = [_estimate_kinds(texts, "all", in_order)]
+    for kind in in_order:
+        estimates.append(_estimate_kinds(texts, kind, [kind]))
+    return estimates
 
 
-def _estimate(texts: Sequence[ReviewedText], name: str, kinds: Sequence[str]) -> Estimate:
-    pairs: list[tuple[bytes, float]] = []
-    wrong = 0
+def _estimate_kinds(texts: Sequence[ReviewedText], name: str, kinds: Sequence[str]) -> Estimate:
+    outcomes: list[tuple[bytes, float]] = []
+    found = missed = wrong = 0
     for text in texts:
         unit = text.record.to_bytes(8, "big")
         for kind in kinds:
-            right, missed, falsely = (text.figures or {}).get(kind, (0, 0, 0))
-            pairs += [(unit, 1.0)] * right + [(unit, 0.0)] * missed
-            wrong += falsely
-    missed = sum(1 for _, hit in pairs if not hit)
-    return Estimate(name, len(pairs) - missed, missed, wrong, estimate_mean(pairs, binary=True))
+            found_here, missed_here, wrong_here = (text.figures or {}).get(kind, (0, 0, 0))
+            outcomes += [(unit, 1.0)] * found_here
+            outcomes += [(unit, 0.0)] * missed_here
+            found += found_here
+            missed += missed_here
+            wrong += wrong_here
+    return Estimate(name, found, missed, wrong, recall=estimate_mean(outcomes, binary=True))

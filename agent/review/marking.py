@@ -1,4 +1,4 @@
-"""What a reviewer says of one text: marks that are wrong, identifiers that were missed. Pure."""
+"""Record a reviewer's verdict on one text: marks that are wrong, identifiers that were missed. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -21,54 +21,70 @@ class ReviewVerdict:
     """A reviewed text.
 
     Attributes:
-        found: what redaction found, in order.
-        wrong: places in `found` that identify nobody, counted from 0.
-        missed: identifiers of which redaction left a letter or digit.
+        found: the marks of redaction, in order.
+        wrong: numbers from 0 of the marks in `found` that identify no person.
+        missed: identifiers with a letter or digit that no mark covers.
     """
 
     found: tuple[MarkedSpan, ...]
     wrong: frozenset[int] = frozenset()
     missed: tuple[MarkedSpan, ...] = ()
 
-    def gold(self) -> list[MarkedSpan]:
+    def list_gold(self) -> list[MarkedSpan]:
         """Return every identifier of the text, in order."""
-        right = [place for number, place in enumerate(self.found) if number not in self.wrong]
-        return sorted([*right, *self.missed], key=lambda place: (place.start, place.end))
+        gold = [span for number, span in enumerate(self.found) if number not in self.wrong]
+        gold += self.missed
+        return sorted(gold, key=_get_position)
 
-    def figures(self) -> dict[str, tuple[int, int, int]]:
+    def count_figures(self) -> dict[str, tuple[int, int, int]]:
         """Return, by kind, how many were rightly found, missed, and wrongly found.
 
-        A place that was found in part is a missed one; the part found does not count a second time.
+        An identifier that was found in part is missed; its marks do not count as found.
         """
-        right, missed, wrong = Counter[str](), Counter[str](), Counter[str]()
-        for number, place in enumerate(self.found):
+        right = Counter[str]()
+        missed = Counter(span.entity for span in self.missed)
+        wrong = Counter[str]()
+        for number, span in enumerate(self.found):
             if number in self.wrong:
-                wrong[place.entity] += 1
-            elif not any(_overlap(place, other) for other in self.missed):
-                right[place.entity] += 1
-        missed.update(place.entity for place in self.missed)
-        return {kind: (right[kind], missed[kind], wrong[kind]) for kind in sorted({*right, *missed, *wrong})}
+                wrong[span.entity] += 1
+            elif not any(_overlap(span, missed_span) for missed_span in self.missed):
+                right[span.entity] += 1
+        kinds = sorted({*right, *missed, *wrong})
+        return {kind: (right[kind], missed[kind], wrong[kind]) for kind in kinds}
 
 
-def missed_places(text: str, found: Sequence[MarkedSpan], words: str, entity: str) -> list[MarkedSpan]:
-    """Return where `words` stand in `text` with a letter or digit that was not found.
+def find_missed_spans(text: str, found: Sequence[MarkedSpan], words: str, entity: str) -> list[MarkedSpan]:
+    """Return the spans of `text` that hold `words` and have a letter or digit outside the marks in `found`.
 
-    In any case, and with any white space between them; whole words only.
+    In any case, and with any white space between the words; whole words only.
     """
     parts = words.split()
     if not parts:
         return []
     pattern = r"\s+".join(map(regex.escape, parts))
-    before = r"(?<![\p{L}\p{N}])" if parts[0][0].isalnum() else ""
-    after = r"(?![\p{L}\p{N}])" if parts[-1][-1].isalnum() else ""
-    places = (match.span() for match in regex.finditer(before + pattern + after, text, regex.IGNORECASE, timeout=5))
-    return [MarkedSpan(start, end, entity) for start, end in places if _leaks(text, found, start, end)]
+    if parts[0][0].isalnum():
+        pattern = r"(?<![\p{L}\p{N}])" + pattern
+    if parts[-1][-1].isalnum():
+        pattern += r"(?![\p{L}\p{N}])"
+    missed: list[MarkedSpan] = []
+    for match in regex.finditer(pattern, text, regex.IGNORECASE, timeout=5):
+        span = MarkedSpan(match.start(), match.end(), entity)
+        if _is_uncovered(text, found, span):
+            missed.append(span)
+    return missed
 
 
-def _leaks(text: str, found: Iterable[MarkedSpan], start: int, end: int) -> bool:
-    covered = [(place.start, place.end) for place in found]
-    return any(text[at].isalnum() and not any(a <= at < b for a, b in covered) for at in range(start, end))
+def _is_uncovered(text: str, found: Iterable[MarkedSpan], span: MarkedSpan) -> bool:
+    """Tell whether a letter or digit of the span stands outside all marks."""
+    covered: set[int] = set()
+    for mark in found:
+        covered.update(range(mark.start, mark.end))
+    return any(text[position].isalnum() and position not in covered for position in range(span.start, span.end))
 
 
-def _overlap(one: MarkedSpan, other: MarkedSpan) -> bool:
-    return one.start < other.end and other.start < one.end
+def _get_position(span: MarkedSpan) -> tuple[int, int]:
+    return span.start, span.end
+
+
+def _overlap(span_a: MarkedSpan, span_b: MarkedSpan) -> bool:
+    return span_a.start < span_b.end and span_b.start < span_a.end

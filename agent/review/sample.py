@@ -1,9 +1,9 @@
-"""A sample of the site's texts, with what redaction finds in them, kept sealed for a person to check."""
+"""Sample the site's texts and their detections, and keep both sealed for a person to check."""
 
 import random
 import re
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from agent.site.directory import Site
     from agent.store import Store
 
-_FEWEST_WORDS = 4  # of a text in which nothing was found: nobody need read "A" or "yes"
+_FEWEST_WORDS = 4  # of a text without a detection: a reviewer need not read "A" or "yes"
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewSampling:
-    """What to sample.
+    """The request for a sample.
 
     Attributes:
-        name: what the review is called.
-        suite: of whose runs the records are.
-        records: how many.
-        seed: the same seed chooses the same records; None: any.
+        name: of the review.
+        suite: the source of the records.
+        records: number of records.
+        seed: the same seed chooses the same records; None: a random seed.
     """
 
     name: str
@@ -40,7 +40,7 @@ class ReviewSampling:
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """What was sampled: records, texts to be checked, and texts that were withheld and so cannot show anything."""
+    """Counts of a sample: records, texts to be checked, and texts that were withheld and cannot be checked."""
 
     records: int
     texts: int
@@ -60,7 +60,7 @@ def make_review(site: "Site", wanted: ReviewSampling) -> Sampled:
     answers to the same instance one is chosen.
 
     Raises:
-        ConfigError: the name is taken or none, there is no such suite, or the texts of its runs are gone.
+        ConfigError: the name is invalid or in use, the suite does not exist, or the texts of its runs were purged.
         RedactionError: the redaction policy is wrong.
     """
     from agent.redaction.engine import open_engine
@@ -68,24 +68,25 @@ def make_review(site: "Site", wanted: ReviewSampling) -> Sampled:
     with site.store() as store:
         _check_name(store, wanted.name)
         seed = secrets.randbits(32) if wanted.seed is None else wanted.seed
-        records = _choose(store, wanted, seed)
+        records = _choose_records(store, wanted, seed)
         engine = open_engine(site.settings.redaction_policy, site.directory)
-        kept: list[tuple[int, Mapping[str, Any]]] = []
+        texts: list[tuple[int, Mapping[str, Any]]] = []
         withheld = 0
         for number, record in enumerate(records, 1):
-            for text, found in zip(record.texts, engine.find_record(record.texts, record.identifiers), strict=True):
-                if isinstance(found, Withheld):
+            detections = engine.find_record(record.texts, record.identifiers)
+            for text, spans in zip(record.texts, detections, strict=True):
+                if isinstance(spans, Withheld):
                     withheld += 1
-                elif found or len(text.split()) >= _FEWEST_WORDS:
-                    places = [[span.start, span.end, span.entity] for span in found]
-                    kept.append((number, {"text": text, "found": places, "wrong": [], "missed": []}))
-        if not kept:
+                elif spans or len(text.split()) >= _FEWEST_WORDS:
+                    found = [[span.start, span.end, span.entity] for span in spans]
+                    texts.append((number, {"text": text, "found": found, "wrong": [], "missed": []}))
+        if not texts:
             raise ConfigError("there is no text to review: all were withheld", "Look at the policy's limits.")
         plan = {"suite": wanted.suite, "seed": seed, "policy": engine.policy, "records": len(records)}
         with store.transaction():
-            store.reviews.keep(wanted.name, plan, kept)
-            store.audit.record("review made", f"name={wanted.name} records={len(records)} texts={len(kept)}")
-    return Sampled(len(records), len(kept), withheld)
+            store.reviews.keep(wanted.name, plan, texts)
+            store.audit.record("review made", f"name={wanted.name} records={len(records)} texts={len(texts)}")
+    return Sampled(records=len(records), texts=len(texts), withheld=withheld)
 
 
 def _check_name(store: "Store", name: str) -> None:
@@ -100,23 +101,21 @@ def _check_name(store: "Store", name: str) -> None:
         )
 
 
-def _choose(store: "Store", wanted: ReviewSampling, seed: int) -> list[_Record]:
-    """Return the chosen records, as many as there are texts of, in an order of chance."""
+def _choose_records(store: "Store", wanted: ReviewSampling, seed: int) -> list[_Record]:
+    """Return randomly chosen records, fewer than requested if fewer have texts."""
     store.runs.require_suite(wanted.suite)
-    chance = random.Random(seed)  # noqa: S311 (a sample, no secret)
-    places = [
-        (run.run_id, at)
-        for run in store.runs.select(wanted.suite)
-        for at in range(store.answers.count_instances(run.run_id))
-    ]
-    chance.shuffle(places)
+    answers: list[tuple[str, int]] = []
+    for run in store.runs.select(wanted.suite):
+        for position in range(store.answers.count_instances(run.run_id)):
+            answers.append((run.run_id, position))
+    random.Random(seed).shuffle(answers)  # noqa: S311 (a sample, no secret)
     chosen: dict[bytes, _Record] = {}
-    for run_id, at in places:
+    for run_id, position in answers:
         if len(chosen) == wanted.records:
             break
-        for stored in store.answers.read_each_instance(run_id, [at]):
+        for stored in store.answers.read_each_instance(run_id, [position]):
             if stored.instance is not None and stored.response is not None:
-                chosen.setdefault(stored.instance_key, _record(stored.instance, stored.response))
+                chosen.setdefault(stored.instance_key, _build_record(stored.instance, stored.response))
     if not chosen:
         raise ConfigError(
             f"suite {wanted.suite} has no texts to review: nothing is answered yet, or a purge took them",
@@ -125,35 +124,40 @@ def _choose(store: "Store", wanted: ReviewSampling, seed: int) -> list[_Record]:
     return list(chosen.values())
 
 
-def _record(instance: Instance, response: Response) -> _Record:
+def _build_record(instance: Instance, response: Response) -> _Record:
     texts = [message.content for message in instance.messages]
     texts += [reference.text for reference in instance.references]
     texts += [response.text, response.reasoning]
-    # A text that stands in a record twice is looked at once.
-    return _Record(
-        tuple(dict.fromkeys(text for text in texts if any(map(str.isalnum, text)))), Whose.of(instance).identifiers
-    )
+    # A reviewer need not read a text twice, nor one without a letter or digit.
+    readable = dict.fromkeys(text for text in texts if any(map(str.isalnum, text)))
+    return _Record(texts=tuple(readable), identifiers=Whose.of(instance).identifiers)
 
 
-def gold_rows(store: "Store", name: str) -> Iterator[dict[str, Any]]:
+def read_gold_rows(store: "Store", name: str) -> Iterator[dict[str, Any]]:
     """Yield the reviewed texts of a sample with every identifier in them, in the form that `redact bench` reads."""
     for text in store.reviews.read_texts(name):
         if text.figures is None or text.content is None:
             continue
-        content = text.content
-        found, missed = (tuple(MarkedSpan(*each) for each in content[key]) for key in ("found", "missed"))
-        gold = ReviewVerdict(found, frozenset(content["wrong"]), missed).gold()
+        verdict = ReviewVerdict(
+            found=_read_spans(text.content["found"]),
+            wrong=frozenset(text.content["wrong"]),
+            missed=_read_spans(text.content["missed"]),
+        )
         yield {
             "id": f"{name}-{text.item}",
-            "text": content["text"],
-            "spans": [[place.start, place.end, place.entity] for place in gold],
+            "text": text.content["text"],
+            "spans": [[span.start, span.end, span.entity] for span in verdict.list_gold()],
         }
 
 
+def _read_spans(stored: Sequence[Sequence[Any]]) -> tuple[MarkedSpan, ...]:
+    return tuple(MarkedSpan(start, end, entity) for start, end, entity in stored)
+
+
 def require_review(store: "Store", name: str) -> None:
-    """Raise ConfigError unless there is such a review."""
+    """Raise ConfigError unless the review exists."""
     if store.reviews.find(name) is None:
-        known = ", ".join(review.name for review in store.reviews.read_all()) or "none"
+        reviews = ", ".join(review.name for review in store.reviews.read_all()) or "none"
         raise ConfigError(
-            f"there is no review {name} (known: {known})", "Make one with `intramural redact review new`."
+            f"there is no review {name} (known: {reviews})", "Make one with `intramural redact review new`."
         )
