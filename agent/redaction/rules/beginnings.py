@@ -11,13 +11,17 @@ _LETTER = re.compile(r"[^\W\d_]")
 _MOST_OF_A_CLASS = 26  # letters that are spelt out; a wider class stands for any letter
 _MOST_PATHS = 300  # at once: a pattern with more begins with any word, for all that a list of words is worth
 _MOST_REPETITIONS = 2  # of an item; a third adds no word to a rule
+_REPETITIONS_OF_SIGNS = {"?": (0, 1), "*": (0, _MOST_REPETITIONS), "+": (1, _MOST_REPETITIONS)}
 _WORD_END = re.compile(
     r"\(\?!\[?\\(?:p\{L\}|w)|\(\?![^()|]*\\p\{L\}[^()|]*\)"
 )  # a lookahead after which no letter stands
 _QUANTIFIER = re.compile(r"(?:([?*+])|\{(\d*)(,?)(\d*)\})[+?]?")
 _GROUP = re.compile(r"\(\?(?::|>|P<\w+>|[a-zA-Z]*(?:-[a-zA-Z]+)?:)|\((?!\?)")
+_QUANTIFIER_BEGINS = "?*+{"
+_ITEM_BEGINS = "\\([.^$"  # an item that is no plain character
 _FLAGS = re.compile(r"\(\?[a-zA-Z]+\)")
 _LOOKAROUND = re.compile(r"\(\?<?[=!]")
+_ESCAPED = {"d": "0", "s": " ", "t": " ", "n": " "}  # a character of those that an escape stands for
 _BACKREFERENCE = re.compile(r"\(\?P=\w+\)|\\[1-9]")
 
 
@@ -52,7 +56,8 @@ class _Reader:
         while self.at < len(self.pattern) and self.pattern[self.at] not in "|)":
             begin = self.at
             after = self.read_item(paths)
-            quantifier = _QUANTIFIER.match(self.pattern, self.at)
+            following = self.pattern[self.at : self.at + 1]
+            quantifier = _QUANTIFIER.match(self.pattern, self.at) if following in _QUANTIFIER_BEGINS else None
             if quantifier is None:
                 paths = after
                 continue
@@ -61,7 +66,7 @@ class _Reader:
 
     def repeat(self, begin: int, paths: set[_Path], once: set[_Path], quantifier: "re.Match[str]") -> set[_Path]:
         """Return the paths after an item that stands as often as its quantifier says."""
-        least, most = _repetitions(quantifier)
+        least, most = _count_repetitions(quantifier)
         after = set(paths) if least == 0 else set()
         for count in range(1, most + 1):
             if count > 1:
@@ -75,29 +80,31 @@ class _Reader:
     def read_item(self, paths: set[_Path]) -> set[_Path]:
         """Read one item, of which a quantifier may follow; return the paths behind it."""
         pattern = self.pattern
-        if found := _FLAGS.match(pattern, self.at):
-            self.at = found.end()
+        if pattern[self.at] not in _ITEM_BEGINS:
+            self.at += 1
+            return self.go_on(paths, pattern[self.at - 1])
+        if flags := _FLAGS.match(pattern, self.at):
+            self.at = flags.end()
             return paths
         if _LOOKAROUND.match(pattern, self.at):
             ends = _WORD_END.match(pattern, self.at) is not None
-            self.at = _end_of_group(pattern, self.at)
-            return _ended(paths) if ends else paths
-        if found := _BACKREFERENCE.match(pattern, self.at):
-            self.at = found.end()
+            self.at = _find_end_of_group(pattern, self.at)
+            return _end_words(paths) if ends else paths
+        if reference := _BACKREFERENCE.match(pattern, self.at):
+            self.at = reference.end()
             return self.go_on(paths, None)
-        if found := _GROUP.match(pattern, self.at):
-            self.at = found.end()
+        if group := _GROUP.match(pattern, self.at):
+            self.at = group.end()
             after = self.read_alternatives(paths)
             self.at += 1
             return after
         if pattern[self.at] == "[":
-            begin, self.at = self.at, _end_of_class(pattern, self.at)
-            return self.go_on(paths, _members(pattern[begin : self.at]))
+            begin, self.at = self.at, _find_end_of_class(pattern, self.at)
+            return self.go_on(paths, _list_members(pattern[begin : self.at]))
         if pattern[self.at] == "\\":
             return self.read_escape(paths)
-        character = pattern[self.at]
         self.at += 1
-        return paths if character in "^$" else self.go_on(paths, None if character == "." else character)
+        return self.go_on(paths, None) if pattern[self.at - 1] == "." else paths
 
     def read_escape(self, paths: set[_Path]) -> set[_Path]:
         letter = self.pattern[self.at + 1]
@@ -106,10 +113,10 @@ class _Reader:
             self.at = self.pattern.index("}", self.at) + 1
             return self.go_on(paths, None)
         if letter in "bK":
-            return _ended(paths) if letter == "b" else paths
-        return self.go_on(
-            paths, None if letter in "wWSD" else "0" if letter == "d" else " " if letter in "stn" else letter
-        )
+            return _end_words(paths) if letter == "b" else paths
+        if letter in "wWSD":
+            return self.go_on(paths, None)
+        return self.go_on(paths, _ESCAPED.get(letter, letter))
 
     def go_on(self, paths: set[_Path], characters: str | None) -> set[_Path]:
         """Return the paths after one of `characters`; None stands for any."""
@@ -132,47 +139,50 @@ class _Reader:
         return after
 
 
-def first_words(pattern: str) -> frozenset[str]:
+def read_first_words(pattern: str) -> frozenset[str]:
     """Return the words, in lower case, that a match of `pattern` can begin with.
 
     Raises:
         OpenBeginningError: a match can begin with any word.
     """
     reader = _Reader(pattern)
-    left = reader.read_alternatives({_Path()})
+    paths = reader.read_alternatives({_Path()})
     if reader.openings:
         raise OpenBeginningError(f"begins with any word after {sorted(reader.openings)}: {pattern}")
-    return frozenset(reader.words | {path.letters for path in left if path.letters})
+    return frozenset(reader.words | {path.letters for path in paths if path.letters})
 
 
-def _ended(paths: set[_Path]) -> set[_Path]:
+def _end_words(paths: set[_Path]) -> set[_Path]:
     return {_Path(path.letters, ended=bool(path.letters)) for path in paths}
 
 
-def _repetitions(quantifier: "re.Match[str]") -> tuple[int, int]:
+def _count_repetitions(quantifier: "re.Match[str]") -> tuple[int, int]:
+    """Return how often an item stands at least, and how often it is read at the most."""
     sign, least, comma, most = quantifier.groups()
     if sign:
-        return (1 if sign == "+" else 0), (1 if sign == "?" else _MOST_REPETITIONS)
+        return _REPETITIONS_OF_SIGNS[sign]
     low = int(least or 0)
-    high = low if not comma else int(most) if most else low + _MOST_REPETITIONS
+    high = low
+    if comma:
+        high = int(most) if most else low + _MOST_REPETITIONS
     return low, max(low, min(high, _MOST_REPETITIONS))
 
 
-def _end_of_class(pattern: str, at: int) -> int:
+def _find_end_of_class(pattern: str, at: int) -> int:
     at += 1
     while pattern[at] != "]":
         at += 2 if pattern[at] == "\\" else 1
     return at + 1
 
 
-def _end_of_group(pattern: str, at: int) -> int:
+def _find_end_of_group(pattern: str, at: int) -> int:
     depth = 0
     while True:
         if pattern[at] == "\\":
             at += 2
             continue
         if pattern[at] == "[":
-            at = _end_of_class(pattern, at)
+            at = _find_end_of_class(pattern, at)
             continue
         depth += {"(": 1, ")": -1}.get(pattern[at], 0)
         at += 1
@@ -180,11 +190,16 @@ def _end_of_group(pattern: str, at: int) -> int:
             return at
 
 
-def _members(characters: str) -> str | None:
+def _list_members(characters: str) -> str | None:
     """Return the characters of a class, None where there are too many to spell out."""
     inside = characters[1:-1]
     if inside.startswith("^") or re.search(r"\\[wWpPSD]", inside):
         return None
     inside = re.sub(r"\\[stn]", " ", inside.replace(r"\d", "0")).replace("\\", "")
-    spelt = re.sub(r"(.)-(.)", lambda ends: "".join(map(chr, range(ord(ends[1]), ord(ends[2]) + 1))), inside)
+    spelt = re.sub(r"(.)-(.)", _spell_range, inside)
     return spelt if len(spelt) <= _MOST_OF_A_CLASS else None
+
+
+def _spell_range(ends: "re.Match[str]") -> str:
+    """Return all characters of a range: "a-d" as "abcd"."""
+    return "".join(map(chr, range(ord(ends[1]), ord(ends[2]) + 1)))

@@ -17,7 +17,7 @@ from presidio_analyzer.nlp_engine import NlpArtifacts
 
 from agent.redaction.deadline import Deadline
 from agent.redaction.entities import Entity
-from agent.redaction.rules.beginnings import first_words
+from agent.redaction.rules.beginnings import read_first_words
 from agent.redaction.rules.word_lists import compile_pattern, read_entries, write_lists
 
 SURE = 0.9  # confidence: our rules carry their evidence in the pattern
@@ -150,7 +150,7 @@ class Rulebook(EntityRecognizer):
         phrases: Mapping[Entity, Iterable[str]] = MappingProxyType({}),
         unless: str = r"(?!)",
         finders: Iterable[tuple[frozenset[Entity], Finder]] = (),
-        judged: Iterable[tuple[Entity, str, Judge]] = (),
+        judged: Iterable[tuple[Entity, frozenset[str], Judge]] = (),
     ) -> None:
         """Take the rules; `judged` are entities, words that they begin with, and what judges each such place."""
         rules, self._finders, self._judged = tuple(rules), tuple(finders), tuple(judged)
@@ -203,7 +203,7 @@ class Rulebook(EntityRecognizer):
             for word in _words_of(rule, self._language):
                 by_word.setdefault(word, []).append(attempt)
         for entity, begins, judge in self._judged:
-            for word in begins.split() if entity in wanted else ():
+            for word in begins if entity in wanted else ():
                 by_word.setdefault(word, []).append((entity, judge, False))
         for entity, phrase in self._phrases:
             if entity in wanted and (first := _WORD.match(phrase)):
@@ -295,7 +295,7 @@ class Rulebook(EntityRecognizer):
 def _words_of(rule: Rule, language: str) -> tuple[str, ...]:
     """Return the words, in lower case, where a rule is tried."""
     if rule.begins == WORDS:
-        return tuple(sorted(first_words(write_lists(rule.pattern, language))))
+        return tuple(sorted(read_first_words(write_lists(rule.pattern, language))))
     if isinstance(rule.begins, Listed):
         words = read_entries(language, rule.begins.name)
         return tuple(word + ending for word in words for ending in rule.begins.endings)

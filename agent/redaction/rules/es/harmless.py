@@ -5,10 +5,13 @@ import re
 import regex
 
 from agent.redaction.deadline import Deadline
+from agent.redaction.rules.beginnings import read_first_words
 from agent.redaction.rules.es.unknown import safe_words
 from agent.redaction.rules.es.word_lists import words
+from agent.redaction.rules.word_lists import compile_pattern, read_words
 
-_EXPRESSIONS = regex.compile(
+_WORD = re.compile(r"[^\W\d_]+")
+_EXPRESSIONS = compile_pattern(
     r"(?i)\b(?:m[ée]dic[oa]s? de familia|medicina (?:de familia|familiar)"
     r"|antecedentes(?: (?:personales|m[ée]dicos|psiqui[áa]tricos|oftalmol[óo]gicos|patol[óo]gicos|quir[úu]rgicos)){0,2}"
     r"(?:,? (?:y|ni|o|u))? ?familiares|historia familiar|familiares? (?:ni|o|y) personales|planificaci[óo]n familiar"
@@ -28,71 +31,12 @@ _EXPRESSIONS = regex.compile(
     r" prematuros?"
     r"|hospital de d[íi]a|edad [óo]sea(?: aproximada)?(?: de \d+ años)?"
     r"|(?:escala|preparaci[óo]n|criterios?|consenso|clasificaci[óo]n|conferencia|protocolo|declaraci[óo]n|sistema|grados?"
-    r"(?: \w{1,3})?)(?: de| del| seg[úu]n)? (?:los [áa]ngeles|boston|roma|tokio|atlanta|[áa]msterdam|berl[íi]n|bethesda"
-    r"|mil[áa]n|viena|par[íi]s|r[óo]terdam|baltimore|helsinki|barcelona clinic|ginebra|sydney|chicago|montreal|toronto"
-    r"|cincinnati|california|leeds|londres|oxford)(?: (?:[ivx]{1,4}|\d)\b)?"
-    r"|(?:clasificaci[óo]n|esofagitis) de los [áa]ngeles|hormonas? (?:femenin|masculin)as?|virus del nilo)\b"
+    r"(?: \w{1,3})?)(?: de| del| seg[úu]n)? \L<cities_of_criteria>(?: (?:[ivx]{1,4}|\d)\b)?"
+    r"|(?:clasificaci[óo]n|esofagitis) de los [áa]ngeles|hormonas? (?:femenin|masculin)as?|virus del nilo)\b",
+    "es",
 )
 
-
-# How they begin, in lower case.
-_BEGINNINGS = (
-    *(
-        "médic",
-        "medic",
-        "antecedentes",
-        "historia",
-        "familiar",
-        "planificaci",
-        "poliposis",
-        "soluci",
-        "célula",
-        "celula",
-    ),
-    *(
-        "lengua",
-        "roca",
-        "vida",
-        "vesícula",
-        "silla",
-        "tinta",
-        "rojo",
-        "bast",
-        "muletas",
-        "sarna",
-        "fiebre",
-        "criterios",
-    ),
-    *(
-        "baño",
-        "bano",
-        "tendón",
-        "tendon",
-        "nuez",
-        "gripe",
-        "encefalitis",
-        "sociedad",
-        "asociaci",
-        "federaci",
-        "academia",
-    ),
-    *(
-        "agencia",
-        "guía",
-        "guia",
-        "organizaci",
-        "fenotipo",
-        "cariotipo",
-        "genitales",
-        "hábito",
-        "habito",
-        "rol",
-        "condón",
-    ),
-    *("preservativo", "aparato", "patr", "nombre", "marca", "preparado", "producto", "contacto", "cierre", "parto"),
-    *("latido", "hospital", "edad", "clasificaci", "esofagitis", "hormona", "virus", "escala", "preparaci", "criterio"),
-    *("consenso", "conferencia", "protocolo", "declaraci", "sistema", "grado"),
-)
+_BEGINNINGS = read_first_words(_EXPRESSIONS.pattern)
 
 
 def without_harmless(text: str, deadline: Deadline) -> str:
@@ -105,55 +49,27 @@ def without_harmless(text: str, deadline: Deadline) -> str:
     if len(lower) != len(text):  # a few capitals have two characters when small
         whole: str = _EXPRESSIONS.sub(lambda found: " " * len(found.group()), text, timeout=deadline.left())
         return whole
-    places = []
-    for beginning in _BEGINNINGS:
-        place = lower.find(beginning)
-        while place >= 0:
-            if found := _EXPRESSIONS.match(text, place):
-                places.append(found.span())
-            place = lower.find(beginning, place + len(beginning))
+    pieces, end = [], 0
+    for word in _WORD.finditer(lower):
+        if word.group() not in _BEGINNINGS or word.start() < end:
+            continue
+        if expression := _EXPRESSIONS.match(text, word.start()):
+            pieces += [text[end : expression.start()], " " * len(expression.group())]
+            end = expression.end()
     deadline.left()
-    pieces, at = [], 0
-    for start, end in sorted(places):
-        if end > at:
-            pieces += [text[at : max(at, start)], " " * (end - max(at, start))]
-            at = end
-    return "".join([*pieces, text[at:]])
+    return "".join([*pieces, text[end:]])
 
 
-_WORD = re.compile(r"[^\W\d_]+")
 _LINKS = frozenset(["de", "del", "la", "las", "el", "los", "y", "en", "por", "para", "con"])
 # Germs: what stands behind a genus, or is a species that everyone writes about.
-_GENUS_BEFORE = regex.compile(
-    r"(?i)\b(?:(?:staphylo|strepto|entero|pneumo|gono|meningo)cocc?[ou]s|pseudomonas?|neisseria|escherichia|klebsiella"
-    r"|enterobacter|proteus|serratia|citrobacter|acinetobacter|haemophilus|helicobacter|campylobacter|salmonella|shigella"
-    r"|listeria|legionella|bordetella|brucella|bartonella|borrelia|treponema|leptospira|rickettsia|coxiella|chlamydia"
-    r"|mycoplasma|ureaplasma|mycobacterium|nocardia|actinomyces|clostridi(?:um|oides)|bacillus|corynebacterium|candida"
-    r"|aspergillus|cryptococcus|pneumocystis|histoplasma|trich\w{3,12}|fusarium|mucor|giardia|entamoeba|leishmania"
-    r"|plasmodium|toxoplasma|trypanosoma|taenia|echinococcus|schistosoma|fasciola|anisakis|strongyloides|ascaris|vibrio"
-    r"|yersinia|pasteurella|moraxella|bacteroides|fusobacterium|prevotella|lactobacillus|gardnerella) $"
-)
-_SPECIES = frozenset(
-    re.findall(
-        r"\w+",
-        "pylori coli aureus aeruginosa pneumoniae epidermidis pyogenes agalactiae faecalis "
-        "faecium influenzae albicans fumigatus neoformans jirovecii tuberculosis monocytogenes "
-        "cloacae mirabilis marcescens difficile jejuni burnetii conorii connori slovaca "
-        "henselae burgdorferi pallidum trachomatis gondii falciparum vivax cruzi donovani",
-    )
-)
-# How names of drugs end.
-_DRUG = regex.compile(
-    r"\p{L}{2,20}(?:triol|mab|nib|pril|sart[áa]n|statina|floxacino|micina|cilina|ci?clina|conazol|prazol|nidazol|dipino"
-    r"|olol|parina|gliptina|gliflozina|navir|tegravir|ciclovir|setr[óo]n|lukast|oxetina|azepam|zolam|zapina|peridona"
-    r"|caína|xabán|grel|platino|taxel|rubicina|tecán|limus|prednisolona|metasona|tiroxina|cef\p{L}{2,12}|penem)"
-)
+_GENUS_BEFORE = compile_pattern(r"(?i)\b(?:\L<genera>|trich\w{3,12}) $", "es")
+_SPECIES = read_words("es", "species")
+_DRUG = compile_pattern(r"\p{L}{2,20}(?:\L<drug_endings>|cef\p{L}{2,12})", "es")
 # Named after its discoverer: a family name alone behind these is nobody in the record.
-_NAMED_AFTER = regex.compile(
-    r"(?i)\b(?:enfermedad|s[íi]ndrome|signos?|test|escala|[íi]ndice|clasificaci[óo]n|maniobra|t[ée]cnica|tinci[óo]n|sonda"
-    r"|aguja|pinzas?|criterios|tumor|linfoma|sarcoma|quistes?|gl[áa]ndulas?|ligamento|hernia|colgajo|pr[óo]tesis|f[óo]rmula"
-    r"|hematoxilina|medio|cultivo|m[ée]todo|cuestionario|inventario|entrevista)(?-i: \p{Ll}{3,20}){0,2}"
-    r"(?: (?:de|del|de la|seg[úu]n))? (?-i:\p{Lu}\. ?)?$"
+_NAMED_AFTER = compile_pattern(
+    r"(?i)\b(?:\L<eponyms>|pinzas|quistes?|pr[óo]tesis|hematoxilina|medio|cultivo|cuestionario|inventario|entrevista)"
+    r"(?-i: \p{Ll}{3,20}){0,2}(?: (?:de|del|de la|seg[úu]n))? (?-i:\p{Lu}\. ?)?$",
+    "es",
 )
 _ACRONYM_AFTER = regex.compile(r"(?i)\b(?:el|la|los|las|del|al|una?|por|con) $")
 _LONGEST_ACRONYM = 5  # letters

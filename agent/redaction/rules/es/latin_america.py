@@ -3,7 +3,7 @@
 from typing import Final
 
 from agent.redaction.rules.es.patterns import NOT_ON, UNITS
-from agent.redaction.rules.rulebook import CODE, WORDS, Digits, Rule, Signs
+from agent.redaction.rules.rulebook import CODE, WORDS, Digits, Listed, Rule, Signs
 
 _CAPITALISED = r"\p{Lu}[\p{L}\p{M}'-]{1,30}\.?"
 _LINK = r"(?:de(?: los?| las?|l)?|la|las|los|el|y)"
@@ -34,7 +34,7 @@ _GRID = (
     rf"(?: (?i:bis|sur|norte|este))? ?-? ?\d{{1,3}}\b{_WITHIN}"
 )
 _IN_WORDS = (
-    r"(?:un[oa]?|primero|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince"
+    r"(?:\L<one_to_nine>|primero|diez|once|doce|trece|catorce|quince"
     r"|dieci(?:s[ée]is|siete|ocho|nueve)|veinte|veinti(?:[úu]no?|d[óo]s|tr[ée]s|cuatro|cinco"
     r"|s[ée]is|siete|ocho|nueve)"
     r"|treinta(?: y uno?)?)"
@@ -42,10 +42,10 @@ _IN_WORDS = (
 _MONTH = r"\L<months>"
 _YEAR_IN_WORDS = (
     r"(?:(?:dos mil|mil novecientos)(?: (?:y )?(?:treinta|cuarenta|cincuenta|sesenta|setenta|ochenta|noventa"
-    rf"|{_IN_WORDS}))?(?: y (?:uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve))?)"
+    rf"|{_IN_WORDS}))?(?: y (?!una?\b)\L<one_to_nine>)?)"
 )
 _SHORT_MONTH = (
-    r"(?:ene|feb|mar|abr|may|jun|jul|ago|sept?|set|oct|nov|dic|enero|febrero|marzo|abril|mayo"
+    r"(?:\L<months_in_short>|set|enero|febrero|marzo|abril|mayo"
     r"|junio|julio|agosto)"
 )
 
@@ -201,15 +201,14 @@ RULES: Final = (
     Rule("AGE_BELOW_90", Digits(1, 2), r"(?i)(?<=[\p{L}], )\d{1,2} ?a(?:[ñn]os)?\.?(?= ?[,;.])"),
     Rule(
         "DATE",
-        "lunes martes miércoles miercoles jueves viernes sábado sabado domingo",
+        Listed("weekdays"),
         r"(?i)\b[\p{L}]{5,9},? (?:el )?(?:d[íi]a )?(?:3[01]|[12]\d|0?[1-9])(?:[/-](?:1[0-2]|0?[1-9]))?"
         r"(?:[/-]\d{2,4})?(?![\w/%])",
     ),
     Rule(
         "DATE",
         "control cita turno consulta cirugía cirugia egreso ingreso alta fur fum fpp",
-        r"(?i)\b[\p{L}]{3,8}(?: (?:el|para el))?[ :]{1,3}\K(?:lunes|martes|mi[ée]rcoles|jueves|viernes"
-        r"|s[áa]bado|domingo"
+        r"(?i)\b[\p{L}]{3,8}(?: (?:el|para el))?[ :]{1,3}\K(?:\L<weekdays>"
         r"|(?:3[01]|[12]\d|0?[1-9])/(?:1[0-2]|0?[1-9])(?:/\d{2,4})?)(?![\w/%])",
     ),
     # Numbers of those who treat: "MP 44.192", "RM 25-4418/09", "Céd. Prof. 5519023"

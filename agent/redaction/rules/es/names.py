@@ -8,43 +8,39 @@ import regex
 
 from agent.redaction.deadline import Deadline
 from agent.redaction.entities import Entity
+from agent.redaction.rules.beginnings import read_first_words
 from agent.redaction.rules.es.patterns import STOP
 from agent.redaction.rules.es.unknown import safe_words
 from agent.redaction.rules.es.word_lists import people, words
 from agent.redaction.rules.rulebook import Judge
 from agent.redaction.rules.rulebook import Place as PlaceFound
+from agent.redaction.rules.word_lists import compile_pattern
 
 Place = tuple[int, int]
 
 _WORD = r"(?:(?:Ma|Fco|Jse|Gpe)\.|\p{Lu}[\p{L}\p{M}]*(?:['´’-]\p{L}[\p{L}\p{M}]*)*|\p{Lu}\.(?:ª|[ao]\b)?|M\.?ª)"
 _LINK = r"(?:de(?: los?| las?| la)?|del|y|e|i|da|do|dos|van|von|der|den|la|(?:vda|viuda)\.? de)"
 _RUN = rf"{STOP}{_WORD}(?:[ ]{{1,2}}(?:{_LINK} ){{0,2}}{STOP}{_WORD}){{0,6}}"
-_TITLED = regex.compile(
+_TITLED = compile_pattern(
     r"(?:(?i:dres|dras|dr|dra|sres|sr|sra|srta|prof|profa|lic|enf|dña|dn|fdo|firmado|d\.ª)\b"
-    r" ?[.:]{0,2}|D\.|Dª\.?|Dña\.?|D\.ª"
+    r" ?[.:]{0,2}|D\.|(?:Dª|Dña)(?!\p{L})\.?|D\.ª"
     r"|(?i:don|doña|doctora?|profesora?|señora?|señorita)(?![\p{L}])) ?"
-    rf"(?:(?i:dr|dra|d|dª|dña|don|doña)\.? )?(?P<name>{_RUN})(?:(?:, ?| y )(?:(?i:dra?s?)\. ?)?(?:{_RUN})){{0,5}}"
+    rf"(?:(?i:dr|dra|d|dª|dña|don|doña)\.? )?(?P<name>{_RUN})(?:(?:, ?| y )(?:(?i:dra?s?)\. ?)?(?:{_RUN})){{0,5}}",
+    "es",
 )
-_TITLES = (
-    "dres dras dr dra sres sr sra srta prof profa lic enf dña dn fdo firmado d dª da don doña doctor doctora profesor"
-    " profesora señor señora señorita"
-)
-_CUED = regex.compile(
+_CUED = compile_pattern(
     r"(?i)(?:paciente|madre|padres?|hij[oa]|herman[oa]|espos[oa]|marido|mujer|pareja|atte\.?|atentamente"
-    rf"|responsable(?: cl[íi]nico)?|autora?|hola|estimad[oa]|querid[oa])[,:]? {{1,2}}(?P<name>(?-i:{_RUN}))"
-)
-_CUES = (
-    "paciente madre padre padres hijo hija hermano hermana esposo esposa marido mujer pareja atte atentamente"
-    " responsable autor autora hola estimado estimada querido querida"
+    rf"|responsable(?: cl[íi]nico)?|autora?|hola|estimad[oa]|querid[oa])[,:]? {{1,2}}(?P<name>(?-i:{_RUN}))",
+    "es",
 )
 # What follows these is a name, listed or not.
-_NAMED = regex.compile(
-    r"(?i)(?:(?<=\bse )llama|(?<=\bme )llamo|llamad[oa]|(?<=\bde )nombre|(?<=\b(?:mi|su|el) )nombre es|firmad[oa] por"
-    r"|(?:remitid|derivad)[oa] por(?: (?:el|la))?|acompañad[oa] (?:por|de) (?:su \w{1,20},? )?)[,:]? {0,2}"
-    rf"(?P<name>(?-i:{_RUN}))"
+_NAMED = compile_pattern(
+    r"(?i)(?:(?:(?<=\bse )llama|(?<=\bme )llamo|llamad[oa]|(?<=\bde )nombre)(?!\p{L})|(?<=\b(?:mi|su|el) )nombre es"
+    r"|firmad[oa] por|(?:remitid|derivad)[oa] por(?: (?:el|la))?|acompañad[oa] (?:por|de) (?:su \w{1,20},? )?)"
+    rf"[,:]? {{0,2}}(?P<name>(?-i:{_RUN}))",
+    "es",
 )
-_NAMING = "llama llamo llamado llamada nombre firmado firmada remitido remitida derivado derivada acompañado acompañada"
-_PLAIN = regex.compile(rf"(?<![\p{{L}}\d_'-]){_RUN}(?![\p{{L}}\d_])")
+_PLAIN = compile_pattern(rf"(?<![\p{{L}}\d_'-]){_RUN}(?![\p{{L}}\d_])", "es")
 _TOKEN = regex.compile(r"[\p{L}\p{M}]+(?:['´’-][\p{L}\p{M}]+)*\.?ª?")
 _CAPITALISED = re.compile(r"[^\W\d_a-zß-öø-ÿ][^\W\d_]+")
 _BOUNDS = "\n,;:("  # no name goes on behind one of these
@@ -52,27 +48,14 @@ _FURTHEST = 400  # characters of what is searched around a listed name
 _LOWER_WORD = re.compile(r"(?<![\w-])[a-záéíóúüñçàèò]{2,}(?![\w-])")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _SHORTENED = frozenset(["ma", "m", "fco", "j", "jse", "gpe"])  # given names, before others
-_SMALL_CUES = (
-    "doctor doctora dr dra señor señora sr sra srta don doña me se soy habla llamado llamada paciente hijo hija esposo"
-    " esposa marido mujer madre padre hermano hermana"
-)
 _SMALL = frozenset(
     ["de", "del", "la", "las", "los", "lo", "y", "e", "i", "da", "do", "dos", "van", "von", "der", "den"]
 )
 # After these a name is an eponym: "enfermedad de", "signo de", "test de", "síndrome de".
-_EPONYM_BEFORE = regex.compile(
-    r"(?i)\b(?:enfermedad|s[íi]ndrome|signos?|test|escala|[íi]ndice|clasificaci[óo]n|maniobra|t[ée]cnica"
-    r"|tinci[óo]n|prueba|sonda|aguja|pinza|tubo|catéter"
-    r"|cirug[íi]a|operaci[óo]n|intervenci[óo]n|procedimiento|m[ée]todo|criterios?|tumor|linfoma|sarcoma|mal"
-    r"|parálisis|neuralgia|reflejo|fen[óo]meno"
-    r"|anillo|esófago|c[ée]lulas?|cuerpos?|gl[áa]ndulas?|conducto|trompas?|ligamento|fascia|espacio|saco|fondo|asa"
-    r"|c[áa]psula|ri[ñn]ón|virus|bacilo"
-    r"|vía|abordaje|incisi[óo]n|punto|triángulo|línea|arteria|vena|nervio|úlcera|nódulos?|tend[óo]n|marca|modelo"
-    r"|hernia|fractura|divert[íi]culo|tiroiditis|gangrena|osteotomía|colgajo"
-    r"|f[óo]rmula|escore|score|grado|tipo|estadio|plastia|reservorio|vejiga|cistectom[íi]a|uretroplastia"
-    r"|asociaci[óo]n|granuloma|anemia|mieloma|mutaci[óo]n|gen|proteína|factor|serie|estudio|descrit[oa]s? por"
-    r"|propuest[oa]s? por|seg[úu]n)"
-    r"(?: (?-i:\p{Ll}+ ){0,2})?(?:de |del |de la |tipo |según )?(?:la |los |el )?$"
+_EPONYM_BEFORE = compile_pattern(
+    r"(?i)\b(?:\L<eponyms>|\L<eponyms_before_whole_names>)"
+    r"(?: (?-i:\p{Ll}+ ){0,2})?(?:de |del |de la |tipo |según )?(?:la |los |el )?$",
+    "es",
 )
 _NOT_AFTER = regex.compile(r"^ ?(?:et al|y cols|y col\b|®|™|-?\d)")
 
@@ -97,10 +80,11 @@ def _named(text: str, place: int) -> PlaceFound | None:
     return PlaceFound(*match.span("name"))
 
 
-_IN_SMALL = regex.compile(
-    r"(?i)(?:doctora?|dra?\.?|señora?|srt?a?\.?|don|doña|me llamo|se llama|soy|habla|llamad[oa]|paciente"
+_IN_SMALL = compile_pattern(
+    r"(?i)(?:doctora?|dra?\.?|señora?|sr(?:t?a)?\.?|don|doña|me llamo|se llama|soy|habla|llamad[oa]|paciente"
     r"|(?<=\b(?:mi|su) )(?:hij[oa]|espos[oa]|marido|mujer|madre|padre|herman[oa]))"
-    r" (?P<name>\p{Ll}{3,20})(?P<more>(?: (?:de |del |de la )?\p{Ll}{3,20}){0,3})"
+    r" (?P<name>\p{Ll}{3,20})(?P<more>(?: (?:de |del |de la )?\p{Ll}{3,20}){0,3})",
+    "es",
 )
 _TITLES_IN_SMALL = frozenset(["doctor", "doctora", "dr", "dra", "señor", "señora", "sr", "sra", "srta", "don", "doña"])
 _MOST_FAMILY_NAMES = 2
@@ -130,11 +114,11 @@ def _in_small_letters(text: str, place: int) -> PlaceFound | None:
 
 
 # Words before a name, and what says whether one follows.
-JUDGED: tuple[tuple[str, Judge], ...] = (
-    (_TITLES, _titled),
-    (_CUES, _cued),
-    (_NAMING, _named),
-    (_SMALL_CUES, _in_small_letters),
+JUDGED: tuple[tuple[frozenset[str], Judge], ...] = (
+    (read_first_words(_TITLED.pattern), _titled),
+    (read_first_words(_CUED.pattern), _cued),
+    (read_first_words(_NAMED.pattern), _named),
+    (read_first_words(_IN_SMALL.pattern), _in_small_letters),
 )
 
 

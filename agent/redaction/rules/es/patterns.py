@@ -7,21 +7,12 @@ texts have been folded first (see `agent.redaction.views.folding`): plain digits
 from typing import Final
 
 from agent.redaction.entities import Entity
-from agent.redaction.rules.rulebook import CODE, LONG, WORDS, Digits, Rule, Signs
+from agent.redaction.rules.rulebook import CODE, LONG, WORDS, Digits, Listed, Rule, Signs
 
-_NUMBER = (
-    r"(?:un[oa]?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince|diecis[ée]is"
-    r"|diecisiete"
-    r"|dieciocho|diecinueve|veinte|veinti[úu]n[oa]?|veintid[óo]s|veintitr[ée]s|veinticuatro|veinticinco|veintis[ée]is"
-    r"|veintisiete|veintiocho|veintinueve"
-    r"|(?:treinta|cuarenta|cincuenta|sesenta|setenta|ochenta)"
-    r"(?: y (?:un[oa]?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve))?)"
-)
-_OVER_89 = (
-    r"(?:9\d|1[0-2]\d|noventa(?: y (?:un[oa]?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve))?|cien|ciento \w{2,9})"
-)
+_NUMBER = r"(?:\L<numbers>|\L<tens>(?: y \L<one_to_nine>)?)"
+_OVER_89 = r"(?:9\d|1[0-2]\d|noventa(?: y \L<one_to_nine>)?|cien|ciento \w{2,9})"
 _MONTH = r"\L<months>\b"
-_SHORT_MONTH = r"(?:ene|feb|mar|abr|may|jun|jul|ago|sept?|oct|nov|dic)\b\.?"
+_SHORT_MONTH = r"\L<months_in_short>\b\.?"
 _YEAR = r"(?:19\d\d|20[0-4]\d)"
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])"
 _WEEKDAY = r"\L<weekdays>"
@@ -39,28 +30,13 @@ _LINK = r"(?:de(?: los?| las?|l)?|la|las|los|el|y|e|i|of|do|da|dos|das)"
 _NAMED = rf"(?:(?: {_LINK}){{0,3}} [\"«“']?{_CAPITALISED}[\"»”']?|(?: de)? \d{{1,2}} de [Oo]ctubre){{1,6}}"
 
 # A name ends before what a signature goes on with: "Dra. Ana Gil Servicio de Urología Hospital del Mar".
-STOP = (
-    r"(?!(?i:servicios?|servei|hospital|hopital|unidad|secci[óo]n|departamento|dpto|[áa]rea|complejo|complexo"
-    r"|centro|cirug[íi]a"
-    r"|medicina|cl[íi]nica|instituto|fundaci[óo]n|facultad|universidad|universitat|avda?|avenida|paseo|ctra|carretera"
-    r"|c[áa]tedra|correo|e-?mail|tel[ée]fono|tfno|tlf|telf|fax|m[ée]dic[oa]|n[ºo°]?\.? ?col|colegiad[oa]|especialista"
-    r"|jef[ea]"
-    r"|residencia|cap|edificio|campus|edad|sexo|fecha|nhc|dni|nass|domicilio|informe|historia|motivo)(?![\p{L}]))"
-)
+STOP = r"(?!(?i:\L<ends_of_names>|n[ºo°]?\.? ?col)(?![\p{L}]))"
 # Kinds of street; those of the second kind are words of prose as well, and need a number behind the name.
 _STREET = (
-    r"(?:(?i:C ?[/\\]\.?|cl?/|calle|avd?a?\b\.?|avenid[ao]|avinguda|pso?\b\.?|p[ºo°]\.?|passeig|pza?\b\.?|plz?a?\b\.?"
-    r"|plaça|praza|ctra\b\.?|carr\.|cno\.?|camiño|rda\.|travesía|trav\.|trva\.?|gta\.|rua|rúa|carrer|cra\."
-    r"|callejón|callejas?|pje\."
-    r"|costanilla|polígono industrial|urb\.|bda\.|edf\.|blvd\.?|zumarkalea|kalea|etorbidea)"
-    r"|Paseo|paseo|Plaza|Carretera|Camino|Ronda|Glorieta|Rambla|Bulevar|Boulevard|Calzada|Urbanización|Barriada"
-    r"|Barrio|Polígono|Campus|Edificio|Paraje|Alameda|Travesia)(?![\p{L}])"
+    r"(?:(?i:C ?[/\\]\.?|\L<streets>|avd?a?\b\.?|pso?\b\.?|p[ºo°]\.?|pza?\b\.?|plz?a?\b\.?|ctra\b\.?|carr\.|cno\.?"
+    r"|rda\.|trav\.|trva\.?|gta\.|cra\.|pje\.|urb\.|bda\.|edf\.|blvd\.?)|\L<streets_with_capital>)(?![\p{L}])"
 )
-_PROSE_STREET = (
-    r"(?i:plaza|carretera|camino|camí|ronda|glorieta|rambla|bulevar|calzada|carrera|cuesta|pasaje|alameda|senda"
-    r"|vía|pol\.|polígono|urbanización|barriada"
-    r"|barrio|colonia|col\.|campus|edificio|ed\.|paraje|parque|prolongación|boulevard)(?![\p{L}])"
-)
+_PROSE_STREET = r"(?i:\L<streets_in_prose>)(?![\p{L}])"
 # A word of a town's name, with a space or a hyphen before all but the first.
 _TOWN = rf"(?:(?<=\p{{L}})[ -](?:{_LINK} ){{0,2}}|(?<!\p{{L}})){STOP}\p{{Lu}}[\p{{L}}'-]{{1,30}}"
 # The rest of an address after its street: numbers, floors, doors, kilometres.
@@ -75,14 +51,11 @@ _DOOR = (
 )
 
 _KIN = (
-    r"(?:padres?|(?<!soluci[óo]n |c[ée]lula |c[ée]lulas )madres?|progenitor(?:es|as?)?|hij[oa]s?|herman[oa]s?"
-    r"|hermanastr[oa]s?|abuel[oa]s?|bisabuel[oa]s?|niet[oa]s?"
-    r"|t[íi][oa]s?|prim[oa]s?(?= (?:hermana?|matern|patern|carnal|segund|de rama|del|de su|por))|primos|sobrin[oa]s?"
-    r"|cuñad[oa]s?|suegr[oa]s?|yernos?|nueras?|espos[oa]s?|marido|c[óo]nyuges?|gemel[oa]s?|melliz[oa]s?|viud[oa]s?"
-    r"|familia(?: de [\p{L}]{3,6} miembros)?|familiares|(?<=\b(?:el|un|su|referido|otro) )familiar(?! de)|pareja"
-    r"(?= (?:sentimental|sexual|estable|actual|femenina|masculina))|(?<=\b(?:su|la) )pareja|(?<=relaci[óo]n de"
-    r" )pareja|ex-?(?:marido|mujer|pareja)|padrastro"
-    r"|madrastra|(?<=\b(?:su|con) )mujer|novi[oa]s?|convivientes?)"
+    r"(?:\L<kin>|(?<!soluci[óo]n |c[ée]lula |c[ée]lulas )madres?|familia(?: de [\p{L}]{3,6} miembros)?"
+    r"|prim[oa]s?(?= (?:hermana?|matern|patern|carnal|segund|de rama|del|de su|por))"
+    r"|(?<=\b(?:el|un|su|referido|otro) )familiar(?! de)"
+    r"|pareja(?= (?:sentimental|sexual|estable|actual|femenina|masculina))"
+    r"|(?<=\b(?:su|la) )pareja|(?<=relaci[óo]n de )pareja|(?<=\b(?:su|con) )mujer)"
 )
 _HOW_MANY = (
     r"(?:un[oa]?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|[1-9]|\d\d|amb[oa]s|much[oa]s|vari[oa]s"
@@ -98,13 +71,9 @@ _RELATED = (
 )
 
 _FACILITY = (
-    r"(?:(?:[Hh]ospital(?:es)?|HOSPITAL|[Cc]omplejo(?= [HhA])|[Cc]omplexo|[Cc]onsorcio|[Cc]entro|[Cc]entre"
-    r"|Cl[íi]nica|cl[íi]nica(?= (?:de la |de )?\p{Lu}\p{Ll})|CL[ÍI]NICA|CENTRO|[Pp]olicl[íi]nic[ao]|[Ss]anatorio"
-    r"|[Aa]mbulatorio|[Cc]onsultorio|[Ii]nstitut[o]?|INSTITUTO|[Ff]undaci[óo]n?|[Rr]esidencia|[Uu]niversidade?"
-    r"|[Uu]niversitat|UNIVERSIDAD|[Ff]acultad|FACULTAD|[Ee]scuela"
-    r"|[Cc]olegio|[Ll]aboratorios?|[Cc]orporaci[óo]|[Mm]aternidad|[Hh]ospice|[Pp]arc|Asociaci[óo]n(?= (?:de "
-    r"(?:[Ee]nfermos|[Ff]amiliares|[Aa]fectados|[Vv]ecinos)|para|contra))|[Cc]entro [Pp]enitenciario|[Pp]risi[óo]n"
-    r"|[Jj]uzgado|[Cc]omisar[íi]a|CHU[A-Z]?|CAP|C\.?S\.?|HGU|HU|H\.U\.)(?! (?:de )?[Dd][íi]a\b)"
+    r"(?:(?:\L<facilities>|[Cc]omplejo(?= [HhA])|cl[íi]nica(?= (?:de la |de )?\p{Lu}\p{Ll})|CHU[A-Z]?|C\.?S\.?|H\.U\."
+    r"|Asociaci[óo]n(?= (?:de (?:[Ee]nfermos|[Ff]amiliares|[Aa]fectados|[Vv]ecinos)|para|contra)))"
+    r"(?! (?:de )?[Dd][íi]a\b)"
     r"(?: (?:[Mm]aterno[- ]?[Ii]nfantil|[Uu]niversitari[oa]?|[Gg]eneral|[Cc]l[íi]nic[oa]?|[Pp]rovincial"
     r"|[Cc]omarcal|[Rr]egional|[Mm]ilitar"
     r"|[Hh]ospitalari[oa]|[Ii]nfantil|[Cc]entral|[Nn]acional|[Mm][ée]dic[oa]|[Dd]ocente|[Pp]rivad[oa]|[Ii]nsular"
@@ -112,18 +81,14 @@ _FACILITY = (
     rf"{_NAMED})"
 )
 
-# How a number of `_NUMBER` begins.
-_NUMBERS = (
-    "un uno una dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis dieciseis"
-    " diecisiete dieciocho diecinueve veinte veintiún veintiun veintiuno veintiuna veintidós veintidos veintitrés"
-    " veintitres veinticuatro veinticinco veintiséis veintiseis veintisiete veintiocho veintinueve treinta cuarenta"
-    " cincuenta sesenta setenta ochenta"
-)
+
+_Beginning = str | Listed | Digits | Signs
 
 
-def _rules(entity: Entity, begins: str | Digits | Signs | list[str | Digits | Signs], pattern: str) -> tuple[Rule, ...]:
+def _rules(entity: Entity, begins: _Beginning | list[_Beginning], pattern: str) -> tuple[Rule, ...]:
     """Return a pattern as a rule for each kind of beginning that it has."""
-    return tuple(Rule(entity, begin, pattern) for begin in (begins if isinstance(begins, list) else [begins]))
+    beginnings = begins if isinstance(begins, list) else [begins]
+    return tuple(Rule(entity, beginning, pattern) for beginning in beginnings)
 
 
 RULES: Final = (
@@ -233,7 +198,7 @@ RULES: Final = (
     ),
     *_rules(
         "AGE_BELOW_90",
-        [Digits(1, 2), _NUMBERS],
+        [Digits(1, 2), Listed("numbers"), Listed("tens")],
         rf"(?i)(?<!\b(?:hace|hac[íi]a|durante|tras|[úu]ltim[oa]s|primer[oa]s|cada|dentro de|antes de"
         rf"|despu[ée]s de|al cabo de|desde hace|pr[óo]xim[oa]s|siguientes|evoluci[óo]n de|seguimiento de"
         rf"|duraci[óo]n de|per[íi]odo de|tiempo de|supervivencia de|media de|lleva|luego de|era de|fue de"

@@ -11,6 +11,7 @@ import regex
 from agent.redaction.deadline import Deadline
 from agent.redaction.entities import Entity
 from agent.redaction.rules.es.patterns import STOP
+from agent.redaction.rules.word_lists import compile_pattern
 
 _OPENING = regex.compile(
     r"(?im)^[ \t\ufeff]{0,8}(?:remitid[oa] por|r?e?sponsable (?:cl[íi]nic[oa]|m[ée]dic[oa]|del informe)|(?:autora?"
@@ -20,27 +21,19 @@ _OPENING = regex.compile(
     r"|derivad[oa] por|solicitado por|m[ée]dico (?:responsable|remitente|que remite))[ \t]{0,2}[:.][ \t]{0,4}(?=\S)"
 )
 _LONGEST = 600  # characters of a block; what follows is prose again
-_PERSON = regex.compile(
+_PERSON = compile_pattern(
     r"(?:(?i:dres?|dras?|dr|dra|sr|sra|d|dª|dña|prof)\b[.:]{0,2} ?)?(?:DR(?=\p{Lu}\p{Ll}))?"
     r"\p{Lu}[\p{L}\p{M}.'´ªº-]*(?: {1,2}(?:(?:de|del|la|las|los|y|e|i|da|do|dos|van|von) ){0,3}"
     + STOP
-    + r"\p{Lu}[\p{L}\p{M}.'´ªº-]*){0,7}"
+    + r"\p{Lu}[\p{L}\p{M}.'´ªº-]*){0,7}",
+    "es",
 )
 # Parts of a hospital, which every hospital has: left as they are, up to a stop or to what names a place.
-_UNNAMING = regex.compile(
+_UNNAMING = compile_pattern(
     r"(?i)\b(?:servicio|servei|departamento|dpto\.?|secci[óo]n|unidad|[áa]rea|m[ée]dico (?:adjunto|residente)"
     r"|jef[ea] de|facultativo especialista)\b"
-    r"(?: (?:de|del|y|e|la|en|m[ée]dico|cl[íi]nica|adjunto|residente|oral|general|intern[ao]|digestiv[oa]|aparato"
-    r"|cuidados?|intensiv[oa]s?|medicina"
-    r"|(?:neuro)?cirug[íi]a|[\p{L}]{0,18}(?:log[íi]a|gica|tr[íi]a|encia|ap[ée]utica|patol[óo]gica|facial|pl[áa]stica"
-    r"|vascular|tor[áa]cica"
-    r"|rehabilitaci[óo]n|radiolog[íi]a|diagn[óo]stic[oa]|urgencias|familiar?|preventiva|nuclear|f[íi]sica|anestesia"
-    r"|reanimaci[óo]n|dolor|cr[íi]ticos|infecciosas|enfermedades|hemodi[áa]lisis|di[áa]lisis|trasplantes?"
-    r"|tratamiento|anatom[íi]a"
-    r"|ortop[ée]dica|reconstructiva|est[ée]tica|quemados|grandes|obstetricia|farmacia|hospitalaria"
-    r"|microbiolog[íi]a|an[áa]lisis"
-    r"|cl[íi]nicos|alergia|nutrici[óo]n|diet[ée]tica|endocrinolog[íi]a|bucal|pedi[áa]trica|infantil|salud|mental"
-    r"|hematolog[íi]a|hemoterapia)),?){1,10}"
+    r"(?: (?:\L<department_words>|[\p{L}]{0,18}\L<department_endings>),?){1,10}",
+    "es",
 )
 _KEPT = regex.compile(
     r"(?i)\b(?:e-?mail(?: autora?)?|correo(?: electr[óo]nico)?|tel[ée]fonos?|te?l?fn?o?s?|telf?s?|tlf(?:no)?s?"

@@ -1,15 +1,14 @@
 """Capitalised words in no list of safe words: for the strict level, which would rather lose a word than a name."""
 
-import gzip
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
 import regex
 
 from agent.redaction.deadline import Deadline
 from agent.redaction.entities import Entity
 from agent.redaction.rules.es.word_lists import words
+from agent.redaction.rules.word_lists import read_safe_words
 
 _CAPITALISED = regex.compile(r"(?<![\p{L}\p{M}\d_@.\\/])\p{Lu}[\p{L}\p{M}]++(?:['-]\p{L}[\p{L}\p{M}]*+)*+(?![\d_@\\/])")
 _PART = regex.compile(r"[\p{L}\p{M}]+")
@@ -40,5 +39,4 @@ def find_unknown(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, i
 @cache
 def safe_words() -> frozenset[str]:
     """Return words that identify nobody; the list is read when first asked for."""
-    packed = (Path(__file__).parent / "words" / "safe_words.txt.gz").read_bytes()
-    return frozenset(gzip.decompress(packed).decode().split()) | words("everyday_words")
+    return read_safe_words("es") | words("everyday_words")

@@ -10,14 +10,8 @@ from agent.redaction.rules.rulebook import Rule
 
 def places() -> tuple[str, ...]:
     """Regions and towns, as written and in capitals, but for those that are everyday words or names of people."""
-    return _and_in_capitals(tuple(place for place in entries("places") if place not in _TOO_COMMON))
-
-
-# "Salt", "Rubí", "Rosario": words that begin sentences, names of people, or both.
-_TOO_COMMON = frozenset({
-    "Salt", "Rubí", "Inca", "Marín", "Colonia", "Sada", "Salou", "Faro", "Loja", "Baza", "Pinto", "Sucre", "Ponce",
-    "Salta", "Cabra", "Haro", "Rota", "Concepción", "Rosario", "Fez", "Sofía", "Tolosa", "Zafra",
-})  # fmt: skip
+    ambiguous = frozenset(entries("ambiguous_places"))
+    return _and_in_capitals(tuple(place for place in entries("places") if place not in ambiguous))
 
 
 def companies() -> tuple[str, ...]:
@@ -32,18 +26,11 @@ def countries() -> tuple[str, ...]:
 
 def towns_abroad() -> Rule:
     """Return the rule for a town that a country or a state follows: "(Acme, Springfield, Ohio)", "Lund, Suecia"."""
-    names = (*entries("countries"), *_STATES)
-    after = "|".join(regex.escape(name, literal_spaces=True) for name in names)
+    names = (*entries("countries"), *entries("states_of_america"))
     town = r"[,;.(] ?(?P<since>\p{Lu}\p{L}{1,30}(?:[ -]\p{Lu}\p{L}{1,30}){0,2})[,.-] ?"
-    states = "|".join(state for state in _STATES if len(state) == len("CA"))
-    pattern = rf"(?<={town})(?:{after})(?![\p{{L}}\d])|(?<=\p{{Ll}}, )(?:{states})(?=[);,])"
+    states = "|".join(state for state in entries("states_of_america") if len(state) == len("CA"))
+    pattern = rf"(?<={town})(?:\L<countries>|\L<states_of_america>)(?![\p{{L}}\d])|(?<=\p{{Ll}}, )(?:{states})(?=[);,])"
     return Rule("LOCATION", _first_words(names), pattern)
-
-
-_STATES = (
-    *("California", "Massachusetts", "Texas", "Florida", "Nueva Jersey", "New Jersey", "Minnesota", "Ohio", "Illinois"),
-    *("Nueva York", "CA", "NJ", "NY", "TX", "MA", "FL", "IL", "MN", "PA", "WA", "CT", "OH", "Oh"),
-)
 
 
 def nationalities() -> Rule:

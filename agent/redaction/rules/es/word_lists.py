@@ -29,26 +29,4 @@ def everyday() -> frozenset[str]:
 
 def people() -> frozenset[str]:
     """Words, in lower case, for a patient whom they do not name: "varón", "mujer", "paciente"."""
-    return frozenset(
-        [
-            "varón",
-            "varon",
-            "mujer",
-            "hombre",
-            "niño",
-            "niña",
-            "paciente",
-            "lactante",
-            "neonato",
-            "recién",
-            "adolescente",
-            "anciano",
-            "anciana",
-            "joven",
-            "se",
-            "un",
-            "una",
-            "masculino",
-            "femenino",
-        ]
-    )
+    return frozenset(entries("patients"))
