@@ -1,7 +1,7 @@
-"""A run's instances: walked as often as they are needed, and held in memory only where they are few.
+"""Walk a run's instances any number of times; small datasets are held in memory.
 
 A dataset of 100,000 long notes is read again for each walk (its files' digests are checked each time), so that memory
-does not grow with it. Few instances are held: reading them again would cost more than it saves.
+does not grow with it. A small dataset is held: reading it again would cost more than it saves.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -20,11 +20,11 @@ class Instances:
 
     Attributes:
         available: how many the dataset has, before sampling.
-        numbered: whether all units are rising numbers, as those are that a loader gives to rows without a patient.
+        numbered: whether all units are rising numbers, as a loader numbers rows without a patient.
     """
 
     def __init__(self, read: Read, limit: int | None = None, seed: int = 0) -> None:
-        """Walk the dataset once, which finds whatever is wrong with it.
+        """Walk the dataset once, which checks every row.
 
         Args:
             read: starts a walk over the whole dataset.
@@ -32,22 +32,30 @@ class Instances:
             seed: another seed, another choice.
         """
         self._read = read
+        self.available = 0
+        self.numbered = True
         held: list[Instance] | None = []
-        self.available, size = 0, 0
-        self.numbered, last = True, -1
+        characters = 0
+        last_number = -1
         for instance in read():
             self.available += 1
-            number = _row_number(instance.unit) if self.numbered else None
-            self.numbered, last = number is not None and number > last, last if number is None else number
+            if self.numbered:
+                number = _read_row_number(instance.unit)
+                self.numbered = number is not None and number > last_number
+                last_number = last_number if number is None else number
             if held is not None:
                 held.append(instance)
-                size += _OVERHEAD + sum(len(message.content) for message in instance.messages)
-                size += sum(map(len, instance.extra.values())) + sum(len(one.text) for one in instance.references)
-                if size > HELD_CHARACTERS:
+                characters += _measure_instance(instance)
+                if characters > HELD_CHARACTERS:
                     held = None
         if limit is not None and limit < self.available:
-            held = sample(held, limit, seed) if held is not None else _picked(read(), self.available, limit, seed)
+            held = self._sample(held, limit, seed)
         self._held = held
+
+    def _sample(self, held: list[Instance] | None, limit: int, seed: int) -> list[Instance]:
+        if held is not None:
+            return sample(held, limit, seed)
+        return _read_sampled(self._read(), self.available, limit, seed)
 
     def __len__(self) -> int:
         return self.available if self._held is None else len(self._held)
@@ -56,12 +64,25 @@ class Instances:
         return iter(self._read() if self._held is None else self._held)
 
 
-def _row_number(unit: str) -> int | None:
+def _measure_instance(instance: Instance) -> int:
+    """Return about how much memory an instance takes, in characters."""
+    messages = sum(len(message.content) for message in instance.messages)
+    extra = sum(len(text) for text in instance.extra.values())
+    references = sum(len(reference.text) for reference in instance.references)
+    return _OVERHEAD + messages + extra + references
+
+
+def _read_row_number(unit: str) -> int | None:
     number = unit.rpartition("/")[2]
     return int(number) if number.isascii() and number.isdigit() and len(number) < 19 else None
 
 
-def _picked(walk: Iterable[Instance], available: int, limit: int, seed: int) -> list[Instance]:
-    place = {position: order for order, position in enumerate(sample(range(available), limit, seed))}
-    found = [(place[position], instance) for position, instance in enumerate(walk) if position in place]
-    return [instance for _, instance in sorted(found, key=lambda pair: pair[0])]
+def _read_sampled(walk: Iterable[Instance], available: int, limit: int, seed: int) -> list[Instance]:
+    """Return the sampled instances in the sample's order, without holding the others."""
+    sampled_positions = sample(range(available), limit, seed)
+    wanted_positions = frozenset(sampled_positions)
+    instances = {}
+    for position, instance in enumerate(walk):
+        if position in wanted_positions:
+            instances[position] = instance
+    return [instances[position] for position in sampled_positions]

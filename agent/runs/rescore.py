@@ -6,7 +6,7 @@ its old scores or its new ones, never some of each.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 
 from agent.errors import BenchmarkError
@@ -15,11 +15,11 @@ from agent.metrics import Labelled, Means
 from agent.results.purged import describe_purged, is_purged
 from agent.results.summarize import summarise_run
 from agent.scoring.deferred import bind_encoder, compute_later_scores
-from agent.scoring.jury_scores import Judged, compute_jury_scores, read_judged_answer, regrade
+from agent.scoring.jury_scores import Judged, read_judged_answer, regrade, score_by_jury
 from agent.scoring.measures import Rules
 from agent.scoring.score import MeasuredScore, score_response
 from agent.scoring.whole_run import compute_run_scores
-from agent.store import Run, Seat, Store, StoredInstance
+from agent.store import Judgement, Run, Seat, Store, StoredInstance
 from agent.vocabulary import Failure, Instance, Response, Scoring, ScoringChoice, Unscored
 
 BATCH = 500  # instances whose new scores are written at a time
@@ -28,7 +28,7 @@ _NOTHING = Means()
 
 @dataclass(frozen=True, slots=True)
 class ScoreChange:
-    """What scoring again did to one metric. `changed` of its `instances` have another score or reason now."""
+    """The effect of scoring again on one metric. `changed` of its `instances` have another score or reason now."""
 
     metric: str
     before: float | None
@@ -39,11 +39,19 @@ class ScoreChange:
 
 @dataclass(frozen=True, slots=True)
 class Rescored:
-    """One run after it. `left` says why it was left as it was; empty if it was scored again."""
+    """A run after scoring again. `left` says why it was left as it was; empty if it was scored."""
 
     run: Run
     changes: tuple[ScoreChange, ...] = ()
     left: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _MetricSeat:
+    """A stored seat of the jury, and the metric that its score counts for."""
+
+    metric: str
+    judged: Judged
 
 
 def rescore_suite(
@@ -67,10 +75,12 @@ def rescore_suite(
 
 
 def find_lost_rules(store: Store, suite: str, scoring: ScoringChoice | None) -> dict[Scoring, int]:
-    """Return by whose rules figures would go that stand beside others now, and of how many runs."""
-    both = sum(run.details.scoring == "both" and not run.imported for run in store.runs.select(suite))
+    """Return the rules whose figures this scoring would delete, with the number of runs that hold them."""
     others: dict[ScoringChoice, Scoring] = {"intramural": "helm", "helm": "intramural"}
-    return {others[scoring]: both} if scoring in others and both else {}
+    if scoring not in others:
+        return {}
+    runs_by_both = [run for run in store.runs.select(suite) if run.details.scoring == "both" and not run.imported]
+    return {others[scoring]: len(runs_by_both)} if runs_by_both else {}
 
 
 def _rescore(store: Store, run: Run, scoring: ScoringChoice | None, means: Means) -> Rescored:
@@ -78,44 +88,53 @@ def _rescore(store: Store, run: Run, scoring: ScoringChoice | None, means: Means
         return Rescored(run, left="it was imported, with scores made elsewhere")
     try:
         rules = bind_encoder(Rules.of_run(run.details, scoring), means)
-    except BenchmarkError as lacking:
-        return Rescored(run, left=str(lacking))
+    except BenchmarkError as error:
+        return Rescored(run, left=str(error))
     with store.runs.lock(run.run_id):
-        before = _values(store, run)
-        if purged := describe_purged(store, run.run_id):
+        purged = describe_purged(store, run.run_id)
+        if purged:
             return Rescored(run, left=purged)
-        lost = _lost_judgements(store, run.run_id)
-        if lost:
-            return Rescored(run, left=f"what judges replied about {lost} answers was purged")
+        lost_replies = _count_lost_replies(store, run.run_id)
+        if lost_replies:
+            return Rescored(run, left=f"what judges replied about {lost_replies} answers was purged")
+        before = _read_values(store, run)
         changed = _draft(store, run.run_id, rules, means)
-        store.scores.put_draft_in_place(
-            run.run_id,
-            rules.put_into(run.details),
-            # The plan as `run` would make it now: the same command then finds nothing left to do.
-            store.identities.plan_digest(
-                (
-                    (one.instance, one.request_key)
-                    for one in store.answers.read_each_instance(run.run_id)
-                    if one.instance
-                ),
-                rules.identity(),
-            ),
-            compute_run_scores(rules, _answered(store, run.run_id)),
-        )
-        now = store.runs.find(run.run_id)
-        assert now is not None
-        after = _values(store, now)
+        _put_draft_in_place(store, run, rules)
+        rescored_run = store.runs.find(run.run_id)
+        assert rescored_run is not None
+        after = _read_values(store, rescored_run)
         instances = store.answers.count_instances(run.run_id)
-    names = dict.fromkeys((*after, *before))
-    return Rescored(
-        now, tuple(ScoreChange(name, before.get(name), after.get(name), changed[name], instances) for name in names)
+    changes = []
+    for metric in dict.fromkeys((*after, *before)):
+        changes.append(
+            ScoreChange(
+                metric=metric,
+                before=before.get(metric),
+                after=after.get(metric),
+                changed=changed[metric],
+                instances=instances,
+            )
+        )
+    return Rescored(rescored_run, tuple(changes))
+
+
+def _put_draft_in_place(store: Store, run: Run, rules: Rules) -> None:
+    """Replace a run's scores and metrics of the whole run in one transaction."""
+    requests = (
+        (stored.instance, stored.request_key)
+        for stored in store.answers.read_each_instance(run.run_id)
+        if stored.instance
     )
+    # The plan's digest is the one that `run` would make now, so that the same command finds no work left.
+    plan_digest = store.identities.plan_digest(requests, rules.identity())
+    whole_run_scores = compute_run_scores(rules, _read_answered(store, run.run_id))
+    store.scores.put_draft_in_place(run.run_id, rules.put_into(run.details), plan_digest, whole_run_scores)
 
 
 def score_again(
     store: Store, run: Run, positions: Sequence[int], means: Means = _NOTHING
 ) -> Iterator[tuple[int, Mapping[str, float | Unscored] | None]]:
-    """Yield what this version makes of stored answers; nothing is written.
+    """Yield the scores that this version gives to stored answers, and write nothing.
 
     Metrics of the whole run are left out: no instance has a score under one.
 
@@ -126,11 +145,11 @@ def score_again(
         means: for metrics that need more than the answer.
 
     Yields:
-        Position and score by metric, each position once and in no order; None for the scores where the question, the
-        answer or a judge's reply that they rest on was purged.
+        Position and scores by metric, each position once, in any order. The scores are None where the question, the
+        answer or a judge's reply was purged.
 
     Raises:
-        BenchmarkError: a metric needs an encoder, and there is none or another than the run was measured with.
+        BenchmarkError: a metric needs the encoder that the run was measured with, and the site has none or another.
     """
     as_run = Rules.of_run(run.details)
     rules = bind_encoder(as_run, means)
@@ -140,18 +159,20 @@ def score_again(
             "Set bertscore_model and bertscore_layer in site.yaml to those of the run.",
         )
     settled = store.answers.read_settled_positions(run.run_id)
+    has_later_measures = any(measure.later for measure in rules.measures)
     measured_later: dict[int, dict[str, float | Unscored]] = {}
     cases: list[tuple[int, Instance, Response]] = []
     for start in range(0, len(positions), BATCH):
         page = positions[start : start + BATCH]
-        kept = _jury_seats(store, run.run_id, rules, page)
+        seats_by_position = _read_metric_seats(store, run.run_id, rules, page)
         for stored in store.answers.read_each_instance(run.run_id, page):
-            seats = kept.get(stored.position, [])
-            if stored.instance is None or is_purged(stored, settled) or _rests_on_lost_reply(seats):
+            seats = seats_by_position.get(stored.position, [])
+            has_lost_reply = any(_is_reply_lost(*seat.judged) for seat in seats)
+            if stored.instance is None or is_purged(stored, settled) or has_lost_reply:
                 yield stored.position, None
                 continue
-            scores = _scores_of(rules, stored, seats)
-            if isinstance(stored.response, Response) and any(measure.later for measure in rules.measures):
+            scores = _score_instance(rules, stored, seats)
+            if isinstance(stored.response, Response) and has_later_measures:
                 measured_later[stored.position] = scores
                 cases.append((stored.position, stored.instance, stored.response))
             else:
@@ -161,72 +182,96 @@ def score_again(
     yield from measured_later.items()
 
 
-def _scores_of(
-    rules: Rules, stored: StoredInstance, seats: Sequence[tuple[str, Judged]]
-) -> dict[str, float | Unscored]:
-    """Return the scores of one instance by metric, but for what is measured in batches; none if it was not asked."""
-    result = _result(stored)
+def _score_instance(rules: Rules, stored: StoredInstance, seats: Sequence[_MetricSeat]) -> dict[str, float | Unscored]:
+    """Return the scores of one instance by metric, without those measured in batches; empty if it was not asked."""
+    result = _read_result(stored)
     if result is None or stored.instance is None:
         return {}
-    judged = [one for _, one in _judged_again(rules, stored.instance, result, seats)]
+    judged = [seat.judged for seat in _judge_again(rules, stored.instance, result, seats)]
     scores: dict[str, float | Unscored] = {}
-    for verdict in _verdicts(rules, stored.instance, result, judged):
-        if not verdict.measure.of_whole_run and not isinstance(verdict.value, Labelled):
-            scores[verdict.measure.name] = verdict.value
+    for score in _score_result(rules, stored.instance, result, judged):
+        if not score.measure.of_whole_run and not isinstance(score.value, Labelled):
+            scores[score.measure.name] = score.value
     return scores
 
 
-def _rests_on_lost_reply(seats: Sequence[tuple[str, Judged]]) -> bool:
-    """Whether a seat's verdict cannot be read again."""
-    return any(seat.judgement_key is not None and not judgement.replies for _, (seat, judgement) in seats)
-
-
-def _lost_judgements(store: Store, run_id: str) -> int:
+def _count_lost_replies(store: Store, run_id: str) -> int:
     """Return how many answers have a seat whose verdict cannot be read again."""
-    return sum(
-        any(seat.judgement_key is not None and not judgement.replies for _, seat, judgement in seats)
-        for page in _pages(store, run_id)
-        for seats in store.juries.read_every_seat(run_id, page).values()
-    )
+    lost = 0
+    for page in _split_into_pages(store, run_id):
+        for seats in store.juries.read_every_seat(run_id, page).values():
+            if any(_is_reply_lost(seat, judgement) for _, seat, judgement in seats):
+                lost += 1
+    return lost
 
 
-def _pages(store: Store, run_id: str) -> Iterator[range]:
+def _is_reply_lost(seat: Seat, judgement: Judgement) -> bool:
+    """Whether a seat rests on a reply whose text was purged."""
+    return seat.judgement_key is not None and not judgement.replies
+
+
+def _split_into_pages(store: Store, run_id: str) -> Iterator[range]:
     positions = range(store.answers.count_instances(run_id))
-    return (positions[start : start + BATCH] for start in range(0, len(positions), BATCH))
+    for start in range(0, len(positions), BATCH):
+        yield positions[start : start + BATCH]
 
 
 def _draft(store: Store, run_id: str, rules: Rules, means: Means) -> Counter[str]:
     """Draft the new score of every instance that has an answer or a reason; return how many changed, by metric."""
     store.scores.drop_draft(run_id)
     changed: Counter[str] = Counter()
-    for page in _pages(store, run_id):
-        scores: list[tuple[int, str, float | Unscored]] = []
-        labelled: list[tuple[int, str, Unscored | None]] = []
-        seats: list[tuple[int, str, Seat]] = []
-        kept = _jury_seats(store, run_id, rules, page)
+    for page in _split_into_pages(store, run_id):
+        draft = _DraftPage(changed)
+        seats_by_position = _read_metric_seats(store, run_id, rules, page)
         for stored in store.answers.read_each_instance(run_id, page):
-            result = _result(stored)
-            if result is None or stored.instance is None:
-                continue
-            judged = _judged_again(rules, stored.instance, result, kept.get(stored.position, []))
-            seats += [(stored.position, name, seat) for name, (seat, _) in judged]
-            for verdict in _verdicts(rules, stored.instance, result, [one for _, one in judged]):
-                name, value = verdict.measure.name, verdict.value
-                if verdict.measure.of_whole_run:
-                    labelled.append((stored.position, name, value if isinstance(value, Unscored) else None))
-                elif not isinstance(value, Labelled):
-                    scores.append((stored.position, name, value))
-                    changed[name] += stored.scores.get(name) != value
-        store.scores.draft(run_id, scores, labelled, seats)
+            draft.add(rules, stored, seats_by_position.get(stored.position, []))
+        store.scores.draft(run_id, draft.scores, draft.labelled, draft.seats)
     _draft_later(store, run_id, rules, means, changed)
     return changed
 
 
+@dataclass(slots=True)
+class _DraftPage:
+    """New scores of one page of instances.
+
+    Attributes:
+        changed: instances whose score is another now, by metric.
+        scores: by position and metric.
+        labelled: positions that metrics of the whole run count, with the reason of those that have no label.
+        seats: by position and metric.
+    """
+
+    changed: Counter[str]
+    scores: list[tuple[int, str, float | Unscored]] = field(default_factory=list)
+    labelled: list[tuple[int, str, Unscored | None]] = field(default_factory=list)
+    seats: list[tuple[int, str, Seat]] = field(default_factory=list)
+
+    def add(self, rules: Rules, stored: StoredInstance, seats: Sequence[_MetricSeat]) -> None:
+        """Score one instance again, unless it was not asked yet."""
+        result = _read_result(stored)
+        if result is None or stored.instance is None:
+            return
+        judged_seats = _judge_again(rules, stored.instance, result, seats)
+        for judged_seat in judged_seats:
+            seat, _ = judged_seat.judged
+            self.seats.append((stored.position, judged_seat.metric, seat))
+        judged = [judged_seat.judged for judged_seat in judged_seats]
+        for score in _score_result(rules, stored.instance, result, judged):
+            metric, value = score.measure.name, score.value
+            if score.measure.of_whole_run:
+                reason = value if isinstance(value, Unscored) else None
+                self.labelled.append((stored.position, metric, reason))
+            elif not isinstance(value, Labelled):
+                self.scores.append((stored.position, metric, value))
+                if stored.scores.get(metric) != value:
+                    self.changed[metric] += 1
+
+
 def _draft_later(store: Store, run_id: str, rules: Rules, means: Means, changed: Counter[str]) -> None:
-    """Draft what is measured in batches; count what changed."""
+    """Draft the scores that are measured in batches; count those that changed."""
     before: dict[int, Mapping[str, float | Unscored]] = {}  # of the cases that are being measured
 
-    def cases() -> Iterator[tuple[int, Instance, Response]]:
+    def read_cases() -> Iterator[tuple[int, Instance, Response]]:
         for stored in store.answers.read_each_instance(run_id):
             if stored.instance is not None and stored.response is not None:
                 before[stored.position] = stored.scores
@@ -234,67 +279,74 @@ def _draft_later(store: Store, run_id: str, rules: Rules, means: Means, changed:
 
     if not any(measure.later for measure in rules.measures):
         return
-    measured = compute_later_scores(rules, cases(), means)
-    while found := list(islice(measured, BATCH)):
-        for position, name, value in found:
-            changed[name] += before[position].get(name) != value
-        for position in [position for position in before if position < found[-1][0]]:
+    scores = compute_later_scores(rules, read_cases(), means)
+    while batch := list(islice(scores, BATCH)):
+        for position, metric, value in batch:
+            if before[position].get(metric) != value:
+                changed[metric] += 1
+        last_position, _, _ = batch[-1]
+        finished = [position for position in before if position < last_position]
+        for position in finished:  # their old scores are needed no more
             del before[position]
-        store.scores.draft(run_id, found)
+        store.scores.draft(run_id, batch)
 
 
-def _jury_seats(store: Store, run_id: str, rules: Rules, page: Sequence[int]) -> dict[int, list[tuple[str, Judged]]]:
-    """Return the metric and the stored seat of every seat of these answers, by position."""
+def _read_metric_seats(store: Store, run_id: str, rules: Rules, page: Sequence[int]) -> dict[int, list[_MetricSeat]]:
+    """Return the stored seats of these answers by position."""
     if not any(measure.of_jury for measure in rules.measures):
         return {}
-    found = store.juries.read_every_seat(run_id, page)
-    return {place: [(metric, (seat, said)) for metric, seat, said in seats] for place, seats in found.items()}
+    seats_by_position: dict[int, list[_MetricSeat]] = {}
+    for position, seats in store.juries.read_every_seat(run_id, page).items():
+        seats_by_position[position] = [_MetricSeat(metric, (seat, judgement)) for metric, seat, judgement in seats]
+    return seats_by_position
 
 
-def _judged_again(
-    rules: Rules,
-    instance: Instance,
-    result: Response | Failure,
-    kept: Sequence[tuple[str, Judged]],
-) -> list[tuple[str, Judged]]:
-    """Return the seats with what this version makes of the stored replies."""
+def _judge_again(
+    rules: Rules, instance: Instance, result: Response | Failure, seats: Sequence[_MetricSeat]
+) -> list[_MetricSeat]:
+    """Read the stored replies of the seats by the rules of this version."""
     answer = read_judged_answer(rules, result) if isinstance(result, Response) else None
-    if not kept or not isinstance(answer, str):
-        return list(kept)
+    if not seats or not isinstance(answer, str):
+        return list(seats)
     use = next(measure.use for measure in rules.measures if measure.of_jury)
-    again = regrade([one for _, one in kept], use, build_matter(instance, answer).texts)
-    return [(name, one) for (name, _), one in zip(kept, again, strict=True)]
+    regraded = regrade([seat.judged for seat in seats], use, build_matter(instance, answer).texts)
+    return [_MetricSeat(seat.metric, judged) for seat, judged in zip(seats, regraded, strict=True)]
 
 
-def _verdicts(
+def _score_result(
     rules: Rules, instance: Instance, result: Response | Failure, judged: Sequence[Judged]
 ) -> Iterator[MeasuredScore]:
-    """Yield what an answer is worth, but for what is measured in batches."""
-    answered = isinstance(result, Response)
-    for verdict in score_response(rules, instance, result):
-        if not (answered and (verdict.measure.of_jury or verdict.measure.later)):
-            yield verdict
+    """Yield an answer's scores, without those that are measured in batches."""
+    is_answered = isinstance(result, Response)
+    for score in score_response(rules, instance, result):
+        is_scored_elsewhere = score.measure.of_jury or score.measure.later
+        if not (is_answered and is_scored_elsewhere):
+            yield score
     if isinstance(result, Response):
-        yield from compute_jury_scores(rules, result, judged)
+        yield from score_by_jury(rules, result, judged)
 
 
-def _result(stored: StoredInstance) -> Response | Failure | None:
-    """Return what the instance's request brought; None if it was not asked yet."""
+def _read_result(stored: StoredInstance) -> Response | Failure | None:
+    """Return the stored answer to an instance, or the reason of its failure; None if it was not asked yet."""
     if stored.response is not None:
         return stored.response
-    reasons = (score.reason for score in stored.scores.values() if isinstance(score, Unscored))
-    reason = next(reasons, None)
-    return None if reason is None else Failure(reason)
+    for score in stored.scores.values():
+        if isinstance(score, Unscored):
+            return Failure(score.reason)
+    return None
 
 
-def _answered(store: Store, run_id: str) -> Iterator[tuple[Instance, Response]]:
+def _read_answered(store: Store, run_id: str) -> Iterator[tuple[Instance, Response]]:
     for stored in store.answers.read_each_instance(run_id):
         if stored.instance is not None and stored.response is not None:
             yield stored.instance, stored.response
 
 
-def _values(store: Store, run: Run) -> dict[str, float | None]:
+def _read_values(store: Store, run: Run) -> dict[str, float | None]:
     """Return every metric's value, those by HELM's rules too."""
-    metrics = summarise_run(store, run).metrics
-    pairs = ((one, one.twin) for one in metrics)
-    return {metric.metric: metric.mean.value for pair in pairs for metric in pair if metric is not None}
+    values: dict[str, float | None] = {}
+    for metric in summarise_run(store, run).metrics:
+        values[metric.metric] = metric.mean.value
+        if metric.twin is not None:
+            values[metric.twin.metric] = metric.twin.mean.value
+    return values

@@ -26,7 +26,7 @@ from agent.runs.answers_file import AnswersFile
 from agent.runs.definition import build_parser, choose_lineage
 from agent.runs.judgements_file import JudgementsFile
 from agent.scoring.deferred import bind_encoder, compute_later_scores
-from agent.scoring.jury_scores import Judged, compute_jury_scores, read_judged_answer
+from agent.scoring.jury_scores import Judged, read_judged_answer, score_by_jury
 from agent.scoring.measures import HELM_TWIN, Rules
 from agent.scoring.score import MeasuredScore, score_response
 from agent.scoring.whole_run import GatheredLabels
@@ -286,7 +286,7 @@ class _Tally:
             if isinstance(result, Failure) or not (measure.of_jury or measure.later):
                 self._add(unit, instance, verdict)
         if isinstance(result, Response):
-            for verdict in compute_jury_scores(self._rules, result, judged):
+            for verdict in score_by_jury(self._rules, result, judged):
                 self._add(unit, instance, verdict, [seat for seat, _ in judged])
 
     def _add(self, unit: bytes, instance: Instance, verdict: MeasuredScore, seats: Sequence[Seat] = ()) -> None:

@@ -1,6 +1,7 @@
-"""Metrics that are computed from stored answers, once they are there: in batches, or in several processes.
+"""Compute metrics from stored answers: in batches, or in several processes.
 
-`bind_encoder` is called where rules are made, before anything is asked; `compute_later_scores` when the answers are there.
+Call `bind_encoder` where rules are made, before any question is asked; `compute_later_scores` once the answers are
+stored.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,25 +13,25 @@ from agent.scoring.measures import Measure, Rules
 from agent.scoring.score import select_answer
 from agent.vocabulary import Instance, Response, Score, Unscored
 
-Case = tuple[int, Instance, Response]  # position, what was asked, what came back
+Case = tuple[int, Instance, Response]  # with the instance's position
+_Key = tuple[int, str]  # position, and the measure's name
 
 BATCH_CASES = 256
 BATCH_CHARACTERS = 300_000  # of answers and references in a batch: some 70,000 tokens, 200 MB of an encoder's vectors
 
 
 def bind_encoder(rules: Rules, means: Means) -> Rules:
-    """Return the rules with what their metrics are measured by: an encoder's digest and layer are part of them.
+    """Return the rules with the encoder that their metrics are measured by: its digest and layer are part of them.
 
     Raises:
-        BenchmarkError: a metric needs an encoder, and there is none that can be used; says what to do.
+        BenchmarkError: a metric needs an encoder, and the site has none that can be used; names the remedy.
     """
-    return replace(rules, measures=tuple(_measured_by(measure, means) for measure in rules.measures))
-
-
-def _measured_by(measure: Measure, means: Means) -> Measure:
-    if measure.use.name not in bert_score.NAMES:
-        return measure
-    return replace(measure, use=bert_score.with_encoder(measure.use, means))
+    measures = []
+    for measure in rules.measures:
+        needs_encoder = measure.use.name in bert_score.NAMES
+        use = bert_score.with_encoder(measure.use, means) if needs_encoder else measure.use
+        measures.append(replace(measure, use=use))
+    return replace(rules, measures=tuple(measures))
 
 
 def compute_later_scores(
@@ -38,74 +39,83 @@ def compute_later_scores(
 ) -> Iterator[tuple[int, str, Score | Unscored]]:
     """Yield (position, measure's name, value) for every case and every measure of `rules` that is computed later.
 
-    In the order of the cases, batch by batch: one batch is in memory at a time, and an answer that cannot be scored at
-    all (blank, cut off within its thoughts) comes with the reason for that.
+    Values come in the order of the cases, with one batch in memory at a time. An answer that cannot be scored (blank,
+    cut off within its thoughts) comes with its reason.
 
     Raises:
-        BenchmarkError: an encoder is needed, and there is none that can be used.
+        BenchmarkError: a metric needs an encoder, and the site has none that can be used.
     """
     means = means or Means()
     measures = [measure for measure in rules.measures if measure.later]
     if not measures:
         return
     with RougeWorkers(means.workers) as workers:
-        for batch in _batches(cases):
-            yield from _scores(rules, measures, batch, workers, means)
+        for batch in _split_into_batches(cases):
+            yield from _score_batch(rules, measures, batch, workers, means)
 
 
-def _scores(
+def _score_batch(
     rules: Rules, measures: list[Measure], batch: list[Case], workers: RougeWorkers, means: Means
 ) -> Iterator[tuple[int, str, Score | Unscored]]:
-    values: dict[tuple[int, str], Score | Unscored] = {}
-    by_words: dict[tuple[int, str], rouge.RougeComparison] = {}
-    by_vectors: dict[tuple[int, str], bert_score.BertScoreComparison] = {}
+    scores: dict[_Key, Score | Unscored] = {}
+    rouge_comparisons: dict[_Key, rouge.RougeComparison] = {}
+    bert_comparisons: dict[_Key, bert_score.BertScoreComparison] = {}
     for position, instance, response in batch:
         for measure in measures:
-            key, use = (position, measure.name), measure.use
+            key = (position, measure.name)
             answer = select_answer(rules, response, measure.rules)
             if isinstance(answer, Unscored):
-                values[key] = answer
-            elif use.name in bert_score.NAMES:
-                by_vectors[key] = bert_score.comparison(answer, instance, measure.rules)
-            elif isinstance(compared := rouge.comparison(use, answer, instance, measure.rules), Unscored):
-                values[key] = compared
+                scores[key] = answer
+                continue
+            if measure.use.name in bert_score.NAMES:
+                bert_comparisons[key] = bert_score.comparison(answer, instance, measure.rules)
+                continue
+            comparison = rouge.comparison(measure.use, answer, instance, measure.rules)
+            if isinstance(comparison, Unscored):
+                scores[key] = comparison
             else:
-                by_words[key] = compared
-    figures = workers.begin(list(by_words.values()))  # other processes may compute while this one sees to the encoder
-    values |= _by_vectors(measures, by_vectors, means)
-    values |= zip(by_words, figures(), strict=True)
+                rouge_comparisons[key] = comparison
+    # Other processes may compute ROUGE while this one runs the encoder.
+    wait_for_rouge = workers.begin(list(rouge_comparisons.values()))
+    scores |= _compute_bert_scores(measures, bert_comparisons, means)
+    scores |= zip(rouge_comparisons, wait_for_rouge(), strict=True)
     for position, _, _ in batch:
         for measure in measures:
-            yield position, measure.name, values[position, measure.name]
+            yield position, measure.name, scores[position, measure.name]
 
 
-def _by_vectors(
-    measures: list[Measure], compared: dict[tuple[int, str], bert_score.BertScoreComparison], means: Means
-) -> Iterator[tuple[tuple[int, str], Score | Unscored]]:
-    """Compare once what several measures of one answer look at: all three figures come together."""
-    if not compared:
-        return
-    once = list(dict.fromkeys(compared.values()))
-    triples = dict(zip(once, bert_score.triples(once, means), strict=True))
-    place = {
-        measure.name: bert_score.NAMES.index(measure.use.name)
-        for measure in measures
-        if measure.use.name in bert_score.NAMES
-    }
-    for key, one in compared.items():
-        triple = triples[one]
-        yield key, triple if isinstance(triple, Unscored) else triple[place[key[1]]]
+def _compute_bert_scores(
+    measures: list[Measure], comparisons: dict[_Key, bert_score.BertScoreComparison], means: Means
+) -> dict[_Key, Score | Unscored]:
+    """Compare each pair of texts once: precision, recall and F1 come together, for all measures that ask for them."""
+    if not comparisons:
+        return {}
+    distinct = list(dict.fromkeys(comparisons.values()))
+    triples = dict(zip(distinct, bert_score.triples(distinct, means), strict=True))
+    index_by_measure = {}
+    for measure in measures:
+        if measure.use.name in bert_score.NAMES:
+            index_by_measure[measure.name] = bert_score.NAMES.index(measure.use.name)
+    scores: dict[_Key, Score | Unscored] = {}
+    for (position, name), comparison in comparisons.items():
+        triple = triples[comparison]
+        if isinstance(triple, Unscored):
+            scores[position, name] = triple
+        else:
+            scores[position, name] = triple[index_by_measure[name]]
+    return scores
 
 
-def _batches(cases: Iterable[Case]) -> Iterator[list[Case]]:
+def _split_into_batches(cases: Iterable[Case]) -> Iterator[list[Case]]:
     batch: list[Case] = []
-    held = 0
+    characters = 0
     for case in cases:
         _, instance, response = case
         batch.append(case)
-        held += len(response.text) + sum(len(reference.text) for reference in instance.references)
-        if len(batch) >= BATCH_CASES or held >= BATCH_CHARACTERS:
+        characters += len(response.text) + sum(len(reference.text) for reference in instance.references)
+        if len(batch) >= BATCH_CASES or characters >= BATCH_CHARACTERS:
             yield batch
-            batch, held = [], 0
+            batch = []
+            characters = 0
     if batch:
         yield batch

@@ -1,4 +1,4 @@
-"""What the seats of a jury make of one answer, by our rules and by HELM's. Pure."""
+"""Compute the score of one answer from the seats of its jury, by our rules and by HELM's. Pure."""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,7 +6,7 @@ from agent.jury.rubric import Rubric, read_rubric
 from agent.jury.seats import compute_helm_jury_score, compute_jury_score, fill_seat, is_open
 from agent.jury.verdict import remove_mark
 from agent.metrics import MetricUse
-from agent.scoring.measures import Rules
+from agent.scoring.measures import Measure, Rules
 from agent.scoring.score import MeasuredScore, select_answer
 from agent.store import Judgement, Seat
 from agent.vocabulary import Reason, Response, Unscored
@@ -15,62 +15,73 @@ Judged = tuple[Seat, Judgement]  # a seat, and the replies that it rests on
 
 
 def read_judged_answer(rules: Rules, response: Response) -> str | Unscored:
-    """Return the text that judges are shown, or why there is none: a blank answer never goes to them."""
+    """Return the text that judges are shown; a blank answer is never shown and comes with its reason."""
     return select_answer(rules, response, "intramural")
 
 
 def regrade(judged: Sequence[Judged], use: MetricUse, texts: tuple[str, ...]) -> list[Judged]:
     """Read the stored replies of a jury's seats again, by the rules of this version.
 
-    A seat whose judge is to be asked again stays so, unless what it replied is a verdict now.
+    A seat whose judge is to be asked again stays open, unless its reply is a valid verdict now.
 
     Args:
         judged: seats with the replies that they rest on.
         use: their jury.
-        texts: the case's. Judges outside were shown others, which are kept with their replies.
+        texts: of the case. Outside judges saw redacted texts, which are stored with their replies.
     """
     rubric = read_rubric(use)
-    return [(_regraded(seat, judgement, rubric, texts), judgement) for seat, judgement in judged]
+    return [(_regrade_seat(seat, judgement, rubric, texts), judgement) for seat, judgement in judged]
 
 
-def _regraded(seat: Seat, judgement: Judgement, rubric: Rubric, texts: tuple[str, ...]) -> Seat:
+def _regrade_seat(seat: Seat, judgement: Judgement, rubric: Rubric, texts: tuple[str, ...]) -> Seat:
     if seat.judgement_key is None or not judgement.replies:
         return seat
     filled = fill_seat(seat.seat, seat.judgement_key, judgement, rubric, texts)
-    return seat if filled.grades is None and is_open(seat) else filled
+    is_still_open = filled.grades is None and is_open(seat)
+    return seat if is_still_open else filled
 
 
-def compute_jury_scores(rules: Rules, response: Response, judged: Sequence[Judged]) -> Iterator[MeasuredScore]:
-    """Yield what an answer is worth under every measure that a jury gives.
-
-    HELM grades a blank answer by default; its rule waits as ours does until every judge has replied something.
+def score_by_jury(rules: Rules, response: Response, judged: Sequence[Judged]) -> Iterator[MeasuredScore]:
+    """Yield the score of an answer under every measure of the jury.
 
     Args:
         rules: the run's.
-        response: what the model answered.
-        judged: the seats in order, those that there are.
+        response: the model's answer.
+        judged: the stored seats, in order.
     """
     for measure in rules.measures:
         if not measure.of_jury:
             continue
         answer = select_answer(rules, response, measure.rules)
-        seats = len(measure.use.judges)
         if isinstance(answer, Unscored):
             yield MeasuredScore(measure, answer)
         elif measure.rules == "intramural":
-            found = (
-                compute_jury_score([seat for seat, _ in judged], measure.use) if seats else Unscored(Reason.NOT_JUDGED)
-            )
-            yield MeasuredScore(measure, found)
-        elif not seats or (answer.strip() and (len(judged) < seats or any(is_open(seat) for seat, _ in judged))):
-            yield MeasuredScore(measure, Unscored(Reason.NOT_JUDGED))
+            yield MeasuredScore(measure, _score_by_our_rules(measure, judged))
         else:
-            replies = [_first_reply(judgement, read_rubric(measure.use)) for _, judgement in judged]
-            yield MeasuredScore(measure, compute_helm_jury_score(replies if answer.strip() else [], measure.use))
+            yield MeasuredScore(measure, _score_by_helm_rules(measure, answer, judged))
 
 
-def _first_reply(judgement: Judgement, rubric: Rubric) -> str | None:
-    """Return the first reply as it would be to upstream's prompt, which asks for no mark."""
+def _score_by_our_rules(measure: Measure, judged: Sequence[Judged]) -> float | Unscored:
+    if not measure.use.judges:
+        return Unscored(Reason.NOT_JUDGED)
+    return compute_jury_score([seat for seat, _ in judged], measure.use)
+
+
+def _score_by_helm_rules(measure: Measure, answer: str, judged: Sequence[Judged]) -> float | Unscored:
+    """Return the score by HELM's rules, which grade a blank answer without asking a judge."""
+    if not measure.use.judges:
+        return Unscored(Reason.NOT_JUDGED)
+    if not answer.strip():
+        return compute_helm_jury_score([], measure.use)
+    is_seat_missing = len(judged) < len(measure.use.judges)
+    if is_seat_missing or any(is_open(seat) for seat, _ in judged):
+        return Unscored(Reason.NOT_JUDGED)
+    rubric = read_rubric(measure.use)
+    return compute_helm_jury_score([_read_first_reply(judgement, rubric) for _, judgement in judged], measure.use)
+
+
+def _read_first_reply(judgement: Judgement, rubric: Rubric) -> str | None:
+    """Return the first reply without its mark, which HELM's prompt does not ask for."""
     if not judgement.replies:
         return None
     return remove_mark(judgement.replies[0].text, rubric, judgement.marker)

@@ -1,4 +1,4 @@
-"""What a run measures: each metric of its benchmark by the right rules, by HELM's, or by both side by side."""
+"""Choose the measures of a run: each metric of its benchmark by our rules, by HELM's, or by both side by side."""
 
 import json
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ class Measure:
 
     @property
     def of_jury(self) -> bool:
-        """Whether a jury gives it: what it is rests on stored judgements, not on the answer alone."""
+        """Whether a jury gives it: its score rests on stored judgements, not on the answer alone."""
         return self.use.name in JUDGED
 
     @property
@@ -33,16 +33,17 @@ class Measure:
 
     @property
     def of_whole_run(self) -> bool:
-        """Whether only the whole run has it: no single answer has a score."""
+        """Whether only the whole run has a score, and no single answer."""
         return METRICS[self.use.name].fn is None
 
     def to_keep(self) -> KeptMetric:
-        """Return the record that is kept of it with the run."""
+        """Return the measure's record in the details of a run."""
         spec = METRICS[self.use.name]
+        is_twin = self.name.endswith(HELM_TWIN)
         return KeptMetric(
             name=self.name,
             metric=self.use.name,
-            display_name=spec.display_name + (" by HELM's rules" if self.name.endswith(HELM_TWIN) else ""),
+            display_name=f"{spec.display_name} by HELM's rules" if is_twin else spec.display_name,
             helm_name=self.use.helm_name or self.use.name,
             low=self.use.scale.low if self.of_jury else spec.low,
             high=self.use.scale.high if self.of_jury else spec.high,
@@ -50,7 +51,7 @@ class Measure:
             scoring=self.rules,
             whole_run=self.of_whole_run,
             options=dict(self.use.options),
-            jury=_jury_to_keep(self.use) if self.of_jury else None,
+            jury=_build_jury_record(self.use) if self.of_jury else None,
         )
 
 
@@ -73,17 +74,17 @@ class Rules:
     @classmethod
     def of(cls, uses: Sequence[MetricUse], scoring: ScoringChoice, parser: AnswerParser, lineage: str) -> Self:
         """Say how the metrics `uses` are scored."""
-        return cls(scoring, _measures(uses, scoring), parser, lineage)
+        return cls(scoring, _build_measures(uses, scoring), parser, lineage)
 
     @classmethod
     def of_run(cls, details: RunDetails, scoring: ScoringChoice | None = None) -> Self:
         """Say how a stored run was scored, or would be by another choice."""
-        uses = [_use_of(metric) for metric in details.metrics if not metric.name.endswith(HELM_TWIN)]
+        uses = [_read_use(metric) for metric in details.metrics if not metric.name.endswith(HELM_TWIN)]
         parser = details.parser or AnswerParser("text")
         return cls.of(uses, scoring or details.scoring, parser, details.lineage)
 
     def list_stored_metrics(self) -> tuple[KeptMetric, ...]:
-        """Return the records that are kept of its measures with the run."""
+        """Return the records of the measures in the details of a run."""
         return tuple(measure.to_keep() for measure in self.measures)
 
     def put_into(self, details: RunDetails) -> RunDetails:
@@ -97,17 +98,21 @@ class Rules:
         )
 
     def identity(self) -> list[str]:
-        """Return what decides the scores besides the answers, as part of the plan's identity."""
-        uses = [f"{one.name} {json.dumps(dict(one.use.options), sort_keys=True)}" for one in self.measures]
-        juries = [
-            json.dumps(_jury_to_keep(one.use).to_json()) for one in self.measures if one.of_jury and one.use.judges
-        ]
-        parser = self.parser
-        read = [] if parser.kind in ("option_letter", "text") else [parser.kind, parser.field, parser.pattern]
-        return [__version__, self.scoring, self.lineage, *uses, *juries, *read]
+        """Return the texts that decide the scores besides the answers, as part of the plan's identity."""
+        identity = [__version__, self.scoring, self.lineage]
+        for measure in self.measures:
+            options = json.dumps(dict(measure.use.options), sort_keys=True)
+            identity.append(f"{measure.name} {options}")
+        for measure in self.measures:
+            if measure.of_jury and measure.use.judges:
+                identity.append(json.dumps(_build_jury_record(measure.use).to_json()))
+        # The identities of stored runs hold nothing of these two parsers: adding them would rescore every such run.
+        if self.parser.kind not in ("option_letter", "text"):
+            identity += [self.parser.kind, self.parser.field, self.parser.pattern]
+        return identity
 
 
-def _jury_to_keep(use: MetricUse) -> KeptJury:
+def _build_jury_record(use: MetricUse) -> KeptJury:
     return KeptJury(
         judges=use.judges,
         quorum=use.quorum,
@@ -119,7 +124,7 @@ def _jury_to_keep(use: MetricUse) -> KeptJury:
     )
 
 
-def _use_of(metric: KeptMetric) -> MetricUse:
+def _read_use(metric: KeptMetric) -> MetricUse:
     jury = metric.jury or KeptJury()
     return MetricUse(
         metric.name,
@@ -135,8 +140,11 @@ def _use_of(metric: KeptMetric) -> MetricUse:
     )
 
 
-def _measures(uses: Sequence[MetricUse], scoring: ScoringChoice) -> tuple[Measure, ...]:
+def _build_measures(uses: Sequence[MetricUse], scoring: ScoringChoice) -> tuple[Measure, ...]:
     if scoring != "both":
         return tuple(Measure(use.name, use, scoring) for use in uses)
-    twins = ((Measure(use.name, use, "intramural"), Measure(use.name + HELM_TWIN, use, "helm")) for use in uses)
-    return tuple(measure for pair in twins for measure in pair)
+    measures = []
+    for use in uses:
+        measures.append(Measure(use.name, use, "intramural"))
+        measures.append(Measure(use.name + HELM_TWIN, use, "helm"))
+    return tuple(measures)

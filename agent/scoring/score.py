@@ -1,4 +1,4 @@
-"""What one answer is worth: every metric's score, or why there is none. Pure."""
+"""Score one answer by every metric, or give the reason why it has no score. Pure."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,25 +10,27 @@ from agent.vocabulary import Failure, Instance, Reason, Response, Scoring, Unsco
 
 @dataclass(frozen=True, slots=True)
 class MeasuredScore:
-    """What one answer is worth under one measure: a score; or, for a metric of the whole run, the labels it gives."""
+    """The score of one answer under one measure; for a metric of the whole run, the labels of the answer."""
 
     measure: Measure
     value: float | Labelled | Unscored
 
 
 def score_response(rules: Rules, instance: Instance, result: Response | Failure) -> Iterator[MeasuredScore]:
-    """Yield a verdict for every measure.
+    """Yield the score of an answer under every measure.
 
-    What a jury gives, and what is measured later, has no score here: unscored(not_judged) and unscored(not_measured).
-    An answer that nothing could be made of is unscored at once under every measure.
-    A cut-off thought is unscored(length): there is no answer yet. Text that was cut off is an answer and is scored.
+    Measures of a jury are unscored(not_judged) here, and those computed later are unscored(not_measured).
+    An answer that cannot be read is unscored at once under every measure.
+    A cut-off thought is unscored(length), since it holds no answer yet. Text that was cut off is an answer.
     """
     for measure in rules.measures:
         answer = select_answer(rules, result, measure.rules)
         if isinstance(answer, Unscored):
             yield MeasuredScore(measure, answer)
-        elif measure.of_jury or measure.later:
-            yield MeasuredScore(measure, Unscored(Reason.NOT_JUDGED if measure.of_jury else Reason.NOT_MEASURED))
+        elif measure.of_jury:
+            yield MeasuredScore(measure, Unscored(Reason.NOT_JUDGED))
+        elif measure.later:
+            yield MeasuredScore(measure, Unscored(Reason.NOT_MEASURED))
         elif measure.of_whole_run:
             yield MeasuredScore(measure, labels(measure.use, answer, instance, measure.rules))
         else:
@@ -36,7 +38,7 @@ def score_response(rules: Rules, instance: Instance, result: Response | Failure)
 
 
 def select_answer(rules: Rules, result: Response | Failure, scoring: Scoring) -> str | Unscored:
-    """Return the text to score. HELM scores whatever it got, also an empty or a rambling answer, so parity does too."""
+    """Return the text to score. Like HELM, its rules also score an empty or a rambling answer."""
     if isinstance(result, Failure):
         return Unscored(result.reason)
     if result.finish_reason == "content_filter":

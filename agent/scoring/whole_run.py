@@ -15,17 +15,23 @@ from agent.vocabulary import OWN_MAKING, Instance, Response, Unscored
 def compute_stored_run_scores(store: Store, run_id: str, rules: Rules) -> list[RunScore]:
     """Compute the run's metrics of the whole run from its stored answers.
 
-    One whose answers were purged in part is left out: what was computed while they were there stands.
+    A metric whose answers were purged in part is left out: its stored score, of all answers, stands.
     """
     if not any(measure.of_whole_run for measure in rules.measures):
         return []
-    texts = ((one.instance, one.response) for one in store.answers.read_each_instance(run_id))
-    answered = ((instance, response) for instance, response in texts if instance and response)
-    found = compute_run_scores(rules, answered)
+    answered = (
+        (stored.instance, stored.response)
+        for stored in store.answers.read_each_instance(run_id)
+        if stored.instance and stored.response
+    )
     instances = store.answers.count_instances(run_id)
-    return [
-        one for one in found if one.n >= instances - sum(store.scores.read_whole_run(run_id, one.metric)[1].values())
-    ]
+    scores = []
+    for score in compute_run_scores(rules, answered):
+        _, unscored = store.scores.read_whole_run(run_id, score.metric)
+        is_complete = score.n + sum(unscored.values()) >= instances
+        if is_complete:
+            scores.append(score)
+    return scores
 
 
 def compute_run_scores(rules: Rules, answered: Iterable[tuple[Instance, Response]]) -> list[RunScore]:
@@ -35,8 +41,8 @@ def compute_run_scores(rules: Rules, answered: Iterable[tuple[Instance, Response
         return []
     gathered = GatheredLabels(of_run)
     for instance, response in answered:
-        for verdict in score_response(of_run, instance, response):
-            gathered.add(instance, verdict)
+        for score in score_response(of_run, instance, response):
+            gathered.add(instance, score)
     return gathered.scores()
 
 
@@ -48,9 +54,9 @@ class GatheredLabels:
         self._items: dict[str, list[Labelled]] = {}
         self._blank: dict[str, list[Labelled]] = {}  # right labels of answers that hold nothing to score
 
-    def add(self, instance: Instance, verdict: MeasuredScore) -> None:
-        """Take what one answer is worth under one measure, if that is of the whole run."""
-        measure, value = verdict.measure, verdict.value
+    def add(self, instance: Instance, score: MeasuredScore) -> None:
+        """Add the labels of one answer under one measure, if that is of the whole run."""
+        measure, value = score.measure, score.value
         if not measure.of_whole_run:
             return
         if isinstance(value, Labelled):
@@ -62,27 +68,36 @@ class GatheredLabels:
 
     def scores(self) -> list[RunScore]:
         """Compute every metric of the whole run."""
-        return [self._score(measure) for measure in self._measures]
+        return [self._compute_score(measure) for measure in self._measures]
 
-    def _score(self, measure: Measure) -> RunScore:
-        items, blank = self._items.get(measure.name, []), self._blank.get(measure.name, [])
-        mean = _mean(measure, items)
-        floor = _figure(measure, [*items, *blank]) if items or blank else None
-        return RunScore(measure.name, mean.value, mean.low, mean.high, mean.n, mean.units, floor)
+    def _compute_score(self, measure: Measure) -> RunScore:
+        items = self._items.get(measure.name, [])
+        blank = self._blank.get(measure.name, [])
+        mean = _estimate_mean(measure, items)
+        floor = _compute_figure(measure, [*items, *blank]) if items or blank else None
+        return RunScore(
+            metric=measure.name,
+            value=mean.value,
+            low=mean.low,
+            high=mean.high,
+            n=mean.n,
+            units=mean.units,
+            floor=floor,
+        )
 
 
 def build_blank_labels(measure: Measure, instance: Instance) -> Labelled | None:
     """Return the labels of an answer that names none; None where the instance has no right ones."""
-    right = labels(measure.use, "A", instance, measure.rules)  # any answer: only what is right is taken
+    right = labels(measure.use, "A", instance, measure.rules)  # any answer will do: only the right labels are used
     return replace(right, predicted=frozenset()) if isinstance(right, Labelled) else None
 
 
-def _mean(measure: Measure, items: Sequence[Labelled]) -> Mean:
+def _estimate_mean(measure: Measure, items: Sequence[Labelled]) -> Mean:
     spec = METRICS[measure.use.name]
     units = [(item.unit, item) for item in items]
-    return estimate_figure(units, partial(_figure, measure), within=(spec.low, spec.high))
+    return estimate_figure(units, partial(_compute_figure, measure), within=(spec.low, spec.high))
 
 
-def _figure(measure: Measure, items: Sequence[Labelled]) -> float | None:
+def _compute_figure(measure: Measure, items: Sequence[Labelled]) -> float | None:
     value = figure(measure.use, items, measure.rules)
     return None if isinstance(value, Unscored) else value

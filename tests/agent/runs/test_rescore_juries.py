@@ -114,7 +114,7 @@ def test_a_stricter_reader_closes_seats_and_takes_the_score_with_them(site: Site
 
 def test_killed_in_mid_draft_it_leaves_seats_and_scores_of_one_making(site: Site, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(rescore, "BATCH", 2)
-    monkeypatch.setattr(jury_scores, "jury_score", lambda *_: 1.0)
+    monkeypatch.setattr(jury_scores, "compute_jury_score", lambda *_: 1.0)
     monkeypatch.setattr(
         jury_scores, "fill_seat", lambda seat, key, *_: Seat(seat, None, Fault.OUT_OF_RANGE, judgement_key=key)
     )
