@@ -82,10 +82,10 @@ def _find_registered_agent(site: Site, registry: "Registry", site_id: str) -> "S
     Raises:
         ConfigError: there is none, because it was lost, replaced or revoked, or it cannot be read.
     """
-    from agent.delivery.departure import site_keys
+    from agent.delivery.departure import list_site_keys
     from agent.delivery.site_heads import CARRIED_HEAD_ADVICE
 
-    registered = site_keys(registry, site_id, "agent")
+    registered = list_site_keys(registry, site_id, "agent")
     try:
         signers = load_agent_keys(site.keys)
     except StoreError as error:
@@ -112,9 +112,9 @@ def _read_ledger(site: Site) -> "tuple[Ledger | None, str]":
 
 def find_steward_key(registry: "Registry", site_id: str) -> "PublicKey":
     """Return the site's one steward's key that is in force. Raises ConfigError."""
-    from agent.delivery.departure import site_keys
+    from agent.delivery.departure import list_site_keys
 
-    keys = list(site_keys(registry, site_id, "steward").values())
+    keys = list(list_site_keys(registry, site_id, "steward").values())
     if len(keys) != 1:
         raise ConfigError(
             f"the registry has {len(keys)} keys of stewards of this site", "Name the steward's with --steward-public."

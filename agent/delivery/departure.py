@@ -1,7 +1,7 @@
-"""The last look before bytes leave: whatever stands in a file of the outbox, only what both people signed goes out.
+"""The last check before bytes leave: only bytes that agent and steward signed go out, never those of a changed file.
 
-A signature that nobody checks is a place for text. So form, length, signers and roles are verified here again, on the
-very bytes that are about to leave, by whatever way they leave.
+An unchecked signature could carry text. So form, length, signers and roles are verified here again, on the very bytes
+that are about to leave, by the network or as a file.
 """
 
 from agent.delivery.outbox import Submission
@@ -49,14 +49,21 @@ def _check_rotation(opened: Envelope, rotation: RotatePredicate, registry: Regis
         DisclosureError: a signature is missing, of somebody else, or does not verify.
     """
     site = registry.sites.get(rotation.header.site)
+    site_keys = () if site is None else site.keys
     try:
-        new = load_public(rotation.new_key)
-        held = {entry.key.keyid: entry for entry in (site.keys if site else ()) if entry.revoked_from is None}
-        held.pop(new.keyid, None)  # once the rotation is in force, the registry has the new key too
-        roles = sorted(held[signature.keyid].role for signature in opened.signatures if signature.keyid in held)
-        if len(opened.signatures) != 3 or roles != ["agent", "steward"]:
+        new_key = load_public(rotation.new_key)
+        roles: dict[str, str] = {}
+        keys = {new_key.keyid: new_key}
+        for entry in site_keys:
+            # Once the rotation is in force, the registry has the new key too: here it is no key that approves.
+            if entry.revoked_from is not None or entry.key.keyid == new_key.keyid:
+                continue
+            roles[entry.key.keyid] = entry.role
+            keys[entry.key.keyid] = entry.key
+        signing_roles = sorted(roles[signature.keyid] for signature in opened.signatures if signature.keyid in roles)
+        if len(opened.signatures) != 3 or signing_roles != ["agent", "steward"]:
             raise DisclosureError("a rotation is not signed by the site's two keys and the new one alone", _ADVICE)
-        opened.verify({new.keyid: new, **{keyid: entry.key for keyid, entry in held.items()}})
+        opened.verify(keys)
     except ProtocolError as error:
         raise DisclosureError(f"the signatures of a rotation do not verify ({error.code})", _ADVICE) from None
 
@@ -67,7 +74,8 @@ def check_signatures(opened: Envelope, registry: Registry, site: str) -> str:
     Raises:
         DisclosureError: a signature is missing, of somebody else, or does not verify.
     """
-    agents, stewards = site_keys(registry, site, "agent"), site_keys(registry, site, "steward")
+    agents = list_site_keys(registry, site, "agent")
+    stewards = list_site_keys(registry, site, "steward")
     signers = [signature.keyid for signature in opened.signatures]
     approving = [keyid for keyid in signers if keyid in stewards]
     if len(signers) != 2 or len(approving) != 1:
@@ -82,8 +90,14 @@ def check_signatures(opened: Envelope, registry: Registry, site: str) -> str:
     return approving[0]
 
 
-def site_keys(registry: Registry, site: str, role: str) -> dict[str, PublicKey]:
+def list_site_keys(registry: Registry, site: str, role: str) -> dict[str, PublicKey]:
     """Return the keys of a site that may sign in a role, by key id."""
     entry = registry.sites.get(site)
-    keys = () if entry is None else entry.keys
-    return {k.key.keyid: k.key for k in keys if k.role == role and k.revoked_from is None and k.until_index is None}
+    if entry is None:
+        return {}
+    keys: dict[str, PublicKey] = {}
+    for site_key in entry.keys:
+        is_ended = site_key.revoked_from is not None or site_key.until_index is not None
+        if site_key.role == role and not is_ended:
+            keys[site_key.key.keyid] = site_key.key
+    return keys

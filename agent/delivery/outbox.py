@@ -131,7 +131,7 @@ class Submission:
 
 
 class Outbox:
-    """The files of all submissions. Reading needs no lock; `held` is for whoever changes something."""
+    """The files of all submissions. Reading needs no lock; `held` is for changes."""
 
     def __init__(self, directory: Path) -> None:
         """`directory` is the site's `submissions/`; it is made when first written to."""
@@ -155,24 +155,26 @@ class Outbox:
             DisclosureError: a file was changed.
         """
         digests = {path.name[:64] for path in self.directory.glob("*.dsse.json") if _DIGEST.fullmatch(path.name[:64])}
-        found = [self.get(digest) for digest in digests]
-        return sorted(found, key=lambda s: (*s.place, s.state is State.VOID, s.digest))
+        submissions = [self.get(digest) for digest in digests]
+        # A void link and the one that took its place have the same place: the void one comes after.
+        submissions.sort(key=lambda submission: (submission.place, submission.state is State.VOID, submission.digest))
+        return submissions
 
     def get(self, digest: str) -> Submission:
         """Return one submission by its whole digest. Raises DisclosureError."""
-        path, state = self._place(digest)
+        path, state = self._find_file(digest)
         data = read_bounded(path, MAX_BYTES[STATEMENT_TYPE], f"submission {digest[:12]}")
         refusal = None
         if state is State.REFUSED:
-            refusal = _refused_for(read_bounded(self._path(digest, "refused"), _LARGEST_NOTE, "a refusal"))
+            refusal = _read_refusal_code(read_bounded(self._path(digest, "refused"), _LARGEST_NOTE, "a refusal"))
         try:
-            found = open_submission(data, state, refusal)
+            submission = open_submission(data, state, refusal)
         except ProtocolError:
             raise _changed(digest) from None
-        if found.digest != digest:
+        if submission.digest != digest:
             raise _changed(digest)
         is_carried = state is State.RECEIPTED and self._path(digest, "carried").exists()
-        return replace(found, receipt_is_carried=is_carried)
+        return replace(submission, receipt_is_carried=is_carried)
 
     def find(self, prefix: str) -> Submission:
         """Return the one submission whose digest begins with `prefix`, at least 8 hex digits.
@@ -182,17 +184,15 @@ class Outbox:
         """
         if len(prefix) < 8:
             raise DisclosureError("at least the first 8 characters of the digest are needed")
-        found = [submission for submission in self.all() if submission.digest.startswith(prefix)]
-        if len(found) != 1:
-            raise DisclosureError(
-                "there is no submission with this digest" if not found else "several submissions begin like this",
-                "List them with `intramural submission status`.",
-            )
-        return found[0]
+        matches = [submission for submission in self.all() if submission.digest.startswith(prefix)]
+        if len(matches) == 1:
+            return matches[0]
+        reason = "several submissions begin like this" if matches else "there is no submission with this digest"
+        raise DisclosureError(reason, "List them with `intramural submission status`.")
 
     def put_draft(self, digest: str, data: bytes, verdicts: Mapping[str, object]) -> None:
         """Keep what was prepared; the envelope last, because its presence makes the draft."""
-        write_atomically(self._path(digest, "verdicts.json"), _json(verdicts))
+        write_atomically(self._path(digest, "verdicts.json"), _encode_json(verdicts))
         write_atomically(self._path(digest, "draft.dsse.json"), data)
 
     def drop_draft(self, digest: str) -> None:
@@ -203,12 +203,12 @@ class Outbox:
         """Return the verdict file. Raises StoreError if it is missing or damaged."""
         content = read_bounded(self._path(digest, "verdicts.json"), _LARGEST_NOTE, f"the verdicts of {digest[:12]}")
         try:
-            found = json.loads(content)
+            verdicts = json.loads(content)
         except ValueError:
-            found = None
-        if not isinstance(found, dict):
+            verdicts = None
+        if not isinstance(verdicts, dict):
             raise StoreError(f"the verdicts of {digest[:12]} are damaged", "Run `intramural submission prepare` again.")
-        return found
+        return verdicts
 
     def put_approved(self, digest: str, data: bytes) -> None:
         """Keep the envelope with both signatures in place of the draft."""
@@ -246,10 +246,11 @@ class Outbox:
 
     def refusals(self) -> dict[str, bytes]:
         """Return the kept refusals by the digest of what was refused, those of void submissions too."""
-        found = {}
+        refusals: dict[str, bytes] = {}
         for path in sorted(self.directory.glob("*.refused")):
-            found[path.name.partition(".")[0]] = read_bounded(path, _LARGEST_NOTE, "a refusal")
-        return found
+            digest = path.name.partition(".")[0]
+            refusals[digest] = read_bounded(path, _LARGEST_NOTE, "a refusal")
+        return refusals
 
     def make_void(self, digest: str) -> None:
         """Take a link out of the chain: it was refused, or follows one that was."""
@@ -266,7 +267,8 @@ class Outbox:
         sync_directory(self.directory)
         return True
 
-    def _place(self, digest: str) -> tuple[Path, State]:
+    def _find_file(self, digest: str) -> tuple[Path, State]:
+        """Return the envelope's file and its state: the first line whose files exist decides."""
         for suffix, mark, state in (
             ("dsse.json", "receipt", State.RECEIPTED),
             ("dsse.json", "refused", State.REFUSED),
@@ -299,7 +301,7 @@ def open_submission(data: bytes, state: State, refusal: str | None = None) -> Su
     return Submission(envelope.digest, state, data, envelope, statement, refusal)
 
 
-def _refused_for(note: bytes) -> str:
+def _read_refusal_code(note: bytes) -> str:
     """Return the code that a kept refusal gives; it was verified before it was kept."""
     lines = note.decode("utf-8", "replace").split("\n")
     return lines[2] if lines[0].startswith(REFUSAL_LINE) and len(lines) > 2 else "unknown"
@@ -312,5 +314,5 @@ def _changed(digest: str) -> DisclosureError:
     )
 
 
-def _json(value: Mapping[str, object]) -> bytes:
+def _encode_json(value: Mapping[str, object]) -> bytes:
     return json.dumps(value, indent=1, sort_keys=True).encode() + b"\n"

@@ -42,9 +42,9 @@ class SignedRefusalError(SubmissionRefusedError):
 
 
 def waiting(outbox: Outbox, epoch: int = FIRST_EPOCH) -> list[Submission]:
-    """Return what is approved and has no receipt yet, from an epoch on, in the order of the chain."""
-    found = [submission for submission in outbox.all() if submission.state in _WAITING]
-    return [submission for submission in found if submission.header.epoch >= epoch]
+    """Return the approved submissions without a receipt, from an epoch on, in the order of the chain."""
+    submissions = [submission for submission in outbox.all() if submission.state in _WAITING]
+    return [submission for submission in submissions if submission.header.epoch >= epoch]
 
 
 def send(
@@ -159,7 +159,7 @@ def import_receipt(
 
 
 def _check_order(outbox: Outbox, submissions: Sequence[Submission], gone: Container[State]) -> None:
-    """Check that whatever comes before a submission in the chain is `gone`, or goes before it now.
+    """Check that every link before a submission in the chain is `gone`, or goes before it now.
 
     The aggregator takes links in order alone: one that comes too early would be refused.
     """
@@ -189,22 +189,23 @@ def _post(
         path = "/v1/requests" if is_rotation else "/v1/submissions"
         answer = aggregator.post(path, data, limit=_LARGEST_ANSWER)
     except SubmissionRefusedError as error:
-        raise _believed(outbox, registry, digest, error) from None
+        raise _take_refused(outbox, registry, digest, error) from None
     try:
-        found = json.loads(answer)
-        answered = found["digest"]
-        receipt = found.get("receipt") if is_rotation else found["receipt"]
+        fields = json.loads(answer)
+        answered_digest = fields["digest"]
+        # A rotation has no receipt until the aggregator's people have put it in force.
+        receipt = fields.get("receipt") if is_rotation else fields["receipt"]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise DeliveryError("the aggregator answered with something that is no receipt") from None
     if not (isinstance(receipt, str) or (is_rotation and receipt is None)):
         raise DeliveryError("the aggregator answered with something that is no receipt")
-    if answered != digest:
+    if answered_digest != digest:
         raise DeliveryError("the aggregator answered about another submission")
     return receipt
 
 
-def _believed(outbox: Outbox, registry: Registry, digest: str, error: SubmissionRefusedError) -> DeliveryError:
-    """Return what to say of a refusal. Only one that the log's key signed changes the state here."""
+def _take_refused(outbox: Outbox, registry: Registry, digest: str, error: SubmissionRefusedError) -> DeliveryError:
+    """Return the error of a refused submission. Only a refusal that the log's key signed changes the state here."""
     try:
         refusal = verify_refusal(error.note, digest, registry.receipt_key, registry.log_name)
     except ProtocolError:
@@ -221,7 +222,7 @@ def _believed(outbox: Outbox, registry: Registry, digest: str, error: Submission
 
 
 def take_refusal(outbox: Outbox, registry: Registry, note: str, *, today_day: int, audit: Audit) -> Submission:
-    """Take a refusal that came as a file; it is for whichever waiting submission it names.
+    """Take a refusal that came as a file; it is for the waiting submission that it names.
 
     Raises:
         DeliveryError: the log's key did not sign it, or it is about none of the submissions that wait.

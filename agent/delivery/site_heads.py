@@ -61,15 +61,16 @@ def open_site_head(note: str, outbox: Outbox, registry: Registry, site: str) -> 
             f"the aggregator's word about this site does not verify ({error.code})",
             "Nothing was changed. Ask for it again; if this stays so, something on the way changes its answers.",
         ) from None
-    sizes = [kept.receipt.checkpoint.size for kept in read_kept_receipts(outbox)]
-    seen = max(read_head(outbox.directory / "head.json", registry.log_name).size, *sizes, 0)
-    known = registry.sites[site].epoch
-    if head.log_size < seen or head.epoch < known:
+    largest_size = read_head(outbox.directory / "head.json", registry.log_name).size
+    for kept in read_kept_receipts(outbox):
+        largest_size = max(largest_size, kept.receipt.checkpoint.size)
+    registered_epoch = registry.sites[site].epoch
+    if head.log_size < largest_size or head.epoch < registered_epoch:
         raise DeliveryError(
             "the aggregator's word about this site is older than what this site has seen of its log",
             "Nothing was changed. Ask for a new one.",
         )
-    if head.epoch > known:
+    if head.epoch > registered_epoch:
         raise DeliveryError(
             "the aggregator has begun a later epoch of this site than the registry here knows",
             "Run `intramural registry update` first.",
@@ -91,10 +92,10 @@ def collect_receipts(outbox: Outbox, registry: Registry, aggregator: Aggregator,
         LogError: the log contradicts what this site has seen of it.
         DeliveryError: a proof cannot be had.
     """
-    found = []
+    collected: list[str] = []
     with outbox.held():
         prove_carried_receipts(outbox, registry, aggregator)
-        kept = read_kept_receipts(outbox)
+        receipts = read_kept_receipts(outbox)
         for submission in outbox.all():
             if submission.state not in LIVE or submission.state is State.RECEIPTED:
                 continue
@@ -103,7 +104,7 @@ def collect_receipts(outbox: Outbox, registry: Registry, aggregator: Aggregator,
                 text = _ask(aggregator, request, agent, f"receipts/{submission.digest}", _LARGEST_RECEIPT).decode()
                 check_receipt(text, submission.envelope.pae, registry)
             except (DeliveryError, UnicodeDecodeError):
-                continue  # it did not arrive, or nobody can prove that it did
-            kept.append(keep_proven_receipt(outbox, registry, aggregator, submission, text, kept))
-            found.append(submission.digest)
-    return found
+                continue  # it did not arrive, or its arrival cannot be proven
+            receipts.append(keep_proven_receipt(outbox, registry, aggregator, submission, text, receipts))
+            collected.append(submission.digest)
+    return collected

@@ -6,7 +6,7 @@ bytes only after checking everything again.
 
 from collections.abc import Callable, Sequence
 
-from agent.delivery.departure import check_signatures, site_keys
+from agent.delivery.departure import check_signatures, list_site_keys
 from agent.delivery.outbox import Outbox, State, Submission
 from agent.disclosure.chain import check_ledger
 from agent.disclosure.ledger import Ledger, ReleasedCell, derive_ledger_key, read_ledger
@@ -39,7 +39,7 @@ def check_draft(submission: Submission, registry: Registry, own: DisclosurePolic
     """
     header = submission.header
     try:
-        submission.envelope.verify(site_keys(registry, header.site, "agent"))
+        submission.envelope.verify(list_site_keys(registry, header.site, "agent"))
         if header.deployment != registry.deployment:
             raise DisclosureError("it is for another aggregator", _PREPARE_AGAIN)
         if isinstance(submission.statement, ResultPredicate):
@@ -148,12 +148,12 @@ _PREPARE_AGAIN = "Run `intramural submission prepare` again."
 def check_steward(submission: Submission, registry: Registry, steward: PublicKey) -> None:
     """Check that the key is one of the site's stewards. Raises DisclosureError."""
     site = submission.header.site
-    if steward.keyid in site_keys(registry, site, "agent"):
+    if steward.keyid in list_site_keys(registry, site, "agent"):
         raise DisclosureError(
             "this is the agent's key: whoever prepares a submission does not approve it",
             "Approve with the key of another person, made with `intramural steward-key`.",
         )
-    if steward.keyid not in site_keys(registry, site, "steward"):
+    if steward.keyid not in list_site_keys(registry, site, "steward"):
         raise DisclosureError(
             "this key is not a steward's key of this site",
             "Use the key that was enrolled; `intramural registry show` lists the site's fingerprints.",

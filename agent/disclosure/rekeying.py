@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Literal
 
-from agent.delivery.departure import site_keys
+from agent.delivery.departure import list_site_keys
 from agent.delivery.outbox import Outbox, State
 from agent.disclosure.chain import settle_chain
 from agent.disclosure.ledger import Ledger, append_entry
@@ -170,7 +170,7 @@ def _needed_keys(opened: Envelope, registry: Registry, site: str) -> dict[str, P
         return {key.keyid: key for key in keys}
     assert isinstance(statement, RotatePredicate), "it is the request that was made here"
     new = load_public(statement.new_key)
-    return {**site_keys(registry, site, "agent"), **site_keys(registry, site, "steward"), new.keyid: new}
+    return {**list_site_keys(registry, site, "agent"), **list_site_keys(registry, site, "steward"), new.keyid: new}
 
 
 def read_kept(outbox: Outbox, kind: Kind) -> bytes | None:
