@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ConfigError
-from agent.redaction.gateway.subject import Whose
+from agent.redaction.gateway.subject import Subject
 from agent.redaction.redacted import Withheld
 from agent.review.marking import MarkedSpan, ReviewVerdict
 from agent.vocabulary import Identifier, Instance, Response
@@ -130,7 +130,7 @@ def _build_record(instance: Instance, response: Response) -> _Record:
     texts += [response.text, response.reasoning]
     # A reviewer need not read a text twice, nor one without a letter or digit.
     readable = dict.fromkeys(text for text in texts if any(map(str.isalnum, text)))
-    return _Record(texts=tuple(readable), identifiers=Whose.of(instance).identifiers)
+    return _Record(texts=tuple(readable), identifiers=Subject.read_instance(instance).identifiers)
 
 
 def read_gold_rows(store: "Store", name: str) -> Iterator[dict[str, Any]]:

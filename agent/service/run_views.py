@@ -10,7 +10,7 @@ from agent.catalog.deployments import Prices
 from agent.exchange.shown_names import ShownNames
 from agent.jury.seats import count_needed_verdicts, name_seats
 from agent.redaction.gateway.cases import ClearedCase, Clearer
-from agent.redaction.gateway.judgements import judged
+from agent.redaction.gateway.judgements import read_seat_judgements
 from agent.results.subgroups import SubgroupSummary
 from agent.results.summarize import RunSummary
 from agent.runs.forecast.usage import describe_usage
@@ -108,7 +108,7 @@ def instances_page(store: Store, run: Run, page: int, clearer: Clearer, names: S
     before = clearer.withheld
     instances = store.answers.read_instances(run.run_id, (page - 1) * INSTANCES_A_PAGE, INSTANCES_A_PAGE)
     shown = names.run(run)
-    cases = clearer.clear(run.run_id, instances, judged(store, shown, instances))
+    cases = clearer.clear(run.run_id, instances, read_seat_judgements(store, shown, instances))
     views = tuple(CaseView(case, _status(case)) for case in cases)
     return InstancesPage(run_head(shown), page, pages, views, clearer.withheld - before)
 

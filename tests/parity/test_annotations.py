@@ -13,7 +13,7 @@ import pytest
 
 from agent.exchange.helm.export import export_helm
 from agent.exchange.helm.import_runs import import_helm
-from agent.redaction.gateway.judgements import judged
+from agent.redaction.gateway.judgements import read_seat_judgements
 from agent.vocabulary import Reason
 from tests.agent.service.filled_site import FilledSite, case, failed, filled_site
 from tests.agent.service.judged import CRITERIA, add_judged, verdict
@@ -154,7 +154,7 @@ def test_what_helms_annotator_wrote_is_kept_as_seats(site: FilledSite, run_folde
     import_helm(site.site, run_folder, "theirs")
     with site.site.store() as store:
         (run,) = store.runs.select("theirs")
-        found = judged(store, run, store.answers.read_instances(run.run_id, 0, 9))
+        found = read_seat_judgements(store, run, store.answers.read_instances(run.run_id, 0, 9))
     assert [[(one.judge, one.seat.grades, one.seat.reason) for one in found[at]] for at in sorted(found)] == [
         [("gpt", dict.fromkeys(CRITERIA, 5.0), None), ("llama", None, "not_imported")],
         [("gpt", None, "not_imported"), ("llama", dict.fromkeys(CRITERIA, 2.5), None)],

@@ -22,7 +22,7 @@ from agent.exchange.json_files import json_array, write_json
 from agent.exchange.shown_names import ShownNames
 from agent.io.progress import Progress
 from agent.redaction.gateway.cases import ClearedCase, Clearer, open_clearer
-from agent.redaction.gateway.judgements import judged
+from agent.redaction.gateway.judgements import read_seat_judgements
 from agent.results.summarize import RunSummary, summarise_run
 from agent.site.directory import Site
 from agent.store import Run, Store
@@ -97,7 +97,7 @@ def _write_run(
 def _read_cases(store: Store, clearer: Clearer, run: Run) -> Iterator[tuple[Response | None, ClearedCase]]:
     for offset in range(0, store.answers.count_instances(run.run_id), PAGE):
         page = store.answers.read_instances(run.run_id, offset, PAGE)
-        cases = clearer.clear(run.run_id, page, judged(store, run, page))
+        cases = clearer.clear(run.run_id, page, read_seat_judgements(store, run, page))
         for stored, case in zip(page, cases, strict=True):
             yield stored.response, case
 

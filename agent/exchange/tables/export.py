@@ -12,7 +12,7 @@ from agent.exchange.tables.files import TableForm, table_file
 from agent.exchange.tables.judgement_rows import judgement_row
 from agent.io.progress import Progress
 from agent.redaction.gateway.cases import ClearedCase, Clearer, open_clearer
-from agent.redaction.gateway.judgements import judged
+from agent.redaction.gateway.judgements import read_seat_judgements
 from agent.results.summarize import MetricSummary, summarise_run
 from agent.site.directory import Site
 from agent.store import Run, Store
@@ -127,7 +127,8 @@ def instance_rows(store: Store, run: Run, clearer: Clearer, shown: Run) -> Itera
     """Yield a row an instance of the run, in benchmark order; `shown` is the run as the export calls it."""
     for offset in range(0, store.answers.count_instances(run.run_id), PAGE):
         page = store.answers.read_instances(run.run_id, offset, PAGE)
-        for stored, case in zip(page, clearer.clear(run.run_id, page, judged(store, shown, page)), strict=True):
+        cases = clearer.clear(run.run_id, page, read_seat_judgements(store, shown, page))
+        for stored, case in zip(page, cases, strict=True):
             yield {**_of_run(shown), **_case(case), **_tokens(stored.response)}
 
 

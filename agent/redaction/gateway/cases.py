@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent.redaction.gateway.judgements import SeatJudgement, legible
-from agent.redaction.gateway.subject import Whose
+from agent.redaction.gateway.judgements import SeatJudgement, undo_escapes
+from agent.redaction.gateway.subject import Subject
 from agent.redaction.redacted import Redacted, Redactor, reveal_record
 from agent.vocabulary import Instance, Score, Unscored
 
@@ -46,16 +46,16 @@ class ClearedReply:
 
 @dataclass(frozen=True, slots=True)
 class ClearedJudgement:
-    """What one seat of a jury gave for the answer, as a person may see it.
+    """The judgement of the answer by one seat of a jury, as a person may see it.
 
     Attributes:
         metric: the jury's score that it counts for.
         seat: from 0, in the order of the jury.
-        judge: what the judge is called.
+        judge: the name of the judge.
         grades: criterion -> number on the jury's own scale; None without a valid verdict.
         reason: why there is none.
         repaired: whether the judge was asked to mend its first reply.
-        words: criterion -> field, such as its explanation -> what the verdict says there.
+        words: criterion -> field, such as its explanation -> text of the verdict.
         replies: the first and the repair; none where no reply came, and after a purge.
     """
 
@@ -98,7 +98,7 @@ class Clearer(ABC):
 
     Attributes:
         reveals: whether original text is shown.
-        note: what is done to texts, in plain words for the reader.
+        note: how texts are treated, in plain words for the reader.
     """
 
     reveals: bool
@@ -118,8 +118,8 @@ class Clearer(ABC):
         """Clear every text of several instances of one run, in order.
 
         Args:
-            judged: what their juries gave, by position (`gateway.judgements.judged`). A judge's words are
-                cleared together with the question and the answer that they are about.
+            judged: their juries' judgements, by position (`gateway.judgements.read_seat_judgements`). A
+                judge's words are cleared together with the question and the answer that they are about.
         """
         if not instances:
             return []
@@ -128,8 +128,8 @@ class Clearer(ABC):
         for stored, of_answer in zip(instances, judgements, strict=True):
             records.append(list(_list_texts(stored, of_answer, reveals=self.reveals)))
         which = f"run={run_id} instances={instances[0].position}-{instances[-1].position}"
-        whose = [Whose.of(stored.instance) for stored in instances]
-        cleared = self.clear_records(records, which, whose)
+        subjects = [Subject.read_instance(stored.instance) for stored in instances]
+        cleared = self.clear_records(records, which, subjects)
         cases: list[ClearedCase] = []
         for stored, of_answer, texts in zip(instances, judgements, cleared, strict=True):
             cases.append(_build_case(stored, of_answer, iter(texts), reveals=self.reveals))
@@ -137,14 +137,14 @@ class Clearer(ABC):
 
     @abstractmethod
     def clear_records(
-        self, records: Sequence[Sequence[str]], which: str, whose: Sequence[Whose] = ()
+        self, records: Sequence[Sequence[str]], which: str, subjects: Sequence[Subject] = ()
     ) -> list[list[Redacted]]:
         """Clear the texts of several records, each by itself.
 
         Args:
             records: their texts.
             which: names them without any text of a case.
-            whose: of each record, what is known of its people; empty: nothing.
+            subjects: of each record; empty where nothing is known of its people.
         """
 
 
@@ -163,15 +163,15 @@ class Redacting(Clearer):
         return sum(self._redactor.withheld.values())
 
     def clear_records(
-        self, records: Sequence[Sequence[str]], which: str, whose: Sequence[Whose] = ()
+        self, records: Sequence[Sequence[str]], which: str, subjects: Sequence[Subject] = ()
     ) -> list[list[Redacted]]:
         """Redact each record's texts together."""
         del which
-        known = whose or [Whose()] * len(records)
-        return [
-            self._redactor.redact_record(record, of.identifiers, of.unit)
-            for record, of in zip(records, known, strict=True)
-        ]
+        known_subjects = subjects or [Subject()] * len(records)
+        cleared: list[list[Redacted]] = []
+        for record, subject in zip(records, known_subjects, strict=True):
+            cleared.append(self._redactor.redact_record(record, subject.identifiers, subject.unit))
+        return cleared
 
 
 class Revealing(Clearer):
@@ -191,17 +191,17 @@ class Revealing(Clearer):
         self._purpose = purpose
 
     def clear_records(
-        self, records: Sequence[Sequence[str]], which: str, whose: Sequence[Whose] = ()
+        self, records: Sequence[Sequence[str]], which: str, subjects: Sequence[Subject] = ()
     ) -> list[list[Redacted]]:
         """Return the texts as they are, after the audit entry."""
-        del whose
-        every = [text for record in records for text in record]
-        texts = iter(reveal_record(every, self._audit, f"{self._purpose} {which}"))
+        del subjects
+        all_texts = [text for record in records for text in record]
+        texts = iter(reveal_record(all_texts, self._audit, f"{self._purpose} {which}"))
         return [[next(texts) for _ in record] for record in records]
 
 
 def open_clearer(site: "Site", store: "Store", *, reveal: bool, purpose: str) -> Clearer:
-    """Open what clears the site's instances: its redaction policy, or with `reveal` the audit log of its store.
+    """Open the clearer of the site's instances: its redaction policy, or with `reveal` the audit log of its store.
 
     Raises:
         RedactionError: see `agent.redaction.open_redactor`.
@@ -210,7 +210,7 @@ def open_clearer(site: "Site", store: "Store", *, reveal: bool, purpose: str) ->
 
     if reveal:
         return Revealing(lambda event: store.audit.record("reveal", event), purpose)
-    # What is written out once is often written again; pages that are only looked at leave the store as it is.
+    # An export is often repeated, so its detections are stored; pages that are only looked at leave the store as it is.
     findings = store.findings if purpose == "export" else None
     return Redacting(open_redactor(site.settings.redaction_policy, site.directory, findings, site.surrogate_key()))
 
@@ -230,7 +230,7 @@ def _list_texts(stored: "StoredInstance", judged: Sequence[SeatJudgement], *, re
         texts = [text for fields in judgement.words.values() for text in fields.values()]
         for reply in judgement.replies:
             texts += (reply.text, reply.reasoning)
-        yield from texts if reveals else map(legible, texts)
+        yield from texts if reveals else map(undo_escapes, texts)
 
 
 def _build_case(

@@ -1,4 +1,4 @@
-"""What a jury gave for stored answers, before redaction; and a judge's words as they mean, not as they are spelt."""
+"""Read a jury's judgements of stored answers, before redaction, with JSON's escapes in a judge's words undone."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -18,19 +18,20 @@ if TYPE_CHECKING:
 
 # JSON's ways to write a character that may stand inside a name: `Anna\nKowalska`, `\u004bowalska`.
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([\"\\/bfnrt]))")
-_LETTERS = {"n": "\n", "r": "\n", "t": "\t", "b": " ", "f": " "}  # others stand for themselves
-_LAYERS = 8  # of escapes within escapes that are undone; deeper ones are taken apart
+_LETTERS = {"n": "\n", "r": "\n", "t": "\t", "b": " ", "f": " "}  # any other letter stands for itself
+# Escapes within escapes that are undone. Of deeper ones the backslashes are dropped: a hostile reply may nest no end.
+_LAYERS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class SeatJudgement:
-    """What one seat of a jury gave for an answer, not cleared.
+    """The judgement of an answer by one seat of a jury, not cleared.
 
     Attributes:
         metric: the jury's score that it counts for.
-        judge: what the judge is called.
-        seat: its grades, or why there are none.
-        words: criterion -> field -> what the verdict says there; empty without a verdict, and after a purge.
+        judge: the name of the judge.
+        seat: its grades, or the reason why it has none.
+        words: criterion -> field -> text of the verdict; empty without a verdict, and after a purge.
         replies: as the judge sent them, the first and the repair.
     """
 
@@ -41,67 +42,84 @@ class SeatJudgement:
     replies: "tuple[Response, ...]"
 
 
-def judged(store: "Store", run: "Run", instances: "Sequence[StoredInstance]") -> dict[int, list[SeatJudgement]]:
-    """Return what every seat gave for some instances of a run, by position. `run` names judges as they are shown."""
+def read_seat_judgements(
+    store: "Store", run: "Run", instances: "Sequence[StoredInstance]"
+) -> dict[int, list[SeatJudgement]]:
+    """Return the judgements of every seat for some instances of a run, by position.
+
+    Args:
+        store: that has the judges' replies.
+        run: whose details name the judges as they are shown.
+        instances: of the run.
+    """
     juries = {metric.name: metric.jury for metric in run.details.metrics if metric.jury is not None}
     if not juries:
         return {}
-    names = {metric: name_seats(jury.judges) for metric, jury in juries.items()}
-    cases = {stored.position: stored for stored in instances}
-    found: dict[int, list[SeatJudgement]] = {}
-    for position, seats in store.juries.read_every_seat(run.run_id, list(cases)).items():
-        texts = _texts(cases[position])
+    seat_names = {metric: name_seats(jury.judges) for metric, jury in juries.items()}
+    stored_at = {stored.position: stored for stored in instances}
+    judgements: dict[int, list[SeatJudgement]] = {}
+    for position, seats in store.juries.read_every_seat(run.run_id, list(stored_at)).items():
+        shown_texts = _list_shown_texts(stored_at[position])
         for metric, seat, judgement in seats:
-            jury, named = juries.get(metric), names.get(metric, ())
-            words = _words(jury, seat, judgement, texts)
-            name = named[seat.seat] if seat.seat < len(named) else f"judge {seat.seat + 1}"
-            one = SeatJudgement(metric, name, seat, words, judgement.replies)
-            found.setdefault(position, []).append(one)
-    return found
+            seat_judgement = SeatJudgement(
+                metric=metric,
+                judge=_name_judge(seat_names.get(metric, ()), seat),
+                seat=seat,
+                words=_read_words(juries.get(metric), seat, judgement, shown_texts),
+                replies=judgement.replies,
+            )
+            judgements.setdefault(position, []).append(seat_judgement)
+    return judgements
 
 
-def legible(text: str) -> str:
-    """Return `text` with JSON's escapes undone, so that no name hides in the way it is spelt."""
+def undo_escapes(text: str) -> str:
+    """Return `text` with JSON's escapes undone, so that no name hides in its spelling."""
     for _ in range(_LAYERS):
-        plain = _ESCAPE.sub(_letter, text)
+        plain = _ESCAPE.sub(_read_escape, text)
         if plain == text:
-            return _joined(text)
+            return _join_surrogates(text)
         text = plain
-    return _joined(text.replace("\\", " "))
+    return _join_surrogates(text.replace("\\", " "))
 
 
-def _letter(escape: re.Match[str]) -> str:
-    return chr(int(escape[1], 16)) if escape[1] else _LETTERS.get(escape[2], escape[2])
+def _read_escape(escape: re.Match[str]) -> str:
+    code, letter = escape.groups()
+    return chr(int(code, 16)) if code else _LETTERS.get(letter, letter)
 
 
-def _joined(text: str) -> str:
+def _join_surrogates(text: str) -> str:
     """Return `text` with each pair of surrogates as the one character it stands for."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
-def _texts(stored: "StoredInstance") -> tuple[str, ...]:
-    """Return what judges inside were shown; empty where it is gone."""
+def _name_judge(seat_names: Sequence[str], seat: "Seat") -> str:
+    """Return the judge's name; its number where the run does not name that many, as an imported run may not."""
+    return seat_names[seat.seat] if seat.seat < len(seat_names) else f"judge {seat.seat + 1}"
+
+
+def _list_shown_texts(stored: "StoredInstance") -> tuple[str, ...]:
+    """Return the texts that judges at the site were shown; none after a purge or without an answer."""
     if stored.instance is None or stored.response is None:
         return ()
     return build_matter(stored.instance, stored.response.text).texts
 
 
-def _words(
-    jury: "KeptJury | None", seat: "Seat", judgement: "Judgement", texts: tuple[str, ...]
+def _read_words(
+    jury: "KeptJury | None", seat: "Seat", judgement: "Judgement", shown_texts: tuple[str, ...]
 ) -> Mapping[str, Mapping[str, str]]:
-    """Return what the reply that filled the seat says beside its grades."""
-    if seat.grades is None or not texts:
+    """Return the words beside the grades in the reply that filled the seat."""
+    if seat.grades is None or not shown_texts:
         return {}
-    rubric = _rubric(jury, seat.grades)
+    rubric = _build_rubric(jury, seat.grades)
     for reply in reversed(judgement.replies):
-        verdict = read_verdict(reply.text, rubric, judgement.shown or texts, judgement.marker)
+        verdict = read_verdict(reply.text, rubric, judgement.shown or shown_texts, judgement.marker)
         if isinstance(verdict, Verdict) and verdict.grades == seat.grades:
             return verdict.words
     return {}
 
 
-def _rubric(jury: "KeptJury | None", grades: Mapping[str, float]) -> Rubric:
-    """Return the rubric of a jury as its run keeps it; of an imported one nothing is known but what it graded."""
+def _build_rubric(jury: "KeptJury | None", grades: Mapping[str, float]) -> Rubric:
+    """Return the rubric of a jury as its run stores it; of an unknown jury, one with the graded criteria alone."""
     if jury is None:
         return Rubric(tuple(grades), dict.fromkeys(grades, ()), USUAL_SCALE)
     criteria = tuple(jury.criteria or grades)

@@ -12,7 +12,7 @@ from agent.exchange.helm.import_runs import import_helm
 from agent.exchange.helm.juries import name_judges
 from agent.exchange.tables.export import export_tables
 from agent.metrics import Judge
-from agent.redaction.gateway.judgements import judged
+from agent.redaction.gateway.judgements import read_seat_judgements
 from agent.store import KeptJury, KeptMetric, Run, Store
 from agent.vocabulary import Reason, Response, Unscored
 from tests.agent.exchange.helm.test_export import CANARY, WORDS, every_byte, planted
@@ -130,7 +130,7 @@ def seats(store: Store, run: Run) -> list[list[tuple[Any, ...]]]:
 
 
 def words(store: Store, run: Run) -> list[Any]:
-    found = judged(store, run, store.answers.read_instances(run.run_id, 0, 10))
+    found = read_seat_judgements(store, run, store.answers.read_instances(run.run_id, 0, 10))
     return [(one.judge, dict(one.words)) for position in sorted(found) for one in found[position]]
 
 

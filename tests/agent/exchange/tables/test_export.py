@@ -149,7 +149,7 @@ def test_text_that_skipped_redaction_stops_a_table(filled: FilledSite, tmp_path:
 
     filled.add([case(0)])
     monkeypatch.setattr(
-        Redacting, "clear_records", lambda self, records, which, whose=(): [list(record) for record in records]
+        Redacting, "clear_records", lambda self, records, which, subjects=(): [list(record) for record in records]
     )
     with pytest.raises(TypeError, match="without redaction"):
         export(filled, tmp_path / "out")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.redaction.engine import Engine
 from agent.redaction.gateway.cases import ClearedCase, Redacting, Revealing
-from agent.redaction.gateway.judgements import judged, legible
+from agent.redaction.gateway.judgements import read_seat_judgements, undo_escapes
 from agent.vocabulary import Reason, Reference, Response
 from tests.agent.service.filled_site import case, filled_site
 from tests.agent.service.judged import Replies, add_judged, verdict
@@ -27,7 +27,7 @@ def cleared(folder: Path, engine: Engine, *replies: Replies, prompt: str = NOTE,
         run = store.runs.find(run_id)
         assert run is not None
         page = store.answers.read_instances(run_id, 0, 1)
-        (found,) = Redacting(engine).clear(run_id, page, judged(store, run, page))
+        (found,) = Redacting(engine).clear(run_id, page, read_seat_judgements(store, run, page))
     return found
 
 
@@ -114,7 +114,7 @@ def test_a_purge_leaves_grades_and_takes_every_word(tmp_path: Path, engine: Engi
         run = store.runs.find(run_id)
         assert run is not None
         page = store.answers.read_instances(run_id, 0, 1)
-        (shown,) = Redacting(engine).clear(run_id, page, judged(store, run, page))
+        (shown,) = Redacting(engine).clear(run_id, page, read_seat_judgements(store, run, page))
     assert [(one.grades is not None, one.reason) for one in shown.judgements] == [(True, None), (False, "no_verdict")]
     assert [(one.words, one.replies) for one in shown.judgements] == [({}, ()), ({}, ())]
 
@@ -131,7 +131,7 @@ def test_words_of_another_reading_do_not_stand_beside_a_seats_grades(tmp_path: P
         run = store.runs.find(run_id)
         assert run is not None
         page = store.answers.read_instances(run_id, 0, 1)
-        (shown,) = Redacting(engine).clear(run_id, page, judged(store, run, page))
+        (shown,) = Redacting(engine).clear(run_id, page, read_seat_judgements(store, run, page))
     assert [set((one.grades or {}).values()) for one in shown.judgements] == [{2.0}, {3.0}]
     assert shown.judgements[0].words["accuracy"]["explanation"] == "poor"
     assert shown.judgements[1].words == {}
@@ -147,9 +147,9 @@ def test_revealed_replies_are_as_the_judge_wrote_them_and_are_in_the_audit_log_f
         run = store.runs.find(run_id)
         assert run is not None
         page = store.answers.read_instances(run_id, 0, 1)
-        (shown,) = Revealing(events.append, "look").clear(run_id, page, judged(store, run, page))
+        (shown,) = Revealing(events.append, "look").clear(run_id, page, read_seat_judgements(store, run, page))
         with pytest.raises(OSError, match="disk"):
-            Revealing(_full, "look").clear(run_id, page, judged(store, run, page))
+            Revealing(_full, "look").clear(run_id, page, read_seat_judgements(store, run, page))
     assert shown.judgements[0].replies[0].text == reply
     assert shown.judgements[0].words["accuracy"]["explanation"] == "Seen \u00e9\nWrzesniewski."
     assert events == [f"look run={run_id} instances=0-0"]
@@ -166,16 +166,16 @@ def test_whatever_is_written_as_json_reads_as_it_was_meant(text: str, layers: in
     spelt = text
     for _ in range(layers):
         spelt = json.dumps(spelt)[1:-1]
-    assert legible(spelt) == text
+    assert undo_escapes(spelt) == text
 
 
 @given(st.text(alphabet='\\u005cn"x{}', max_size=400))
 def test_nothing_legible_holds_an_escape(text: str):
-    shown = legible(text)
-    assert legible(shown) == shown
+    shown = undo_escapes(text)
+    assert undo_escapes(shown) == shown
 
 
 def test_a_mountain_of_escapes_is_taken_apart_in_bounded_time():
-    shown = legible("\\u005c" + "u005c" * 60_000 + "u0041" + "\\" * 100_000 + "n")
+    shown = undo_escapes("\\u005c" + "u005c" * 60_000 + "u0041" + "\\" * 100_000 + "n")
     assert "A" not in shown
     assert "\\" not in shown

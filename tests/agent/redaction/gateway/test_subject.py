@@ -10,7 +10,7 @@ from agent.redaction import Redacted, Withheld
 from agent.redaction.engine import Engine
 from agent.redaction.entities import PRECEDENCE
 from agent.redaction.gateway.cases import Redacting
-from agent.redaction.gateway.subject import Whose
+from agent.redaction.gateway.subject import Subject
 from agent.vocabulary import IDENTIFIER_KINDS, Identifier, Instance, Message, Reference
 from tests.agent.service.filled_site import Case, case, filled_site
 
@@ -31,9 +31,11 @@ def test_units_and_ids_count_where_they_look_like_numbers_somebody_was_given(
     unit: str, identity: str, numbers: list[str]
 ):
     instance = Instance(identity, unit, (Message("user", "q"),), ())
-    assert [(one.entity, one.value) for one in Whose.of(instance).identifiers] == [("ID", n) for n in numbers]
-    assert Whose.of(instance).unit == unit
-    assert Whose.of(None) == Whose()
+    assert [(one.entity, one.value) for one in Subject.read_instance(instance).identifiers] == [
+        ("ID", n) for n in numbers
+    ]
+    assert Subject.read_instance(instance).unit == unit
+    assert Subject.read_instance(None) == Subject()
 
 
 def test_every_kind_of_a_column_is_one_that_redaction_knows():
