@@ -84,13 +84,17 @@ def triples(comparisons: Sequence[BertScoreComparison], means: Means) -> list[Tr
         BenchmarkError: as `check`.
     """
     encoder = check("BERTScore", means)
-    found = _loaded(encoder, means.workers).compare(
-        [(one.answer, one.golds, one.rules == "helm") for one in comparisons]
-    )
-    return [_triple(one, pairs) for one, pairs in zip(comparisons, found, strict=True)]
+    from agent.metrics.encoder import TextComparison
+
+    texts = [
+        TextComparison(comparison.answer, comparison.golds, is_cut=comparison.rules == "helm")
+        for comparison in comparisons
+    ]
+    compared = _load_encoder(encoder, means.workers).compare(texts)
+    return [_choose_best(comparison, pairs) for comparison, pairs in zip(comparisons, compared, strict=True)]
 
 
-def _triple(comparison: BertScoreComparison, pairs: Sequence[Triple | None] | None) -> Triple | Unscored:
+def _choose_best(comparison: BertScoreComparison, pairs: Sequence[Triple | None] | None) -> Triple | Unscored:
     """Return the best of each figure. None: the encoder reads nothing in that reference, or in the answer."""
     if pairs is None:
         return (0.0, 0.0, 0.0) if comparison.rules == "helm" and comparison.golds else Unscored(Reason.UNPARSED)
@@ -104,7 +108,7 @@ def _triple(comparison: BertScoreComparison, pairs: Sequence[Triple | None] | No
 
 
 @lru_cache(1)
-def _loaded(encoder: EncoderFolder, threads: int) -> "Encoder":
+def _load_encoder(encoder: EncoderFolder, threads: int) -> "Encoder":
     from agent.metrics.encoder import Encoder
 
     return Encoder(encoder, threads)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-from agent.metrics.icd10 import listed_codes, named_codes
+from agent.metrics.icd10 import find_named_codes, read_listed_codes
 from agent.metrics.spec import MetricSpec, Options
 from agent.vocabulary import Instance, Reason, Unscored
 
@@ -35,10 +35,10 @@ def _f1(hits: int, gold: int, named: int) -> float | Unscored:
 
 
 def _score(figure: Figure, answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
-    gold = frozenset[str]().union(*(listed_codes(r.text) for r in instance.references if r.correct))
+    gold = frozenset[str]().union(*(read_listed_codes(r.text) for r in instance.references if r.correct))
     if not gold:
         return Unscored(Reason.NO_REFERENCE)
-    named = named_codes(answer)
+    named = find_named_codes(answer)
     return figure(len(gold & named), len(gold), len(named))
 
 

@@ -1,4 +1,4 @@
-"""An encoder in memory: vectors of texts, and how alike two texts are by them. Loaded once, and offline."""
+"""Load an encoder, offline, and compare texts by the vectors that it gives their tokens."""
 
 import math
 import os
@@ -19,7 +19,7 @@ Figures = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Tokens `start` to `end` of a text, seen together; those from `first` to `last` take their vectors from here."""
+    """Tokens `start` to `end` of a text, encoded together; those from `first` to `last` keep its vectors."""
 
     start: int
     end: int
@@ -27,17 +27,40 @@ class Window:
     last: int
 
 
-def windows(tokens: int, width: int) -> list[Window]:
-    """Cover a text by windows of at most `width` tokens, neighbours overlapping by half or more.
+def plan_windows(tokens: int, width: int) -> list[Window]:
+    """Return windows of at most `width` tokens that cover a text; neighbours overlap by half or more.
 
-    Each token takes its vector from the window in which it stands further from an edge. All ends are exclusive.
+    Each token takes its vector from the window in which it stands farther from an edge. All ends are exclusive.
     """
     if tokens <= width:
         return [Window(0, tokens, 0, tokens)]
     starts = [*range(0, tokens - width, max(1, width // 2)), tokens - width]
-    borders = [0, *((after + start + width) // 2 for start, after in pairwise(starts)), tokens]
-    kept = zip(starts, pairwise(borders), strict=True)
-    return [Window(start, start + width, first, last) for start, (first, last) in kept]
+    # The border between two windows is the middle of their overlap.
+    borders = [0]
+    for start, next_start in pairwise(starts):
+        borders.append((next_start + start + width) // 2)
+    borders.append(tokens)
+    windows: list[Window] = []
+    for start, (first, last) in zip(starts, pairwise(borders), strict=True):
+        windows.append(Window(start, start + width, first, last))
+    return windows
+
+
+@dataclass(frozen=True, slots=True)
+class TextComparison:
+    """An answer and its references. `is_cut`: the end of a long text is cut off, and not read in windows."""
+
+    answer: str
+    references: Sequence[str]
+    is_cut: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _EncodedText:
+    """The key of a text's vectors: the text, and whether its end is cut off."""
+
+    text: str
+    is_cut: bool
 
 
 class Encoder:
@@ -61,22 +84,23 @@ class Encoder:
         closed = {"local_files_only": True, "trust_remote_code": False}  # no hub, and no code of the folder's own
         try:
             with torch.random.fork_rng(devices=[]):  # loading may draw numbers
-                model, found = transformers.AutoModel.from_pretrained(
+                model, loading = transformers.AutoModel.from_pretrained(
                     folder.folder, use_safetensors=True, output_loading_info=True, **closed
                 )
-            kind = {"add_prefix_space": True} if folder.family == "roberta" else {}
-            self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder.folder, **closed, **kind)
+            options = {"add_prefix_space": True} if folder.family == "roberta" else {}
+            self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder.folder, **closed, **options)
         except (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError) as error:
             raise ConfigError(f"bertscore_model: the folder cannot be loaded ({type(error).__name__})", SET) from None
-        # transformers fills what the weights lack with random numbers. Nobody looks at what comes out of the pooler.
-        if lacking := sorted(name for name in found["missing_keys"] if not name.startswith("pooler.")):
+        # transformers fills missing weights with random numbers. The pooler's output is never used.
+        lacking = sorted(name for name in loading["missing_keys"] if not name.startswith("pooler."))
+        if lacking:
             raise ConfigError(
                 f"bertscore_model: the weights lack {len(lacking)} tensors of the model that config.json names, "
                 f"such as {lacking[0]}",
                 SET,
             )
         stack = model.transformer if folder.family == "distilbert" else model.encoder
-        stack.layer = stack.layer[: folder.layer]  # what lies above is never looked at
+        stack.layer = stack.layer[: folder.layer]  # the layers above are never used
         self._device = "cpu"
         if torch.cuda.is_available() and torch.cuda.mem_get_info()[0] > _ROOM:
             self._device = "cuda"
@@ -91,8 +115,8 @@ class Encoder:
             )
         self._width = int(min(folder.positions, longest)) - 2  # beside the special tokens
 
-    def compare(self, comparisons: Sequence[tuple[str, Sequence[str], bool]]) -> list[list[Figures | None] | None]:
-        """Compare (an answer, its references, whether long texts are cut off).
+    def compare(self, comparisons: Sequence[TextComparison]) -> list[list[Figures | None] | None]:
+        """Compare each answer with its references.
 
         Returns, in the same order, a figure triple for every reference, None for one that the encoder cannot read; or
         None for an answer without a single token.
@@ -100,88 +124,129 @@ class Encoder:
         Raises:
             ConfigError: the encoder computes what is no number.
         """
+        tokens = self._tokenize(comparisons)
+        encoded_texts: dict[_EncodedText, list[int]] = {}
+        for comparison in comparisons:
+            for text in (comparison.answer, *comparison.references):
+                key = self._build_key(text, tokens[text], is_cut=comparison.is_cut)
+                encoded_texts[key] = tokens[text][: self._width] if key.is_cut else tokens[text]
+        vectors = self._build_vectors(encoded_texts)
+
+        results: list[list[Figures | None] | None] = []
+        for comparison in comparisons:
+            if not tokens[comparison.answer]:
+                results.append(None)
+                continue
+            answer_key = self._build_key(comparison.answer, tokens[comparison.answer], is_cut=comparison.is_cut)
+            figures: list[Figures | None] = []
+            for reference in comparison.references:
+                if not self._is_readable(tokens[reference], by_us=not comparison.is_cut):
+                    figures.append(None)
+                    continue
+                reference_key = self._build_key(reference, tokens[reference], is_cut=comparison.is_cut)
+                figures.append(self._compute_figures(vectors[answer_key], vectors[reference_key]))
+            results.append(figures)
+        return results
+
+    def _tokenize(self, comparisons: Sequence[TextComparison]) -> dict[str, list[int]]:
         tokens: dict[str, list[int]] = {}
-        for text in dict.fromkeys(one for answer, golds, _ in comparisons for one in (answer, *golds)):
-            tokens[text] = self._tokenizer(text.strip(), add_special_tokens=False, verbose=False)["input_ids"]
-        cut = {
-            (text, is_cut and len(tokens[text]) > self._width)
-            for answer, golds, is_cut in comparisons
-            for text in (answer, *golds)
-        }
-        vectors = self._vectors({key: tokens[key[0]][: self._width] if key[1] else tokens[key[0]] for key in cut})
+        for comparison in comparisons:
+            for text in (comparison.answer, *comparison.references):
+                if text not in tokens:
+                    encoding = self._tokenizer(text.strip(), add_special_tokens=False, verbose=False)
+                    tokens[text] = encoding["input_ids"]
+        return tokens
 
-        def vector(text: str, is_cut: bool) -> Any:
-            return vectors[text, is_cut and len(tokens[text]) > self._width]
+    def _build_key(self, text: str, tokens: Sequence[int], *, is_cut: bool) -> _EncodedText:
+        # A text that fits the encoder is the same by both rules, and is encoded once.
+        return _EncodedText(text, is_cut and len(tokens) > self._width)
 
-        return [
-            [
-                self._figures(vector(answer, is_cut), vector(gold, is_cut))
-                if self._reads(tokens[gold], by_us=not is_cut)
-                else None
-                for gold in golds
-            ]
-            if tokens[answer]
-            else None
-            for answer, golds, is_cut in comparisons
-        ]
+    def _is_readable(self, tokens: Sequence[int], *, by_us: bool) -> bool:
+        """Tell whether a reference can be compared: unknown tokens are all alike, and would match each other."""
+        if not by_us:
+            return bool(tokens)
+        known: int = sum(token != self._tokenizer.unk_token_id for token in tokens)
+        return known > 0 and known >= _SHARE_READ * len(tokens)
 
-    def _reads(self, tokens: Sequence[int], *, by_us: bool) -> bool:
-        """Whether a reference can be compared with: unknown tokens are all alike, and would match each other."""
-        known = sum(token != self._tokenizer.unk_token_id for token in tokens)
-        return known >= _SHARE_READ * len(tokens) and known > 0 if by_us else bool(tokens)
-
-    def _vectors(self, texts: dict[tuple[str, bool], list[int]]) -> dict[tuple[str, bool], Any]:
+    def _build_vectors(self, texts: dict[_EncodedText, list[int]]) -> dict[_EncodedText, Any]:
         """Return each text's vectors of length 1, with those of the special tokens at both ends."""
-        torch = self._torch
-        parts = [(key, window) for key, tokens in texts.items() for window in windows(len(tokens), self._width)]
-        first, last = self._around
-        seen = [[first, *texts[key][window.start : window.end], last] for key, window in parts]
-        hidden: list[Any] = [None] * len(parts)
-        for batch in _batches([len(one) for one in seen]):
-            for index, vectors in zip(batch, self._encode([seen[index] for index in batch]), strict=True):
-                hidden[index] = vectors
-        kept: dict[tuple[str, bool], list[Any]] = {}
-        for (key, window), vectors in zip(parts, hidden, strict=True):
-            inner = vectors[1 + window.first - window.start : 1 + window.last - window.start]
-            before = [vectors[:1]] if window.first == 0 else []
-            after = [vectors[-1:]] if window.last == len(texts[key]) else []
-            kept.setdefault(key, []).extend([*before, inner, *after])
-        return {key: torch.cat([piece.to(self._device) for piece in pieces]) for key, pieces in kept.items()}
+        keys: list[_EncodedText] = []
+        windows: list[Window] = []
+        rows: list[list[int]] = []
+        first_token, last_token = self._around
+        for key, tokens in texts.items():
+            for window in plan_windows(len(tokens), self._width):
+                keys.append(key)
+                windows.append(window)
+                rows.append([first_token, *tokens[window.start : window.end], last_token])
+
+        pieces: dict[_EncodedText, list[Any]] = {}
+        for key, window, vectors in zip(keys, windows, self._encode_rows(rows), strict=True):
+            # Vectors stand one place further than tokens, behind the first special token.
+            start = 1 + window.first - window.start
+            end = 1 + window.last - window.start
+            if window.first == 0:
+                start = 0
+            if window.last == len(texts[key]):
+                end = len(vectors)
+            pieces.setdefault(key, []).append(vectors[start:end])
+        return {key: self._join_pieces(pieces_of_text) for key, pieces_of_text in pieces.items()}
+
+    def _encode_rows(self, rows: Sequence[Sequence[int]]) -> list[Any]:
+        """Return the unit vectors of every row, encoded in batches of like length."""
+        encoded: list[Any] = [None] * len(rows)
+        for batch in _plan_batches([len(row) for row in rows]):
+            vectors_of_batch = self._encode([rows[index] for index in batch])
+            for index, vectors in zip(batch, vectors_of_batch, strict=True):
+                encoded[index] = vectors
+        return encoded
+
+    def _join_pieces(self, pieces: Sequence[Any]) -> Any:
+        # Pieces lie on different devices if the graphics card ran out of memory between two batches.
+        return self._torch.cat([piece.to(self._device) for piece in pieces])
 
     def _encode(self, batch: Sequence[Sequence[int]]) -> list[Any]:
         """Return the unit vectors of every row of tokens."""
         torch = self._torch
-        longest, padding = max(map(len, batch)), self._tokenizer.pad_token_id or 0
-        ids = torch.tensor([[*row, *[padding] * (longest - len(row))] for row in batch])
-        mask = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in batch])
+        longest = max(map(len, batch))
+        padding_token = self._tokenizer.pad_token_id or 0
+        padded_rows: list[list[int]] = []
+        mask_rows: list[list[int]] = []
+        for row in batch:
+            padding = longest - len(row)
+            padded_rows.append([*row] + [padding_token] * padding)
+            mask_rows.append([1] * len(row) + [0] * padding)
+        ids, mask = torch.tensor(padded_rows), torch.tensor(mask_rows)
         with torch.inference_mode():
             try:
-                found = self._model(input_ids=ids.to(self._device), attention_mask=mask.to(self._device))
+                output = self._model(input_ids=ids.to(self._device), attention_mask=mask.to(self._device))
             except torch.OutOfMemoryError:
                 if self._device == "cpu":
                     raise
-                self._device = "cpu"  # a model server took the room: slower from here, and the same figures
+                # A model server took the memory: slower from here, and the same figures.
+                self._device = "cpu"
                 self._model = self._model.to("cpu")
-                found = self._model(input_ids=ids, attention_mask=mask)
-            unit = torch.nn.functional.normalize(found.last_hidden_state, dim=-1)
+                output = self._model(input_ids=ids, attention_mask=mask)
+            unit = torch.nn.functional.normalize(output.last_hidden_state, dim=-1)
         return [row[: len(tokens)].to(self._device) for row, tokens in zip(unit, batch, strict=True)]
 
-    def _figures(self, answer: Any, gold: Any) -> Figures:
-        """Return precision, recall and F1. Special tokens may be matched with, and do not count themselves."""
+    def _compute_figures(self, answer: Any, reference: Any) -> Figures:
+        """Return precision, recall and F1. Special tokens can be matched, but do not count themselves."""
         with self._torch.inference_mode():
-            alike = answer.to(self._device) @ gold.to(self._device).T
-            precision = float(alike.max(dim=1).values[1:-1].mean())
-            recall = float(alike.max(dim=0).values[1:-1].mean())
-        whole = precision + recall
-        if not math.isfinite(whole):
+            cosines = answer.to(self._device) @ reference.to(self._device).T
+            precision = float(cosines.max(dim=1).values[1:-1].mean())
+            recall = float(cosines.max(dim=0).values[1:-1].mean())
+        total = precision + recall
+        if not math.isfinite(total):
             raise ConfigError("bertscore_model: the encoder's vectors are no numbers; its weights are damaged", SET)
-        return precision, recall, 2 * precision * recall / whole if whole > 0 else 0.0
+        f1 = 2 * precision * recall / total if total > 0 else 0.0
+        return precision, recall, f1
 
 
-def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+def _plan_batches(lengths: Sequence[int]) -> Iterator[list[int]]:
     """Yield indexes in batches of like length, so that little is padding."""
     batch: list[int] = []
-    for index in sorted(range(len(lengths)), key=lambda one: -lengths[one]):
+    for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
         if batch and (len(batch) + 1) * lengths[batch[0]] > _BATCH_TOKENS:
             yield batch
             batch = []

@@ -55,16 +55,21 @@ Z 00-05 08-09 11-23 28-34 36-49 51-53 55-60 62-99 3A
 """
 
 
-def _categories() -> frozenset[str]:
-    found = set()
-    for letter, *parts in (line.split() for line in _ASSIGNED.split("\n") if line):
+def _read_categories() -> frozenset[str]:
+    categories: set[str] = set()
+    for line in _ASSIGNED.strip().splitlines():
+        letter, *parts = line.split()
         for part in parts:
-            first, _, last = part.partition("-")
-            found |= {f"{letter}{n:02}" for n in range(int(first), int(last) + 1)} if last else {letter + first}
-    return frozenset(found)
+            first, is_range, last = part.partition("-")
+            if not is_range:
+                categories.add(letter + first)
+                continue
+            for number in range(int(first), int(last) + 1):
+                categories.add(f"{letter}{number:02}")
+    return frozenset(categories)
 
 
-CATEGORIES = _categories()
+CATEGORIES = _read_categories()
 """The three-character categories of ICD-10-CM."""
 
 # In small letters the part after the point begins with a digit, or is a placeholder: "b12.com" is no code.
@@ -90,30 +95,36 @@ _MOST_WORDS = 8  # of an item; longer ones are prose
 _GOLD = re.compile(r"[0-9A-Za-z.]*[0-9A-Za-z]")
 
 
-def standard(code: str) -> str:
+def normalise_code(code: str) -> str:
     """Return a code without its point, in capitals."""
     return code.replace(".", "").upper()
 
 
-def listed_codes(text: str) -> frozenset[str]:
+def read_listed_codes(text: str) -> frozenset[str]:
     """Return the codes of a text that is a list of codes, as a dataset's column is; each in the standard form."""
-    return frozenset(standard(code) for code in _GOLD.findall(text))
+    return frozenset(normalise_code(code) for code in _GOLD.findall(text))
 
 
-def named_codes(text: str) -> frozenset[str]:
+def find_named_codes(text: str) -> frozenset[str]:
     """Return the codes that an answer names, each in the standard form."""
-    found: set[str] = set()
-    for line in _lines(text[:_LONGEST]):
+    named: set[str] = set()
+    for line in _split_lines(text[:_LONGEST]):
         for row in _ROW.finditer(line):
-            codes = [code[0] for code in _CODE.finditer(row[0])]
-            expected = any("." in code for code in codes) or _is_expected(line, row.start(), row.end())
-            found |= {standard(code) for code in codes if "." in code or (expected and _is_assigned(code))}
-        found |= _codes_of_items(line)
-    return frozenset(found)
+            named.update(_find_codes_of_row(line, row))
+        named.update(_find_codes_of_items(line))
+    return frozenset(normalise_code(code) for code in named)
 
 
-def _lines(text: str) -> list[str]:
-    """Return the places where a code may stand at the start: lines, a table's cells, values of JSON; without markup."""
+def _find_codes_of_row(line: str, row: re.Match[str]) -> list[str]:
+    """Return the codes of a row that count: with a point, or beside one, or where a code is expected."""
+    codes = [code[0] for code in _CODE.finditer(row[0])]
+    has_point = any("." in code for code in codes)
+    is_expected = has_point or _is_expected(line, row.start(), row.end())
+    return [code for code in codes if "." in code or (is_expected and _is_assigned(code))]
+
+
+def _split_lines(text: str) -> list[str]:
+    """Return a text without markup, split where a code may begin a line: lines, cells of a table, values of JSON."""
     text = text.translate(ASCII_MARKS)
     text = re.sub(r'[|\t]|,\s{0,20}(?=["\'{])', "\n", text)
     return re.sub(r"[*`_#\"'\[\]{}]", " ", text).splitlines()
@@ -126,29 +137,38 @@ def _is_expected(line: str, start: int, end: int) -> bool:
     return _CUE.search(before) is not None and _ENDS.match(line, end) is not None
 
 
-def _codes_of_items(line: str) -> set[str]:
+def _find_codes_of_items(line: str) -> list[str]:
     """Return the codes that begin two or more items of a line, or that end all of them.
 
-    One of those that end items must have its point: "BRAF V600E, parvovirus B19" are words.
+    One of the codes that end items must have its point: "BRAF V600E, parvovirus B19" are words.
     """
-    items = [item for item in _BETWEEN.split(line) if item.strip(" .)")] if _BETWEEN.search(line) else []
+    if not _BETWEEN.search(line):
+        return []
+    items = [item for item in _BETWEEN.split(line) if item.strip(" .)")]
     heads: list[str] = []
     tails: list[str] = []
-    for item in (item for item in items if len(item.split()) <= _MOST_WORDS):
+    for item in items:
         codes = [code for code in _CODE.finditer(item) if "." in code[0] or _is_assigned(code[0])]
-        if not codes:
+        if not codes or len(item.split()) > _MOST_WORDS:
             continue
+        first, last = codes[0], codes[-1]
         start = _ITEM_START.match(item)
-        if start and codes[0].start() == start.end():
-            heads.append(codes[0][0])
-        elif not item[codes[-1].end() :].strip(" .)"):
-            tails.append(codes[-1][0])
-    listed = len(tails) == len(items) and any("." in code for code in tails)
-    groups = (heads if len(heads) > 1 else [], tails if listed else [])
-    return {standard(code) for group in groups for code in group}
+        if start and first.start() == start.end():
+            heads.append(first[0])
+        elif not item[last.end() :].strip(" .)"):
+            tails.append(last[0])
+    named: list[str] = []
+    if len(heads) > 1:
+        named += heads
+    all_items_end_with_code = len(tails) == len(items)
+    if all_items_end_with_code and any("." in code for code in tails):
+        named += tails
+    return named
 
 
 def _is_assigned(code: str) -> bool:
-    code = standard(code)
-    diagnosis = re.fullmatch(r"[A-Z]\d[0-9AB][0-9A-Z]{0,4}", code) is not None and code[:3] in CATEGORIES
-    return diagnosis or re.fullmatch(r"[0-9BCDFGHX][0-9A-HJ-NP-Z]{6}", code) is not None
+    """Tell whether a code has the form of a procedure, or that of a diagnosis in a category of ICD-10-CM."""
+    code = normalise_code(code)
+    if re.fullmatch(r"[A-Z]\d[0-9AB][0-9A-Z]{0,4}", code) and code[:3] in CATEGORIES:
+        return True
+    return re.fullmatch(r"[0-9BCDFGHX][0-9A-HJ-NP-Z]{6}", code) is not None

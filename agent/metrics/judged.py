@@ -1,11 +1,11 @@
-"""Metrics that a jury of models gives. This version asks no jury, so no answer has a score yet: the answer is kept."""
+"""Metrics whose scores come from a jury of models, which `agent.judging` asks about stored answers after the run."""
 
 from agent.metrics.spec import MetricSpec, Options
 from agent.vocabulary import Instance, Reason, Unscored
 
 
-def not_judged(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
-    """Return that no jury has graded the answer. Upstream has default grades here, 1.0 and 0.0; those are no grades."""
+def report_not_judged(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
+    """Return that no jury has graded the answer yet. Upstream gives default grades here, 1.0 and 0.0; we give none."""
     return Unscored(Reason.NOT_JUDGED)
 
 
@@ -17,6 +17,6 @@ SPECS = (
         5,
         False,
         "Mean grade of a jury of models over the benchmark's criteria, 1 (very poor) to 5 (excellent).",
-        not_judged,
+        report_not_judged,
     ),
 )

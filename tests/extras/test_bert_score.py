@@ -119,7 +119,7 @@ def test_the_encoder_is_loaded_once(monkeypatch):
 
     from agent.metrics import bert_score
 
-    bert_score._loaded.cache_clear()
+    bert_score._load_encoder.cache_clear()
     loads = []
     load = transformers.AutoModel.from_pretrained
     monkeypatch.setattr(

@@ -11,7 +11,7 @@ from agent.metrics import MetricUse
 from agent.metrics.billing import upstream_codes
 from agent.metrics.ehr_sql import NOW, holds_nothing, repaired, written_query
 from agent.metrics.exact import normalise
-from agent.metrics.icd10 import listed_codes, named_codes, standard
+from agent.metrics.icd10 import find_named_codes, normalise_code, read_listed_codes
 from agent.metrics.numbers import find_number
 from agent.metrics.read_only_sql import run_query
 from agent.metrics.words import plain_words, words_without_articles
@@ -120,10 +120,10 @@ def _medec(metric: str, instance: Instance, answer: str, upstream: float) -> str
 def _billing(metric: str, instance: Instance, answer: str, upstream: float) -> str | None:
     gold = instance.references[0].text
     theirs = [set(upstream_codes(text)) for text in (gold, answer)]
-    ours = [listed_codes(gold), named_codes(answer)]
+    ours = [read_listed_codes(gold), find_named_codes(answer)]
     if not any((theirs[1], ours[1])):
         return "icd-no-code" if metric.endswith("precision") and upstream == 0 else None
-    if [{standard(code) for code in codes} for codes in theirs] != ours:
+    if [{normalise_code(code) for code in codes} for codes in theirs] != ours:
         return "icd-syntax"
     return "icd-points" if len(theirs[0] & theirs[1]) < len(ours[0] & ours[1]) else None
 

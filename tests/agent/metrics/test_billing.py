@@ -5,7 +5,7 @@ import time
 import pytest
 
 from agent.metrics import score
-from agent.metrics.icd10 import CATEGORIES, listed_codes, named_codes
+from agent.metrics.icd10 import CATEGORIES, find_named_codes, read_listed_codes
 from agent.vocabulary import Instance, Message, Reason, Reference, Unscored
 
 FIGURES = ("precision", "recall", "f1")
@@ -105,7 +105,7 @@ def figures(answer: str, gold: str, scoring="intramural"):
     ],
 )
 def test_the_codes_that_an_answer_names(answer, codes):
-    assert named_codes(answer) == set(codes.split())
+    assert find_named_codes(answer) == set(codes.split())
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_the_codes_that_an_answer_names(answer, codes):
     ],
 )
 def test_a_gold_column_is_a_list_with_or_without_points(gold, codes):
-    assert listed_codes(gold) == set(codes.split())
+    assert read_listed_codes(gold) == set(codes.split())
 
 
 def test_precision_recall_and_f1_of_one_note():
@@ -157,5 +157,5 @@ def test_the_table_of_categories_is_whole():
 def test_reading_codes_is_fast_whatever_repeats(piece):
     text = (piece * 100_000)[:100_000]
     before = time.process_time()
-    named_codes(text)
+    find_named_codes(text)
     assert time.process_time() - before < 4

@@ -5,13 +5,11 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from agent.errors import BenchmarkError, ConfigError
 from agent.metrics import METRICS, Means, MetricUse, bert_score, check_available
 from agent.metrics.bert_score import BertScoreComparison, comparison
-from agent.metrics.encoder import windows
+from agent.metrics.encoder import TextComparison
 from agent.metrics.encoder_folder import EncoderFolder, encoder_folder
 from agent.vocabulary import Instance, Message, Reference
 
@@ -188,25 +186,13 @@ def test_what_is_compared_by_either_rules():
     )
 
 
-@given(st.integers(0, 3000), st.integers(2, 512))
-def test_windows_cover_every_token_once_and_see_around_it(tokens, width):
-    found = windows(tokens, width)
-    assert [place for one in found for place in range(one.first, one.last)] == list(range(tokens))
-    for one in found:
-        assert one.start <= one.first <= one.last <= one.end
-        assert one.end - one.start == min(tokens, width)
-        # Away from the ends of the text, a token sees about a quarter of the window on either side.
-        assert one.start == 0 or one.first - one.start >= width // 4 - 1
-        assert one.end == tokens or one.end - one.last >= width // 4 - 1
-
-
 def test_an_encoders_figures_are_the_best_of_each_and_within_their_range(monkeypatch, folder, extra):
     class Encoder:
         def compare(self, comparisons):
-            assert comparisons == [("a", ("b", "c"), False)]
+            assert comparisons == [TextComparison("a", ("b", "c"), is_cut=False)]
             return [[(0.2, 0.9, -0.1), (1.0000001, 0.3, 0.4)]]
 
-    monkeypatch.setattr(bert_score, "_loaded", lambda encoder, threads: Encoder())
+    monkeypatch.setattr(bert_score, "_load_encoder", lambda encoder, threads: Encoder())
     assert isinstance(bert_score.check("own", Means(folder)), EncoderFolder)
     assert bert_score.triples([BertScoreComparison("a", ("b", "c"), "intramural")], Means(folder)) == [(1.0, 0.9, 0.4)]
 
