@@ -1,4 +1,4 @@
-"""Scoring answers that were produced elsewhere, by the code that scores runs. Nothing is stored, nobody is asked."""
+"""Score answers that were produced elsewhere, by the code that scores runs, without a store or a model server."""
 
 import json
 import os
@@ -25,7 +25,7 @@ from agent.results.summarize import MetricSummary, RunSummary, attach_twins, sum
 from agent.runs.answers_file import AnswersFile
 from agent.runs.definition import build_parser, choose_lineage
 from agent.runs.judgements_file import JudgementsFile
-from agent.scoring.deferred import bind_encoder, compute_later_scores
+from agent.scoring.deferred import Case, bind_encoder, compute_later_scores
 from agent.scoring.jury_scores import Judged, read_judged_answer, score_by_jury
 from agent.scoring.measures import HELM_TWIN, Rules
 from agent.scoring.score import MeasuredScore, score_response
@@ -39,7 +39,7 @@ _NOTHING = Means()
 
 @dataclass(frozen=True, slots=True)
 class ScoredAnswers:
-    """The summary, and the instances without an answer: ids of public data and row numbers, places of others."""
+    """The summary, and the instances without an answer: by id in public data and row numbers, else by their number."""
 
     summary: RunSummary
     missing: tuple[str, ...]
@@ -47,7 +47,7 @@ class ScoredAnswers:
 
 @dataclass(frozen=True, slots=True)
 class JudgedElsewhere:
-    """Where judges' replies stand, and who the judges are: a file as the site's judges.yaml; None: whoever replied."""
+    """The file of judges' replies, and the jury as in the site's judges.yaml; without one, every judge that replied."""
 
     replies: Path
     judges: Path | None = None
@@ -71,42 +71,51 @@ def score_answers(
         data: file or folder of the dataset; None: the one that the definition names.
         answers: see `AnswersFile`.
         scoring: whose rules; None: the benchmark's.
-        judged: what judges replied about the answers.
+        judged: replies of judges about the answers.
         means: for metrics that need more than the answer.
 
     Raises:
         ConfigError: there is no such benchmark, an argument is wrong, or no jury grades its answers.
         BenchmarkError: the data, a line of the answers or one of the judgements is wrong.
     """
-    benchmark, dataset = _asked(own, description, data)
+    benchmark, dataset = _locate(own, description, data)
     metrics = measurable(benchmark.metrics, means)
     check_available(benchmark.id, metrics, means)
-    with AnswersFile.open(answers) as file, _replies(benchmark, judged) as (jury, replies):
-        uses = [_with_jury(use, jury) if jury and use.name in JUDGED else use for use in metrics]
-        parser, units = build_parser(benchmark), choose_lineage(benchmark, dataset.known)
-        rules = bind_encoder(Rules.of(uses, scoring or benchmark.scoring, parser, units), means)
-        ids = {instance.id for instance in iter_instances(benchmark, dataset)}
-        file.refuse_others(ids, f"{_ids_of(benchmark)} --write-template FILE writes them all.")
+    with AnswersFile.open(answers) as file, _open_replies(benchmark, judged) as (jury, replies):
+        uses = [_add_jury(use, jury) if jury and use.name in JUDGED else use for use in metrics]
+        lineage = choose_lineage(benchmark, dataset.known)
+        rules = Rules.of(uses, scoring or benchmark.scoring, build_parser(benchmark), lineage)
+        rules = bind_encoder(rules, means)
+        ids = _read_ids(benchmark, dataset, file)
         if replies is not None:
-            replies.refuse_others(
-                {one for one in ids if file.has(one)}, "A judgement is of an answer: give its --answers."
-            )
+            answered_ids = {identity for identity in ids if file.has(identity)}
+            replies.refuse_others(answered_ids, "A judgement is of an answer: give its --answers.")
         tally = _Tally(rules)
         missing: list[str] = []
-        for place, instance in enumerate(iter_instances(benchmark, dataset), 1):
+        for number, instance in enumerate(iter_instances(benchmark, dataset), 1):
             answer = file.answer(instance.id)
             if answer is None:
-                missing.append(_called(benchmark, instance, place))
-            tally.add(instance, answer, _seats(rules, replies, instance, answer))
-        answered = (
-            (place, instance, _response(answer))
-            for place, instance in enumerate(iter_instances(benchmark, dataset))
-            if (answer := file.answer(instance.id)) is not None
-        )
-        for place, name, value in compute_later_scores(rules, answered, means):
-            tally.add_later(place, name, value)
-        run = _run(benchmark, dataset, rules, len(ids))
+                missing.append(_name_instance(benchmark, instance, number))
+            tally.add(instance, answer, _fill_seats(rules, replies, instance, answer))
+        cases = _read_cases(benchmark, dataset, file)
+        for position, metric, score in compute_later_scores(rules, cases, means):
+            tally.add_later(position, metric, score)
+        run = _describe_run(benchmark, dataset, rules, len(ids))
         return ScoredAnswers(RunSummary(run, attach_twins(tally.summaries(run))), tuple(missing))
+
+
+def _read_ids(benchmark: Benchmark, dataset: Dataset, file: AnswersFile) -> set[str]:
+    """Return the ids of the instances, after a check that every answer has one of them."""
+    ids = {instance.id for instance in iter_instances(benchmark, dataset)}
+    file.refuse_others(ids, f"{_describe_ids(benchmark)} --write-template FILE writes them all.")
+    return ids
+
+
+def _read_cases(benchmark: Benchmark, dataset: Dataset, file: AnswersFile) -> Iterator[Case]:
+    for position, instance in enumerate(iter_instances(benchmark, dataset)):
+        answer = file.answer(instance.id)
+        if answer is not None:
+            yield position, instance, _build_response(answer)
 
 
 def write_template(own: Path | None, description: str, data: Path | None, path: Path) -> int:
@@ -116,12 +125,14 @@ def write_template(own: Path | None, description: str, data: Path | None, path: 
         ConfigError: as `score_answers`, or the file is there or cannot be written.
         BenchmarkError: the data is wrong.
     """
-    ids = [instance.id for instance in iter_instances(*_asked(own, description, data))]
-    return _write_lines(path, ({"instance_id": one, "answer": ""} for one in ids))
+    benchmark, dataset = _locate(own, description, data)
+    # A list, so that a fault of the data is reported before the file is made.
+    ids = [instance.id for instance in iter_instances(benchmark, dataset)]
+    return _write_lines(path, ({"instance_id": identity, "answer": ""} for identity in ids))
 
 
 def write_judge_prompts(own: Path | None, description: str, data: Path | None, answers: Path, path: Path) -> int:
-    """Write a new file, for its owner alone, with what a judge is asked about each answer; return how many.
+    """Write a new file, for its owner alone, with the judge's prompt about each answer; return how many.
 
     The marker around the texts is random, a new one for each file. Answers that no jury is shown (blank, or none at
     all) are left out.
@@ -130,24 +141,25 @@ def write_judge_prompts(own: Path | None, description: str, data: Path | None, a
         ConfigError: as `score_answers`, or the file is there or cannot be written.
         BenchmarkError: the data or a line of the answers is wrong.
     """
-    benchmark, dataset = _asked(own, description, data)
-    use = _graded(benchmark)
+    benchmark, dataset = _locate(own, description, data)
+    use = _find_jury_metric(benchmark)
     rules = Rules.of([use], "intramural", build_parser(benchmark), choose_lineage(benchmark, dataset.known))
     marker = secrets.token_hex(8)
     with AnswersFile.open(answers) as file:
-        ids = {instance.id for instance in iter_instances(benchmark, dataset)}
-        file.refuse_others(ids, f"{_ids_of(benchmark)} --write-template FILE writes them all.")
+        _read_ids(benchmark, dataset, file)
+        prompts = _write_judge_prompts(benchmark, dataset, file, rules, use, marker)
+        return _write_lines(path, prompts)
 
-        def lines() -> Iterator[dict[str, str]]:
-            for instance in iter_instances(benchmark, dataset):
-                answer = file.answer(instance.id)
-                shown = None if answer is None else read_judged_answer(rules, _response(answer))
-                if isinstance(shown, str):
-                    asked = write_judge_messages(use, build_matter(instance, shown), marker, marked=False)
-                    prompt = "\n\n".join(message.content for message in asked)
-                    yield {"instance_id": instance.id, "prompt": prompt}
 
-        return _write_lines(path, lines())
+def _write_judge_prompts(
+    benchmark: Benchmark, dataset: Dataset, file: AnswersFile, rules: Rules, use: MetricUse, marker: str
+) -> Iterator[dict[str, str]]:
+    for _, instance, response in _read_cases(benchmark, dataset, file):
+        answer = read_judged_answer(rules, response)
+        if isinstance(answer, str):
+            messages = write_judge_messages(use, build_matter(instance, answer), marker, marked=False)
+            prompt = "\n\n".join(message.content for message in messages)
+            yield {"instance_id": instance.id, "prompt": prompt}
 
 
 def _write_lines(path: Path, lines: Iterable[Mapping[str, str]]) -> int:
@@ -167,25 +179,28 @@ def _write_lines(path: Path, lines: Iterable[Mapping[str, str]]) -> int:
     return count
 
 
-def _graded(benchmark: Benchmark) -> MetricUse:
+def _find_jury_metric(benchmark: Benchmark) -> MetricUse:
     """Return the metric that a jury gives."""
-    found = next((use for use in benchmark.metrics if use.name in JUDGED), None)
-    if found is None:
-        raise ConfigError(f"no jury grades the answers of {benchmark.id}", "Leave the judges' options out.")
-    return found
+    for use in benchmark.metrics:
+        if use.name in JUDGED:
+            return use
+    raise ConfigError(f"no jury grades the answers of {benchmark.id}", "Leave the judges' options out.")
 
 
 @contextmanager
-def _replies(
+def _open_replies(
     benchmark: Benchmark, judged: JudgedElsewhere | None
 ) -> Iterator[tuple[Jury | None, JudgementsFile | None]]:
-    """Open the judges' replies, and say who the judges are."""
+    """Open the judges' replies, and name the jury."""
     if judged is None:
         yield None, None
         return
-    use = _graded(benchmark)
-    jury = None if judged.judges is None else read_jury(judged.judges)
-    names = None if jury is None else _names(jury)
+    use = _find_jury_metric(benchmark)
+    jury: Jury | None = None
+    names: Sequence[str] | None = None
+    if judged.judges is not None:
+        jury = read_jury(judged.judges)
+        names = _list_judge_names(jury)
     with JudgementsFile.open(judged.replies, names) as replies:
         jury = jury or Jury(tuple(Judge("", name, name) for name in replies.judges), None)
         quorum = choose_quorum(use, jury)
@@ -197,37 +212,43 @@ def _replies(
         yield Jury(jury.judges, quorum), replies
 
 
-def _names(jury: Jury) -> tuple[str, ...]:
-    """Return what the lines of a file call the judges."""
+def _list_judge_names(jury: Jury) -> tuple[str, ...]:
+    """Return the names by which the lines of a file call the judges."""
     names = tuple(judge.name or judge.model_name for judge in jury.judges)
     if len(set(names)) < len(names):
         raise ConfigError("two judges of --judges have one name", "Give each a `name` of its own, as the replies say.")
     return names
 
 
-def _with_jury(use: MetricUse, jury: Jury) -> MetricUse:
+def _add_jury(use: MetricUse, jury: Jury) -> MetricUse:
     return replace(use, judges=jury.judges, quorum=jury.quorum)
 
 
-def _seats(rules: Rules, replies: JudgementsFile | None, instance: Instance, answer: str | None) -> list[Judged]:
-    """Return what each seat of the jury gave for an answer; a judge who said nothing about it has none."""
-    shown = None if replies is None or answer is None else read_judged_answer(rules, _response(answer))
-    if replies is None or not isinstance(shown, str):
+def _fill_seats(rules: Rules, replies: JudgementsFile | None, instance: Instance, answer: str | None) -> list[Judged]:
+    """Return the seats of the judges that replied about an answer."""
+    if replies is None or answer is None:
         return []
-    rubric = read_rubric(next(measure.use for measure in rules.measures if measure.of_jury))
-    found: list[Judged] = []
-    for seat, judge in enumerate(replies.judges):
-        said = Judgement(tuple(_response(reply) for reply in replies.replies(instance.id, judge)))
-        if said.replies:
-            found.append((fill_seat(seat, b"", said, rubric, build_matter(instance, shown).texts), said))
-    return found
+    judged_answer = read_judged_answer(rules, _build_response(answer))
+    if isinstance(judged_answer, Unscored):
+        return []
+    use = next(measure.use for measure in rules.measures if measure.of_jury)
+    rubric = read_rubric(use)
+    seats: list[Judged] = []
+    for number, judge in enumerate(replies.judges):
+        texts = replies.replies(instance.id, judge)
+        if not texts:
+            continue
+        judgement = Judgement(tuple(_build_response(text) for text in texts))
+        seat = fill_seat(number, b"", judgement, rubric, build_matter(instance, judged_answer).texts)
+        seats.append((seat, judgement))
+    return seats
 
 
-def _response(text: str) -> Response:
+def _build_response(text: str) -> Response:
     return Response(text, "", "stop", None, None, 0.0)
 
 
-def _asked(own: Path | None, description: str, data: Path | None) -> tuple[Benchmark, Dataset]:
+def _locate(own: Path | None, description: str, data: Path | None) -> tuple[Benchmark, Dataset]:
     arguments: dict[str, str] = {}
     if description.endswith((".yaml", ".yml")) and not description.startswith(f"{CONFIGURABLE}:"):
         file = Path(description)
@@ -235,24 +256,26 @@ def _asked(own: Path | None, description: str, data: Path | None) -> tuple[Bench
             raise ConfigError(f"there is no file {description}", "Name a benchmark, or the YAML file of one.")
         benchmark = load_benchmark(file, absolute_paths=True)
     else:
-        given = parse_run_entry(description)
-        if given.model or given.expanders or "data_path" in given.arguments:
+        entry = parse_run_entry(description)
+        if entry.model or entry.expanders or "data_path" in entry.arguments:
             raise ConfigError(
                 "a benchmark's own arguments may follow its id, nothing else", "Name the data with --data."
             )
-        benchmark = benchmark_of(given, *survey_benchmarks(own))
-        if given.benchmark != CONFIGURABLE:
-            arguments.update(given.arguments)
+        benchmark = benchmark_of(entry, *survey_benchmarks(own))
+        if entry.benchmark != CONFIGURABLE:
+            arguments.update(entry.arguments)
     if data is None and benchmark.dataset_file is None:
         raise ConfigError(
             f"which data of {benchmark.id} was asked is not said",
             "Name its file, or the folder of its files, with --data.",
         )
-    return benchmark, locate_dataset(benchmark, None, arguments | ({"data_path": str(data)} if data else {}))
+    if data is not None:
+        arguments["data_path"] = str(data)
+    return benchmark, locate_dataset(benchmark, None, arguments)
 
 
-def _ids_of(benchmark: Benchmark) -> str:
-    """Say what an instance_id of the benchmark is."""
+def _describe_ids(benchmark: Benchmark) -> str:
+    """Explain the instance_id of the benchmark."""
     if benchmark.id_column is None:
         return "An instance_id is the number of the row here, beginning with 1."
     if benchmark.id_column == ROW_ID:
@@ -260,46 +283,53 @@ def _ids_of(benchmark: Benchmark) -> str:
     return f"An instance_id is what the column {benchmark.id_column!r} holds."
 
 
-def _called(benchmark: Benchmark, instance: Instance, place: int) -> str:
-    """Return what to call an instance: the ids of a hospital's data may be those of its patients."""
-    return instance.id if benchmark.access == "public" or benchmark.id_column is None else f"number {place} of the data"
+def _name_instance(benchmark: Benchmark, instance: Instance, number: int) -> str:
+    """Return a name for messages: ids of a hospital's data may be those of its patients and are not shown."""
+    if benchmark.access == "public" or benchmark.id_column is None:
+        return instance.id
+    return f"number {number} of the data"
 
 
 class _Tally:
-    """Scores, by measure, as they come."""
+    """The scores so far, by measure."""
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
         self._units: list[bytes] = []
-        self._scored: dict[str, list[tuple[bytes, float]]] = {one.name: [] for one in rules.measures}
-        self._unscored: dict[str, Counter[str]] = {one.name: Counter() for one in rules.measures}
-        self._judged: dict[str, list[JudgedAnswer]] = {one.name: [] for one in rules.measures if one.of_jury}
+        self._scored: dict[str, list[tuple[bytes, float]]] = {measure.name: [] for measure in rules.measures}
+        self._unscored: dict[str, Counter[str]] = {measure.name: Counter() for measure in rules.measures}
+        self._judged: dict[str, list[JudgedAnswer]] = {
+            measure.name: [] for measure in rules.measures if measure.of_jury
+        }
         self._labels = GatheredLabels(rules)
 
     def add(self, instance: Instance, answer: str | None, judged: Sequence[Judged]) -> None:
-        """Take the next instance, its answer if there is one, and what the seats of a jury gave for it."""
+        """Add the next instance with its answer, or None, and the seats of its jury."""
         unit = instance.unit.encode()
         self._units.append(unit)
-        result = Failure(Reason.NOT_ASKED) if answer is None else _response(answer)
-        for verdict in score_response(self._rules, instance, result):
-            measure = verdict.measure
-            if isinstance(result, Failure) or not (measure.of_jury or measure.later):
-                self._add(unit, instance, verdict)
+        result = Failure(Reason.NOT_ASKED) if answer is None else _build_response(answer)
+        for score in score_response(self._rules, instance, result):
+            is_scored_elsewhere = score.measure.of_jury or score.measure.later
+            if isinstance(result, Failure) or not is_scored_elsewhere:
+                self._add(unit, instance, score)
         if isinstance(result, Response):
-            for verdict in score_by_jury(self._rules, result, judged):
-                self._add(unit, instance, verdict, [seat for seat, _ in judged])
+            seats = [seat for seat, _ in judged]
+            for score in score_by_jury(self._rules, result, judged):
+                self._add(unit, instance, score, seats)
 
-    def _add(self, unit: bytes, instance: Instance, verdict: MeasuredScore, seats: Sequence[Seat] = ()) -> None:
-        name, value = verdict.measure.name, verdict.value
-        self._labels.add(instance, verdict)
-        if not isinstance(value, Labelled):
-            self._count(unit, name, value)
-            if verdict.measure.of_jury:
-                self._judged[name].append((unit, value.reason if isinstance(value, Unscored) else value, seats))
+    def _add(self, unit: bytes, instance: Instance, score: MeasuredScore, seats: Sequence[Seat] = ()) -> None:
+        metric, value = score.measure.name, score.value
+        self._labels.add(instance, score)
+        if isinstance(value, Labelled):
+            return
+        self._count(unit, metric, value)
+        if score.measure.of_jury:
+            score_or_reason = value.reason if isinstance(value, Unscored) else value
+            self._judged[metric].append((unit, score_or_reason, seats))
 
-    def add_later(self, place: int, name: str, value: float | Unscored) -> None:
-        """Take the score of the instance at `place`, from 0, under a metric that is computed later."""
-        self._count(self._units[place], name, value)
+    def add_later(self, position: int, name: str, value: float | Unscored) -> None:
+        """Add the score of the instance at `position`, from 0, under a metric that is computed later."""
+        self._count(self._units[position], name, value)
 
     def _count(self, unit: bytes, name: str, value: float | Unscored) -> None:
         if isinstance(value, Unscored):
@@ -321,7 +351,7 @@ class _Tally:
             yield summary
 
 
-def _run(benchmark: Benchmark, dataset: Dataset, rules: Rules, instances: int) -> Run:
+def _describe_run(benchmark: Benchmark, dataset: Dataset, rules: Rules, instances: int) -> Run:
     data = KeptData(
         known=dataset.known, own=benchmark.dataset_file is not None, digest=dataset.digest, instances=instances
     )
