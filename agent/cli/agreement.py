@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.output import format_option, show_rows
+from agent.cli.options import format_option, suite_option
+from agent.cli.output import show_rows
 from agent.errors import ConfigError
 from agent.site.directory import Site
 
@@ -39,7 +40,7 @@ LIMITS = {
 
 
 @click.command()
-@click.option("--suite", default="default", show_default=True, help="Name of the collection of runs.")
+@suite_option
 @click.option("--benchmark", help="Only this benchmark.")
 @format_option("csv")
 @click.pass_obj

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 import click
 
 from agent.cli.enroll import federation_of, today_day, write_new
+from agent.cli.options import FILE
 from agent.cli.output import with_site
 from agent.cli.submission_context import (
     DIGEST,
-    FILE,
     audit_of,
     choose_submissions,
     count_drafts,

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent.cli.output import format_option, show_rows
+from agent.cli.options import FILE, format_option
+from agent.cli.output import show_rows
 from agent.cli.submission_context import open_gate
 from agent.errors import ConfigError, DisclosureError
 from agent.site.directory import Site
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from agent.disclosure.leaf_rescoring import LeafCheck
     from agent.store import Store
 
-_FILE = click.Path(dir_okay=False, path_type=Path)
 _LARGEST_LIST = 16 * 1024 * 1024  # bytes of a file of heads
 _SHOWN_DIFFERENCES = 20
 _SHORT = 12  # characters of a digest in a table
@@ -77,7 +77,7 @@ def audit(context: click.Context, form: str) -> None:
 @click.option(
     "--heads",
     "heads_path",
-    type=_FILE,
+    type=FILE,
     help="A file of such heads, one line of canonical JSON for each.",
 )
 @format_option()

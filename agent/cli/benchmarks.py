@@ -10,7 +10,8 @@ import click
 
 from agent.catalog.new_benchmark import KINDS
 from agent.cli.jury_terms import asked_of_judge, jury_lines, jury_metric, jury_terms
-from agent.cli.output import format_option, show_rows, with_site
+from agent.cli.options import FILE, format_option
+from agent.cli.output import show_rows, with_site
 from agent.errors import ConfigError
 from agent.io.plain_text import printable
 from agent.io.wording import counted
@@ -339,10 +340,10 @@ def _show_instance(instance: "Instance") -> None:
 )
 @click.option(
     "--judges",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="Register this jury for the metrics that judges grade: a file like judges.yaml.",
 )
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="A new file.")
+@click.option("--out", type=FILE, required=True, help="A new file.")
 @click.pass_obj
 def write_scorecard(
     site: Site,

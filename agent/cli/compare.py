@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.output import fitting, format_option, show_rows
+from agent.cli.options import ManyValues, format_option
+from agent.cli.output import fitting, show_rows
 from agent.cli.plot_option import check_plot, draw, plot_option
-from agent.cli.run import ManyValues
 from agent.cli.summarize_tables import bounds_facts
 from agent.errors import ConfigError
 from agent.io.plain_text import printable

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent.cli.output import format_option, show_rows, with_site
+from agent.cli.options import dry_run_option, format_option
+from agent.cli.output import show_rows, with_site
 from agent.cli.submission_context import open_gate
 from agent.errors import BenchmarkError, ConfigError
 from agent.io.plain_text import printable
@@ -162,7 +163,7 @@ def _registered_text(benchmark: "Benchmark", site: Site) -> str | None:
 
 @datasets.command("register")
 @click.argument("benchmark_id", metavar="BENCHMARK")
-@click.option("-d", "--dry-run", is_flag=True, help="Read everything and show what would be registered; write nothing.")
+@dry_run_option("Read everything and show what would be registered; write nothing.")
 @click.pass_obj
 def register_dataset(site: Site, benchmark_id: str, dry_run: bool) -> None:
     """Register a version of a gated or private dataset.

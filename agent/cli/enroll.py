@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent.cli.output import format_option, show_rows, with_site
+from agent.cli.options import FILE, format_option
+from agent.cli.output import show_rows, with_site
 from agent.errors import ConfigError, DeliveryError
 from agent.keys import KeyRole, create_signing_key, load_signer, read_public, write_public
 from agent.site.directory import Site
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from agent.delivery.transport import Aggregator
     from protocol.keys import PublicKey
     from protocol.registry import Registry
-
-FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command()

@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 import click
 
+from agent.cli.options import suite_option
 from agent.cli.summarize import suite_summaries, summary_rows
 from agent.io.plain_text import printable
 from agent.site.directory import Site
@@ -16,7 +17,7 @@ _EXISTING = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
 @click.command()
-@click.option("--suite", default="default", show_default=True, help="Name of the collection of runs.")
+@suite_option
 @click.option(
     "--format",
     "form",

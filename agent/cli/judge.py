@@ -6,38 +6,30 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent.cli.judging_report import JudgingTook, judged_words, seats_words, unseated_words
-from agent.cli.run import EXIT_FAILED_INSTANCES, ManyValues, score_words
+from agent.cli.judging_report import JudgingUsage, describe_judged, describe_seats, describe_unseated
+from agent.cli.options import FILE, ManyValues, dry_run_option, max_in_flight_option, quiet_option, suite_option
+from agent.cli.run_report import EXIT_FAILED_INSTANCES, describe_main_score
 from agent.io.plain_text import printable
 from agent.io.wording import counted
 from agent.site.directory import Site
 
 if TYPE_CHECKING:
-    from agent.judging.judge_suite import JudgeOptions
+    from agent.judging.judge_suite import JudgedRun, JudgeOptions
 
 
 @click.command(cls=ManyValues)
-@click.option("--suite", default="default", show_default=True, help="Name of the collection of runs.")
+@suite_option
 @click.option(
     "--judges",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="YAML file of the jury (MedHELM's judges.yaml); else each run's own, else the site's judges.yaml.",
 )
 @click.option("--only", multiple=True, help="Ask only these judges (name or deployment) this time.")
 @click.option("-b", "--benchmarks", multiple=True, help="Runs of these benchmarks only.")
-@click.option(
-    "-n",
-    "--max-in-flight",
-    "--num-threads",
-    "max_in_flight",
-    type=click.IntRange(1, 4096),
-    help="Maximum requests at a time.",
-)
+@max_in_flight_option
 @click.option("--replace", is_flag=True, help="Replace the judgements of another jury than that of --judges.")
-@click.option(
-    "-d", "--dry-run", is_flag=True, help="Show the expected cost and time of each judge; send no text of a case."
-)
-@click.option("--quiet", is_flag=True, help="Hide progress.")
+@dry_run_option("Show the expected cost and time of each judge; send no text of a case.")
+@quiet_option
 @click.pass_obj
 def judge(
     site: Site,
@@ -58,31 +50,21 @@ def judge(
     from agent.io.progress import Progress
     from agent.judging.judge_suite import JudgeOptions, judge_suite
 
-    options = JudgeOptions(suite, judges, benchmarks, max_in_flight, replace, only)
+    options = JudgeOptions(
+        suite=suite,
+        judges=judges,
+        benchmarks=benchmarks,
+        max_in_flight=max_in_flight,
+        replace=replace,
+        only=only,
+    )
     if dry_run:
         _print_forecasts(site, options)
         return
     outcomes, notes = judge_suite(site, options, Progress(quiet=quiet))
     for note in notes:
         click.echo(f"note: {printable(note)}", err=True)
-    took = JudgingTook(site)
-    with site.store() as store:
-        for outcome in outcomes:
-            run = outcome.summary.run
-            if outcome.left:
-                click.echo(f"{run.name}: left as it was: {outcome.left}", err=True)
-                continue
-            judged = judged_words(outcome.judged).removeprefix("; ") or "nothing left to judge"
-            click.echo(f"{run.name}  {score_words(outcome.summary)}  {judged}")
-            lines = seats_words(outcome.summary)
-            if outcome.judged.answers:
-                lines += took.of_run(store, run, outcome.judged, outcome.asked)
-            for line in lines:
-                click.echo(f"  {printable(line)}")
-    if together := took.together():
-        click.echo("runs judged now, together:")
-        for line in together:
-            click.echo(f"  {line}")
+    _print_outcomes(site, outcomes)
     answers = sum(outcome.judged.answers for outcome in outcomes)
     requests = sum(outcome.judged.asked for outcome in outcomes)
     unseated = sum(outcome.judged.open for outcome in outcomes)
@@ -91,8 +73,31 @@ def judge(
         f"{counted(requests, 'request')} to judges"
     )
     if unseated:
-        click.echo(unseated_words(unseated), err=True)
+        click.echo(describe_unseated(unseated), err=True)
         raise click.exceptions.Exit(EXIT_FAILED_INSTANCES)
+
+
+def _print_outcomes(site: Site, outcomes: "Sequence[JudgedRun]") -> None:
+    """Print the score and the judges' usage of each run, then of all runs together."""
+    judging = JudgingUsage(site)
+    with site.store() as store:
+        for outcome in outcomes:
+            run = outcome.summary.run
+            if outcome.left:
+                click.echo(f"{run.name}: left as it was: {outcome.left}", err=True)
+                continue
+            judged = describe_judged(outcome.judged).removeprefix("; ") or "nothing left to judge"
+            click.echo(f"{run.name}  {describe_main_score(outcome.summary)}  {judged}")
+            lines = describe_seats(outcome.summary)
+            if outcome.judged.answers:
+                lines += judging.add_run(store, run, outcome.judged, outcome.asked)
+            for line in lines:
+                click.echo(f"  {printable(line)}")
+    total_lines = judging.describe_total()
+    if total_lines:
+        click.echo("runs judged now, together:")
+        for line in total_lines:
+            click.echo(f"  {line}")
 
 
 def _print_forecasts(site: Site, options: "JudgeOptions") -> None:
@@ -104,16 +109,18 @@ def _print_forecasts(site: Site, options: "JudgeOptions") -> None:
     from agent.site.http_limits import http_limits
 
     with site.store() as store:
-        found = survey_cases(site, store, options)
-        judges = asyncio.run(try_judges([case.asked for case in found.cases], http_limits(site)))
-        forecasts = {case.run.run_id: forecast_case(store, case, judges) for case in found.cases}
-    for note in found.notes:
+        survey = survey_cases(site, store, options)
+        judges = asyncio.run(try_judges([case.asked for case in survey.cases], http_limits(site)))
+        forecasts = {case.run.run_id: forecast_case(store, case, judges) for case in survey.cases}
+    for note in survey.notes:
         click.echo(f"note: {printable(note)}", err=True)
-    other_jury = {case.run.run_id for case in found.cases if case.changed}
-    for run_id, outcome in found.heard.items():
+    other_jury = {case.run.run_id for case in survey.cases if case.changed}
+    for run_id, outcome in survey.runs.items():
         lines = describe_judging(forecasts.get(run_id, ()), other_jury=run_id in other_jury)
-        if not lines:
-            lines = [f"would be left as it was: {outcome.left}" if outcome.left else "nothing is left to judge"]
+        if outcome.left and not lines:
+            lines = [f"would be left as it was: {outcome.left}"]
+        elif not lines:
+            lines = ["nothing is left to judge"]
         click.echo(outcome.summary.run.name)
         for line in lines:
             click.echo(f"  {line}")

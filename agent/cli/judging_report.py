@@ -1,6 +1,7 @@
-"""What juries did and took, in words: for `run` and `judge`."""
+"""The work of juries, described for the reports of `run` and `judge`."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.io.wording import counted
@@ -14,114 +15,135 @@ if TYPE_CHECKING:
     from agent.vocabulary import Judge
 
 
-def judged_words(judged: "JudgingOutcome") -> str:
-    """Say what the jury did, to be put behind a line; empty where it did nothing."""
+def describe_judged(judged: "JudgingOutcome") -> str:
+    """Return the end of a run's line that counts judged answers; empty if the jury did nothing."""
     if not judged.answers:
         return ""
     return f"; {counted(judged.answers, 'answer')} judged with {counted(judged.asked, 'request')} to judges"
 
 
-def seats_words(summary: "RunSummary") -> list[str]:
-    """Say, in a line, how many seats each judge filled and why not all; nothing where no judge was asked."""
+def describe_seats(summary: "RunSummary") -> list[str]:
+    """Return a line with the seats that each judge filled, and why not all; no line if no judge was asked."""
     jury = summary.main.jury
     if jury is None or not jury.begun:
         return []
-    told = []
-    for name, judge in zip(jury.judges, jury.each, strict=False):
-        more = {"repaired": judge.repaired, **judge.faults}
-        why = ", ".join(f"{count} {word}" for word, count in more.items() if count)
-        told.append(f"{name} {judge.filled} of {judge.filled + sum(judge.faults.values())}{f' ({why})' if why else ''}")
-    return [f"seats filled: {'; '.join(told)}"] if told else []
+    judges: list[str] = []
+    for name, seats in zip(jury.judges, jury.each, strict=False):
+        counts = {"repaired": seats.repaired, **seats.faults}
+        reasons = ", ".join(f"{count} {reason}" for reason, count in counts.items() if count)
+        asked = seats.filled + sum(seats.faults.values())
+        judges.append(f"{name} {seats.filled} of {asked}{f' ({reasons})' if reasons else ''}")
+    return [f"seats filled: {'; '.join(judges)}"] if judges else []
 
 
-def unseated_words(answers: int) -> str:
-    """Say that seats are empty which another time may fill."""
+def describe_unseated(answers: int) -> str:
+    """Return a line that counts answers which lack a judge's reply."""
     return f"answers without a reply of some judge: {answers:,}; run the same command again to ask only those."
 
 
-def unjudged_words(summaries: "Sequence[RunSummary]", suite: str, *, no_judging: bool) -> list[str]:
-    """Say which benchmarks' answers wait for a jury, and how they get one; nothing where all have been asked about."""
+def describe_unjudged(summaries: "Sequence[RunSummary]", suite: str, *, no_judging: bool) -> list[str]:
+    """Return lines that name the benchmarks whose answers wait for a jury, and the command that asks one."""
     from agent.vocabulary import Reason
 
-    waiting: dict[bool, dict[str, None]] = {True: {}, False: {}}
+    without_jury: dict[str, None] = {}
+    with_jury: dict[str, None] = {}
     for summary in summaries:
         if any(metric.unscored.get(Reason.NOT_JUDGED) for metric in summary.metrics):
-            waiting[bool(_judges(summary.run))][summary.run.benchmark] = None
-    later = f"`intramural judge --suite {suite}`"
-    lines = []
-    if waiting[False]:
+            benchmarks = with_jury if _find_judges(summary.run) else without_jury
+            benchmarks[summary.run.benchmark] = None
+    command = f"`intramural judge --suite {suite}`"
+    lines: list[str] = []
+    if without_jury:
         lines.append(
-            f"no jury: answers of {', '.join(waiting[False])} are kept and not judged; write judges.yaml into the site "
-            f"directory and give {later}, or name a file with --judges"
+            f"no jury: answers of {', '.join(without_jury)} are kept and not judged; write judges.yaml into the site "
+            f"directory and give {command}, or name a file with --judges"
         )
-    if waiting[True] and no_judging:
-        lines.append(f"answers of {', '.join(waiting[True])} wait for their jury: {later} asks it")
+    if with_jury and no_judging:
+        lines.append(f"answers of {', '.join(with_jury)} wait for their jury: {command} asks it")
     return lines
 
 
-def _judges(run: "Run") -> "tuple[Judge, ...]":
-    return next((metric.judges for metric in run.details.metrics if metric.jury is not None), ())
+def _find_judges(run: "Run") -> "tuple[Judge, ...]":
+    for metric in run.details.metrics:
+        if metric.jury is not None:
+            return metric.judges
+    return ()
 
 
-def self_judged(run: "Run") -> bool:
+def is_judged_by_itself(run: "Run") -> bool:
     """Whether the run's deployment sits on the jury of its own answers."""
-    return any(judge.model_deployment == run.deployment for judge in _judges(run))
+    return any(judge.model_deployment == run.deployment for judge in _find_judges(run))
 
 
-class JudgingTook:
-    """Gathers what the judgements of runs took, and says it by run and by judge."""
+@dataclass(frozen=True, slots=True)
+class _UsageOfRun:
+    """The usage of one judge in one run.
+
+    Attributes:
+        seconds: wall time of judging now; 0 if the judge was not asked now.
+    """
+
+    usage: "Usage"
+    seconds: float
+
+
+class JudgingUsage:
+    """Gathers the usage of judges run by run, and describes it by run and in total."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
         self._prices: Mapping[str, Prices] | None = None
-        self._together: dict[str, list[tuple[Usage, float]]] = {}
-        self._runs = 0
+        self._runs_by_judge: dict[str, list[_UsageOfRun]] = {}
+        self._judged_runs = 0
 
-    def of_run(
+    def add_run(
         self, store: "Store", run: "Run", judged: "JudgingOutcome", asked: Collection[str] | None = None
     ) -> list[str]:
-        """Return what the judgements of one run took and cost, a line a thing.
+        """Add one run, and return lines with the usage and cost of its judgements.
 
         Args:
-            store: has them.
-            run: whose.
-            judged: what was done now.
+            store: holds the judgements.
+            run: whose answers were judged.
+            judged: the work done now.
             asked: deployments of the judges that were asked now; None: all of the jury.
         """
         from agent.runs.forecast.usage import describe_judge_usage
 
-        seats: dict[str, list[int]] = {}
-        for number, judge in enumerate(_judges(run)):
-            seats.setdefault(judge.model_deployment or judge.model_name, []).append(number)
+        seats_by_judge: dict[str, list[int]] = {}
+        for number, judge in enumerate(_find_judges(run)):
+            seats_by_judge.setdefault(judge.model_deployment or judge.model_name, []).append(number)
         lines: list[str] = []
-        for name, numbers in seats.items():
-            usage = store.juries.sum_usage(run.run_id, numbers)
-            seconds = judged.seconds if judged.asked and (asked is None or name in asked) else 0.0
-            if usage.answers:
-                self._together.setdefault(name, []).append((usage, seconds))
-                lines += describe_judge_usage(name, usage, self._price(name), seconds)
-        self._runs += bool(lines)
+        for name, seats in seats_by_judge.items():
+            usage = store.juries.sum_usage(run.run_id, seats)
+            if not usage.answers:
+                continue
+            asked_now = judged.asked > 0 and (asked is None or name in asked)
+            seconds = judged.seconds if asked_now else 0.0
+            self._runs_by_judge.setdefault(name, []).append(_UsageOfRun(usage, seconds))
+            lines += describe_judge_usage(name, usage, self._find_prices(name), seconds)
+        if lines:
+            self._judged_runs += 1
         return lines
 
-    def together(self) -> list[str]:
-        """Return the same by judge, over all runs; nothing where there were fewer than two."""
+    def describe_total(self) -> list[str]:
+        """Return lines with each judge's usage and cost over all runs; no line for fewer than two runs."""
         from agent.runs.forecast.usage import describe_judge_usage, total_usage
 
-        if self._runs < 2:
+        if self._judged_runs < 2:
             return []
-        return [
-            line
-            for name, each in self._together.items()
-            for line in describe_judge_usage(
-                name, total_usage([usage for usage, _ in each]), self._price(name), sum(seconds for _, seconds in each)
-            )
-        ]
+        lines: list[str] = []
+        for name, runs in self._runs_by_judge.items():
+            usage = total_usage([run.usage for run in runs])
+            seconds = sum(run.seconds for run in runs)
+            lines += describe_judge_usage(name, usage, self._find_prices(name), seconds)
+        return lines
 
-    def _price(self, name: str) -> "Prices | None":
+    def _find_prices(self, name: str) -> "Prices | None":
         from agent.catalog.deployments import read_deployments
 
         if self._prices is None:
-            self._prices = {
-                one.name: one.prices for one in read_deployments(self._site.deployments).values() if one.prices
-            }
+            self._prices = {}
+            for deployment in read_deployments(self._site.deployments).values():
+                if deployment.prices:
+                    self._prices[deployment.name] = deployment.prices
         return self._prices.get(name)

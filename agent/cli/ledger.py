@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from agent.cli.enroll import federation_of
-from agent.cli.output import format_option, show_rows
+from agent.cli.options import format_option
+from agent.cli.output import show_rows
 from agent.cli.submission_context import SHORT, outbox_of
 from agent.site.directory import Site
 

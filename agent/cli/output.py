@@ -6,8 +6,8 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,21 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 from agent.io.plain_text import _TERMINAL, printable, spreadsheet_cell
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
 _NARROWEST = 24  # characters of a column that folds
-
-
-def format_option(*extra: str) -> Callable[[Command], Command]:
-    """Return the `--format` option that all listing commands share."""
-    return click.option(
-        "--format",
-        "form",
-        type=click.Choice(["table", "json", *extra]),
-        default="table",
-        show_default=True,
-        help="A table for people, or full values for programs.",
-    )
 
 
 def with_site(text: str) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from agent.cli.options import EXISTING_FILE, FILE
 from agent.cli.redact_bench import bench
 from agent.cli.redact_helm import helm
 from agent.cli.redact_options import chosen, engine_options
@@ -36,7 +37,7 @@ for command in (helm, bench, review, train):
 
 
 @redact.command()
-@click.argument("source", metavar="IN.jsonl", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("source", metavar="IN.jsonl", type=EXISTING_FILE)
 @click.option(
     "--field",
     "fields",
@@ -44,7 +45,7 @@ for command in (helm, bench, review, train):
     multiple=True,
     help="A field to redact; may be repeated: the fields of a row are redacted together.",
 )
-@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The file to write.")
+@click.option("--out", required=True, type=FILE, help="The file to write.")
 @click.option("--spans", is_flag=True, help='Add "spans": positions in the original text, [[start, end, entity], ...].')
 @engine_options
 @click.option("--identifiers", metavar="FIELD", help='What is known of a row\'s people: {"NAME": [...], "MRN": ...}.')

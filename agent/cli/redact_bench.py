@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from agent.cli.output import format_option, show_rows
+from agent.cli.options import EXISTING_FILE, format_option
+from agent.cli.output import show_rows
 from agent.cli.redact_options import chosen, engine_options
 from agent.errors import RedactionError
 
@@ -21,7 +22,7 @@ IN_PLACE = "in its place"
 @click.option(
     "--gold",
     required=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=EXISTING_FILE,
     help='Texts and their identifiers, one object per line: {"text": ..., "spans": [[start, end, kind], ...]}.',
 )
 @engine_options

@@ -5,6 +5,7 @@ from typing import Literal
 
 import click
 
+from agent.cli.options import EXISTING_FILE
 from agent.cli.redact_options import chosen, engine_options
 from agent.io.wording import counted
 
@@ -13,7 +14,7 @@ from agent.io.wording import counted
 @click.option(
     "--gold",
     required=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=EXISTING_FILE,
     help="Your own texts with every identifier marked, as `redact review gold` writes them.",
 )
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="A new folder.")

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 import click
 
 from agent.cli.enroll import federation_of, today_day, write_new
+from agent.cli.options import FILE
 from agent.cli.output import with_site
 from agent.cli.rekeying_context import SiteStanding, find_steward_key, post_request, read_standing
-from agent.cli.submission_context import FILE, audit_of, outbox_of
+from agent.cli.submission_context import audit_of, outbox_of
 from agent.errors import ConfigError, DisclosureError
 from agent.keys import read_public
 from agent.site.directory import Site

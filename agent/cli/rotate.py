@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 import click
 
 from agent.cli.enroll import federation_of, today_day, write_new
+from agent.cli.options import FILE
 from agent.cli.output import with_site
 from agent.cli.rekeying_context import post_request, read_standing
 from agent.cli.reset import HEAD
-from agent.cli.submission_context import FILE, audit_of, open_gate, outbox_of
+from agent.cli.submission_context import audit_of, open_gate, outbox_of
 from agent.errors import ConfigError, DisclosureError
 from agent.keys import KeyRole, load_signer, read_public
 from agent.site.directory import Site

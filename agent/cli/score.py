@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent.cli.output import fitting, format_option, show_rows
+from agent.cli.options import EXISTING_FILE, FILE, format_option, suite_option
+from agent.cli.output import fitting, show_rows
 from agent.cli.summarize import show_summaries, summary_rows
 from agent.errors import ConfigError
 from agent.io.wording import counted
@@ -20,7 +21,7 @@ MISSING_SHOWN = 20
 
 
 @click.command()
-@click.option("--suite", default="default", show_default=True, help="Name of the collection of runs.")
+@suite_option
 @click.option("--scoring", type=SCORING, help="Rules to use from now on (default: those of each run).")
 @click.option("--all-metrics", is_flag=True, help="Show metrics that did not change too.")
 @click.option("--replace", is_flag=True, help="Drop figures by rules that --scoring leaves out.")
@@ -83,29 +84,29 @@ def rescore(
 )
 @click.option(
     "--answers",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=EXISTING_FILE,
     help='One {"instance_id": ..., "answer": ...} a line.',
 )
 @click.option(
     "--write-template",
     "template",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="Write a new file with a line for every instance, to be filled with answers; score nothing.",
 )
 @click.option(
     "--judgements",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=EXISTING_FILE,
     help='Replies of judges asked elsewhere: one {"instance_id": ..., "judge": ..., "reply": ...} a line.',
 )
 @click.option(
     "--judges",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=EXISTING_FILE,
     help="The jury, as in judges.yaml (default: every judge of --judgements has a seat).",
 )
 @click.option(
     "--write-judge-prompts",
     "prompts",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="Write a new file with the judges' prompt for each of --answers; score nothing.",
 )
 @click.option("--scoring", type=SCORING, help="Rules to use (default: the benchmark's).")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from agent.cli.enroll import aggregator_of, federation_of, today_day
-from agent.cli.submission_context import DIGEST, FILE, audit_of, outbox_of
+from agent.cli.options import FILE
+from agent.cli.submission_context import DIGEST, audit_of, outbox_of
 from agent.errors import DisclosureError
 from agent.site.directory import Site
 

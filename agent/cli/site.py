@@ -5,7 +5,8 @@ from pathlib import Path
 
 import click
 
-from agent.cli.output import format_option, show_rows
+from agent.cli.options import format_option
+from agent.cli.output import show_rows
 from agent.errors import ConfigError
 from agent.io.plain_text import printable
 from agent.site.directory import Site

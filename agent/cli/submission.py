@@ -10,7 +10,8 @@ import click
 
 from agent.cli.approve import approve
 from agent.cli.enroll import federation_of, today_day
-from agent.cli.output import format_option, show_rows, with_site
+from agent.cli.options import format_option
+from agent.cli.output import show_rows, with_site
 from agent.cli.plan import abandon, plan, withdraw
 from agent.cli.send import send
 from agent.cli.submission_context import (

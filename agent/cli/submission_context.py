@@ -1,7 +1,6 @@
 """What the commands about submissions share: the outbox, the gate, the site's policy and its audit log."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from protocol.registry import Registry
     from protocol.scorecard import Scorecard
 
-FILE: Final = click.Path(dir_okay=False, path_type=Path)
 SHORT: Final = 12  # characters of a digest in a table
 DIGEST = click.option("--digest", help="The submission: at least the first 8 characters of its digest.")
 

@@ -1,0 +1,154 @@
+"""The forecast of `run --dry-run`: data, time and cost of each planned run, and why one would be refused."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import click
+
+from agent.catalog.deployments import Prices
+from agent.errors import InferenceError
+from agent.inference.limits import HttpLimits
+from agent.io.wording import counted
+from agent.judging.judge_run import select_jury_measures
+from agent.judging.jury_selection import describe_own_judge, is_on_own_jury
+from agent.runs.forecast.cost import Forecast, Pace, describe_forecast, describe_total
+from agent.runs.forecast.judging import (
+    JudgeForecast,
+    JudgeTrials,
+    describe_judging,
+    describe_judging_total,
+    forecast_judging,
+    try_judges,
+)
+from agent.runs.forecast.remaining import RemainingWork, find_remaining
+from agent.runs.forecast.trial import ServerTrial, forecast_plan, identify_server, try_servers
+from agent.runs.plan import Plan
+from agent.runs.run import list_workarounds
+from agent.site.directory import Site
+from agent.site.http_limits import http_limits
+
+
+@dataclass(frozen=True, slots=True)
+class PlanForecast:
+    """The forecast of one planned run.
+
+    Attributes:
+        remaining: questions that are still to be asked.
+        pace: of the model's server; None if it could not be timed.
+        judging: one forecast for each judge of its jury.
+    """
+
+    plan: Plan
+    remaining: RemainingWork
+    asking: Forecast
+    pace: Pace | None
+    judging: Sequence[JudgeForecast]
+
+    @property
+    def prices(self) -> Prices | None:
+        """Prices of the model's deployment."""
+        return self.plan.deployment.prices
+
+
+def print_forecasts(site: Site, plans: Sequence[Plan], *, no_judging: bool) -> None:
+    """Print the data, cost and time of each plan.
+
+    Raises:
+        InferenceError: a server lacks a feature that its run needs; raised after all plans were printed.
+    """
+    limits = http_limits(site)
+    servers = asyncio.run(try_servers(plans, limits))
+    judges = asyncio.run(try_judges([plan.jury for plan in plans], limits))
+    forecasts: list[PlanForecast] = []
+    refusals: list[InferenceError] = []
+    for plan in plans:
+        _print_plan(plan)
+        server = servers[identify_server(plan)]
+        forecast = _forecast_plan(site, plan, server, judges, limits)
+        forecasts.append(forecast)
+        refusal = _find_refusal(plan, server)
+        if refusal is not None:
+            refusals.append(refusal)
+        lines = _describe_asking(forecast)
+        lines += _describe_server(plan, server, refusal)
+        lines += _describe_judging(forecast, no_judging=no_judging)
+        for line in lines:
+            click.echo(f"  {line}")
+    if len(forecasts) > 1:
+        _print_total(forecasts)
+    if refusals:
+        raise InferenceError("a run would be refused: its server lacks a required feature", refusals[0].advice)
+
+
+def _print_plan(plan: Plan) -> None:
+    if plan.data_note:
+        click.echo(f"note: {plan.data_note}", err=True)
+    click.echo(
+        f"{plan.name}  {len(plan.instances)} of {plan.available} instances ({plan.dataset.known} data), "
+        f"at most {plan.max_tokens} tokens an answer"
+    )
+
+
+def _forecast_plan(
+    site: Site, plan: Plan, server: ServerTrial, judges: JudgeTrials, limits: HttpLimits
+) -> PlanForecast:
+    with site.store() as store:
+        remaining = find_remaining(store, plan, server.capabilities)
+    asking = asyncio.run(forecast_plan(plan, remaining.ask, server.capabilities, limits))
+    judging = forecast_judging(plan, remaining, judges)
+    return PlanForecast(plan=plan, remaining=remaining, asking=asking, pace=server.pace, judging=judging)
+
+
+def _describe_asking(forecast: PlanForecast) -> list[str]:
+    lines = describe_forecast(forecast.asking, forecast.pace, forecast.prices)
+    planned = len(forecast.plan.instances)
+    not_asked = planned - len(forecast.remaining.ask)
+    if not_asked:
+        lines.append(f"{counted(not_asked, 'instance')} of {planned:,} not asked: stored, or equal to another")
+    return lines
+
+
+def _find_refusal(plan: Plan, server: ServerTrial) -> InferenceError | None:
+    """Return the error with which the run would be refused, if the server lacks what the run cannot do without."""
+    if server.capabilities is None:
+        return None
+    try:
+        list_workarounds(plan, server.capabilities)
+    except InferenceError as error:
+        return error
+    return None
+
+
+def _describe_server(plan: Plan, server: ServerTrial, refusal: InferenceError | None) -> list[str]:
+    """Say why there is no duration, and which features the server lacks."""
+    lines = []
+    if server.problem:
+        lines.append(f"no duration, and no prompt was counted: {server.problem}")
+    if refusal is not None:
+        lines.append(f"would be refused: {refusal}")
+    elif server.capabilities is not None:
+        lines += [f"note: {workaround}" for workaround in list_workarounds(plan, server.capabilities)]
+    return lines
+
+
+def _describe_judging(forecast: PlanForecast, *, no_judging: bool) -> list[str]:
+    plan = forecast.plan
+    lines = describe_judging(forecast.judging, other_jury=forecast.remaining.other_jury)
+    if select_jury_measures(plan.rules) and not plan.jury:
+        lines.append("judging is postponed" if no_judging else "no jury: answers are stored without being judged")
+    if is_on_own_jury(plan.deployment.name, plan.jury):
+        lines.append(f"note: {describe_own_judge(plan.deployment.name)}")
+    return lines
+
+
+def _print_total(forecasts: Sequence[PlanForecast]) -> None:
+    click.echo(f"{len(forecasts)} runs together")
+    lines = describe_total(
+        [forecast.asking for forecast in forecasts],
+        [forecast.pace for forecast in forecasts],
+        [forecast.prices for forecast in forecasts],
+    )
+    lines += describe_judging_total([forecast.judging for forecast in forecasts])
+    for line in lines:
+        click.echo(f"  {line}")

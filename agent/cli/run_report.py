@@ -1,0 +1,154 @@
+"""The report of `run`: the score and the cost of each run, and the instances that it left unscored."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from agent.cli.judging_report import (
+    JudgingUsage,
+    describe_judged,
+    describe_seats,
+    describe_unjudged,
+    describe_unseated,
+    is_judged_by_itself,
+)
+from agent.io.wording import counted
+from agent.site.directory import Site
+
+if TYPE_CHECKING:
+    from agent.catalog.deployments import Prices
+    from agent.results.summarize import RunSummary
+    from agent.runs.plan import RunOptions
+    from agent.runs.run import RunOutcome
+    from agent.store import Run
+
+EXIT_FAILED_INSTANCES = 9
+
+
+def report_outcomes(site: Site, outcomes: "Sequence[RunOutcome]", options: "RunOptions") -> None:
+    """Print every run and all runs together; leave with exit code 9 if the same command has something to ask again."""
+    runs = [outcome.summary.run for outcome in outcomes]
+    _print_notes(runs)
+    _print_outcomes(site, outcomes, {} if options.server else _read_prices(site))
+    _print_total(outcomes, options.suite)
+    summaries = [outcome.summary for outcome in outcomes]
+    for line in describe_unjudged(summaries, options.suite, no_judging=options.no_judging):
+        click.echo(line, err=True)
+    for line in describe_unmeasured(runs):
+        click.echo(line, err=True)
+    _print_unscored(outcomes)
+    if any(outcome.failed or outcome.judged.open for outcome in outcomes):
+        raise click.exceptions.Exit(EXIT_FAILED_INSTANCES)
+
+
+def _print_notes(runs: "Sequence[Run]") -> None:
+    """Print the workarounds of servers and the models that judge themselves, each once."""
+    from agent.judging.jury_selection import describe_own_judge
+
+    notes: list[str] = []
+    for run in runs:
+        notes += [f"{run.deployment}: {workaround}" for workaround in run.details.workarounds]
+    for run in runs:
+        if is_judged_by_itself(run):
+            notes.append(describe_own_judge(run.deployment))
+    for note in dict.fromkeys(notes):
+        click.echo(f"note: {note}", err=True)
+
+
+def _read_prices(site: Site) -> "dict[str, Prices | None]":
+    """Return the prices of the site's deployments by name."""
+    from agent.catalog.deployments import read_deployments
+
+    deployments = read_deployments(site.deployments)
+    return {name: deployment.prices for name, deployment in deployments.items()}
+
+
+def _print_outcomes(site: Site, outcomes: "Sequence[RunOutcome]", prices_by_name: "dict[str, Prices | None]") -> None:
+    """Print the score, usage and cost of each run, then of all runs together."""
+    from agent.runs.forecast.usage import Cost, compute_usage_cost, describe_usage, format_total_cost
+
+    judging = JudgingUsage(site)
+    costs: list[Cost | None] = []
+    with site.store() as store:
+        for outcome in outcomes:
+            run = outcome.summary.run
+            usage = store.answers.sum_usage(run.run_id)
+            prices = prices_by_name.get(run.deployment)
+            costs.append(compute_usage_cost(usage, prices))
+            lines = describe_seats(outcome.summary)
+            lines += describe_usage(usage, prices, all_asked_now=not outcome.kept)
+            lines += judging.add_run(store, run, outcome.judged)
+            click.echo(_describe_outcome(outcome))
+            for line in lines:
+                click.echo(f"  {line}")
+    total_cost = format_total_cost(costs) if len(costs) > 1 else ""
+    judging_lines = judging.describe_total()
+    if total_cost:
+        click.echo(f"{len(costs)} runs together cost {total_cost}{', without judging' if judging_lines else ''}")
+    if judging_lines:
+        click.echo(f"{len(costs)} runs together:")
+        for line in judging_lines:
+            click.echo(f"  {line}")
+
+
+def _describe_outcome(outcome: "RunOutcome") -> str:
+    score = describe_main_score(outcome.summary)
+    asked = _describe_asked(outcome.asked, outcome.asked_for)
+    return f"{outcome.summary.run.name}  {score}  {asked}, kept {outcome.kept}{describe_judged(outcome.judged)}"
+
+
+def describe_main_score(summary: "RunSummary") -> str:
+    """Return a run's main metric with its interval, n and unscored instances."""
+    main = summary.main
+    mean = main.mean
+    value = "no score" if mean.value is None else f"{mean.value:.3f}"
+    interval = "" if mean.low is None else f" ({mean.low:.3f} to {mean.high:.3f})"
+    unscored = ", ".join(f"{count} {reason}" for reason, count in sorted(main.unscored.items())) or "none"
+    return f"{main.metric} {value}{interval}  n={mean.n}  unscored: {unscored}"
+
+
+def _describe_asked(asked: int, asked_for: int) -> str:
+    shared = f" for {asked_for} instances (equal prompts are asked once)" if asked != asked_for else ""
+    return f"asked {asked}{shared}"
+
+
+def _print_total(outcomes: "Sequence[RunOutcome]", suite: str) -> None:
+    asked = _describe_asked(
+        asked=sum(outcome.asked for outcome in outcomes),
+        asked_for=sum(outcome.asked_for for outcome in outcomes),
+    )
+    reused = sum(outcome.kept for outcome in outcomes)
+    failed = sum(outcome.failed for outcome in outcomes)
+    unseated = sum(outcome.judged.open for outcome in outcomes)
+    lacking = f", without a reply of some judge {unseated:,}" if unseated else ""
+    click.echo(f"{counted(len(outcomes), 'run')} in suite {suite}: {asked}, kept {reused}, failed {failed}{lacking}")
+
+
+def describe_unmeasured(runs: "Sequence[Run]") -> list[str]:
+    """Return a line for each group of optional metrics that runs left out for want of an encoder."""
+    benchmarks_by_metrics: dict[str, dict[str, None]] = {}
+    for run in runs:
+        metrics = ", ".join(run.details.left_out)
+        if metrics:
+            benchmarks_by_metrics.setdefault(metrics, {})[run.benchmark] = None
+    return [
+        f"not measured: {metrics} of {', '.join(benchmarks)}; they need an encoder, see bertscore_model in site.yaml"
+        for metrics, benchmarks in benchmarks_by_metrics.items()
+    ]
+
+
+def _print_unscored(outcomes: "Sequence[RunOutcome]") -> None:
+    """Print how many instances lack an answer or a judge's reply, and whether running again helps."""
+    too_long = sum(outcome.too_long for outcome in outcomes)
+    failed = sum(outcome.failed for outcome in outcomes)
+    unseated = sum(outcome.judged.open for outcome in outcomes)
+    if too_long:
+        fit = "prompt does not fit its" if too_long == 1 else "prompts do not fit their"
+        click.echo(f"{too_long} {fit} model; running again cannot help.", err=True)
+    if failed:
+        click.echo(
+            f"{counted(failed, 'instance')} without an answer; run the same command again to ask only those.", err=True
+        )
+    if unseated:
+        click.echo(describe_unseated(unseated), err=True)
