@@ -1,4 +1,4 @@
-"""Asking the jury: every stored answer that can be judged, by every seat that has not judged it yet.
+"""Ask the jury about every stored answer that can be judged, by every seat that has not judged it yet.
 
 Each seat gets one request and, where its reply is no valid verdict, one request to repair it. Replies are kept in small
 transactions as they arrive and are never asked for again; what did not come leaves its seat open for the next time.
@@ -27,8 +27,8 @@ from agent.jury.seats import WITHHELD, compute_jury_score, cut_reply, fill_seat,
 from agent.jury.verdict import Fault
 from agent.metrics import Means, MetricUse
 from agent.redaction import Redactor, open_redactor
-from agent.redaction.gateway.subject import Whose
-from agent.scoring.jury_scores import compute_jury_scores, read_judged_answer
+from agent.redaction.gateway.subject import Subject
+from agent.scoring.jury_scores import Judged, read_judged_answer, score_by_jury
 from agent.scoring.measures import Measure, Rules
 from agent.site.directory import Site
 from agent.store import RETRIED, Judgement, Seat, Store, StoredInstance
@@ -40,7 +40,7 @@ PAGE = 200  # instances whose judgements are in memory at a time
 
 @dataclass(frozen=True, slots=True)
 class JudgingOutcome:
-    """What the judging of one run came to.
+    """Counts of one run's judging.
 
     Attributes:
         asked: requests that were sent to judges, repairs among them.
@@ -126,18 +126,18 @@ def judge_run(
     began = time.monotonic()
     ways.progress.begin(f"jury: {model}", len(positions))
     keeper = JudgementWriter(store, run_id, ways.progress)
-    hearing = _Hearing(store, run_id, rules, jury, ways.judges, ways.redactor, keeper)
-    _note_what_leaves(store, run_id, jury, len(positions), ways.redactor)
+    judging = _RunJudging(store, run_id, rules, jury, ways.judges, ways.redactor, keeper)
+    _record_outside_judges(store, run_id, jury, len(positions), ways.redactor)
     try:
-        asyncio.run(hearing.ask(positions, ways.limits))
+        asyncio.run(judging.ask(positions, ways.limits))
     finally:
         keeper.write()
     _score_by_helm(store, run_id, rules, positions)
     ways.progress.end()
-    return JudgingOutcome(hearing.asked, keeper.done, keeper.open, time.monotonic() - began)
+    return JudgingOutcome(judging.asked, keeper.done, keeper.open, time.monotonic() - began)
 
 
-def _note_what_leaves(
+def _record_outside_judges(
     store: Store, run_id: str, jury: Sequence[SeatedJudge], answers: int, redactor: Redactor | None
 ) -> None:
     """Write to the audit log, before anything is sent, that redacted text goes to judges outside."""
@@ -188,7 +188,7 @@ class _Server:
         raise StopIteration
 
 
-class _Hearing:
+class _RunJudging:
     """The judging of one run.
 
     Attributes:
@@ -202,7 +202,7 @@ class _Hearing:
         run_id: str,
         rules: Rules,
         jury: Sequence[SeatedJudge],
-        found: JudgeCapabilities,
+        capabilities: JudgeCapabilities,
         redactor: Redactor | None,
         keeper: JudgementWriter,
     ) -> None:
@@ -212,15 +212,16 @@ class _Hearing:
         self._run_id = run_id
         self._rules = rules
         self._jury = jury
-        self._found = found
+        self._capabilities = capabilities
         self._redactor = redactor
         measures = select_jury_measures(rules)
         self._use: MetricUse = measures[0].use
-        self._measure = next((one.name for one in measures if one.rules == "intramural"), None)
+        self._measure = next((measure.name for measure in measures if measure.rules == "intramural"), None)
         self._rubric: Rubric = read_rubric(self._use)
-        self._now = [
-            number for number, judge in enumerate(jury) if identify_server(judge) in found
-        ]  # seats that are asked
+        self._seats_asked_now: list[int] = []
+        for number, judge in enumerate(jury):
+            if identify_server(judge) in capabilities:
+                self._seats_asked_now.append(number)
         self._given: dict[int, dict[int, Seat]] = {}
         self._open: dict[bytes, _Question] = {}
 
@@ -228,31 +229,26 @@ class _Hearing:
         """Ask every judge at once, each within the limit of its server."""
         stored = self._store.juries.read_seats(self._run_id, self._use.name)
         for position in positions:
-            self._given[position] = {
-                seat.seat: seat for seat in stored.get(position, ()) if not (is_open(seat) and seat.seat in self._now)
-            }
-            self._done_if_asked(position)
-        judges = {identify_server(self._jury[number]): self._jury[number] for number in self._now}
-        servers = [self._server(judge, positions) for judge in judges.values()]
-        at_once: dict[str, int] = {}
+            seats: dict[int, Seat] = {}
+            for seat in stored.get(position, ()):
+                is_asked_again = is_open(seat) and seat.seat in self._seats_asked_now
+                if not is_asked_again:
+                    seats[seat.seat] = seat
+            self._given[position] = seats
+            self._finish_if_asked(position)
+        judges = {identify_server(self._jury[number]): self._jury[number] for number in self._seats_asked_now}
+        servers = [self._build_server(judge, positions) for judge in judges.values()]
+        max_in_flight: dict[str, int] = {}  # by address: judges of one server share its slots
         for server in servers:
-            address, limit = server.judge.deployment.base_url, server.judge.max_in_flight
-            at_once[address] = min(limit, at_once.get(address, limit))
-        slots = {address: asyncio.Semaphore(limit) for address, limit in at_once.items()}
-        tasks = [
-            asyncio.create_task(
-                ask_all(
-                    server.judge.deployment,
-                    server,
-                    lambda question, result, server=server: self._take(server, question, result),  # type: ignore[misc]
-                    max_in_flight=min(at_once[server.judge.deployment.base_url], len(positions)),
-                    limits=limits,
-                    capabilities=server.capabilities,
-                    slots=slots[server.judge.deployment.base_url],
-                )
-            )
-            for server in servers
-        ]
+            address = server.judge.deployment.base_url
+            limit = server.judge.max_in_flight
+            max_in_flight[address] = min(limit, max_in_flight.get(address, limit))
+        slots = {address: asyncio.Semaphore(limit) for address, limit in max_in_flight.items()}
+        tasks = []
+        for server in servers:
+            address = server.judge.deployment.base_url
+            at_once = min(max_in_flight[address], len(positions))
+            tasks.append(asyncio.create_task(self._ask_server(server, at_once, slots[address], limits)))
         try:
             await asyncio.gather(*tasks)
         finally:
@@ -260,36 +256,49 @@ class _Hearing:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _server(self, judge: SeatedJudge, positions: Sequence[int]) -> _Server:
-        seats = [number for number, other in enumerate(self._jury) if identify_server(other) == identify_server(judge)]
-        server = _Server(judge, self._found[identify_server(judge)], seats, iter(()))
-        server.firsts = self._questions(server, positions)
+    async def _ask_server(
+        self, server: _Server, max_in_flight: int, slots: asyncio.Semaphore, limits: HttpLimits
+    ) -> None:
+        await ask_all(
+            server.judge.deployment,
+            server,
+            lambda question, result: self._take_result(server, question, result),
+            max_in_flight=max_in_flight,
+            limits=limits,
+            capabilities=server.capabilities,
+            slots=slots,
+        )
+
+    def _build_server(self, judge: SeatedJudge, positions: Sequence[int]) -> _Server:
+        seats = [number for number, seat in enumerate(self._jury) if identify_server(seat) == identify_server(judge)]
+        server = _Server(judge, self._capabilities[identify_server(judge)], seats, iter(()))
+        server.firsts = self._prepare_questions(server, positions)
         return server
 
     # asking
 
-    def _questions(self, server: _Server, positions: Sequence[int]) -> Iterator[_Question]:
+    def _prepare_questions(self, server: _Server, positions: Sequence[int]) -> Iterator[_Question]:
         """Yield what this judge has to be asked; texts come from the store page by page."""
         for stored in self._store.answers.read_each_instance(self._run_id, positions):
             given = self._given.get(stored.position)
             seats = [] if given is None else [seat for seat in server.seats if seat not in given]
             if not seats:
                 continue
-            matter = self._matter(stored)
+            matter = self._build_matter(stored)
             if matter is None:
                 self._given.pop(stored.position, None)
                 continue
-            shown = self._cleared(stored, matter) if server.judge.outside else matter
+            shown = self._redact(stored, matter) if server.judge.outside else matter
             if shown is None:
                 for seat in seats:
                     self._fill(stored.position, Seat(seat, None, WITHHELD))
                 continue
             waiting = [(stored.position, seat) for seat in seats]
-            question = self._question(server, shown, waiting)
+            question = self._prepare_question(server, shown, waiting)
             if question is not None:
                 yield question
 
-    def _matter(self, stored: StoredInstance) -> Matter | None:
+    def _build_matter(self, stored: StoredInstance) -> Matter | None:
         """Return what is judged; None where the answer is gone, or nothing of it can be judged."""
         if stored.instance is None or stored.response is None:
             return None
@@ -298,33 +307,31 @@ class _Hearing:
             return None
         return build_matter(stored.instance, answer)
 
-    def _cleared(self, stored: StoredInstance, matter: Matter) -> Matter | None:
+    def _redact(self, stored: StoredInstance, matter: Matter) -> Matter | None:
         """Return what a judge outside may see, or None where a text could not be cleared."""
         assert self._redactor is not None
-        whose = Whose.of(stored.instance)
+        subject = Subject.read_instance(stored.instance)
         before = sum(self._redactor.withheld.values())
         gold = matter.gold if self._use.gold_shown else ""
         question, gold, answer = self._redactor.redact_record(
-            [matter.question, gold, matter.answer], whose.identifiers, whose.unit
+            [matter.question, gold, matter.answer], subject.identifiers, subject.unit
         )
         if sum(self._redactor.withheld.values()) > before:
             return None
         return Matter(question=question, gold=gold, answer=answer)
 
-    def _question(self, server: _Server, matter: Matter, waiting: list[tuple[int, int]]) -> _Question | None:
+    def _prepare_question(self, server: _Server, matter: Matter, waiting: list[tuple[int, int]]) -> _Question | None:
         """Return the question if it has to be asked; None if its reply is there, or is on its way."""
         marker = extend_marker(self._store.identities.fence_marker(json.dumps(matter.texts).encode()), matter.texts)
         deployment, capabilities = server.judge.deployment, server.capabilities
-        more = dict(capabilities.extra_body) | (
-            {"response_format": build_response_format(self._rubric)}
-            if capabilities.state("json_schema") == "honoured"
-            else {}
-        )
+        extra_body: dict[str, object] = dict(capabilities.extra_body)
+        if capabilities.state("json_schema") == "honoured":
+            extra_body["response_format"] = build_response_format(self._rubric)
         asked = ChatRequest(
             deployment.served_model,
             write_judge_messages(self._use, matter, marker),
             limit_verdict_tokens(window_of(deployment, capabilities)),
-            extra_body=more,
+            extra_body=extra_body,
         )
         key = self._store.identities.judgement_key(deployment.name, request_identity(asked))
         if key in self._open:
@@ -342,23 +349,24 @@ class _Hearing:
         return None
 
     def _needs_repair(self, server: _Server, question: _Question) -> bool:
-        """Read what there is. Whether the one reply must be repaired; if so, that is put in line."""
-        said = question.judgement
-        question.given = fill_seat(0, question.key, said, self._rubric, question.texts)
-        if len(said.replies) != 1 or question.given.reason is None or is_too_long(said.replies[0]):
+        """Read the replies. If the only one is no verdict, queue the request to repair it and return True."""
+        judgement = question.judgement
+        question.given = fill_seat(0, question.key, judgement, self._rubric, question.texts)
+        if len(judgement.replies) != 1 or question.given.reason is None or is_too_long(judgement.replies[0]):
             return False
-        fault, reply = Fault(question.given.reason), said.replies[0]
-        messages = write_repair_messages(question.asked.messages, reply.text, fault, self._rubric, said.marker)
+        fault = Fault(question.given.reason)
+        reply = judgement.replies[0]
+        messages = write_repair_messages(question.asked.messages, reply.text, fault, self._rubric, judgement.marker)
         server.repairs.append((question, replace(question.asked, messages=messages)))
         return True
 
     # taking replies
 
-    def _take(self, server: _Server, question: _Question, result: Response | Failure) -> None:
+    def _take_result(self, server: _Server, question: _Question, result: Response | Failure) -> None:
         self.keeper.check()
         self.asked += not (isinstance(result, Failure) and result.status is None and result.reason in _NOT_SENT)
         if isinstance(result, Failure) and result.reason == Reason.EMPTY:
-            result = _NOTHING_SAID
+            result = _EMPTY_REPLY
         if isinstance(result, Failure):
             self._settle(question, result)
             return
@@ -384,11 +392,11 @@ class _Hearing:
     def _fill(self, position: int, seat: Seat) -> None:
         """Take what a seat gave; when all have, the answer is done."""
         self._given[position][seat.seat] = seat
-        self._done_if_asked(position)
+        self._finish_if_asked(position)
 
-    def _done_if_asked(self, position: int) -> None:
+    def _finish_if_asked(self, position: int) -> None:
         """Score an answer of which every seat has been asked that is asked now."""
-        if any(number not in self._given[position] for number in self._now):
+        if any(number not in self._given[position] for number in self._seats_asked_now):
             return
         given = self._given.pop(position)
         seats = [given[number] for number in sorted(given)]
@@ -396,7 +404,7 @@ class _Hearing:
         self.keeper.keep_answer(position, self._use.name, seats, score)
 
 
-_NOTHING_SAID = Response("", "", "other", None, None, 0.0)  # a reply without any text is one to be repaired
+_EMPTY_REPLY = Response("", "", "other", None, None, 0.0)  # a reply without any text is one to be repaired
 _NOT_SENT = (Reason.NOT_ASKED, Reason.CONTEXT_LENGTH)
 
 
@@ -407,14 +415,16 @@ def _score_by_helm(store: Store, run_id: str, rules: Rules, positions: Sequence[
     metric = select_jury_measures(rules)[0].use.name
     for start in range(0, len(positions), PAGE):
         page = positions[start : start + PAGE]
-        found = store.juries.read_every_seat(run_id, page)
+        seats_by_position = store.juries.read_every_seat(run_id, page)
         scores: list[tuple[int, str, float | Unscored]] = []
         for stored in store.answers.read_each_instance(run_id, page):
-            seats = [(seat, judgement) for of, seat, judgement in found.get(stored.position, ()) if of == metric]
-            if stored.response is not None:
-                scores += [
-                    (stored.position, verdict.measure.name, verdict.value)
-                    for verdict in compute_jury_scores(rules, stored.response, seats)
-                    if verdict.measure.rules == "helm" and isinstance(verdict.value, float | Unscored)
-                ]
+            if stored.response is None:
+                continue
+            judged: list[Judged] = []
+            for seat_metric, seat, judgement in seats_by_position.get(stored.position, ()):
+                if seat_metric == metric:
+                    judged.append((seat, judgement))
+            for score in score_by_jury(rules, stored.response, judged):
+                if score.measure.rules == "helm" and isinstance(score.value, float | Unscored):
+                    scores.append((stored.position, score.measure.name, score.value))
         store.scores.keep(run_id, scores)

@@ -1,4 +1,4 @@
-"""Meeting the judges: each server of a jury is probed before anything is asked of it."""
+"""Probe each server of a jury before its first question."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ JudgeCapabilities = Mapping[tuple[str, str], Capabilities]  # what each judge's 
 
 
 def identify_server(judge: SeatedJudge) -> tuple[str, str]:
-    """Return what seats share that ask the same model of the same server."""
+    """Return the key that seats share if they ask the same model of the same server."""
     return judge.deployment.name, judge.deployment.served_model
 
 
@@ -24,36 +24,48 @@ async def probe_judges(juries: Sequence[Sequence[SeatedJudge]], limits: HttpLimi
     Raises:
         InferenceError: a judge cannot be reached, lacks what judging needs, or is no language model.
     """
-    servers: dict[str, dict[tuple[str, str], SeatedJudge]] = {}
-    for judge in (judge for jury in juries for judge in jury):
-        servers.setdefault(judge.deployment.base_url, {})[identify_server(judge)] = judge
-    found = await asyncio.gather(*(_meet_all(judges, limits) for judges in servers.values()))
-    return {key: capabilities for server in found for key, capabilities in server.items()}
+    judges_by_address: dict[str, dict[tuple[str, str], SeatedJudge]] = {}
+    for jury in juries:
+        for judge in jury:
+            judges_by_address.setdefault(judge.deployment.base_url, {})[identify_server(judge)] = judge
+    probes = [_probe_server(judges, limits) for judges in judges_by_address.values()]
+    capabilities: dict[tuple[str, str], Capabilities] = {}
+    for capabilities_of_server in await asyncio.gather(*probes):
+        capabilities.update(capabilities_of_server)
+    return capabilities
 
 
-async def _meet_all(judges: Mapping[tuple[str, str], SeatedJudge], limits: HttpLimits) -> JudgeCapabilities:
-    """Meet the judges of one server, one after the other: a probe is many requests at once already."""
-    return {key: await _meet(judge, limits) for key, judge in judges.items()}
+async def _probe_server(judges: Mapping[tuple[str, str], SeatedJudge], limits: HttpLimits) -> JudgeCapabilities:
+    """Probe the judges of one server in turn: one probe already sends many requests at once."""
+    return {key: await _probe_judge(judge, limits) for key, judge in judges.items()}
 
 
-async def _meet(judge: SeatedJudge, limits: HttpLimits) -> Capabilities:
+async def _probe_judge(judge: SeatedJudge, limits: HttpLimits) -> Capabilities:
     name = judge.deployment.name
     try:
-        found = await probe(judge.deployment, limits)
-        check_needs(found, Needs())
+        capabilities = await probe(judge.deployment, limits)
+        check_needs(capabilities, Needs())
     except InferenceError as error:
-        said = str(error).removeprefix(f"deployment {name}: ")
-        raise InferenceError(f"judge {name}: {said}", error.advice) from None
-    if not found.language_model:
+        fault = str(error).removeprefix(f"deployment {name}: ")
+        raise InferenceError(f"judge {name}: {fault}", error.advice) from None
+    if not capabilities.language_model:
         raise InferenceError(
             f"judge {name}: the server says that it is no language model", "A reference baseline cannot be a judge."
         )
-    return found
+    return capabilities
 
 
-def describe_judges(jury: Sequence[SeatedJudge], found: JudgeCapabilities) -> list[str]:
-    """Return what a person should know of the judges' servers, each a sentence."""
-    met = {judge.deployment.name: found[identify_server(judge)] for judge in jury if identify_server(judge) in found}
-    notes = [f"judge {name}: {note}" for name, seen in met.items() for note in check_needs(seen, Needs())]
-    unheld = [f"judge {name}: {_UNHELD}" for name, seen in met.items() if seen.state("json_schema") != "honoured"]
-    return [*notes, *unheld]
+def describe_judges(jury: Sequence[SeatedJudge], capabilities: JudgeCapabilities) -> list[str]:
+    """Return notes about the judges' servers for a person, each a sentence."""
+    servers = {}
+    for judge in jury:
+        key = identify_server(judge)
+        if key in capabilities:
+            servers[judge.deployment.name] = capabilities[key]
+    notes = []
+    for name, server in servers.items():
+        notes += [f"judge {name}: {note}" for note in check_needs(server, Needs())]
+    for name, server in servers.items():
+        if server.state("json_schema") != "honoured":
+            notes.append(f"judge {name}: {_UNHELD}")
+    return notes

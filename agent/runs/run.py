@@ -45,14 +45,14 @@ SCORES_AT_ONCE = 500  # of metrics measured later, in one transaction
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """What one run came to.
+    """The summary of one run, with the counts of this command.
 
     Attributes:
         asked: questions sent now; instances whose prompts are equal share one.
-        asked_for: the instances that they are for.
+        asked_for: the instances of these questions.
         kept: instances whose answers or scores were there already.
         failed: instances that have no answer now, and would be asked by the same command again.
-        judged: what the jury did now.
+        judged: counts of the judging now.
     """
 
     summary: RunSummary
@@ -70,55 +70,65 @@ class RunOutcome:
 
 
 def run_entries(site: Site, entries: Sequence[RunEntry], options: RunOptions, progress: Progress) -> list[RunOutcome]:
-    """Run every entry, one after the other, and return what each came to.
+    """Run every entry, one after the other, and return their outcomes.
 
     Raises:
-        ConfigError, BenchmarkError: found while planning; nothing was asked.
-        InferenceError: a server is not there or lacks what a run needs; nothing was asked.
+        ConfigError, BenchmarkError: an entry cannot be planned; no server was asked.
+        InferenceError: a server cannot be reached or lacks a need of a run; no question was asked.
     """
     plans = plan_runs(site, entries, options)
     for note in dict.fromkeys(plan.data_note for plan in plans if plan.data_note):
         progress.note(note)
     limits = http_limits(site)
     with site.store() as store:
-        settled = {plan.name: outcome for plan in plans if (outcome := _settled(store, plan)) is not None}
-        open_plans = [plan for plan in plans if plan.name not in settled]
+        settled: dict[str, RunOutcome] = {}
+        open_plans: list[Plan] = []
+        for plan in plans:
+            outcome = _find_settled(store, plan)
+            if outcome is None:
+                open_plans.append(plan)
+            else:
+                settled[plan.name] = outcome
         for plan in open_plans:
             if not options.replace:
                 _refuse_to_lose(store, plan)
-        found = asyncio.run(_probe_all(open_plans, limits))
-        workarounds = {plan.name: list_workarounds(plan, found[_served(plan)]) for plan in open_plans}
+        capabilities = asyncio.run(_probe_all(open_plans, limits))
+        workarounds = {plan.name: list_workarounds(plan, capabilities[_identify_server(plan)]) for plan in open_plans}
         with advise_judging_later():
             judges = asyncio.run(probe_judges([plan.jury for plan in open_plans], limits))
         redactor = open_redactor_for(site, [plan.jury for plan in open_plans])
-        ways = RunContext(limits, progress, judges, redactor, site.means)
-        return [
-            settled.get(plan.name) or _evaluate(store, plan, found[_served(plan)], workarounds[plan.name], ways)
-            for plan in plans
-        ]
+        context = RunContext(limits, progress, judges, redactor, site.means)
+        outcomes = []
+        for plan in plans:
+            outcome = settled.get(plan.name)
+            if outcome is None:
+                server = capabilities[_identify_server(plan)]
+                outcome = _evaluate(store, plan, server, workarounds[plan.name], context)
+            outcomes.append(outcome)
+        return outcomes
 
 
 async def _probe_all(plans: Sequence[Plan], limits: HttpLimits) -> Mapping[tuple[str, str], Capabilities]:
     """Probe each model of each deployment once."""
-    deployments = {_served(plan): plan.deployment for plan in plans}
-    return {served: await probe(deployment, limits) for served, deployment in deployments.items()}
+    deployments = {_identify_server(plan): plan.deployment for plan in plans}
+    return {key: await probe(deployment, limits) for key, deployment in deployments.items()}
 
 
-def _served(plan: Plan) -> tuple[str, str]:
+def _identify_server(plan: Plan) -> tuple[str, str]:
     return plan.deployment.name, plan.deployment.served_model
 
 
 def derive_needs(plan: Plan) -> Needs:
-    """Return what the plan needs of its server."""
+    """Return the plan's needs of its server."""
     needs = Needs.of(ChatRequest(plan.model, (), plan.max_tokens, plan.temperature, plan.stop))
     return replace(needs, count=plan.benchmark.shorten is not None or plan.prompt_limit is not None)
 
 
 def list_workarounds(plan: Plan, capabilities: Capabilities) -> tuple[str, ...]:
-    """Return what the plan's requests will do without, each a sentence.
+    """Return the parameters that the plan's requests will do without, each in a sentence.
 
     Raises:
-        InferenceError: the server lacks what the plan needs; names the deployment.
+        InferenceError: the server lacks a need of the plan; names the deployment.
     """
     try:
         return check_needs(capabilities, derive_needs(plan))
@@ -126,8 +136,8 @@ def list_workarounds(plan: Plan, capabilities: Capabilities) -> tuple[str, ...]:
         raise InferenceError(f"deployment {plan.deployment.name}: {error}", error.advice) from None
 
 
-def _settled(store: Store, plan: Plan) -> RunOutcome | None:
-    """Return what a run came to that has nothing left to ask; its server need not even be there."""
+def _find_settled(store: Store, plan: Plan) -> RunOutcome | None:
+    """Return the outcome of a run without open questions, whose server need not run; None if questions are open."""
     run = find_stored_run(store, plan)
     if run is None:
         return None
@@ -223,7 +233,7 @@ def _evaluate(
         keeper = ScoreWriter(store, plan.rules, run_id, progress)
         progress.begin(f"{plan.benchmark.display_name}: {plan.model}", len(plan.instances))
         try:
-            unanswered = _score_what_is_stored(store, run_id, len(plan.instances), keeper)
+            unanswered = _score_stored_answers(store, run_id, len(plan.instances), keeper)
             if unanswered:
                 asyncio.run(_ask(store, plan, run_id, unanswered, keeper, limits, capabilities))
         finally:
@@ -245,16 +255,21 @@ def _evaluate(
 
 
 def _measure(store: Store, run_id: str, rules: Rules, means: Means) -> None:
-    """Score what is measured when the answers are there, batch by batch."""
+    """Compute the metrics that need stored answers, batch by batch."""
     positions = store.scores.find_unmeasured(run_id)
-    texts = store.answers.read_each_instance(run_id, positions)
-    cases = ((one.position, one.instance, one.response) for one in texts if one.instance and one.response)
-    scores = compute_later_scores(rules, cases, means) if positions else iter(())
+    if not positions:
+        return
+    cases = (
+        (stored.position, stored.instance, stored.response)
+        for stored in store.answers.read_each_instance(run_id, positions)
+        if stored.instance and stored.response
+    )
+    scores = compute_later_scores(rules, cases, means)
     while batch := list(islice(scores, SCORES_AT_ONCE)):
         store.scores.keep(run_id, batch)
 
 
-def _score_what_is_stored(store: Store, run_id: str, instances: int, keeper: ScoreWriter) -> dict[bytes, list[int]]:
+def _score_stored_answers(store: Store, run_id: str, instances: int, keeper: ScoreWriter) -> dict[bytes, list[int]]:
     """Score stored answers; return the positions that still have to be asked, by request: equal ones are asked once."""
     unsettled = store.answers.find_unsettled(run_id)
     keeper.progress.advance(instances - len(unsettled))
@@ -291,11 +306,11 @@ async def _ask(
             yield key, plan.request(stored.instance, capabilities.extra_body)
 
     def keep(key: bytes, result: Response | Failure) -> None:
-        first, *others = unanswered[key]
+        first, *repeats = unanswered[key]  # instances whose prompts are equal share one question
         cases = [(first, in_flight.pop(key))]
-        cases += [
-            (one.position, one.instance) for one in store.answers.read_each_instance(run_id, others) if one.instance
-        ]
+        for stored in store.answers.read_each_instance(run_id, repeats):
+            if stored.instance:
+                cases.append((stored.position, stored.instance))
         keeper.keep(key, cases, result)
 
     with keeper.asking():
