@@ -1,7 +1,7 @@
-"""The folder of an encoder, as BERTScore needs one: looked at without loading it. Nothing is ever downloaded.
+"""Check the folder of an encoder for BERTScore, without loading the encoder. Nothing is ever downloaded.
 
-A folder in the form that transformers saves: `config.json`, the tokenizer's files, weights as `.safetensors`. Weights
-in a pickle (`pytorch_model.bin`) are refused, for reading one may run what it holds.
+The folder has the form that transformers saves: `config.json`, the tokenizer's files, weights as `.safetensors`.
+Weights in a pickle (`pytorch_model.bin`) are refused, because reading a pickle may run code.
 """
 
 import json
@@ -97,7 +97,7 @@ def encoder_folder(folder: Path, layer: int | None = None) -> EncoderFolder:
             f"bertscore_layer: the encoder has no layer {chosen}", f"Give a number from 1 to {layers}, or leave it out."
         )
     held = [path for path in sorted(folder.iterdir()) if path.suffix in _READ and path.is_file()]
-    _look_at_names(folder, config, {path.name for path in held})
+    _check_named_files(folder, config, {path.name for path in held})
     fits = positions - _POSITIONS_LOST.get(family, 0)
     try:
         digest = digest_of(folder, held)
@@ -118,8 +118,8 @@ def _json(folder: Path, name: str) -> dict[str, Any]:
     return found
 
 
-def _look_at_names(folder: Path, config: dict[str, Any], held: set[str]) -> None:
-    """See that what is loaded is what the digest covers: transformers follows the names of files within some files."""
+def _check_named_files(folder: Path, config: dict[str, Any], held: set[str]) -> None:
+    """Check that the digest covers every file that transformers would load, as some files name further files."""
     if (folder / "adapter_config.json").exists():
         raise _wrong("it holds an adapter (adapter_config.json), whose weights belong to a model elsewhere")
     named: dict[str, list[Any]] = {"config.json": [config.get("transformers_weights")]}
@@ -129,11 +129,17 @@ def _look_at_names(folder: Path, config: dict[str, Any], held: set[str]) -> None
     for index in sorted(name for name in held if name.endswith(".safetensors.index.json")):
         shards = _json(folder, index).get("weight_map")
         named[index] = list(shards.values()) if isinstance(shards, dict) else [shards]
-    for file, names in named.items():
-        each = [one for name in names for one in (name if isinstance(name, list) else [name])]
-        if not all(one is None or (isinstance(one, str) and one in held) for one in each):
-            raise _wrong(f"{file} names a file that is not in the folder")
+    for file, values in named.items():
+        for value in values:
+            names = value if isinstance(value, list) else [value]
+            if not all(_is_held(name, held) for name in names):
+                raise _wrong(f"{file} names a file that is not in the folder")
 
 
-def _wrong(what: str) -> ConfigError:
-    return ConfigError(f"bertscore_model: {what}", SET)
+def _is_held(name: object, held: set[str]) -> bool:
+    """Tell whether a file's name is unset, or is that of a file in the folder."""
+    return name is None or (isinstance(name, str) and name in held)
+
+
+def _wrong(problem: str) -> ConfigError:
+    return ConfigError(f"bertscore_model: {problem}", SET)

@@ -13,7 +13,7 @@ from agent.metrics.words import ASCII_MARKS
 from agent.vocabulary import Instance, Reason, Unscored
 
 _NO_ERROR = -1
-_SOME_ERROR = -2  # in a sentence that is not named, or in several
+_SOME_ERROR = -2  # in a sentence without an id, or in several sentences
 _GOLD = re.compile(r"(\d{1,4})(?:\s|$)")
 _PREAMBLE = re.compile(r"(?:the\s)?(?:(?:final\s)?(?:answer|verdict)|output)(?:\sis)?\s?:?\s?", re.IGNORECASE)
 _CORRECT = re.compile(
@@ -67,6 +67,7 @@ _WRONG = re.compile(
     r"\b(?:errors?|wrong|incorrect|inaccurate|inconsistent|mistakes?|mistaken|should|except|apart|erroneous)\b",
     re.IGNORECASE,
 )
+_NEGATION = re.compile(r"\b(?:no|not|never|whether|if|without)\b|n't\b", re.IGNORECASE)
 _ECHO = re.compile(r"^(?:[Ss]entence\s|[Ll]ine\s)?(\d{1,4}):?\s(?=[A-Z])", re.MULTILINE)
 
 
@@ -82,39 +83,56 @@ def parse_verdict(text: str) -> int | None:
     of the sentence ("3-year-old", "120/70", "7.5 mg") or a count ("2 sentences look wrong", "0 errors") is no id; the
     whole note said again is no verdict.
     """
-    plain = unicodedata.normalize("NFKC", text).translate(ASCII_MARKS)
-    plain = "\n".join(" ".join(line.split()) for line in re.sub(r"[*`_#\"']+", "", plain).splitlines()).strip()
-    plain = plain.removeprefix(preamble[0]) if (preamble := _PREAMBLE.match(plain)) else plain
+    plain = _drop_prefix(_PREAMBLE, _simplify(text))
     if _ERROR.match(plain):
         return _SOME_ERROR
-    plain = plain.removeprefix(announced[0]) if (announced := _ANNOUNCED.match(plain)) else plain
-    if correct := _CORRECT.match(plain):
-        rest = plain[correct.end() :]
-        if not (_EXCEPTION.search(rest) or _MENTION.search(rest)):
-            return _NO_ERROR
-    elif (sentence := _SENTENCE.match(plain)) and not _COUNT.match(plain, sentence.end()):
-        unclear = _SEVERAL.match(plain, sentence.end()) or _FINE.match(plain, sentence.end())
-        return None if unclear or len(set(_ECHO.findall(plain))) > 1 else int(sentence[1])
-    return _named_as_wrong(plain)
+    plain = _drop_prefix(_ANNOUNCED, plain)
+    correct = _CORRECT.match(plain)
+    if correct:
+        remainder = plain[correct.end() :]
+        has_exception = _EXCEPTION.search(remainder) or _MENTION.search(remainder)
+        return _find_wrong_sentence(plain) if has_exception else _NO_ERROR
+    sentence = _SENTENCE.match(plain)
+    if sentence is None or _COUNT.match(plain, sentence.end()):
+        return _find_wrong_sentence(plain)
+    if _SEVERAL.match(plain, sentence.end()) or _FINE.match(plain, sentence.end()):
+        return None
+    # Several lines that begin with an id are the note said again.
+    if len(set(_ECHO.findall(plain))) > 1:
+        return None
+    return int(sentence[1])
 
 
-def _named_as_wrong(text: str) -> int | None:
+def _simplify(text: str) -> str:
+    """Return a text with plain marks and single spaces, without markup and quotation marks."""
+    text = unicodedata.normalize("NFKC", text).translate(ASCII_MARKS)
+    text = re.sub(r"[*`_#\"']+", "", text)
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    return "\n".join(lines).strip()
+
+
+def _drop_prefix(pattern: re.Pattern[str], text: str) -> str:
+    match = pattern.match(text)
+    return text[match.end() :] if match else text
+
+
+def _find_wrong_sentence(text: str) -> int | None:
     """Return the only sentence that the text mentions, if the same line calls it wrong."""
     mentions = list(_MENTION.finditer(text))
     if len({mention[1] for mention in mentions}) != 1:
         return None
     first = mentions[0]
-    start, end = text.rfind("\n", 0, first.start()) + 1, text.find("\n", first.end())
-    line = text[start : end if end >= 0 else len(text)]
-    clear = not (
-        _SEVERAL.match(text, first.end())
-        or _FINE.match(text, first.end())
-        or re.search(r"\b(?:no|not|never|whether|if|without)\b|n't\b", line, re.IGNORECASE)
-    )
-    return int(first[1]) if clear and _WRONG.search(line) else None
+    if _SEVERAL.match(text, first.end()) or _FINE.match(text, first.end()):
+        return None
+    line_start = text.rfind("\n", 0, first.start()) + 1
+    line_end = text.find("\n", first.end())
+    line = text[line_start:] if line_end < 0 else text[line_start:line_end]
+    if _NEGATION.search(line) or not _WRONG.search(line):
+        return None
+    return int(first[1])
 
 
-def _gold_verdict(text: str) -> int | None:
+def _read_gold(text: str) -> int | None:
     if text.strip().rstrip(".") == "CORRECT":
         return _NO_ERROR
     sentence = _GOLD.match(text.strip())
@@ -123,7 +141,7 @@ def _gold_verdict(text: str) -> int | None:
 
 def flag_accuracy(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
     """Score 1 when answer and gold agree on whether there is an error."""
-    verdicts = _verdicts(answer, instance)
+    verdicts = _read_verdicts(answer, instance)
     if isinstance(verdicts, Unscored):
         return verdicts
     predicted, gold = verdicts
@@ -132,15 +150,15 @@ def flag_accuracy(answer: str, instance: Instance, options: Options) -> float | 
 
 def sentence_accuracy(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
     """Score 1 when answer and gold name the same sentence, or both call the note correct."""
-    verdicts = _verdicts(answer, instance)
+    verdicts = _read_verdicts(answer, instance)
     if isinstance(verdicts, Unscored):
         return verdicts
     predicted, gold = verdicts
     return Unscored(Reason.UNPARSED) if predicted == _SOME_ERROR else float(predicted == gold)
 
 
-def _verdicts(answer: str, instance: Instance) -> tuple[int, int] | Unscored:
-    gold = next((_gold_verdict(r.text) for r in instance.references if r.correct), None)
+def _read_verdicts(answer: str, instance: Instance) -> tuple[int, int] | Unscored:
+    gold = next((_read_gold(reference.text) for reference in instance.references if reference.correct), None)
     if gold is None:
         return Unscored(Reason.NO_REFERENCE)
     predicted = parse_verdict(answer)
@@ -149,7 +167,7 @@ def _verdicts(answer: str, instance: Instance) -> tuple[int, int] | Unscored:
 
 def helm_flag_accuracy(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
     """Score as HELM does at version 0.5.16: anything but the bare word CORRECT reports an error."""
-    gold = _helm_gold(instance)
+    gold = _read_helm_gold(instance)
     if gold is None:
         return Unscored(Reason.NO_REFERENCE)
     return float((answer.strip() == "CORRECT") == (gold == "CORRECT"))
@@ -157,7 +175,7 @@ def helm_flag_accuracy(answer: str, instance: Instance, options: Options) -> flo
 
 def helm_sentence_accuracy(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
     """Score as HELM does at version 0.5.16: on notes with an error 0, unless the gold is a number alone."""
-    gold, predicted = _helm_gold(instance), answer.strip()
+    gold, predicted = _read_helm_gold(instance), answer.strip()
     if gold is None:
         return Unscored(Reason.NO_REFERENCE)
     if gold == "CORRECT" or predicted == "CORRECT":
@@ -170,7 +188,7 @@ def helm_sentence_accuracy(answer: str, instance: Instance, options: Options) ->
     return float(match is not None and int(match[0]) == wanted)
 
 
-def _helm_gold(instance: Instance) -> str | None:
+def _read_helm_gold(instance: Instance) -> str | None:
     return next((r.text.replace(".", "").strip() for r in instance.references if r.correct), None)
 
 
