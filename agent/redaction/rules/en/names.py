@@ -15,7 +15,7 @@ import regex
 from agent.redaction.deadline import Deadline
 from agent.redaction.entities import Entity
 from agent.redaction.rules.rulebook import ANYWHERE, WORDS, Listed, Rule
-from agent.redaction.rules.word_lists import compile_pattern, read_entries
+from agent.redaction.rules.word_lists import compile_pattern, read_entries, read_words
 
 Span = tuple[int, int]
 
@@ -71,15 +71,14 @@ _TERM_NEXT = compile_pattern(
 @cache
 def words(name: str) -> frozenset[str]:
     """Return a word list of this package in lower case: one word, or one line where lines hold several words."""
-    entries = read_entries("en", name)
     if name in ("places", "facilities"):
-        return frozenset(entries)
-    return frozenset(word.casefold() for entry in entries for word in entry.split())
+        return frozenset(read_entries("en", name))
+    return read_words("en", name)
 
 
 def everyday() -> frozenset[str]:
     """Words, in lower case, that identify nobody when they stand alone."""
-    return words("everyday_words") | _terms()
+    return words("everyday_words") | _read_terms()
 
 
 # What stands in a field for a name is one, however it is written.
@@ -150,10 +149,10 @@ RULES = (
 
 def name_findings(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, int]]:
     """Yield what `find_names` finds, for a rulebook."""
-    return (("NAME", _title_before(text, start), end) for start, end in find_names(text, deadline))
+    return (("NAME", _find_start_with_titles(text, start), end) for start, end in find_names(text, deadline))
 
 
-def _title_before(text: str, start: int) -> int:
+def _find_start_with_titles(text: str, start: int) -> int:
     """Return where the titles right before the name at `start` begin ("Prof. Dr."); `start` where there are none."""
     for _ in range(3):
         title = _ABBREVIATED_TITLE.search(text, max(0, start - 12), start)
@@ -170,16 +169,16 @@ def find_names(text: str, deadline: Deadline) -> Iterator[Span]:
         TimeoutError: the deadline passed.
     """
     for run in _RUN.finditer(text, timeout=deadline.left()):
-        yield from _names_in_run(text, run.start(), run.end())
-    given, family = _plain_given_names(), _plain_surnames()
+        yield from _find_in_run(text, run.start(), run.end())
+    given, family = _read_plain_given_names(), _read_plain_surnames()
     for word in _LOWER.finditer(text):
         if word.group() in given and (after := _LOWER_NEXT.match(text, word.end())) and after.group(1) in family:
             yield word.start(), after.end()
     for line in _LOWER_LINE.finditer(text, timeout=deadline.left()):
-        yield from _names_without_capitals(text, line.start(), line.end())
+        yield from _find_without_capitals(text, line.start(), line.end())
 
 
-def _names_without_capitals(text: str, start: int, end: int) -> Iterator[Span]:
+def _find_without_capitals(text: str, start: int, end: int) -> Iterator[Span]:
     family_next = False
     for word in _LOWER_WORD.finditer(text, start, end):
         before = text[max(0, word.start() - 12) : word.start()]
@@ -187,12 +186,12 @@ def _names_without_capitals(text: str, start: int, end: int) -> Iterator[Span]:
         titled = bool(_TITLE.search(before)) and (
             listed or (before.rstrip().endswith(".") and word.group() not in everyday())
         )
-        if titled or word.group() in _plain_given_names() or (family_next and word.group() in words("surnames")):
+        if titled or word.group() in _read_plain_given_names() or (family_next and word.group() in words("surnames")):
             yield word.span()
         family_next = titled
 
 
-def _names_in_run(text: str, start: int, end: int) -> Iterator[Span]:
+def _find_in_run(text: str, start: int, end: int) -> Iterator[Span]:
     tokens = [(m.group().rstrip("."), m.start(), m.end()) for m in _TOKEN.finditer(text, start, end)]
     found_until = start
     for index, (word, word_start, word_end) in enumerate(tokens):
@@ -201,27 +200,28 @@ def _names_in_run(text: str, start: int, end: int) -> Iterator[Span]:
         span = None
         if word.casefold() in _TITLE_WORDS:
             continue
-        if _introduced(text, word_start) and not (len(tokens) == 1 and word.isupper() and _by(text, word_start)):
-            span = _trimmed(text, tokens, index)
-        elif _looks_given(word) and not _TERM_NEXT.match(text, word_end):
-            span = _from_given(text, tokens, index)
+        is_method = len(tokens) == 1 and word.isupper() and _follows_by(text, word_start)  # "by PCR"
+        if not is_method and _is_introduced(text, word_start):
+            span = _trim_name(text, tokens, index)
+        elif _is_given_name(word) and not _TERM_NEXT.match(text, word_end):
+            span = _find_from_given_name(text, tokens, index)
         if span:
             yield span
             found_until = span[1]
     if found_until > start:
         return
-    yield from _without_given(text, tokens, text[max(0, start - 40) : start])
+    yield from _find_without_given_name(text, tokens, text[max(0, start - 40) : start])
 
 
-def _introduced(text: str, word_start: int) -> bool:
+def _is_introduced(text: str, word_start: int) -> bool:
     """Tell whether a title or a cue stands right before the word at `word_start`."""
-    if _word_before(text, word_start) not in _INTRODUCING:
+    if _read_word_before(text, word_start) not in _INTRODUCING:
         return False
     before = text[max(0, word_start - 40) : word_start]
     return bool(_TITLE.search(before) or _STRONG_CUE.search(before))
 
 
-def _word_before(text: str, place: int) -> str:
+def _read_word_before(text: str, place: int) -> str:
     """Return the word that ends within four characters before `place`, in lower case; empty: none does."""
     end = place
     while end > 0 and not text[end - 1].isalpha():
@@ -234,12 +234,12 @@ def _word_before(text: str, place: int) -> str:
     return text[start:end].lower()
 
 
-def _by(text: str, word_start: int) -> bool:
+def _follows_by(text: str, word_start: int) -> bool:
     """Tell whether the word follows "by", as a method in capitals does as often as a person."""
     return text[max(0, word_start - 4) : word_start].casefold().endswith("by ")
 
 
-def _from_given(text: str, tokens: list[tuple[str, int, int]], index: int) -> Span | None:
+def _find_from_given_name(text: str, tokens: list[tuple[str, int, int]], index: int) -> Span | None:
     """Decide whether the given name at `index` begins (or, after "Family, ", ends) a name, and where."""
     word, start, end = tokens[index]
     rest = tokens[index + 1 :]
@@ -247,21 +247,21 @@ def _from_given(text: str, tokens: list[tuple[str, int, int]], index: int) -> Sp
     if index and text[tokens[index - 1][2] : start].strip() == "," and _may_be_family(tokens[index - 1][0]):
         previous = tokens[index - 1][0]
         if previous.casefold() in words("surnames") or (previous.isupper() == word.isupper() and not ambiguous):
-            return tokens[index - 1][1], _trimmed(text, tokens, index)[1]
+            return tokens[index - 1][1], _trim_name(text, tokens, index)[1]
     if rest and text[end : rest[0][1]].strip() in ("", "."):
         following = rest[0][0]
         initial = len(following.replace(".", "")) == 1
         family = following.casefold() in words("surnames")
         if (initial and not ambiguous) or family or (not ambiguous and not _is_term(following)):
-            return _trimmed(text, tokens, index)
+            return _trim_name(text, tokens, index)
         if initial and text[rest[0][2] - 1] == ".":
-            return _trimmed(text, tokens, index)
+            return _trim_name(text, tokens, index)
     if not ambiguous and not word.isupper() and not _TERM_NEXT.match(text, end):
         return start, end
     return None
 
 
-def _without_given(text: str, tokens: list[tuple[str, int, int]], before: str) -> Iterator[Span]:
+def _find_without_given_name(text: str, tokens: list[tuple[str, int, int]], before: str) -> Iterator[Span]:
     first, last = tokens[0], tokens[-1]
     after = text[last[2] : last[2] + 24]
     if len(tokens) <= 4 and len(first[0]) > 1 and _CREDENTIAL.match(after):
@@ -271,9 +271,9 @@ def _without_given(text: str, tokens: list[tuple[str, int, int]], before: str) -
         initial = len(following) == 1 and text[end - 1] == "."
         plain = not _is_term(word) and not word.isupper() and len(word) > 2
         if (plain and initial and word.casefold() not in words("medical_words")) or (
-            plain and not following.isupper() and following.casefold() in _plain_surnames()
+            plain and not following.isupper() and following.casefold() in _read_plain_surnames()
         ):
-            yield start, _family_after(text, tokens, end)
+            yield start, _find_end_of_family_name(text, tokens, end)
     if (
         2 <= len(tokens) <= 4
         and all(not _is_term(word) for word, _, _ in tokens)
@@ -288,7 +288,7 @@ def _without_given(text: str, tokens: list[tuple[str, int, int]], before: str) -
         yield first[1], last[2]
 
 
-def _family_after(text: str, tokens: list[tuple[str, int, int]], end: int) -> int:
+def _find_end_of_family_name(text: str, tokens: list[tuple[str, int, int]], end: int) -> int:
     """Return where the name goes on to whose first part ends at `end`: past one more word, should it be no term."""
     for word, next_start, next_end in tokens:
         if next_start == end + 1 and text[end] == " " and not _is_term(word):
@@ -296,7 +296,7 @@ def _family_after(text: str, tokens: list[tuple[str, int, int]], end: int) -> in
     return end
 
 
-def _trimmed(text: str, tokens: list[tuple[str, int, int]], index: int) -> Span:
+def _trim_name(text: str, tokens: list[tuple[str, int, int]], index: int) -> Span:
     """Return the span of the name that begins at token `index`: up to four words, ending before a comma or a term."""
     end = tokens[index][2]
     for word, next_start, next_end in tokens[index + 1 : index + 5]:
@@ -308,22 +308,22 @@ def _trimmed(text: str, tokens: list[tuple[str, int, int]], index: int) -> Span:
     return tokens[index][1], end
 
 
-def _looks_given(word: str) -> bool:
+def _is_given_name(word: str) -> bool:
     return all(part.casefold() in words("given_names") for part in word.split("-")[:1]) and len(word) > 1
 
 
 @cache
-def _plain_given_names() -> frozenset[str]:
-    return words("given_names") - words("everyday_words") - _terms()
+def _read_plain_given_names() -> frozenset[str]:
+    return words("given_names") - words("everyday_words") - _read_terms()
 
 
 @cache
-def _plain_surnames() -> frozenset[str]:
+def _read_plain_surnames() -> frozenset[str]:
     return words("surnames") - words("everyday_words")
 
 
 @cache
-def _terms() -> frozenset[str]:
+def _read_terms() -> frozenset[str]:
     """Capitalised words that belong to no name: function words, months, and words of the field."""
     return words("medical_words") | words("function_words")
 
@@ -333,4 +333,4 @@ def _may_be_family(word: str) -> bool:
 
 
 def _is_term(word: str) -> bool:
-    return word.casefold() in _terms()
+    return word.casefold() in _read_terms()

@@ -34,12 +34,11 @@ _SITES = regex.compile(
 _SIGNED = regex.compile(
     r"(?<![\p{L}'-])(?P<words>(?:\p{Ll}\.? )?(?P<last>\p{Ll}{3,20})),? (?:md|rn|np|phd|dds)(?![\p{L}'-])"
 )
-_CREDENTIALS, _KINDS_OF_SITES = (
-    (" md", " rn", " np", " phd", " dds"),
-    ("clinic", "hosp", "office", "center", "pharm", "home"),
-)
+# A search is worth it where one of these stands.
+_CREDENTIALS = (" md", " rn", " np", " phd", " dds")
+_KINDS_OF_SITES = ("clinic", "hosp", "office", "center", "pharm", "home")
 # How words of medicine end, of which no list has all.
-_OF_THE_TRADE = regex.compile(
+_MEDICAL_ENDING = regex.compile(
     r"(?:olog(?:y|ist|ists|ic|ical)|iatr(?:y|ic|ics|ist)|ectom(?:y|ies)|ostomy|otomy|itis|osis|oscop(?:y|ic|ically)"
     r"|gra(?:m|phy)|a?emia|uria|pathy|plasty|therapy|ine|azole|mab|pril|sartan|statin|cillin|mycin)$"
 )
@@ -64,7 +63,7 @@ def find_in_small_letters(text: str, deadline: Deadline) -> Iterator[tuple[Entit
                 yield "NAME", *found.span("words")
         for pattern in (_PEOPLE, _WITH_CREDENTIAL):
             for found in pattern.finditer(text, timeout=deadline.left()):
-                yield from _unknown("NAME", found)
+                yield from _find_unknown_words("NAME", found)
     if any(credential in text for credential in _CREDENTIALS):
         for found in _SIGNED.finditer(text, timeout=deadline.left()):
             if not _is_known(found.group("last")):
@@ -74,14 +73,14 @@ def find_in_small_letters(text: str, deadline: Deadline) -> Iterator[tuple[Entit
             if not _is_known(found.group("words").split()[0]):
                 yield "FACILITY", *found.span("words")
     for found in _TOWNS.finditer(text, timeout=deadline.left()):
-        yield from _unknown("LOCATION", found)
+        yield from _find_unknown_words("LOCATION", found)
 
 
 def _is_known(word: str) -> bool:
-    return is_safe(word) or _OF_THE_TRADE.search(word.lower()) is not None
+    return is_safe(word) or _MEDICAL_ENDING.search(word.lower()) is not None
 
 
-def _unknown(entity: Entity, found: "regex.Match[str]") -> Iterator[tuple[Entity, int, int]]:
+def _find_unknown_words(entity: Entity, found: "regex.Match[str]") -> Iterator[tuple[Entity, int, int]]:
     start = end = found.start("words")
     for word in regex.finditer(r"\p{L}+", found.group("words")):
         if _is_known(word.group()):

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from functools import cache
+from typing import NamedTuple
 
 import regex
 
@@ -12,11 +13,10 @@ from agent.redaction.rules.beginnings import read_first_words
 from agent.redaction.rules.es.patterns import STOP
 from agent.redaction.rules.es.unknown import safe_words
 from agent.redaction.rules.es.word_lists import people, words
-from agent.redaction.rules.rulebook import Judge
-from agent.redaction.rules.rulebook import Place as PlaceFound
+from agent.redaction.rules.rulebook import Judge, Place
 from agent.redaction.rules.word_lists import compile_pattern
 
-Place = tuple[int, int]
+Span = tuple[int, int]
 
 _WORD = r"(?:(?:Ma|Fco|Jse|Gpe)\.|\p{Lu}[\p{L}\p{M}]*(?:['´’-]\p{L}[\p{L}\p{M}]*)*|\p{Lu}\.(?:ª|[ao]\b)?|M\.?ª)"
 _LINK = r"(?:de(?: los?| las?| la)?|del|y|e|i|da|do|dos|van|von|der|den|la|(?:vda|viuda)\.? de)"
@@ -60,24 +60,27 @@ _EPONYM_BEFORE = compile_pattern(
 _NOT_AFTER = regex.compile(r"^ ?(?:et al|y cols|y col\b|®|™|-?\d)")
 
 
-def _titled(text: str, place: int) -> PlaceFound | None:
+def _judge_title(text: str, place: int) -> Place | None:
     match = _TITLED.match(text, place)
-    if match is None or (match.group().startswith("D.") and not _listed(text, *match.span("name"), cued=True)):
+    if match is None:
         return None
-    return PlaceFound(*match.span())
+    # "D." is a vitamin and a dimension as well.
+    if match.group().startswith("D.") and not _find_listed_name(text, *match.span("name"), cued=True):
+        return None
+    return Place(*match.span())
 
 
-def _cued(text: str, place: int) -> PlaceFound | None:
+def _judge_cue(text: str, place: int) -> Place | None:
     match = _CUED.match(text, place)
-    span = match and _listed(text, *match.span("name"), cued=True)
-    return PlaceFound(*span) if span else None
+    span = match and _find_listed_name(text, *match.span("name"), cued=True)
+    return Place(*span) if span else None
 
 
-def _named(text: str, place: int) -> PlaceFound | None:
+def _judge_naming(text: str, place: int) -> Place | None:
     match = _NAMED.match(text, place)
     if match is None or match["name"].casefold() in words("everyday_words") or len(match["name"]) <= len("Al"):
         return None
-    return PlaceFound(*match.span("name"))
+    return Place(*match.span("name"))
 
 
 _IN_SMALL = compile_pattern(
@@ -90,7 +93,7 @@ _TITLES_IN_SMALL = frozenset(["doctor", "doctora", "dr", "dra", "señor", "seño
 _MOST_FAMILY_NAMES = 2
 
 
-def _in_small_letters(text: str, place: int) -> PlaceFound | None:
+def _judge_in_small_letters(text: str, place: int) -> Place | None:
     """Tell where a name without capitals stands behind a title or a cue: "la doctora lidia pumarejo refiere".
 
     It begins with a given name of the lists, or behind a title with a word of no list, and goes on through words that
@@ -99,7 +102,7 @@ def _in_small_letters(text: str, place: int) -> PlaceFound | None:
     match = _IN_SMALL.match(text, place)
     if match is None:
         return None
-    first, ordinary = match["name"], _ordinary_words()
+    first, ordinary = match["name"], _read_ordinary_words()
     title = match.group().split()[0].rstrip(".").lower() in _TITLES_IN_SMALL
     if first in ordinary or first in people() or not (title or first in words("given_names")):
         return None
@@ -110,15 +113,15 @@ def _in_small_letters(text: str, place: int) -> PlaceFound | None:
         if taken == _MOST_FAMILY_NAMES or (more.group() in ordinary and more.group() not in words("surnames")):
             break
         end, taken = more.end(), taken + 1
-    return PlaceFound(match.start("name"), end)
+    return Place(match.start("name"), end)
 
 
 # Words before a name, and what says whether one follows.
 JUDGED: tuple[tuple[frozenset[str], Judge], ...] = (
-    (read_first_words(_TITLED.pattern), _titled),
-    (read_first_words(_CUED.pattern), _cued),
-    (read_first_words(_NAMED.pattern), _named),
-    (read_first_words(_IN_SMALL.pattern), _in_small_letters),
+    (read_first_words(_TITLED.pattern), _judge_title),
+    (read_first_words(_CUED.pattern), _judge_cue),
+    (read_first_words(_NAMED.pattern), _judge_naming),
+    (read_first_words(_IN_SMALL.pattern), _judge_in_small_letters),
 )
 
 
@@ -128,48 +131,53 @@ def find_names(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, int
     Raises:
         TimeoutError: the deadline passed.
     """
-    for start, end in _in_lower_case(text):
+    for start, end in _find_in_lower_case(text):
         yield "NAME", start, end
-    for first, last in _around_listed(text):
+    for first, last in _find_surroundings(text):
         for match in _PLAIN.finditer(text, first, last, timeout=deadline.left()):
-            if span := _listed(text, *match.span(), cued=False):
+            if span := _find_listed_name(text, *match.span(), cued=False):
                 yield "NAME", *span
 
 
-def _around_listed(text: str) -> Iterator[Place]:
+def _find_surroundings(text: str) -> Iterator[Span]:
     """Yield the stretches of a text in which a capitalised word stands that a list has as a name."""
-    listed, end = _parts_of_names(), 0
+    listed = _read_parts_of_names()
+    end = 0
     for word in _CAPITALISED.finditer(text):
-        if word.start() >= end and word.group().lower() in listed:
-            start = max(end, word.start() - _FURTHEST)
-            start = max(start, *(text.rfind(bound, start, word.start()) + 1 for bound in _BOUNDS))
-            end = min(len(text), word.end() + _FURTHEST)
-            end = min(place if place >= 0 else end for place in (text.find(b, word.end(), end) for b in _BOUNDS))
-            yield start, end
+        if word.start() < end or word.group().lower() not in listed:
+            continue
+        start = max(end, word.start() - _FURTHEST)
+        for bound in _BOUNDS:
+            start = max(start, text.rfind(bound, start, word.start()) + 1)
+        end = min(len(text), word.end() + _FURTHEST)
+        for bound in _BOUNDS:
+            before_bound = text.find(bound, word.end(), end)
+            end = before_bound if before_bound >= 0 else end
+        yield start, end
 
 
 @cache
-def _parts_of_names() -> frozenset[str]:
+def _read_parts_of_names() -> frozenset[str]:
     """Return the words that names of the lists are made of, but for family names that are everyday words."""
     listed = words("given_names") | (words("surnames") - words("everyday_words"))
     return frozenset(part for name in listed for part in _LETTERS.findall(name))
 
 
 @cache
-def _ordinary_words() -> frozenset[str]:
+def _read_ordinary_words() -> frozenset[str]:
     return words("everyday_words") | safe_words()
 
 
 @cache
-def _rare_given_names() -> frozenset[str]:
+def _read_rare_given_names() -> frozenset[str]:
     """Return the given names that are no everyday words."""
     return words("given_names") - words("everyday_words")
 
 
-def _in_lower_case(text: str) -> Iterator[Place]:
+def _find_in_lower_case(text: str) -> Iterator[Span]:
     """Yield names written without capitals: a given name and a family name of the lists, neither an everyday word."""
     given, family, everyday = words("given_names"), words("surnames"), words("everyday_words")
-    if _rare_given_names().isdisjoint(_LOWER_WORD.findall(text)):
+    if _read_rare_given_names().isdisjoint(_LOWER_WORD.findall(text)):
         return
     begun: tuple[int, int] | None = None  # a name so far
     for word in _LOWER_WORD.finditer(text):
@@ -184,49 +192,81 @@ def _in_lower_case(text: str) -> Iterator[Place]:
             begun = None
 
 
-def _listed(text: str, start: int, end: int, *, cued: bool) -> Place | None:
+class _Token(NamedTuple):
+    """One word of a run, in lower case, and where it stands."""
+
+    word: str
+    start: int
+    end: int
+
+
+def _find_listed_name(text: str, start: int, end: int, *, cued: bool) -> Span | None:
     """Return the part of a run of capitalised words that is a name by the lists; None when none is."""
-    tokens = [(m.group().rstrip(".ª").casefold(), m.start(), m.end()) for m in _TOKEN.finditer(text, start, end)]
-    tokens = [t for t in tokens if t[0] not in _SMALL]
-    given, family, everyday = words("given_names"), words("surnames"), words("everyday_words")
-    for index, (word, first, last) in enumerate(tokens):
-        if len(word) < 2 and not cued:
+    tokens = _read_tokens(text, start, end)
+    for index, token in enumerate(tokens):
+        if not _may_begin_name(token.word, cued=cued):
             continue
-        listed = word in given or (word in family and word not in everyday)
-        if not (listed or ("-" in word and word.split("-")[0] in given)):
+        is_sure = token.word not in words("everyday_words")
+        is_paired = _is_paired(tokens[index : index + 2], is_sure=is_sure)
+        is_alone = is_sure and index == 0 and _is_one_given_name(text, tokens)
+        if not ((cued and is_sure) or is_paired or is_alone):
             continue
-        following = [t for t in tokens[index + 1 : index + 5] if _goes_on(t[0], everyday, family, given)]
-        sure = word not in everyday
-        second = bool(following) and following[0] == tokens[index + 1]
-        paired = second and (sure or following[0][0] in family | given)
-        if not ((cued and sure) or paired or (sure and index == 0 and _alone(text, tokens))):
-            continue
-        person = paired and word in given  # "test de Coombs de Ana Gil": a whole name is no eponym
-        eponym = not person and _EPONYM_BEFORE.search(text, max(0, first - 60), first)
-        if eponym or _NOT_AFTER.match(text[last : last + 8]):
+        is_person = is_paired and token.word in words("given_names")  # "test de Coombs de Ana Gil": no eponym
+        if not is_person and _EPONYM_BEFORE.search(text, max(0, token.start - 60), token.start):
             return None
-        before = index and tokens[index - 1][0] in _SHORTENED  # "Ma. Guadalupe"
-        return (tokens[index - 1][1] if before else first), _end(tokens[index : index + 5], everyday, family, given)
+        if _NOT_AFTER.match(text[token.end : token.end + 8]):
+            return None
+        first = token
+        if index and tokens[index - 1].word in _SHORTENED:  # "Ma. Guadalupe"
+            first = tokens[index - 1]
+        return first.start, _find_end(tokens[index : index + 5])
     return None
 
 
-def _alone(text: str, tokens: list[tuple[str, int, int]]) -> bool:
+def _read_tokens(text: str, start: int, end: int) -> list[_Token]:
+    """Return the words of a run but for "de", "la" and the like."""
+    tokens = []
+    for match in _TOKEN.finditer(text, start, end):
+        word = match.group().rstrip(".ª").casefold()
+        if word not in _SMALL:
+            tokens.append(_Token(word, match.start(), match.end()))
+    return tokens
+
+
+def _may_begin_name(word: str, *, cued: bool) -> bool:
+    """Tell whether a list has a word, or its first half, as a name; an initial begins a name behind a cue alone."""
+    if len(word) < len("Al") and not cued:
+        return False
+    if word in words("given_names") or ("-" in word and word.split("-", maxsplit=1)[0] in words("given_names")):
+        return True
+    return word in words("surnames") and word not in words("everyday_words")
+
+
+def _is_paired(tokens: list[_Token], *, is_sure: bool) -> bool:
+    """Tell whether a second word of a name follows: one of the lists, where the first is an everyday word."""
+    if len(tokens) == 1 or not _goes_on(tokens[1].word):
+        return False
+    return is_sure or tokens[1].word in words("surnames") or tokens[1].word in words("given_names")
+
+
+def _is_one_given_name(text: str, tokens: list[_Token]) -> bool:
     """Tell whether a run is one given name, written as names are."""
-    word, first, last = tokens[0]
-    return len(tokens) == 1 and word in words("given_names") and len(word) > 3 and not text[first:last].isupper()
+    word, start, end = tokens[0]
+    return len(tokens) == 1 and word in words("given_names") and len(word) > 3 and not text[start:end].isupper()
 
 
-def _end(
-    tokens: list[tuple[str, int, int]], everyday: frozenset[str], family: frozenset[str], given: frozenset[str]
-) -> int:
+def _find_end(tokens: list[_Token]) -> int:
     """Return where the name ends that begins with the first of `tokens`."""
-    end = tokens[0][2]
-    for word, _, last in tokens[1:]:
-        if not _goes_on(word, everyday, family, given):
+    end = tokens[0].end
+    for token in tokens[1:]:
+        if not _goes_on(token.word):
             break
-        end = last
+        end = token.end
     return end
 
 
-def _goes_on(word: str, everyday: frozenset[str], family: frozenset[str], given: frozenset[str]) -> bool:
-    return word in family or word in given or (word not in everyday and len(word) > 1) or len(word) == 1
+def _goes_on(word: str) -> bool:
+    """Tell whether a name can go on with a word: one of the lists, an initial, or no everyday word."""
+    if word in words("surnames") or word in words("given_names") or len(word) == 1:
+        return True
+    return len(word) > 1 and word not in words("everyday_words")

@@ -2,14 +2,14 @@
 
 from functools import cache
 
-from agent.redaction.rules.word_lists import read_entries
+from agent.redaction.rules.word_lists import read_entries, read_words
 
 
 @cache
 def words(name: str) -> frozenset[str]:
     """Return a list in lower case, one word an entry, each with and without its accents."""
-    listed = {word.casefold() for line in read_entries("es", name) for word in line.split()}
-    return frozenset(listed | {word.translate(_PLAIN) for word in listed})
+    listed = read_words("es", name)
+    return listed | {word.translate(_PLAIN) for word in listed}
 
 
 # Accents are often left out: "garcia", "maria".
