@@ -1,6 +1,6 @@
-"""Who sits on the jury of a run, and where each judge is served.
+"""Choose the jury of a run, and find the server of each judge.
 
-Everything that can be wrong about a jury is found here, before the first question is asked.
+Every fault of a jury is reported here, before the first question is asked.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -102,14 +102,14 @@ def map_jury(use: MetricUse, mapping: Mapping[str, str], deployments: Mapping[st
     Raises:
         ConfigError: the map leads to no deployment here.
     """
-    return replace(use, judges=tuple(_mapped(judge, mapping, deployments) for judge in use.judges))
+    return replace(use, judges=tuple(_map_judge(judge, mapping, deployments) for judge in use.judges))
 
 
-def _mapped(judge: Judge, mapping: Mapping[str, str], deployments: Mapping[str, Deployment]) -> Judge:
-    found = mapped_name(judge.model_deployment or judge.model_name, mapping)
-    if found is None:
+def _map_judge(judge: Judge, mapping: Mapping[str, str], deployments: Mapping[str, Deployment]) -> Judge:
+    mapped = mapped_name(judge.model_deployment or judge.model_name, mapping)
+    if mapped is None:
         return judge
-    _, name = found
+    _, name = mapped
     if name not in deployments:
         raise ConfigError(
             f"the deployment map leads the judge {judge.name or judge.model_name} to {name}, which is not in "
@@ -132,48 +132,58 @@ def seat_judges(
     Raises:
         ConfigError: there is no such deployment, it cannot be used here, or text may not be sent to its host.
     """
-    return tuple(_seated(judge, site, deployments, max_in_flight) for judge in judges)
+    return tuple(_seat_judge(judge, site, deployments, max_in_flight) for judge in judges)
 
 
-def _seated(judge: Judge, site: Site, deployments: Mapping[str, Deployment], max_in_flight: int | None) -> SeatedJudge:
-    found = _deployment_of(judge, deployments)
+def _seat_judge(
+    judge: Judge, site: Site, deployments: Mapping[str, Deployment], max_in_flight: int | None
+) -> SeatedJudge:
+    deployment = _find_deployment(judge, deployments)
     settings = site.settings
-    outside = _host(found.base_url) not in settings.allowed_hosts
+    outside = _host(deployment.base_url) not in settings.allowed_hosts
     if outside:
-        _refuse_unless_allowed(found, site)
-    if found.proxy and _host(found.proxy) not in settings.allowed_hosts:
+        _refuse_unless_allowed(deployment, site)
+    if deployment.proxy and _host(deployment.proxy) not in settings.allowed_hosts:
         raise ConfigError(
-            f"judge {found.name}: answers may not be sent through the proxy that its deployment names",
+            f"judge {deployment.name}: answers may not be sent through the proxy that its deployment names",
             "Add the proxy's host to allowed_hosts in site.yaml, if it is inside the hospital's network.",
         )
-    at_once = max_in_flight or found.max_in_flight or settings.max_in_flight
-    deployment = replace(found, ca_bundle=found.ca_bundle or settings.ca_bundle)
+    at_once = max_in_flight or deployment.max_in_flight or settings.max_in_flight
+    deployment = replace(deployment, ca_bundle=deployment.ca_bundle or settings.ca_bundle)
     return SeatedJudge(judge, deployment, at_once, outside)
 
 
-def _deployment_of(judge: Judge, deployments: Mapping[str, Deployment]) -> Deployment:
+def _find_deployment(judge: Judge, deployments: Mapping[str, Deployment]) -> Deployment:
     name = judge.model_deployment
     if name:
-        found = deployments.get(name)
-        if found is None:
+        deployment = deployments.get(name)
+        if deployment is None:
             raise ConfigError(
                 f"there is no deployment {name!r} of a judge in model_deployments.yaml{nearest(name, deployments)}",
                 _NO_JUDGES,
             )
-        if judge.model_name and judge.model_name != found.model_name:
+        if judge.model_name and judge.model_name != deployment.model_name:
             raise ConfigError(
-                f"the deployment {name!r} serves {found.model_name!r}, and the jury has {judge.model_name!r} there",
+                f"the deployment {name!r} serves {deployment.model_name!r}, "
+                f"and the jury has {judge.model_name!r} there",
                 "Correct the judge's model, or the deployment.",
             )
     else:
-        usable = (one for one in deployments.values() if not one.deprecated and not one.problem)
-        of_model = next((one for one in usable if one.model_name == judge.model_name), None)
-        if of_model is None:
+        deployment = _find_usable_deployment(judge.model_name, deployments)
+        if deployment is None:
             raise ConfigError(f"there is no deployment of the judge {judge.model_name!r}", _NO_JUDGES)
-        found = of_model
-    if found.problem:
-        raise ConfigError(f"the judge's deployment {found.name!r} cannot be used: {found.problem}", _NO_JUDGES)
-    return found
+    if deployment.problem:
+        raise ConfigError(
+            f"the judge's deployment {deployment.name!r} cannot be used: {deployment.problem}", _NO_JUDGES
+        )
+    return deployment
+
+
+def _find_usable_deployment(model: str, deployments: Mapping[str, Deployment]) -> Deployment | None:
+    for deployment in deployments.values():
+        if deployment.model_name == model and not deployment.deprecated and not deployment.problem:
+            return deployment
+    return None
 
 
 def _refuse_unless_allowed(deployment: Deployment, site: Site) -> None:
