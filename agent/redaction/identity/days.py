@@ -9,11 +9,25 @@ from agent.redaction.identity.words import Word
 
 
 class Day(NamedTuple):
-    """A day; without a year (0) that day of any year. Years are kept to their last two digits."""
+    """A day; without a year (0) that day of any year. Years are cut to their last two digits."""
 
     year: int
     month: int
     day: int
+
+
+class WrittenDay(NamedTuple):
+    """A day as a text writes it.
+
+    Attributes:
+        start: offset of its first character.
+        end: offset after its last character.
+        readings: the days that it may mean: 3/4/22 is in March or in April.
+    """
+
+    start: int
+    end: int
+    readings: frozenset[Day]
 
 
 _MONTHS = {
@@ -34,98 +48,121 @@ _COMPACT = re.compile(r"(?<!\d)\d{8}(?!\d)")
 _PAIR = re.compile(r"(?<![\w./-])(\d{1,2})[/-](\d{1,2})(?![\w/-]|\.\d)(?! ?(?:mm|scale|strength|points?|pain|%))")
 _ORDINALS = frozenset({"st", "nd", "rd", "th"})
 _LINKS = frozenset({"of", "the", "de", "del"})
+_BETWEEN_PARTS = " \t\n,./'-"  # characters that may stand between the words of one day
+_WORDS_BETWEEN = 3  # words from a month's name to its number at most: "the 14th of March"
+_CENTURIES = ("19", "20")
+_NO_DAY: frozenset[Day] = frozenset()
 
 
-def find_days(text: str, words: Sequence[Word]) -> Iterator[tuple[int, int, frozenset[Day]]]:
-    """Yield each day written in `text`, whose words are `words`: start, end, and the days that it may mean."""
+def find_days(text: str, words: Sequence[Word]) -> Iterator[WrittenDay]:
+    """Yield each day written in `text`, whose words are `words`."""
     yield from _find_numeric(text)
     yield from _find_compact(text)
     yield from _find_pairs(text)
     for index, word in enumerate(words):
         if word.key in _MONTHS:
-            yield from _around_month(text, words, index)
+            yield from _find_around_month(text, words, index)
 
 
-def _find_numeric(text: str) -> Iterator[tuple[int, int, frozenset[Day]]]:
+def _find_numeric(text: str) -> Iterator[WrittenDay]:
     """Yield days as three numbers: 2022-03-14, 3/14/22, 14.03.2022."""
     for match in _NUMERIC.finditer(text):
         first, middle, last = match[1], int(match[3]), match[4]
         if len(first) == 3 or (len(first) == 4 and len(last) > 2):
             continue
         if len(first) > 2:
-            days = _day(int(first), middle, int(last))
+            readings = _make_day(int(first), middle, int(last))
         else:
-            days = _day(int(last), int(first), middle) | _day(int(last), middle, int(first))
-        yield match.start(), match.end(), days
+            readings = _read_either_order(int(first), middle, year=int(last))
+        yield WrittenDay(match.start(), match.end(), readings)
 
 
-def _find_compact(text: str) -> Iterator[tuple[int, int, frozenset[Day]]]:
+def _find_compact(text: str) -> Iterator[WrittenDay]:
     """Yield days as eight digits, with the year first or last: 20220314, 03142022."""
     for match in _COMPACT.finditer(text):
         digits = match.group()
-        days = _NONE
-        if digits[:2] in ("19", "20"):
-            days |= _day(int(digits[:4]), int(digits[4:6]), int(digits[6:]))
-        if digits[4:6] in ("19", "20"):
-            first, second, year = int(digits[:2]), int(digits[2:4]), int(digits[4:])
-            days |= _day(year, first, second) | _day(year, second, first)
-        yield match.start(), match.end(), days
+        readings = _NO_DAY
+        if digits[:2] in _CENTURIES:
+            readings |= _make_day(int(digits[:4]), int(digits[4:6]), int(digits[6:]))
+        if digits[4:6] in _CENTURIES:
+            readings |= _read_either_order(int(digits[:2]), int(digits[2:4]), year=int(digits[4:]))
+        yield WrittenDay(match.start(), match.end(), readings)
 
 
-def _find_pairs(text: str) -> Iterator[tuple[int, int, frozenset[Day]]]:
+def _find_pairs(text: str) -> Iterator[WrittenDay]:
     """Yield days without a year: 3/14, 03-01."""
     for match in _PAIR.finditer(text):
         first, second = int(match[1]), int(match[2])
-        if max(first, second) > 12 or match[1][0] == "0" or match[2][0] == "0":
-            yield match.start(), match.end(), _day(0, first, second) | _day(0, second, first)
+        has_leading_zero = match[1][0] == "0" or match[2][0] == "0"
+        if max(first, second) > 12 or has_leading_zero:
+            yield WrittenDay(match.start(), match.end(), _read_either_order(first, second, year=0))
 
 
-_NONE: frozenset[Day] = frozenset()
+def _read_either_order(first: int, second: int, *, year: int) -> frozenset[Day]:
+    """Return the days that two numbers may mean, with the month first or the day first."""
+    return _make_day(year, first, second) | _make_day(year, second, first)
 
 
-def _day(year: int, month: int, day: int) -> frozenset[Day]:
+def _make_day(year: int, month: int, day: int) -> frozenset[Day]:
+    """Return the day as a set of one; the empty set if the calendar has no such month or day."""
     if not (1 <= month <= 12 and 1 <= day <= 31):
-        return _NONE
-    return frozenset({Day(year % 100 or (100 if year else 0), month, day)})
+        return _NO_DAY
+    # 2000 is kept as 100, for 0 stands for no year.
+    short_year = year % 100 or (100 if year else 0)
+    return frozenset({Day(short_year, month, day)})
 
 
-def _around_month(text: str, words: Sequence[Word], index: int) -> Iterator[tuple[int, int, frozenset[Day]]]:
-    """Yield the days around the name of a month: the number before it, the number after it."""
+def _find_around_month(text: str, words: Sequence[Word], index: int) -> Iterator[WrittenDay]:
+    """Yield the days around the name of a month: with the number before it, and with the number after it."""
     month = _MONTHS[words[index].key]
-    before = _number_beside(text, words, index, -1)
-    after = _number_beside(text, words, index, 1)
-    for number in (before, after):
-        if number is None or not 1 <= int(words[number].key) <= 31 or len(words[number].key) > 2:
+    for step in (-1, 1):
+        number = _find_number_beside(text, words, index, step)
+        if number is None or not _may_be_day(words[number]):
             continue
         first, last = min(number, index), max(number, index)
         year = 0
-        year_index = _number_beside(text, words, last, 1)
-        is_year = year_index is not None and len(words[year_index].key) in (2, 4)
-        if year_index is not None and is_year and not (year_index == after and number == after):
-            year, last = int(words[year_index].key), year_index
-        elif last + 1 < len(words) and words[last + 1].key in _ORDINALS and words[last + 1].start == words[last].end:
+        year_index = _find_number_beside(text, words, last, 1)
+        if year_index is not None and len(words[year_index].key) in (2, 4):
+            year = int(words[year_index].key)
+            last = year_index
+        elif _is_ordinal_of(words, last):
             last += 1
-        yield words[first].start, words[last].end, _day(year, month, int(words[number].key))
+        readings = _make_day(year, month, int(words[number].key))
+        yield WrittenDay(words[first].start, words[last].end, readings)
 
 
-def _number_beside(text: str, words: Sequence[Word], index: int, step: int) -> int | None:
-    """Return the next word before or after `index` that is a number, past ordinals and "of"."""
-    place = index + step
-    while 0 <= place < len(words) and abs(place - index) <= 3:
-        near, far = sorted((place, place - step))
-        if text[words[near].end : words[far].start].strip(" \t\n,./'-"):
+def _may_be_day(number: Word) -> bool:
+    return 1 <= int(number.key) <= 31 and len(number.key) <= 2
+
+
+def _is_ordinal_of(words: Sequence[Word], index: int) -> bool:
+    """Tell whether an ordinal ending follows a word at once: the "th" of "14th"."""
+    if index + 1 == len(words):
+        return False
+    following = words[index + 1]
+    return following.key in _ORDINALS and following.start == words[index].end
+
+
+def _find_number_beside(text: str, words: Sequence[Word], index: int, step: int) -> int | None:
+    """Return the index of the next number before (`step` -1) or after (1) a word, past ordinals and "of"."""
+    for distance in range(1, _WORDS_BETWEEN + 1):
+        candidate = index + distance * step
+        if not 0 <= candidate < len(words):
             return None
-        if words[place].key.isdigit():
-            return place
-        if words[place].key not in _ORDINALS | _LINKS:
+        first, second = sorted((candidate, candidate - step))
+        if text[words[first].end : words[second].start].strip(_BETWEEN_PARTS):
             return None
-        place += step
+        key = words[candidate].key
+        if key.isdigit():
+            return candidate
+        if key not in _ORDINALS and key not in _LINKS:
+            return None
     return None
 
 
-def may_mean(written: frozenset[Day], known: frozenset[Day]) -> bool:
-    """Tell whether a written day may be one of the known days."""
-    for day, known_day in product(written, known):
+def may_mean(readings: frozenset[Day], known_days: frozenset[Day]) -> bool:
+    """Tell whether one of the readings of a written day is one of the known days."""
+    for day, known_day in product(readings, known_days):
         same_year = not day.year or not known_day.year or day.year == known_day.year
         if same_year and (day.month, day.day) == (known_day.month, known_day.day):
             return True

@@ -8,14 +8,15 @@ from agent.redaction.identity.words import Word, plain_words
 
 _LONGEST = 40  # characters; a longer number is encoded data
 _DIGITS_APART = 5  # digits of a number that is searched for in groups too
-_DIGITS = 4
+_DIGITS = 4  # of a number alone
 _MIXED = 3  # characters of an identifier of letters and digits
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _APART = re.compile(r"[\s\-./·:#()_]{0,3}")
 _APART_SHORT = re.compile(r"[ \-]?")  # of a short number: no fraction, no decimal
 _LABELLED = re.compile(r"[^\W\d_]+(\d{5,})")  # its digits are known by themselves too
-_LONG = 7
-_LAST_DIGITS = 4
+_LONG = 7  # digits, from which on a number in groups is no fraction or decimal
+_DIGITS_WITH_AREA = 10  # of a telephone number; it is also written with 9 digits, or 7 without its area
+_LAST_DIGITS = 4  # of a number alone
 _LAST_CUE = re.compile(r"(?:ending|ends|end|last|final|terminad[oa]|xx|\*\*)[^.\n]{0,20}$", re.IGNORECASE)
 _WITH_LAST_DIGITS = frozenset({"SSN", "ACCOUNT", "MRN", "PHONE", "PLAN"})
 
@@ -32,11 +33,14 @@ class KnownNumbers:
         self._prefixes: set[str] = set()
         self._last_digits: dict[str, str] = {}
         for entity, value in values:
-            for key in _keys(entity, value):
-                self._entities.setdefault(key, entity)
-                self._prefixes.update(key[:length] for length in range(1, len(key) + 1))
-                if entity in _WITH_LAST_DIGITS and key.isdigit() and len(key) > _LONG:
-                    self._last_digits.setdefault(key[-_LAST_DIGITS:], entity)
+            for key in _list_keys(entity, value):
+                self._add(entity, key)
+
+    def _add(self, entity: str, key: str) -> None:
+        self._entities.setdefault(key, entity)
+        self._prefixes.update(key[:length] for length in range(1, len(key) + 1))
+        if entity in _WITH_LAST_DIGITS and key.isdigit() and len(key) > _LONG:
+            self._last_digits.setdefault(key[-_LAST_DIGITS:], entity)
 
     def __bool__(self) -> bool:
         """Whether there is any identifier to search for."""
@@ -84,21 +88,26 @@ def _may_be_apart(key: str, text: str, words: Sequence[Word]) -> bool:
     return len(key) >= _DIGITS_APART and all(_APART_SHORT.fullmatch(gap) for gap in gaps)
 
 
-def _keys(entity: str, value: str) -> Iterator[str]:
-    """Yield the forms under which an identifier is searched for: its letters and digits, without leading zeros."""
+def _list_keys(entity: str, value: str) -> list[str]:
+    """Return the forms under which an identifier is searched for: its letters and digits, without leading zeros."""
     joined = "".join(plain_words(value)).lstrip("0")
-    if not any(map(str.isdigit, joined)) or len(joined) > _LONGEST:
-        return
-    if joined.isdigit():
-        if len(joined) < _DIGITS or (_YEAR.fullmatch(joined) and entity != "MRN"):
-            return
-    elif len(joined) < _MIXED:
-        return
-    yield joined
+    if not _is_searched(entity, joined):
+        return []
+    keys = [joined]
     label = _LABELLED.fullmatch(joined)
     if label:
-        yield label[1].lstrip("0")
-    if entity == "PHONE" and joined.isdigit() and len(joined) >= 10:
-        yield from {joined[-10:].lstrip("0"), joined[-9:].lstrip("0"), joined[-7:].lstrip("0"), "1" + joined[-10:]} - {
-            joined
-        }
+        keys.append(label[1].lstrip("0"))
+    if entity == "PHONE" and joined.isdigit() and len(joined) >= _DIGITS_WITH_AREA:
+        national = joined[-_DIGITS_WITH_AREA:]
+        keys += [national.lstrip("0"), joined[-9:].lstrip("0"), joined[-7:].lstrip("0"), "1" + national]
+    return keys
+
+
+def _is_searched(entity: str, joined: str) -> bool:
+    """Tell whether an identifier is long enough to be searched for, has a digit, and is not just a year."""
+    if not any(map(str.isdigit, joined)) or len(joined) > _LONGEST:
+        return False
+    if not joined.isdigit():
+        return len(joined) >= _MIXED
+    is_year = _YEAR.fullmatch(joined) is not None and entity != "MRN"
+    return len(joined) >= _DIGITS and not is_year

@@ -34,10 +34,16 @@ _CUT = regex.compile(r"[,;\n]+")
 _MAILBOXES = frozenset({"contact", "support", "office", "noreply", "hospital", "clinic", "records"})
 
 
-class _Phrase(NamedTuple):
+class _Form(NamedTuple):
+    """The words under which a value is searched for, and whether the first must begin with a capital."""
+
     words: tuple[str, ...]
+    needs_capital: bool = False
+
+
+class _Phrase(NamedTuple):
+    form: _Form
     entity: str
-    needs_capital: bool
 
 
 class KnownPhrases:
@@ -58,15 +64,15 @@ class KnownPhrases:
         self._everyday = everyday
         self._is_common = is_common or (lambda _: True)
         self._phrases_by_word: dict[str, list[_Phrase]] = defaultdict(list)
-        seen: set[tuple[str, ...]] = set()
+        added: set[tuple[str, ...]] = set()
         for entity, value in values:
-            for words, needs_capital in self._forms(entity, value):
-                if not words or len(words) > _LONGEST or words in seen:
+            for form in self._list_forms(entity, value):
+                if not form.words or len(form.words) > _LONGEST or form.words in added:
                     continue
-                seen.add(words)
-                phrases = self._phrases_by_word[words[0]]
+                added.add(form.words)
+                phrases = self._phrases_by_word[form.words[0]]
                 if len(phrases) < _PHRASES_OF_A_WORD:
-                    phrases.append(_Phrase(words, entity, needs_capital))
+                    phrases.append(_Phrase(form, entity))
 
     def __bool__(self) -> bool:
         """Whether there is any phrase to search for."""
@@ -77,69 +83,97 @@ class KnownPhrases:
         if not self._phrases_by_word:
             return
         for index, word in enumerate(words):
-            for phrase in self._phrases_by_word.get(word.key, ()):
-                if phrase.needs_capital and not text[word.start].isupper():
+            for form, entity in self._phrases_by_word.get(word.key, ()):
+                if form.needs_capital and not text[word.start].isupper():
                     continue
-                if _stands_at(phrase.words, words, index):
-                    yield word.start, words[index + len(phrase.words) - 1].end, phrase.entity
+                if _stands_at(form.words, words, index):
+                    yield word.start, words[index + len(form.words) - 1].end, entity
 
-    def _forms(self, entity: str, value: str) -> Iterator[tuple[tuple[str, ...], bool]]:
-        """Yield the words under which a value is searched for, and whether a capital must begin them."""
+    def _list_forms(self, entity: str, value: str) -> Iterator[_Form]:
         match entity:
             case "LOCATION":
                 for piece in _CUT.split(value):
-                    yield from self._alone(plain_words(piece))
+                    yield from self._form_alone(plain_words(piece))
             case "ADDRESS":
                 for piece in _CUT.split(value):
-                    yield from self._street(plain_words(piece))
+                    yield from self._form_address(plain_words(piece))
             case "FACILITY" | "ORGANIZATION":
-                words = plain_words(value)
-                if len(words) > 1 and not all(word in self._everyday or word in GENERIC for word in words):
-                    yield words, False
-                    short = words
-                    while short and short[-1] in GENERIC:
-                        short = short[:-1]
-                    if short != words and not all(word in GENERIC for word in short):
-                        yield from self._alone(short)
-                elif len(words) == 1:
-                    yield from self._alone(words)
+                yield from self._form_institution(plain_words(value))
             case "EMAIL":
-                yield plain_words(value), False
-                mailbox = value.partition("@")[0]
-                if len(mailbox) > _LETTERS + 1 and mailbox.lower() not in _MAILBOXES | self._everyday:
-                    yield plain_words(mailbox), False
+                yield from self._form_email(value)
             case _:
-                yield plain_words(value), False
+                yield _Form(plain_words(value))
 
-    def _alone(self, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], bool]]:
-        if sum(map(len, words)) >= _LETTERS and not all(word in self._everyday or word in GENERIC for word in words):
-            yield words, all(map(self._is_usual, words))
+    def _form_alone(self, words: tuple[str, ...]) -> Iterator[_Form]:
+        """Yield words that are searched for by themselves, if they are long enough and not all of them everyday."""
+        if sum(map(len, words)) >= _LETTERS and not self._are_ordinary(words):
+            yield _Form(words, needs_capital=all(map(self._is_usual, words)))
+
+    def _are_ordinary(self, words: tuple[str, ...]) -> bool:
+        """Tell whether all words are everyday words or common to many institutions."""
+        return all(word in self._everyday or word in GENERIC for word in words)
 
     def _is_usual(self, word: str) -> bool:
         """Tell whether a word needs a capital to be a place: of the language, or too short to be sure."""
         return len(word) <= _LETTERS or word in self._everyday or word in GENERIC or self._is_common(word)
 
-    def _street(self, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], bool]]:
-        """Yield a street with its number, and by itself, with each way to write what kind of street it is."""
-        kinds = [place for place, word in enumerate(words) if place and word in _STREET_WORDS]
-        if not kinds or len(words) < 2:
-            named = tuple(word for word in words if not word.isdigit())
-            if named != words and len(words) > 1:
-                yield words, False
-            if words and words[0] in _STREET_WORDS and named != words:
-                yield words[1:], False  # Calle Mayor 12, C/ Mayor 12
-            elif words[:1] != named[:1] or named == words:
-                yield from self._alone(named)  # 28013 Madrid
+    def _form_institution(self, words: tuple[str, ...]) -> Iterator[_Form]:
+        """Yield an institution by its whole name, and without "General Hospital" and the like at its end."""
+        if len(words) == 1:
+            yield from self._form_alone(words)
             return
-        place = kinds[-1]
-        number = next((at for at, word in enumerate(words[:place]) if not word.isdigit()), 0)
-        name = words[number:place]
-        for kind in _STREET_WORDS[words[place]]:
-            yield (*words[:place], kind), False
+        if self._are_ordinary(words):
+            return
+        yield _Form(words)
+        short = words
+        while short and short[-1] in GENERIC:
+            short = short[:-1]
+        if short != words and not all(word in GENERIC for word in short):
+            yield from self._form_alone(short)
+
+    def _form_email(self, value: str) -> Iterator[_Form]:
+        yield _Form(plain_words(value))
+        mailbox = value.partition("@")[0]
+        if len(mailbox) > _LETTERS + 1 and mailbox.lower() not in _MAILBOXES | self._everyday:
+            yield _Form(plain_words(mailbox))
+
+    def _form_address(self, words: tuple[str, ...]) -> Iterator[_Form]:
+        """Yield a street with its number, and by itself, with each spelling of its kind of street."""
+        kind_index = _find_street_kind(words)
+        if kind_index is None:
+            yield from self._form_without_kind(words)
+            return
+        name_index = 0
+        while name_index < kind_index and words[name_index].isdigit():
+            name_index += 1
+        if name_index == kind_index:
+            name_index = 0  # "5 Street" is all number: as if it were the name
+        name = words[name_index:kind_index]
+        for kind in _STREET_WORDS[words[kind_index]]:
+            yield _Form((*words[:kind_index], kind))
             if name and sum(map(len, name)) >= _LETTERS - 1:
-                yield (*name, kind), True
-        if number and name:
-            yield words[:place], False
+                yield _Form((*name, kind), needs_capital=True)
+        if name_index and name:
+            yield _Form(words[:kind_index])
+
+    def _form_without_kind(self, words: tuple[str, ...]) -> Iterator[_Form]:
+        """Yield a line of an address that does not end in a kind of street: "Calle Mayor 12", "28013 Madrid"."""
+        without_numbers = tuple(word for word in words if not word.isdigit())
+        has_number = without_numbers != words
+        if has_number and len(words) > 1:
+            yield _Form(words)
+        if has_number and words[0] in _STREET_WORDS:
+            yield _Form(words[1:])  # Calle Mayor 12, C/ Mayor 12
+        elif not has_number or words[0].isdigit():
+            yield from self._form_alone(without_numbers)  # 28013 Madrid
+
+
+def _find_street_kind(words: tuple[str, ...]) -> int | None:
+    """Return the index of the last word that is a kind of street; the first word of a line is none."""
+    for index in range(len(words) - 1, 0, -1):
+        if words[index] in _STREET_WORDS:
+            return index
+    return None
 
 
 def _stands_at(phrase: tuple[str, ...], words: Sequence[Word], index: int) -> bool:

@@ -21,6 +21,8 @@ from agent.redaction.spans.span import Span
 _NOT_SEARCHED = frozenset(
     {"AGE", "AGE_BELOW_90", "RELATIVE_DATE", "SEX", "FAMILY", "PROFESSION", "NATIONALITY", "UNKNOWN_WORD"}
 )
+# Words of these are compared one by one, although a number may be among them: "12 Oak Street".
+_WORDS_WITH_DIGITS = frozenset({"ADDRESS", "FACILITY", "ORGANIZATION", "EMAIL", "URL", "LOCATION"})
 _POSTAL_CODE = re.compile(r"\b\d{5}(?:-\d{4})?\b")
 _SEARCHED_LETTERS = 3  # letters or digits a value needs to be searched
 _SEARCHED_LENGTH = 200  # characters; longer values are encoded data
@@ -52,10 +54,11 @@ class KnownValues:
             if entity == "NAME":
                 names.append(value)
             elif entity == "DATE":
-                for _, _, possible_days in find_days(value, split_words(value)):
-                    days |= possible_days
-            elif sum(map(str.isalnum, value)) >= _SEARCHED_LETTERS and value.casefold() not in everyday:
-                (numbers if _is_number(entity, value) else phrases).append((entity, value))
+                for written in find_days(value, split_words(value)):
+                    days |= written.readings
+            elif _is_distinctive(value, everyday):
+                group = numbers if _is_number(entity, value) else phrases
+                group.append((entity, value))
                 if entity == "ADDRESS":
                     numbers += [("ZIP", code) for code in _POSTAL_CODE.findall(value)]
         self.names = KnownNames(names, everyday, is_common)
@@ -88,13 +91,16 @@ def search_known_values(text: str, known: KnownValues, deadline: Deadline) -> It
         yield Span(start, end, entity)
     deadline.left()
     if known.days:
-        for start, end, possible_days in find_days(text, words):
-            if may_mean(possible_days, known.days):
-                yield Span(start, end, "DATE")
+        for written in find_days(text, words):
+            if may_mean(written.readings, known.days):
+                yield Span(written.start, written.end, "DATE")
+
+
+def _is_distinctive(value: str, everyday: frozenset[str]) -> bool:
+    """Tell whether a value has enough letters and digits, and is no everyday word."""
+    return sum(map(str.isalnum, value)) >= _SEARCHED_LETTERS and value.casefold() not in everyday
 
 
 def _is_number(entity: str, value: str) -> bool:
     """Tell whether a value is searched for by its characters alone, in any grouping."""
-    return entity not in ("ADDRESS", "FACILITY", "ORGANIZATION", "EMAIL", "URL", "LOCATION") and any(
-        map(str.isdigit, value)
-    )
+    return entity not in _WORDS_WITH_DIGITS and any(map(str.isdigit, value))
