@@ -106,12 +106,13 @@ def compare_text(text: str, gold: Iterable[LabelledSpan], taken: Iterable[Labell
     is_gold = _mark_characters(text, gold)
     identifiers: list[ComparedIdentifier] = []
     for start, end, kind in gold:
-        counted = [position for position in range(start, min(end, len(text))) if text[position].isalnum()]
+        counted = _locate_alnum(text, start, end)
         if counted:
-            core_taken = all(all(is_taken[word.start() : word.end()]) for word in _find_core(text, start, end))
+            core = _find_core(text, start, end)
+            core_taken = all(all(is_taken[word.start() : word.end()]) for word in core)
             all_taken = all(is_taken[position] for position in counted)
             identifiers.append(ComparedIdentifier(kind, core_taken, all_taken))
-    counted = [position for position, character in enumerate(text) if character.isalnum()]
+    counted = _locate_alnum(text, 0, len(text))
     return ComparedText(
         identifiers=tuple(identifiers),
         has_identifiers=bool(gold),
@@ -120,6 +121,11 @@ def compare_text(text: str, gold: Iterable[LabelledSpan], taken: Iterable[Labell
         taken=sum(is_taken[position] for position in counted),
         right=sum(is_gold[position] & is_taken[position] for position in counted),
     )
+
+
+def _locate_alnum(text: str, start: int, end: int) -> list[int]:
+    """Return the positions of the letters and digits in a stretch, which is cut off at the end of the text."""
+    return [position for position in range(start, min(end, len(text))) if text[position].isalnum()]
 
 
 def _find_core(text: str, start: int, end: int) -> list[re.Match[str]]:
@@ -138,17 +144,21 @@ def summarise_texts(texts: Sequence[ComparedText]) -> RedactionFigures:
             of_text = (number.to_bytes(8), identifier)
             identifiers.append(of_text)
             by_kind[identifier.kind].append(of_text)
+    with_identifiers = [text for text in texts if text.has_identifiers]
+    without_identifiers = [text for text in texts if not text.has_identifiers]
     most_frequent_first = sorted(by_kind.items(), key=lambda item: -len(item[1]))
     right = sum(text.right for text in texts)
-    recall = right / max(1, sum(text.gold for text in texts))
-    precision = right / max(1, sum(text.taken for text in texts))
+    gold = sum(text.gold for text in texts)
+    taken = sum(text.taken for text in texts)
+    recall = right / max(1, gold)
+    precision = right / max(1, taken)
     return RedactionFigures(
         texts=len(texts),
         all=_estimate_recall(identifiers),
-        kinds={kind: _estimate_recall(of_kind) for kind, of_kind in most_frequent_first},
+        kinds={kind: _estimate_recall(identifiers_of_kind) for kind, identifiers_of_kind in most_frequent_first},
         leaks=sum(not identifier.core_taken for _, identifier in identifiers),
-        clean=_estimate_share(_is_clean(text) for text in texts if text.has_identifiers),
-        over=_estimate_share(text.has_redactions for text in texts if not text.has_identifiers),
+        clean=_estimate_share(_is_clean(text) for text in with_identifiers),
+        over=_estimate_share(text.has_redactions for text in without_identifiers),
         recall=recall,
         precision=precision,
         f2=5 * recall * precision / max(1e-9, 4 * precision + recall),

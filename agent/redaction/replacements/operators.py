@@ -70,22 +70,25 @@ class RecordOperators:
         names = [value for entity, value in detected if entity == "NAME"]
         self._people = RecordPeople(names, operators.usual_names)
         self._tags = TagTable(texts, self._people, operators.language)
-        self._surrogates: Surrogates | None = None
-        if not operators.policy.keyed_operators:
-            return
         self._genders: dict[Person, Gender] = {}
-        for name in reversed(names):  # so that the first title of a person counts
-            if gender := read_title_gender(name):
-                self._genders[self._people.find_person(name)] = gender
-        # A surrogate is never a word of the record, which a reader could take for the original.
-        words_in_use = {word.casefold() for text in texts for word in _WORD.findall(text)}
-        words_in_use |= {"".join(_WORD.findall(value)).casefold() for _, value in detected}
-        surrogate_choice = KeyedChoice(operators.key, "" if unit is None else unit)
-        self._surrogates = Surrogates(surrogate_choice, words_in_use, operators.given_names)
-        date_choice = KeyedChoice(operators.key, "\0".join(texts) if unit is None else unit)
-        # From -52 to 52 weeks without 0, which would leave dates as they are.
-        weeks = date_choice.choose_number(2 * _MOST_WEEKS, "weeks") - _MOST_WEEKS
-        self._days = 7 * (weeks if weeks < 0 else weeks + 1)
+        self._surrogates: Surrogates | None = None
+        self._days = 0
+        if operators.policy.keyed_operators:
+            self._genders = self._read_genders(names)
+            surrogate_choice = KeyedChoice(operators.key, "" if unit is None else unit)
+            words_in_use = _list_words(texts, detected)
+            self._surrogates = Surrogates(surrogate_choice, words_in_use, operators.given_names)
+            date_choice = KeyedChoice(operators.key, "\0".join(texts) if unit is None else unit)
+            self._days = _choose_days(date_choice)
+
+    def _read_genders(self, names: Sequence[str]) -> dict[Person, Gender]:
+        """Return the gender of each person by the first title in the record."""
+        genders: dict[Person, Gender] = {}
+        for name in reversed(names):  # the first title is written last, over later ones
+            gender = read_title_gender(name)
+            if gender:
+                genders[self._people.find_person(name)] = gender
+        return genders
 
     def get_replacement(self, entity: str, value: str, after: str = "") -> str:
         """Return the replacement of `value`.
@@ -131,3 +134,22 @@ class RecordOperators:
 
     def _is_old(self, year: int) -> bool:
         return year < self._operators.this_year - _OLDEST
+
+
+def _list_words(texts: Sequence[str], detected: Iterable[tuple[str, str]]) -> set[str]:
+    """Return the words and values of a record, in small letters.
+
+    A surrogate is none of these, for a reader could take it for the original.
+    """
+    words: set[str] = set()
+    for text in texts:
+        words.update(word.casefold() for word in _WORD.findall(text))
+    for _, value in detected:
+        words.add("".join(_WORD.findall(value)).casefold())
+    return words
+
+
+def _choose_days(choice: KeyedChoice) -> int:
+    """Return by how many days to move dates: from -52 to 52 weeks without 0, which would leave dates as they are."""
+    weeks = choice.choose_number(2 * _MOST_WEEKS, "weeks") - _MOST_WEEKS
+    return 7 * (weeks if weeks < 0 else weeks + 1)

@@ -116,17 +116,18 @@ class Surrogates:
             return word
         if len(word) == 1:
             return self._replace_initial(small, person, gender)
-        parts: list[str | None]
-        if len(person) > 1 and small in ("".join(person), "".join(reversed(person))):
-            parts = [self._replace_whole_word(part, person, gender) for part in person]
-        elif len(person) > 1 and small == "".join(part[0] for part in person):
-            parts = [self._replace_word(letter, person[index:], gender) for index, letter in enumerate(small)]
+        surrogates: list[str | None] = []
+        if _is_login(small, person):
+            for part in person:
+                surrogates.append(self._replace_whole_word(part, person, gender))
+        elif _are_initials(small, person):
+            for index, letter in enumerate(small):
+                surrogates.append(self._replace_word(letter, person[index:], gender))
         else:
-            parts = [self._replace_whole_word(_find_meant(small, person), person, gender)]
-        surrogates = [part for part in parts if part is not None]
-        if len(surrogates) < len(parts):
-            return None
-        return _match_case(word, "".join(surrogates))
+            meant = _find_meant(small, person)
+            surrogates.append(self._replace_whole_word(meant, person, gender))
+        joined = _join_all(surrogates)
+        return None if joined is None else _match_case(word, joined)
 
     def _replace_initial(self, letter: str, person: Sequence[str], gender: Gender) -> str:
         """Return the initial of the surrogate of its word; of a word that is unknown, a letter that the key decides."""
@@ -220,26 +221,32 @@ class Surrogates:
     def make_email(self, value: str, attempt: int) -> str:
         """Return an address at a domain that is kept for examples."""
         subject = "EMAIL", _strip_punctuation(value), str(attempt)
-        return f"{self._pick(_GIVEN, 'given', *subject)}.{self._pick(_FAMILY, *subject)}@mail.example".lower()
+        given_name = self._pick(_GIVEN, "given", *subject)
+        family_name = self._pick(_FAMILY, *subject)
+        return f"{given_name}.{family_name}@mail.example".lower()
 
     def make_url(self, value: str, attempt: int) -> str:
         """Return an address at a domain that is kept for examples."""
         chosen = self._choice.choose_bytes("URL", _strip_punctuation(value), str(attempt))
-        return "https://www.example/" + "".join(string.ascii_lowercase[next(chosen) % 26] for _ in range(8))
+        letters = [string.ascii_lowercase[byte % 26] for byte in itertools.islice(chosen, 8)]
+        return "https://www.example/" + "".join(letters)
 
     def make_ip(self, value: str, attempt: int) -> str:
         """Return an address of the ranges kept for documents (RFC 5737, RFC 3849)."""
         number = self._choice.choose_number(65_536, "IP", value.casefold(), str(attempt))
-        return f"2001:db8::{number:x}" if ":" in value and "." not in value else f"192.0.2.{number % 254 + 1}"
+        is_version_6 = ":" in value and "." not in value
+        return f"2001:db8::{number:x}" if is_version_6 else f"192.0.2.{number % 254 + 1}"
 
     def make_address(self, value: str, attempt: int) -> str:
         """Return a street with a number."""
         subject = "ADDRESS", _strip_punctuation(value), str(attempt)
-        return f"{self._choice.choose_number(998, *subject) + 1} {self._pick(_FAMILY, *subject)} Street"
+        house_number = self._choice.choose_number(998, *subject) + 1
+        return f"{house_number} {self._pick(_FAMILY, *subject)} Street"
 
     def make_location(self, value: str, attempt: int) -> str:
         """Return a town whose name many towns have."""
-        return _match_case(value, self._pick(_PLACES, "LOCATION", _strip_punctuation(value), str(attempt)))
+        town = self._pick(_PLACES, "LOCATION", _strip_punctuation(value), str(attempt))
+        return _match_case(value, town)
 
     def make_facility(self, value: str, attempt: int) -> str | None:
         """Return a hospital, or a ward or room of another number."""
@@ -255,7 +262,8 @@ class Surrogates:
 
     def make_organization(self, value: str, attempt: int) -> str:
         """Return a company."""
-        kind = _find_last_in([match.group() for match in _WORD.finditer(value)], _ORGANIZATION_WORDS)
+        words = [match.group() for match in _WORD.finditer(value)]
+        kind = _find_last_in(words, _ORGANIZATION_WORDS)
         family = self._pick(_FAMILY, "ORGANIZATION", _strip_punctuation(value), str(attempt))
         return f"{family} {kind or 'Company'}"
 
@@ -280,6 +288,21 @@ _MAKERS: dict[str, Callable[[Surrogates, str, int], str | None]] = {
 
 # Entities that have surrogates of their own kind; names have, too, and dates and ages have other operators.
 WITH_SURROGATES = frozenset(_MAKERS) | {"NAME"}
+
+
+def _is_login(word: str, person: Sequence[str]) -> bool:
+    """Tell whether a word is a name of several words written together, in either order."""
+    return len(person) > 1 and word in ("".join(person), "".join(reversed(person)))
+
+
+def _are_initials(word: str, person: Sequence[str]) -> bool:
+    return len(person) > 1 and word == "".join(part[0] for part in person)
+
+
+def _join_all(parts: Sequence[str | None]) -> str | None:
+    """Return the parts joined; None if one of them is missing."""
+    present = [part for part in parts if part is not None]
+    return "".join(present) if len(present) == len(parts) else None
 
 
 def _strip_punctuation(value: str) -> str:
