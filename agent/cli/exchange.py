@@ -7,7 +7,8 @@ from typing import Literal, get_args
 import click
 
 from agent.cli.options import suite_option
-from agent.cli.summarize import suite_summaries, summary_rows
+from agent.cli.summarize import read_suite_summaries
+from agent.cli.summary_rows import build_summary_rows
 from agent.io.plain_text import printable
 from agent.site.directory import Site
 
@@ -43,10 +44,10 @@ def export(site: Site, suite: str, form: ExportForm, out: Path, reveal: bool) ->
     from agent.results.standings import add_standings
 
     check_writable(form)
-    summaries = suite_summaries(site, suite)
+    summaries = read_suite_summaries(site, suite)
     with site.store() as store:
         summaries = add_standings(store, summaries)
-    rows = summary_rows(shown_summaries(site, summaries, reveal=reveal), all_metrics=True)
+    rows = build_summary_rows(shown_summaries(site, summaries, reveal=reveal), all_metrics=True)
     with new_folder(out) as folder:
         if form == "helm":
             count = export_helm(site, suite, folder, reveal=reveal)

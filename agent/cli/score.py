@@ -7,7 +7,8 @@ import click
 
 from agent.cli.options import EXISTING_FILE, FILE, format_option, suite_option
 from agent.cli.output import fitting, show_rows
-from agent.cli.summarize import show_summaries, summary_rows
+from agent.cli.summarize import show_summaries
+from agent.cli.summary_rows import build_summary_rows
 from agent.errors import ConfigError
 from agent.io.wording import counted
 from agent.site.directory import Site
@@ -160,7 +161,7 @@ def score(
     scored = score_answers(site.own_benchmarks, benchmark, data, answers, scoring, judged=judged, means=site.means)
     summary = scored.summary
     if form == "json":
-        rows = summary_rows([summary], all_metrics=True)
+        rows = build_summary_rows([summary], all_metrics=True)
         show_rows([{**row, "missing": list(scored.missing)} for row in rows], {}, form)
     else:
         show_summaries([summary], True, form, f"Benchmark {summary.run.benchmark}")

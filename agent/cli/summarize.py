@@ -11,22 +11,21 @@ import click
 from agent.cli.options import ManyValues, format_option
 from agent.cli.output import fitting, show_rows
 from agent.cli.plot_option import check_plot, draw, plot_option
-from agent.cli.summarize_tables import (
-    bounds_facts,
-    counts,
-    jury_facts,
-    rank_words,
-    show_juries,
-    show_standings,
-    standing_facts,
+from agent.cli.summarize_tables import format_counts, show_juries, show_standings
+from agent.cli.summary_rows import (
+    build_figures,
+    build_summary_rows,
+    flatten_subgroup_row,
+    flatten_summary_row,
+    format_arguments,
 )
 from agent.errors import ConfigError
 from agent.io.wording import counted
 from agent.site.directory import Site
 
 if TYPE_CHECKING:
-    from agent.results.summarize import MetricSummary, RunSummary
-    from agent.store import Run
+    from agent.results.subgroups import SubgroupSummary
+    from agent.results.summarize import Note, RunSummary
 
 COLUMNS = {
     "mean": "Mean",
@@ -83,41 +82,18 @@ def summarize(
     check_plot(plot, form)
     if release is None:
         suite = suite or "default"
-        _show(site, suite_summaries(site, suite, each_run), f"Suite {suite}", all_metrics, subgroups, plot, form)
-        return
-    from agent.exchange.releases import make_release, release_summaries
-
-    if suites:
-        for note in make_release(site, suites, release):
-            click.echo(f"note: {note}", err=True)
-    _show(site, release_summaries(site, release), f"Release {release}", all_metrics, subgroups, plot, form)
-
-
-def _show(
-    site: Site,
-    summaries: "Sequence[RunSummary]",
-    title: str,
-    all_metrics: bool,
-    subgroups: bool,
-    plot: Path | None,
-    form: str,
-) -> None:
+        title = f"Suite {suite}"
+        summaries = read_suite_summaries(site, suite, each_run)
+    else:
+        title = f"Release {release}"
+        summaries = _read_release_summaries(site, release, suites)
     if subgroups:
         show_subgroups(site, summaries, all_metrics, form, title)
-        return
-    from agent.results.standings import add_standings
-
-    with site.store() as store:
-        summaries = add_standings(store, summaries)
-    show_summaries(summaries, all_metrics, form, title)
-    if plot is not None:
-        from agent.plots.charts import build_chart
-        from agent.plots.page import render_svg
-
-        draw(plot, build_chart(summaries, title), render_svg)
+    else:
+        _show_leaderboard(site, summaries, all_metrics, form, title, plot)
 
 
-def suite_summaries(site: Site, suite: str, each_run: bool = True) -> "list[RunSummary]":
+def read_suite_summaries(site: Site, suite: str, each_run: bool = True) -> "list[RunSummary]":
     """Summarise a suite: every run, or every benchmark and model.
 
     Raises:
@@ -130,49 +106,92 @@ def suite_summaries(site: Site, suite: str, each_run: bool = True) -> "list[RunS
         return summarise_suite(store, suite) if each_run else summarise_benchmarks(store, suite)
 
 
+def _read_release_summaries(site: Site, release: str, suites: Sequence[str]) -> "Sequence[RunSummary]":
+    """Summarise a release; make it first if suites are given."""
+    from agent.exchange.releases import make_release, release_summaries
+
+    if suites:
+        for note in make_release(site, suites, release):
+            click.echo(f"note: {note}", err=True)
+    return release_summaries(site, release)
+
+
+def _show_leaderboard(
+    site: Site, summaries: "Sequence[RunSummary]", all_metrics: bool, form: str, title: str, plot: Path | None
+) -> None:
+    from agent.results.standings import add_standings
+
+    with site.store() as store:
+        summaries = add_standings(store, summaries)
+    show_summaries(summaries, all_metrics, form, title)
+    if plot is not None:
+        from agent.plots.charts import build_chart
+        from agent.plots.page import render_svg
+
+        draw(plot, build_chart(summaries, title), render_svg)
+
+
 def show_summaries(summaries: "Sequence[RunSummary]", all_metrics: bool, form: str, title: str) -> None:
     """Print a leaderboard; a table is followed by the notes that its reader needs."""
-    from agent.results.summarize import Note
-
-    rows = summary_rows(summaries, all_metrics)
+    rows = build_summary_rows(summaries, all_metrics)
     if form == "json":
         show_rows(rows, {}, form)
-        return
-    if form == "csv":
-        show_rows([_flat(row) for row in rows], dict.fromkeys(_flat(rows[0]), "") if rows else {}, form)
-        return
-    letters: dict[Note, str] = {}
-    for note in Note:
-        if any(note in row["notes"] for row in rows):
-            letters[note] = ascii_lowercase[len(letters)]
+    elif form == "csv":
+        _show_csv([flatten_summary_row(row) for row in rows])
+    else:
+        _show_table(rows, all_metrics, title)
+        show_juries(rows, all_metrics)
+        _print_win_rates(summaries)
+
+
+def _show_csv(flat_rows: Sequence[Mapping[str, Any]]) -> None:
+    columns = dict.fromkeys(flat_rows[0], "") if flat_rows else {}
+    show_rows(flat_rows, columns, "csv")
+
+
+def _show_table(rows: Sequence[Mapping[str, Any]], all_metrics: bool, title: str) -> None:
+    letters = _assign_letters(rows)
     table = []
     for row in rows:
         notes = " ".join(letters[note] for note in row["notes"])
-        table.append({**_flat(row), "notes": notes})
-    needed = _columns(rows, all_metrics)
-    columns = fitting(table, needed, SPARE)
-    show_rows(table, columns, form, title=title)
-    _explain_columns(needed, columns)
+        table.append(flatten_summary_row(row) | {"notes": notes})
+    needed_columns = _select_columns(rows, all_metrics)
+    columns = fitting(table, needed_columns, SPARE)
+    show_rows(table, columns, "table", title=title)
+    _explain_columns(needed_columns, columns)
     if not all_metrics:
         _print_main_metrics(rows)
     for note, letter in letters.items():
         click.echo(f"  {letter}  {note}")
     _print_data_problems(rows)
+    _print_unscored_reasons(rows, all_metrics)
+
+
+def _assign_letters(rows: Sequence[Mapping[str, Any]]) -> "dict[Note, str]":
+    """Return a letter for each note that a row has, in the order of the notes' definition."""
+    from agent.results.summarize import Note
+
+    letters: dict[Note, str] = {}
+    for note in Note:
+        if any(note in row["notes"] for row in rows):
+            letters[note] = ascii_lowercase[len(letters)]
+    return letters
+
+
+def _print_unscored_reasons(rows: Sequence[Mapping[str, Any]], all_metrics: bool) -> None:
     reasons = Counter[str]()
     for row in rows:
         reasons.update(row["unscored_reasons"])
     if reasons:
-        over = ", over all metrics" if all_metrics else ""
-        click.echo(f"Unscored{over}: {counts(reasons)}")
-    show_juries(rows, all_metrics)
-    _print_win_rates(summaries)
+        scope = ", over all metrics" if all_metrics else ""
+        click.echo(f"Unscored{scope}: {format_counts(reasons)}")
 
 
-def _explain_columns(needed: Mapping[str, str], columns: Mapping[str, str]) -> None:
+def _explain_columns(needed_columns: Mapping[str, str], columns: Mapping[str, str]) -> None:
     """Explain the columns shown, and name those that need a wider terminal."""
-    units = "grouped by Units" if "units" in needed else "each of its own unit"
+    units = "grouped by Units" if "units" in needed_columns else "each of its own unit"
     click.echo(f"Low and High bound the 95 % interval. Means are over n scored instances, {units}.")
-    hidden = [heading for key, heading in needed.items() if key not in columns]
+    hidden = [heading for key, heading in needed_columns.items() if key not in columns]
     if hidden:
         click.echo(f"Shown in a wider terminal, and with --format csv or json: {', '.join(hidden)}.")
     if "rank_range" in columns:
@@ -200,7 +219,7 @@ def _print_data_problems(rows: Sequence[Mapping[str, Any]]) -> None:
         click.echo(line)
 
 
-def _columns(rows: Sequence[Mapping[str, Any]], all_metrics: bool) -> dict[str, str]:
+def _select_columns(rows: Sequence[Mapping[str, Any]], all_metrics: bool) -> dict[str, str]:
     """Return the columns that these rows need."""
     models = {row["model"] for row in rows}
     deployments = {(row["model"], row["deployment"]) for row in rows}
@@ -228,197 +247,72 @@ def _columns(rows: Sequence[Mapping[str, Any]], all_metrics: bool) -> dict[str, 
     return columns | {"notes": "Notes"}
 
 
-def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the row with its lists and maps as single values, for a table or a spreadsheet."""
-    flat = {key: value for key, value in row.items() if key not in _NESTED}
-    flat |= _flat_bounds(row["bounds"] or {})
-    flat |= _flat_jury(row["jury"] or {})
-    flat["rank_range"] = rank_words(row["rank"])
-    standing = row["standing"] or {}
-    for key, value in standing.items():
-        if key != "rank":
-            flat[f"model_{key}"] = value
-    flat["model_rank_range"] = rank_words(standing.get("rank"))
-    flat["parts"] = len(row["runs"])
-    flat["unscored_reasons"] = _pairs(row["unscored_reasons"])
-    helm = row["helm"] or {}
-    for key in ("mean", "low", "high", "n", "unscored"):
-        flat[f"helm_{key}"] = helm.get(key)
-    flat["data_problems"] = "; ".join(row["data_problems"])
-    flat["notes"] = "; ".join(row["notes"])
-    return flat
-
-
-_NESTED = ("runs", "helm", "standing", "bounds", "jury", "rank")
-
-
-def _flat_bounds(bounds: Mapping[str, Any]) -> dict[str, Any]:
-    span = f"{bounds['low']:.2f}-{bounds['high']:.2f}" if bounds.get("matters") else None
-    return {"bound_low": bounds.get("low"), "bound_high": bounds.get("high"), "bound_range": span}
-
-
-def _flat_jury(jury: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a jury as single values; the values of its judges are joined in the order of their names."""
-    scale = jury.get("scale") or {}
-    judges = jury.get("each", ())
-    flat = {
-        "jury_metric": jury.get("metric"),
-        "jury_scale_low": scale.get("low"),
-        "jury_scale_high": scale.get("high"),
-        "quorum": jury.get("quorum"),
-        "judges": "; ".join(jury.get("judges", ())),
-    }
-    for key in ("mean", "filled", "repaired"):
-        values = ["" if judge[key] is None else str(judge[key]) for judge in judges]
-        flat[f"judges_{key}"] = "; ".join(values)
-    criteria = jury.get("criteria", {})
-    means = {name: criterion["mean"] for name, criterion in criteria.items() if criterion["mean"] is not None}
-    flat |= {
-        "judges_faults": "; ".join(_pairs(judge["faults"]) for judge in judges),
-        "seats": jury.get("seats"),
-        "seats_filled": jury.get("filled"),
-        "seats_repaired": jury.get("repaired"),
-        "seat_faults": _pairs(jury.get("faults", {})),
-        "criteria": _pairs(means),
-        "family_judges": "; ".join(jury.get("family", ())),
-    }
-    without_family = jury.get("without_family") or {}
-    for key in ("mean", "low", "high", "n"):
-        flat[f"without_family_{key}"] = without_family.get(key)
-    return flat
-
-
-def _pairs(values: Mapping[str, object]) -> str:
-    return " ".join(f"{name}={value}" for name, value in values.items())
-
-
-def summary_rows(summaries: "Sequence[RunSummary]", all_metrics: bool) -> list[dict[str, Any]]:
-    """Return a row a summary and metric, as JSON shows it."""
-    return [
-        {
-            "benchmark": summary.run.benchmark,
-            "model": summary.run.model,
-            "deployment": summary.run.deployment,
-            "run": summary.run.name,
-            "arguments": _arguments(summary.run),
-            "runs": [run.name for run in summary.runs or (summary.run,)],
-            "metric": metric.metric,
-            **figures(metric),
-            "jury": jury_facts(metric if all_metrics or metric.jury else summary.judged),
-            "helm": figures(metric.twin) if metric.twin else None,
-            "rank": summary.rank if metric is summary.main else None,
-            "standing": standing_facts(summary),
-            "cut_off": summary.cut_off,
-            "scoring": summary.run.details.scoring,
-            "data": summary.run.details.data.known,
-            "data_problems": _data_problems(summary),
-            "language_model": summary.run.details.language_model,
-            "notes": summary.notes(metric),
-        }
-        for summary in summaries
-        for metric in (summary.metrics if all_metrics else (summary.shown,))
-    ]
-
-
-def _data_problems(summary: "RunSummary") -> list[str]:
-    """What is known of the data of the runs; that samples are samples stands among the notes."""
-    read = [run.details.data for run in summary.runs or (summary.run,)]
-    told = (data.problems for data in read if data.known not in ("sample", "invented"))
-    return list(dict.fromkeys(problem for problems in told for problem in problems))
-
-
-def _arguments(run: "Run") -> str:
-    """Return what a run's name says besides benchmark and model."""
-    return ",".join(f"{key}={value}" for key, value in run.pairs if key not in ("model", "model_deployment"))
-
-
-def figures(metric: "MetricSummary") -> dict[str, Any]:
-    """Return one metric's figures, as JSON shows them."""
-    return {
-        "n": metric.mean.n,
-        "units": metric.mean.units,
-        "unscored": sum(metric.unscored.values()),
-        "unscored_reasons": metric.unscored,
-        "not_applicable": metric.not_applicable,
-        "mean": metric.mean.value,
-        "normalised": metric.normalised,
-        "floor": metric.floor,
-        "low": metric.mean.low,
-        "high": metric.mean.high,
-        "interval": metric.mean.method,
-        "bounds": bounds_facts(metric.bounds),
-        "jury": jury_facts(metric),
-    }
-
-
 def _print_win_rates(summaries: "Sequence[RunSummary]") -> None:
     from agent.results.summarize import compare_summaries
 
-    found = compare_summaries(summaries)
-    if len(found.rates) < 2:
+    table = compare_summaries(summaries)
+    if len(table.rates) < 2:
         return
-    show_standings(summaries, found.rates)
-    if found.columns:
-        over = counted(found.columns, "column")
-        click.echo(f"Win rates and macro-averages take the floor, over {over} of results of one kind.")
+    show_standings(summaries, table.rates)
+    if table.columns:
+        columns = counted(table.columns, "column")
+        click.echo(f"Win rates and macro-averages take the floor, over {columns} of results of one kind.")
     else:
         click.echo("There is no win rate: no two models have results that can be compared.")
-    if found.left_out:
-        why = "; ".join(f"{count}: {words}" for words, count in found.left_out.items())
-        click.echo(f"In no rank or win rate are {counted(sum(found.left_out.values()), 'result')} ({why}).")
+    if table.left_out:
+        results = counted(sum(table.left_out.values()), "result")
+        reasons = "; ".join(f"{count}: {reason}" for reason, count in table.left_out.items())
+        click.echo(f"In no rank or win rate are {results} ({reasons}).")
 
 
 def show_subgroups(site: Site, summaries: "Sequence[RunSummary]", all_metrics: bool, form: str, title: str) -> None:
-    """Print the main metric of every row of a leaderboard, by what its patients are."""
+    """Print the metrics of a leaderboard by subgroups of patients."""
     from agent.results.subgroups import summarise_subgroups
 
     rows: list[dict[str, Any]] = []
-    of_runs: dict[str, None] = {}
+    whole_run_metrics: dict[str, None] = {}
     with site.store() as store:
         for summary in summaries:
             for metric in summary.metrics if all_metrics else (summary.shown,):
                 if metric.whole_run:
-                    of_runs[metric.metric] = None
-                rows += [
-                    {
-                        "benchmark": summary.run.benchmark,
-                        "model": summary.run.model,
-                        "deployment": summary.run.deployment,
-                        "arguments": _arguments(summary.run),
-                        "metric": metric.metric,
-                        "attribute": found.attribute,
-                        "value": found.value,
-                        **figures(found.metric),
-                    }
-                    for found in summarise_subgroups(store, summary, metric)
-                ]
+                    whole_run_metrics[metric.metric] = None
+                for subgroup in summarise_subgroups(store, summary, metric):
+                    rows.append(_build_subgroup_row(summary, subgroup))
     if form == "json":
         show_rows(rows, {}, form)
+    elif form == "csv":
+        _show_csv([flatten_subgroup_row(row) for row in rows])
     else:
-        _show_subgroup_rows(rows, form, title)
-    if of_runs:
-        click.echo(f"{', '.join(of_runs)}: a figure of whole runs, which has no subgroups", err=True)
+        _show_subgroup_table(rows, title)
+    if whole_run_metrics:
+        click.echo(f"{', '.join(whole_run_metrics)}: a figure of whole runs, which has no subgroups", err=True)
     if not rows:
         advice = "name columns with `subgroup_columns` in a benchmark.yaml, and give the same run again"
         click.echo(f"no run here has subgroups: {advice}", err=True)
 
 
-def _show_subgroup_rows(rows: Sequence[Mapping[str, Any]], form: str, title: str) -> None:
-    flat = []
-    for row in rows:
-        flat_row = {key: value for key, value in row.items() if key not in _NESTED}
-        flat_row |= _flat_bounds(row["bounds"] or {})
-        flat_row |= _flat_jury(row["jury"] or {})
-        flat_row["unscored_reasons"] = _pairs(row["unscored_reasons"])
-        flat.append(flat_row)
-    if form == "csv":
-        show_rows(flat, dict.fromkeys(flat[0], "") if flat else {}, form)
-        return
+def _build_subgroup_row(summary: "RunSummary", subgroup: "SubgroupSummary") -> dict[str, Any]:
+    row = {
+        "benchmark": summary.run.benchmark,
+        "model": summary.run.model,
+        "deployment": summary.run.deployment,
+        "arguments": format_arguments(summary.run),
+        "metric": subgroup.metric.metric,
+        "attribute": subgroup.attribute,
+        "value": subgroup.value,
+    }
+    return row | build_figures(subgroup.metric)
+
+
+def _show_subgroup_table(rows: Sequence[Mapping[str, Any]], title: str) -> None:
     columns = {"benchmark": "Benchmark", "model": "Model"}
-    columns |= {"arguments": "Arguments"} if len({row["arguments"] for row in rows}) > 1 else {}
-    columns |= {"metric": "Metric", "attribute": "Attribute", "value": "Value"} | COLUMNS
+    if len({row["arguments"] for row in rows}) > 1:
+        columns["arguments"] = "Arguments"
+    columns |= {"metric": "Metric", "attribute": "Attribute", "value": "Value"}
+    columns |= COLUMNS
+    # A subgroup takes part in no ranking, and its bounds are in the other formats.
     del columns["rank_range"], columns["bound_range"]
-    show_rows(flat, columns, form, title=title)
+    show_rows([flatten_subgroup_row(row) for row in rows], columns, "table", title=title)
     click.echo("A value of - is of instances whose data does not say. Low and High bound the 95 % interval.")
     click.echo(f"Floor: {FLOOR}.")
     click.echo("These figures are for this site: with few units they may tell about single patients.")
