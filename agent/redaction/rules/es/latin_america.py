@@ -44,17 +44,14 @@ _YEAR_IN_WORDS = (
     r"(?:(?:dos mil|mil novecientos)(?: (?:y )?(?:treinta|cuarenta|cincuenta|sesenta|setenta|ochenta|noventa"
     rf"|{_IN_WORDS}))?(?: y (?!una?\b)\L<one_to_nine>)?)"
 )
-_SHORT_MONTH = (
-    r"(?:\L<months_in_short>|set|enero|febrero|marzo|abril|mayo"
-    r"|junio|julio|agosto)"
-)
+_MONTH_OR_SHORT = r"(?:\L<months>|\L<months_in_short>|set)"
 
 RULES: Final = (
     # Dates: "19/ene/2023", "tres de mayo de dos mil veintiuno", "mayo de dos mil veinte"
     Rule(
         "DATE",
         Digits(1, 2),
-        rf"(?i)(?<![\w/.])(?:3[01]|[12]\d|0?[1-9])[/. -]{{1,2}}{_SHORT_MONTH}\.?[/ -]{{1,2}}(?:(?:19"
+        rf"(?i)(?<![\w/.])(?:3[01]|[12]\d|0?[1-9])[/. -]{{1,2}}{_MONTH_OR_SHORT}\.?[/ -]{{1,2}}(?:(?:19"
         rf"|20)\d\d|\d\d)(?![\w])",
     ),
     Rule("DATE", WORDS, rf"(?i)\b{_IN_WORDS} de {_MONTH}\b(?: (?:del? )?(?:año )?(?:{_YEAR_IN_WORDS}|\d{{4}})\b)?"),
