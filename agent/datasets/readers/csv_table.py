@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
-from agent.datasets.readers.lines import LONGEST, LongLineError, lines
+from agent.datasets.readers.lines import LONGEST, LongLineError, read_lines
 from agent.datasets.readers.table import Problems, Row, Table
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def read_tsv(file: TextIO, problems: Problems) -> Table:
 def _read(file: TextIO, problems: Problems, dialect: _Dialect) -> Table:
     # The reader's limit is 128 KiB a cell, less than a long record; it can only be set for the whole process.
     csv.field_size_limit(LONGEST)
-    reader = csv.reader(lines(file), strict=True, delimiter=dialect.delimiter)
+    reader = csv.reader(read_lines(file), strict=True, delimiter=dialect.delimiter)
     header = _header(reader, problems, dialect)
     return Table(header, _rows(reader, header, problems, dialect), has_header=True)
 

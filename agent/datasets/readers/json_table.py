@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
-from agent.datasets.readers.lines import LONGEST, LongLineError, lines
+from agent.datasets.readers.lines import LONGEST, LongLineError, read_lines
 from agent.datasets.readers.table import MOST_COLUMNS, Problems, Row, Table
 
 _LONGEST_FILE = 128 * 2**20  # characters of a file that is one JSON value, and so is read as a whole
@@ -101,7 +101,7 @@ def _rows(items: Iterable[tuple[str, object]], problems: Problems) -> Iterator[R
 def _lines(file: TextIO, problems: Problems) -> Iterator[tuple[str, object]]:
     number = 0
     try:
-        for number, line in enumerate(lines(file), 1):
+        for number, line in enumerate(read_lines(file), 1):
             if not line.strip():
                 continue
             try:

@@ -11,7 +11,7 @@ class LongLineError(ValueError):
     """A line, or a text read whole, has more than `LONGEST` characters; it was not read further."""
 
 
-def whole(file: TextIO) -> str:
+def read_whole(file: TextIO) -> str:
     """Return all of a text that is short as a whole.
 
     Raises:
@@ -23,7 +23,7 @@ def whole(file: TextIO) -> str:
     return text
 
 
-def lines(file: TextIO) -> Iterator[str]:
+def read_lines(file: TextIO) -> Iterator[str]:
     """Yield the lines with their ends.
 
     Raises:

@@ -36,7 +36,7 @@ def load_parquet(files: Files) -> Iterator[tuple[Table, Problems]]:
         with files.binary(name) as file:
             # Unbuffered, pyarrow would hold a whole row group, which is often the whole file.
             open_file = partial(parquet.ParquetFile, pre_buffer=False, buffer_size=_BUFFER)
-            reader = opened(open_file, file, problems, "Parquet")
+            reader = open_reader(open_file, file, problems, "Parquet")
             batches = reader.iter_batches(batch_size=_rows_at_once(reader.metadata, problems), use_threads=False)
             yield _table(reader.schema_arrow.names, batches, problems, "Parquet"), problems
 
@@ -54,7 +54,7 @@ def load_feather(files: Files) -> Iterator[tuple[Table, Problems]]:
     for name in files.names:
         problems = files.problems(name)
         with files.binary(name) as file:
-            reader = opened(ipc.open_file, file, problems, "Feather")
+            reader = open_reader(ipc.open_file, file, problems, "Feather")
             batches = (reader.get_batch(number) for number in range(reader.num_record_batches))
             yield _table(reader.schema.names, batches, problems, "Feather"), problems
 
@@ -96,7 +96,7 @@ def missing_pyarrow() -> BenchmarkError:
     )
 
 
-def opened(open_file: Any, file: BinaryIO, problems: Problems, kind: str) -> Any:
+def open_reader(open_file: Any, file: BinaryIO, problems: Problems, kind: str) -> Any:
     """Open a file with one of pyarrow's readers.
 
     Raises:

@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import NamedTuple
 
 from agent.datasets.readers.csv_table import read_csv
 from agent.datasets.readers.files import Files
@@ -38,53 +39,71 @@ _NEXT_HEADING = re.compile(
     r"discharge condition|discharge instructions|followup instructions|brief hospital course)[ \t]*:",
     re.IGNORECASE | re.MULTILINE,
 )
-_WORDS_OF_A_COPY = 8  # so many words in a row are no chance: fewer ("Stable.") stand in a note for other reasons
+# A shorter target ("Stable.") may stand elsewhere in a note for other reasons; 8 words in a row are no coincidence.
+_WORDS_OF_A_COPY = 8
 
 
-def without_section(text: str, heading: str, target: str) -> str:
+class _Cut(NamedTuple):
+    """A stretch of a text to be taken out."""
+
+    start: int
+    end: int
+
+
+def remove_section(text: str, heading: str, target: str) -> str:
     """Take a section out of a discharge text, and any other copy of its text.
 
     The section is what follows its heading: the target where that stands there (however its lines are broken), else
     everything up to the next heading. Words of the target elsewhere stay: only a copy of the whole of it goes.
     """
     words = target.split()
-    copies = list(_copies(text, words)) if words else []
+    copies = list(_find_copies(text, words)) if words else []
     cuts = list(copies) if len(words) >= _WORDS_OF_A_COPY else []
-    found = re.search(rf"^[ \t]*{re.escape(heading)}[ \t]*:", text, re.IGNORECASE | re.MULTILINE)
-    if found:
-        after = found.end()
-        start = len(text) - len(text[after:].lstrip())
-        end_of_target = next((end for begin, end in copies if begin == start), None)
-        following = _NEXT_HEADING.search(text, after)
-        # The longer of the two: a target that was cut short must not leave its end behind.
-        up_to_next = following.start() if following else len(text) if end_of_target is None else after
-        cuts.append((after, max(end_of_target or after, up_to_next)))
-    return _without(text, cuts)
+    match = re.search(rf"^[ \t]*{re.escape(heading)}[ \t]*:", text, re.IGNORECASE | re.MULTILINE)
+    if match:
+        cuts.append(_find_section(text, match.end(), copies))
+    return _remove(text, cuts)
 
 
-def _copies(text: str, words: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield where the words stand one behind the other, whatever white space is between them."""
+def _find_section(text: str, after_heading: int, copies: Sequence[_Cut]) -> _Cut:
+    first_character = len(text) - len(text[after_heading:].lstrip())
+    next_heading = _NEXT_HEADING.search(text, after_heading)
+    end_of_target = next((copy.end for copy in copies if copy.start == first_character), None)
+    if end_of_target is None:
+        return _Cut(after_heading, next_heading.start() if next_heading else len(text))
+    # The longer of the two: a target that was cut short must not leave its end behind.
+    end = max(end_of_target, next_heading.start()) if next_heading else end_of_target
+    return _Cut(after_heading, end)
+
+
+def _find_copies(text: str, words: Sequence[str]) -> Iterator[_Cut]:
+    """Yield where the words stand one behind the other, with any white space between them."""
     tokens = list(re.finditer(r"\S+", text))
-    joined, wanted = " ".join(token[0] for token in tokens), " ".join(words)
-    starts = [0, *accumulate(len(token[0]) + 1 for token in tokens)]  # of each token in `joined`
+    joined_text = " ".join(token[0] for token in tokens)
+    joined_words = " ".join(words)
+    starts = [0, *accumulate(len(token[0]) + 1 for token in tokens)]  # of each token in `joined_text`
 
-    def place(index: int) -> int:
-        token = bisect_right(starts, index) - 1
-        return tokens[token].start() + index - starts[token]
+    def locate_in_text(index: int) -> int:
+        number = bisect_right(starts, index) - 1
+        return tokens[number].start() + index - starts[number]
 
-    at = joined.find(wanted)
-    while at >= 0:
-        yield place(at), place(at + len(wanted) - 1) + 1
-        at = joined.find(wanted, at + len(wanted))
+    start = joined_text.find(joined_words)
+    while start >= 0:
+        end = start + len(joined_words)
+        yield _Cut(locate_in_text(start), locate_in_text(end - 1) + 1)
+        start = joined_text.find(joined_words, end)
 
 
-def _without(text: str, cuts: Sequence[tuple[int, int]]) -> str:
-    kept, done = [], 0
-    for begin, end in sorted(cuts):
-        if begin >= done:
-            kept.append(text[done:begin])
-        done = max(done, end)
-    return "\n___\n\n".join((*kept, text[done:]))
+def _remove(text: str, cuts: Sequence[_Cut]) -> str:
+    """Join the text between the cuts, which may overlap."""
+    parts = []
+    end = 0
+    for cut in sorted(cuts):
+        if cut.start >= end:
+            parts.append(text[end : cut.start])
+        end = max(end, cut.end)
+    parts.append(text[end:])
+    return "\n___\n\n".join(parts)
 
 
 def load_dischargeme(files: Files) -> Iterator[tuple[Table, Problems]]:
@@ -93,24 +112,24 @@ def load_dischargeme(files: Files) -> Iterator[tuple[Table, Problems]]:
     Raises:
         BenchmarkError: a file is missing.
     """
-    names = {last: _named(files, last) for last in (_DISCHARGE, _RADIOLOGY, _TARGET)}
-    targets = _targets(files, names[_TARGET])
-    reports = _reports(files, names[_RADIOLOGY])
-    problems = files.problems(names[_DISCHARGE])
-    with files.text(names[_DISCHARGE]) as file:
+    targets = _read_targets(files, _find_file(files, _TARGET))
+    reports = _read_reports(files, _find_file(files, _RADIOLOGY))
+    name = _find_file(files, _DISCHARGE)
+    problems = files.problems(name)
+    with files.text(name) as file:
         texts = read_csv(file, problems).needs(("subject_id", "hadm_id", "text"), problems)
-        yield Table(COLUMNS, _rows(texts, targets, reports, problems)), problems
+        yield Table(COLUMNS, _join_rows(texts, targets, reports, problems)), problems
 
 
-def _named(files: Files, last: str) -> str:
-    names = [name for name in files.names if name.rsplit("/", 1)[-1] == last]
+def _find_file(files: Files, file_name: str) -> str:
+    names = [name for name in files.names if name.rsplit("/", 1)[-1] == file_name]
     if len(names) != 1:
-        raise BenchmarkError(f"{last}: is missing; expected the files of test_phase_1 as PhysioNet gives them")
+        raise BenchmarkError(f"{file_name}: is missing; expected the files of test_phase_1 as PhysioNet gives them")
     return names[0]
 
 
-def _rows(
-    texts: Table, targets: dict[str, Mapping[str, str]], reports: Mapping[str, str], problems: Problems
+def _join_rows(
+    texts: Table, targets: Mapping[str, Mapping[str, str]], reports: Mapping[str, str], problems: Problems
 ) -> Iterator[Row]:
     open_targets = dict(targets)
     for row in texts.rows:
@@ -128,7 +147,7 @@ def _rows(
                 "subject_id": row.cells["subject_id"],
                 "hadm_id": admission,
                 "document": section.document,
-                "discharge_text": without_section(row.cells["text"], section.document, gold).strip(),
+                "discharge_text": remove_section(row.cells["text"], section.document, gold).strip(),
                 "radiology_reports": reports.get(admission, "(none)"),
                 "target": gold.strip(),
             }
@@ -137,37 +156,46 @@ def _rows(
         problems.add("the whole file", f"has no text for {len(open_targets)} admissions of {_TARGET}")
 
 
-def _targets(files: Files, name: str) -> dict[str, Mapping[str, str]]:
+def _read_targets(files: Files, name: str) -> dict[str, Mapping[str, str]]:
+    """Return both targets of each admission, by column."""
     problems = files.problems(name)
     columns = tuple(section.column for section in _SECTIONS)
-    found: dict[str, Mapping[str, str]] = {}
+    targets: dict[str, Mapping[str, str]] = {}
     with files.text(name) as file:
         for row in read_csv(file, problems).needs(("hadm_id", *columns), problems).rows:
             admission = row.cells["hadm_id"].strip()
-            if admission in found:
+            if admission in targets:
                 problems.add(row.where, "is a second row of one hadm_id")
             for column in columns:
                 if not row.cells[column].strip():
                     problems.add(row.where, f"the column {column!r} is empty")
-            found[admission] = {column: row.cells[column] for column in columns}
+            targets[admission] = {column: row.cells[column] for column in columns}
     problems.check()
-    return found
+    return targets
 
 
-def _reports(files: Files, name: str) -> dict[str, str]:
+@dataclass(frozen=True, slots=True)
+class _Report:
+    """A radiology report and its time, as the file writes it."""
+
+    time: str
+    text: str
+
+
+def _read_reports(files: Files, name: str) -> dict[str, str]:
     """Return all reports of each admission in one text, in the order of their time."""
     problems = files.problems(name)
-    found: dict[str, list[tuple[str, str]]] = {}
+    reports: dict[str, list[_Report]] = {}
     with files.text(name) as file:
         table = read_csv(file, problems).needs(("hadm_id", "text"), problems)
         for row in table.rows:
-            report = (row.cells.get("charttime", ""), row.cells["text"].strip())
-            found.setdefault(row.cells["hadm_id"].strip(), []).append(report)
+            report = _Report(row.cells.get("charttime", ""), row.cells["text"].strip())
+            reports.setdefault(row.cells["hadm_id"].strip(), []).append(report)
     problems.check()
-    return {
-        admission: "\n\n".join(
-            f"## Report {number} of {len(reports)}\n{text}"
-            for number, (_, text) in enumerate(sorted(reports, key=lambda report: report[0]), 1)
-        )
-        for admission, reports in found.items()
-    }
+    return {admission: _join_reports(of_admission) for admission, of_admission in reports.items()}
+
+
+def _join_reports(reports: list[_Report]) -> str:
+    by_time = sorted(reports, key=lambda report: report.time)
+    blocks = [f"## Report {number} of {len(reports)}\n{report.text}" for number, report in enumerate(by_time, 1)]
+    return "\n\n".join(blocks)

@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from agent.datasets.readers.files import Files
-from agent.datasets.readers.json_table import load_json, text_of
-from agent.datasets.readers.lines import LONGEST, LongLineError, whole
+from agent.datasets.readers.json_table import load_json
+from agent.datasets.readers.lines import LONGEST, LongLineError, read_whole
 from agent.datasets.readers.table import Problems, Row, Table
 from agent.errors import BenchmarkError
 
 COLUMNS = ("id", "question", "schema", "query", "is_impossible", "value", "database")
 _NEEDED = ("id", "question", "query")
+_SQLITE_MAGIC = b"SQLite format 3\0"
 _CREATE = re.compile(r"^\s*CREATE TABLE.*?;\s*$", re.MULTILINE | re.DOTALL | re.IGNORECASE)
 
 
@@ -26,7 +27,8 @@ def load_ehr_sql(files: Files) -> Iterator[tuple[Table, Problems]]:
     Raises:
         BenchmarkError: the schema or the database is missing, or is something else.
     """
-    schema, database = _schema(files), _database(files)
+    schema = _read_schema(files)
+    database = _find_database(files)
     for name in files.names:
         if PurePosixPath(name).suffix == ".json":
             problems = files.problems(name)
@@ -34,30 +36,38 @@ def load_ehr_sql(files: Files) -> Iterator[tuple[Table, Problems]]:
                 questions = load_json(file, problems)
             if not isinstance(questions, list):
                 raise problems.stop("the whole file", "expected a list of questions")
-            yield Table(COLUMNS, _rows(questions, schema, database, problems)), problems
+            yield Table(COLUMNS, _read_questions(questions, schema, database, problems)), problems
 
 
-def _rows(questions: list[object], schema: str, database: str, problems: Problems) -> Iterator[Row]:
+def _read_questions(questions: list[object], schema: str, database: str, problems: Problems) -> Iterator[Row]:
     for number, question in enumerate(questions, 1):
         where = f"question {number}"
         if not isinstance(question, dict) or not all(isinstance(question.get(key), str) for key in _NEEDED):
             problems.add(where, "expected an object with the texts id, question and query")
             continue
-        impossible = question.get("is_impossible") is True
-        if impossible is not (question["query"].strip().lower() == "null"):
+        is_impossible = question.get("is_impossible") is True
+        has_no_query = question["query"].strip().lower() == "null"
+        if is_impossible is not has_no_query:
             problems.add(where, "is_impossible and query contradict each other: only an impossible question's is null")
             continue
-        cells = {key: text_of(question.get(key)) for key in _NEEDED}
-        value = json.dumps(question.get("value") or {}, ensure_ascii=False)
-        more = {"schema": schema, "is_impossible": str(impossible).lower(), "value": value, "database": database}
-        yield Row(where, cells | more)
+        cells = {
+            "id": question["id"],
+            "question": question["question"],
+            "query": question["query"],
+            "schema": schema,
+            "is_impossible": "true" if is_impossible else "false",
+            "value": json.dumps(question.get("value") or {}, ensure_ascii=False),
+            "database": database,
+        }
+        yield Row(where, cells)
 
 
-def _schema(files: Files) -> str:
-    name = _only(files, (".sql",), "the schema (eicu.sql)")
+def _read_schema(files: Files) -> str:
+    """Return the CREATE TABLE statements of the schema, with an empty line between them."""
+    name = _find_file(files, (".sql",), "the schema (eicu.sql)")
     with files.text(name) as file:
         try:
-            text = whole(file)
+            text = read_whole(file)
         except LongLineError:
             raise files.problems(name).stop("the whole file", f"has more than {LONGEST} characters") from None
     statements = [re.sub(r"[ \t]+\n", "\n", match[0]).strip() for match in _CREATE.finditer(text)]
@@ -66,19 +76,20 @@ def _schema(files: Files) -> str:
     return "\n\n".join(statements)
 
 
-def _database(files: Files) -> str:
-    name = _only(files, (".sqlite", ".db"), "the SQLite database (eicu.sqlite)")
-    with files.binary(name) as file:  # looks at the digest
-        if file.read(16) != b"SQLite format 3\0":
+def _find_database(files: Files) -> str:
+    """Return the path of the database, after its digest and first bytes are checked."""
+    name = _find_file(files, (".sqlite", ".db"), "the SQLite database (eicu.sqlite)")
+    with files.binary(name) as file:  # compares the digest
+        if file.read(len(_SQLITE_MAGIC)) != _SQLITE_MAGIC:
             raise files.problems(name).stop("the whole file", "is not a SQLite database")
     return str(files.paths[name].resolve())
 
 
-def _only(files: Files, endings: tuple[str, ...], what: str) -> str:
-    found = [name for name in files.names if name.endswith(endings)]
-    if len(found) != 1:
+def _find_file(files: Files, endings: tuple[str, ...], kind: str) -> str:
+    names = [name for name in files.names if name.endswith(endings)]
+    if len(names) != 1:
         raise BenchmarkError(
-            f"ehr_sql: expected {what} once beside the questions, found {len(found)}",
+            f"ehr_sql: expected {kind} once beside the questions, found {len(names)}",
             "Put the official files in one folder; see the benchmark's description for how the database is built.",
         )
-    return found[0]
+    return names[0]

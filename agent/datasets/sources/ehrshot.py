@@ -7,11 +7,12 @@ together, and a file that breaks the promise is refused.
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 from agent.datasets.readers.files import Files
-from agent.datasets.readers.parquet import missing_pyarrow, opened
+from agent.datasets.readers.parquet import missing_pyarrow, open_reader
 from agent.datasets.readers.table import Problems, Row, Table
 from agent.datasets.sampling import sample
 from agent.errors import BenchmarkError
@@ -24,11 +25,35 @@ _BATCH = 65_536  # rows
 _NO_EVENTS = "(no events before the prediction time)"
 
 
-class _Label(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Label:
     number: int  # row of the labels' file, from 1
     subject: int
     time: int  # microseconds since 1970
     answer: str
+
+
+@dataclass(slots=True)
+class _Timeline:
+    """The events of one patient: times in microseconds since 1970, and a line for each code."""
+
+    subject: int
+    times: list[int] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+
+    def add(self, time: int, code: str) -> None:
+        self.times.append(time)
+        self.lines.append(f"- {code}")
+
+    def sort(self) -> None:
+        """Order the events by time; events of one time stay as the file has them."""
+        order = sorted(range(len(self.times)), key=self.times.__getitem__)
+        self.times = [self.times[index] for index in order]
+        self.lines = [self.lines[index] for index in order]
+
+    def count_until(self, time: int) -> int:
+        """Return how many events had happened, counting those at the very time."""
+        return bisect_right(self.times, time)
 
 
 def load_ehrshot(files: Files) -> Iterator[tuple[Table, Problems]]:
@@ -49,100 +74,98 @@ def load_ehrshot(files: Files) -> Iterator[tuple[Table, Problems]]:
     if task not in files.options:
         raise BenchmarkError(f"subject={task}: the definition has no question for it under data.options")
     problems = files.problems(name)
-    labels = _labels(files, name, _subjects_of(files, files.arguments.get("split", _EVERY_SPLIT)), problems)
-    labels = sample(labels, _most(files.arguments.get("max_labels", "")), seed=_SAMPLE_SEED)
+    subjects = _read_subjects(files, files.arguments.get("split", _EVERY_SPLIT))
+    labels = _read_labels(files, name, subjects, problems)
+    labels = sample(labels, _parse_max_labels(files.arguments.get("max_labels", "")), seed=_SAMPLE_SEED)
     problems.check()
-    yield Table(COLUMNS, _rows(files, labels, task, problems)), problems
+    yield Table(COLUMNS, _join_rows(files, labels, task, problems)), problems
 
 
-def _most(text: str) -> int | None:
+def _parse_max_labels(text: str) -> int | None:
     if text and not (text.isascii() and text.isdigit()):
         raise BenchmarkError("max_labels: expected a whole number; 0 takes all labels")
     return int(text or 0) or None
 
 
-def _subjects_of(files: Files, split: str) -> Collection[int] | None:
+def _read_subjects(files: Files, split: str) -> Collection[int] | None:
     """Return the patients of a split; None stands for all of them."""
     if split == _EVERY_SPLIT:
         return None
     problems = files.problems(_SPLITS)
-    found: set[int] = set()
-    for number, subject, name in _values(files, _SPLITS, ("subject_id", "split"), problems):
+    subjects: set[int] = set()
+    for number, subject, name in _read_values(files, _SPLITS, ("subject_id", "split"), problems):
         if not isinstance(subject, int) or not isinstance(name, str):
             problems.add(f"row {number}", "expected a number subject_id and a text split")
         elif name == split:
-            found.add(subject)
+            subjects.add(subject)
     problems.check()
-    if not found:
+    if not subjects:
         raise problems.stop("the whole file", f"has no subject in the split {split!r}")
-    return found
+    return subjects
 
 
-def _labels(files: Files, name: str, subjects: Collection[int] | None, problems: Problems) -> list[_Label]:
-    found: list[_Label] = []
+def _read_labels(files: Files, name: str, subjects: Collection[int] | None, problems: Problems) -> list[_Label]:
+    labels: list[_Label] = []
     columns = ("subject_id", "prediction_time", "boolean_value")
-    for number, subject, time, value in _values(files, name, columns, problems):
+    for number, subject, time, value in _read_values(files, name, columns, problems):
         if not isinstance(subject, int) or not isinstance(time, int) or not isinstance(value, bool):
             problems.add(f"row {number}", "expected a subject_id, a prediction_time and a boolean_value")
         elif subjects is None or subject in subjects:
-            found.append(_Label(number, subject, time, "yes" if value else "no"))
-    return found
+            labels.append(_Label(number, subject, time, "yes" if value else "no"))
+    return labels
 
 
-def _rows(files: Files, labels: list[_Label], task: str, problems: Problems) -> Iterator[Row]:
-    by_subject: dict[int, list[_Label]] = {}
+def _join_rows(files: Files, labels: list[_Label], task: str, problems: Problems) -> Iterator[Row]:
+    """Yield a row for each label, in the order of the events' file; note the labels whose patient has no events."""
+    labels_of: dict[int, list[_Label]] = {}
     # MedHELM orders the timelines so, and writes them beside labels in another order. Here a label keeps its own.
     for label in sorted(labels, key=lambda label: (label.subject, label.time, label.number)):
-        by_subject.setdefault(label.subject, []).append(label)
-    for subject, times, lines in _timelines(files, frozenset(by_subject)):
-        for label in by_subject.pop(subject):
-            count = bisect_right(times, label.time)  # events at the very time belong to what was known
-            history = "\n".join(lines[:count]) or _NO_EVENTS
-            cells = (
-                f"{task}/{label.number}",
-                str(subject),
-                _written(label.time),
-                files.options[task],
-                history,
-                str(count),
-                label.answer,
-            )
-            yield Row(f"row {label.number}", dict(zip(COLUMNS, cells, strict=True)))
-    for missing in by_subject.values():
-        problems.add(f"row {missing[0].number}", f"its subject_id has no events in {_DATA}")
+        labels_of.setdefault(label.subject, []).append(label)
+    for timeline in _read_timelines(files, frozenset(labels_of)):
+        for label in labels_of.pop(timeline.subject):
+            event_count = timeline.count_until(label.time)
+            cells = {
+                "id": f"{task}/{label.number}",
+                "subject_id": str(timeline.subject),
+                "prediction_time": _format_time(label.time),
+                "question": files.options[task],
+                "history": "\n".join(timeline.lines[:event_count]) or _NO_EVENTS,
+                "event_count": str(event_count),
+                "answer": label.answer,
+            }
+            yield Row(f"row {label.number}", cells)
+    for labels_without_events in labels_of.values():
+        problems.add(f"row {labels_without_events[0].number}", f"its subject_id has no events in {_DATA}")
 
 
-def _timelines(files: Files, subjects: Collection[int]) -> Iterator[tuple[int, list[int], list[str]]]:
-    """Yield (subject, times, lines) of each of the subjects that has events, by time."""
+def _read_timelines(files: Files, subjects: Collection[int]) -> Iterator[_Timeline]:
+    """Yield the timeline of each of the subjects that has events."""
     problems = files.problems(_DATA)
-    current: int | None = None
-    events: list[tuple[int, str]] = []
-    done: set[int] = set()
-    for number, subject, time, code in _values(files, _DATA, ("subject_id", "time", "code"), problems, subjects):
-        if subject != current:
-            if current is not None:
-                yield _timeline(current, events)
-                done.add(current)
-            if subject in done:
+    timeline: _Timeline | None = None
+    finished: set[int] = set()
+    columns = ("subject_id", "time", "code")
+    for number, subject, time, code in _read_values(files, _DATA, columns, problems, subjects):
+        if timeline is None or subject != timeline.subject:
+            if timeline is not None:
+                timeline.sort()
+                yield timeline
+                finished.add(timeline.subject)
+            if subject in finished:
                 raise problems.stop(f"row {number}", "a subject's events do not stand together, as MEDS has them")
-            current, events = subject, []
+            timeline = _Timeline(subject)
         if not isinstance(code, str):
             problems.add(f"row {number}", "expected a text code")
         elif isinstance(time, int):
-            events.append((time, f"- {code}"))
-        elif time is not None:  # what has no time (sex, for example) is no event
+            timeline.add(time, code)
+        elif time is not None:  # a row without a time (sex, for example) is no event
             raise problems.stop("columns", "'time' does not hold moments")
-    if current is not None:
-        yield _timeline(current, events)
+    if timeline is not None:
+        timeline.sort()
+        yield timeline
     problems.check()
 
 
-def _timeline(subject: int, events: list[tuple[int, str]]) -> tuple[int, list[int], list[str]]:
-    events.sort(key=lambda event: event[0])  # stable: events of one time stay as the file has them
-    return subject, [time for time, _ in events], [line for _, line in events]
-
-
-def _values(
+def _read_values(
     files: Files, name: str, columns: tuple[str, ...], problems: Problems, subjects: Collection[int] | None = None
 ) -> Iterator[tuple[Any, ...]]:
     """Yield (row number, value, ...) of every row of the subjects (None: of all).
@@ -154,24 +177,34 @@ def _values(
     except ImportError:
         raise missing_pyarrow() from None
     with files.binary(name) as file:
-        reader = opened(parquet.ParquetFile, file, problems, "Parquet")
+        reader = open_reader(parquet.ParquetFile, file, problems, "Parquet")
         for column in columns:
             if column not in reader.schema_arrow.names:
                 raise problems.stop("columns", f"{column!r} is missing")
-        number = 1
+        first_row = 1
         for index in range(reader.num_row_groups):
             group = reader.metadata.row_group(index)
             if subjects is None or _may_hold(group, subjects):
-                row = number
+                row = first_row
                 for batch in reader.iter_batches(_BATCH, row_groups=[index], columns=list(columns)):
-                    kept, rows = (batch, range(batch.num_rows)) if subjects is None else _of(batch, subjects, problems)
-                    lists = [_plain(kept.column(column)).to_pylist() for column in columns]
-                    yield from zip((row + i for i in rows), *lists, strict=True)
+                    yield from _list_values(batch, row, columns, problems, subjects)
                     row += batch.num_rows
-            number += group.num_rows
+            first_row += group.num_rows
 
 
-def _of(batch: Any, subjects: Collection[int], problems: Problems) -> tuple[Any, Sequence[int]]:
+def _list_values(
+    batch: Any, first_row: int, columns: tuple[str, ...], problems: Problems, subjects: Collection[int] | None
+) -> Iterator[tuple[Any, ...]]:
+    """Yield (row number, value, ...) of the rows of a batch that belong to the subjects."""
+    offsets: Sequence[int] = range(batch.num_rows)
+    if subjects is not None:
+        batch, offsets = _select_subjects(batch, subjects, problems)
+    numbers = [first_row + offset for offset in offsets]
+    values = [_convert_moments(batch.column(column)).to_pylist() for column in columns]
+    return zip(numbers, *values, strict=True)
+
+
+def _select_subjects(batch: Any, subjects: Collection[int], problems: Problems) -> tuple[Any, Sequence[int]]:
     """Return the rows of the subjects, and where in the batch they stand."""
     import pyarrow
     from pyarrow import compute
@@ -179,21 +212,24 @@ def _of(batch: Any, subjects: Collection[int], problems: Problems) -> tuple[Any,
     ids = batch.column("subject_id")
     if not pyarrow.types.is_integer(ids.type):
         raise problems.stop("columns", "'subject_id' does not hold whole numbers")
-    is_theirs = compute.is_in(ids, value_set=pyarrow.array(sorted(subjects)).cast(ids.type))
-    return batch.filter(is_theirs), compute.indices_nonzero(is_theirs).to_pylist()
+    is_selected = compute.is_in(ids, value_set=pyarrow.array(sorted(subjects)).cast(ids.type))
+    return batch.filter(is_selected), compute.indices_nonzero(is_selected).to_pylist()
 
 
 def _may_hold(group: Any, subjects: Collection[int]) -> bool:
+    """Tell whether a row group may hold any of the subjects; without statistics it may."""
     for index in range(group.num_columns):
-        described = group.column(index)
-        if described.path_in_schema == "subject_id" and described.statistics is not None:
-            low, high = described.statistics.min, described.statistics.max
+        column = group.column(index)
+        if column.path_in_schema == "subject_id" and column.statistics is not None:
+            low = column.statistics.min
+            high = column.statistics.max
             if isinstance(low, int) and isinstance(high, int):
                 return any(low <= subject <= high for subject in subjects)
     return True
 
 
-def _plain(column: Any) -> Any:
+def _convert_moments(column: Any) -> Any:
+    """Return a column of times as microseconds since 1970, any other as it is."""
     import pyarrow
 
     if pyarrow.types.is_timestamp(column.type):
@@ -201,5 +237,6 @@ def _plain(column: Any) -> Any:
     return column
 
 
-def _written(time: int) -> str:
-    return (datetime(1970, 1, 1) + timedelta(microseconds=time)).isoformat(sep=" ")
+def _format_time(time: int) -> str:
+    moment = datetime(1970, 1, 1) + timedelta(microseconds=time)
+    return moment.isoformat(sep=" ")

@@ -6,7 +6,9 @@ from typing import TextIO
 from agent.datasets.readers.json_table import load_json, text_of
 from agent.datasets.readers.table import Problems, Row, Table
 
-COLUMNS = ("id", "exam", "year", "category", "question", "right", *(f"option_{i}" for i in range(1, 6)))
+_MOST_OPTIONS = 5
+_OPTIONS = tuple(f"option_{number}" for number in range(1, _MOST_OPTIONS + 1))
+COLUMNS = ("id", "exam", "year", "category", "question", "right", *_OPTIONS)
 _TEST_YEARS = ("2016", "2017")  # the dataset's own test split
 
 
@@ -19,52 +21,53 @@ def read_head_qa(file: TextIO, problems: Problems) -> Table:
     exams = value.get("exams") if isinstance(value, dict) else None
     if not isinstance(exams, dict):
         raise problems.stop("the whole file", "expected an object with `exams`")
-    return Table(COLUMNS, _rows(exams, problems))
+    return Table(COLUMNS, _read_exams(exams, problems))
 
 
-def _rows(exams: dict[str, object], problems: Problems) -> Iterator[Row]:
+def _read_exams(exams: dict[str, object], problems: Problems) -> Iterator[Row]:
     for exam_number, (name, exam) in enumerate(exams.items(), 1):
         if not isinstance(exam, dict) or not isinstance(exam.get("data"), list):
             problems.add(f"exam {exam_number}", "expected an object with a list `data`")
             continue
         if exam.get("year") not in _TEST_YEARS:
             continue
+        exam_cells = {"exam": name, "year": text_of(exam.get("year")), "category": text_of(exam.get("category"))}
         for number, question in enumerate(exam["data"], 1):
             where = f"exam {exam_number} question {number}"
-            cells = _cells(question, where, problems)
+            cells = _read_question(question, where, problems)
             if cells is not None:
-                yield Row(
-                    where,
-                    cells
-                    | {
-                        "id": f"{name}/{cells['id']}",
-                        "exam": name,
-                        "year": text_of(exam.get("year")),
-                        "category": text_of(exam.get("category")),
-                    },
-                )
+                # Numbers of questions begin again in every exam.
+                yield Row(where, {**cells, **exam_cells, "id": f"{name}/{cells['id']}"})
 
 
-def _cells(question: object, where: str, problems: Problems) -> dict[str, str] | None:
+def _read_question(question: object, where: str, problems: Problems) -> dict[str, str] | None:
+    """Return the cells of a question; None if it needs an image, or has a problem."""
     if not isinstance(question, dict) or not isinstance(question.get("answers"), list):
         problems.add(where, "expected an object with a list `answers`")
         return None
     if question.get("image"):
         return None
-    options = [option for option in question["answers"] if isinstance(option, dict)]
-    right = [i for i, o in enumerate(options, 1) if _number(o.get("aid")) == _number(question.get("ra"))]
-    if len(options) != len(question["answers"]) or len(options) > 5 or len(right) != 1:
+    answers = question["answers"]
+    right_id = _parse_number(question.get("ra"))
+    options = {}
+    right = []
+    for number, answer in enumerate(answers, 1):
+        if not isinstance(answer, dict):
+            break
+        options[f"option_{number}"] = text_of(answer.get("atext"))
+        if _parse_number(answer.get("aid")) == right_id:
+            right.append(number)
+    if len(options) != len(answers) or len(options) > _MOST_OPTIONS or len(right) != 1:
         problems.add(where, "expected up to 5 answers, one of them with the `aid` that `ra` names")
         return None
-    texts = {f"option_{i}": text_of(option.get("atext")) for i, option in enumerate(options, 1)}
     return {
         "id": text_of(question.get("qid")),
         "question": text_of(question.get("qtext")),
         "right": str(right[0]),
-        **texts,
+        **options,
     }
 
 
-def _number(value: object) -> int | None:
+def _parse_number(value: object) -> int | None:
     text = text_of(value).strip()
     return int(text) if text.isascii() and text.isdigit() else None

@@ -7,7 +7,7 @@ least 66%, other notes 21% at most. (The first sentence alone does not tell: in 
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TextIO
 
@@ -30,24 +30,33 @@ def read_medec(file: TextIO, problems: Problems) -> Table:
     missing = [column for column in _NEEDED if column not in table.columns]
     if missing:
         raise problems.stop("the header line", f"lacks {', '.join(missing)}")
-    return replace(table, columns=(*table.columns, "gold", "vignette"), rows=_rows(table.rows, problems))
+    return replace(table, columns=(*table.columns, "gold", "vignette"), rows=_read_rows(table.rows, problems))
 
 
-def _rows(rows: Iterable[Row], problems: Problems) -> Iterator[Row]:
+def _read_rows(rows: Iterable[Row], problems: Problems) -> Iterator[Row]:
     vignettes = _Vignettes()
     for number, row in enumerate(rows, 1):
         if not any(row.cells.values()):
             continue
-        flag, sentence = row.cells["Error Flag"].strip(), row.cells["Error Sentence ID"].strip()
-        correction = row.cells["Corrected Sentence"].strip()
-        if flag == "1" and correction not in ("", "NA") and sentence.isascii() and sentence.isdigit():
-            gold = f"{sentence} {correction}"
-        elif flag == "0" and sentence == "-1" and correction == "NA":
-            gold = "CORRECT"
-        else:
+        gold = _read_gold(row.cells)
+        if gold is None:
             problems.add(row.where, "Error Flag, Error Sentence ID and Corrected Sentence do not fit together")
             continue
-        yield Row(row.where, {**row.cells, "gold": gold, "vignette": vignettes.of(row.cells["Sentences"], number)})
+        vignette = vignettes.assign(row.cells["Sentences"], number)
+        yield Row(row.where, {**row.cells, "gold": gold, "vignette": vignette})
+
+
+def _read_gold(cells: Mapping[str, str]) -> str | None:
+    """Return the right answer; None if the three columns contradict each other."""
+    flag = cells["Error Flag"].strip()
+    sentence = cells["Error Sentence ID"].strip()
+    correction = cells["Corrected Sentence"].strip()
+    if flag == "0" and sentence == "-1" and correction == "NA":
+        return "CORRECT"
+    names_sentence = sentence.isascii() and sentence.isdigit()
+    if flag == "1" and names_sentence and correction not in ("", "NA"):
+        return f"{sentence} {correction}"
+    return None
 
 
 class _Vignettes:
@@ -55,18 +64,33 @@ class _Vignettes:
 
     def __init__(self) -> None:
         self._holders: dict[tuple[str, ...], list[str]] = {}  # vignettes, by the runs of words that they hold
-        self._sizes: dict[str, int] = {}
+        self._sizes: dict[str, int] = {}  # number of runs, by vignette
 
-    def of(self, sentences: str, number: int) -> str:
+    def assign(self, sentences: str, number: int) -> str:
         """Return the vignette of a note: an earlier one's, or `number`."""
-        words = _WORD.findall(_NUMBER.sub("", sentences).lower())
-        runs = {tuple(words[start : start + _RUN]) for start in range(max(len(words) - _RUN, 0) + 1)}
-        shared = Counter(vignette for run in runs for vignette in self._holders.get(run, ()))
-        for vignette, count in shared.most_common(1):
-            if 2 * count > max(len(runs), self._sizes[vignette]):
-                return vignette
+        runs = _split_runs(sentences)
+        earlier = self._find(runs)
+        if earlier is not None:
+            return earlier
         vignette = str(number)
         self._sizes[vignette] = len(runs)
         for run in runs:
             self._holders.setdefault(run, []).append(vignette)
         return vignette
+
+    def _find(self, runs: set[tuple[str, ...]]) -> str | None:
+        """Return the vignette that shares more than half of the runs, of the longer of the two notes."""
+        shared: Counter[str] = Counter()
+        for run in runs:
+            shared.update(self._holders.get(run, ()))
+        for vignette, count in shared.most_common(1):
+            if 2 * count > max(len(runs), self._sizes[vignette]):
+                return vignette
+        return None
+
+
+def _split_runs(sentences: str) -> set[tuple[str, ...]]:
+    """Return every run of `_RUN` words; a shorter note is one run."""
+    words = _WORD.findall(_NUMBER.sub("", sentences).lower())
+    last_start = max(len(words) - _RUN, 0)
+    return {tuple(words[start : start + _RUN]) for start in range(last_start + 1)}

@@ -5,7 +5,7 @@ from contextlib import closing
 from itertools import zip_longest
 
 from agent.datasets.readers.files import Files
-from agent.datasets.readers.lines import LONGEST, LongLineError, lines
+from agent.datasets.readers.lines import LONGEST, LongLineError, read_lines
 from agent.datasets.readers.table import Problems, Row, Table
 from agent.errors import BenchmarkError
 
@@ -23,29 +23,30 @@ def load_mimic_rrs(files: Files) -> Iterator[tuple[Table, Problems]]:
     for name in (_FINDINGS, _IMPRESSIONS):
         if name not in files.names:
             raise BenchmarkError(f"{name}: is missing; expected it beside the other of {_FINDINGS}, {_IMPRESSIONS}")
-    counts = [sum(1 for _ in _lines(files, name)) for name in (_FINDINGS, _IMPRESSIONS)]
-    if counts[0] != counts[1]:
+    finding_count = sum(1 for _ in _iter_lines(files, _FINDINGS))
+    impression_count = sum(1 for _ in _iter_lines(files, _IMPRESSIONS))
+    if finding_count != impression_count:
         raise BenchmarkError(
-            f"{_FINDINGS} has {counts[0]} lines, and {_IMPRESSIONS} has {counts[1]}: findings and impressions no "
-            "longer belong together; copy both files again"
+            f"{_FINDINGS} has {finding_count} lines, and {_IMPRESSIONS} has {impression_count}: "
+            "findings and impressions no longer belong together; copy both files again"
         )
-    yield Table(COLUMNS, _rows(files)), files.problems(_FINDINGS)
+    yield Table(COLUMNS, _pair_lines(files)), files.problems(_FINDINGS)
 
 
-def _lines(files: Files, name: str) -> Generator[str, None, None]:
+def _iter_lines(files: Files, name: str) -> Generator[str, None, None]:
     number = 0
     with files.text(name) as file:
         try:
-            for number, line in enumerate(lines(file), 1):  # noqa: B007 - the last number names the place
+            for number, line in enumerate(read_lines(file), 1):  # noqa: B007 - the last number is for the message
                 yield line
         except LongLineError:
             raise files.problems(name).stop(f"line {number + 1}", f"has more than {LONGEST} characters") from None
 
 
-def _rows(files: Files) -> Iterator[Row]:
-    with closing(_lines(files, _FINDINGS)) as findings, closing(_lines(files, _IMPRESSIONS)) as impressions:
+def _pair_lines(files: Files) -> Iterator[Row]:
+    with closing(_iter_lines(files, _FINDINGS)) as findings, closing(_iter_lines(files, _IMPRESSIONS)) as impressions:
         pairs = zip_longest(findings, impressions, fillvalue="")
-        for number, pair in enumerate(pairs, 1):
-            finding, impression = (text.strip() for text in pair)
-            if finding and impression:
-                yield Row(f"line {number}", dict(zip(COLUMNS, (str(number), finding, impression), strict=True)))
+        for number, (finding, impression) in enumerate(pairs, 1):
+            cells = {"line": str(number), "findings": finding.strip(), "impression": impression.strip()}
+            if cells["findings"] and cells["impression"]:
+                yield Row(f"line {number}", cells)

@@ -13,13 +13,15 @@ summary or findings, and drops a report whose heading is not in capitals. `refer
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from agent.datasets.readers.files import Files
-from agent.datasets.readers.lines import LONGEST, LongLineError, whole
+from agent.datasets.readers.lines import LONGEST, LongLineError, read_whole
 from agent.datasets.readers.table import Problems, Row, Table
 
 COLUMNS = ("id", "note", "gold", "section")
-_TELLING = 30  # characters: "None." may stand anywhere and tells nothing, and so may the name of a disease
+# Characters that a text must share with the gold to give it away: "None." or the name of a disease may stand anywhere.
+_TELLING = 30
 _SECTIONS = ("PLAN", "SUMMARY", "FINDINGS")  # the first that a report has is its gold
 # In capitals anywhere, with the words in capitals before it (GROSS OPERATIVE FINDINGS, ASSESSMENT/PLAN); otherwise only
 # where a line or a sentence begins, for "the plan: ..." is no heading.
@@ -39,6 +41,15 @@ _PART = re.compile(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """A section that may be the gold: its name, where its heading begins, and the text after the heading."""
+
+    name: str
+    start: int
+    text: str
+
+
 def load_mtsamples(files: Files) -> Iterator[tuple[Table, Problems]]:
     """Read reports. The option `hidden` says what the prompt lacks.
 
@@ -48,53 +59,80 @@ def load_mtsamples(files: Files) -> Iterator[tuple[Table, Problems]]:
         problems = files.problems(name)
         with files.text(name) as file:
             try:
-                text = whole(file)
+                text = read_whole(file)
             except LongLineError:
                 raise problems.stop("the whole file", f"has more than {LONGEST} characters") from None
-        yield Table(COLUMNS, list(_rows(name, text, files))), problems
+        row = _read_report(name, text, files)
+        rows = [] if row is None else [row]
+        yield Table(COLUMNS, rows), problems
 
 
-def _rows(name: str, text: str, files: Files) -> Iterator[Row]:
+def _read_report(name: str, text: str, files: Files) -> Row | None:
+    """Split a report into note and gold; None if it has none of the three sections."""
     text = text.replace("\r\n", "\n").strip()
-    found = {section: match for section in _SECTIONS if (match := _HEADING[section].search(text))}
-    golds = {section: _gold(text, match, section, files) for section, match in found.items()}
-    section = next((section for section, gold in golds.items() if gold), None)
-    if section is None:
-        return
-    hidden = found.values() if files.options.get("hidden", "gold") == "all" else [found[section]]
-    gold, note = golds[section], text[: min(match.start() for match in hidden)].strip()
-    if len(gold) > _TELLING:
-        note = note.replace(gold, "").strip()
-    note = _DESCRIPTION.sub(lambda line: _without(gold, line[0]), note)
-    yield Row("the report", {"id": _id(name), "note": note, "gold": gold, "section": section.lower()})
+    sections = _find_sections(text, first_line_only=files.arguments.get("reference") == "first_line")
+    gold = next((section for section in sections if section.text), None)
+    if gold is None:
+        return None
+    hidden_from = gold.start
+    if files.options.get("hidden", "gold") == "all":
+        hidden_from = min(section.start for section in sections)
+    note = text[:hidden_from].strip()
+    if len(gold.text) > _TELLING:
+        note = note.replace(gold.text, "").strip()
+    note = _DESCRIPTION.sub(lambda line: _omit_repeating_sentences(line[0], gold.text), note)
+    cells = {
+        "id": name.rpartition("/")[2].removesuffix(".txt"),
+        "note": note,
+        "gold": gold.text,
+        "section": gold.name.lower(),
+    }
+    return Row("the report", cells)
 
 
-def _without(gold: str, description: str) -> str:
+def _find_sections(text: str, *, first_line_only: bool) -> list[_Section]:
+    """Return the sections that a report has, in the order in which they are taken as gold."""
+    sections = []
+    for name in _SECTIONS:
+        heading = _HEADING[name].search(text)
+        if heading is None:
+            continue
+        following = text[heading.end() :]
+        if first_line_only:
+            section_text = following.split("\n", 1)[0]
+        else:
+            section_text = following[: _find_section_end(following, name)]
+        sections.append(_Section(name, heading.start(), section_text.strip()))
+    return sections
+
+
+def _find_section_end(text: str, name: str) -> int:
+    """Return where the next heading begins another part; a heading of the section's own name continues it."""
+    for part in _PART.finditer(text):
+        heading = part[1] or ""
+        if not heading.startswith(name):
+            return part.start()
+    return len(text)
+
+
+def _omit_repeating_sentences(description: str, gold: str) -> str:
     """Leave out each sentence that has at least `_TELLING` characters of words in a row that the gold has too."""
-    told = f" {_words(gold)} "
-    kept = [sentence for sentence in _SENTENCE_ENDS.split(description) if not _repeats(_words(sentence), told)]
-    return " ".join(kept)
+    gold_words = f" {_join_words(gold)} "
+    sentences = _SENTENCE_ENDS.split(description)
+    return " ".join(sentence for sentence in sentences if not _repeats(_join_words(sentence), gold_words))
 
 
-def _repeats(words: str, told: str) -> bool:
-    starts = [0, *(match.end() for match in re.finditer(" ", words))]
-    ends = (words.find(" ", start + _TELLING) for start in starts if start + _TELLING <= len(words))
-    return any(
-        f" {words[start : end if end >= 0 else None]} " in told for start, end in zip(starts, ends, strict=False)
-    )
+def _repeats(words: str, gold_words: str) -> bool:
+    starts = [0, *(space.end() for space in re.finditer(" ", words))]
+    for start in starts:
+        if start + _TELLING > len(words):
+            return False
+        end = words.find(" ", start + _TELLING)
+        run = words[start:] if end < 0 else words[start:end]
+        if f" {run} " in gold_words:
+            return True
+    return False
 
 
-def _words(text: str) -> str:
+def _join_words(text: str) -> str:
     return " ".join(_WORD.findall(text.lower()))
-
-
-def _gold(text: str, heading: re.Match[str], section: str, files: Files) -> str:
-    rest = text[heading.end() :]
-    if files.arguments.get("reference") == "first_line":
-        return rest.split("\n", 1)[0].strip()
-    ends = (part.start() for part in _PART.finditer(rest) if not (part[1] or "").startswith(section))
-    return rest[: next(ends, len(rest))].strip()
-
-
-def _id(name: str) -> str:
-    return name.rpartition("/")[2].removesuffix(".txt")

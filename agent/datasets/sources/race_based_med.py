@@ -9,6 +9,7 @@ heading goes on with after its first line: many answers were given to each.
 import re
 import zipfile
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from agent.datasets.readers.files import Files
@@ -21,7 +22,7 @@ _MOST_BYTES = 2**28  # of the unpacked file
 
 
 def load_race_based_med(files: Files) -> Iterator[tuple[Table, Problems]]:
-    """Read the document. `race_based` is yes or no; an answer that stands there twice is read once.
+    """Read the document. `race_based` is yes or no; an answer that the document repeats is read once.
 
     Raises:
         BenchmarkError: not a Word document, or no heading in it.
@@ -31,8 +32,8 @@ def load_race_based_med(files: Files) -> Iterator[tuple[Table, Problems]]:
         with files.binary(name) as file:
             _refuse_large(file, problems)
             try:
-                rows = list(_rows(_paragraphs(file), problems))
-            except Exception:  # noqa: BLE001 - whatever the library says of a document without a body, of colour ZZZ, ...
+                rows = list(_read_rows(_read_paragraphs(file), problems))
+            except Exception:  # noqa: BLE001 - python-docx raises errors of many types for a damaged document
                 raise problems.stop("the whole file", "is not a Word document (.docx) that can be read") from None
         if not rows:
             raise problems.stop("the whole file", 'has no paragraph that begins "Run 1: ..."')
@@ -49,37 +50,63 @@ def _refuse_large(file: BinaryIO, problems: Problems) -> None:
         raise problems.stop("the whole file", "unpacks to more than 256 MiB")
 
 
-def _paragraphs(file: BinaryIO) -> list[Any]:
+def _read_paragraphs(file: BinaryIO) -> list[Any]:
     import docx
 
     file.seek(0)
     return list(docx.Document(file).paragraphs)
 
 
-def _rows(paragraphs: list[Any], problems: Problems) -> Iterator[Row]:
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """An answer of a model: its heading, and the paragraphs below."""
+
+    where: str
+    heading: str
+    paragraphs: list[Any] = field(default_factory=list)
+
+    @property
+    def response(self) -> str:
+        """The answer's text."""
+        return "\n".join(paragraph.text.strip() for paragraph in self.paragraphs).strip()
+
+    @property
+    def is_race_based(self) -> bool:
+        """Whether any of its text is red."""
+        return any(_is_red(run) for paragraph in self.paragraphs for run in paragraph.runs)
+
+
+def _read_rows(paragraphs: list[Any], problems: Problems) -> Iterator[Row]:
     labels: dict[tuple[str, str], str] = {}
-    for start, paragraph in enumerate(paragraphs):
-        _, colon, question = paragraph.text.strip().partition(": ")
-        if not _is_heading(paragraph) or not colon:
+    for answer in _split_answers(paragraphs):
+        _, colon, question = answer.heading.partition(": ")
+        if not colon:
             continue
-        answer = []
-        for other in paragraphs[start + 1 :]:
-            if _is_heading(other):
-                break
-            answer.append(other)
-        response = "\n".join(paragraph.text.strip() for paragraph in answer).strip()
-        label = "yes" if any(_is_red(run) for paragraph in answer for run in paragraph.runs) else "no"
-        where = f"paragraph {start + 1}"
-        pair = (question.strip(), response)
-        if pair not in labels:
-            labels[pair] = label
-            yield Row(where, {"question": pair[0], "response": response, "race_based": label, "asked": _asked(pair[0])})
-        elif labels[pair] != label:
-            problems.add(where, "the same answer is marked race-based in one place and not in another")
+        question = question.strip()
+        response = answer.response
+        label = "yes" if answer.is_race_based else "no"
+        earlier_label = labels.get((question, response))
+        if earlier_label is None:
+            labels[question, response] = label
+            asked = _normalise_question(question)
+            yield Row(answer.where, {"question": question, "response": response, "race_based": label, "asked": asked})
+        elif earlier_label != label:
+            problems.add(answer.where, "the same answer is marked race-based in one place and not in another")
 
 
-def _asked(question: str) -> str:
-    return " ".join(_WORD.findall(question.partition("\n")[0].lower()))
+def _split_answers(paragraphs: list[Any]) -> list[_Answer]:
+    answers: list[_Answer] = []
+    for number, paragraph in enumerate(paragraphs, 1):
+        if _is_heading(paragraph):
+            answers.append(_Answer(f"paragraph {number}", paragraph.text.strip()))
+        elif answers:  # text before the first heading belongs to no answer
+            answers[-1].paragraphs.append(paragraph)
+    return answers
+
+
+def _normalise_question(question: str) -> str:
+    first_line = question.partition("\n")[0]
+    return " ".join(_WORD.findall(first_line.lower()))
 
 
 def _is_heading(paragraph: Any) -> bool:

@@ -22,7 +22,7 @@ from agent.catalog.benchmark import load_benchmark
 from agent.datasets import identity
 from agent.datasets.load import iter_instances, load_instances, locate_dataset
 from agent.datasets.readers import safe_xml
-from agent.datasets.sources.dischargeme import without_section
+from agent.datasets.sources.dischargeme import remove_section
 from agent.errors import BenchmarkError, ConfigError
 from agent.io.packaged import shipped
 from agent.metrics import METRICS, score
@@ -593,17 +593,17 @@ def test_a_target_whose_lines_are_broken_otherwise_or_that_was_cut_short_leaves_
         "History:\nWell.\n\nBRIEF HOSPITAL COURSE:\nOne two\n three four.\nFive six.\n\nDischarge Disposition:\nHome\n"
     )
     for target in ("One two three four. Five six.", "One two three", "something else altogether"):
-        left = without_section(text, "Brief Hospital Course", target)
+        left = remove_section(text, "Brief Hospital Course", target)
         assert "two" not in left
         assert "Five" not in left
         assert left.startswith("History:\nWell.\n\nBRIEF HOSPITAL COURSE:")
         assert left.endswith("Discharge Disposition:\nHome\n")
-    assert without_section("No heading, no section.", "Brief Hospital Course", "Stable.") == "No heading, no section."
+    assert remove_section("No heading, no section.", "Brief Hospital Course", "Stable.") == "No heading, no section."
     # The last section of a note ends where its target does: a signature is no part of it.
-    assert without_section(
+    assert remove_section(
         "Brief Hospital Course:\nWent home.\n\nDr. Nobody", "Brief Hospital Course", "Went home."
     ) == ("Brief Hospital Course:\n___\n\n\n\nDr. Nobody")
-    quoted = without_section('He wrote: "a b c\nd e f g h i."', "Brief Hospital Course", "a b c d e f g h i")
+    quoted = remove_section('He wrote: "a b c\nd e f g h i."', "Brief Hospital Course", "a b c d e f g h i")
     assert quoted == 'He wrote: "\n___\n\n."'
 
 
@@ -614,7 +614,7 @@ def test_a_target_whose_lines_are_broken_otherwise_or_that_was_cut_short_leaves_
 def test_a_long_target_is_nowhere_in_what_is_left(rest, words):
     target = " ".join(words)
     for text in (f"{rest}\nBrief Hospital Course:\n{target}\n{rest}", f"{rest} {'  '.join(words)} {rest}"):
-        left = without_section(text, "Brief Hospital Course", target)
+        left = remove_section(text, "Brief Hospital Course", target)
         assert target not in " ".join(left.split())
 
 
