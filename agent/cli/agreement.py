@@ -12,6 +12,9 @@ from agent.site.directory import Site
 
 if TYPE_CHECKING:
     from agent.results.judge_agreement import Agreement, Bias
+    from agent.statistics.agreement import Icc
+    from agent.statistics.alpha_interval import Alpha
+    from agent.store import Run, Store
 
 ALPHAS = {"alpha_interval": "Alpha", "alpha_ordinal": "Ordinal alpha"}
 # Those of the first kind are in JSON and CSV: they are as if every answer had judges of its own.
@@ -37,6 +40,7 @@ LIMITS = {
     "percentile": "units, resampled where answers share them; for exactly these judges:\n"
     "    others like them may agree less",
 }
+METHODS = {"F": "F", "percentile": "units"}  # in the column "By"
 
 
 @click.command()
@@ -55,22 +59,15 @@ def agreement(site: Site, suite: str, benchmark: str | None, form: str) -> None:
     from agent.results.judge_agreement import measure_agreement
 
     with site.store() as store:
-        store.runs.require_suite(suite)
-        runs = [run for run in store.runs.select(suite) if benchmark in (None, run.benchmark)]
-        if not runs:
-            found = {run.benchmark for run in store.runs.select(suite)}
-            raise ConfigError(
-                f"suite {suite} holds no run of {benchmark} (benchmarks there: {', '.join(sorted(found))})",
-                "Name one of them with --benchmark.",
-            )
+        runs = _select_runs(store, suite, benchmark)
         agreements, biases = measure_agreement(store, suite, benchmark)
-    if form != "table":
-        rows = [*map(agreement_row, agreements), *map(bias_row, biases)]
-        columns = dict.fromkeys(key for row in rows for key in row if key not in ("judges", "silent"))
-        show_rows(rows, dict.fromkeys(columns, ""), form)
+    if form == "table":
+        _show_tables(agreements, biases, suite)
     else:
-        _show(agreements, biases, suite)
-    for note in _notes(agreements):
+        rows = [build_agreement_row(agreement) for agreement in agreements]
+        rows += [build_bias_row(bias) for bias in biases]
+        show_rows(rows, _list_csv_columns(rows), form)
+    for note in _list_notes(agreements):
         click.echo(f"note: {note}", err=True)
     if not any(run.details.is_judged for run in runs):
         click.echo(f"no benchmark of suite {suite} has a metric that a jury gives", err=True)
@@ -78,118 +75,173 @@ def agreement(site: Site, suite: str, benchmark: str | None, form: str) -> None:
         click.echo(f"no jury has graded answers of suite {suite}: ask one with `intramural judge`", err=True)
 
 
-def agreement_row(found: "Agreement") -> dict[str, Any]:
+def _select_runs(store: "Store", suite: str, benchmark: str | None) -> "list[Run]":
+    """Return the suite's runs of a benchmark, or all. Raises ConfigError: there is none."""
+    store.runs.require_suite(suite)
+    runs = store.runs.select(suite)
+    if benchmark is None:
+        return runs
+    runs_of_benchmark = [run for run in runs if run.benchmark == benchmark]
+    if not runs_of_benchmark:
+        benchmarks = sorted({run.benchmark for run in runs})
+        raise ConfigError(
+            f"suite {suite} holds no run of {benchmark} (benchmarks there: {', '.join(benchmarks)})",
+            "Name one of them with --benchmark.",
+        )
+    return runs_of_benchmark
+
+
+def build_agreement_row(agreement: "Agreement") -> dict[str, Any]:
     """Return one criterion's agreement, as JSON shows it."""
-    return {
+    row: dict[str, Any] = {
         "kind": "agreement",
-        "benchmark": found.benchmark,
-        "jury": found.jury,
-        "criterion": found.criterion,
-        "judges": list(found.judges),
-        "silent": list(found.silent),
-        "seats": len(found.judges),
-        "answers": found.answers,
-        "complete": found.complete,
-        "units": found.units,
-        "complete_units": found.complete_units,
-        **_limits("alpha_interval", found.interval),
-        **_limits("alpha_ordinal", found.ordinal),
-        **{key: value for form, one in found.icc.items() for key, value in _limits(form.lower(), one).items()},
-        "icc_limits": found.method,
+        "benchmark": agreement.benchmark,
+        "jury": agreement.jury,
+        "criterion": agreement.criterion,
+        "judges": list(agreement.judges),
+        "silent": list(agreement.silent),
+        "seats": len(agreement.judges),
+        "answers": agreement.answers,
+        "complete": agreement.complete,
+        "units": agreement.units,
+        "complete_units": agreement.complete_units,
     }
+    row |= _build_interval("alpha_interval", agreement.interval)
+    row |= _build_interval("alpha_ordinal", agreement.ordinal)
+    for form, icc in agreement.icc.items():
+        row |= _build_interval(form.lower(), icc)
+    row["icc_limits"] = agreement.method
+    return row
 
 
-def bias_row(found: "Bias") -> dict[str, Any]:
+def build_bias_row(bias: "Bias") -> dict[str, Any]:
     """Return one check, as JSON shows it."""
-    figure = found.figure
-    return {
-        "kind": found.kind,
-        "benchmark": found.benchmark,
-        "jury": found.jury,
-        "judge": found.judge,
-        "model": found.model,
-        "n": figure.n,
-        "units": figure.units,
-        "value": figure.value,
-        "low": figure.low,
-        "high": figure.high,
+    row: dict[str, Any] = {
+        "kind": bias.kind,
+        "benchmark": bias.benchmark,
+        "jury": bias.jury,
+        "judge": bias.judge,
+        "model": bias.model,
+        "n": bias.figure.n,
+        "units": bias.figure.units,
+        "value": bias.figure.value,
+        "low": bias.figure.low,
+        "high": bias.figure.high,
     }
+    return row
 
 
-def _limits(name: str, figure: Any) -> dict[str, float | None]:
+def _build_interval(name: str, figure: "Alpha | Icc") -> dict[str, float | None]:
     return {name: figure.value, f"{name}_low": figure.low, f"{name}_high": figure.high}
 
 
-def _show(agreements: "Sequence[Agreement]", biases: "Sequence[Bias]", suite: str) -> None:
-    several = {"jury": "Jury"} if any(one.jury > 1 for one in agreements) else {}
-    _show_agreements([agreement_row(one) for one in agreements if len(_heard(one)) > 1], several, suite)
-    for benchmark, jury, names in dict.fromkeys((one.benchmark, one.jury, one.judges) for one in agreements):
-        click.echo(f"Judges of {benchmark}{f', jury {jury}' if several else ''}: {', '.join(names)}")
-    for kind in dict.fromkeys(one.kind for one in biases):
-        whose = {"model": "Model"} if kind == "family" else {"judge": "Judge"}
-        rows = [{**bias_row(one), "judge": one.judge or "(the jury)"} for one in biases if one.kind == kind]
-        columns = {"benchmark": "Benchmark", **several, **whose, "n": "n", "units": "Units", "value": "Value"}
-        shown = [{**row, "value": _with_limits(row, "value", "")} for row in rows]
-        show_rows(shown, columns, "table", title=CHECKS[kind])
-        click.echo(EXPLAINED[kind])
+def _list_csv_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the keys of rows of all kinds; lists are shown in JSON alone."""
+    columns: dict[str, str] = {}
+    for row in rows:
+        columns |= dict.fromkeys(row, "")
+    for key in ("judges", "silent"):
+        columns.pop(key, None)
+    return columns
 
 
-def _show_agreements(rows: Sequence[Mapping[str, Any]], several: Mapping[str, str], suite: str) -> None:
-    if not rows:
-        return
-    shown = [
-        {**row, **{name: _with_limits(row, name) for name in (*ALPHAS, *ONE, *MEAN)}, "by": _by(row)} for row in rows
-    ]
-    head = {"benchmark": "Benchmark", **several, "criterion": "Criterion"}
+def _show_tables(agreements: "Sequence[Agreement]", biases: "Sequence[Bias]", suite: str) -> None:
+    jury_column: dict[str, str] = {}
+    if any(agreement.jury > 1 for agreement in agreements):
+        jury_column = {"jury": "Jury"}
+    comparable = [agreement for agreement in agreements if len(_list_heard(agreement)) > 1]
+    if comparable:
+        _show_agreements(comparable, jury_column, suite)
+    judges: dict[str, None] = {}
+    for agreement in agreements:
+        jury = f", jury {agreement.jury}" if jury_column else ""
+        judges[f"Judges of {agreement.benchmark}{jury}: {', '.join(agreement.judges)}"] = None
+    for line in judges:
+        click.echo(line)
+    biases_by_kind: dict[str, list[Bias]] = {}
+    for bias in biases:
+        biases_by_kind.setdefault(bias.kind, []).append(bias)
+    for kind, biases_of_kind in biases_by_kind.items():
+        _show_biases(kind, biases_of_kind, jury_column)
+
+
+def _show_biases(kind: str, biases: "Sequence[Bias]", jury_column: Mapping[str, str]) -> None:
+    columns = {"benchmark": "Benchmark", **jury_column}
+    columns |= {"model": "Model"} if kind == "family" else {"judge": "Judge"}
+    columns |= {"n": "n", "units": "Units", "value": "Value"}
+    rows = []
+    for bias in biases:
+        row = build_bias_row(bias)
+        row["judge"] = bias.judge or "(the jury)"
+        row["value"] = _format_interval(bias.figure.value, bias.figure.low, bias.figure.high)
+        rows.append(row)
+    show_rows(rows, columns, "table", title=CHECKS[kind])
+    click.echo(EXPLAINED[kind])
+
+
+def _show_agreements(agreements: "Sequence[Agreement]", jury_column: Mapping[str, str], suite: str) -> None:
+    rows = [_build_table_row(agreement) for agreement in agreements]
+    head = {"benchmark": "Benchmark", **jury_column, "criterion": "Criterion"}
     columns = head | {"answers": "n", "units": "Units"} | ALPHAS
-    show_rows(shown, columns, "table", title=f"Suite {suite}: how far the judges agree")
+    show_rows(rows, columns, "table", title=f"Suite {suite}: how far the judges agree")
     click.echo("Alpha is over answers that two judges or more graded.")
     click.echo("In brackets: 95 % intervals, by resampled units; of fewer than 10 units there is none.")
-    whole = [row for row in shown if row["complete"]]
-    if not whole:
+    complete = [row for row in rows if row["complete"]]
+    if not complete:
         return
-    methods = list(dict.fromkeys(row["icc_limits"] for row in whole))
-    by = {"by": "By"} if len(methods) > 1 else {}
+    methods = list(dict.fromkeys(row["icc_limits"] for row in complete))
+    method_column = {"by": "By"} if len(methods) > 1 else {}
     head |= {"complete": "n", "complete_units": "Units"}
-    show_rows(whole, head | ONE | by, "table", title="One judge")
-    show_rows(whole, head | MEAN | by, "table", title="The mean of all judges")
+    show_rows(complete, head | ONE | method_column, "table", title="One judge")
+    show_rows(complete, head | MEAN | method_column, "table", title="The mean of all judges")
     click.echo("ICC is over answers that every judge graded.")
     click.echo("ICC(2): absolute agreement; ICC(3): judges may differ in severity. Limits by")
     for method in methods:
         click.echo(f"  {LIMITS[method]}")
 
 
-def _heard(found: "Agreement") -> list[str]:
+def _build_table_row(agreement: "Agreement") -> dict[str, Any]:
+    """Return one criterion's agreement with each figure and its interval in one cell."""
+    row = build_agreement_row(agreement)
+    has_icc_limits = any(row[f"{form}_low"] is not None for form in ONE)
+    row["by"] = METHODS[agreement.method] if has_icc_limits else None
+    for name in (*ALPHAS, *ONE, *MEAN):
+        row[name] = _format_interval(row[name], row[f"{name}_low"], row[f"{name}_high"])
+    return row
+
+
+def _list_heard(agreement: "Agreement") -> list[str]:
     """Return the judges with a verdict."""
-    return [judge for judge in found.judges if judge not in found.silent]
+    return [judge for judge in agreement.judges if judge not in agreement.silent]
 
 
-def _notes(agreements: "Sequence[Agreement]") -> list[str]:
-    """Say where judges without a verdict leave less to tell."""
+def _list_notes(agreements: "Sequence[Agreement]") -> list[str]:
+    """Return a note for each benchmark that too few judges graded to measure their agreement."""
     notes: dict[str, None] = {}
-    several = any(one.jury > 1 for one in agreements)
-    for one in agreements:
-        heard, silent = _heard(one), ", ".join(one.silent)
-        whose = f"{one.benchmark} (jury {one.jury})" if several else one.benchmark
+    has_several_juries = any(agreement.jury > 1 for agreement in agreements)
+    for agreement in agreements:
+        heard = _list_heard(agreement)
+        answers = agreement.benchmark
+        if has_several_juries:
+            answers += f" (jury {agreement.jury})"
         if len(heard) == 1:
-            notes[f"{heard[0]} alone graded answers of {whose}: there is nobody to agree with"] = None
-        elif not one.complete:
-            why = f" ({silent} gave none at all)" if silent else ""
-            notes[f"no answer of {whose} has a verdict of every judge{why}, so there is no ICC"] = None
+            notes[f"{heard[0]} alone graded answers of {answers}: there is nobody to agree with"] = None
+        elif not agreement.complete:
+            silent = ", ".join(agreement.silent)
+            reason = f" ({silent} gave none at all)" if silent else ""
+            notes[f"no answer of {answers} has a verdict of every judge{reason}, so there is no ICC"] = None
     return list(notes)
 
 
-def _by(row: Mapping[str, Any]) -> str | None:
-    """Return how the limits of a row's correlations were made, in a word; None where it has none."""
-    if all(row[f"{form}_low"] is None for form in ONE):
-        return None
-    return {"F": "F", "percentile": "units"}[row["icc_limits"]]
-
-
-def _with_limits(row: Mapping[str, Any], name: str, of: str | None = None) -> str | None:
-    prefix = f"{name}_" if of is None else of
-    value, low, high = (row[key] for key in (name, f"{prefix}low", f"{prefix}high"))
+def _format_interval(value: float | None, low: float | None, high: float | None) -> str | None:
+    """Return `0.71 (0.62 to 0.80)`, without the brackets if there is no interval; None if there is no value."""
     if value is None:
         return None
-    numbers = [round(one, 2) + 0.0 for one in (value, low, high) if one is not None]  # no minus before a 0
-    return "{:.2f} ({:.2f} to {:.2f})".format(*numbers) if len(numbers) == 3 else f"{numbers[0]:.2f}"
+    if low is None or high is None:
+        return _format_figure(value)
+    return f"{_format_figure(value)} ({_format_figure(low)} to {_format_figure(high)})"
+
+
+def _format_figure(figure: float) -> str:
+    rounded = round(figure, 2) + 0.0  # adding zero removes the minus of -0.0
+    return f"{rounded:.2f}"

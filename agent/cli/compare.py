@@ -10,14 +10,16 @@ import click
 from agent.cli.options import ManyValues, format_option
 from agent.cli.output import fitting, show_rows
 from agent.cli.plot_option import check_plot, draw, plot_option
-from agent.cli.summarize_tables import bounds_facts
+from agent.cli.summary_rows import build_bounds
 from agent.errors import ConfigError
 from agent.io.plain_text import printable
 from agent.site.directory import Site
 
 if TYPE_CHECKING:
     from agent.results.compare_models import BenchmarkComparison, ModelComparison
+    from agent.results.paired_models import Pairing
     from agent.statistics.paired import MeanDifference
+    from agent.store import Store
 
 COLUMNS = {
     "benchmark": "Benchmark",
@@ -63,7 +65,6 @@ def compare(
     `intramural summarize`, or by their deployment.
     """
     from agent.results.compare_models import compare_models
-    from agent.results.paired_models import pair_models
 
     if suite is not None and suites:
         raise ConfigError("--suite and --suites both say where to look", "Leave out one of the two.")
@@ -72,205 +73,257 @@ def compare(
     with site.store() as store:
         for name in names:
             store.runs.require_suite(name)
-        pairing = pair_models(store, names, model_a, model_b, metric)
-        left_out = "; ".join(f"{benchmark}: {why}" for benchmark, why in pairing.left_out.items())
-        if not pairing.benchmarks:
-            raise ConfigError(
-                f"{model_a} and {model_b} have nothing to compare ({left_out})",
-                "Run both models on the same data and score them alike; both need scores.",
-            )
-        found = compare_models(pairing)
-    rows = comparison_rows(found)
+        pairing = _pair_models(store, names, model_a, model_b, metric)
+        comparison = compare_models(pairing)
+    rows = build_comparison_rows(comparison)
+    left_out = _describe_left_out(pairing)
     if form == "table":
-        _show_table(rows, found, model_a, model_b, f"Suite {names[0]}" if len(names) == 1 else ", ".join(names))
+        suites_title = f"Suite {names[0]}" if len(names) == 1 else ", ".join(names)
+        _show_table(rows, comparison, f"{suites_title}: A is {model_a}, B is {model_b}")
         if left_out:
             click.echo(f"Left out: {printable(left_out)}")
     elif form == "json":
         show_rows(rows, {}, form)
     else:
-        flat = [_flat(row) for row in rows]
-        show_rows(flat, dict.fromkeys(flat[0], ""), form)
+        flat_rows = [_flatten_row(row) for row in rows]
+        show_rows(flat_rows, dict.fromkeys(flat_rows[0], ""), form)
     if form != "table" and left_out:
         click.echo(f"left out: {printable(left_out)}", err=True)
     if plot is not None:
         from agent.plots.differences import build_differences_chart
         from agent.plots.dots import render_dots_svg
 
-        draw(plot, build_differences_chart(found, model_a, model_b), render_dots_svg)
+        draw(plot, build_differences_chart(comparison, model_a, model_b), render_dots_svg)
 
 
-def comparison_rows(found: "ModelComparison") -> list[dict[str, Any]]:
-    """Return a row a benchmark, as JSON shows it, and one for all together where there are several."""
+def _pair_models(store: "Store", suites: Sequence[str], model_a: str, model_b: str, metric: str | None) -> "Pairing":
+    """Pair the models in every benchmark. Raises ConfigError: none can be compared; names the reasons."""
+    from agent.results.paired_models import pair_models
+
+    pairing = pair_models(store, suites, model_a, model_b, metric)
+    if not pairing.benchmarks:
+        raise ConfigError(
+            f"{model_a} and {model_b} have nothing to compare ({_describe_left_out(pairing)})",
+            "Run both models on the same data and score them alike; both need scores.",
+        )
+    return pairing
+
+
+def _describe_left_out(pairing: "Pairing") -> str:
+    return "; ".join(f"{benchmark}: {reason}" for benchmark, reason in pairing.left_out.items())
+
+
+def build_comparison_rows(comparison: "ModelComparison") -> list[dict[str, Any]]:
+    """Return one row for each benchmark, as JSON shows it, and one for all together if there are several."""
     from agent.results.compare_models import shows_difference
 
-    rows = [_row(duel) for duel in found.benchmarks]
-    overall = found.overall
+    rows = [_build_row(benchmark) for benchmark in comparison.benchmarks]
+    overall = comparison.overall
     if overall is not None and len(overall.counted) > 1:
-        nothing = dict.fromkeys(rows[0])
-        said = {"benchmark": ALL, "difference": overall.value, "low": overall.low, "high": overall.high}
-        better = f"{'A' if overall.value > 0 else 'B'} better"
-        words = better if shows_difference(overall, overall.p) else "no difference seen"
-        rows.append(nothing | said | {"p": overall.p, "benchmarks": len(overall.counted), "words": words})
+        words = "no difference seen"
+        if shows_difference(overall, overall.p):
+            words = "A better" if overall.value > 0 else "B better"
+        row: dict[str, Any] = dict.fromkeys(rows[0])
+        row |= {
+            "benchmark": ALL,
+            "difference": overall.value,
+            "low": overall.low,
+            "high": overall.high,
+            "p": overall.p,
+            "benchmarks": len(overall.counted),
+            "words": words,
+        }
+        rows.append(row)
     return rows
 
 
-def _row(duel: "BenchmarkComparison") -> dict[str, Any]:
-    paired, found = duel.paired, duel.difference
+def _build_row(comparison: "BenchmarkComparison") -> dict[str, Any]:
+    paired, difference = comparison.paired, comparison.difference
+    side_a, side_b = paired.side_a, paired.side_b
     return {
         "benchmark": paired.benchmark,
         "benchmarks": 1,
         "metric": paired.metric.name,
         "scale": [paired.metric.low, paired.metric.high],
-        **_figures(found),
-        "holm_p": duel.holm_p,
-        "better_a": found.better_a,
-        "better_b": found.better_b,
-        "units_needed": found.needed,
-        "unscored_a": dict(paired.side_a.unscored),
-        "unscored_b": dict(paired.side_b.unscored),
-        "inapplicable_a": paired.side_a.inapplicable,
-        "inapplicable_b": paired.side_b.inapplicable,
-        "only_a": paired.side_a.only,
-        "only_b": paired.side_b.only,
-        "seats_empty_a": paired.side_a.seats_empty,
-        "seats_empty_b": paired.side_b.seats_empty,
-        "floor": None if duel.at_floor is None else _figures(duel.at_floor),
-        "without_family": None if duel.without_family is None else _figures(duel.without_family),
-        "bounds": bounds_facts(duel.bounds),
+        **_build_difference(difference),
+        "holm_p": comparison.holm_p,
+        "better_a": difference.better_a,
+        "better_b": difference.better_b,
+        "units_needed": difference.needed,
+        "unscored_a": dict(side_a.unscored),
+        "unscored_b": dict(side_b.unscored),
+        "inapplicable_a": side_a.inapplicable,
+        "inapplicable_b": side_b.inapplicable,
+        "only_a": side_a.only,
+        "only_b": side_b.only,
+        "seats_empty_a": side_a.seats_empty,
+        "seats_empty_b": side_b.seats_empty,
+        "floor": None if comparison.at_floor is None else _build_difference(comparison.at_floor),
+        "without_family": None if comparison.without_family is None else _build_difference(comparison.without_family),
+        "bounds": build_bounds(comparison.bounds),
         "stands_in": paired.stands_in,
-        "family_a": list(paired.side_a.family),
-        "family_b": list(paired.side_b.family),
-        "runs_a": list(paired.side_a.runs),
-        "runs_b": list(paired.side_b.runs),
-        "words": duel.describe(),
+        "family_a": list(side_a.family),
+        "family_b": list(side_b.family),
+        "runs_a": list(side_a.runs),
+        "runs_b": list(side_b.runs),
+        "words": comparison.describe(),
     }
 
 
-def _figures(found: "MeanDifference") -> dict[str, Any]:
+def _build_difference(difference: "MeanDifference") -> dict[str, Any]:
     return {
-        "n": found.n,
-        "units": found.units,
-        "mean_a": found.mean_a,
-        "mean_b": found.mean_b,
-        "difference": found.value,
-        "low": found.low,
-        "high": found.high,
-        "interval": found.method,
-        "p": found.p,
-        "test": found.test,
-        "exact_p": found.exact_p,
-        "detectable": found.detectable,
+        "n": difference.n,
+        "units": difference.units,
+        "mean_a": difference.mean_a,
+        "mean_b": difference.mean_b,
+        "difference": difference.value,
+        "low": difference.low,
+        "high": difference.high,
+        "interval": difference.method,
+        "p": difference.p,
+        "test": difference.test,
+        "exact_p": difference.exact_p,
+        "detectable": difference.detectable,
     }
 
 
-def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the row with its maps as single values, for a spreadsheet."""
-    bounds, scale = row["bounds"] or {}, row["scale"] or (None, None)
-    maps = ("floor", "without_family", "bounds", "scale", "words")
-    flat = {key: value for key, value in row.items() if key not in maps}
-    return {
-        **flat,
-        **{key: _counts(row[key]) for key in ("unscored_a", "unscored_b")},
-        **{key: " ".join(row[key] or ()) for key in ("family_a", "family_b", "runs_a", "runs_b")},
-        "scale_low": scale[0],
-        "scale_high": scale[1],
-        **{
-            f"{name}_{key}": (row[name] or {}).get(key)
-            for name in ("floor", "without_family")
-            for key in ("n", "difference", "low", "high", "p")
-        },
-        "least": bounds.get("low"),
-        "most": bounds.get("high"),
-        "words": row["words"],
-    }
+def _flatten_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the row with its lists and maps as single values, for a spreadsheet."""
+    maps = ("floor", "without_family", "bounds", "scale")
+    flat = {key: value for key, value in row.items() if key not in (*maps, "words")}
+    for key in ("unscored_a", "unscored_b"):
+        flat[key] = _format_counts(row[key] or {})
+    for key in ("family_a", "family_b", "runs_a", "runs_b"):
+        flat[key] = " ".join(row[key] or ())
+    scale_low, scale_high = row["scale"] or (None, None)
+    flat |= {"scale_low": scale_low, "scale_high": scale_high}
+    for name in ("floor", "without_family"):
+        difference = row[name] or {}
+        for key in ("n", "difference", "low", "high", "p"):
+            flat[f"{name}_{key}"] = difference.get(key)
+    bounds = row["bounds"] or {}
+    flat |= {"least": bounds.get("low"), "most": bounds.get("high")}
+    flat["words"] = row["words"]  # last, as it is the longest
+    return flat
 
 
-def _counts(reasons: Mapping[str, int] | None) -> str:
-    return " ".join(f"{reason}={count}" for reason, count in (reasons or {}).items())
+def _format_counts(reasons: Mapping[str, int]) -> str:
+    return " ".join(f"{reason}={count}" for reason, count in reasons.items())
 
 
-def _show_table(rows: Sequence[Mapping[str, Any]], found: "ModelComparison", a: str, b: str, title: str) -> None:
-    shown = [{**row, "p": _p(row["p"]), "holm_p": _p(row["holm_p"])} for row in rows]
-    columns = dict(COLUMNS)
+def _show_table(rows: Sequence[Mapping[str, Any]], comparison: "ModelComparison", title: str) -> None:
+    is_several = len(comparison.benchmarks) > 1
+    table = []
+    for row in rows:
+        table.append({**row, "p": _format_p(row["p"]), "holm_p": _format_p(row["holm_p"])})
+    needed_columns = dict(COLUMNS)
     if all(row["units"] == row["n"] for row in rows):
-        del columns["units"]
-    if len(found.benchmarks) == 1:
-        del columns["holm_p"]
-    fitted = fitting(shown, columns, SPARE if len(found.benchmarks) > 1 else SPARE[:1], folds=True)
-    show_rows(shown, fitted, "table", title=f"{title}: A is {a}, B is {b}", folds=True)
-    if left_out := [words for key, words in columns.items() if key not in fitted]:
-        click.echo(f"Shown in a wider terminal, and with --format csv or json: {', '.join(left_out)}.")
+        del needed_columns["units"]
+    if not is_several:
+        del needed_columns["holm_p"]
+    columns = fitting(table, needed_columns, SPARE if is_several else SPARE[:1], folds=True)
+    show_rows(table, columns, "table", title=title, folds=True)
+    hidden = [heading for key, heading in needed_columns.items() if key not in columns]
+    if hidden:
+        click.echo(f"Shown in a wider terminal, and with --format csv or json: {', '.join(hidden)}.")
+    _explain_columns(is_several)
+    if rows[-1]["benchmark"] == ALL:
+        _explain_overall(comparison)
+    _print_metrics(comparison)
+    for benchmark in comparison.benchmarks:
+        remarks = _list_remarks(benchmark)
+        if remarks:
+            click.echo(f"{benchmark.paired.benchmark}: {'; '.join(remarks)}")
+    provisional = [benchmark.paired.benchmark for benchmark in comparison.benchmarks if benchmark.paired.stands_in]
+    if provisional:
+        click.echo(f"Main metric yet to be judged or measured, another stands here: {', '.join(provisional)}")
+
+
+def _explain_columns(is_several: bool) -> None:
     click.echo("Over the instances that both have a score for. Low and High bound the 95 % interval of A - B.")
-    several = " among the benchmarks shown" if len(found.benchmarks) > 1 else ""
+    among = " among the benchmarks shown" if is_several else ""
     click.echo(
-        f"MDD: four of five such comparisons see a true difference of this size{several}; smaller ones may stay "
+        f"MDD: four of five such comparisons see a true difference of this size{among}; smaller ones may stay "
         "unseen. Without one, no difference could be seen."
     )
-    if len(found.benchmarks) > 1:
+    if is_several:
         click.echo(
             "Holm p: corrected for all benchmarks shown. Words go by it and the interval: up to 0.05 is a difference."
         )
-    if rows[-1]["benchmark"] == ALL:
-        click.echo(
-            f"{ALL.capitalize()}: the mean of {len(found.in_overall)} benchmarks' differences as shares of their "
-            f"metrics' ranges, what a model left without a score itself as the lowest ({', '.join(found.in_overall)})."
-        )
-    metrics: dict[str, list[str]] = {}
-    for duel in found.benchmarks:
-        metric = duel.paired.metric
-        scale = "" if (metric.low, metric.high) == (0, 1) else f" from {metric.low:g} to {metric.high:g}"
-        metrics.setdefault(f"{metric.name}{scale}", []).append(duel.paired.benchmark)
-    click.echo("Metrics: " + "; ".join(f"{name} ({', '.join(benchmarks)})" for name, benchmarks in metrics.items()))
-    for duel in found.benchmarks:
-        if lines := _about(duel):
-            click.echo(f"{duel.paired.benchmark}: {'; '.join(lines)}")
-    if stands_in := [duel.paired.benchmark for duel in found.benchmarks if duel.paired.stands_in]:
-        click.echo(f"Main metric yet to be judged or measured, another stands here: {', '.join(stands_in)}")
 
 
-def _p(value: float | None) -> str | None:
+def _explain_overall(comparison: "ModelComparison") -> None:
+    click.echo(
+        f"{ALL.capitalize()}: the mean of {len(comparison.in_overall)} benchmarks' differences as shares of their "
+        "metrics' ranges, what a model left without a score itself as the lowest "
+        f"({', '.join(comparison.in_overall)})."
+    )
+
+
+def _print_metrics(comparison: "ModelComparison") -> None:
+    """Print each metric with its scale, where that is not 0 to 1, and the benchmarks that it belongs to."""
+    benchmarks_by_metric: dict[str, list[str]] = {}
+    for benchmark in comparison.benchmarks:
+        metric = benchmark.paired.metric
+        name = metric.name
+        if (metric.low, metric.high) != (0, 1):
+            name += f" from {metric.low:g} to {metric.high:g}"
+        benchmarks_by_metric.setdefault(name, []).append(benchmark.paired.benchmark)
+    groups = [f"{name} ({', '.join(benchmarks)})" for name, benchmarks in benchmarks_by_metric.items()]
+    click.echo(f"Metrics: {'; '.join(groups)}")
+
+
+def _format_p(value: float | None) -> str | None:
     if value is None:
         return None
     return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def _about(duel: "BenchmarkComparison") -> list[str]:
-    """Say what a reader should know of one benchmark's row."""
-    paired, lines = duel.paired, []
-    lacking = [
-        f"{sum(reasons.values())} of {model} ({', '.join(f'{n} {why}' for why, n in Counter(reasons).most_common())})"
-        for model, reasons in (("A", paired.side_a.unscored), ("B", paired.side_b.unscored))
-        if reasons
-    ]
-    if lacking:
-        lines.append(f"unscored {' and '.join(lacking)}")
-    if paired.side_a.inapplicable or paired.side_b.inapplicable:
-        lines.append(
-            f"left out as not applicable: {paired.side_a.inapplicable} of A, {paired.side_b.inapplicable} of B"
-        )
-    if paired.side_a.seats_empty or paired.side_b.seats_empty:
-        lines.append(
-            f"without a verdict of some judge: {paired.side_a.seats_empty} of A, {paired.side_b.seats_empty} of B, of "
+def _list_remarks(comparison: "BenchmarkComparison") -> list[str]:
+    """Return the remarks that a reader of one benchmark's row needs."""
+    paired = comparison.paired
+    side_a, side_b = paired.side_a, paired.side_b
+    remarks: list[str] = []
+    unscored = [_describe_unscored("A", side_a.unscored), _describe_unscored("B", side_b.unscored)]
+    if any(unscored):
+        remarks.append(f"unscored {' and '.join(filter(None, unscored))}")
+    if side_a.inapplicable or side_b.inapplicable:
+        remarks.append(f"left out as not applicable: {side_a.inapplicable} of A, {side_b.inapplicable} of B")
+    if side_a.seats_empty or side_b.seats_empty:
+        remarks.append(
+            f"without a verdict of some judge: {side_a.seats_empty} of A, {side_b.seats_empty} of B, of "
             f"{paired.scored} answers; each pair of answers is by the judges of both"
         )
-    if duel.at_floor is not None and duel.at_floor.value is not None:
-        lines.append(f"A - B is {_between(duel.at_floor)} if what a model left without a score itself is the lowest")
-    if duel.bounds is not None and duel.bounds.matters:
-        lines.append(f"whatever is unscored is worth, A - B is {duel.bounds.low:.3f} to {duel.bounds.high:.3f}")
-    if paired.side_a.only or paired.side_b.only:
-        lines.append(f"asked of one alone: {paired.side_a.only} of A, {paired.side_b.only} of B")
-    for model, judges in (("A", paired.side_a.family), ("B", paired.side_b.family)):
-        if judges:
-            lines.append(f"of {model}'s own family are the judges {', '.join(judges)}")
-    if duel.without_family is not None and duel.without_family.value is not None:
-        lines.append(
-            f"without judges of either family A - B is {_between(duel.without_family)}, n {duel.without_family.n}"
+    at_floor, bounds, without_family = comparison.at_floor, comparison.bounds, comparison.without_family
+    if at_floor is not None and at_floor.value is not None:
+        remarks.append(
+            f"A - B is {_format_difference(at_floor)} if what a model left without a score itself is the lowest"
+        )
+    if bounds is not None and bounds.matters:
+        remarks.append(f"whatever is unscored is worth, A - B is {bounds.low:.3f} to {bounds.high:.3f}")
+    if side_a.only or side_b.only:
+        remarks.append(f"asked of one alone: {side_a.only} of A, {side_b.only} of B")
+    if side_a.family:
+        remarks.append(f"of A's own family are the judges {', '.join(side_a.family)}")
+    if side_b.family:
+        remarks.append(f"of B's own family are the judges {', '.join(side_b.family)}")
+    if without_family is not None and without_family.value is not None:
+        remarks.append(
+            f"without judges of either family A - B is {_format_difference(without_family)}, n {without_family.n}"
         )
     if paired.passed_over:
-        lines.append(f"the last run of each counts, {paired.passed_over} earlier passed over")
-    return lines
+        remarks.append(f"the last run of each counts, {paired.passed_over} earlier passed over")
+    return remarks
 
 
-def _between(found: "MeanDifference") -> str:
-    between = "" if found.low is None else f" ({found.low:.3f} to {found.high:.3f})"
-    return f"{found.value:.3f}{between}"
+def _describe_unscored(model: str, reasons: Mapping[str, int]) -> str:
+    """Return the number of a model's unscored instances with their reasons; empty if all have a score."""
+    if not reasons:
+        return ""
+    counts = ", ".join(f"{count} {reason}" for reason, count in Counter(reasons).most_common())
+    return f"{sum(reasons.values())} of {model} ({counts})"
+
+
+def _format_difference(difference: "MeanDifference") -> str:
+    interval = "" if difference.low is None else f" ({difference.low:.3f} to {difference.high:.3f})"
+    return f"{difference.value:.3f}{interval}"
