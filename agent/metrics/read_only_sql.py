@@ -11,14 +11,13 @@ ended in the middle of anything.
 
 import atexit
 import pickle
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import IO, Literal, NoReturn, cast
+from typing import Literal, NoReturn, cast
 
 from agent.errors import BenchmarkError
+from agent.io.worker_process import WorkerProcess
 from agent.metrics import sql_process
 from agent.metrics.sql_process import Cell, Reply, Request, SqlRow
 
@@ -60,16 +59,16 @@ def run_query(
     Raises:
         BenchmarkError: the file is missing or is no SQLite database.
     """
-    return _asked(database, Request(False, str(database.resolve()), sql, now, seconds, max_rows))
+    return _ask(database, Request(False, str(database.resolve()), sql, now, seconds, max_rows))
 
 
 def compiles(database: Path, sql: str) -> bool:
     """Tell whether SQLite would accept a statement of any kind, writing too, without running it."""
     request = Request(True, str(database.resolve()), sql, None, SECONDS, ROWS)
-    return _asked(database, request).ended == "finished"
+    return _ask(database, request).ended == "finished"
 
 
-def _asked(database: Path, request: Request) -> Outcome:
+def _ask(database: Path, request: Request) -> Outcome:
     ended, rows = _PROCESS.ask(request)
     if ended == "missing":
         raise BenchmarkError(f"{database.name}: is missing or is no SQLite database")
@@ -83,59 +82,60 @@ class _Values(pickle.Unpickler):
         raise pickle.UnpicklingError
 
 
-class _Process:
+class _QueryProcess:
     """The process that runs queries; another one takes its place when a query has ended it."""
 
     def __init__(self) -> None:
-        self._child: subprocess.Popen[bytes] | None = None
+        self._process: WorkerProcess | None = None
         self._lock = Lock()
 
     def ask(self, request: Request) -> Reply:
         with self._lock:
-            child = self._child = self._child or _started()
+            process = self._take_process()
             try:
-                pickle.dump(tuple(request), cast(IO[bytes], child.stdin))
-                cast(IO[bytes], child.stdin).flush()
-                return cast(Reply, _Values(cast(IO[bytes], child.stdout)).load())
+                pickle.dump(tuple(request), process.requests)
+                process.requests.flush()
+                return cast(Reply, _Values(process.replies).load())
             except (EOFError, OSError, pickle.UnpicklingError):
-                if self._end() >= 0:  # not by a signal: of itself, which no query brings about
-                    raise _no_process() from None
+                # It may be ending already: its status tells why.
+                if self._end(process, patience_s=0.2) >= 0:  # not by a signal: by itself, which no query brings about
+                    raise _make_start_error() from None
                 return "too_long", ()
             except BaseException:  # Ctrl-C: the reply to this request must not be read as that to the next
-                self._end()
+                self._end(process)
                 raise
+
+    def _take_process(self) -> WorkerProcess:
+        if self._process is not None and self._process.is_dead():  # the system ended it between two queries
+            self._end(self._process)
+        if self._process is None:
+            self._process = _start_process()
+        return self._process
 
     def close(self) -> None:
         """End the process, if there is one."""
         with self._lock:
-            if self._child is not None:
-                self._end()
+            if self._process is not None:
+                self._end(self._process)
 
-    def _end(self) -> int:
-        child, self._child = cast("subprocess.Popen[bytes]", self._child), None
-        with child:  # closes its pipes and waits
-            try:
-                child.wait(timeout=0.2)  # it may be ending already: its status says why
-            except subprocess.TimeoutExpired:
-                child.kill()
-        return child.returncode
+    def _end(self, process: WorkerProcess, patience_s: float = 0.0) -> int:
+        self._process = None
+        return process.end(patience_s)
 
 
-def _started() -> "subprocess.Popen[bytes]":
-    command = [sys.executable, "-I", "-S", str(Path(sql_process.__file__))]
+def _start_process() -> WorkerProcess:
+    # -I and -S: it reads neither the site's packages nor the environment, and starts fast.
     try:
-        return subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd="/"
-        )
+        return WorkerProcess(Path(sql_process.__file__), flags=("-I", "-S"), cwd="/")
     except OSError:
-        raise _no_process() from None
+        raise _make_start_error() from None
 
 
-def _no_process() -> BenchmarkError:
+def _make_start_error() -> BenchmarkError:
     return BenchmarkError(
         "the process that runs SQL queries cannot be started", "Look whether this account may start processes."
     )
 
 
-_PROCESS = _Process()
+_PROCESS = _QueryProcess()
 atexit.register(_PROCESS.close)

@@ -14,10 +14,11 @@ from agent.metrics.rouge import RougeComparison
 def serve(requests: TextIO, replies: TextIO) -> None:
     """Answer requests until there are no more."""
     for line in requests:
-        asked = (
-            RougeComparison(kind, stemmer, tuple(golds), answer) for kind, stemmer, golds, answer in json.loads(line)
-        )
-        replies.write(json.dumps([one.best() for one in asked]) + "\n")
+        figures: list[float] = []
+        for kind, stemmer, golds, answer in json.loads(line):
+            comparison = RougeComparison(kind, stemmer, tuple(golds), answer)
+            figures.append(comparison.best())
+        replies.write(json.dumps(figures) + "\n")
         replies.flush()
 
 

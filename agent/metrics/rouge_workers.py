@@ -1,103 +1,124 @@
 """ROUGE of many answers: in this process while they are few, then in several."""
 
-import contextlib
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import IO, Self, cast
+from dataclasses import dataclass
+from typing import Self
 
+from agent.io.worker_process import WorkerProcess
 from agent.metrics.rouge import RougeComparison
 
 PATIENCE_S = 5.0  # of computing here, some 1,500 notes, before others are started: each takes a second to load
 
 
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """The comparisons that one process computes.
+
+    Attributes:
+        is_sent: whether the process was alive to take them.
+    """
+
+    process: WorkerProcess
+    comparisons: Sequence[RougeComparison]
+    is_sent: bool
+
+
 class RougeWorkers:
     """Computes ROUGE in up to `workers` processes. They end with the `with` block, or with this process.
 
-    A process that cannot be started or dies costs time only: what it was given is computed here.
+    A process that cannot be started or dies costs time only: its share is computed here.
     """
 
     def __init__(self, workers: int, patience_s: float | None = None) -> None:
         self._workers = workers
         self._patience_s = PATIENCE_S if patience_s is None else patience_s
         self._spent_s = 0.0
-        self._children: list[subprocess.Popen[str]] | None = None  # None: not started yet
+        self._processes: list[WorkerProcess] | None = None  # None: not started yet
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for child in self._children or ():
-            _end(child)
-        self._children = []
+        for process in self._processes or ():
+            process.end()
+        self._processes = []
 
     def begin(self, comparisons: Sequence[RougeComparison]) -> Callable[[], list[float]]:
-        """Begin to compute; return what waits for the figures, in the same order. Call that before the next `begin`."""
-        if self._workers > 1 and self._children is None and self._spent_s >= self._patience_s:
-            self._children = [child for _ in range(self._workers) if (child := _started()) is not None]
-        if not self._children:
-            began = time.perf_counter()
-            found = [one.best() for one in comparisons]
-            self._spent_s += time.perf_counter() - began
-            return lambda: found
-        children = tuple(self._children)
-        # Neighbours stay together: the metrics of one answer share the words it was cut into.
-        size = -(-len(comparisons) // len(children))
-        shares = [comparisons[size * number : size * (number + 1)] for number in range(len(children))]
-        asked = [_ask(child, share) for child, share in zip(children, shares, strict=True)]
+        """Begin to compute; return a function that waits for the figures, which come in the order of `comparisons`.
 
-        def gather() -> list[float]:
-            figures: list[float] = []
-            for child, share, is_asked in zip(children, shares, asked, strict=True):
-                reply = _reply(child, len(share)) if is_asked else None
-                if reply is None:
-                    self._lose(child)
-                    reply = [one.best() for one in share]
-                figures += reply
-            return figures
+        Call that function before the next `begin`.
+        """
+        if self._workers > 1 and self._processes is None and self._spent_s >= self._patience_s:
+            self._processes = _start_processes(self._workers)
+        if not self._processes:
+            figures = self._compute_here(comparisons)
+            return lambda: figures
+        shares = _send_shares(self._processes, comparisons)
+        return lambda: self._gather(shares)
 
-        return gather
+    def _compute_here(self, comparisons: Sequence[RougeComparison]) -> list[float]:
+        began = time.perf_counter()
+        figures = [comparison.best() for comparison in comparisons]
+        self._spent_s += time.perf_counter() - began
+        return figures
 
-    def _lose(self, child: "subprocess.Popen[str]") -> None:
-        _end(child)
-        self._children = [other for other in self._children or () if other is not child]
+    def _gather(self, shares: Sequence[_Share]) -> list[float]:
+        figures: list[float] = []
+        for share in shares:
+            reply = _receive(share)
+            if reply is None:
+                self._forget(share.process)
+                reply = [comparison.best() for comparison in share.comparisons]
+            figures += reply
+        return figures
+
+    def _forget(self, process: WorkerProcess) -> None:
+        process.end()
+        self._processes = [running for running in self._processes or () if running is not process]
 
 
-def _started() -> "subprocess.Popen[str] | None":
-    command = [sys.executable, "-P", "-m", "agent.metrics.rouge_process"]
+def _start_processes(workers: int) -> list[WorkerProcess]:
+    """Start as many processes as can be started."""
+    processes: list[WorkerProcess] = []
+    for _ in range(workers):
+        try:
+            processes.append(WorkerProcess("agent.metrics.rouge_process"))
+        except OSError:
+            continue
+    return processes
+
+
+def _send_shares(processes: Sequence[WorkerProcess], comparisons: Sequence[RougeComparison]) -> list[_Share]:
+    # Neighbours stay together: the metrics of one answer share the words it was cut into.
+    size = -(-len(comparisons) // len(processes))  # rounded up
+    shares: list[_Share] = []
+    for number, process in enumerate(processes):
+        portion = comparisons[size * number : size * (number + 1)]
+        shares.append(_Share(process, portion, is_sent=_send(process, portion)))
+    return shares
+
+
+def _send(process: WorkerProcess, comparisons: Sequence[RougeComparison]) -> bool:
+    request = [
+        [comparison.rouge_type, comparison.stemmer, comparison.golds, comparison.answer] for comparison in comparisons
+    ]
+    line = json.dumps(request) + "\n"
     try:
-        return subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            encoding="ascii",
-        )
-    except OSError:
-        return None
-
-
-def _ask(child: "subprocess.Popen[str]", share: Sequence[RougeComparison]) -> bool:
-    line = json.dumps([[one.rouge_type, one.stemmer, one.golds, one.answer] for one in share])
-    try:
-        cast(IO[str], child.stdin).write(line + "\n")
-        cast(IO[str], child.stdin).flush()
+        process.requests.write(line.encode("ascii"))
+        process.requests.flush()
     except OSError:
         return False
     return True
 
 
-def _reply(child: "subprocess.Popen[str]", expected: int) -> list[float] | None:
+def _receive(share: _Share) -> list[float] | None:
+    """Wait for the figures of a share; return None if its process has died."""
+    if not share.is_sent:
+        return None
     try:
-        found: list[float] = json.loads(cast(IO[str], child.stdout).readline())
+        figures: list[float] = json.loads(share.process.replies.readline())
     except (OSError, ValueError):
         return None
-    return found if len(found) == expected else None
-
-
-def _end(child: "subprocess.Popen[str]") -> None:
-    child.kill()  # it holds nothing but what it was given
-    with contextlib.suppress(OSError), child:  # closes its pipes and waits
-        pass
+    return figures if len(figures) == len(share.comparisons) else None

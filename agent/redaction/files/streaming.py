@@ -8,18 +8,16 @@ A row that ends two processes is withheld; the other rows are redacted.
 """
 
 import secrets
-import subprocess
-import sys
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from queue import SimpleQueue
-from typing import IO, Any, Protocol, Self, cast
+from typing import IO, Any, Protocol, Self
 
 from agent.errors import RedactionError
+from agent.io.worker_process import WorkerProcess
 from agent.redaction.files.rows import MOST_LINE, RowTally, RowTask, redact_rows, write_withheld_row
 from agent.redaction.files.worker import EngineChoice, peak_mb, read_frame, write_frame
 from agent.redaction.redacted import Withheld
@@ -157,10 +155,10 @@ class WorkerPool:
         self._opening = {"engine": {**asdict(choice), "key": key}, "task": asdict(task)}
         self._task = task
         self._threads = ThreadPoolExecutor(count, thread_name_prefix="redact")
-        self._idle: SimpleQueue[_Process | None] = SimpleQueue()
+        self._idle: SimpleQueue[_RedactionProcess | None] = SimpleQueue()
         for _ in range(count):
             self._idle.put(None)  # each starts with its first portion
-        self._all: list[_Process] = []
+        self._all: list[_RedactionProcess] = []
         self._closed = False
         self.opening_cpu_s = 0.0  # processor seconds that the last process took to open its engine
 
@@ -219,7 +217,7 @@ class WorkerPool:
         tally = RowTally(**{**head["tally"], "withheld": Counter(head["tally"]["withheld"])})
         return RedactedPortion(lines, tally, head["cpu_s"], head["peak_mb"])
 
-    def _take_idle(self) -> "_Process":
+    def _take_idle(self) -> "_RedactionProcess":
         """Wait for an idle process; start one in the place of a process that ended or was never started."""
         process = self._idle.get()
         if process is not None and process.is_dead():
@@ -227,13 +225,13 @@ class WorkerPool:
             process = None
         return process or self._start_process()
 
-    def _forget(self, process: "_Process") -> None:
+    def _forget(self, process: "_RedactionProcess") -> None:
         process.end()
         self._all.remove(process)
 
-    def _start_process(self) -> "_Process":
+    def _start_process(self) -> "_RedactionProcess":
         try:
-            process = _Process()
+            process = _RedactionProcess()
             self._all.append(process)
             ready = process.ask(self._opening)
             if ready is None:
@@ -246,39 +244,22 @@ class WorkerPool:
         return process
 
 
-class _Process:
-    """One worker process, and its pipes."""
+class _RedactionProcess(WorkerProcess):
+    """A process that redacts portions. It holds only the portion that it redacts."""
 
     def __init__(self) -> None:
-        command = [sys.executable, "-P", "-m", "agent.redaction.files.worker"]
         try:
-            self._child = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-            )
+            super().__init__("agent.redaction.files.worker")
         except OSError as error:
             raise RedactionError(f"a process that redacts cannot be started ({error.strerror})") from error
 
     def ask(self, head: Mapping[str, object], lines: Sequence[bytes] = ()) -> tuple[dict[str, Any], list[bytes]] | None:
         """Send a frame and return the one that answers it; None when the process is dead."""
         try:
-            write_frame(cast(IO[bytes], self._child.stdin), head, lines)
+            write_frame(self.requests, head, lines)
         except OSError:
             return None
-        return read_frame(cast(IO[bytes], self._child.stdout))
-
-    def is_dead(self) -> bool:
-        """Tell whether the process has ended."""
-        return self._child.poll() is not None
-
-    def kill(self) -> None:
-        """Kill the process: it holds only its portion."""
-        self._child.kill()
-
-    def end(self) -> None:
-        """End the process, and close its pipes."""
-        self._child.kill()
-        with suppress(OSError), self._child:  # closes its pipes and waits
-            pass
+        return read_frame(self.replies)
 
 
 def _raise_error(head: dict[str, Any]) -> None:

@@ -14,7 +14,7 @@ from agent.catalog.benchmark import load_benchmark
 from agent.datasets.load import load_instances, locate_dataset
 from agent.errors import BenchmarkError
 from agent.io.packaged import shipped
-from agent.metrics import score
+from agent.metrics import read_only_sql, score
 from agent.metrics.ehr_sql import NOW, repaired, same_result, written_query
 from agent.metrics.read_only_sql import run_query
 from agent.vocabulary import Instance, Message, Reason, Reference, Unscored
@@ -148,7 +148,7 @@ def test_the_process_that_runs_queries_ends_with_the_agent_also_when_it_is_kille
     script = (
         "import os, signal; from pathlib import Path; from agent.metrics import read_only_sql as r\n"
         f"r.run_query(Path({str(database)!r}), 'select 1')\n"
-        "print(r._PROCESS._child.pid, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
+        "print(r._PROCESS._process._child.pid, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
     )
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=30)
     child = Path("/proc") / found.stdout.strip()
@@ -158,6 +158,14 @@ def test_the_process_that_runs_queries_ends_with_the_agent_also_when_it_is_kille
             return
         time.sleep(0.1)
     pytest.fail("it is still there")
+
+
+def test_a_process_that_is_killed_between_two_queries_costs_no_query(database):
+    assert run_query(database, "select 1").rows == ((1,),)
+    child = read_only_sql._PROCESS._process._child
+    child.kill()
+    child.wait()
+    assert run_query(database, "select 2").rows == ((2,),)
 
 
 def test_a_query_that_returns_a_million_rows_is_valid_and_wrong_and_not_kept(database, asked):

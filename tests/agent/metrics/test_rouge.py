@@ -73,28 +73,28 @@ def test_several_processes_give_the_same_figures_in_the_same_order():
     with RougeWorkers(2, patience_s=0) as workers:
         for size in (0, 1, 2, 52):
             assert workers.begin(COMPARISONS[:size])() == FIGURES[:size]
-        children = list(workers._children)
-        assert len(children) == 2
-    assert all(child.returncode is not None for child in children)  # none is left behind
+        processes = list(workers._processes)
+        assert len(processes) == 2
+    assert all(process.is_dead() for process in processes)  # none still runs
 
 
 def test_few_answers_start_no_process():
     with RougeWorkers(8) as workers:
         assert workers.begin(COMPARISONS)() == FIGURES
-        assert workers._children is None
+        assert workers._processes is None
 
 
 @pytest.mark.usefixtures("without_scipy")
 def test_a_process_that_is_killed_costs_no_figure():
     with RougeWorkers(2, patience_s=0) as workers:
         workers.begin(COMPARISONS[:2])()
-        first, second = workers._children
-        os.kill(first.pid, signal.SIGKILL)
-        first.wait()
+        first, second = workers._processes
+        os.kill(first._child.pid, signal.SIGKILL)
+        first._child.wait()
         assert workers.begin(COMPARISONS)() == FIGURES
-        assert workers._children == [second]
+        assert workers._processes == [second]
         wait_for = workers.begin(COMPARISONS)
-        os.kill(second.pid, signal.SIGKILL)  # while it works
+        os.kill(second._child.pid, signal.SIGKILL)  # while it works
         assert wait_for() == FIGURES
         assert workers.begin(COMPARISONS)() == FIGURES  # from here on in this process
 
@@ -113,7 +113,7 @@ def test_processes_end_with_the_one_that_started_them_however_it_ends():
         "from agent.metrics.rouge_workers import RougeWorkers\n"
         "workers = RougeWorkers(2, patience_s=0)\n"
         "workers.begin([RougeComparison('rouge1', True, ('a',), 'a')] * 4)()\n"
-        "print(*[child.pid for child in workers._children], flush=True)\n"
+        "print(*[process._child.pid for process in workers._processes], flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -120,14 +120,14 @@ def test_a_process_that_is_killed_costs_time_and_no_row(processes: WorkerPool):
 def test_a_row_that_no_process_survives_is_withheld_and_the_others_go_on(
     processes: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ):
-    ask = streaming._Process.ask
+    ask = streaming._RedactionProcess.ask
 
     def dying(self: Any, head: Any, lines: Any = ()) -> Any:
         if any(b"4471003" in line for line in lines):
             self.kill()
         return ask(self, head, lines)
 
-    monkeypatch.setattr(streaming._Process, "ask", dying)
+    monkeypatch.setattr(streaming._RedactionProcess, "ask", dying)
     written: list[bytes] = []
     (part,) = redact_stream([case(number) for number in range(5)], written.append, processes)
     shown = [json.loads(line) for line in written]
