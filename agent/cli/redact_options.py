@@ -38,17 +38,17 @@ def chosen(level: Literal["default", "strict"] | None, language: str | None, pol
         ConfigError, StoreError: there is no such site, or its key cannot be read.
     """
     from agent.redaction.files.worker import EngineChoice
-    from agent.redaction.policy.policy import policy_for
+    from agent.redaction.policy.policy import choose_policy
 
     if policy is not None and level is not None:
         raise RedactionError("--level and --policy both say what is taken", "Give one of them.")
     site = _named_site()
     if site is None:
-        return EngineChoice(policy or policy_for(level or "default", language), str(Path.cwd()), language)
+        return EngineChoice(policy or choose_policy(level or "default", language), str(Path.cwd()), language)
     key = site.surrogate_key().hex()
     if (level, language, policy) == (None, None, None):
         return EngineChoice(site.settings.redaction_policy, str(site.directory.absolute()), key=key)
-    return EngineChoice(policy or policy_for(level or "default", language), str(Path.cwd()), language, key=key)
+    return EngineChoice(policy or choose_policy(level or "default", language), str(Path.cwd()), language, key=key)
 
 
 def _named_site() -> "Site | None":

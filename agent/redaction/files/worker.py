@@ -52,14 +52,14 @@ class EngineChoice:
         ):  # one thread each: several processes redact at once, on small matrices
             os.environ.setdefault(f"{library}_NUM_THREADS", "1")
         from agent.redaction.engine import build_engine, open_engine
-        from agent.redaction.policy.policy import load_policy, with_models
+        from agent.redaction.policy.policy import load_policy, replace_models
 
         directory = Path(self.directory) if self.directory is not None else None
         key = bytes.fromhex(self.key) if self.key is not None else None
         if self.models is None:
             engine = open_engine(self.policy, directory, language=self.language, key=key)
         else:
-            engine = build_engine(with_models(load_policy(self.policy, directory, self.language), self.models), key)
+            engine = build_engine(replace_models(load_policy(self.policy, directory, self.language), self.models), key)
         engine.limit_cache(_CACHED_DETECTIONS)
         return engine
 

@@ -1,4 +1,4 @@
-"""Redaction policies: what must be found, and the limits past which a field is withheld."""
+"""Redaction policies: the identifiers to detect, their replacements, and the limits past which a field is withheld."""
 
 import re
 from collections.abc import Sequence
@@ -31,6 +31,7 @@ _EXPECTED = "docs/redaction-policies.md has every key and what it may hold."
 NAME_PATTERN = r"^[a-z][a-z0-9_]{0,63}$"
 
 
+_Location = tuple[int | str, ...]  # of a value in a policy file: ("models", 0, "path")
 _Entry = Annotated[str, Field(min_length=2, max_length=100), AfterValidator(check_entry)]
 Entries = Annotated[tuple[_Entry, ...], Field(max_length=50_000)]
 
@@ -47,9 +48,9 @@ class OwnRecognizer(BaseModel):
     """A pattern of the site's own.
 
     Attributes:
-        entity: what a match is.
-        pattern: a regular expression of the `regex` module; case counts unless it begins with (?i), and \\K drops what
-            is before it.
+        entity: of every match.
+        pattern: a regular expression of the `regex` module; case counts unless it begins with (?i), and \\K drops the
+            text before it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -58,7 +59,7 @@ class OwnRecognizer(BaseModel):
 
     @field_validator("pattern")
     @classmethod
-    def _works(cls, pattern: str) -> str:
+    def _check_pattern(cls, pattern: str) -> str:
         check_pattern(pattern)
         return pattern
 
@@ -67,9 +68,9 @@ class OtherModel(BaseModel):
     """A model made elsewhere, or trained here on the site's own texts.
 
     Attributes:
-        kind: what loads it; "intramural" is one that `redact train` wrote.
+        kind: the library that loads it; "intramural" is a model that `redact train` wrote.
         path: its folder, absolute.
-        labels: what its labels mean here; None: nothing that identifies.
+        labels: the entity of each of its labels; None: a label that identifies nobody.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -83,14 +84,14 @@ class RedactionPolicy(BaseModel):
 
     Attributes:
         languages: of the texts; the recognisers of all of them look at every text.
-        operators: what is written for an entity, by entity, and by "default" for those that are not named: see
-            `operators_of`. Tags where nothing is said.
+        operators: by entity, how it is replaced; "default" is for entities that are not named. See `list_operators`.
+            An entity without an operator becomes a tag.
         recognizers: patterns of the site's own.
-        models: whose findings are united with those of the rules. Without "shipped", the package's own, the others
+        models: whose detections are united with those of the rules. Without "shipped", the package's own, the others
             must have been admitted (see `agent.redaction.models.admission`).
-        deny: words that are always taken out, by what they are.
-        allow: words that no finding may consist of, unless they are known to name one of the record's people.
-        threshold: the confidence, 0 to 1, that a finding must reach.
+        deny: words that are always replaced, by entity.
+        allow: words of which no detection may consist, unless they are known to name one of the record's people.
+        threshold: the confidence, 0 to 1, that a detection must reach.
         outside_judges: whether text redacted by this policy may be sent to judges outside (`outside_judge_hosts` in
             site.yaml names them).
     """
@@ -112,37 +113,40 @@ class RedactionPolicy(BaseModel):
 
     @field_validator("languages", "entities")
     @classmethod
-    def _once(cls, values: tuple[str, ...]) -> tuple[str, ...]:
-        if twice := sorted({value for value in values if values.count(value) > 1}):
-            raise ValueError(f"{', '.join(twice)} is listed twice")
+    def _check_unique(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        repeated = sorted({value for value in values if values.count(value) > 1})
+        if repeated:
+            raise ValueError(f"{', '.join(repeated)} is listed twice")
         return values
 
     @field_validator("entities")
     @classmethod
-    def _needed(cls, entities: tuple[Entity, ...]) -> tuple[Entity, ...]:
-        if missing := [entity for entity in NEEDED if entity not in entities]:
+    def _check_needed(cls, entities: tuple[Entity, ...]) -> tuple[Entity, ...]:
+        missing = [entity for entity in NEEDED if entity not in entities]
+        if missing:
             raise ValueError(f"every policy must ask for {', '.join(missing)}")
         return entities
 
     @field_validator("operators")
     @classmethod
-    def _known(cls, operators: dict[str, str]) -> dict[str, str]:
+    def _check_operators(cls, operators: dict[str, str]) -> dict[str, str]:
         for entity, operator in operators.items():
             if entity != "default" and entity not in get_args(Entity):
                 raise ValueError(f"{entity[:40]} is no entity")
-            if operator not in operators_of(entity):
-                raise ValueError(f"{entity}: expected {' or '.join(operators_of(entity))}")
+            if operator not in list_operators(entity):
+                raise ValueError(f"{entity}: expected {' or '.join(list_operators(entity))}")
         return operators
 
     @model_validator(mode="after")
-    def _asked_for(self) -> "RedactionPolicy":
+    def _check_entities_named(self) -> "RedactionPolicy":
         named: dict[str, set[str]] = {
             "operators": set(self.operators) - {"default"},
-            "recognizers": {own.entity for own in self.recognizers},
+            "recognizers": {recognizer.entity for recognizer in self.recognizers},
             "deny": set(self.deny),
         }
-        for key, used in named.items():
-            if stray := sorted(used - set(self.entities)):
+        for key, entities in named.items():
+            stray = sorted(entities - set(self.entities))
+            if stray:
                 raise ValueError(f"{key}: {', '.join(stray)} is not among the entities of this policy")
         return self
 
@@ -151,20 +155,20 @@ class RedactionPolicy(BaseModel):
         """The models that are not the package's own."""
         return tuple(model for model in self.models if isinstance(model, OtherModel))
 
-    def operator(self, entity: str) -> str:
-        """Return what is done to `entity`: one of `operators_of(entity)`."""
+    def choose_operator(self, entity: str) -> str:
+        """Return the operator of `entity`: one of `list_operators(entity)`."""
         chosen = self.operators.get(entity)
         if chosen is None and self.operators.get("default") == "surrogate":
             chosen = {"DATE": "shift", "AGE": "cap"}.get(entity, "surrogate")
-        return chosen if chosen in operators_of(entity) else "tag"
+        return chosen if chosen in list_operators(entity) else "tag"
 
     @property
     def keyed_operators(self) -> bool:
-        """Whether anything written depends on the site's key."""
-        return bool({"surrogate", "shift"} & {self.operator(entity) for entity in self.entities})
+        """Whether any replacement depends on the site's key."""
+        return bool({"surrogate", "shift"} & {self.choose_operator(entity) for entity in self.entities})
 
 
-def operators_of(entity: str) -> tuple[str, ...]:
+def list_operators(entity: str) -> tuple[str, ...]:
     """Return the operators that `entity` can have; "default" is an entity here."""
     match entity:
         case "DATE":
@@ -177,16 +181,16 @@ def operators_of(entity: str) -> tuple[str, ...]:
             return ("tag", "surrogate")
 
 
-def with_models(policy: RedactionPolicy, models: Sequence[object]) -> RedactionPolicy:
+def replace_models(policy: RedactionPolicy, models: Sequence[object]) -> RedactionPolicy:
     """Return `policy` with other models, written as in a policy file.
 
     Raises:
-        RedactionError: one of them is none; names it.
+        RedactionError: one of them is not a model; names it.
     """
     try:
         return RedactionPolicy.model_validate({**policy.model_dump(), "models": models})
     except ValidationError as error:
-        raise _wrong("models", error) from None
+        raise _make_error("models", error) from None
 
 
 def load_policy(name: str, directory: Path | None = None, language: str | None = None) -> RedactionPolicy:
@@ -198,10 +202,10 @@ def load_policy(name: str, directory: Path | None = None, language: str | None =
         language: of the texts ("es"), in place of those that the policy names.
 
     Raises:
-        RedactionError: there is no such policy, its file is not a policy (names the file and the key), or nothing here
-            reads that language.
+        RedactionError: the policy is missing, its file is not a policy (names the file and the key), or the language is
+            unknown.
     """
-    path = _policy_path(name, directory)
+    path = _locate_policy(name, directory)
     try:
         content = parse_yaml(path.read_bytes(), Path(path.name), RedactionError)
         policy = RedactionPolicy.model_validate(content)
@@ -212,50 +216,59 @@ def load_policy(name: str, directory: Path | None = None, language: str | None =
             f"Name one of {known}, or a file of your own that ends in .yaml.",
         ) from None
     except ValidationError as error:
-        raise _wrong(f"redaction policy {path.name}", error) from None
-    return policy if language is None else policy.model_copy(update={"languages": (_language(language),)})
+        raise _make_error(f"redaction policy {path.name}", error) from None
+    if language is None:
+        return policy
+    return policy.model_copy(update={"languages": (_check_language(language),)})
 
 
-def policy_for(level: Literal["default", "strict"], language: str | None = None) -> str:
-    """Return the name of the shipped policy for texts in `language` (None: English), by how much it takes.
+def choose_policy(level: Literal["default", "strict"], language: str | None = None) -> str:
+    """Return the name of the shipped policy for texts in `language` (None: English), by how strict it is.
 
-    What is not English is held to the GDPR, which takes all that can be found there, at either level.
+    Texts in another language than English are held to the GDPR at either level, under which all entities are replaced.
     """
     if language not in (None, "en"):
         return "gdpr"
     return "strict" if level == "strict" else "hipaa_safe_harbor"
 
 
-def _wrong(what: str, error: ValidationError) -> RedactionError:
-    """Say what is wrong, and where. What is wrong may be a name on a list of the site's: pydantic would quote it."""
-    found = [(one["loc"], one["msg"]) for one in error.errors()]
-    # Of a model that is none pydantic tells how it is not each of the two things that it could be.
-    model = [(place, message) for place, message in found if place[2:3] == ("OtherModel",)]
-    found = [one for one in found if one[0][:1] != ("models",) or not model] + model
-    return RedactionError(f"{what}: " + "; ".join(_problem(place, message) for place, message in found), _EXPECTED)
+def _make_error(subject: str, error: ValidationError) -> RedactionError:
+    """Return the error that names each wrong key.
+
+    The values are not quoted, as pydantic would: one may be a name on a list of the site's.
+    """
+    problems: list[tuple[_Location, str]] = [(detail["loc"], detail["msg"]) for detail in error.errors()]
+    problems_of_model = [(location, message) for location, message in problems if location[2:3] == ("OtherModel",)]
+    if problems_of_model:
+        # A model may be a word or a folder, and pydantic reports why it is neither. A folder was meant.
+        problems_elsewhere = [(location, message) for location, message in problems if location[:1] != ("models",)]
+        problems = problems_elsewhere + problems_of_model
+    descriptions = [_describe_problem(location, message) for location, message in problems]
+    return RedactionError(f"{subject}: " + "; ".join(descriptions), _EXPECTED)
 
 
-def _problem(place: tuple[int | str, ...], message: str) -> str:
-    where = ".".join(str(part) for part in place if part not in ("[key]", "OtherModel"))
+def _describe_problem(location: _Location, message: str) -> str:
+    """Return the key and its problem, in the words of this program."""
+    message = message.removeprefix("Value error, ")
     message = message.replace("String should match pattern '^/'", "expected the absolute path of a folder")
     message = message.replace("Extra inputs are not permitted", "there is no such key")
-    return f"{f'{where}: ' if where else ''}{message.removeprefix('Value error, ')}"
+    key = ".".join(str(part) for part in location if part not in ("[key]", "OtherModel"))
+    return f"{key}: {message}" if key else message
 
 
-def _language(name: str) -> Language:
-    for known in get_args(Language):
-        if name == known:
-            return cast("Language", known)
+def _check_language(name: str) -> Language:
+    if name in get_args(Language):
+        return cast("Language", name)
     raise RedactionError(
         f"texts in the language {name[:20]!r} cannot be redacted", f"Known languages: {', '.join(get_args(Language))}."
     )
 
 
-def _policy_path(name: str, directory: Path | None) -> Path:
+def _locate_policy(name: str, directory: Path | None) -> Path:
     if name.endswith(".yaml"):
         path = Path(name) if directory is None else directory / name
         if not path.is_absolute() and directory is None:
-            raise RedactionError(f"redaction policy {path.name}: it is not said from which folder its name is read")
+            raise RedactionError(f"redaction policy {path.name}: a relative name needs the folder that it is read from")
         return path
     if not re.fullmatch(NAME_PATTERN, name):
         raise RedactionError(

@@ -1,14 +1,14 @@
-"""What a site adds to a policy: patterns, words always taken out, words never taken out. Checked when it is read."""
+"""A site's additions to a policy: patterns, words always replaced, words never replaced. Checked when they are read."""
 
 import itertools
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import regex
 
 from agent.redaction.deadline import Deadline
 
-_PROBE = 20_000  # characters: what recognisers look at together
+_PROBE = 20_000  # characters: as many as recognisers read together
 _PROBE_SECONDS = 0.5  # a pattern whose time grows with the text takes some milliseconds; one that explodes never ends
 _WORD = regex.compile(r"[\p{L}\p{M}\d]+")
 _LITERAL = regex.compile(r"(?<!\\)[A-Za-z0-9 _/:#-]{2,}")
@@ -25,9 +25,10 @@ def check_pattern(pattern: str) -> None:
     try:
         compiled = regex.compile(pattern, regex.MULTILINE)
     except (regex.error, RecursionError, OverflowError) as error:
-        at = getattr(error, "pos", None)
-        raise ValueError(f"not a regular expression{'' if at is None else f' (at character {at + 1})'}") from None
-    for probe in _probes(pattern):
+        position = getattr(error, "pos", None)
+        where = "" if position is None else f" (at character {position + 1})"
+        raise ValueError(f"not a regular expression{where}") from None
+    for probe in _make_probes(pattern):
         try:
             for match in compiled.finditer(probe, timeout=_PROBE_SECONDS):
                 if match.group() == "":
@@ -40,7 +41,7 @@ def check_pattern(pattern: str) -> None:
 
 
 def find_pattern(pattern: str) -> Callable[[str, Deadline], Iterator[tuple[int, int]]]:
-    """Return what yields the places of a pattern in folded text."""
+    """Return a function that yields where a pattern matches in folded text."""
     compiled = regex.compile(pattern, regex.MULTILINE)
 
     def find(text: str, deadline: Deadline) -> Iterator[tuple[int, int]]:
@@ -58,62 +59,65 @@ def check_entry(entry: str) -> str:
     words = list(_WORD.finditer(entry))
     if not words or words[0].start() != 0 or words[-1].end() != len(entry):
         raise ValueError("expected whole words: a letter or digit first and last")
-    if any(next_.start() - word.end() > _JOINT for word, next_ in itertools.pairwise(words)):
+    if not _are_close([word.span() for word in words]):
         raise ValueError(f"expected at most {_JOINT} characters between two words")
     return entry
 
 
-_LOOKED_AT = 1_000  # words between two looks at the clock
+_WORDS_PER_CHECK = 1_000  # words between two checks of the deadline
 
 
 class Phrases:
-    """Entries, found as whole words in any case; whatever joins their words in the text."""
+    """Entries of a list, searched for as whole words in any case, with any characters between the words."""
 
     def __init__(self, entries: Iterable[str]) -> None:
         self._lengths: dict[str, set[int]] = {}  # of the entries that begin with a word
         self._whole: set[tuple[str, ...]] = set()
         for entry in entries:
-            words = _words(entry)
+            words = _split_words(entry)
             self._whole.add(words)
             self._lengths.setdefault(words[0], set()).add(len(words))
 
     def __bool__(self) -> bool:
-        """Whether there are any."""
+        """Whether there is any entry."""
         return bool(self._whole)
 
     def __contains__(self, value: str) -> bool:
         """Whether `value` is an entry, and nothing more."""
-        return _words(value) in self._whole
+        return _split_words(value) in self._whole
 
     def find(self, text: str, deadline: Deadline) -> Iterator[tuple[int, int]]:
-        """Yield the places of entries in folded text.
+        """Yield where entries stand in folded text.
 
         Raises:
             TimeoutError: the deadline passed.
         """
-        places = [match.span() for match in _WORD.finditer(text, timeout=deadline.left())]
-        words = [text[start:end].casefold() for start, end in places]
+        stretches = [match.span() for match in _WORD.finditer(text, timeout=deadline.left())]
+        words = [text[start:end].casefold() for start, end in stretches]
         for first, word in enumerate(words):
-            if not first % _LOOKED_AT:
+            if not first % _WORDS_PER_CHECK:
                 deadline.left()
             for length in self._lengths.get(word, ()):
-                last = first + length - 1
-                if tuple(words[first : last + 1]) in self._whole and all(
-                    places[nth + 1][0] - places[nth][1] <= _JOINT for nth in range(first, last)
-                ):
-                    yield places[first][0], places[last][1]
+                end = first + length
+                if tuple(words[first:end]) in self._whole and _are_close(stretches[first:end]):
+                    yield stretches[first][0], stretches[end - 1][1]
 
 
-def _words(text: str) -> tuple[str, ...]:
+def _are_close(stretches: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether each stretch begins soon after the one before it."""
+    return all(following[0] - stretch[1] <= _JOINT for stretch, following in itertools.pairwise(stretches))
+
+
+def _split_words(text: str) -> tuple[str, ...]:
     return tuple(word.casefold() for word in _WORD.findall(unicodedata.normalize("NFKC", text)))
 
 
-def _probes(pattern: str) -> Iterator[str]:
+def _make_probes(pattern: str) -> Iterator[str]:
     """Yield texts that make a pattern with nested or neighbouring repetitions try for long."""
     literals = _LITERAL.findall(pattern)
     units = ["a", "A", "0", " ", "-", "a ", "Ab ", "0 ", "a0", "A0-", "a.", "a@a.", "12/", "word, ", "Name: Ab Cd\n"]
     units += [*literals, "".join(literals) or "a", *(literal + "0" for literal in literals)]
-    # Searching gives up at once in a text without what a match must end in: so there it is, out of reach.
+    # A search gives up at once in a text without the characters that a match must end in. So they stand at the end.
     end = "\x7f" + "\x7f".join(dict.fromkeys([*pattern, *literals, _META.sub("", pattern)]))
     for unit in dict.fromkeys(units):
         yield (unit * (_PROBE // len(unit) + 1))[:_PROBE] + end

@@ -99,7 +99,7 @@ class RecordOperators:
             after: the character after it.
         """
         replacement: str | None = None
-        match self._operators.policy.operator(entity):
+        match self._operators.policy.choose_operator(entity):
             case "surrogate" if self._surrogates is not None:
                 if entity == "NAME":
                     person = self._people.find_person(value)

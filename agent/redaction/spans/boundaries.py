@@ -81,16 +81,16 @@ _SMALL = regex.compile(r"\p{Lu}\p{Ll}")
 _VOWEL = regex.compile(r"[AEIOUY]")
 
 
-def _words(text: str) -> frozenset[str]:
+def _read_words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_SUFFIXES = _words(
+_SUFFIXES = _read_words(
     "JR SR II III IV MD RN NP PA DO DDS DMD PHD LPN BSN MSN CNM CRNA DNP PT OT RD MS MA FACS FACP FNP APRN LCSW ARNP"
     " PHARMD MPH MBBS RPH CNA LVN DPM DPT"
 )
 # Clinical abbreviations with a vowel; those without one are known by that.
-_ABBREVIATIONS = _words(
+_ABBREVIATIONS = _read_words(
     "AAA ABG ACE ACS ADHD ADHF ADL AED AF AFIB AICD AIDS AKI ALS ALT AMA AMI AP APAP ARDS ARF AS ASA ASD AST AVR BAL"
     " BIPAP CABG CAD CHEM COPD COVID CPAP CTA CVA DOA DOE DOI EBL ECG ECHO ECMO ED EDH EEG EF EGD EKG EMG EMS ENT ER"
     " ERCP ESI ESRD ETA ETOH FNA GERD GI GU HEENT HIV HOB IBD IBS ICD ICU IMRT INR IP IUD IUP IV IVC IVF IVIG LAR LOC"
@@ -136,26 +136,34 @@ def _split_phones(span: Span, text: str) -> Iterator[Span]:
 
 
 def _expand_number(span: Span, text: str) -> Span:
-    match span.entity:
-        case "ADDRESS":
-            return _expand_address(span, text)
-        case "FACILITY":  # a number of several groups that was taken for one
-            return Span(span.start, _end_of_groups(span, text), span.entity)
-    start, end = span.start, span.end
+    """Return a detection with the groups of its number before and after it."""
+    if span.entity == "ADDRESS":
+        return _expand_address(span, text)
+    if span.entity == "FACILITY":  # a number of several groups that was taken for one
+        return Span(span.start, _find_end_of_groups(span, text), span.entity)
+    start = _find_start_of_number(span, text)
+    if span.entity in ("VEHICLE", "LICENSE"):
+        state = _STATE_BEFORE.search(text, max(0, start - 4), start)
+        start = state.start() if state else start
+    return Span(start, _find_end_of_number(span, text), span.entity)
+
+
+def _find_start_of_number(span: Span, text: str) -> int:
+    start = span.start
+    if start == 0 or text[start - 1] not in "-_":
+        return start
+    before = _GROUPS_BEFORE.search(text, max(0, start - _REACH), start)
+    return int(before.start()) if before else start
+
+
+def _find_end_of_number(span: Span, text: str) -> int:
+    end = span.end
     after = _GROUPS_AFTER.match(text, end, end + _REACH)
     if after is None and text[end - 1 : end] in ("-", "_"):
         after = _GROUPS_AFTER.match(text, end - 1, end + _REACH)
     if after is not None:
-        end = after.end()
-    elif span.entity != "PHONE":
-        end = _end_of_groups(span, text)
-    if start and text[start - 1] in "-_":
-        before = _GROUPS_BEFORE.search(text, max(0, start - _REACH), start)
-        start = before.start() if before else start
-    if span.entity in ("VEHICLE", "LICENSE"):
-        state = _STATE_BEFORE.search(text, max(0, start - 4), start)
-        start = state.start() if state else start
-    return Span(start, end, span.entity)
+        return int(after.end())
+    return end if span.entity == "PHONE" else _find_end_of_groups(span, text)
 
 
 def _expand_address(span: Span, text: str) -> Span:
@@ -169,7 +177,7 @@ def _expand_address(span: Span, text: str) -> Span:
     return Span(start, end, span.entity)
 
 
-def _end_of_groups(span: Span, text: str) -> int:
+def _find_end_of_groups(span: Span, text: str) -> int:
     """Return where the last group of digits ends that a space divides from a detection of such groups."""
     if not _IN_GROUPS.search(text, span.start, span.end):
         return span.end
@@ -234,38 +242,61 @@ def _find_lone_brackets(start: int, end: int, text: str) -> list[int]:
 
 
 def _trim_ends(start: int, end: int, entity: str, text: str) -> tuple[int, int]:
-    abbreviation = _ABBREVIATED_DATE if entity == "DATE" else _ABBREVIATED
-    while True:
-        before = start, end
-        if (edge := _BEGIN.match(text, start, end)) is not None:
-            start = edge.end()
-        if (edge := _END.search(text, start, end)) is not None:
-            end = edge.start()
-        if entity in _NUMBERS and (label := _LABELS.match(text, start, end)) is not None:
-            start = label.end()
-        if start < end and text[end - 1] == "." and not abbreviation.search(text, start, end):
+    """Return a stretch without punctuation, labels and statements at its ends; empty or reversed if nothing is left."""
+    while start < end:
+        trimmed_start, trimmed_end = _trim_once(start, end, entity, text)
+        if (trimmed_start, trimmed_end) == (start, end):
+            break
+        start, end = trimmed_start, trimmed_end
+    return start, end
+
+
+def _trim_once(start: int, end: int, entity: str, text: str) -> tuple[int, int]:
+    edge = _BEGIN.match(text, start, end)
+    if edge is not None:
+        start = edge.end()
+    edge = _END.search(text, start, end)
+    if edge is not None:
+        end = edge.start()
+    if entity in _NUMBERS:
+        label = _LABELS.match(text, start, end)
+        start = start if label is None else label.end()
+    if start < end and text[end - 1] == ".":
+        abbreviation = _ABBREVIATED_DATE if entity == "DATE" else _ABBREVIATED
+        if not abbreviation.search(text, start, end):
             end -= 1
-        if entity == "NAME":
-            end = _end_of_name(start, end, text)
-        if (start, end) == before or start >= end:
-            return start, end
+    if entity == "NAME":
+        end = _find_end_of_name(start, end, text)
+    return start, end
 
 
-def _end_of_name(start: int, end: int, text: str) -> int:
+def _find_end_of_name(start: int, end: int, text: str) -> int:
     """Return where a name ends before a statement about the person; after a degree."""
-    if _ENDS_IN_LETTER.search(text, start, end) and (degree := _REST_OF_DEGREE.match(text, end, end + 5)):
-        return int(degree.end())
+    if _ENDS_IN_LETTER.search(text, start, end):
+        degree = _REST_OF_DEGREE.match(text, end, end + 5)
+        if degree is not None:
+            return int(degree.end())
     statement = _STATEMENT_AFTER_NAME.search(text, start, end)
     if statement is not None:
-        # "Do" is also a family name. In capitals "ANNA DO" is one, unless "NOT" follows.
-        in_capitals = _SMALL.search(text, start, statement.start()) is None
-        is_surname = in_capitals and statement.group().strip(" ,\n") == "DO" and not text.startswith(" NOT", end)
-        return end if is_surname else int(statement.start())
-    last = _LAST_WORD.search(text, start, end)
-    if last is None or last.group(2) in _SUFFIXES:
-        return end
-    word = last.group(2)
-    is_clinical = word in _ABBREVIATIONS or (len(word) > 2 and not _VOWEL.search(word))
-    if is_clinical and ("\n" in last.group(1) or _SMALL.search(text, start, last.start())):
-        return int(last.start())
+        return end if _is_family_name_do(statement, start, end, text) else int(statement.start())
+    last_word = _LAST_WORD.search(text, start, end)
+    if last_word is not None and _is_clinical(last_word, start, text):
+        return int(last_word.start())
     return end
+
+
+def _is_family_name_do(statement: "regex.Match[str]", start: int, end: int, text: str) -> bool:
+    """Tell whether "DO" after a name is its family name: in capitals, as in "ANNA DO", unless "NOT" follows."""
+    if statement.group().strip(" ,\n") != "DO" or text.startswith(" NOT", end):
+        return False
+    return _SMALL.search(text, start, statement.start()) is None
+
+
+def _is_clinical(last_word: "regex.Match[str]", start: int, text: str) -> bool:
+    """Tell whether the last word of a name is a clinical abbreviation, after a line break or small letters."""
+    gap, word = last_word.groups()
+    if word in _SUFFIXES:
+        return False
+    is_abbreviation = word in _ABBREVIATIONS or (len(word) > 2 and not _VOWEL.search(word))
+    stands_apart = "\n" in gap or _SMALL.search(text, start, last_word.start()) is not None
+    return is_abbreviation and stands_apart

@@ -13,7 +13,7 @@ from agent.redaction.spans.span import Span
 
 _RANK: dict[str, int] = {entity: rank for rank, entity in enumerate(PRECEDENCE)}
 
-_CONTAINERS = frozenset({"FACILITY", "ADDRESS", "URL"})
+_CONTAINERS = frozenset({"FACILITY", "ADDRESS", "URL"})  # a name or number within one is a part of it
 _IN_WORDS = frozenset({"NAME", "LOCATION", "FACILITY", "ORGANIZATION"})
 _LINE_BEFORE_FAMILY_NAME = re.compile(
     r"(?i)\s{0,9}(?:(?:pt|patient|client|resident|re)\b\.?)?\s{0,3}(?:name)?\s{0,3}[:#-]?\s{0,3}"
@@ -38,11 +38,16 @@ def merge_spans(spans: Iterable[Span], text: str) -> list[Span]:
     merged = _join_names(merged, text)
     if "[" in text:
         merged = _cut_out_tags(merged, text)
-    # Expanding to the partner of a bracket may make neighbours overlap once more.
-    end_of_last = 0
+    return _trim_spans(merged, text)
+
+
+def _trim_spans(spans: Iterable[Span], text: str) -> list[Span]:
+    """Return spans without the characters at their ends that identify no person, and still without overlaps."""
     trimmed: list[Span] = []
-    for span in merged:
+    end_of_last = 0
+    for span in spans:
         for piece in trim_span(span, text):
+            # A piece may have grown to the partner of a bracket, over its neighbour.
             start = max(piece.start, end_of_last)
             if start < piece.end:
                 trimmed.append(Span(start, piece.end, piece.entity))
@@ -53,26 +58,27 @@ def merge_spans(spans: Iterable[Span], text: str) -> list[Span]:
 def _resolve_overlaps(spans: Iterable[Span], text: str) -> list[Span]:
     """Return the spans in order, without overlaps, covering together the same text."""
     resolved: list[Span] = []
-    for span in sorted(spans, key=lambda s: (s.start, -s.end)):
-        if not resolved or span.start >= resolved[-1].end:
-            resolved.append(span)
-            continue
-        last = resolved[-1]
-        entity = min(last.entity, span.entity, key=_RANK.__getitem__)
-        if span.end <= last.end:
-            if not _keeps_its_entity(last, span, entity, text):
-                resolved[-1] = Span(last.start, last.end, entity)
-        elif last.entity != span.entity and _IN_WORDS.issuperset((last.entity, span.entity)):
-            # Each keeps its entity, and the stronger one the words of both.
-            cut = last.end if entity == last.entity else span.start
-            if cut > last.start:
-                resolved[-1] = Span(last.start, cut, last.entity)
-                resolved.append(Span(cut, span.end, span.entity))
-            else:
-                resolved[-1] = Span(last.start, span.end, entity)
+    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
+        if resolved and span.start < resolved[-1].end:
+            resolved += _combine_overlapping(resolved.pop(), span, text)
         else:
-            resolved[-1] = Span(last.start, span.end, entity)
+            resolved.append(span)
     return resolved
+
+
+def _combine_overlapping(first: Span, second: Span, text: str) -> tuple[Span, ...]:
+    """Return two overlapping spans, in order of their starts, as one span or as two that do not overlap."""
+    stronger = min(first.entity, second.entity, key=_RANK.__getitem__)
+    if second.end <= first.end:
+        if _keeps_its_entity(first, second, stronger, text):
+            return (first,)
+        return (Span(first.start, first.end, stronger),)
+    if first.entity != second.entity and _IN_WORDS.issuperset((first.entity, second.entity)):
+        # Each keeps its entity, and the stronger one the words of both.
+        cut = first.end if stronger == first.entity else second.start
+        if cut > first.start:
+            return Span(first.start, cut, first.entity), Span(cut, second.end, second.entity)
+    return (Span(first.start, second.end, stronger),)
 
 
 def _keeps_its_entity(outer: Span, inner: Span, stronger: str, text: str) -> bool:
@@ -83,8 +89,8 @@ def _keeps_its_entity(outer: Span, inner: Span, stronger: str, text: str) -> boo
     """
     if outer.entity not in _CONTAINERS:
         return False
-    same_place = inner.start == outer.start and inner.end == outer.end
-    return not (same_place and stronger == "NAME" and not _is_institution(outer, text))
+    is_same_stretch = inner.start == outer.start and inner.end == outer.end
+    return not (is_same_stretch and stronger == "NAME" and not _is_institution(outer, text))
 
 
 def _is_institution(span: Span, text: str) -> bool:

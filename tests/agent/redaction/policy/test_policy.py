@@ -10,7 +10,7 @@ from agent.errors import RedactionError
 from agent.io.packaged import shipped
 from agent.redaction.deadline import Deadline
 from agent.redaction.engine import Engine, open_engine
-from agent.redaction.policy.policy import RedactionPolicy, load_policy, policy_for
+from agent.redaction.policy.policy import RedactionPolicy, load_policy, choose_policy
 from agent.redaction.policy.site_patterns import Phrases, check_pattern
 from agent.redaction.redacted import Withheld
 
@@ -153,7 +153,7 @@ def test_an_entity_that_no_recogniser_finds_is_named_with_the_languages(monkeypa
     ],
 )
 def test_a_level_and_a_language_name_a_policy_that_opens(level: str, language: str | None, name: str):
-    assert policy_for("strict" if level == "strict" else "default", language) == name
+    assert choose_policy("strict" if level == "strict" else "default", language) == name
 
 
 @pytest.mark.parametrize("name", ["strict", "limited_data_set", "gdpr"])
