@@ -2,14 +2,14 @@
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from agent.catalog.new_benchmark import KINDS
-from agent.cli.jury_terms import asked_of_judge, jury_lines, jury_metric, jury_terms
+from agent.cli.jury_terms import build_jury_terms, describe_jury, find_jury_metric, write_judge_example
 from agent.cli.options import FILE, format_option
 from agent.cli.output import show_rows, with_site
 from agent.errors import ConfigError
@@ -20,12 +20,16 @@ from agent.site.directory import Site
 if TYPE_CHECKING:
     from agent.catalog.arguments import Argument
     from agent.catalog.benchmark import Benchmark
+    from agent.catalog.data_section import DataFile
     from agent.datasets.manage.examine import DatasetContents
     from agent.metrics import MetricUse
     from agent.vocabulary import Instance, Message
 
 MOST_CLASSES = 12
 """More different right answers than this are counted, not listed."""
+CHARACTERS_A_TOKEN = 4
+LONGEST_CLASS = 40  # characters of a right answer that is listed
+LIST_COLUMNS = {"id": "Id", "display_name": "Name", "access": "Access", "metric": "Main metric", "data": "Data"}
 
 
 @click.group()
@@ -44,28 +48,34 @@ def list_benchmarks(site: Site, form: str) -> None:
     from agent.catalog.benchmark import survey_benchmarks
     from agent.catalog.taxonomy import taxonomy
 
-    found, broken = survey_benchmarks(site.own_benchmarks)
+    readable, broken = survey_benchmarks(site.own_benchmarks)
     order = [*taxonomy(), ""]
-    rows = [_row(site, benchmark) for benchmark in found.values()]
+    rows = [_build_row(site, benchmark) for benchmark in readable.values()]
     rows.sort(key=lambda row: order.index(row["category"]))
-    rows += [
-        {"id": one.names[0] if one.names else one.path.name, "data": "broken", "data_detail": str(one.error)}
-        for one in broken
-    ]
-    columns = {"id": "Id", "display_name": "Name", "access": "Access", "metric": "Main metric", "data": "Data"}
+    for definition in broken:
+        name = definition.names[0] if definition.names else definition.path.name
+        rows.append({"id": name, "data": "broken", "data_detail": str(definition.error)})
     if form == "table":
-        for category in dict.fromkeys(row.get("category", "") for row in rows):
-            of_category = [row for row in rows if row.get("category", "") == category]
-            show_rows(of_category, columns, form, title=f"{category or 'No category'} ({len(of_category)})")
+        _show_categories(rows)
         ready = sum(row["data"] == "ready" for row in rows)
         click.echo(f"{len(rows)} benchmarks, data ready for {ready}; {with_site('see `intramural datasets list`')}")
     else:
-        show_rows(rows, columns, form)
-    for one in broken:
-        click.echo(f"broken: {printable(str(one.error))}", err=True)
+        show_rows(rows, LIST_COLUMNS, form)
+    for definition in broken:
+        click.echo(f"broken: {printable(str(definition.error))}", err=True)
 
 
-def _row(site: Site, benchmark: "Benchmark") -> dict[str, Any]:
+def _show_categories(rows: "Sequence[dict[str, Any]]") -> None:
+    """Print a table for each category, in the order of its first row."""
+    rows_by_category: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        category = row.get("category") or "No category"
+        rows_by_category.setdefault(category, []).append(row)
+    for category, category_rows in rows_by_category.items():
+        show_rows(category_rows, LIST_COLUMNS, "table", title=f"{category} ({len(category_rows)})")
+
+
+def _build_row(site: Site, benchmark: "Benchmark") -> dict[str, Any]:
     from agent.datasets.manage.register import check_data
 
     state = check_data(benchmark, site.data)
@@ -90,34 +100,45 @@ def show_benchmark(site: Site, benchmark_id: str, form: str) -> None:
     from agent.catalog.run_entries import benchmark_named
 
     benchmark = benchmark_named(benchmark_id, site.own_benchmarks)
-    row = _row(site, benchmark) | _details(benchmark)
+    row = _build_row(site, benchmark) | _build_details(benchmark)
     if form == "json":
         show_rows([row], {}, "json")
         return
     files = row.pop("files")
     row.pop("jury")
     for key, value in row.items():
-        click.echo(f"{key.replace('_', ' '):22}{printable(_line(value))}")
-    if use := jury_metric(benchmark):
-        click.echo()
-        for line in jury_lines(use):
-            click.echo(printable(line))
-        click.echo(with_site(f"  what a judge is asked: `intramural benchmarks check {benchmark.id} --rows 1`"))
+        click.echo(f"{key.replace('_', ' '):22}{printable(_format_value(value))}")
+    _print_jury(benchmark)
     if files:
         click.echo(f"\nThe official files, for data/{benchmark.id}/ of the site:")
     for file in files:
-        click.echo(f"  {file['name']}{'  (may be absent)' if file['optional'] else ''}")
-        for version in file["versions"]:
-            named = f"{version['version'] or 'known version'}: {version['rows'] or '?'} instances"
-            click.echo(f"    {named}  SHA-256 {version['sha256']}")
-            click.echo(f"    {version['url'] or 'no public address'}")
-        if not file["versions"]:
-            click.echo(f"    {file['rows'] or '?'} instances, no version is known by its digest")
+        _print_file(file)
 
 
-def _details(benchmark: "Benchmark") -> dict[str, Any]:
+def _print_jury(benchmark: "Benchmark") -> None:
+    use = find_jury_metric(benchmark)
+    if use is None:
+        return
+    click.echo()
+    for line in describe_jury(use):
+        click.echo(printable(line))
+    click.echo(with_site(f"  what a judge is asked: `intramural benchmarks check {benchmark.id} --rows 1`"))
+
+
+def _print_file(file: Mapping[str, Any]) -> None:
+    click.echo(f"  {file['name']}{'  (may be absent)' if file['optional'] else ''}")
+    for version in file["versions"]:
+        name = version["version"] or "known version"
+        click.echo(f"    {name}: {version['rows'] or '?'} instances  SHA-256 {version['sha256']}")
+        click.echo(f"    {version['url'] or 'no public address'}")
+    if not file["versions"]:
+        click.echo(f"    {file['rows'] or '?'} instances, no version is known by its digest")
+
+
+def _build_details(benchmark: "Benchmark") -> dict[str, Any]:
     few_shot, shorten, gold = benchmark.few_shot, benchmark.shorten, benchmark.gold
-    graded = jury_metric(benchmark)
+    jury_use = find_jury_metric(benchmark)
+    arguments = {name: _describe_argument(argument) for name, argument in benchmark.arguments.items()}
     return {
         "subcategory": benchmark.subcategory,
         "description": benchmark.description,
@@ -127,9 +148,9 @@ def _details(benchmark: "Benchmark") -> dict[str, Any]:
         "max_tokens": benchmark.max_tokens,
         "reasoning_max_tokens": benchmark.reasoning_max_tokens,
         "helm_max_tokens": benchmark.helm_max_tokens,
-        "metrics": [_metric(use) for use in benchmark.metrics],
-        "jury": jury_terms(graded) if graded else None,
-        "parser": " ".join(filter(None, (benchmark.parser, benchmark.answer_field, benchmark.answer_pattern))),
+        "metrics": [_describe_metric(use) for use in benchmark.metrics],
+        "jury": build_jury_terms(jury_use) if jury_use else None,
+        "parser": _join_words(benchmark.parser, benchmark.answer_field, benchmark.answer_pattern),
         "scoring": benchmark.scoring,
         "choices": list(benchmark.choices.texts or benchmark.choices.columns) if benchmark.choices else None,
         "gold": f"{gold.form} in column {gold.column}" if gold else None,
@@ -138,32 +159,15 @@ def _details(benchmark: "Benchmark") -> dict[str, Any]:
         "messages_column": benchmark.messages_column,
         "shorten": f"{shorten.column}, its {shorten.keep} stays" if shorten else None,
         "subgroups": dict(benchmark.subgroup_columns) or None,
-        "arguments": {name: _argument(argument) for name, argument in benchmark.arguments.items()} or None,
+        "arguments": arguments or None,
         "aliases": list(benchmark.aliases) or None,
-        "agreement": " ".join(filter(None, (benchmark.agreement, benchmark.agreement_url))),
+        "agreement": _join_words(benchmark.agreement, benchmark.agreement_url),
         "loader": benchmark.loader,
         "loader_options": dict(benchmark.data_options) or None,
-        "sample": _sample(benchmark),
+        "sample": _describe_sample(benchmark),
         "source": benchmark.source_url,
         "commit": benchmark.source_commit,
-        "files": [
-            {
-                "name": file.name,
-                "rows": file.rows,
-                "optional": file.optional,
-                "versions": [
-                    {
-                        "version": version.label,
-                        "name": version.name or file.name,
-                        "rows": version.rows,
-                        "sha256": version.sha256,
-                        "url": version.url,
-                    }
-                    for version in file.known
-                ],
-            }
-            for file in benchmark.files
-        ],
+        "files": [_build_file(file) for file in benchmark.files],
         "licence": benchmark.licence,
         "citation": benchmark.citation,
         "helm_scenario": benchmark.helm_scenario,
@@ -172,27 +176,52 @@ def _details(benchmark: "Benchmark") -> dict[str, Any]:
     }
 
 
-def _metric(use: "MetricUse") -> str:
+def _build_file(file: "DataFile") -> dict[str, Any]:
+    versions = []
+    for version in file.known:
+        versions.append(
+            {
+                "version": version.label,
+                "name": version.name or file.name,
+                "rows": version.rows,
+                "sha256": version.sha256,
+                "url": version.url,
+            }
+        )
+    return {"name": file.name, "rows": file.rows, "optional": file.optional, "versions": versions}
+
+
+def _join_words(*words: str | None) -> str:
+    return " ".join(word for word in words if word)
+
+
+def _describe_metric(use: "MetricUse") -> str:
     helm = f" (HELM: {use.helm_name})" if use.helm_name and use.helm_name != use.name else ""
     criteria = f" [{', '.join(use.criteria)}]" if use.criteria else ""
     return f"{use.name}{helm}{criteria}"
 
 
-def _argument(argument: "Argument") -> str:
-    allowed = "|".join(argument.values) or ("number of tokens" if argument.kind == "tokens" else "any text")
-    default = "required" if argument.required else f"default {argument.default!r}" if argument.default else "optional"
-    return f"{allowed} ({default})"
+def _describe_argument(argument: "Argument") -> str:
+    allowed = "|".join(argument.values)
+    if not allowed:
+        allowed = "number of tokens" if argument.kind == "tokens" else "any text"
+    if argument.required:
+        return f"{allowed} (required)"
+    if argument.default:
+        return f"{allowed} (default {argument.default!r})"
+    return f"{allowed} (optional)"
 
 
-def _sample(benchmark: "Benchmark") -> str | None:
+def _describe_sample(benchmark: "Benchmark") -> str | None:
     if benchmark.sample is None:
         return None
     kind = "invented records" if benchmark.sample_is_invented else "real records"
-    of = ", ".join(f"{name}={value}" for name, value in benchmark.sample_arguments.items())
-    return f"{benchmark.sample.rows or '?'} {kind}{f' of {of}' if of else ''}"
+    arguments = ", ".join(f"{name}={value}" for name, value in benchmark.sample_arguments.items())
+    scope = f" of {arguments}" if arguments else ""
+    return f"{benchmark.sample.rows or '?'} {kind}{scope}"
 
 
-def _line(value: Any) -> str:
+def _format_value(value: Any) -> str:
     match value:
         case None | "":
             return "-"
@@ -201,7 +230,7 @@ def _line(value: Any) -> str:
         case list():
             return ", ".join(map(str, value))
         case dict():
-            return "; ".join(f"{key}: {_line(inner)}" for key, inner in value.items())
+            return "; ".join(f"{key}: {_format_value(inner)}" for key, inner in value.items())
     return str(value)
 
 
@@ -222,17 +251,20 @@ def new_benchmark(site: Site, name: str, kind: str, out: Path | None) -> None:
     from agent.catalog.benchmark import survey_benchmarks
     from agent.catalog.new_benchmark import write_new_benchmark
 
-    found, _ = survey_benchmarks(site.own_benchmarks)
-    if any(name in (known.id, *known.aliases) for known in found.values()):
-        raise ConfigError(f"there is a benchmark {name!r} already", "Choose another name.")
-    of_site = out is None and site.own_benchmarks is not None
+    benchmarks_here, _ = survey_benchmarks(site.own_benchmarks)
+    for benchmark in benchmarks_here.values():
+        if name == benchmark.id or name in benchmark.aliases:
+            raise ConfigError(f"there is a benchmark {name!r} already", "Choose another name.")
     folder = out or (site.own_benchmarks or Path()) / name
     for path in write_new_benchmark(name, kind, folder):
         click.echo(path)
-    entry = name if of_site else f"medhelm_configurable_benchmark:config_path={folder / 'benchmark.yaml'}"
+    is_of_site = out is None and site.own_benchmarks is not None
+    if is_of_site:
+        entry = f"{name}:model=MODEL"
+    else:  # a run entry finds a benchmark elsewhere by its path alone
+        entry = f"medhelm_configurable_benchmark:config_path={folder / 'benchmark.yaml'},model=MODEL"
     click.echo("Change them to what you need, then check and run:")
     click.echo(with_site(f"  intramural benchmarks check {shlex.quote(str(folder))}"))
-    entry += f"{',' if ':' in entry else ':'}model=MODEL"
     click.echo(with_site(f"  intramural run --run-entries {shlex.quote(entry) if ' ' in entry else entry}"))
 
 
@@ -248,59 +280,85 @@ def check_benchmark(site: Site, place: Path, rows: int) -> None:
     error is named at once, with file and row; also a right answer that the main metric cannot use. The prompts
     are the records themselves, not redacted: this command is for their author, at the author's own terminal.
     """
+    benchmark, contents = _read_contents(site, place, rows)
+    _print_size(benchmark, contents)
+    click.echo(f"metrics: {', '.join(_describe_metric(use) for use in benchmark.metrics)}")
+    jury_use = find_jury_metric(benchmark)
+    if jury_use is not None:
+        for line in describe_jury(jury_use):
+            click.echo(printable(line))
+    for problem in contents.problems:
+        click.secho(f"warning: {problem}", fg="yellow", err=True)
+    if rows:
+        click.echo(f"The first {counted(len(contents.first), 'prompt')}, not redacted:")
+    for instance in contents.first:
+        _show_instance(instance)
+    if jury_use is not None and contents.first:
+        instance = contents.first[0]
+        click.secho(f"\n--- what a judge is asked about instance {printable(instance.id)} ---", bold=True)
+        _show_messages(write_judge_example(jury_use, instance))
+
+
+def _read_contents(site: Site, place: Path, rows: int) -> "tuple[Benchmark, DatasetContents]":
+    """Read a benchmark and all of its data, keeping the first rows. Raises ConfigError: no benchmark is there."""
     from agent.catalog.run_entries import benchmark_named
     from agent.datasets.manage.check import check_benchmark, read_data
 
     if place.exists():
-        benchmark, examined = check_benchmark(place, site.data, site.own_benchmarks, keep=rows)
-    else:
-        try:
-            benchmark = benchmark_named(str(place), site.own_benchmarks)
-        except ConfigError as why:
-            raise ConfigError(f"{place} is no file or folder here, and {why}", why.advice) from None
-        examined = read_data(benchmark, site.data, keep=rows)
-    count, characters = examined.instances, examined.characters
-    click.echo(f"{benchmark.id}: {count} instances of {benchmark.unit}, {_origin(benchmark, examined.known)}")
-    for part, number in examined.parts.items() if any(examined.parts) else ():
-        click.echo(f"  {part}  {number}")
-    click.echo(f"right answers: {_balance(benchmark, examined)}")
+        return check_benchmark(place, site.data, site.own_benchmarks, keep=rows)
+    try:
+        benchmark = benchmark_named(str(place), site.own_benchmarks)
+    except ConfigError as error:
+        raise ConfigError(f"{place} is no file or folder here, and {error}", error.advice) from None
+    return benchmark, read_data(benchmark, site.data, keep=rows)
+
+
+def _print_size(benchmark: "Benchmark", contents: "DatasetContents") -> None:
+    """Print the numbers of instances, right answers and tokens."""
+    origin = _describe_origin(benchmark, contents.known)
+    click.echo(f"{benchmark.id}: {contents.instances} instances of {benchmark.unit}, {origin}")
+    if any(contents.parts):
+        for part, number in contents.parts.items():
+            click.echo(f"  {part}  {number}")
+    click.echo(f"right answers: {_describe_balance(benchmark, contents)}")
+    tokens = contents.characters // CHARACTERS_A_TOKEN
     click.echo(
-        f"expected tokens (characters / 4): {characters // 4 // count} a prompt, {examined.longest // 4} the longest, "
-        f"{characters // 4} in all"
+        f"expected tokens (characters / {CHARACTERS_A_TOKEN}): {tokens // contents.instances} a prompt, "
+        f"{contents.longest // CHARACTERS_A_TOKEN} the longest, {tokens} in all"
     )
     thinking = f"{benchmark.reasoning_max_tokens} of models that think first"
     click.echo(f"answers: at most {benchmark.max_tokens} tokens, or {thinking}")
-    click.echo(f"metrics: {', '.join(_metric(use) for use in benchmark.metrics)}")
-    graded = jury_metric(benchmark)
-    for line in jury_lines(graded) if graded else ():
-        click.echo(printable(line))
-    for problem in examined.problems:
-        click.secho(f"warning: {problem}", fg="yellow", err=True)
-    if rows:
-        click.echo(f"The first {counted(len(examined.first), 'prompt')}, not redacted:")
-    for instance in examined.first:
-        _show_instance(instance)
-    if graded and examined.first:
-        click.secho(f"\n--- what a judge is asked about instance {printable(examined.first[0].id)} ---", bold=True)
-        _show_messages(asked_of_judge(graded, examined.first[0]))
 
 
-def _origin(benchmark: "Benchmark", known: str) -> str:
+def _describe_origin(benchmark: "Benchmark", known: str) -> str:
     if benchmark.dataset_file is not None:
         return f"from {benchmark.dataset_file.name}"
     words = {"official": "the known version", "unknown": "an unknown version", "sample": "from the sample"}
     return words.get(known, "from the invented sample")
 
 
-def _balance(benchmark: "Benchmark", examined: "DatasetContents") -> str:
-    counts = examined.letters
-    if benchmark.choices and benchmark.choices.texts:
-        counts = {f"{letter} ({benchmark.choices.texts[ord(letter) - 65]})": n for letter, n in counts.items()}
-    if not counts and len(examined.gold) <= min(MOST_CLASSES, examined.instances - 1):
-        counts = {text if len(text) <= 40 else text[:40] + "...": n for text, n in examined.gold.items()}
+def _describe_balance(benchmark: "Benchmark", contents: "DatasetContents") -> str:
+    """Return how often each option or class is the right answer; only their number if there are many."""
+    # As many right answers as instances are texts, and no classes.
+    has_classes = len(contents.gold) <= min(MOST_CLASSES, contents.instances - 1)
+    counts: dict[str, int] = {}
+    if contents.letters:
+        for letter, count in contents.letters.items():
+            counts[_label_letter(benchmark, letter)] = count
+    elif has_classes:
+        for text, count in contents.gold.items():
+            label = text if len(text) <= LONGEST_CLASS else f"{text[:LONGEST_CLASS]}..."
+            counts[label] = count
     if counts:
-        return ", ".join(f"{printable(word)} {n}" for word, n in counts.items())
-    return f"{len(examined.gold)} different texts" if examined.gold else "very many different texts, or none"
+        return ", ".join(f"{printable(label)} {count}" for label, count in counts.items())
+    return f"{len(contents.gold)} different texts" if contents.gold else "very many different texts, or none"
+
+
+def _label_letter(benchmark: "Benchmark", letter: str) -> str:
+    """Return the letter of an option, with its text if all instances have the same options."""
+    if benchmark.choices is None or not benchmark.choices.texts:
+        return letter
+    return f"{letter} ({benchmark.choices.texts[ord(letter) - ord('A')]})"
 
 
 def _show_messages(messages: "Sequence[Message]") -> None:
@@ -312,8 +370,8 @@ def _show_messages(messages: "Sequence[Message]") -> None:
 def _show_instance(instance: "Instance") -> None:
     click.secho(f"\n--- instance {printable(instance.id)}, unit {printable(instance.unit)} ---", bold=True)
     _show_messages(instance.messages)
-    for i, reference in enumerate(instance.references):
-        letter = f"{chr(ord('A') + i)}. " if instance.multiple_choice else ""
+    for number, reference in enumerate(instance.references):
+        letter = f"{chr(ord('A') + number)}. " if instance.multiple_choice else ""
         if reference.correct:
             click.secho("[right answer]", bold=True)
             click.echo(f"{letter}{printable(reference.text)}")
@@ -363,13 +421,13 @@ def write_scorecard(
     from agent.disclosure.scorecard import draft_scorecard, left_out, parse_subgroups
 
     jury = read_jury(judges) if judges else None
-    chosen = [benchmark_named(benchmark_id, site.own_benchmarks) for benchmark_id in benchmark_ids]
-    scorecard = draft_scorecard(name, version, chosen, parse_subgroups(subgroups), jury=jury)
+    selected = [benchmark_named(benchmark_id, site.own_benchmarks) for benchmark_id in benchmark_ids]
+    scorecard = draft_scorecard(name, version, selected, parse_subgroups(subgroups), jury=jury)
     try:
         with out.open("x", encoding="utf-8") as file:
             file.write(json.dumps(scorecard.to_json(), indent=2, sort_keys=True) + "\n")
     except OSError as error:
         raise ConfigError(f"the scorecard cannot be written ({error.strerror})", "Name a new file.") from None
-    for notice in left_out(chosen, jury):
+    for notice in left_out(selected, jury):
         click.echo(f"note: {notice}", err=True)
-    click.echo(f"{len(scorecard.cells)} cells of {len(chosen)} benchmarks, digest {scorecard.digest[:16]}")
+    click.echo(f"{len(scorecard.cells)} cells of {len(selected)} benchmarks, digest {scorecard.digest[:16]}")

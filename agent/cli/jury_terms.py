@@ -1,4 +1,4 @@
-"""What a benchmark's jury is asked and by which terms, shown to the benchmark's author."""
+"""The terms of a benchmark's jury and an example of its prompt, shown to the benchmark's author."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,53 +9,54 @@ if TYPE_CHECKING:
 
 ANSWER = "(here stands the model's answer)"
 MARKER = "NEWMARKEACHTIME"
-"""Stands for the marks around texts, which nobody knows before a judge is asked."""
+"""Stands for the marks around texts, which are drawn anew for each request to a judge."""
 
 
-def jury_metric(benchmark: "Benchmark") -> "MetricUse | None":
+def find_jury_metric(benchmark: "Benchmark") -> "MetricUse | None":
     """Return the metric that a jury gives, if there is one."""
     from agent.metrics import JUDGED
 
     return next((use for use in benchmark.metrics if use.name in JUDGED), None)
 
 
-def jury_terms(use: "MetricUse") -> dict[str, Any]:
-    """Return what a jury grades, and by which terms: criterion -> question, empty where its own prompt has them."""
+def build_jury_terms(use: "MetricUse") -> dict[str, Any]:
+    """Return the terms of a jury: criterion -> question, empty where its own prompt has them, scale and judges."""
+    judges = []
+    for judge in use.judges:
+        judges.append({"name": judge.name, "model": judge.model_name, "model_deployment": judge.model_deployment})
     return {
         "criteria": dict(use.criteria),
         "own_prompt": bool(use.prompt),
         "scale": {"low": use.scale.low, "high": use.scale.high},
         "quorum": use.quorum,
-        "gold_shown": _gold_shown(use),
-        "judges": [
-            {"name": judge.name, "model": judge.model_name, "model_deployment": judge.model_deployment}
-            for judge in use.judges
-        ],
+        "gold_shown": _is_gold_shown(use),
+        "judges": judges,
     }
 
 
-def jury_lines(use: "MetricUse") -> list[str]:
-    """Return the same for people."""
+def describe_jury(use: "MetricUse") -> list[str]:
+    """Return the terms of a jury in lines for people."""
     from agent.jury.seats import name_seats
 
-    judges = name_seats(use.judges)
-    needed = "more than half of the seats" + (f", and {use.quorum} at least" if use.quorum else "")
-    return [
-        f"{use.name}: grades from {use.scale.low:g} to {use.scale.high:g}",
-        *(f"  {name}{f': {question}' if question else ''}" for name, question in use.criteria.items()),
-        f"  asked in the words of {'a prompt of its own' if use.prompt else 'our prompt'}; the right answer is "
-        f"{'shown' if _gold_shown(use) else 'not shown'}",
-        f"  valid verdicts needed: {needed}",
-        f"  judges: {', '.join(judges) or 'those of --judges, of the run entry, or of judges.yaml of the site'}",
-    ]
+    lines = [f"{use.name}: grades from {use.scale.low:g} to {use.scale.high:g}"]
+    for name, question in use.criteria.items():
+        lines.append(f"  {name}: {question}" if question else f"  {name}")
+    prompt = "a prompt of its own" if use.prompt else "our prompt"
+    gold = "shown" if _is_gold_shown(use) else "not shown"
+    lines.append(f"  asked in the words of {prompt}; the right answer is {gold}")
+    quorum = f", and {use.quorum} at least" if use.quorum else ""
+    lines.append(f"  valid verdicts needed: more than half of the seats{quorum}")
+    judges = ", ".join(name_seats(use.judges))
+    lines.append(f"  judges: {judges or 'those of --judges, of the run entry, or of judges.yaml of the site'}")
+    return lines
 
 
-def asked_of_judge(use: "MetricUse", instance: "Instance") -> "tuple[Message, ...]":
-    """Return what a judge would be asked about an answer to this instance."""
+def write_judge_example(use: "MetricUse", instance: "Instance") -> "tuple[Message, ...]":
+    """Return the messages that a judge would get about an answer to this instance."""
     from agent.jury.prompts import build_matter, write_judge_messages
 
     return write_judge_messages(use, build_matter(instance, ANSWER), MARKER)
 
 
-def _gold_shown(use: "MetricUse") -> bool:
+def _is_gold_shown(use: "MetricUse") -> bool:
     return use.gold_shown and (not use.prompt or "{GOLD_RESPONSE}" in use.prompt)
