@@ -17,7 +17,7 @@ Imported within functions, or by modules that are, because Presidio and spaCy ta
 import logging
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -69,7 +69,7 @@ class _AnalysedText:
     views: tuple[View, ...]
     detections: Detections
 
-    def values(self) -> Iterator[tuple[str, str]]:
+    def list_values(self) -> Iterator[tuple[str, str]]:
         """Yield the detected (entity, value) pairs."""
         for view, spans in zip(self.views, self.detections, strict=True):
             for span in spans:
@@ -84,7 +84,7 @@ class _ResolvedText:
     spans: tuple[Span, ...]
     values: tuple[str, ...]
 
-    def labelled_values(self) -> Iterator[tuple[str, str]]:
+    def list_labelled_values(self) -> Iterator[tuple[str, str]]:
         """Yield the (entity, value) pairs."""
         for span, value in zip(self.spans, self.values, strict=True):
             yield span.entity, value
@@ -117,13 +117,14 @@ class Engine:
         self._tokenizer = TokenizerEngine(policy.languages)
         recognizers = build_recognizers(policy, self._deadline)
         detectable = [entity for recognizer in recognizers for entity in recognizer.supported_entities]
-        if missing := set(policy.entities) - set(map(_own_entity, detectable)):
+        missing = set(policy.entities) - set(map(_map_entity, detectable))
+        if missing:
             raise RedactionError(
                 f"redaction policy {policy.name}: no recogniser of its languages ({', '.join(policy.languages)}) finds "
                 f"{', '.join(sorted(missing))}",
                 "Take these out of `entities`, add a language that finds them, or add recognisers of your own.",
             )
-        self._entities = [entity for entity in detectable if _own_entity(entity) in policy.entities]
+        self._entities = [entity for entity in detectable if _map_entity(entity) in policy.entities]
         self._analyzer = AnalyzerEngine(
             registry=RecognizerRegistry(recognizers=recognizers, supported_languages=list(policy.languages)),
             nlp_engine=self._tokenizer,
@@ -139,10 +140,10 @@ class Engine:
         self._allowed = Phrases(policy.allow)
         self._operators = Operators(
             policy,
-            key or secrets.token_bytes(32),
-            datetime.now(UTC).year,
-            given_names(policy),
-            family_names(policy),
+            key=key or secrets.token_bytes(32),
+            this_year=datetime.now(UTC).year,
+            given_names=given_names(policy),
+            family_names=family_names(policy),
         )
 
     def use_store(self, store: DetectionStore) -> None:
@@ -200,13 +201,13 @@ class Engine:
     def _resolve_record(
         self, texts: Sequence[str], identifiers: Sequence[Identifier]
     ) -> list[_ResolvedText | Withheld]:
-        fields = [self._analyse_field(text) for text in texts]
+        fields = [self._prepare_field(text) for text in texts]
         table = self._build_table(fields, identifiers)
         return [self._resolve_field(field, table) for field in fields]
 
     # Step 1: each text by itself.
 
-    def _analyse_field(self, text: str) -> _AnalysedText | Withheld:
+    def _prepare_field(self, text: str) -> _AnalysedText | Withheld:
         if len(text) > self._policy.limits.field_characters:
             return Withheld.TOO_LONG
         views = _withhold_on_error(partial(build_views, text))
@@ -225,7 +226,7 @@ class Engine:
         self._deadline.start(self._policy.limits.field_seconds)
         detections = []
         for view in views:
-            spans = view.keep_new(self._drop_allowed(view.text, self._analyze(view.text)))
+            spans = view.keep_new(self._drop_allowed(view.text, self._detect_in_view(view.text)))
             detections.append(tuple(merge_spans(spans, view.text)))
         self._deadline.left()  # the last step may have passed it unchecked
         return tuple(detections)
@@ -237,7 +238,7 @@ class Engine:
         allowed = list(self._allowed.find(text, self._deadline))
         return (span for span in spans if not _is_within(span.start, span.end, allowed))
 
-    def _analyze(self, text: str) -> Iterator[Span]:
+    def _detect_in_view(self, text: str) -> Iterator[Span]:
         """Yield the detections of the rules and models in the text of one view."""
         for opaque in OPAQUE.finditer(text):
             yield Span(opaque.start(), opaque.end(), "ID")
@@ -250,7 +251,7 @@ class Engine:
                         text[start:end], language, entities=self._entities, score_threshold=self._policy.threshold
                     )
                 for result in results:
-                    yield Span(start + result.start, start + result.end, _own_entity(result.entity_type))
+                    yield Span(start + result.start, start + result.end, _map_entity(result.entity_type))
 
     # Step 2: each text with the rest of its record.
 
@@ -266,14 +267,17 @@ class Engine:
         detected: dict[tuple[str, str], None] = {}
         for field in fields:
             if isinstance(field, _AnalysedText):
-                detected.update((value, None) for value in field.values() if value not in stated)
+                detected.update((value, None) for value in field.list_values() if value not in stated)
         if len(stated) + len(detected) > _MOST_VALUES:
             return Withheld.TOO_LONG
-        return _withhold_on_error(
-            lambda: _IdentityTable(
-                KnownValues(stated, self._everyday), KnownValues(detected, self._everyday, self._is_common)
+
+        def build() -> _IdentityTable:
+            return _IdentityTable(
+                stated=KnownValues(stated, self._everyday),
+                detected=KnownValues(detected, self._everyday, self._is_common),
             )
-        )
+
+        return _withhold_on_error(build)
 
     def _resolve_field(
         self, field: _AnalysedText | Withheld, table: _IdentityTable | Withheld
@@ -290,11 +294,13 @@ class Engine:
         plain_view = field.views[0]
         spans = list(plain_view.marked)
         for view, detections in zip(field.views, field.detections, strict=True):
-            known = view.keep_new(table.search(view.text, self._deadline))
-            spans += (view.to_original(span) for span in chain(detections, known))
+            known_spans = view.keep_new(table.search(view.text, self._deadline))
+            spans += [view.to_original(span) for span in chain(detections, known_spans)]
         merged = merge_spans(spans, field.text)
         for _ in range(_MOST_MODEL_ROUNDS):
-            further = [span for view in field.views for span in self._detect_beside(view, merged)]
+            further: list[Span] = []
+            for view in field.views:
+                further += self._detect_beside(view, merged)
             if not further:
                 break
             merged = merge_spans([*merged, *further], field.text)
@@ -307,24 +313,20 @@ class Engine:
         They read it as they would read the redacted text, so that redacting that once more would change nothing. This
         also detects the other half of a name that was detected in part.
         """
-        known = view.locate_spans(spans)
-        if not known:
+        known_spans = view.locate_spans(spans)
+        if not known_spans:
             return
         allowed = list(self._allowed.find(view.text, self._deadline)) if self._allowed else []
         for start, end in _split_chunks(view.text):
-            known_in_chunk = [
-                Span(max(span.start, start) - start, min(span.end, end) - start, span.entity)
-                for span in known
-                if span.start < end and start < span.end
-            ]
+            known_in_chunk = _cut_to_chunk(known_spans, start, end)
             for model in self._models:
                 language = model.supported_language
                 with self._tokenizer.memory_zone(language, end - start):
                     results = model.analyze_beside(
-                        view.text[start:end],
-                        known_in_chunk,
-                        self._entities,
-                        partial(self._tokenizer.words, language=language),
+                        text=view.text[start:end],
+                        known=known_in_chunk,
+                        entities=self._entities,
+                        words_of=partial(self._tokenizer.words, language=language),
                     )
                 for result in results:
                     span = Span(start + result.start, start + result.end, result.entity_type)
@@ -342,7 +344,7 @@ class Engine:
         resolved = [field for field in fields if isinstance(field, _ResolvedText)]
         values = [(identifier.entity, identifier.value) for identifier in identifiers]
         for field in resolved:
-            values += field.labelled_values()
+            values += field.list_labelled_values()
         return self._operators.for_record([field.text for field in resolved], values, unit)
 
     def _write(self, field: _ResolvedText, operators: RecordOperators) -> Redacted:
@@ -380,13 +382,22 @@ def _withhold_on_error(step: Callable[[], _Result]) -> _Result | Withheld:
         return Withheld.ENGINE_ERROR
 
 
-def _own_entity(presidio_entity: str) -> str:
+def _map_entity(presidio_entity: str) -> str:
     return PRESIDIO_ENTITIES.get(presidio_entity, presidio_entity)
 
 
-def _is_within(start: int, end: int, places: Sequence[tuple[int, int]]) -> bool:
-    """Tell whether `start` to `end` lies within one of `places`, with a punctuation mark that a model added at most."""
-    return any(first <= start and end <= last + 1 for first, last in places)
+def _is_within(start: int, end: int, stretches: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether `start` to `end` lies within a stretch, with a punctuation mark that a model added at most."""
+    return any(first <= start and end <= last + 1 for first, last in stretches)
+
+
+def _cut_to_chunk(spans: Iterable[Span], start: int, end: int) -> list[Span]:
+    """Return the parts of spans within a chunk, by their offsets in it."""
+    parts: list[Span] = []
+    for span in spans:
+        if span.start < end and start < span.end:
+            parts.append(Span(max(span.start, start) - start, min(span.end, end) - start, span.entity))
+    return parts
 
 
 def _split_chunks(text: str) -> Iterator[tuple[int, int]]:

@@ -27,10 +27,13 @@ _PLAIN_BOUND = 0.8  # for words in lower case, in a text that has capitals
 _NEGATIONS = frozenset(("not", "denies", "denied", "never", "cannot", "without", "nor", "neither"))
 _NEGATIONS_AT_THE_END = frozenset(("NO", "DO"))
 
+# A detection of these words alone is no identifier.
+_LINKS = frozenset({"of", "the", "and", "at", "in", "on", "to", "from", "for", "by", "with", "a", "an", "or"})
+
 # For stretches that do not look like an address, nor stand beside a location: "2110 via", "AVR 2019".
 _ODD_ADDRESS_BOUND = 0.9
-_BESIDE = 3  # tokens
-# In small letters these go on with the sentence after an address.
+_BESIDE = 3  # tokens on each side
+# In small letters these words go on with the sentence after an address.
 _GOES_ON = frozenset((
     "are", "but", "can", "cannot", "could", "did", "does", "for", "has", "had", "have", "how", "is", "it", "logged",
     "may", "must", "needs", "should", "still", "that", "then", "there", "was", "we", "were", "what", "when", "where",
@@ -63,12 +66,12 @@ USUAL_NUMBER = "00451234"
 _MODELS = Path(__file__).parents[1] / "models"
 
 
-# Tells whether a detection, as text, start, end and entity, identifies no person.
+# A function that tells whether a detection, as text, start, end and entity, identifies no person.
 Harmless = Callable[[str, int, int, str], bool]
 
 
 class NoModelError(Exception):
-    """The model is missing or damaged: no text can be judged."""
+    """The model is missing or damaged, so that no text can be analysed."""
 
 
 def shipped_model(language: str) -> Path | None:
@@ -192,7 +195,7 @@ class ModelRecognizer(EntityRecognizer):
     def _detect(
         self, text: str, words: Words, entities: list[str], known_tokens: Sequence[int]
     ) -> list[RecognizerResult]:
-        """Return the detections among the tokens that are not known.
+        """Return the detections among the tokens that no known span covers.
 
         A token counts if the probability that it is anything but harmless reaches the bound of its most probable kind.
         Neighbours of one kind are one detection.
@@ -200,25 +203,21 @@ class ModelRecognizer(EntityRecognizer):
         self._deadline.left()
         if self._network is None:
             raise NoModelError
-        guesses = self._guess(words, known_tokens)
+        guesses = self._guess(self._network, words, known_tokens)
         self._take_as_names(words.texts, guesses)
-        wanted = {self._kinds.index(entity) for entity in entities if entity in self._kinds}
         has_capitals = not (text.islower() or text.isupper())
         results = []
-        for kind, tokens in guesses.group_neighbours():
-            if kind not in wanted or self._is_weak(words.texts, tokens, guesses, has_capitals=has_capitals):
+        for kind_index, tokens in guesses.group_neighbours():
+            kind = self._kinds[kind_index]
+            if kind not in entities or self._is_weak(words.texts, tokens, guesses, has_capitals=has_capitals):
                 continue
-            start = words.starts[tokens[0]]
-            stretch = text[start : words.starts[tokens[-1]] + len(words.texts[tokens[-1]])]
-            start += len(stretch) - len(stretch.lstrip())
-            end = start + len(stretch.strip())
-            if not self._is_harmless(text, start, end, self._kinds[kind]):
-                results.append(RecognizerResult(self._kinds[kind], start, end, SURE))
+            start, end = _locate_tokens(words, tokens, text)
+            if not self._is_harmless(text, start, end, kind):
+                results.append(RecognizerResult(kind, start, end, SURE))
         return results
 
-    def _guess(self, words: Words, known_tokens: Sequence[int]) -> "_Guesses":
-        assert self._network is not None
-        probabilities = self._network.probabilities(words.texts)
+    def _guess(self, network: Network, words: Words, known_tokens: Sequence[int]) -> "_Guesses":
+        probabilities = network.probabilities(words.texts)
         sensitive = 1 - probabilities[:, 0]
         kinds = probabilities[:, 1:].argmax(axis=1)
         is_evident = sensitive >= self._bounds[kinds]
@@ -312,6 +311,15 @@ def _add_tags(spans: Sequence[Span], text: str) -> Sequence[Span]:
     return sorted([*apart, *tags], key=lambda span: (span.start, span.end))
 
 
+def _locate_tokens(words: Words, tokens: Sequence[int], text: str) -> tuple[int, int]:
+    """Return the stretch of neighbouring tokens, without the white space at its ends."""
+    start = words.starts[tokens[0]]
+    end = words.starts[tokens[-1]] + len(words.texts[tokens[-1]])
+    stretch = text[start:end]
+    start += len(stretch) - len(stretch.lstrip())
+    return start, start + len(stretch.strip())
+
+
 def _ends_before(word: str, kind: str, *, more_follows: bool) -> bool:
     """Tell whether a detection of `kind` ends before `word`, after which more of it may follow."""
     if word.lower() in _NEGATIONS or (word in _NEGATIONS_AT_THE_END and not more_follows):
@@ -319,10 +327,6 @@ def _ends_before(word: str, kind: str, *, more_follows: bool) -> bool:
     if kind == "NAME":
         return "\n" in word
     return kind == "ADDRESS" and (word in ("?", ":") or word in _GOES_ON)
-
-
-# By themselves they are a part of no identifier.
-_LINKS = frozenset({"of", "the", "and", "at", "in", "on", "to", "from", "for", "by", "with", "a", "an", "or"})
 
 
 def _is_small_word(word: str) -> bool:
