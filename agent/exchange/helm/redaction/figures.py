@@ -16,8 +16,11 @@ _CLOSE = 1e-6  # of figures that were computed from each other
 
 
 def are_consistent(figures: Mapping[str, Any]) -> bool:
-    """Whether all figures could come from one list of values. A missing figure is taken as it would be computed."""
+    """Tell whether all figures could come from one list of values. A missing figure is taken as it would be computed."""
     if not all(figure is None or is_number(figure) for figure in figures.values()):
+        return False
+    # First of all: arithmetic on a whole number beyond the range of floats raises OverflowError.
+    if any(figure is not None and abs(figure) > HIGHEST_SUM for figure in figures.values()):
         return False
     count = figures.get("count") or 0
     total = figures.get("sum") or 0
@@ -26,8 +29,6 @@ def are_consistent(figures: Mapping[str, Any]) -> bool:
         return False
     if count == 0:
         return not any(figures.values())
-    if max(abs(total), abs(squares)) > HIGHEST_SUM:
-        return False
     mean = total / count
     variance = squares / count - mean**2
     least = _get(figures, "min", mean)
@@ -47,7 +48,7 @@ def are_consistent(figures: Mapping[str, Any]) -> bool:
 
 
 def _is_spread(figures: Mapping[str, Any], variance: float, slack: float) -> bool:
-    """Whether the stated variance and standard deviation are those of values that vary by `variance`."""
+    """Tell whether the stated variance and standard deviation are those of values that vary by `variance`."""
     stated_variance = _get(figures, "variance", variance)
     if not abs(stated_variance - variance) <= slack:
         return False
