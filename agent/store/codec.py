@@ -1,4 +1,4 @@
-"""How instances and responses are written before sealing: compact JSON arrays, one shape a version."""
+"""Instances and responses as bytes before sealing: compact JSON arrays, one shape for each version."""
 
 import json
 
@@ -7,42 +7,45 @@ from agent.vocabulary import Identifier, Instance, Message, Reference, Response,
 
 def encode_instance(instance: Instance) -> bytes:
     """Return the instance as bytes; equal instances give equal bytes."""
-    # Those without identifiers are written as before there were any, and so keep their keys in the store.
-    identifiers = [[one.entity, one.value] for one in instance.identifiers]
-    return json.dumps(
-        [
-            3 if identifiers else 2,
-            instance.id,
-            instance.unit,
-            [[message.role, message.content] for message in instance.messages],
-            [[reference.text, reference.correct] for reference in instance.references],
-            instance.multiple_choice,
-            dict(sorted(instance.extra.items())),
-            dict(sorted(instance.subgroups.items())),
-            [part.message, part.start, part.end, part.keep] if (part := instance.shortenable) else None,
-            *([identifiers] if identifiers else []),
-        ],
-        separators=(",", ":"),
-    ).encode()
+    shortenable: list[object] | None = None
+    if instance.shortenable is not None:
+        part = instance.shortenable
+        shortenable = [part.message, part.start, part.end, part.keep]
+    content: list[object] = [
+        2,
+        instance.id,
+        instance.unit,
+        [[message.role, message.content] for message in instance.messages],
+        [[reference.text, reference.correct] for reference in instance.references],
+        instance.multiple_choice,
+        dict(sorted(instance.extra.items())),
+        dict(sorted(instance.subgroups.items())),
+        shortenable,
+    ]
+    # Instances without identifiers are written as before there were any, and so keep their keys in the store.
+    if instance.identifiers:
+        content[0] = 3
+        content.append([[identifier.entity, identifier.value] for identifier in instance.identifiers])
+    return json.dumps(content, separators=(",", ":")).encode()
 
 
 def decode_instance(data: bytes) -> Instance:
-    """Return what `encode_instance` was given."""
+    """Return the instance that `encode_instance` wrote."""
     # Version 1, of the first sites, ends with `extra`, version 2 before the identifiers.
     _, identity, unit, messages, references, multiple_choice, extra, *newer = json.loads(data)
     subgroups = newer[0] if newer else {}
     part = newer[1] if newer else None
     identifiers = newer[2] if len(newer) > 2 else []
     return Instance(
-        identity,
-        unit,
-        tuple(Message(role, content) for role, content in messages),
-        tuple(Reference(text, correct) for text, correct in references),
-        multiple_choice,
-        extra,
-        subgroups,
-        Shortenable(*part) if part else None,
-        tuple(Identifier(entity, value) for entity, value in identifiers),
+        id=identity,
+        unit=unit,
+        messages=tuple(Message(role, content) for role, content in messages),
+        references=tuple(Reference(text, correct) for text, correct in references),
+        multiple_choice=multiple_choice,
+        extra=extra,
+        subgroups=subgroups,
+        shortenable=Shortenable(*part) if part else None,
+        identifiers=tuple(Identifier(entity, value) for entity, value in identifiers),
     )
 
 
@@ -65,5 +68,5 @@ def encode_response(response: Response) -> bytes:
 
 
 def decode_response(data: bytes) -> Response:
-    """Return what `encode_response` was given."""
+    """Return the response that `encode_response` wrote."""
     return Response(*json.loads(data)[1:])

@@ -55,14 +55,8 @@ class Database:
         self.path = path
         self.vault = vault
         self.audit_key = audit_key
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not path.exists():
-            os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
-        if path.stat().st_mode & 0o077:
-            raise StoreError(
-                "the store can be read by other accounts", "chmod 600 the files of the site's store folder."
-            )
-        with said_plainly("opened"):
+        _create_private_file(path)
+        with translate_errors("opened"):
             self.connection = sqlite3.connect(path, isolation_level=None, timeout=_PATIENCE_S)
             self._write_ahead()
             self.connection.execute("PRAGMA synchronous=NORMAL")
@@ -78,33 +72,33 @@ class Database:
 
     def _write_ahead(self) -> None:
         """Switch a new store to write-ahead logging. SQLite does not wait there while another command switches it."""
-        until = time.monotonic() + _PATIENCE_S
+        deadline = time.monotonic() + _PATIENCE_S
         while True:
             try:
                 self.connection.execute("PRAGMA journal_mode=WAL")
                 return
             except sqlite3.OperationalError as error:
-                if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() > until:
+                if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() > deadline:
                     raise
                 time.sleep(0.02)
 
     def _migrate(self) -> None:
         scripts = sorted((Path(__file__).parent / "migrations").glob("*.sql"))
-        if self._version() == len(scripts):
+        if self._read_version() == len(scripts):
             return
         with self.transaction():
-            done = self._version()  # another command may have brought it up to date while this one waited
-            if done > len(scripts):
+            version = self._read_version()  # another command may have brought it up to date while this one waited
+            if version > len(scripts):
                 raise StoreError("the store was written by a newer version of the agent", "Install the newer version.")
-            for script in scripts[done:]:
-                for statement in _statements(script.read_text("utf-8")):
+            for script in scripts[version:]:
+                for statement in _split_statements(script.read_text("utf-8")):
                     self.connection.execute(statement)
-            if done == 0:
+            if version == 0:
                 # Only a new file gets a head: in any other, a missing head shows that somebody removed it.
                 self._begin_audit_log()
             self.connection.execute(f"PRAGMA user_version={len(scripts)}")
 
-    def _version(self) -> int:
+    def _read_version(self) -> int:
         return int(self.connection.execute("PRAGMA user_version").fetchone()[0])
 
     def _begin_audit_log(self) -> None:
@@ -127,21 +121,21 @@ class Database:
                 "the seal key is not the one that this store was made with",
                 "Put the right keys/seal.key back from a back-up; nothing was read or written.",
             )
-        sealed = self._seal("key check")
+        sealed = self._read_seal("key check")
         if sealed is None:
             with self.transaction():
-                self._set_seal("key check", KEY_CHECK)
+                self._write_seal("key check", KEY_CHECK)
         elif not self.vault.opens(b"seal\0key check", sealed):
             raise StoreError(
                 "the data key is not the one that this store was made with",
                 "Put the right keys/data.key back from a back-up; nothing was read or written.",
             )
 
-    def _seal(self, name: str) -> bytes | None:
+    def _read_seal(self, name: str) -> bytes | None:
         row = self.connection.execute("SELECT sealed FROM seals WHERE name = ?", (name,)).fetchone()
         return None if row is None else bytes(row[0])
 
-    def _set_seal(self, name: str, value: bytes) -> None:
+    def _write_seal(self, name: str, value: bytes) -> None:
         sealed = self.vault.seal(b"seal\0" + name.encode(), value)
         self.connection.execute("INSERT OR REPLACE INTO seals VALUES (?, ?)", (name, sealed))
 
@@ -163,7 +157,7 @@ class Database:
         if self.connection.in_transaction:
             yield
             return
-        with said_plainly("written"):
+        with translate_errors("written"):
             self.connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -174,7 +168,16 @@ class Database:
                 raise
 
 
-def _statements(script: str) -> Iterator[str]:
+def _create_private_file(path: Path) -> None:
+    """Create the file if it is missing. Raises StoreError: other accounts can read it."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not path.exists():
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+    if path.stat().st_mode & 0o077:
+        raise StoreError("the store can be read by other accounts", "chmod 600 the files of the site's store folder.")
+
+
+def _split_statements(script: str) -> Iterator[str]:
     """Yield the statements of a script, each of which ends a line; `executescript` would commit what is open."""
     statement = ""
     for line in script.splitlines(keepends=True):
@@ -185,8 +188,8 @@ def _statements(script: str) -> Iterator[str]:
 
 
 @contextmanager
-def said_plainly(doing: str) -> Iterator[None]:
-    """Turn SQLite's errors into ours; its messages may quote a value."""
+def translate_errors(doing: str) -> Iterator[None]:
+    """Turn SQLite's errors into StoreError, without their messages, which may quote a value."""
     try:
         yield
     except sqlite3.Error as error:

@@ -1,8 +1,8 @@
-"""What judges replied, and what each seat of a jury gave for the answers of a run."""
+"""Replies of judges, and the grades of each seat of a jury for the answers of a run."""
 
 import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from agent.store.codec import decode_response, encode_response
 from agent.store.database import Database
@@ -10,7 +10,8 @@ from agent.store.run_details import RunDetails, write_details
 from agent.store.stored import RETRIED, Judgement, Seat, Usage
 from agent.vocabulary import Reason
 
-FiledSeat = tuple[int, str, Seat]  # (position, metric, what the seat gave)
+FiledSeat = tuple[int, str, Seat]  # (position, metric, seat)
+_JUDGEMENT = b"judgement\0"  # begins what a sealed judgement is bound to; its key follows
 
 
 class Juries:
@@ -28,45 +29,35 @@ class Juries:
         ).fetchone()
         if row is None:
             return None
-        return _decode(self._vault.open(b"judgement\0" + judgement_key, row[0]))
+        return self._open(judgement_key, row[0])
 
     def write_judgements(self, judgements: Iterable[tuple[bytes, Judgement]]) -> None:
         """Write judgements by their keys, within the transaction that is open."""
         now = int(time.time())
-        self._connection.executemany(
-            "INSERT OR REPLACE INTO judgements VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (
+        rows = []
+        for key, judgement in judgements:
+            replies = judgement.replies
+            rows.append(
                 (
                     key,
-                    self._vault.seal(b"judgement\0" + key, _encode(judgement)),
+                    self._vault.seal(_JUDGEMENT + key, _encode(judgement)),
                     now,
-                    sum(reply.attempts for reply in judgement.replies),
-                    _total([reply.prompt_tokens for reply in judgement.replies]),
-                    _total([reply.completion_tokens for reply in judgement.replies]),
-                    sum(reply.seconds for reply in judgement.replies),
+                    sum(reply.attempts for reply in replies),
+                    _sum_counts([reply.prompt_tokens for reply in replies]),
+                    _sum_counts([reply.completion_tokens for reply in replies]),
+                    sum(reply.seconds for reply in replies),
                 )
-                for key, judgement in judgements
-            ),
-        )
+            )
+        self._connection.executemany("INSERT OR REPLACE INTO judgements VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
 
     def write_seats(self, run_id: str, seats: Iterable[FiledSeat]) -> None:
         """Write the grades of seats, within the transaction that is open."""
-        self._connection.executemany(
-            "INSERT OR REPLACE INTO seats VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                (
-                    run_id,
-                    position,
-                    metric,
-                    seat.seat,
-                    seat.judgement_key,
-                    None if seat.grades is None else json.dumps(dict(seat.grades)),
-                    seat.reason,
-                    int(seat.repaired),
-                )
-                for position, metric, seat in seats
-            ),
-        )
+        rows = []
+        for position, metric, seat in seats:
+            grades = None if seat.grades is None else json.dumps(dict(seat.grades))
+            repaired = int(seat.repaired)
+            rows.append((run_id, position, metric, seat.seat, seat.judgement_key, grades, seat.reason, repaired))
+        self._connection.executemany("INSERT OR REPLACE INTO seats VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
     def read_seats(self, run_id: str, metric: str) -> dict[int, list[Seat]]:
         """Return the seats of every instance under `metric`, by the instance's position, in the order of the jury."""
@@ -91,13 +82,14 @@ class Juries:
             metrics: those that rest on them.
             seats: number of seats of the jury.
         """
-        marks, retried = ", ".join("?" for _ in metrics), ", ".join("?" for _ in RETRIED)
+        metric_marks = _marks(metrics)
+        retried_marks = _marks(RETRIED)
         rows = self._connection.execute(
             "SELECT i.position FROM run_instances i JOIN answers a ON a.request_key = i.request_key "  # noqa: S608
             "JOIN records r ON r.record_key = i.record_key WHERE i.run_id = ? AND i.position IN ("
-            f"SELECT position FROM scores WHERE run_id = ? AND metric IN ({marks}) AND reason = ? UNION "
+            f"SELECT position FROM scores WHERE run_id = ? AND metric IN ({metric_marks}) AND reason = ? UNION "
             "SELECT position FROM seats WHERE run_id = ? AND metric = ? GROUP BY position "
-            f"HAVING COUNT(*) < ? OR SUM(reason IS NOT NULL AND reason IN ({retried})) > 0) ORDER BY 1",
+            f"HAVING COUNT(*) < ? OR SUM(reason IS NOT NULL AND reason IN ({retried_marks})) > 0) ORDER BY 1",
             (run_id, run_id, *metrics, Reason.NOT_JUDGED.value, run_id, seats_of, seats, *RETRIED),
         )
         return [position for (position,) in rows]
@@ -109,22 +101,20 @@ class Juries:
 
     def forget_seats(self, run_id: str, seats_of: str, metrics: Sequence[str]) -> None:
         """Delete the grades of every seat and each score that rests on them, within the transaction that is open."""
-        marks = ", ".join("?" for _ in metrics)
         self._connection.execute("DELETE FROM seats WHERE run_id = ? AND metric = ?", (run_id, seats_of))
         self._connection.execute(
-            f"UPDATE scores SET value = NULL, reason = ? WHERE run_id = ? AND metric IN ({marks}) "  # noqa: S608
+            f"UPDATE scores SET value = NULL, reason = ? WHERE run_id = ? AND metric IN ({_marks(metrics)}) "  # noqa: S608
             "AND (value IS NOT NULL OR reason = ?)",
             (Reason.NOT_JUDGED.value, run_id, *metrics, Reason.NO_QUORUM.value),
         )
 
     def sum_usage(self, run_id: str, seats: Sequence[int]) -> Usage:
-        """Sum up what the judgements of these seats of a run cost, each counted once however many of them share it."""
-        marks = ", ".join("?" for _ in seats)
+        """Sum up the cost of these seats' judgements in a run, each counted once however many seats share it."""
         row = self._connection.execute(
             "SELECT COUNT(*), COALESCE(SUM(prompt_tokens), 0), COALESCE(SUM(completion_tokens), 0), "  # noqa: S608
             "COALESCE(SUM(prompt_tokens IS NULL OR completion_tokens IS NULL), 0), COALESCE(SUM(attempts), 0), 0, 0, "
             "COALESCE(SUM(seconds), 0.0), 0.0 FROM judgements "
-            f"WHERE judgement_key IN (SELECT judgement_key FROM seats WHERE run_id = ? AND seat IN ({marks}))",
+            f"WHERE judgement_key IN (SELECT judgement_key FROM seats WHERE run_id = ? AND seat IN ({_marks(seats)}))",
             (run_id, *seats),
         ).fetchone()
         return Usage(*row)
@@ -134,16 +124,15 @@ class Juries:
 
         Replies are empty where none came and after a purge.
         """
-        marks = ", ".join("?" for _ in positions)
         rows = self._connection.execute(
             "SELECT s.position, s.metric, s.seat, s.grades, s.reason, s.repaired, s.judgement_key, j.sealed "  # noqa: S608
             "FROM seats s LEFT JOIN judgements j ON j.judgement_key = s.judgement_key "
-            f"WHERE s.run_id = ? AND s.position IN ({marks}) ORDER BY s.position, s.metric, s.seat",
+            f"WHERE s.run_id = ? AND s.position IN ({_marks(positions)}) ORDER BY s.position, s.metric, s.seat",
             (run_id, *positions),
         )
         seats: dict[int, list[tuple[str, Seat, Judgement]]] = {}
         for position, metric, seat, grades, reason, repaired, key, sealed in rows:
-            judgement = Judgement(()) if sealed is None else _decode(self._vault.open(b"judgement\0" + key, sealed))
+            judgement = Judgement(()) if sealed is None else self._open(key, sealed)
             graded = _read_seat(seat, grades, reason, repaired, key)
             seats.setdefault(position, []).append((metric, graded, judgement))
         return seats
@@ -167,9 +156,23 @@ class Juries:
                 (write_details(details), plan_digest, run_id),
             )
 
+    def _open(self, judgement_key: bytes, sealed: bytes) -> Judgement:
+        return _decode(self._vault.open(_JUDGEMENT + judgement_key, sealed))
+
+
+def _marks(values: Collection[object]) -> str:
+    """Return the placeholders of an SQL list."""
+    return ", ".join("?" for _ in values)
+
 
 def _read_seat(seat: int, grades: str | None, reason: str | None, repaired: int, key: bytes | None) -> Seat:
-    return Seat(seat, None if grades is None else json.loads(grades), reason, bool(repaired), key)
+    return Seat(
+        seat=seat,
+        grades=None if grades is None else json.loads(grades),
+        reason=reason,
+        repaired=bool(repaired),
+        judgement_key=key,
+    )
 
 
 def _encode(judgement: Judgement) -> bytes:
@@ -185,7 +188,7 @@ def _decode(sealed: bytes) -> Judgement:
     return Judgement(replies, content.get("marker", ""), tuple(content.get("shown", ())))
 
 
-def _total(counts: Sequence[int | None]) -> int | None:
+def _sum_counts(counts: Sequence[int | None]) -> int | None:
     """Return the sum, None where a count is unknown."""
     known_counts = [count for count in counts if count is not None]
     return sum(known_counts) if len(known_counts) == len(counts) else None

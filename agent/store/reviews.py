@@ -1,4 +1,4 @@
-"""Samples of texts in which a person checks what redaction found: texts and marks sealed, figures in plain numbers."""
+"""Samples of texts in which a person checks the redaction: texts and marks sealed, figures in plain numbers."""
 
 import json
 import time
@@ -48,15 +48,12 @@ class Reviews:
     def keep(self, name: str, plan: Mapping[str, Any], texts: Sequence[tuple[int, Mapping[str, Any]]]) -> None:
         """Keep a new sample of (record, content)."""
         with self._database.transaction():
-            sealed = self._vault.seal(_of(name), json.dumps(plan).encode())
-            self._connection.execute("INSERT INTO reviews VALUES (?, ?, ?)", (name, sealed, int(time.time())))
-            self._connection.executemany(
-                "INSERT INTO reviewed_texts VALUES (?, ?, ?, ?, NULL)",
-                (
-                    (name, item, record, self._sealed_text(name, item, content))
-                    for item, (record, content) in enumerate(texts, 1)
-                ),
-            )
+            sealed_plan = self._vault.seal(_bind(name), json.dumps(plan).encode())
+            self._connection.execute("INSERT INTO reviews VALUES (?, ?, ?)", (name, sealed_plan, int(time.time())))
+            rows = []
+            for item, (record, content) in enumerate(texts, 1):
+                rows.append((name, item, record, self._seal_text(name, item, content)))
+            self._connection.executemany("INSERT INTO reviewed_texts VALUES (?, ?, ?, ?, NULL)", rows)
 
     def read_all(self) -> list[Review]:
         """Return every sample, by name."""
@@ -64,10 +61,11 @@ class Reviews:
             "SELECT name, sealed, made_at, (SELECT count(*) FROM reviewed_texts WHERE review = name),"
             " (SELECT count(figures) FROM reviewed_texts WHERE review = name) FROM reviews ORDER BY name"
         ).fetchall()
-        return [
-            Review(name, json.loads(self._vault.open(_of(name), sealed)), made_at, texts, reviewed)
-            for name, sealed, made_at, texts, reviewed in rows
-        ]
+        reviews = []
+        for name, sealed, made_at, texts, reviewed in rows:
+            plan = json.loads(self._vault.open(_bind(name), sealed))
+            reviews.append(Review(name=name, plan=plan, made_at=made_at, texts=texts, reviewed=reviewed))
+        return reviews
 
     def find(self, name: str) -> Review | None:
         """Return one sample."""
@@ -78,24 +76,20 @@ class Reviews:
         rows = self._connection.execute(
             "SELECT item, record, sealed, figures FROM reviewed_texts WHERE review = ? ORDER BY item", (name,)
         ).fetchall()
-        return [
-            ReviewedText(
-                item,
-                record,
-                None if sealed is None else json.loads(self._vault.open(_of(name, item), sealed)),
-                None if figures is None else {kind: tuple(each) for kind, each in json.loads(figures).items()},
-            )
-            for item, record, sealed, figures in rows
-        ]
+        texts = []
+        for item, record, sealed, figures in rows:
+            content = None if sealed is None else json.loads(self._vault.open(_bind(name, item), sealed))
+            texts.append(ReviewedText(item=item, record=record, content=content, figures=_read_figures(figures)))
+        return texts
 
     def keep_text(
         self, name: str, item: int, content: Mapping[str, Any], figures: Mapping[str, tuple[int, int, int]]
     ) -> None:
-        """Keep what the reviewer marked in one text, in place of what was marked before."""
+        """Keep the reviewer's marks in one text in the place of earlier ones."""
         with self._database.transaction():
             self._connection.execute(
                 "UPDATE reviewed_texts SET sealed = ?, figures = ? WHERE review = ? AND item = ?",
-                (self._sealed_text(name, item, content), json.dumps(figures, sort_keys=True), name, item),
+                (self._seal_text(name, item, content), json.dumps(figures, sort_keys=True), name, item),
             )
 
     def delete(self, name: str) -> None:
@@ -104,10 +98,19 @@ class Reviews:
             self._connection.execute("DELETE FROM reviewed_texts WHERE review = ?", (name,))
             self._connection.execute("DELETE FROM reviews WHERE name = ?", (name,))
 
-    def _sealed_text(self, name: str, item: int, content: Mapping[str, Any]) -> bytes:
-        return self._vault.seal(_of(name, item), json.dumps(content).encode())
+    def _seal_text(self, name: str, item: int, content: Mapping[str, Any]) -> bytes:
+        return self._vault.seal(_bind(name, item), json.dumps(content).encode())
 
 
-def _of(name: str, item: int = 0) -> bytes:
-    """Return what a sealed value belongs to, so that none can take another's place."""
+def _read_figures(figures: str | None) -> dict[str, tuple[int, int, int]] | None:
+    if figures is None:
+        return None
+    figures_by_kind: dict[str, tuple[int, int, int]] = {}
+    for kind, (rightly_found, missed, wrongly_found) in json.loads(figures).items():
+        figures_by_kind[kind] = (rightly_found, missed, wrongly_found)
+    return figures_by_kind
+
+
+def _bind(name: str, item: int = 0) -> bytes:
+    """Return the context that a sealed value is bound to, so that none can take another's place."""
     return b"review\0" + name.encode() + b"\0" + str(item).encode()

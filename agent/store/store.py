@@ -11,7 +11,7 @@ from pathlib import Path
 from agent.store.answers import Answers
 from agent.store.audit import AuditLog
 from agent.store.calibrations import Calibrations
-from agent.store.database import Database, said_plainly
+from agent.store.database import Database, translate_errors
 from agent.store.findings import Findings
 from agent.store.identities import Identities
 from agent.store.juries import Juries
@@ -91,7 +91,7 @@ class Store:
                 (last,),
             ).rowcount
             connection.execute("DELETE FROM findings")  # made again from texts that are still there
-        with said_plainly("written"):
+        with translate_errors("written"):
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             connection.execute("VACUUM")
         return deleted

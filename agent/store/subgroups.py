@@ -1,9 +1,25 @@
-"""The subgroups of a run's instances: one sealed record a run, so that a summary opens one and no patient's."""
+"""The subgroups of a run's instances: one sealed record for each run, so that a summary opens no patient's record."""
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-_NONE = -1
+_NONE = -1  # the number of an instance without a value
+
+
+@dataclass(slots=True)
+class _Attribute:
+    """One attribute: its values are numbered as they first occur, and each instance has the number of its value."""
+
+    numbers_by_value: dict[str, int] = field(default_factory=dict)
+    numbers: list[int] = field(default_factory=list)
+
+    def fill_up(self, instances: int) -> None:
+        """Note that the instances up to this count have no value."""
+        self.numbers += [_NONE] * (instances - len(self.numbers))
+
+    def add(self, value: str) -> None:
+        self.numbers.append(self.numbers_by_value.setdefault(value, len(self.numbers_by_value)))
 
 
 class SubgroupLabels:
@@ -11,22 +27,23 @@ class SubgroupLabels:
 
     def __init__(self) -> None:
         self._count = 0
-        self._attributes: dict[str, tuple[dict[str, int], list[int]]] = {}  # name -> (value -> number, by position)
+        self._attributes: dict[str, _Attribute] = {}
 
     def add(self, subgroups: Mapping[str, str]) -> None:
-        """Note the next instance's."""
+        """Add the attributes of the next instance."""
         for name, value in subgroups.items():
-            numbers, of = self._attributes.setdefault(name, ({}, [_NONE] * self._count))
-            of.append(numbers.setdefault(value, len(numbers)))
+            attribute = self._attributes.setdefault(name, _Attribute())
+            attribute.fill_up(self._count)
+            attribute.add(value)
         self._count += 1
-        for _, of in self._attributes.values():
-            if len(of) < self._count:
-                of.append(_NONE)
 
     def encode(self) -> bytes:
-        """Return them as bytes."""
-        found = {name: [list(numbers), of] for name, (numbers, of) in self._attributes.items()}
-        return json.dumps(found, separators=(",", ":")).encode()
+        """Return all attributes as bytes."""
+        content: dict[str, list[object]] = {}
+        for name, attribute in self._attributes.items():
+            attribute.fill_up(self._count)
+            content[name] = [list(attribute.numbers_by_value), attribute.numbers]
+        return json.dumps(content, separators=(",", ":")).encode()
 
     def by_position(self) -> dict[str, Sequence[str | None]]:
         """Return each attribute's value of every instance, None where it has none."""
@@ -34,8 +51,9 @@ class SubgroupLabels:
 
 
 def decode_subgroups(data: bytes) -> dict[str, Sequence[str | None]]:
-    """Return what `SubgroupLabels.encode` wrote, by attribute and position."""
-    found: dict[str, tuple[list[str], list[int]]] = json.loads(data)
-    return {
-        name: [None if number == _NONE else values[number] for number in of] for name, (values, of) in found.items()
-    }
+    """Return the labels that `SubgroupLabels.encode` wrote, by attribute and position."""
+    content: dict[str, tuple[list[str], list[int]]] = json.loads(data)
+    labels: dict[str, Sequence[str | None]] = {}
+    for name, (values, numbers) in content.items():
+        labels[name] = [None if number == _NONE else values[number] for number in numbers]
+    return labels
