@@ -1,13 +1,14 @@
 """The reference baselines: an OpenAI-compatible server whose "models" are simple rules and need no weights.
 
-They are floors on the board, and labelled as not language models wherever they are named. What the server does
-not honour it refuses, instead of ignoring it.
+They are floors on the board, and labelled as not language models wherever they are named. The server refuses
+a field that it does not honour, instead of ignoring it.
 """
 
 import ipaddress
 import re
 import socket
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ BASELINES = {
 
 _MOST_BODY_BYTES = 8 * 1024 * 1024
 _MOST_ANSWERS = 16
+_LOWEST_SEED = -(2**63)  # seeds are 64-bit numbers, as with vLLM
 _DEFAULT_TOKENS = 1024
 MOST_TOKENS = 131_072  # words of prompt and answer, as many as the models that the baselines stand beside take
 _FIELDS = "model messages max_tokens max_completion_tokens temperature top_p stop seed n user stream"
@@ -37,7 +39,7 @@ _HONOURED = frozenset(_FIELDS.split())
 _TOKEN = re.compile(r"\S+")
 
 
-def app(max_model_len: int = MOST_TOKENS) -> "Starlette":
+def make_app(max_model_len: int = MOST_TOKENS) -> "Starlette":
     """Return the ASGI application. Tokens are words, of which prompt and answer together have `max_model_len`."""
     from starlette.applications import Starlette
     from starlette.requests import Request
@@ -45,13 +47,13 @@ def app(max_model_len: int = MOST_TOKENS) -> "Starlette":
     from starlette.routing import Route
 
     async def models(request: Request) -> JSONResponse:  # noqa: ARG001 - a route takes its request
-        return JSONResponse(_model_list(max_model_len))
+        return JSONResponse(_list_models(max_model_len))
 
     async def completions(request: Request) -> JSONResponse:
-        return await _reply(request, JSONResponse, lambda body: _completion(body, max_model_len))
+        return await _reply(request, JSONResponse, lambda body: _complete(body, max_model_len))
 
     async def tokenize(request: Request) -> JSONResponse:
-        return await _reply(request, JSONResponse, lambda body: _tokens(body, max_model_len))
+        return await _reply(request, JSONResponse, lambda body: _tokenize(body, max_model_len))
 
     return Starlette(
         routes=[
@@ -62,129 +64,176 @@ def app(max_model_len: int = MOST_TOKENS) -> "Starlette":
     )
 
 
-def _model_list(max_model_len: int) -> dict[str, object]:
-    data = [
-        {
+def _list_models(max_model_len: int) -> dict[str, object]:
+    models = []
+    for name, rule in BASELINES.items():
+        model = {
             "id": name,
             "object": "model",
             "created": 0,
             "owned_by": "intramural",
             "max_model_len": max_model_len,
             "language_model": False,
-            "description": f"Reference baseline, not a language model. {what}",
+            "description": f"Reference baseline, not a language model. {rule}",
         }
-        for name, what in BASELINES.items()
-    ]
-    return {"object": "list", "data": data}
+        models.append(model)
+    return {"object": "list", "data": models}
 
 
 async def _reply(
-    request: "Request", reply: "type[JSONResponse]", to: Callable[[dict[str, Any]], dict[str, object]]
+    request: "Request", reply: "type[JSONResponse]", handle: Callable[[dict[str, Any]], dict[str, object]]
 ) -> "JSONResponse":
+    """Reply to a request by its JSON body, or refuse it."""
     raw = b""
     async for chunk in request.stream():
         raw += chunk
         if len(raw) > _MOST_BODY_BYTES:
-            return reply(_error("the request is too long"), status_code=413)
+            return reply(_describe_error("the request is too long"), status_code=413)
     body = parse_object(raw)
     if body is None:
-        return reply(_error("the body is not a JSON object"), status_code=400)
+        return reply(_describe_error("the body is not a JSON object"), status_code=400)
     if body.get("model") not in BASELINES:
-        return reply(_error("there is no such model", "model_not_found"), status_code=404)
+        return reply(_describe_error("there is no such model", "model_not_found"), status_code=404)
     try:
-        return reply(to(body))
+        return reply(handle(body))
     except ValueError as error:
-        return reply(_error(str(error)), status_code=400)
+        return reply(_describe_error(str(error)), status_code=400)
 
 
-def _error(message: str, code: str | None = None) -> dict[str, object]:
+def _describe_error(message: str, code: str | None = None) -> dict[str, object]:
     return {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": code}}
 
 
-def _tokens(body: dict[str, Any], max_model_len: int) -> dict[str, object]:
+def _tokenize(body: dict[str, Any], max_model_len: int) -> dict[str, object]:
     """Count the words of a conversation, as vLLM counts tokens.
 
     Raises:
         ValueError: the messages are of the wrong form.
     """
-    count = len(_prompt_text(body.get("messages")).split())
+    count = len(_join_messages(body.get("messages")).split())
     return {"count": count, "max_model_len": max_model_len, "tokens": list(range(count)), "token_strs": None}
 
 
-def _completion(body: dict[str, Any], max_model_len: int) -> dict[str, object]:
+@dataclass(frozen=True, slots=True)
+class _CompletionRequest:
+    """The fields of a request that the server honours.
+
+    Attributes:
+        limit: most words of each answer.
+        answers: how many are asked for.
+        stop: marks before which an answer ends.
+    """
+
+    model: str
+    text: str
+    limit: int
+    seed: int | None
+    answers: int
+    stop: list[str]
+
+    @classmethod
+    def read(cls, body: dict[str, Any]) -> "_CompletionRequest":
+        """Read the body of a request.
+
+        Raises:
+            ValueError: a field is of the wrong type or not one that this server honours; names it.
+        """
+        unknown = sorted(name for name, value in body.items() if name not in _HONOURED and value is not None)
+        if unknown or body.get("stream"):
+            raise ValueError(f"not honoured here: {', '.join(unknown) or 'stream'}")
+        text = _join_messages(body.get("messages"))
+        max_tokens = _read_whole(body, "max_tokens", default=_DEFAULT_TOKENS, lowest=1)
+        max_completion_tokens = _read_whole(body, "max_completion_tokens", default=_DEFAULT_TOKENS, lowest=1)
+        return cls(
+            model=body["model"],
+            text=text,
+            limit=min(max_tokens, max_completion_tokens),
+            seed=None if body.get("seed") is None else _read_whole(body, "seed", default=0, lowest=_LOWEST_SEED),
+            answers=_read_whole(body, "n", default=1, lowest=1),
+            stop=_read_stop(body.get("stop")),
+        )
+
+
+def _complete(body: dict[str, Any], max_model_len: int) -> dict[str, object]:
     """Answer a request.
 
     Raises:
-        ValueError: a field is of the wrong type or none that this server honours, or the prompt is too long; says
+        ValueError: a field is of the wrong type or not one that this server honours, or the prompt is too long; says
             which.
     """
     from agent.inference.baseline_rules import answer
 
-    unknown = sorted(name for name, value in body.items() if name not in _HONOURED and value is not None)
-    if unknown or body.get("stream"):
-        raise ValueError(f"not honoured here: {', '.join(unknown) or 'stream'}")
-    text = _prompt_text(body.get("messages"))
-    limit = min(
-        _whole(body, "max_tokens", _DEFAULT_TOKENS, 1), _whole(body, "max_completion_tokens", _DEFAULT_TOKENS, 1)
-    )
-    read = len(text.split())
-    if read + limit > max_model_len:
+    request = _CompletionRequest.read(body)
+    prompt_tokens = len(request.text.split())
+    if prompt_tokens + request.limit > max_model_len:
+        # Worded as vLLM words it, for clients recognise a prompt that is too long by these words.
         raise ValueError(
-            f"the maximum context length is {max_model_len} tokens, less than {read} of prompt and {limit} of answer"
+            f"the maximum context length is {max_model_len} tokens, less than {prompt_tokens} of prompt and "
+            f"{request.limit} of answer"
         )
-    seed = None if body.get("seed") is None else _whole(body, "seed", 0, -(2**63))
-    wanted = _whole(body, "n", 1, 1)
-    if wanted > _MOST_ANSWERS:
+    if request.answers > _MOST_ANSWERS:
         raise ValueError(f"n must be at most {_MOST_ANSWERS}")
-    stop = body.get("stop") or []
-    stop = [stop] if isinstance(stop, str) else stop
-    if not isinstance(stop, list) or not all(isinstance(mark, str) and mark for mark in stop):
-        raise ValueError("stop must be a string or a list of strings")
     choices = []
-    written = 0
-    for index in range(wanted):
-        whole = answer(body["model"], text, seed=seed, index=index)
-        said, finish, tokens = _limited(whole, limit, stop)
-        written += tokens
-        message = {"role": "assistant", "content": said}
-        choices.append({"index": index, "message": message, "logprobs": None, "finish_reason": finish})
-    usage = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+    completion_tokens = 0
+    for index in range(request.answers):
+        text = answer(request.model, request.text, seed=request.seed, index=index)
+        content, tokens, finish_reason = _limit_answer(text, request.limit, request.stop)
+        completion_tokens += tokens
+        message = {"role": "assistant", "content": content}
+        choices.append({"index": index, "message": message, "logprobs": None, "finish_reason": finish_reason})
     return {
         "id": "chatcmpl-baseline",
         "object": "chat.completion",
         "created": 0,
-        "model": body["model"],
+        "model": request.model,
         "choices": choices,
-        "usage": usage,
+        "usage": {
+            "prompt_tokens": prompt_tokens,
+            "completion_tokens": completion_tokens,
+            "total_tokens": prompt_tokens + completion_tokens,
+        },
     }
 
 
-def _prompt_text(messages: object) -> str:
+def _join_messages(messages: object) -> str:
+    """Return the texts of a conversation as one prompt."""
     if not isinstance(messages, list) or not messages:
         raise ValueError("messages must be a list with at least one message")
-    contents = [message.get("content") if isinstance(message, dict) else None for message in messages]
-    if not all(isinstance(content, str) for content in contents):
-        raise ValueError("every message needs a text as its content")
-    return "\n".join(str(content) for content in contents)
+    contents = []
+    for message in messages:
+        content = message.get("content") if isinstance(message, dict) else None
+        if not isinstance(content, str):
+            raise ValueError("every message needs a text as its content")
+        contents.append(content)
+    return "\n".join(contents)
 
 
-def _whole(body: dict[str, Any], name: str, default: int, least: int) -> int:
+def _read_whole(body: dict[str, Any], name: str, *, default: int, lowest: int) -> int:
     value = body.get(name)
     if value is None:
         return default
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}")
+    if not isinstance(value, int) or isinstance(value, bool) or value < lowest:
+        raise ValueError(f"{name} must be a whole number of at least {lowest}")
     return value
 
 
-def _limited(text: str, limit: int, stop: list[str]) -> tuple[str, str, int]:
-    """Return (text, finish reason, tokens) of an answer cut at its stop marks and at `limit` words."""
-    ends = [place for place in (text.find(mark) for mark in stop) if place >= 0]
-    text = text[: min(ends)] if ends else text
-    ends = [token.end() for token in _TOKEN.finditer(text)]
-    if len(ends) > limit:
-        return text[: ends[limit - 1]], "length", limit
-    return text, "stop", len(ends)
+def _read_stop(value: object) -> list[str]:
+    marks = value or []
+    if isinstance(marks, str):
+        return [marks]
+    if not isinstance(marks, list) or not all(isinstance(mark, str) and mark for mark in marks):
+        raise ValueError("stop must be a string or a list of strings")
+    return marks
+
+
+def _limit_answer(text: str, limit: int, stop: list[str]) -> tuple[str, int, str]:
+    """Return an answer cut at its stop marks and at `limit` words, its number of words, and why it ends."""
+    positions = [text.find(mark) for mark in stop]
+    text = text[: min((position for position in positions if position >= 0), default=len(text))]
+    words = list(_TOKEN.finditer(text))
+    if len(words) > limit:
+        return text[: words[limit - 1].end()], limit, "length"
+    return text, len(words), "stop"
 
 
 def serve(
@@ -216,7 +265,7 @@ def serve(
         if on_ready is not None:
             on_ready(f"http://{name}:{listener.getsockname()[1]}/v1")
         config = uvicorn.Config(
-            app(max_model_len), log_level="warning", access_log=False, lifespan="off", timeout_keep_alive=75
+            make_app(max_model_len), log_level="warning", access_log=False, lifespan="off", timeout_keep_alive=75
         )
         uvicorn.Server(config).run(sockets=[listener])
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from agent.inference.capabilities import Feature
 from agent.inference.findings import Seen
 from agent.inference.naming import same_model
-from agent.inference.wire import token_count
+from agent.inference.wire import read_token_count
 
 _SHOWN_MODELS = 20
 _SHOWN_CHARACTERS = 100  # of one name
@@ -91,7 +91,7 @@ class Catalogue:
         settings: Mapping[str, object] = {}
         if props.status == 200:
             settings = _read_map(props.reply.get("default_generation_settings"))
-        windows = [_find_window(self.windows, model), token_count(settings.get("n_ctx"))]
+        windows = [_find_window(self.windows, model), read_token_count(settings.get("n_ctx"))]
         stated = [tokens for tokens in windows if tokens]
         if stated:
             return min(stated)
@@ -125,7 +125,7 @@ def _read_token_counts(
 ) -> dict[str, int]:
     counts = {}
     for name, entry in models.items():
-        tokens = token_count(read(entry))
+        tokens = read_token_count(read(entry))
         if tokens:
             counts[name] = tokens
     return counts

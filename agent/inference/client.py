@@ -1,7 +1,7 @@
-"""Asks a model server many requests at once for a response or a failure each, or counts many prompts' tokens."""
+"""Ask a model server many requests at once, or count the tokens of many prompts."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from agent.errors import ConfigError
 from agent.inference.capabilities import Capabilities
 from agent.inference.connection import Line
-from agent.inference.conversation import Conversation
+from agent.inference.conversation import Conversation, Read
 from agent.inference.endpoint import Endpoint
 from agent.inference.fitting import Fitting
 from agent.inference.limits import HttpLimits
@@ -35,14 +35,14 @@ async def ask_all(
     """Ask every request, at most `max_in_flight` at once, and call `on_result` once for each, as answers arrive.
 
     `requests` is pulled lazily, one item whenever a place is free, so a run of any size stays small in memory.
-    `on_result` runs in the event loop; what it or the iterator raises ends the call. Order is that of arrival. An
-    iterator that was at its end may have more once a result has come: whoever brought the result asks for it.
-    Calls at the same time that share `slots` share the places in flight of one server; a place is taken before a
-    request is pulled, and whoever has work gets it.
+    `on_result` runs in the event loop; an exception of it or of the iterator ends the call. Results come in the order
+    of arrival. An iterator that was at its end may have more items once a result has come: the worker that brought the
+    result asks for them. Calls at the same time that share `slots` share the places in flight of one server; a place
+    is taken before a request is pulled, so that it goes to a call that has work.
 
     A request that fails becomes a Failure, never an exception. When the server is plainly down (silent for
-    `limits.outage_grace_s`), the rest is reported as `Reason.NOT_ASKED` without being asked. Cancelling leaves at
-    once; requests in flight then get no result.
+    `limits.outage_grace_s`), the remaining requests are reported as `Reason.NOT_ASKED` without being asked. Cancelling
+    ends the call at once; requests in flight then get no result.
 
     `capabilities` decides the name of the token limit and the fields that must always be sent
     (`Capabilities.extra_body`, under the request's own). Stop sequences are cut here in any case; they are not sent
@@ -54,8 +54,8 @@ async def ask_all(
     A prompt that may not fit the deployment's window beside its answer, or that may have more than `prompt_limit`
     tokens, is counted first, in the request's own place in flight. If it is too long, its `shortenable` part is cut
     until it fits, which `Response.shortened` tells; where that cannot be, it is `Reason.CONTEXT_LENGTH` and not asked.
-    Where nobody can count, the server is left to refuse what does not fit its window, and a prompt that may be above
-    `prompt_limit` is not asked.
+    Where nothing can count tokens, the server is left to refuse a prompt that does not fit its window, and a prompt
+    that may be above `prompt_limit` is not asked.
 
     Raises:
         ConfigError: the address, token file, tokenizer file, proxy or CA bundle cannot be used, or `max_in_flight` is
@@ -65,33 +65,9 @@ async def ask_all(
         raise ConfigError("max_in_flight must be at least 1")
     line = Line(deployment, limits)
     health = ServerHealth(limits)
-    field = capabilities.token_limit_field if capabilities else "max_tokens"
-    always = capabilities.extra_body if capabilities else None
-    inline = capabilities.inline_thoughts if capabilities else deployment.reasoning
-    check = name_check(capabilities.other_names) if capabilities else None
-    fitting = Fitting(deployment, capabilities, prompt_limit)
+    asker = _Asker(deployment, capabilities, health, Fitting(deployment, capabilities, prompt_limit))
     waiting = iter(requests)
     places = slots or asyncio.Semaphore(max_in_flight)
-
-    async def ask(request: ChatRequest, conversation: Conversation) -> Response | Failure:
-        if health.given_up:
-            return Failure(Reason.NOT_ASKED)
-        deadline = conversation.deadline()
-        fitted = await fitting.fit(request, conversation, deadline)
-        if isinstance(fitted, Failure):
-            return fitted
-        sent = replace(fitted.request, stop=()) if inline and request.stop else fitted.request
-        body = encode_request(sent, token_limit_field=field, always=always)
-        read = partial(
-            parse_reply,
-            stop=request.stop,
-            thinks=inline or deployment.reasoning,
-            accepts_name=partial(check, request.model) if check else None,
-        )
-        result, attempts = await conversation.ask("/chat/completions", body, read, deadline)
-        if isinstance(result, Response) and (fitted.left_out or attempts > 1):
-            result = replace(result, shortened=fitted.left_out, attempts=attempts)
-        return result
 
     async def work() -> None:
         connection = line.open()
@@ -103,11 +79,54 @@ async def ask_all(
                     if item is None:
                         return
                     key, request = item
-                    on_result(key, await ask(request, conversation))
+                    on_result(key, await asker.ask(request, conversation))
         finally:
             await connection.close()
 
-    await _at_once(max_in_flight, work)
+    await _run_workers(max_in_flight, work)
+
+
+class _Asker:
+    """Asks one request in the way that its deployment and the server's capabilities require."""
+
+    def __init__(
+        self, deployment: Endpoint, capabilities: Capabilities | None, health: ServerHealth, fitting: Fitting
+    ) -> None:
+        self._health = health
+        self._fitting = fitting
+        self._token_limit_field = "max_tokens"  # noqa: S105 - a field's name
+        self._extra_body: Mapping[str, str | int | float | bool] = {}
+        self._thinks_inline = deployment.reasoning
+        self._accepts_name: Callable[[str, object], bool] | None = None
+        if capabilities is not None:
+            self._token_limit_field = capabilities.token_limit_field
+            self._extra_body = capabilities.extra_body
+            self._thinks_inline = capabilities.inline_thoughts
+            self._accepts_name = name_check(capabilities.other_names)
+        self._thinks = self._thinks_inline or deployment.reasoning
+
+    async def ask(self, request: ChatRequest, conversation: Conversation) -> Response | Failure:
+        """Return the response to a request, shortened if it must be, or its failure."""
+        if self._health.given_up:
+            return Failure(Reason.NOT_ASKED)
+        deadline = conversation.deadline()
+        fitted = await self._fitting.fit(request, conversation, deadline)
+        if isinstance(fitted, Failure):
+            return fitted
+        body = self._encode(fitted.request)
+        result, attempts = await conversation.ask("/chat/completions", body, self._make_reader(request), deadline)
+        if isinstance(result, Response) and (fitted.left_out or attempts > 1):
+            return replace(result, shortened=fitted.left_out, attempts=attempts)
+        return result
+
+    def _encode(self, request: ChatRequest) -> bytes:
+        if self._thinks_inline and request.stop:
+            request = replace(request, stop=())  # a stop sequence would end the thought
+        return encode_request(request, token_limit_field=self._token_limit_field, always=self._extra_body)
+
+    def _make_reader(self, request: ChatRequest) -> Read[Response]:
+        accepts_name = None if self._accepts_name is None else partial(self._accepts_name, request.model)
+        return partial(parse_reply, stop=request.stop, thinks=self._thinks, accepts_name=accepts_name)
 
 
 async def count_all(
@@ -119,7 +138,7 @@ async def count_all(
     limits: HttpLimits,
     capabilities: Capabilities,
 ) -> None:
-    """Count the tokens of every prompt, at most `max_in_flight` at once. What cannot be counted is left out.
+    """Count the tokens of every prompt, at most `max_in_flight` at once. A prompt that cannot be counted is left out.
 
     Raises:
         ConfigError: the address, token file, tokenizer file, proxy or CA bundle cannot be used.
@@ -144,11 +163,11 @@ async def count_all(
         finally:
             await connection.close()
 
-    await _at_once(max_in_flight, work)
+    await _run_workers(max_in_flight, work)
 
 
-async def _at_once(number: int, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Run so many workers until all are done; whatever ends one ends them all."""
+async def _run_workers(number: int, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Run `number` workers until all are done; an exception of one ends them all."""
     workers = [asyncio.create_task(work()) for _ in range(number)]
     try:
         await asyncio.gather(*workers)

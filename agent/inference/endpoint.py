@@ -14,6 +14,8 @@ from agent.io.tls import trusted
 _LONGEST_TOKEN = 16_384  # characters
 _VISIBLE = re.compile(r"[!-~]+")
 
+ServerKey = tuple[str, str]  # a deployment's name, and the name that its server knows the model by
+
 
 class Endpoint(Protocol):
     """An OpenAI-compatible server. Every deployment is one."""
@@ -53,6 +55,11 @@ class Endpoint(Protocol):
     @property
     def tokenizer_file(self) -> Path | None:
         """The model's `tokenizer.json`, to count tokens with; None if the deployment names none."""
+
+
+def identify_server(endpoint: Endpoint) -> ServerKey:
+    """Return the key that plans and judges share if they ask the same model of the same server."""
+    return endpoint.name, endpoint.served_model
 
 
 def address(endpoint: Endpoint) -> SplitResult:

@@ -1,19 +1,22 @@
-"""Cuts the part of an over-long prompt that its benchmark lets go, by real counts, until the prompt fits.
+"""Cut the part of an over-long prompt that its benchmark allows to be cut, by real counts, until the prompt fits.
 
-What is left of the part ends (or begins) with a whole word, or with a whole character where there are no words. The
-rest of the prompt is never touched, and something of the part always stays: a question about nothing is another
-question.
+The remaining part ends (or begins) with a whole word, or with a whole character where there are no words. The rest of
+the prompt is never touched, and the part is never left empty: a question about nothing is another question.
 """
 
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from agent.inference.tokens import byte_length
 from agent.vocabulary import ChatRequest, Failure, Message, Reason, Shortenable
 
 MOST_COUNTS = 12  # of one prompt, the first count of the whole included
-_LONGEST_WORD = 256  # characters; what is longer has no words, or none worth keeping whole
+_LONGEST_WORD = 256  # characters; a longer piece of text has no words, or none worth keeping whole
 _LIKE_ENOUGH = 200  # a cut that leaves less than this part of the budget unused is good
+_MARGIN = (
+    1.03  # of a first cut: tokens are not evenly long, and a candidate that fits tells more than one that does not
+)
+_MOST_OF_GAP = 0.98  # a guess at the whole gap would be the length that is known not to fit
 
 Messages = Sequence[Message]
 Count = Callable[[Messages], Awaitable[int | Failure]]
@@ -27,8 +30,35 @@ class Fitted:
     left_out: int = 0
 
 
+@dataclass(slots=True)
+class _Bounds:
+    """The longest part known to fit and the shortest known not to, in characters, with the tokens of their prompts.
+
+    Attributes:
+        fits: 0 until a candidate fits.
+    """
+
+    over: int
+    over_tokens: int
+    fits: int = 0
+    fits_tokens: int = 0
+
+    def interpolate(self, budget: int) -> int:
+        """Return the length between the two that should use up the budget if tokens were evenly long."""
+        share = (budget - self.fits_tokens) / max(1, self.over_tokens - self.fits_tokens)
+        return self.fits + int((self.over - self.fits) * min(share, _MOST_OF_GAP))
+
+    def halve(self) -> int:
+        """Return the length in the middle between the two."""
+        return self.fits + int((self.over - self.fits) * 0.5)
+
+    def extrapolate(self, budget: int, tokens_per_character: float) -> int:
+        """Return a length that should fit, while none is known to."""
+        return self.over - int(_MARGIN * (self.over_tokens - budget) / tokens_per_character) - 1
+
+
 async def fit(request: ChatRequest, budget: int, template: int, count: Count) -> Fitted | Failure:
-    """Return the request as it fits `budget` tokens of prompt, or why it does not.
+    """Return the request as it fits `budget` tokens of prompt, or the reason why it does not.
 
     A prompt that has fewer bytes than the budget has tokens fits without being counted. At most `MOST_COUNTS` counts
     are asked for.
@@ -50,106 +80,104 @@ async def fit(request: ChatRequest, budget: int, template: int, count: Count) ->
         return Fitted(request)
     if request.shortenable is None:
         return Failure(Reason.CONTEXT_LENGTH)
-    search = shorter(request.messages, request.shortenable, whole, budget)
-    try:
-        candidate = next(search)
-        while True:
-            counted = await count(candidate)
-            if isinstance(counted, Failure):
-                return counted
-            candidate = search.send(counted)
-    except StopIteration as found:
-        if found.value is None:
-            return Failure(Reason.CONTEXT_LENGTH)
-        messages, tokens = found.value
-        return Fitted(replace(request, messages=messages), whole - tokens)
+    return await shorten(request, request.shortenable, whole, budget, count)
 
 
-def shorter(
-    messages: Messages, part: Shortenable, whole: int, budget: int
-) -> Generator[tuple[Message, ...], int, tuple[tuple[Message, ...], int] | None]:
-    """Search for the longest prompt that fits: yields candidates, is sent their counts, and returns the best.
+async def shorten(request: ChatRequest, part: Shortenable, whole: int, budget: int, count: Count) -> Fitted | Failure:
+    """Search for the longest prompt that fits, and return the request with it.
 
-    It begins where the average length of a token says and goes on between the longest candidate known to fit and the
-    shortest known not to. Whatever the counts, it ends after `MOST_COUNTS`; what it returns was counted and fits.
-    None: no candidate fits.
+    The search begins where the average length of a token says and goes on between the longest candidate known to fit
+    and the shortest known not to. It ends after `MOST_COUNTS` whatever the counts; the result was counted and fits.
+
+    Args:
+        request: its prompt does not fit.
+        part: of the prompt, which may be cut.
+        whole: tokens of the prompt.
+        budget: most tokens of the prompt.
+        count: as for `fit`.
     """
-    text = messages[part.message].content[part.start : part.end]
-    length = len(text)
-    least = _kept_at_least(text, part.keep)
-    fits, fits_tokens = 0, 0  # characters kept by the best candidate; 0: none fits yet
-    over, over_tokens = length, whole
-    per_character = whole / max(1, sum(len(message.content) for message in messages))
-    for asked in range(1, MOST_COUNTS):
-        if fits:
-            share = (budget - fits_tokens) / max(1, over_tokens - fits_tokens)
-            # In the end halve: counts need not grow evenly.
-            wanted = fits + int((over - fits) * (min(share, 0.98) if asked < MOST_COUNTS // 2 else 0.5))
+    text = request.messages[part.message].content[part.start : part.end]
+    shortest = _measure_first_word(text, part.keep)
+    tokens_per_character = whole / max(1, sum(len(message.content) for message in request.messages))
+    bounds = _Bounds(over=len(text), over_tokens=whole)
+    for turn in range(1, MOST_COUNTS):
+        if bounds.fits and turn < MOST_COUNTS // 2:
+            guess = bounds.interpolate(budget)
+        elif bounds.fits:
+            guess = bounds.halve()  # counts need not grow evenly, and interpolating may come no nearer
+        elif turn < MOST_COUNTS - 1:
+            guess = bounds.extrapolate(budget, tokens_per_character)
         else:
-            wanted = over - int(1.03 * (over_tokens - budget) / per_character) - 1
-            if asked == MOST_COUNTS - 1:
-                wanted = least
-        kept = max(_whole_words(text, max(wanted, 0), part.keep), least)
-        if kept >= over:
-            return None if not fits else (_cut(messages, part, fits), fits_tokens)
-        if kept <= fits:
+            guess = shortest
+        length = max(_round_to_words(text, max(guess, 0), part.keep), shortest)
+        if not bounds.fits < length < bounds.over:
             break
-        tokens = yield _cut(messages, part, kept)
-        if tokens <= budget:
-            fits, fits_tokens = kept, tokens
-            if (budget - tokens) * _LIKE_ENOUGH <= budget:
-                break
-        else:
-            over, over_tokens = kept, tokens
-    return (_cut(messages, part, fits), fits_tokens) if fits else None
+        tokens = await count(_cut(request.messages, part, length))
+        if isinstance(tokens, Failure):
+            return tokens
+        if tokens > budget:
+            bounds.over, bounds.over_tokens = length, tokens
+            continue
+        bounds.fits, bounds.fits_tokens = length, tokens
+        if (budget - tokens) * _LIKE_ENOUGH <= budget:
+            break
+    if not bounds.fits:
+        return Failure(Reason.CONTEXT_LENGTH)
+    messages = _cut(request.messages, part, bounds.fits)
+    return Fitted(replace(request, messages=messages), left_out=whole - bounds.fits_tokens)
 
 
-def _cut(messages: Messages, part: Shortenable, kept: int) -> tuple[Message, ...]:
-    """Return the messages with so many characters of the part."""
+def _cut(messages: Messages, part: Shortenable, length: int) -> tuple[Message, ...]:
+    """Return the messages with only `length` characters of the part."""
     message = messages[part.message]
     text = message.content
-    stays = text[part.start : part.start + kept] if part.keep == "start" else text[part.end - kept : part.end]
-    content = text[: part.start] + stays + text[part.end :]
-    return (*messages[: part.message], replace(message, content=content), *messages[part.message + 1 :])
+    start, end = part.start, part.end
+    remaining = text[start : start + length] if part.keep == "start" else text[end - length : end]
+    shortened = list(messages)
+    shortened[part.message] = replace(message, content=text[:start] + remaining + text[end:])
+    return tuple(shortened)
 
 
-def _kept_at_least(text: str, keep: str) -> int:
-    """Return how many characters the first word to be kept takes, or more than there are if there is none."""
+def _measure_first_word(text: str, keep: str) -> int:
+    """Return how many characters the first word to be kept takes, or more than the text has if it has no word."""
     words = text.split()
     if not words:
         return len(text) + 1
-    word = words[0] if keep == "start" else words[-1]
-    blank = len(text) - len(text.lstrip() if keep == "start" else text.rstrip())
+    if keep == "start":
+        word, stripped = words[0], text.lstrip()
+    else:
+        word, stripped = words[-1], text.rstrip()
+    blank = len(text) - len(stripped)
     if len(word) <= _LONGEST_WORD:
         return blank + len(word)
-    return _whole_characters(text, blank + _LONGEST_WORD // 2, keep)
+    return _round_to_characters(text, blank + _LONGEST_WORD // 2, keep)
 
 
-def _whole_words(text: str, kept: int, keep: str) -> int:
-    """Return at most `kept` characters that end (or begin) between words, else between characters."""
-    if kept <= 0:
+def _round_to_words(text: str, length: int, keep: str) -> int:
+    """Return at most `length` characters that end (or begin) between words, else between characters."""
+    if length <= 0:
         return 0
     if keep == "start":
-        for place in range(min(kept, len(text) - 1), max(kept - _LONGEST_WORD, 0), -1):
-            if text[place].isspace() and not text[place - 1].isspace():
-                return place
+        for end in range(min(length, len(text) - 1), max(length - _LONGEST_WORD, 0), -1):
+            if text[end].isspace() and not text[end - 1].isspace():
+                return end
     else:
-        for place in range(max(len(text) - kept, 1), min(len(text) - kept + _LONGEST_WORD, len(text))):
-            if text[place - 1].isspace() and not text[place].isspace():
-                return len(text) - place
-    return _whole_characters(text, kept, keep)
+        begin_at_least = len(text) - length
+        for begin in range(max(begin_at_least, 1), min(begin_at_least + _LONGEST_WORD, len(text))):
+            if text[begin - 1].isspace() and not text[begin].isspace():
+                return len(text) - begin
+    return _round_to_characters(text, length, keep)
 
 
-def _whole_characters(text: str, kept: int, keep: str) -> int:
-    """Return at most `kept` characters; an accent stays with its letter, and an emoji of several parts in one piece."""
+def _round_to_characters(text: str, length: int, keep: str) -> int:
+    """Return at most `length` characters; an accent stays with its letter, and an emoji of several parts whole."""
     import regex  # a prompt without words is rare
 
-    place = kept if keep == "start" else len(text) - kept
-    begin = max(0, place - _LONGEST_WORD)
-    ends: list[int] = [
-        begin,
-        *(begin + found.end() for found in regex.finditer(r"\X", text[begin : place + _LONGEST_WORD])),
-    ]
+    position = length if keep == "start" else len(text) - length
+    begin = max(0, position - _LONGEST_WORD)
+    borders = [begin]
+    for character in regex.finditer(r"\X", text[begin : position + _LONGEST_WORD]):
+        borders.append(begin + character.end())
     if keep == "start":
-        return max(end for end in ends if end <= place)
-    return len(text) - min((end for end in ends if end >= place), default=len(text))
+        return max(border for border in borders if border <= position)
+    return len(text) - min((border for border in borders if border >= position), default=len(text))

@@ -11,7 +11,7 @@ from typing import Literal
 
 from agent.errors import ConfigError
 from agent.inference.endpoint import Endpoint
-from agent.inference.wire import encode_object, token_count
+from agent.inference.wire import encode_object, read_token_count
 from agent.vocabulary import Message
 
 Counting = Literal["vllm", "llama.cpp", "tokenizer_file"]
@@ -36,7 +36,7 @@ def read_count(counting: Served, reply: Mapping[str, object], messages: Sequence
     A token is at least one byte of a text, and a text has at least one.
     """
     if counting == "vllm":
-        count = token_count(reply.get("count"))
+        count = read_token_count(reply.get("count"))
     else:
         tokens = reply.get("tokens")
         count = len(tokens) if isinstance(tokens, list) else None

@@ -1,11 +1,12 @@
-"""The words on the wire: a request as JSON, a reply as a response or a failure. Pure, and fails closed.
+"""Write a request as JSON, and read a reply as a response or a failure. Pure, and fails closed.
 
 A server's text is data of the case: it leaves this module inside a Response only, never in an error.
 """
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from agent.vocabulary import ChatRequest, Failure, Reason, Response
@@ -29,13 +30,13 @@ _TOO_LONG = re.compile(
     rb"|must have less than \d+ tokens|input length .{0,40}exceeds",
     re.IGNORECASE,
 )
-_MOST_ERROR_BYTES = 65_536  # of an error's body are searched for them
+_MOST_ERROR_BYTES = 65_536  # the beginning of an error's body, which is searched for these words
 _THOUGHT_BEGINS, _THOUGHT_ENDS = "<think>", "</think>"
 _OBJECT = re.compile(r'\{\s*"')
 _DECODER = json.JSONDecoder()
 _MOST_WORK = 2_000_000  # characters that attempts at reading objects may cost in all
 _MOST_TOKENS = 2**31  # a higher count is none
-# What a terminal or a page would obey instead of show. Those that part words leave a space.
+# Characters that a terminal or a page would obey instead of show. Those that separate words leave a space.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SHOWN_INSTEAD = {code: " " if chr(code).isspace() else "" for code in range(0xA0) if _CONTROL.match(chr(code))}
 
@@ -67,7 +68,7 @@ def encode_request(
 
 
 def parse_object(body: bytes) -> dict[str, object] | None:
-    """Return the JSON object in `body`, or None when it holds anything else."""
+    """Return the JSON object in `body`, or None when it holds no object."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
@@ -91,50 +92,89 @@ def parse_reply(
         seconds: how long the attempt took.
         thinks: the model thinks first, and the prompt may have opened its thought: a text that was cut off before
             a thought ended is then a thought, whether or not it begins like one.
-        accepts_name: tells of the reply's `model` whether it may stand there; None takes any.
+        accepts_name: tells whether the reply may name this `model`; None accepts any name.
     """
     reply = parse_object(body)
-    choices = reply.get("choices") if reply is not None else None
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    message = choice.get("message") if isinstance(choice, dict) else None
-    if reply is None or not isinstance(choice, dict) or not isinstance(message, dict):
+    if reply is None:
         return Failure(Reason.BAD_REPLY, 200)
     if accepts_name is not None and not accepts_name(reply.get("model")):
         return Failure(Reason.BAD_REPLY, 200)
-    finish = _finish_reason(choice.get("finish_reason"))
-    if finish == "content_filter":
-        return Failure(Reason.CONTENT_FILTER, 200)
-    content = message.get("content")
-    apart = message.get("reasoning_content") or message.get("reasoning") or ""
-    if not isinstance(content, str | None) or not isinstance(apart, str):
-        return Failure(Reason.BAD_REPLY, 200)
-    if content is None:
-        content = message.get("refusal") if isinstance(message.get("refusal"), str) else None
-    if content is None:
-        if not (apart or finish == "length"):
-            return Failure(Reason.EMPTY, 200)
-        content = ""
-    thought, text = split_thought(content)
-    if thinks and finish == "length" and not apart and _THOUGHT_ENDS not in content:
-        thought, text = text + thought, ""
-    text, cut = _cut(text, stop)
-    usage = reply.get("usage")
-    counts = usage if isinstance(usage, dict) else {}
+    completion = _read_completion(reply.get("choices"))
+    if isinstance(completion, Failure):
+        return completion
+    reasoning, answer = _separate_thoughts(completion, thinks=thinks)
+    text = _cut_at_stop(answer, stop)
+    is_cut = len(text) < len(answer)
+    usage = _read_map(reply.get("usage"))
     return Response(
         text=_fit_to_show(text),
-        reasoning=_fit_to_show("\n".join(part for part in (apart, thought) if part)),
-        finish_reason="stop" if cut else finish,
-        prompt_tokens=token_count(counts.get("prompt_tokens")),
-        completion_tokens=token_count(counts.get("completion_tokens")),
+        reasoning=_fit_to_show(reasoning),
+        finish_reason="stop" if is_cut else completion.finish_reason,
+        prompt_tokens=read_token_count(usage.get("prompt_tokens")),
+        completion_tokens=read_token_count(usage.get("completion_tokens")),
         seconds=seconds,
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Completion:
+    """The first choice of a reply.
+
+    Attributes:
+        content: the answer, which may hold thoughts.
+        reasoning: thoughts that the server keeps apart from the answer.
+        finish_reason: why the server stopped.
+    """
+
+    content: str
+    reasoning: str
+    finish_reason: FinishReason
+
+
+def _read_completion(choices: object) -> _Completion | Failure:
+    """Read the first of a reply's choices."""
+    choice = _read_map(choices[0]) if isinstance(choices, list) and choices else {}
+    message = choice.get("message")
+    if not isinstance(message, dict):
+        return Failure(Reason.BAD_REPLY, 200)
+    finish_reason = _read_finish_reason(choice.get("finish_reason"))
+    if finish_reason == "content_filter":
+        return Failure(Reason.CONTENT_FILTER, 200)
+    content = message.get("content")
+    reasoning = message.get("reasoning_content") or message.get("reasoning") or ""
+    if not isinstance(content, str | None) or not isinstance(reasoning, str):
+        return Failure(Reason.BAD_REPLY, 200)
+    refusal = message.get("refusal")
+    if content is None and isinstance(refusal, str):
+        content = refusal
+    # A model that thought up to its limit of tokens has no content; a missing one is a failure otherwise.
+    if content is None and not reasoning and finish_reason != "length":
+        return Failure(Reason.EMPTY, 200)
+    return _Completion(content or "", reasoning, finish_reason)
+
+
+def _read_map(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, dict) else {}
+
+
+def _separate_thoughts(completion: _Completion, *, thinks: bool) -> tuple[str, str]:
+    """Return (reasoning, answer) of a completion."""
+    thought, answer = split_thought(completion.content)
+    was_cut_off = completion.finish_reason == "length" and _THOUGHT_ENDS not in completion.content
+    if thinks and was_cut_off and not completion.reasoning:
+        # The prompt began a thought, so the text before any mark belongs to it as well.
+        thought, answer = answer + thought, ""
+    reasoning = "\n".join(filter(None, (completion.reasoning, thought)))
+    return reasoning, answer
+
+
 def parse_error(status: int, body: bytes) -> Failure:
-    """Tell what a reply with a status other than 200 means for its request."""
+    """Return the failure that a reply with a status other than 200 means for its request."""
     if status in (400, 413, 422, 500) and _TOO_LONG.search(body, 0, _MOST_ERROR_BYTES):
         return Failure(Reason.CONTEXT_LENGTH, status)
-    return Failure(Reason.BAD_REPLY if 200 <= status < 300 else Reason.SERVER_ERROR, status)
+    if 200 <= status < 300:
+        return Failure(Reason.BAD_REPLY, status)
+    return Failure(Reason.SERVER_ERROR, status)
 
 
 def has_thought_marks(text: str) -> bool:
@@ -145,58 +185,57 @@ def has_thought_marks(text: str) -> bool:
 def split_thought(text: str) -> tuple[str, str]:
     """Return (reasoning, answer) of a text with `<think>` marks; all answer when there are none.
 
-    A lone `</think>` ends a thought that the chat template began. A lone `<think>` was cut off: what follows it is
-    no answer. A mark in a text of a JSON object is spoken of, and divides nothing. Takes time in proportion to the
-    text, whatever is in it.
+    A lone `</think>` ends a thought that the chat template began. After a lone `<think>` a
+    thought was cut off, and no answer follows. A mark in a text of a JSON object is spoken of, and divides nothing.
+    The time taken is in proportion to the text, however hostile it is.
     """
     if not has_thought_marks(text):
         return "", text
     text = _hide_spoken_marks(text)
     thoughts: list[str] = []
     answer: list[str] = []
-    rest = 0  # where what has not been told apart begins
-    while (end := text.find(_THOUGHT_ENDS, rest)) >= 0:
-        begin = text.find(_THOUGHT_BEGINS, rest, end)
-        if begin >= 0:
-            answer.append(text[rest:begin])
-            thoughts.append(text[begin + len(_THOUGHT_BEGINS) : end])
+    begin = 0  # of the part that is not divided yet
+    while (end := text.find(_THOUGHT_ENDS, begin)) >= 0:
+        mark = text.find(_THOUGHT_BEGINS, begin, end)
+        if mark >= 0:
+            answer.append(text[begin:mark])
+            thoughts.append(text[mark + len(_THOUGHT_BEGINS) : end])
         else:
-            thoughts.append("".join(answer) + text[rest:end])
+            thoughts.append("".join(answer) + text[begin:end])
             answer.clear()
-        rest = end + len(_THOUGHT_ENDS)
-    begin = text.find(_THOUGHT_BEGINS, rest)
-    if begin >= 0:
-        thoughts.append(text[begin + len(_THOUGHT_BEGINS) :])
-        answer.append(text[rest:begin])
-    else:
-        answer.append(text[rest:])
-    return _shown_again("\n".join(thought.strip() for thought in thoughts)), _shown_again("".join(answer).strip())
+        begin = end + len(_THOUGHT_ENDS)
+    last_part, mark_of_thought, cut_off_thought = text[begin:].partition(_THOUGHT_BEGINS)
+    answer.append(last_part)
+    if mark_of_thought:
+        thoughts.append(cut_off_thought)
+    reasoning = "\n".join(thought.strip() for thought in thoughts)
+    return _show_spoken_marks(reasoning), _show_spoken_marks("".join(answer).strip())
 
 
 def _hide_spoken_marks(text: str) -> str:
     """Return `text` without NUL, which then stands for the `<` of each mark within a JSON object."""
     text = text.replace("\0", "")
-    last = max(text.rfind(_THOUGHT_BEGINS), text.rfind(_THOUGHT_ENDS))
-    done, work, parts = 0, 0, []
-    while work < _MOST_WORK and (found := _OBJECT.search(text, done, last)):
-        start = found.start()
-        parts.append(text[done:start])
+    last_mark = max(text.rfind(_THOUGHT_BEGINS), text.rfind(_THOUGHT_ENDS))
+    parts = []
+    work = 0  # characters that reading took so far
+    begin = 0  # of the part that is not read yet
+    while work < _MOST_WORK and (opening := _OBJECT.search(text, begin, last_mark)):
+        start = opening.start()
+        end = start + 1
+        piece = text[start]
         try:
             _, end = _DECODER.raw_decode(text, start)
-            parts.append(text[start:end].replace(_THOUGHT_BEGINS, "\0think>").replace(_THOUGHT_ENDS, "\0/think>"))
-        except json.JSONDecodeError as why:
-            end = start + 1
-            parts.append(text[start])
-            work += why.pos - start + why.pos // 50 + 50  # the error itself counts the lines before it
-        except (ValueError, RecursionError):  # too many digits, or too deep a nest
-            end = start + 1
-            parts.append(text[start])
+            piece = text[start:end].replace(_THOUGHT_BEGINS, "\0think>").replace(_THOUGHT_ENDS, "\0/think>")
+        except json.JSONDecodeError as error:
+            work += error.pos - start + error.pos // 50 + 50  # the error itself counts the lines before it
+        except (ValueError, RecursionError):  # too many digits, or nested too deeply
             work += 50_000
-        done = end
-    return "".join(parts) + text[done:]
+        parts += [text[begin:start], piece]
+        begin = end
+    return "".join(parts) + text[begin:]
 
 
-def _shown_again(text: str) -> str:
+def _show_spoken_marks(text: str) -> str:
     return text.replace("\0", "<")
 
 
@@ -204,21 +243,30 @@ def _fit_to_show(text: str) -> str:
     """Replace halves of characters, which JSON can carry and no file can, and take out control characters."""
     if not text.isascii():
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text.replace("\r\n", "\n").translate(_SHOWN_INSTEAD) if _CONTROL.search(text) else text
+    if not _CONTROL.search(text):
+        return text
+    return text.replace("\r\n", "\n").translate(_SHOWN_INSTEAD)
 
 
-def _cut(text: str, stop: tuple[str, ...]) -> tuple[str, bool]:
-    ends = [end for end in (text.find(mark) for mark in stop if mark) if end >= 0]
-    return (text[: min(ends)], True) if ends else (text, False)
+def _cut_at_stop(text: str, stop: Sequence[str]) -> str:
+    """Return the text before the first stop sequence in it."""
+    end = len(text)
+    for mark in stop:
+        position = text.find(mark)
+        if mark and position >= 0:
+            end = min(end, position)
+    return text[:end]
 
 
-def _finish_reason(value: object) -> FinishReason:
+def _read_finish_reason(value: object) -> FinishReason:
     return _FINISH.get(value, "other") if isinstance(value, str) else "other"
 
 
-def token_count(value: object) -> int | None:
+def read_token_count(value: object) -> int | None:
     """Return a number of tokens that a server wrote, or None when it is no such number."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value < _MOST_TOKENS else None
 
 
 def request_identity(request: ChatRequest, prompt_limit: int | None = None) -> bytes:
@@ -228,20 +276,20 @@ def request_identity(request: ChatRequest, prompt_limit: int | None = None) -> b
         request: as it would be sent if it fits.
         prompt_limit: most tokens of its prompt; like what may be shortened, it can change what is sent.
     """
+    identity: list[object] = [
+        1,
+        request.model,
+        [[message.role, message.content] for message in request.messages],
+        request.max_tokens,
+        request.temperature,
+        list(request.stop),
+        request.seed,
+        request.top_p,
+        dict(sorted(request.extra_body.items())),
+    ]
     part = request.shortenable
-    cut = [[part.message, part.start, part.end, part.keep] if part else None, prompt_limit]
-    return json.dumps(
-        [
-            1,
-            request.model,
-            [[message.role, message.content] for message in request.messages],
-            request.max_tokens,
-            request.temperature,
-            list(request.stop),
-            request.seed,
-            request.top_p,
-            dict(sorted(request.extra_body.items())),
-            *(cut if part or prompt_limit is not None else ()),  # without them a key is what it always was
-        ],
-        separators=(",", ":"),
-    ).encode()
+    # Left out where neither is set, so that keys of answers stored before there were any stay the same.
+    if part is not None or prompt_limit is not None:
+        identity.append([part.message, part.start, part.end, part.keep] if part else None)
+        identity.append(prompt_limit)
+    return json.dumps(identity, separators=(",", ":")).encode()

@@ -4,6 +4,7 @@ import asyncio
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from agent.errors import ConfigError
 from agent.inference.capabilities import Capabilities, Needs, check_needs
 from agent.inference.probe import probe
-from agent.inference.shorten import MOST_COUNTS, shorter
+from agent.inference.shorten import MOST_COUNTS, Fitted, Messages, shorten
 from agent.vocabulary import ChatRequest, Failure, Message, Reason, Response, Shortenable
 from tests.agent.fault_server import HTML, FaultServer, Hang, Huge, Slow, Status
 from tests.agent.inference.asking import QUICK, ask, ask_one, deployment
@@ -215,35 +216,41 @@ def test_counting_takes_the_place_in_flight_of_its_request():
     assert {result.shortened > 0 for result in outcome.results.values() if isinstance(result, Response)} == {True}
 
 
+def search(messages: tuple[Message, ...], part: Shortenable, budget: int, count: Callable[[Messages], int]):
+    """Shorten a prompt; return the result, and the count of each candidate."""
+    counts: dict[tuple[Message, ...], int] = {}
+
+    async def count_candidate(candidate: Messages) -> int:
+        counts[tuple(candidate)] = count(candidate)
+        return counts[tuple(candidate)]
+
+    request = ChatRequest("m", messages, max_tokens=1)
+    return asyncio.run(shorten(request, part, count(messages), budget, count_candidate)), counts
+
+
+def count_characters(messages: Messages) -> int:
+    return len(messages[0].content)
+
+
 def test_characters_of_several_parts_are_never_split():
     family, accent = "\U0001f468\u200d\U0001f469\u200d\U0001f467", "e\u0301"
     text = (family + accent) * 400
-    messages = (Message("user", text),)
     for keep in ("start", "end"):
-        search = shorter(messages, Shortenable(0, 0, len(text), keep), len(text), 500)
-        candidate = next(search)
-        try:
-            while True:
-                candidate = search.send(len(candidate[0].content))
-        except StopIteration as found:
-            kept = found.value[0][0].content
-        assert 400 < len(kept) <= 500
-        assert kept.replace(family, "").replace(accent, "") == ""
+        part = Shortenable(0, 0, len(text), keep)
+        fitted, _ = search((Message("user", text),), part, 500, count_characters)
+        assert isinstance(fitted, Fitted)
+        shortened = fitted.request.messages[0].content
+        assert 400 < len(shortened) <= 500
+        assert shortened.replace(family, "").replace(accent, "") == ""
 
 
 def test_a_value_is_never_cut_within():
     text = "Potassium 13.55 mmol " * 200
-    search = shorter((Message("user", text),), Shortenable(0, 0, len(text), "start"), len(text), 1000)
-    candidate = next(search)
-    seen = [candidate]
-    try:
-        while True:
-            candidate = search.send(len(candidate[0].content))
-            seen.append(candidate)
-    except StopIteration:
-        pass
-    whole = set(text.split())
-    assert all(set(one[0].content.split()) <= whole for one in seen)
+    part = Shortenable(0, 0, len(text), "start")
+    _, counts = search((Message("user", text),), part, 1000, count_characters)
+    assert counts
+    words_of_text = set(text.split())
+    assert all(set(candidate[0].content.split()) <= words_of_text for candidate in counts)
 
 
 @given(
@@ -261,22 +268,12 @@ def test_whatever_the_text_what_is_returned_was_counted_fits_and_is_a_piece_of_i
     messages = (Message("system", "s"), Message("user", before + material + after))
     part = Shortenable(1, len(before), len(before) + len(material), keep)
 
-    def count(candidate: tuple[Message, ...]) -> int:
+    def count(candidate: Messages) -> int:
         return 3 + sum(len(message.content.encode("utf-8", "replace")) for message in candidate) // per_token
 
-    whole = count(messages)
-    if whole <= budget:
+    if count(messages) <= budget:
         return
-    search = shorter(messages, part, whole, budget)
-    counted: dict[tuple[Message, ...], int] = {}
-    result = None
-    try:
-        candidate = next(search)
-        while True:
-            counted[candidate] = count(candidate)
-            candidate = search.send(counted[candidate])
-    except StopIteration as found:
-        result = found.value
+    result, counted = search(messages, part, budget, count)
     assert len(counted) < MOST_COUNTS
     for candidate in counted:
         content = candidate[1].content
@@ -285,8 +282,12 @@ def test_whatever_the_text_what_is_returned_was_counted_fits_and_is_a_piece_of_i
         kept = content[len(before) : len(content) - len(after)]
         assert kept
         assert material.startswith(kept) if keep == "start" else material.endswith(kept)
-    if result is not None:
-        assert counted[result[0]] == result[1] <= budget
+    if isinstance(result, Fitted):
+        tokens = counted[result.request.messages]
+        assert tokens <= budget
+        assert result.left_out == count(messages) - tokens
+    else:
+        assert result == Failure(Reason.CONTEXT_LENGTH)
 
 
 def test_a_run_that_may_have_to_count_says_when_nobody_can():
