@@ -1,7 +1,7 @@
-"""Which models may take the place of the package's own: those that were measured on known texts and found no less.
+"""Admit models in the place of the package's own, once they were measured on known texts and detect no less.
 
-What was measured is kept in the site directory, admitted_models.json, with digests of the models' folders: a folder
-that changes must be measured again. Models beside the package's own need none of this, for they can only add findings.
+The measurements are kept in the site directory, admitted_models.json, with digests of the models' folders: a folder
+that changes must be measured again. Models beside the package's own need no admission: they can only add detections.
 """
 
 import json
@@ -56,14 +56,15 @@ def folder_digest(folder: Path) -> str:
 
 
 def check_admitted(policy: RedactionPolicy, directory: Path | None) -> None:
-    """See that the models of `policy` may be used.
+    """Check that the models of `policy` may be used.
 
     Raises:
         RedactionError: they take the place of the package's own, and were not admitted as they are now.
     """
     if "shipped" in policy.models:
         return
-    if not any(known.models == _digests(policy.other_models) for known in _admissions(directory)):
+    digests = _list_digests(policy.other_models)
+    if not any(admission.models == digests for admission in _read_admissions(directory)):
         raise RedactionError(
             f"redaction policy {policy.name}: models: without `shipped` they find less or more than the package's own,"
             " and nobody has measured them as they are now",
@@ -80,7 +81,7 @@ def admit(
     *,
     force: bool,
 ) -> Admission:
-    """Note that the models of `policy` were measured, and may be used.
+    """Record that the models of `policy` were measured, and may be used.
 
     Args:
         directory: of the policy's file.
@@ -97,17 +98,27 @@ def admit(
             f"refused: core recall is {core:.4f} with these models and {shipped_core:.4f} with the package's own",
             "Name `shipped` among the policy's models as well, or give --force.",
         )
-    made = Admission(_digests(policy.other_models), *figures, core, shipped_core, lower)
-    others = [known for known in _admissions(directory) if known.models != made.models]
-    write_atomically(directory / FILE, json.dumps([asdict(known) for known in (*others, made)], indent=1).encode())
-    return made
+    texts, identifiers = figures
+    admission = Admission(
+        models=_list_digests(policy.other_models),
+        texts=texts,
+        identifiers=identifiers,
+        core=core,
+        shipped_core=shipped_core,
+        forced=lower,
+    )
+    admissions = [earlier for earlier in _read_admissions(directory) if earlier.models != admission.models]
+    admissions.append(admission)
+    content = json.dumps([asdict(entry) for entry in admissions], indent=1)
+    write_atomically(directory / FILE, content.encode())
+    return admission
 
 
-def _digests(models: Sequence[OtherModel]) -> tuple[str, ...]:
+def _list_digests(models: Sequence[OtherModel]) -> tuple[str, ...]:
     return tuple(sorted(folder_digest(Path(model.path)) for model in models))
 
 
-def _admissions(directory: Path | None) -> list[Admission]:
+def _read_admissions(directory: Path | None) -> list[Admission]:
     if directory is None or not (directory / FILE).exists():
         return []
     try:

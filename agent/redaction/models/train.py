@@ -1,4 +1,4 @@
-"""Training a named-entity network from texts with marked places.
+"""Train a named-entity network from texts with marked identifiers.
 
 Shared by the models that the package ships and by fine-tuning on a site's own records.
 """
@@ -30,58 +30,84 @@ from agent.redaction.models.network import (
     write_network,
 )
 
-# (text, ((start, end, entity), ...)): places in characters, end exclusive.
+# (text, ((start, end, entity), ...)): offsets in characters, end exclusive.
 Example = tuple[str, Sequence[tuple[int, int, str]]]
 
 _BATCH_WORDS = 2_000
-_UNSEEN = 0.15  # of the words in training, those whose own spelling is hidden: shape and neighbours must do
+_UNSEEN = 0.15  # share of the words in training whose spelling is hidden: names are often words never seen before
 _HIDDEN_COLUMNS = ((1, 5), (1, 2, 3, 4, 5))  # of the features: the spelling; also its beginning and ending
 _DROPOUT = 0.1
 _RATE = 0.002
-_WARM_UP = 0.05  # of the steps or seconds
+_WARM_UP = 0.05  # share of the steps or seconds in which the rate rises
+_PASSES = 10  # over the examples, where neither steps nor seconds are given
+_FEW = 200  # texts; of fewer the last batch of a pass counts although it is short
 
 
 @dataclass(frozen=True, slots=True)
 class _Encoded:
-    words: tuple[int, ...]  # rows in the table of features
+    """A text for training: by word, its row in the table of features and its kind."""
+
+    words: tuple[int, ...]
     kinds: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Words and kinds of texts laid end to end with padding between them; a kind of -1 does not count."""
+
+    words: "np.ndarray[Any, np.dtype[np.int64]]"
+    kinds: "np.ndarray[Any, np.dtype[np.int64]]"
+
+
+@dataclass(frozen=True, slots=True)
+class _Schedule:
+    """The length of a training, in steps or else in seconds."""
+
+    steps: int | None
+    seconds: float | None
+
+    def measure_progress(self, step: int, elapsed_s: float) -> float:
+        """Return the share of the training that is over."""
+        if self.steps is not None:
+            return step / self.steps
+        return elapsed_s / (self.seconds or 1)
+
+
 class _Encoder:
-    """Texts as rows of features and kinds. A word's features are worked out once."""
+    """Encodes texts as rows of features and kinds. A word's features are computed once."""
 
     def __init__(self, language: str, kinds: Sequence[str], lexicon: Lexicon) -> None:
         self._spacy = spacy.blank(language)
-        self._kinds = {kind: place for place, kind in enumerate(kinds)}
+        self._kinds = {kind: index for index, kind in enumerate(kinds)}
         self._lexicon = lexicon
-        self._places: dict[str, int] = {}
+        self._row_of_word: dict[str, int] = {}
         self._rows: list[list[int]] = []
         self._table: np.ndarray[Any, np.dtype[np.uint64]] | None = None
-        self.padding = self._place(PADDING)
+        self.padding = self._find_row(PADDING)
 
-    def _place(self, word: str) -> int:
-        if word not in self._places:
-            self._places[word] = len(self._rows)
+    def _find_row(self, word: str) -> int:
+        """Return a word's row in the table of features, to which a new word is added."""
+        if word not in self._row_of_word:
+            self._row_of_word[word] = len(self._rows)
             self._rows.append(row(word, self._lexicon))
             self._table = None
-        return self._places[word]
+        return self._row_of_word[word]
 
     def encode(self, example: Example) -> _Encoded:
         text, spans = example
         doc = self._spacy.make_doc(text)
-        return _Encoded(
-            tuple(self._place(token.text) for token in doc),
-            tuple(self._kinds[kind] for kind in kinds_of(doc, spans)),
-        )
+        words = tuple(self._find_row(token.text) for token in doc)
+        kinds = tuple(self._kinds[kind] for kind in list_kinds(doc, spans))
+        return _Encoded(words, kinds)
 
-    def table(self) -> "np.ndarray[Any, np.dtype[np.uint64]]":
+    def build_table(self) -> "np.ndarray[Any, np.dtype[np.uint64]]":
         if self._table is None:
             self._table = np.array(self._rows, dtype=np.uint64)
         return self._table
 
 
-def kinds_of(doc: Doc, spans: Iterable[tuple[int, int, str]]) -> list[str]:
-    """Return the kind of each token: that of the first place that touches it."""
+def list_kinds(doc: Doc, spans: Iterable[tuple[int, int, str]]) -> list[str]:
+    """Return the kind of each token: that of the first span that touches it."""
     kinds = [OTHER] * len(doc)
     for start, end, kind in spans:
         touched = doc.char_span(start, end, alignment_mode="expand")
@@ -109,16 +135,16 @@ def train_model(
     """Train a network and write it into `folder`.
 
     Args:
-        examples: texts with their places; places of a kind that `base` does not know are an error.
+        examples: texts with their identifiers; a kind that `base` does not know is an error.
         language: of the texts, for the tokenizer: "en".
         seed: the same seed, examples and `steps` give the same model on the same machine.
-        steps: batches of about 2,000 words; or
-        seconds: how long to train; without either, ten passes over the examples.
+        steps: number of batches of about 2,000 words.
+        seconds: duration of the training, where `steps` is None; without either, ten passes over the examples.
         shape: of a new network.
         ordinary: words of the language, in lower case, that are no names by themselves; of a new network.
         bounds: see `Meta`; 0.5 for kinds that it does not name.
         base: a model to go on from, whose shape, kinds and words are kept.
-        made: what else `Meta.made` tells.
+        made: further entries of `Meta.made`.
 
     Returns:
         `folder`.
@@ -137,20 +163,23 @@ def train_model(
         network = read_network(base)
     else:
         network = empty_network(Meta(language, kinds, {}, shape or Shape(), {}), Lexicon.of(ordinary))
-    if unknown := set(kinds) - set(network.meta.kinds):
+    unknown = set(kinds) - set(network.meta.kinds)
+    if unknown:
         raise ValueError(f"the model has no kinds {', '.join(sorted(unknown))}")
     encoder = _Encoder(language, network.meta.kinds, network.lexicon)
     encoded = [encoder.encode(example) for example in examples]
-    taken = _train(network, encoder, encoded, chance, steps, seconds, rate)
+    if steps is None and seconds is None:
+        steps = 1 + sum(len(text.words) for text in encoded) * _PASSES // _BATCH_WORDS
+    steps_run = _train(network, encoder, encoded, chance, _Schedule(steps, seconds), rate)
     network.meta = Meta(
-        language,
-        network.meta.kinds,
-        {kind: (bounds or network.meta.bounds).get(kind, 0.5) for kind in network.meta.kinds if kind != OTHER},
-        network.meta.shape,
-        {
+        language=language,
+        kinds=network.meta.kinds,
+        bounds=_complete_bounds(network.meta.kinds, bounds or network.meta.bounds),
+        shape=network.meta.shape,
+        made={
             "seed": seed,
             "examples": len(examples),
-            "steps": taken,
+            "steps": steps_run,
             "spacy": version("spacy"),
             "thinc": version("thinc"),
             **(made or {}),
@@ -165,44 +194,58 @@ def _train(
     encoder: _Encoder,
     encoded: Sequence[_Encoded],
     chance: random.Random,
-    steps: int | None,
-    seconds: float | None,
+    schedule: _Schedule,
     rate: float,
 ) -> int:
+    """Train the network; return the number of steps."""
     model: Model[Any, Any] = chain(uniqued(network.words, column=0), network.texts)
     optimizer = Adam(rate, L2=1e-6, L2_is_weight_decay=True, grad_clip=1.0)
-    if steps is None and seconds is None:
-        steps = 1 + sum(len(text.words) for text in encoded) * 10 // _BATCH_WORDS
     noise = np.random.default_rng(chance.getrandbits(32))
     start = time.monotonic()
-    taken = 0
-    for node in model.walk():
-        if "dropout_rate" in node.attrs:
-            node.attrs["dropout_rate"] = _DROPOUT
-    for words, kinds in _batches(encoded, chance, encoder.padding, network.meta.shape.depth):
-        done = taken / steps if steps is not None else (time.monotonic() - start) / (seconds or 1)
-        if done >= 1:
+    step = 0
+    _set_dropout(model, _DROPOUT)
+    for batch in _make_batches(encoded, chance, encoder.padding, network.meta.shape.depth):
+        progress = schedule.measure_progress(step, time.monotonic() - start)
+        if progress >= 1:
             break
-        optimizer.learn_rate = rate * min(1, (done + 1e-3) / _WARM_UP, 1.02 - done)
-        rows = _hidden(encoder.table()[words], noise)
+        # The rate rises during the warm-up, stays, and falls to a fiftieth of itself at the end.
+        optimizer.learn_rate = rate * min(1, (progress + 1e-3) / _WARM_UP, 1.02 - progress)
+        rows = _hide_words(encoder.build_table()[batch.words], noise)
         guesses, backprop = model.begin_update(rows)
-        gradient = guesses.copy()
-        counted = kinds >= 0
-        gradient[counted, kinds[counted]] -= 1
-        gradient[~counted] = 0
-        backprop(gradient / np.float32(counted.sum()))
+        backprop(_compute_gradient(guesses, batch.kinds))
         model.finish_update(optimizer)
-        taken += 1
+        step += 1
+    _set_dropout(model, 0.0)
+    return step
+
+
+def _set_dropout(model: Model[Any, Any], rate: float) -> None:
     for node in model.walk():
         if "dropout_rate" in node.attrs:
-            node.attrs["dropout_rate"] = 0.0
-    return taken
+            node.attrs["dropout_rate"] = rate
 
 
-def _hidden(
+def _compute_gradient(
+    guesses: "np.ndarray[Any, np.dtype[np.float32]]", kinds: "np.ndarray[Any, np.dtype[np.int64]]"
+) -> "np.ndarray[Any, np.dtype[np.float32]]":
+    """Return the gradient of the mean cross-entropy of the words that count."""
+    gradient = guesses.copy()
+    counts = kinds >= 0
+    gradient[counts, kinds[counts]] -= 1
+    gradient[~counts] = 0
+    mean_gradient: np.ndarray[Any, np.dtype[np.float32]] = gradient / np.float32(counts.sum())
+    return mean_gradient
+
+
+def _complete_bounds(kinds: Iterable[str], bounds: Mapping[str, float]) -> dict[str, float]:
+    """Return the bound of each kind but `OTHER`; 0.5 where none is given."""
+    return {kind: bounds.get(kind, 0.5) for kind in kinds if kind != OTHER}
+
+
+def _hide_words(
     rows: "np.ndarray[Any, np.dtype[np.uint64]]", noise: np.random.Generator
 ) -> "np.ndarray[Any, np.dtype[np.uint64]]":
-    """Hide what some words are, so that the network learns to judge by shape and neighbours."""
+    """Hide the spelling of some words, so that the network learns to judge by shape and neighbours."""
     rows = rows.copy()
     draw = noise.random(len(rows))
     bound = 0.0
@@ -215,22 +258,21 @@ def _hidden(
     return rows
 
 
-def _batches(
-    encoded: Sequence[_Encoded], chance: random.Random, padding: int, depth: int
-) -> Iterator[tuple["np.ndarray[Any, np.dtype[np.int64]]", "np.ndarray[Any, np.dtype[np.int64]]"]]:
-    """Yield words and kinds of texts laid end to end with padding between them; a kind of -1 does not count."""
+def _make_batches(encoded: Sequence[_Encoded], chance: random.Random, padding: int, depth: int) -> Iterator[_Batch]:
+    """Yield batches without end, with the texts in another order in each pass."""
+    word_edge = [padding] * depth
+    kind_edge = [-1] * depth
     words: list[int] = []
     kinds: list[int] = []
     while True:
         order = list(range(len(encoded)))
         chance.shuffle(order)
-        for place in order:
-            words += [*encoded[place].words, *([padding] * depth)]
-            kinds += [*encoded[place].kinds, *([-1] * depth)]
+        for index in order:
+            words += [*encoded[index].words, *word_edge]
+            kinds += [*encoded[index].kinds, *kind_edge]
             if len(words) >= _BATCH_WORDS:
-                edge = [padding] * depth
-                yield np.array(edge + words), np.array([-1] * depth + kinds)
+                yield _Batch(np.array(word_edge + words), np.array(kind_edge + kinds))
                 words, kinds = [], []
-        if words and len(encoded) < 200:
-            yield np.array(words), np.array(kinds)
+        if words and len(encoded) < _FEW:
+            yield _Batch(np.array(words), np.array(kinds))
             words, kinds = [], []

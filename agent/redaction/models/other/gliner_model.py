@@ -11,10 +11,10 @@ from presidio_analyzer.nlp_engine import NlpArtifacts
 
 from agent.io.model_folder import ModelFolderError, check_weights
 from agent.redaction.deadline import Deadline
-from agent.redaction.models.other.labels import entities_of
+from agent.redaction.models.other.labels import map_labels
 from agent.redaction.models.other.recognizer import ModelOfOthers
 
-# What it is asked for, unless the policy's labels say otherwise.
+# The kinds it is asked for, unless the policy's labels name others.
 _ASKED: dict[str, str | None] = {
     "person": "NAME",
     "location": "LOCATION",
@@ -46,15 +46,15 @@ class GlinerModel(ModelOfOthers):
         check_weights(folder)
         if any(folder.glob("*.bin")) or any(folder.glob("*.pt")):
             raise ModelFolderError("it has weights in a pickle too, and GLiNER might take those; leave them out")
-        asked = dict(labels) or _ASKED
-        entities = entities_of(asked, asked)
+        entity_of_label = dict(labels) or _ASKED
+        entities = map_labels(entity_of_label, entity_of_label)
         from gliner import GLiNER
 
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 self._model = GLiNER.from_pretrained(str(folder), local_files_only=True)
-        except Exception as error:  # noqa: BLE001 - whatever a damaged folder does to the library
+        except Exception as error:  # noqa: BLE001 - a damaged folder may raise any error in the library
             raise ModelFolderError(f"GLiNER cannot load it ({type(error).__name__})") from None
         logging.getLogger("gliner").disabled = True  # it may quote a text that it cuts off
         self._words = min(_WORDS, int(self._model.config.max_len) - 1)
@@ -63,26 +63,26 @@ class GlinerModel(ModelOfOthers):
     def analyze(
         self, text: str, entities: list[str], nlp_artifacts: NlpArtifacts | None = None
     ) -> list[RecognizerResult]:
-        """Return what the model finds in `text`, in overlapping windows.
+        """Return the model's detections in `text`, which it reads in overlapping windows.
 
         Raises:
             TimeoutError: the deadline passed.
         """
         del entities, nlp_artifacts
         words = [match.span() for match in _WORD.finditer(text)]
-        found = []
-        for first in range(0, len(words), max(1, self._words - min(_SHARED, self._words // 4))):
+        results = []
+        step = max(1, self._words - min(_SHARED, self._words // 4))
+        for first in range(0, len(words), step):
             self._deadline.left()
-            start, end = words[first][0], words[min(first + self._words, len(words)) - 1][1]
+            end_of_window = min(first + self._words, len(words))
+            start, end = words[first][0], words[end_of_window - 1][1]
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 spans = self._model.predict_entities(text[start:end], list(self._entities), threshold=_LEAST)
-            found += [
-                RecognizerResult(
-                    self._entities[span["label"]], start + span["start"], start + span["end"], float(span["score"])
-                )
-                for span in spans
-            ]
-            if first + self._words >= len(words):
+            for span in spans:
+                entity = self._entities[span["label"]]
+                score = float(span["score"])
+                results.append(RecognizerResult(entity, start + span["start"], start + span["end"], score))
+            if end_of_window == len(words):
                 break
-        return found
+        return results

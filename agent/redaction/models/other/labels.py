@@ -47,33 +47,39 @@ KNOWN: Mapping[str, str | None] = MappingProxyType(
 )
 
 
-def entities_of(labels: Iterable[str], explained: Mapping[str, str | None]) -> dict[str, str]:
+def map_labels(labels: Iterable[str], explained: Mapping[str, str | None]) -> dict[str, str]:
     """Return the entity of each of a model's labels, but for those that identify nobody.
 
     Args:
         labels: the model's, in any case, with or without the prefixes "B-", "I-", "E-", "S-", "L-", "U-".
-        explained: what the policy says of them; it goes before what is known.
+        explained: the policy's own meanings, which come before the known ones.
 
     Raises:
         ModelFolderError: a label is neither known nor explained.
     """
-    told = {label.upper(): entity for label, entity in explained.items()}
-    if wrong := {entity for entity in told.values() if entity is not None and entity not in get_args(Entity)}:
+    meanings = {label.upper(): entity for label, entity in explained.items()}
+    wrong = {entity for entity in meanings.values() if entity is not None and entity not in get_args(Entity)}
+    if wrong:
         raise ModelFolderError(f"labels: {', '.join(sorted(wrong))} is no kind of identifier")
-    found: dict[str, str] = {}
+    meanings = {**KNOWN, **meanings}
+    entities: dict[str, str] = {}
     unknown: set[str] = set()
     for label in labels:
-        plain = _plain(label)
-        if plain not in told and plain not in KNOWN:
+        plain = _strip_prefix(label)
+        if plain not in meanings:
             unknown.add(label)
-        elif entity := told.get(plain, KNOWN.get(plain)):
-            found[label] = entity
+            continue
+        entity = meanings[plain]
+        if entity:
+            entities[label] = entity
     if unknown:
         raise ModelFolderError(f"nothing says what its labels {', '.join(sorted(unknown))} mean")
-    if not found:
+    if not entities:
         raise ModelFolderError("none of its labels stands for an identifier")
-    return found
+    return entities
 
 
-def _plain(label: str) -> str:
-    return label[2:].upper() if label[:2].upper() in ("B-", "I-", "E-", "S-", "L-", "U-") else label.upper()
+def _strip_prefix(label: str) -> str:
+    """Return a label in capitals without the prefix of a tagging scheme."""
+    label = label.upper()
+    return label[2:] if label[:2] in ("B-", "I-", "E-", "S-", "L-", "U-") else label

@@ -9,7 +9,7 @@ from presidio_analyzer.nlp_engine import NlpArtifacts
 
 from agent.io.model_folder import ModelFolderError
 from agent.redaction.deadline import Deadline
-from agent.redaction.models.other.labels import entities_of
+from agent.redaction.models.other.labels import map_labels
 from agent.redaction.models.other.recognizer import ModelOfOthers
 
 _FINDERS = ("ner", "beam_ner", "entity_ruler")  # components that set entities
@@ -28,21 +28,25 @@ class SpacyPipeline(ModelOfOthers):
     def __init__(self, folder: Path, labels: Mapping[str, str | None], language: str, deadline: Deadline) -> None:
         try:
             config = spacy.util.load_config(folder / "config.cfg")
-            parts = list(config["nlp"]["pipeline"])
-        except Exception as error:  # noqa: BLE001 - whatever a damaged folder does to the library
+            components = list(config["nlp"]["pipeline"])
+        except Exception as error:  # noqa: BLE001 - a damaged folder may raise any error in the library
             raise ModelFolderError(f"config.cfg: expected a spaCy pipeline ({type(error).__name__})") from None
-        finders = [name for name in parts if name in _FINDERS]
+        finders = [name for name in components if name in _FINDERS]
         if not finders:
             raise ModelFolderError(f"it has no component that finds entities ({', '.join(_FINDERS)})")
         if any(word in str(config).casefold() for word in _PICKLED):
             raise ModelFolderError("it has weights of torch or tensorflow, which are pickles: reading one can run code")
+        # Components that are not needed are not even read.
+        excluded = [name for name in components if name not in (*_FINDERS, *_NEEDED)]
         try:
-            # What is not needed is not even read.
-            self._pipeline = spacy.load(folder, exclude=[name for name in parts if name not in (*_FINDERS, *_NEEDED)])
+            self._pipeline = spacy.load(folder, exclude=excluded)
         except Exception as error:  # noqa: BLE001 - as above
             raise ModelFolderError(f"spaCy cannot load it ({type(error).__name__})") from None
-        found_by = self._pipeline.meta.get("labels", {})
-        entities = entities_of((label for name in finders for label in found_by.get(name, ())), labels)
+        labels_by_component = self._pipeline.meta.get("labels", {})
+        own_labels: list[str] = []
+        for name in finders:
+            own_labels += labels_by_component.get(name, ())
+        entities = map_labels(own_labels, labels)
         super().__init__("spaCy", folder, entities, language, deadline)
 
     def analyze(
@@ -56,8 +60,9 @@ class SpacyPipeline(ModelOfOthers):
         del entities, nlp_artifacts
         self._deadline.left()
         with self._pipeline.memory_zone():
-            return [
-                RecognizerResult(self._entities[span.label_], span.start_char, span.end_char, _SURE)
-                for span in self._pipeline(text).ents
-                if span.label_ in self._entities
-            ]
+            results = []
+            for span in self._pipeline(text).ents:
+                entity = self._entities.get(span.label_)
+                if entity is not None:
+                    results.append(RecognizerResult(entity, span.start_char, span.end_char, _SURE))
+            return results

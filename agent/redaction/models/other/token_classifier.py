@@ -1,8 +1,9 @@
-"""A transformers folder of a token classifier as a recogniser: every word of which the model doubts that it is none."""
+"""A token classifier of transformers as a recogniser: every word of which a token is labelled as an identifier."""
 
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from presidio_analyzer import RecognizerResult
@@ -11,12 +12,19 @@ from transformers import AutoModelForTokenClassification, AutoTokenizer
 
 from agent.io.model_folder import ModelFolderError, check_weights
 from agent.redaction.deadline import Deadline
-from agent.redaction.models.other.labels import entities_of
+from agent.redaction.models.other.labels import map_labels
 from agent.redaction.models.other.recognizer import ModelOfOthers
 
 _TOKENS = 512  # of a window, unless the model takes fewer
 _SHARED = 64  # tokens that neighbouring windows share
 _AT_ONCE = 8  # windows
+
+
+class _LabelledToken(NamedTuple):
+    entity: str
+    start: int
+    end: int
+    score: float
 
 
 class TokenClassifier(ModelOfOthers):
@@ -37,13 +45,13 @@ class TokenClassifier(ModelOfOthers):
             raise ModelFolderError(
                 "config.json: expected id2label and architectures, as transformers saves them"
             ) from None
-        entities = entities_of(self._labels, labels)
+        entities = map_labels(self._labels, labels)
         try:
             self._tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
             self._model = AutoModelForTokenClassification.from_pretrained(
                 folder, local_files_only=True, trust_remote_code=False, use_safetensors=True
             ).eval()
-        except Exception as error:  # noqa: BLE001 - whatever a damaged folder does to the library
+        except Exception as error:  # noqa: BLE001 - a damaged folder may raise any error in the library
             raise ModelFolderError(f"transformers cannot load it ({type(error).__name__})") from None
         if not self._tokenizer.is_fast:
             raise ModelFolderError("its tokenizer does not say where a token stands (tokenizer.json is missing)")
@@ -62,12 +70,14 @@ class TokenClassifier(ModelOfOthers):
         del entities, nlp_artifacts
         if not text.strip():
             return []
-        return [
-            RecognizerResult(entity, *_word(text, start, end), score)
-            for entity, start, end, score in self._tokens(text)
-        ]
+        results = []
+        for token in self._label_tokens(text):
+            start, end = _widen_to_word(text, token.start, token.end)
+            results.append(RecognizerResult(token.entity, start, end, token.score))
+        return results
 
-    def _tokens(self, text: str) -> Iterator[tuple[str, int, int, float]]:
+    def _label_tokens(self, text: str) -> Iterator[_LabelledToken]:
+        """Yield the tokens that the model labels as part of an identifier, window by window."""
         encoded = self._tokenizer(
             text,
             truncation=True,
@@ -78,22 +88,23 @@ class TokenClassifier(ModelOfOthers):
             padding=True,
             return_tensors="pt",
         )
-        places = encoded["offset_mapping"].tolist()
-        for first in range(0, len(places), _AT_ONCE):
+        offsets = encoded["offset_mapping"].tolist()
+        for first in range(0, len(offsets), _AT_ONCE):
             self._deadline.left()
             batch = {name: encoded[name][first : first + _AT_ONCE] for name in ("input_ids", "attention_mask")}
             with torch.inference_mode():
                 best = self._model(**batch).logits.softmax(-1).max(-1)
-            for window, (numbers, scores) in enumerate(
-                zip(best.indices.tolist(), best.values.tolist(), strict=True), first
-            ):
-                for (start, end), number, score in zip(places[window], numbers, scores, strict=True):
-                    entity = self._entities.get(self._labels[number])
+            labels, scores = best.indices.tolist(), best.values.tolist()
+            for index in range(len(labels)):
+                for (start, end), label, score in zip(
+                    offsets[first + index], labels[index], scores[index], strict=True
+                ):
+                    entity = self._entities.get(self._labels[label])
                     if entity and end > start:
-                        yield entity, start, end, score
+                        yield _LabelledToken(entity, start, end, score)
 
 
-def _word(text: str, start: int, end: int) -> tuple[int, int]:
+def _widen_to_word(text: str, start: int, end: int) -> tuple[int, int]:
     """Widen a piece of a word to the word: a name is never shown in part."""
     while start > 0 and text[start - 1].isalnum() and text[start].isalnum():
         start -= 1

@@ -9,7 +9,7 @@ import spacy
 
 from agent.errors import RedactionError
 from agent.redaction.models.network import PADDING, Lexicon, Shape, features, read_network, row
-from agent.redaction.models.train import Example, kinds_of, train_model
+from agent.redaction.models.train import Example, list_kinds, train_model
 
 _NAMES = ("Anna", "Bruno", "Carla", "Dimitri", "Esra", "Farid", "Greta", "Hugo")
 _TEXTS: list[Example] = [
@@ -78,7 +78,7 @@ def test_a_model_of_another_version_of_the_features_is_refused(tmp_path: Path) -
 
 def test_a_place_in_the_middle_of_a_word_marks_the_whole_word() -> None:
     doc = spacy.blank("en").make_doc("Call Annabel now")
-    assert kinds_of(doc, [(6, 9, "NAME")]) == ["O", "NAME", "O"]
+    assert list_kinds(doc, [(6, 9, "NAME")]) == ["O", "NAME", "O"]
 
 
 def test_numbers_of_one_form_look_alike_and_ordinary_words_are_known() -> None:

@@ -14,7 +14,7 @@ from agent.io.model_folder import ModelFolderError
 from agent.redaction.deadline import Deadline
 from agent.redaction.models.admission import folder_digest
 from agent.redaction.models.other import open_model
-from agent.redaction.models.other.labels import KNOWN, entities_of
+from agent.redaction.models.other.labels import KNOWN, map_labels
 
 
 def deadline(seconds: float = 10) -> Deadline:
@@ -96,20 +96,20 @@ def test_the_digest_changes_with_any_byte_of_the_folder(pipeline, tmp_path):
 
 @pytest.mark.parametrize("prefix", ["", "B-", "I-", "E-", "S-", "L-", "U-", "b-"])
 def test_prefixes_of_a_tagging_scheme_are_no_part_of_a_label(prefix):
-    assert entities_of([f"{prefix}PER", "O"], {}) == {f"{prefix}PER": "NAME"}
+    assert map_labels([f"{prefix}PER", "O"], {}) == {f"{prefix}PER": "NAME"}
 
 
 @given(st.text(min_size=1, max_size=12).filter(lambda label: label.upper() not in KNOWN and label[1:2] != "-"))
 def test_no_unknown_label_passes(label: str):
     with pytest.raises(ModelFolderError):
-        entities_of(["PER", label], {})
+        map_labels(["PER", label], {})
 
 
 def test_a_model_of_labels_that_identify_nobody_is_refused():
     with pytest.raises(ModelFolderError, match="none of its labels"):
-        entities_of(["O", "CARDINAL"], {})
+        map_labels(["O", "CARDINAL"], {})
     with pytest.raises(ModelFolderError, match="none of its labels"):
-        entities_of(["PER"], {"PER": None})
+        map_labels(["PER"], {"PER": None})
 
 
 @pytest.mark.parametrize("kind", ["transformers", "gliner"])
