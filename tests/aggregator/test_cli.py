@@ -300,6 +300,7 @@ def test_listings_are_tables_for_people(directory: Path) -> None:
     assert run("--dir", directory, "list", "models", "--format", "text").exit_code == 2
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("level", "lines"), [("info", True), ("warning", False)])
 def test_the_log_is_as_loud_as_it_was_asked_to_be(directory: Path, tmp_path: Path, level: str, lines: bool) -> None:
     served = start(Home(directory), tmp_path / "log", options=("--log-level", level))

@@ -315,6 +315,7 @@ def statement_of_kind(home: Home, site: TestSite, kind: str, seed: int = 1) -> S
     return site.result(registry, scores(seed))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", ["dataset", "plan", "abandon", "withdraw", "result"])
 @pytest.mark.parametrize(("moment", "kept"), [("commit", False), ("checkin", True)])
 def test_killed_around_the_commit_the_receipt_comes_at_the_next_try(

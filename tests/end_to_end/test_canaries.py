@@ -173,6 +173,7 @@ def test_an_unexpected_error_shows_where_and_never_what(tmp_path: Path):
     assert canaries_in(done.stdout + done.stderr) == []
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("fault_kind", ["duplicate-id", "short-row", "open-quote", "empty-gold", "no-header"])
 def test_a_wrong_dataset_is_named_by_row_and_never_quoted(tmp_path: Path, fault_kind: str):
     whole = Whole(tmp_path)

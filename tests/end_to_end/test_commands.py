@@ -48,6 +48,7 @@ def test_the_site_is_found_by_option_environment_or_current_directory(site: User
     assert "intramural init" in elsewhere.stderr
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("line", "named"),
     [
@@ -117,6 +118,7 @@ def test_a_conf_file_with_models_to_run(site: UserSite, tmp_path: Path):
     assert (site.summary()["benchmark"], site.summary()["n"]) == ("pubmed_qa", 5)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [

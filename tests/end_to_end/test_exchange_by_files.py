@@ -121,6 +121,7 @@ def test_a_damaged_stick_is_refused_on_both_sides_and_the_next_one_taken(life: L
     assert connections(life) == ""
 
 
+@pytest.mark.full
 def test_one_refused_file_does_not_keep_out_the_others(life: Life) -> None:
     exported, back = export(life), life.folder / "back"
     broken = exported.with_name("broken.dsse.json")

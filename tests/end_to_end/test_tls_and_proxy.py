@@ -146,6 +146,7 @@ SERVERS: dict[str, Callable[[Outside], ssl.SSLContext]] = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("server", SERVERS)
 def test_a_server_that_cannot_prove_its_name_is_told_nothing(life: Life, outside: Outside, server: str) -> None:
     with behind(SERVERS[server](outside), outside) as (front, proxy):
@@ -155,6 +156,7 @@ def test_a_server_that_cannot_prove_its_name_is_told_nothing(life: Life, outside
     delivers(life, outside)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1], ids=lambda version: version.name)
 @pytest.mark.filterwarnings("ignore:ssl.TLSVersion")
 def test_an_outdated_version_of_tls_is_refused(life: Life, outside: Outside, version: ssl.TLSVersion) -> None:
@@ -200,6 +202,7 @@ PROXY_REFUSALS = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("refusal", PROXY_REFUSALS)
 def test_a_proxy_that_refuses_is_named_as_the_culprit(life: Life, outside: Outside, refusal: str) -> None:
     with behind(outside.authority.issue(HOST).context(), outside) as (front, proxy):
@@ -212,6 +215,7 @@ def test_a_proxy_that_refuses_is_named_as_the_culprit(life: Life, outside: Outsi
     delivers(life, outside)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("resets", [False, True])
 def test_a_proxy_that_answers_a_page_in_the_tunnel_is_not_believed(life: Life, outside: Outside, resets: bool) -> None:
     with behind(outside.authority.issue(HOST).context(), outside) as (front, proxy):
@@ -262,6 +266,7 @@ def tamper_digest(reply: bytes) -> bytes:
     return reply[:at] + (b"0" if reply[at : at + 1] != b"0" else b"1") + reply[at + 1 :]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("change", [tamper_payload, tamper_signature], ids=lambda change: change.__name__)
 def test_an_inspecting_proxy_that_changes_the_submission_gets_it_refused(
     life: Life, outside: Outside, change: Callable[[bytes], bytes]

@@ -97,6 +97,7 @@ def test_feasible_counts_are_those_of_integer_programming(table: MarginTable):
     assert {key: (counts[0], counts[-1]) if counts else None for key, counts in found.items()} == optimize_counts(table)
 
 
+@pytest.mark.sample(1)
 @POLICIES
 def test_feasible_counts_are_those_that_enumeration_finds(policy: DisclosurePolicy):
     """Endpoints could agree and a count between them be impossible: count every one."""

@@ -19,6 +19,7 @@ from tests.steward.hospital import Steward, chain
 OLD_FILES = Path(__file__).parents[1] / "data/versions/56f8cdc"
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "content",
     [b"", b"{}", b"\xff\xfe", b"[" * 100_000, b"null", b'{"payloadType":1}', b'{"kind":"approval request"}'],

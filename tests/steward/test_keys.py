@@ -126,6 +126,7 @@ def test_the_password_is_in_no_process_list(tmp_path: Path, key: Path) -> None:
     assert "--password " not in help_text
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o666])
 def test_a_key_or_password_that_others_may_read_is_not_used(tmp_path: Path, key: Path, mode: int) -> None:
     steward = steward_with(tmp_path, key)
