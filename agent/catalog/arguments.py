@@ -10,17 +10,17 @@ from agent.io.wording import nearest
 from agent.io.yaml_map import YamlMap
 
 FILE_ARGUMENTS = frozenset({"config_path", "data_path", "jury_config_path"})
-"""What a run entry may pass besides a benchmark's own arguments: names of files."""
+"""Arguments of a run entry that name files; every benchmark takes them besides its own arguments."""
 DATA_ARGUMENTS = FILE_ARGUMENTS - {"jury_config_path"}  # those that change which data is asked
 
 _MOST_TOKENS = 100_000_000
-_HELMS_NOTHING = "None"  # `category=None` in a run name of HELM's: all categories
+_HELM_NOTHING = "None"  # `category=None` in a run name of HELM's: all categories
 _LIKE_A_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """What a run entry may pass under one name.
+    """An argument that a run entry may pass.
 
     Attributes:
         values: those allowed; empty: any text.
@@ -37,31 +37,32 @@ class Argument:
     kind: Literal["text", "tokens"] = "text"
 
 
-def read_arguments(m: YamlMap) -> dict[str, Argument]:
+def read_arguments(section: YamlMap) -> dict[str, Argument]:
     """Read the key `arguments` of a definition: a map from name to argument, or a list of names for any value."""
-    if m.is_list("arguments"):
-        found = {name: Argument() for name in m.names("arguments")}
+    if section.is_list("arguments"):
+        arguments = {name: Argument() for name in section.names("arguments")}
     else:
-        found = {name: _argument(inner) for name, inner in m.named_maps("arguments").items()}
-    for name in found:
+        arguments = {name: _read_argument(inner) for name, inner in section.named_maps("arguments").items()}
+    for name in arguments:
         if not _LIKE_A_NAME.fullmatch(name) or name in FILE_ARGUMENTS or name == "options":
-            m.note("arguments", "expected names of letters, digits and _, none of them `options` or a file's")
+            section.note("arguments", "expected names of letters, digits and _, none of them `options` or a file's")
             return {}
-    return found
+    return arguments
 
 
-def _argument(inner: YamlMap) -> Argument:
-    found = Argument(
-        values=inner.names("values"),
-        default=inner.name("default", "") if inner.has("default") else None,
-        required=inner.flag("required", False),
-        column=inner.name("column", "") or None,
-        kind=cast(Literal["text", "tokens"], inner.choice("kind", ("text", "tokens"), "text")),
+def _read_argument(section: YamlMap) -> Argument:
+    argument = Argument(
+        values=section.names("values"),
+        default=section.name("default", "") if section.has("default") else None,
+        required=section.flag("required", False),
+        column=section.name("column", "") or None,
+        kind=cast(Literal["text", "tokens"], section.choice("kind", ("text", "tokens"), "text")),
     )
-    if found.default and _problem(found, found.default):
-        inner.note("default", f"{_problem(found, found.default)}")
-    inner.finish()
-    return found
+    problem = _find_problem(argument, argument.default) if argument.default else ""
+    if problem:
+        section.note("default", problem)
+    section.finish()
+    return argument
 
 
 def fill_arguments(benchmark_id: str, declared: Mapping[str, Argument], passed: Mapping[str, str]) -> dict[str, str]:
@@ -82,26 +83,26 @@ def fill_arguments(benchmark_id: str, declared: Mapping[str, Argument], passed: 
     for name, argument in declared.items():
         value = passed.get(name, argument.default)
         if value is None and argument.required:
-            raise ConfigError(f"{benchmark_id} needs the argument {name}{_allowed(argument)}")
-        if argument.column and value == _HELMS_NOTHING:
+            raise ConfigError(f"{benchmark_id} needs the argument {name}{_list_allowed(argument)}")
+        if argument.column and value == _HELM_NOTHING:
             value = argument.default
         if value is None:
             continue
         # A default may be a value that an entry could not pass: the empty one, for all rows.
-        problem = "" if value == argument.default else _problem(argument, value)
+        problem = "" if value == argument.default else _find_problem(argument, value)
         if problem:
             raise ConfigError(f"{benchmark_id}: {name} is {value!r}: {problem}")
         values[name] = value
     return values
 
 
-def _problem(argument: Argument, value: str) -> str:
+def _find_problem(argument: Argument, value: str) -> str:
     if argument.values and value not in argument.values:
-        return f"expected{_allowed(argument).removeprefix(':')}{nearest(value, argument.values)}"
+        return f"expected{_list_allowed(argument).removeprefix(':')}{nearest(value, argument.values)}"
     if argument.kind == "tokens" and not (value.isascii() and value.isdigit() and 1 <= int(value) <= _MOST_TOKENS):
         return "expected a whole number of tokens above 0"
     return ""
 
 
-def _allowed(argument: Argument) -> str:
+def _list_allowed(argument: Argument) -> str:
     return f": one of {', '.join(argument.values)}" if argument.values else ""

@@ -23,7 +23,7 @@ from agent.catalog.question import (
     read_shorten,
 )
 from agent.catalog.taxonomy import taxonomy
-from agent.catalog.template import placeholders
+from agent.catalog.template import find_placeholders
 from agent.errors import BenchmarkError
 from agent.io.packaged import shipped
 from agent.io.wording import nearest
@@ -174,7 +174,7 @@ def load_benchmark(folder_or_yaml: Path, *, absolute_paths: bool = False) -> Ben
 def survey_benchmarks(own: Path | None = None) -> tuple[dict[str, Benchmark], list[BrokenDefinition]]:
     """Read the benchmarks that travel with the agent and the site's (folders or YAML files in `own`).
 
-    If two definitions claim a name, the first keeps it and the second is broken under that name: `benchmark_of`
+    If two definitions claim a name, the first keeps it and the second is broken under that name: `resolve_benchmark`
     refuses the name, because a run entry cannot say which of them it means.
 
     Returns:
@@ -238,6 +238,13 @@ class _Definition:
         Raises:
             BenchmarkError: lists every problem, each with file and key.
         """
+        benchmark = self._read_benchmark()
+        self._section.finish()
+        if self._section.problems:
+            raise BenchmarkError("\n".join(f"{self._path}: {problem}" for problem in self._section.problems))
+        return benchmark
+
+    def _read_benchmark(self) -> Benchmark:
         section = self._section
         choices = read_choices(section)
         category, subcategory = _read_category(section)
@@ -250,7 +257,8 @@ class _Definition:
         shorten = read_shorten(section)
         arguments = read_arguments(section)
         few_shot = read_few_shot(section, self._files)
-        gold = read_gold(section, choices, judged_alone={use.name for use in metrics} == {JUDGE_METRIC})
+        judged_alone = {use.name for use in metrics} == {JUDGE_METRIC}
+        gold = read_gold(section, choices, judged_alone=judged_alone)
         if few_shot and gold is None:
             section.note("few_shot", "needs `gold`: an example ends in its right answer")
         if few_shot and not template:
@@ -258,7 +266,7 @@ class _Definition:
         if shorten and not template:
             section.note("shorten", "needs a `prompt_file`")
         _note_unknown_arguments(section, data, arguments)
-        benchmark = Benchmark(
+        return Benchmark(
             id=self._id,
             display_name=section.name("display_name", self._name),
             description=section.text("description"),
@@ -274,12 +282,11 @@ class _Definition:
             messages_column=messages_column,
             few_shot=few_shot,
             shorten=shorten,
-            max_tokens=section.integer("max_tokens", _HELM_MAX_TOKENS) or _HELM_MAX_TOKENS,
-            reasoning_max_tokens=section.integer("reasoning_max_tokens", _REASONING_MAX_TOKENS)
-            or _REASONING_MAX_TOKENS,
+            max_tokens=section.integer("max_tokens", _HELM_MAX_TOKENS),
+            reasoning_max_tokens=section.integer("reasoning_max_tokens", _REASONING_MAX_TOKENS),
             helm_max_tokens=section.integer("helm_max_tokens", None),
             metrics=metrics,
-            digest=self._files.digest(),
+            digest=self._files.compute_digest(),
             gold=gold,
             choices=choices,
             files=data.files,
@@ -312,16 +319,12 @@ class _Definition:
             helm_scenario=section.name("helm_scenario", ""),
             helm_groups=section.names("helm_groups"),
         )
-        section.finish()
-        if section.problems:
-            raise BenchmarkError("\n".join(f"{self._path}: {problem}" for problem in section.problems))
-        return benchmark
 
     def _read_prompt(self, messages_column: str | None) -> str:
         if messages_column and not self._section.has("prompt_file"):
             self._section.skip("prompt_file")
             return ""
-        template, _ = self._files.text(self._section, "prompt_file")
+        template, _ = self._files.read_text(self._section, "prompt_file")
         return template.rstrip()
 
     def _read_system_prompt(self) -> str:
@@ -332,7 +335,7 @@ class _Definition:
             return prompt
         if prompt:
             section.note("system_prompt", "give either `system_prompt` or `system_prompt_file`")
-        template, _ = self._files.text(section, "system_prompt_file")
+        template, _ = self._files.read_text(section, "system_prompt_file")
         return template.strip()
 
     def _read_data(self) -> tuple[DataSection, Path | None]:
@@ -360,7 +363,8 @@ class _Definition:
 
 
 def _read_category(section: YamlMap) -> tuple[str, str]:
-    category, subcategory = section.text("category", ""), section.text("subcategory", "")
+    category = section.text("category", "")
+    subcategory = section.text("subcategory", "")
     subcategories = taxonomy().get(category, ())
     if category and category not in taxonomy():
         section.note("category", f"{category!r} is not in the taxonomy{nearest(category, taxonomy())}")
@@ -374,15 +378,15 @@ def _read_identifiers(section: YamlMap) -> Mapping[str, str]:
     identifiers = section.pairs("identifiers")
     for column, kind in identifiers.items():
         if kind not in IDENTIFIER_KINDS:
-            known = ", ".join(IDENTIFIER_KINDS)
-            section.note(f"identifiers.{column}", f"expected one of {known}{nearest(kind, IDENTIFIER_KINDS)}")
+            kinds = ", ".join(IDENTIFIER_KINDS)
+            section.note(f"identifiers.{column}", f"expected one of {kinds}{nearest(kind, IDENTIFIER_KINDS)}")
     return identifiers
 
 
 def _note_unknown_arguments(section: YamlMap, data: DataSection, arguments: Mapping[str, Argument]) -> None:
     """Note the arguments that names of files and the sample use and the definition does not declare."""
     for number, file in enumerate(data.files, 1):
-        for name in placeholders(file.name):
+        for name in find_placeholders(file.name):
             if name not in arguments:
                 section.note(f"data.files[{number}].name", f"{name!r} is no argument{nearest(name, arguments)}")
     for name in data.sample_arguments:

@@ -33,7 +33,7 @@ def read_conf_file(path: Path) -> list[ConfEntry]:
     if "${" in text:
         line = text.count("\n", 0, text.index("${")) + 1
         raise ConfigError(f"{path}: line {line}: substitution (a dollar sign and a brace) is not supported")
-    # HOCON can include other files and even web addresses; a run reads what it is given and nothing else.
+    # HOCON can include other files and even web addresses; a run reads only the files named on its command line.
     if _INCLUDE.search(text):
         raise ConfigError(f"{path}: `include` is not supported; give each file with --conf-paths")
     from pyhocon import ConfigFactory
@@ -49,16 +49,17 @@ def read_conf_file(path: Path) -> list[ConfEntry]:
     entries = tree.get("entries")
     if not isinstance(entries, list) or set(tree) != {"entries"}:
         raise ConfigError(f"{path}: expected one key `entries` with a list")
-    return [_entry(item, f"{path}: entry {number}") for number, item in enumerate(entries, 1)]
+    return [_read_entry(item, f"{path}: entry {number}") for number, item in enumerate(entries, 1)]
 
 
-def _entry(item: object, where: str) -> ConfEntry:
+def _read_entry(item: object, where: str) -> ConfEntry:
     if not isinstance(item, dict) or not isinstance(item.get("description"), str):
         raise ConfigError(f"{where}: expected a map with a text `description`")
     for key in item:
         if key not in _KEYS:
             raise ConfigError(f"{where}: unknown key {key!r}{nearest(key, _KEYS)}")
-    priority, groups = item.get("priority"), item.get("groups") or []
+    priority = item.get("priority")
+    groups = item.get("groups") or []
     if priority is not None and (isinstance(priority, bool) or not isinstance(priority, int)):
         raise ConfigError(f"{where}: priority is not a whole number")
     if not isinstance(groups, list) or not all(isinstance(group, str) for group in groups):

@@ -63,9 +63,9 @@ class Version:
         sha256: of its bytes; of several files (a pattern), see `agent.datasets.folder.join_digests`.
         rows: instances it gives; None if unknown, 0 if it gives none by itself.
         url: pinned address; empty if there is none.
-        label: what its publisher calls it (v1.2); empty if nothing.
+        label: its publisher's name for it (v1.2); empty if there is none.
         name: its file name, where the version has one of its own.
-        note: what everybody who reads results of it should know; empty if nothing.
+        note: shown to every reader of its results; may be empty.
     """
 
     sha256: str
@@ -86,8 +86,8 @@ class DataFile:
         sha256: of the version this definition was written for; None for a site's own dataset.
         rows: instances it gives; None if unknown, 0 if it gives none by itself.
         url: pinned address of that version; empty if there is none.
-        version: what its publisher calls that version; empty if nothing.
-        note: what everybody who reads results of that version should know; empty if nothing.
+        version: its publisher's name for that version; empty if there is none.
+        note: shown to every reader of that version's results; may be empty.
         optional: whether it may be absent.
         versions: further known versions.
     """
@@ -104,13 +104,15 @@ class DataFile:
     @property
     def known(self) -> tuple[Version, ...]:
         """Every known version, the one that the definition was written for first."""
-        own = (Version(self.sha256, self.rows, self.url, self.version, note=self.note),) if self.sha256 else ()
-        return (*own, *self.versions)
+        if not self.sha256:
+            return self.versions
+        first = Version(self.sha256, rows=self.rows, url=self.url, label=self.version, note=self.note)
+        return (first, *self.versions)
 
 
 @dataclass(frozen=True, slots=True)
 class DataSection:
-    """What the map says; see `Benchmark` for the meaning of each."""
+    """The values of the map; see `Benchmark` for the meaning of each."""
 
     loader: str = "csv"
     files: tuple[DataFile, ...] = ()
@@ -125,79 +127,105 @@ class DataSection:
     agreement_url: str = ""
 
 
-def read_data_section(m: YamlMap) -> DataSection:
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """The sample that travels with the agent, if any."""
+
+    file: DataFile | None = None
+    is_folder: bool = False
+    is_invented: bool = False
+    arguments: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_data_section(section: YamlMap) -> DataSection:
     """Read the map and note its problems."""
-    loader = m.choice("loader", LOADERS)
-    file_maps, sample_map = m.maps("files"), m.map("sample")
-    files = tuple(_data_file(inner, "name") for inner in file_maps)
-    sample, in_folder = None, False
-    if sample_map:
-        in_folder = sample_map.has("folder")
-        sample = _data_file(sample_map, "folder" if in_folder else "file")
-    section = DataSection(
-        loader,
-        files,
-        sample,
-        sample_is_folder=in_folder,
-        sample_is_invented=sample_map.flag("invented", False) if sample_map else False,
-        sample_arguments=sample_map.pairs("arguments") if sample_map else {},
-        source_url=m.name("source_url", ""),
-        source_commit=m.name("source_commit", ""),
-        options=m.pairs("options"),
-        agreement=m.name("agreement", ""),
-        agreement_url=m.name("agreement_url", ""),
+    loader = section.choice("loader", LOADERS)
+    file_sections = section.maps("files")
+    sample_section = section.map("sample")
+    files = tuple(_read_data_file(file_section) for file_section in file_sections)
+    sample = _read_sample(sample_section) if sample_section else _Sample()
+    data = DataSection(
+        loader=loader,
+        files=files,
+        sample=sample.file,
+        sample_is_folder=sample.is_folder,
+        sample_is_invented=sample.is_invented,
+        sample_arguments=sample.arguments,
+        source_url=section.name("source_url", ""),
+        source_commit=section.name("source_commit", ""),
+        options=section.pairs("options"),
+        agreement=section.name("agreement", ""),
+        agreement_url=section.name("agreement_url", ""),
     )
-    for inner in (*file_maps, *([sample_map] if sample_map else [])):
-        inner.finish()
-    if not files and sample is None:
-        m.note("files", "expected `files` or a `sample`")
-    m.finish()
-    return section
+    for file_section in file_sections:
+        file_section.finish()
+    if sample_section:
+        sample_section.finish()
+    if not files and sample.file is None:
+        section.note("files", "expected `files` or a `sample`")
+    section.finish()
+    return data
 
 
-def _data_file(m: YamlMap, name_key: str) -> DataFile:
+def _read_sample(section: YamlMap) -> _Sample:
+    is_folder = section.has("folder")
+    name_key = "folder" if is_folder else "file"
     file = DataFile(
-        name=_inner_path(m, name_key, m.name(name_key)),
-        sha256=_sha256(m) or None,
-        rows=m.integer("rows", None, low=0),
-        url=m.name("url", ""),
-        version=m.name("version", ""),
-        note=m.name("note", "") if name_key == "name" else "",
-        optional=m.flag("optional", False) if name_key == "name" else False,
-        versions=tuple(_version(inner) for inner in m.maps("versions")) if name_key == "name" else (),
+        name=_read_inner_path(section, name_key),
+        sha256=_read_sha256(section) or None,
+        rows=section.integer("rows", None, low=0),
+        url=section.name("url", ""),
+        version=section.name("version", ""),
     )
-    labels = [version.sha256 for version in file.known if version.sha256]
-    if len(set(labels)) < len(labels):
-        m.note("versions", "two have one sha256")
+    is_invented = section.flag("invented", False)
+    return _Sample(file, is_folder, is_invented, section.pairs("arguments"))
+
+
+def _read_data_file(section: YamlMap) -> DataFile:
+    file = DataFile(
+        name=_read_inner_path(section, "name"),
+        sha256=_read_sha256(section) or None,
+        rows=section.integer("rows", None, low=0),
+        url=section.name("url", ""),
+        version=section.name("version", ""),
+        note=section.name("note", ""),
+        optional=section.flag("optional", False),
+        versions=tuple(_read_version(version) for version in section.maps("versions")),
+    )
+    digests = [version.sha256 for version in file.known if version.sha256]
+    if len(set(digests)) < len(digests):
+        section.note("versions", "two have one sha256")
     return file
 
 
-def _version(m: YamlMap) -> Version:
-    sha256 = _sha256(m)
+def _read_version(section: YamlMap) -> Version:
+    sha256 = _read_sha256(section)
     if not sha256:
-        m.note("sha256", "is required and is missing or empty")
-    name = _inner_path(m, "name", m.name("name", ""))
-    rows, url, label, note = (
-        m.integer("rows", None, low=0),
-        m.name("url", ""),
-        m.name("version", ""),
-        m.name("note", ""),
+        section.note("sha256", "is required and is missing or empty")
+    name = _read_inner_path(section, "name", "")
+    version = Version(
+        sha256=sha256,
+        rows=section.integer("rows", None, low=0),
+        url=section.name("url", ""),
+        label=section.name("version", ""),
+        name=name,
+        note=section.name("note", ""),
     )
-    found = Version(sha256, rows, url, label, name, note)
-    m.finish()
-    return found
+    section.finish()
+    return version
 
 
-def _sha256(m: YamlMap) -> str:
-    sha256 = m.text("sha256", "")
+def _read_sha256(section: YamlMap) -> str:
+    sha256 = section.text("sha256", "")
     if sha256 and not _SHA256.fullmatch(sha256):
-        m.note("sha256", "expected 64 lower-case hexadecimal digits")
+        section.note("sha256", "expected 64 lower-case hexadecimal digits")
     return sha256
 
 
-def _inner_path(m: YamlMap, key: str, name: str) -> str:
+def _read_inner_path(section: YamlMap, key: str, default: str | None = None) -> str:
+    name = section.name(key, default)
     if Path(name).is_absolute() or ".." in Path(name).parts or "\\" in name:
-        m.note(key, "expected a path that stays in its folder")
+        section.note(key, "expected a path that stays in its folder")
     if "**" in name:
-        m.note(key, "a pattern has single stars: `*` is any part of one name")
+        section.note(key, "a pattern has single stars: `*` is any part of one name")
     return name

@@ -10,7 +10,7 @@ from agent.io.yaml_map import YamlMap
 
 
 class DefinitionFiles:
-    """Finds and reads what a definition names, and notes what is wrong at the key that names it.
+    """Finds and reads the files that a definition names, and notes a problem at the key that names the file.
 
     Args:
         definition: the YAML; its digest comes first.
@@ -23,18 +23,18 @@ class DefinitionFiles:
         self._digests: list[bytes] = []
         self.definition = self._read(definition)
 
-    def find(self, m: YamlMap, key: str) -> Path | None:
+    def find(self, section: YamlMap, key: str) -> Path | None:
         """Return the file named under a required key; it need not exist."""
-        name = m.name(key)
+        name = section.name(key)
         try:
             return find_named_file(name, self._folder, absolute=self._absolute_paths) if name else None
         except BenchmarkError as why:
-            m.note(key, str(why))
+            section.note(key, str(why))
             return None
 
-    def text(self, m: YamlMap, key: str) -> tuple[str, Path | None]:
+    def read_text(self, section: YamlMap, key: str) -> tuple[str, Path | None]:
         """Return the text of the small file named under a required key."""
-        path = self.find(m, key)
+        path = self.find(section, key)
         if path is None:
             return "", None
         try:
@@ -42,14 +42,14 @@ class DefinitionFiles:
             text = decode(data, path, BenchmarkError)
             refuse_key_text(data)
         except BenchmarkError as why:
-            m.note(key, str(why))
+            section.note(key, str(why))
             return "", None
         if not text.strip():
-            m.note(key, f"{path} is empty")
+            section.note(key, f"{path} is empty")
         return text, path
 
-    def digest(self) -> str:
-        """Return SHA-256 over the digests of all that was read, in order."""
+    def compute_digest(self) -> str:
+        """Return SHA-256 over the digests of all files read, in order."""
         return hashlib.sha256(b"".join(self._digests)).hexdigest()
 
     def _read(self, path: Path) -> bytes:

@@ -1,11 +1,11 @@
-"""Run entries that name deployments of another site: which deployment here is asked in the place of each."""
+"""Run entries that name deployments of another site: the deployment here that takes the place of each."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from agent.catalog.deployments import Deployment
-from agent.catalog.run_entries import counted_lines, rewritten
+from agent.catalog.run_entries import format_counts, rewrite_entry
 from agent.errors import ConfigError
 from agent.io.small_file import read_bytes
 from agent.io.strict_yaml import parse_yaml
@@ -30,13 +30,17 @@ def read_deployment_map(path: Path) -> dict[str, str]:
     mapping = parse_yaml(read_bytes(path, ConfigError), path, ConfigError)
     if not isinstance(mapping, dict) or not mapping:
         raise ConfigError(f"{path}: expected lines of the form `deployment of the run entry: deployment here`")
-    problems = [f"{path}: {old!r}: {problem}" for old, new in mapping.items() if (problem := _map_problem(old, new))]
+    problems = []
+    for old, new in mapping.items():
+        problem = _find_problem(old, new)
+        if problem:
+            problems.append(f"{path}: {old!r}: {problem}")
     if problems:
         raise ConfigError("\n".join(problems))
     return mapping
 
 
-def _map_problem(old: str, new: object) -> str:
+def _find_problem(old: str, new: object) -> str:
     if not isinstance(new, str) or not new.strip():
         return "expected the name of a deployment here, or `none` to leave these entries out"
     if not old.strip() or any(unseen(name) or "," in name for name in (old, new)):
@@ -52,38 +56,38 @@ def map_deployments(
     """Put deployments of this site in place of those that entries name.
 
     A name as it is written counts before one with a `*`, and of those the first that fits. Where an entry names no
-    deployment, its model is looked up. A mapped entry keeps no model: it asks for whatever model the deployment
+    deployment, its model is looked up. A mapped entry keeps no model: it asks for the model that the deployment
     serves, so that no result ever carries the name of a model that was not asked. Entries that have become the same
     are asked once, and those mapped to `none` are left out.
 
     Raises:
-        ConfigError: the map names something else than one of the `deployments` (None: any name will do).
+        ConfigError: the map names a deployment that is not one of `deployments` (None: any name will do).
     """
     mapped: dict[str, RunEntry] = {}
     missing: Counter[str] = Counter()
     for number, entry in enumerate(entries):
-        found = mapped_name(entry.model_deployment or entry.model, mapping)
-        if found is None:
+        match = map_name(entry.model_deployment or entry.model, mapping)
+        if match is None:
             mapped[f"{number}"] = entry  # as it was, twice if it is there twice
             continue
-        key, new = found
+        key, new = match
         if new == _LEFT_OUT:
             continue
         if deployments is not None and new not in deployments:
             missing[f"{key!r}: {new}{nearest(new, (*deployments, _LEFT_OUT))}"] += 1
-        changed = rewritten(entry, {"model": "", "model_deployment": new})
+        changed = rewrite_entry(entry, {"model": "", "model_deployment": new})
         mapped.setdefault(f"mapped {changed.description}", changed)
     if missing:
         raise ConfigError(
-            f"the deployment map leads to deployments that are not in model_deployments.yaml:{counted_lines(missing)}",
+            f"the deployment map leads to deployments that are not in model_deployments.yaml:{format_counts(missing)}",
             "Correct these lines of the map: on the right stands a deployment here, or `none` alone to leave the "
             "entries out.",
         )
     return list(mapped.values())
 
 
-def mapped_name(name: str, mapping: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return the key of the map that fits a name, and what it makes of it."""
+def map_name(name: str, mapping: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return the key of the map that fits a name, and the name it is mapped to."""
     if name in mapping:
         return name, mapping[name]
     for old, new in mapping.items():
@@ -94,13 +98,16 @@ def mapped_name(name: str, mapping: Mapping[str, str]) -> tuple[str, str] | None
     return None
 
 
-def missing_deployments(entries: Iterable[RunEntry], deployments: Mapping[str, Deployment]) -> None:
-    """See that every deployment (or model, where an entry names no deployment) that is asked for can be used here.
+def check_deployments(entries: Iterable[RunEntry], deployments: Mapping[str, Deployment]) -> None:
+    """Check that every deployment (or model, where an entry names no deployment) can be used here.
 
     Raises:
-        ConfigError: lists those that cannot, each once, with the number of entries that want it.
+        ConfigError: lists those that cannot, each once, with the number of entries that name it.
     """
-    served = {one.model_name for one in deployments.values() if not one.deprecated and not one.problem}
+    served = set()
+    for deployment in deployments.values():
+        if not deployment.deprecated and not deployment.problem:
+            served.add(deployment.model_name)
     missing: Counter[str] = Counter()
     for entry in entries:
         name = entry.model_deployment
@@ -112,7 +119,7 @@ def missing_deployments(entries: Iterable[RunEntry], deployments: Mapping[str, D
             missing[f"{name}: {problem}"] += 1
     if missing:
         raise ConfigError(
-            f"deployments that the run entries name are not to be had here:{counted_lines(missing)}", _MAP_ADVICE
+            f"deployments that the run entries name are not to be had here:{format_counts(missing)}", _MAP_ADVICE
         )
 
 

@@ -31,6 +31,7 @@ _UNUSED_ARGS = ("org_id", "reasoning_effort", "output_processor", "timeout", "ma
 _SECRET = ("api_key", "token", "password")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 _HIGHEST_PRICE = 1_000_000.0
+_ADVICE = "Add it to model_deployments.yaml, or name a server with --server."
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ def read_deployments(path: Path) -> dict[str, Deployment]:
     return deployments
 
 
-def ad_hoc(server_url: str, model: str) -> Deployment:
+def make_server_deployment(server_url: str, model: str) -> Deployment:
     """Make the deployment that `--server URL` means for `model`, which the server knows by the same name.
 
     It is named after the address, `server-` and 8 digits of its digest: two servers that know a model by one name are
@@ -140,35 +141,37 @@ def _normalise_address(base_url: str) -> str:
     return f"{parts.scheme}://{parts.hostname}:{port}{parts.path.rstrip('/')}"
 
 
-def deployment_of(entry: RunEntry, deployments: Mapping[str, Deployment]) -> Deployment:
+def find_deployment(entry: RunEntry, deployments: Mapping[str, Deployment]) -> Deployment:
     """Find the deployment an entry names, else the first one of its model that is not deprecated.
 
     Raises:
         ConfigError: there is none, it serves another model, or it cannot be used here.
     """
-    name = entry.model_deployment
-    if name:
-        deployment = deployments.get(name)
-        if deployment is None:
-            raise ConfigError(f"there is no model deployment {name!r}{nearest(name, deployments)}", _ADVICE)
-        if entry.model and entry.model != deployment.model_name:
-            raise ConfigError(
-                f"the deployment {name!r} serves {deployment.model_name!r}, and the run entry asks for {entry.model!r}"
-            )
-    else:
-        of_model = [d for d in deployments.values() if d.model_name == entry.model and not d.deprecated]
-        if not of_model:
-            known = {d.model_name for d in deployments.values()}
-            raise ConfigError(
-                f"there is no deployment of the model {entry.model!r}{nearest(entry.model, known)}", _ADVICE
-            )
-        deployment = of_model[0]
+    named = bool(entry.model_deployment)
+    deployment = _find_named(entry, deployments) if named else _find_by_model(entry.model, deployments)
     if deployment.problem:
         raise ConfigError(f"the deployment {deployment.name!r} cannot be used: {deployment.problem}", _ADVICE)
     return deployment
 
 
-_ADVICE = "Add it to model_deployments.yaml, or name a server with --server."
+def _find_named(entry: RunEntry, deployments: Mapping[str, Deployment]) -> Deployment:
+    name = entry.model_deployment
+    deployment = deployments.get(name)
+    if deployment is None:
+        raise ConfigError(f"there is no model deployment {name!r}{nearest(name, deployments)}", _ADVICE)
+    if entry.model and entry.model != deployment.model_name:
+        raise ConfigError(
+            f"the deployment {name!r} serves {deployment.model_name!r}, and the run entry asks for {entry.model!r}"
+        )
+    return deployment
+
+
+def _find_by_model(model: str, deployments: Mapping[str, Deployment]) -> Deployment:
+    for deployment in deployments.values():
+        if deployment.model_name == model and not deployment.deprecated:
+            return deployment
+    model_names = {deployment.model_name for deployment in deployments.values()}
+    raise ConfigError(f"there is no deployment of the model {model!r}{nearest(model, model_names)}", _ADVICE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,18 +225,27 @@ def _read_path(section: YamlMap, key: str, folder: Path) -> Path | None:
 
 
 def _read_prices(section: YamlMap) -> Prices | None:
-    prompt, completion = "price_per_million_prompt_tokens", "price_per_million_completion_tokens"
-    prices = {key: _read_price(section, key) for key in (prompt, completion, "gpu_hour_rate")}
+    prompt_key = "price_per_million_prompt_tokens"
+    completion_key = "price_per_million_completion_tokens"
+    prompt_price = _read_price(section, prompt_key)
+    completion_price = _read_price(section, completion_key)
+    gpu_hour_rate = _read_price(section, "gpu_hour_rate")
     gpus = section.integer("gpus", None, high=100_000)
     currency = section.name("currency", "")
-    for first, second in ((prompt, completion), ("gpu_hour_rate", "gpus")):
-        _note_missing_partner(section, first, second)
-        _note_missing_partner(section, second, first)
-    if not any(section.has(key) for key in prices):
+    for key, partner in ((prompt_key, completion_key), ("gpu_hour_rate", "gpus")):
+        _note_missing_partner(section, key, partner)
+        _note_missing_partner(section, partner, key)
+    if not any(section.has(key) for key in (prompt_key, completion_key, "gpu_hour_rate")):
         return None
     if not _CURRENCY.fullmatch(currency):
         section.note("currency", "is required with a price: a code of three capitals, such as EUR")
-    return Prices(currency, prices[prompt], prices[completion], prices["gpu_hour_rate"], gpus)
+    return Prices(
+        currency,
+        per_million_prompt_tokens=prompt_price,
+        per_million_completion_tokens=completion_price,
+        gpu_hour_rate=gpu_hour_rate,
+        gpus=gpus,
+    )
 
 
 def _note_missing_partner(section: YamlMap, key: str, partner: str) -> None:

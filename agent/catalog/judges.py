@@ -28,23 +28,23 @@ def read_jury(path: Path) -> Jury:
     Raises:
         ConfigError: with every wrong key of the file.
     """
-    m = read_yaml(path, ConfigError)
-    judges = read_judges(m)
-    if not judges and not m.problems:
-        m.note("judges", "expected a list of judges, each with `name`, `model` and `model_deployment`")
-    quorum = read_quorum(m, judges)
-    m.finish()
-    if m.problems:
-        raise ConfigError(f"{path}: " + "; ".join(m.problems), "Correct the jury's file; nothing was asked.")
+    section = read_yaml(path, ConfigError)
+    judges = read_judges(section)
+    if not judges and not section.problems:
+        section.note("judges", "expected a list of judges, each with `name`, `model` and `model_deployment`")
+    quorum = read_quorum(section, judges)
+    section.finish()
+    if section.problems:
+        raise ConfigError(f"{path}: " + "; ".join(section.problems), "Correct the jury's file; nothing was asked.")
     return Jury(judges, quorum)
 
 
-def read_judges(m: YamlMap) -> tuple[Judge, ...]:
+def read_judges(section: YamlMap) -> tuple[Judge, ...]:
     """Read the key `judges`, in either form; without it there are none."""
     judges: list[Judge] = []
-    for inner in m.maps("judges"):
+    for inner in section.maps("judges"):
         if inner.has("model_deployment"):
-            judges.append(Judge(inner.name("model_deployment"), _model(inner), inner.name("name", "")))
+            judges.append(Judge(inner.name("model_deployment"), _read_model(inner), inner.name("name", "")))
         elif inner.has("model"):
             inner.note("model_deployment", "is required beside `model`: the name in model_deployments.yaml")
             inner.skip("model")
@@ -53,24 +53,24 @@ def read_judges(m: YamlMap) -> tuple[Judge, ...]:
             judges.append(Judge(inner.name("name"), inner.name("model_name")))
         inner.finish()
     if len(judges) > _MOST_SEATS:
-        m.note("judges", f"{len(judges)} judges; expected at most {_MOST_SEATS}")
+        section.note("judges", f"{len(judges)} judges; expected at most {_MOST_SEATS}")
     names = [judge.name for judge in judges if judge.name]
     for name in sorted({name for name in names if names.count(name) > 1}):
-        m.note("judges", f"the name {name!r} is given twice; people could not tell the seats apart")
+        section.note("judges", f"the name {name!r} is given twice; people could not tell the seats apart")
     return tuple(judges)
 
 
-def _model(m: YamlMap) -> str:
-    key = "model_name" if m.has("model_name") and not m.has("model") else "model"
-    return m.name(key)
+def _read_model(section: YamlMap) -> str:
+    key = "model_name" if section.has("model_name") and not section.has("model") else "model"
+    return section.name(key)
 
 
-def read_quorum(m: YamlMap, judges: tuple[Judge, ...]) -> int | None:
+def read_quorum(section: YamlMap, judges: tuple[Judge, ...]) -> int | None:
     """Read the key `quorum`: where seats are named, more than half of them and at most all."""
-    quorum = m.integer("quorum", None, high=_MOST_SEATS)
+    quorum = section.integer("quorum", None, high=_MOST_SEATS)
     seats = len(judges)
     if quorum is not None and judges and quorum > seats:
-        m.note("quorum", f"{quorum} valid verdicts of {counted(seats, 'seat')} cannot be had")
+        section.note("quorum", f"{quorum} valid verdicts of {counted(seats, 'seat')} cannot be had")
     elif quorum is not None and judges and 2 * quorum <= seats:
-        m.note("quorum", f"{quorum} of {seats} seats is no majority; expected at least {seats // 2 + 1}, or none")
+        section.note("quorum", f"{quorum} of {seats} seats is no majority; expected at least {seats // 2 + 1}, or none")
     return quorum

@@ -61,27 +61,27 @@ class AnswerRule:
     pattern: str = ""
 
 
-def read_choices(m: YamlMap) -> Choices | None:
+def read_choices(section: YamlMap) -> Choices | None:
     """Read the key `choices`."""
-    if not m.has("choices"):
+    if not section.has("choices"):
         return None
-    if m.is_list("choices"):
-        texts = m.texts("choices")
+    if section.is_list("choices"):
+        texts = section.texts("choices")
         if not 2 <= len(texts) <= 26 or len(set(texts)) != len(texts):
-            m.note("choices", "expected 2 to 26 different texts")
+            section.note("choices", "expected 2 to 26 different texts")
         return Choices(texts=texts)
-    inner = m.map("choices")
+    inner = section.map("choices")
     columns = inner.texts("columns") if inner else ()
     if inner:
         inner.finish()
     if not 2 <= len(columns) <= 26 or len(set(columns)) != len(columns):
-        m.note("choices", "expected a list of 2 to 26 texts, or `columns` with 2 to 26 columns")
+        section.note("choices", "expected a list of 2 to 26 texts, or `columns` with 2 to 26 columns")
     return Choices(columns=columns)
 
 
-def read_gold(m: YamlMap, choices: Choices | None, *, judged_alone: bool) -> Gold | None:
-    """Read the key `gold`; without it MedHELM's columns. A jury alone needs no right answer."""
-    inner = m.map("gold")
+def read_gold(section: YamlMap, choices: Choices | None, *, judged_alone: bool) -> Gold | None:
+    """Read the key `gold`; without it, take MedHELM's columns, unless a jury alone judges and needs no right answer."""
+    inner = section.map("gold")
     if inner is None:
         return None if judged_alone else Gold("correct_answer", incorrect_column="incorrect_answers")
     forms = ("text", "letter", "number")
@@ -92,58 +92,72 @@ def read_gold(m: YamlMap, choices: Choices | None, *, judged_alone: bool) -> Gol
     )
     inner.finish()
     if choices is None and gold.form != "text":
-        m.note("gold.form", "a letter or number needs `choices`")
+        section.note("gold.form", "a letter or number needs `choices`")
     return gold
 
 
-def read_few_shot(m: YamlMap, files: DefinitionFiles) -> FewShot | None:
+def read_few_shot(section: YamlMap, files: DefinitionFiles) -> FewShot | None:
     """Read the key `few_shot`."""
-    inner = m.map("few_shot")
+    inner = section.map("few_shot")
     if inner is None:
         return None
     count = inner.integer("count", None, high=_MOST_EXAMPLES)
     file = files.find(inner, "dataset_file") if inner.has("dataset_file") else None
-    column, value = inner.text("column", ""), inner.text("value", "")
+    column = inner.text("column", "")
+    value = inner.text("value", "")
     if count is None:
         inner.note("count", f"is required: a number from 1 to {_MOST_EXAMPLES}")
-    if inner.skip("dataset_file") == bool(column or value) or bool(column) != bool(value):
+    names_file = inner.skip("dataset_file")
+    names_rows = bool(column or value)
+    is_half_named = bool(column) != bool(value)
+    if names_file == names_rows or is_half_named:
         inner.note("dataset_file", "expected either a file of examples, or `column` and `value` of rows that are")
     inner.finish()
-    return FewShot(count or 1, file, column, value)
+    return FewShot(count=count or 1, dataset_file=file, column=column, value=value)
 
 
-def read_shorten(m: YamlMap) -> Shorten | None:
+def read_shorten(section: YamlMap) -> Shorten | None:
     """Read the key `shorten`."""
-    inner = m.map("shorten")
+    inner = section.map("shorten")
     if inner is None:
         return None
     keep = cast(Literal["start", "end"], inner.choice("keep", ("start", "end"), "start"))
-    found = Shorten(inner.text("column"), keep)
+    shorten = Shorten(inner.text("column"), keep)
     inner.finish()
-    return found
+    return shorten
 
 
-def read_answer_rule(m: YamlMap, choices: Choices | None) -> AnswerRule:
+def read_answer_rule(section: YamlMap, choices: Choices | None) -> AnswerRule:
     """Read the keys `parser`, `answer_field` and `answer_pattern`."""
-    parser = cast(Parser, m.choice("parser", PARSERS, "option_letter" if choices else "text"))
-    if parser in ("option_letter", "text") and (parser == "option_letter") != (choices is not None):
-        m.note("parser", "option_letter goes with `choices`, and text without")
-    for key, of in (("answer_field", "json"), ("answer_pattern", "pattern")):
-        if m.has(key) and parser != of:
-            m.note(key, f"goes with `parser: {of}`")
-    field, pattern = m.name("answer_field", "answer"), m.text("answer_pattern", "")
+    default = "option_letter" if choices else "text"
+    parser = cast(Parser, section.choice("parser", PARSERS, default))
+    # The parsers `json` and `pattern` go with and without choices.
+    if parser in ("option_letter", "text") and parser != default:
+        section.note("parser", "option_letter goes with `choices`, and text without")
+    _note_wrong_parser(section, "answer_field", parser, needed="json")
+    _note_wrong_parser(section, "answer_pattern", parser, needed="pattern")
+    field = section.name("answer_field", "answer")
+    pattern = section.text("answer_pattern", "")
+    if parser == "json":
+        return AnswerRule(parser, field=field)
     if parser == "pattern":
-        _check_pattern(m, pattern)
-    return AnswerRule(parser, field if parser == "json" else "", pattern if parser == "pattern" else "")
+        _check_pattern(section, pattern)
+        return AnswerRule(parser, pattern=pattern)
+    return AnswerRule(parser)
 
 
-def _check_pattern(m: YamlMap, pattern: str) -> None:
+def _note_wrong_parser(section: YamlMap, key: str, parser: Parser, *, needed: Parser) -> None:
+    if section.has(key) and parser != needed:
+        section.note(key, f"goes with `parser: {needed}`")
+
+
+def _check_pattern(section: YamlMap, pattern: str) -> None:
     from agent.metrics.answers import compiled
 
     if not pattern:
-        m.note("answer_pattern", "is required with `parser: pattern`")
+        section.note("answer_pattern", "is required with `parser: pattern`")
         return
     try:
         compiled(pattern)
     except BenchmarkError as why:
-        m.note("answer_pattern", str(why).removeprefix("answer_pattern "))
+        section.note("answer_pattern", str(why).removeprefix("answer_pattern "))

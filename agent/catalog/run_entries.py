@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 from agent.catalog.benchmark import Benchmark, BrokenDefinition, load_benchmark, survey_benchmarks
 from agent.catalog.conf_file import read_conf_file
@@ -17,7 +17,7 @@ from agent.vocabulary import RunEntry
 
 CONFIGURABLE = "medhelm_configurable_benchmark"
 
-# Expanders of HELM that may be given because what they ask for is what is done here anyway.
+# Expanders of HELM that are accepted with the one value that the agent does anyway.
 _ONLY = {
     "num_train_trials": ("1",),
     "num_outputs": ("1", "default"),
@@ -40,7 +40,7 @@ EXPANDERS = frozenset(
 )
 _IN_PROMPT = "Write it into the prompt file of a benchmark of the site's own."
 _BY_SERVER = "The inference server knows the model's chat format; leave it out."
-# Run expanders of HELM that would change what is asked in a way that this agent cannot do, and what to do instead:
+# Run expanders of HELM that would change the question in a way that this agent cannot, each with advice. They are
 # refused by name, never taken for an argument of the benchmark.
 _UNSUPPORTED = {
     "prompt": _IN_PROMPT,
@@ -97,8 +97,29 @@ def parse_run_entry(description: str) -> RunEntry:
     name, colon, rest = description.partition(":")
     if not name.strip():
         raise ConfigError(f"the run entry {description!r} names no benchmark; expected benchmark:key=value,...")
+    pairs = _parse_pairs(rest, description) if colon else {}
+    arguments = {}
+    expanders = {}
+    for key, value in pairs.items():
+        if key not in EXPANDERS:
+            arguments[key] = value
+        elif key not in ("model", "model_deployment", *_ONLY):
+            expanders[key] = value
+    entry = RunEntry(
+        benchmark=name,
+        model=pairs.get("model", ""),
+        model_deployment=pairs.get("model_deployment", ""),
+        arguments=arguments,
+        expanders=expanders,
+        description=description,
+    )
+    read_overrides(entry)  # raises where a value is out of range
+    return entry
+
+
+def _parse_pairs(text: str, description: str) -> dict[str, str]:
     pairs: dict[str, str] = {}
-    for pair in rest.split(",") if colon else []:
+    for pair in text.split(","):
         key, equals, value = pair.partition("=")
         if not equals or not key:
             raise ConfigError(
@@ -115,23 +136,10 @@ def parse_run_entry(description: str) -> RunEntry:
                 f"the run entry {description!r}: {key} is {value!r}, and {key}={_ONLY[key][0]} is all that is done here"
             )
         pairs[key] = value
-    entry = RunEntry(
-        benchmark=name,
-        model=pairs.get("model", ""),
-        model_deployment=pairs.get("model_deployment", ""),
-        arguments={key: value for key, value in pairs.items() if key not in EXPANDERS},
-        expanders={
-            key: value
-            for key, value in pairs.items()
-            if key in EXPANDERS and key not in ("model", "model_deployment", *_ONLY)
-        },
-        description=description,
-    )
-    overrides(entry)
-    return entry
+    return pairs
 
 
-def overrides(entry: RunEntry) -> Overrides:
+def read_overrides(entry: RunEntry) -> Overrides:
     """Read the entry's expanders.
 
     Raises:
@@ -149,17 +157,17 @@ def overrides(entry: RunEntry) -> Overrides:
         increase_max_tokens=_read_whole_number(entry, "increase_max_tokens") or 0,
         temperature=_read_temperature(entry),
         stop=_STOPS[stop],
-        instructions="none" if instructions == "none" else "expert" if instructions else None,
+        instructions=cast(Literal["none", "expert"] | None, instructions),
         max_train_instances=_read_whole_number(entry, "max_train_instances", {"zero": "0", "one": "1"}, low=0),
     )
 
 
-def output_tokens(entry: RunEntry, benchmark: Benchmark, *, reasoning: bool) -> int:
+def compute_token_limit(entry: RunEntry, benchmark: Benchmark, *, reasoning: bool) -> int:
     """Return the length limit of an answer in tokens.
 
     `num_output_tokens` replaces the benchmark's (reasoning) limit, `increase_max_tokens` adds to it.
     """
-    change = overrides(entry)
+    change = read_overrides(entry)
     limit = benchmark.reasoning_max_tokens if reasoning else benchmark.max_tokens
     return (change.num_output_tokens or limit) + change.increase_max_tokens
 
@@ -191,7 +199,7 @@ def read_run_entries(
     return entries
 
 
-def rewritten(entry: RunEntry, changes: Mapping[str, str]) -> RunEntry:
+def rewrite_entry(entry: RunEntry, changes: Mapping[str, str]) -> RunEntry:
     """Return the entry with other values of some keys; an empty value takes the key out."""
     name, _, rest = entry.description.partition(":")
     pairs = [pair for pair in rest.split(",") if pair and pair.partition("=")[0] not in changes]
@@ -199,9 +207,13 @@ def rewritten(entry: RunEntry, changes: Mapping[str, str]) -> RunEntry:
     return parse_run_entry(f"{name}:{','.join(pairs)}" if pairs else name)
 
 
-def counted_lines(counts: Counter[str]) -> str:
-    """Return a line for each name with the number of entries that want it, for an error that lists them."""
-    return "".join(f"\n  {name} ({count} {'entry' if count == 1 else 'entries'})" for name, count in counts.items())
+def format_counts(counts: Counter[str]) -> str:
+    """Return a line for each name with its number of entries, for an error that lists them."""
+    lines = []
+    for name, count in counts.items():
+        noun = "entry" if count == 1 else "entries"
+        lines.append(f"\n  {name} ({count} {noun})")
+    return "".join(lines)
 
 
 def fill_models(entries: Iterable[RunEntry], models_to_run: Sequence[str]) -> list[RunEntry]:
@@ -216,12 +228,13 @@ def fill_models(entries: Iterable[RunEntry], models_to_run: Sequence[str]) -> li
     for entry in entries:
         # HELM's rule: with --models-to-run, a name without a slash is a wildcard. Without it, only HELM's words
         # are, since servers also know models by names such as "llama3".
-        named = "/" in entry.model or bool(entry.model_deployment and not entry.model)
-        if not named and models_to_run:
-            filled += [rewritten(entry, {"model": model}) for model in models_to_run]
-        elif named and models_to_run:
-            filled += [entry] if {entry.model, entry.model_deployment} & set(models_to_run) else []
-        elif named or entry.model not in _WILDCARDS:
+        names_model = "/" in entry.model or bool(entry.model_deployment and not entry.model)
+        if models_to_run and not names_model:
+            filled += [rewrite_entry(entry, {"model": model}) for model in models_to_run]
+        elif models_to_run:
+            if entry.model in models_to_run or entry.model_deployment in models_to_run:
+                filled.append(entry)
+        elif names_model or entry.model not in _WILDCARDS:
             filled.append(entry)
         else:
             raise ConfigError(
@@ -233,11 +246,11 @@ def fill_models(entries: Iterable[RunEntry], models_to_run: Sequence[str]) -> li
     return filled
 
 
-def missing_data_paths(entries: Iterable[RunEntry]) -> None:
+def check_data_paths(entries: Iterable[RunEntry]) -> None:
     """Check that every file or folder that an entry names with data_path exists.
 
     Raises:
-        ConfigError: lists those that are not, each once, with the number of entries that want it.
+        ConfigError: lists those that do not, each once, with the number of entries that name it.
     """
     missing: Counter[str] = Counter()
     for entry in entries:
@@ -245,7 +258,7 @@ def missing_data_paths(entries: Iterable[RunEntry]) -> None:
         if path is not None and not _exists(path):
             missing[path or "(an empty path)"] += 1
     if missing:
-        raise ConfigError(f"data that the run entries name is not here:{counted_lines(missing)}", _DATA_ADVICE)
+        raise ConfigError(f"data that the run entries name is not here:{format_counts(missing)}", _DATA_ADVICE)
 
 
 _DATA_ADVICE = (
@@ -255,7 +268,11 @@ _DATA_ADVICE = (
 
 def ignore_data_paths(entries: Iterable[RunEntry]) -> list[RunEntry]:
     """Take data_path out of every entry, so that the site's own data folder (or the sample) is used."""
-    return [rewritten(entry, {"data_path": ""}) if "data_path" in entry.arguments else entry for entry in entries]
+    ignoring = []
+    for entry in entries:
+        names_data = "data_path" in entry.arguments
+        ignoring.append(rewrite_entry(entry, {"data_path": ""}) if names_data else entry)
+    return ignoring
 
 
 def _exists(path: str) -> bool:
@@ -265,7 +282,7 @@ def _exists(path: str) -> bool:
         return False
 
 
-def benchmark_of(
+def resolve_benchmark(
     entry: RunEntry, benchmarks: Mapping[str, Benchmark], broken: Sequence[BrokenDefinition] = ()
 ) -> Benchmark:
     """Find the entry's benchmark by id or alias, or read `medhelm_configurable_benchmark:config_path=FILE`.
@@ -288,34 +305,38 @@ def benchmark_of(
     for definition in broken:
         if entry.benchmark in definition.names:
             raise definition.error
-    by_name = {name: b for b in benchmarks.values() for name in (b.id, *b.aliases)}
+    by_name: dict[str, Benchmark] = {}
+    for usable in benchmarks.values():
+        by_name.update(dict.fromkeys((usable.id, *usable.aliases), usable))
     if entry.benchmark not in by_name:
         raise ConfigError(
             f"there is no benchmark {entry.benchmark!r}{nearest(entry.benchmark, by_name)}",
             "See `intramural benchmarks list`, also for definitions that cannot be read.",
         )
     benchmark = by_name[entry.benchmark]
-    jury = ("jury_config_path",) if any(use.name == JUDGE_METRIC for use in benchmark.metrics) else ()
-    _check_arguments(entry, ("data_path", *jury, *benchmark.arguments))
+    allowed = ["data_path", *benchmark.arguments]
+    if any(use.name == JUDGE_METRIC for use in benchmark.metrics):
+        allowed.insert(1, "jury_config_path")
+    _check_arguments(entry, allowed)
     return benchmark
 
 
-def benchmark_named(name: str, own: Path | None = None) -> Benchmark:
+def find_named_benchmark(name: str, own: Path | None = None) -> Benchmark:
     """Find a benchmark by id or alias among those that travel with the agent and the site's `own`.
 
     Raises:
         ConfigError: there is none; names the nearest.
         BenchmarkError: its definition is wrong.
     """
-    return benchmark_of(RunEntry(name, "", "", {}, {}, name), *survey_benchmarks(own))
+    return resolve_benchmark(RunEntry(name, "", "", {}, {}, name), *survey_benchmarks(own))
 
 
-def _check_arguments(entry: RunEntry, known: Sequence[str]) -> None:
+def _check_arguments(entry: RunEntry, allowed: Sequence[str]) -> None:
     for name in entry.arguments:
-        if name not in known:
+        if name not in allowed:
             raise ConfigError(
                 f"the run entry {entry.description!r}: {entry.benchmark} takes no argument {name!r}"
-                f"{nearest(name, (*known, *EXPANDERS))}"
+                f"{nearest(name, (*allowed, *EXPANDERS))}"
             )
 
 

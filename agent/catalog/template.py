@@ -29,21 +29,26 @@ class Template:
         parts[1::2] = [cells.get(column, "") for column in self.parts[1::2]]
         return "".join(parts)
 
-    def span(self, cells: Mapping[str, str], column: str) -> tuple[int, int]:
-        """Return where the cell of `column` stands in the rendered text, first time: its start, and its end."""
-        at = 2 * self.parts[1::2].index(column) + 1
-        texts = [cells.get(part, "") if i % 2 else part for i, part in enumerate(self.parts[: at + 1])]
-        return sum(map(len, texts[:-1])), sum(map(len, texts))
+    def locate(self, cells: Mapping[str, str], column: str) -> tuple[int, int]:
+        """Return where the cell of `column` first stands in the rendered text: its start, and its end."""
+        start = 0
+        for number, part in enumerate(self.parts):
+            is_column = number % 2 == 1
+            end = start + len(cells.get(part, "") if is_column else part)
+            if is_column and part == column:
+                return start, end
+            start = end
+        raise ValueError(f"the template has no column {column!r}")
 
 
 def compile_template(text: str, columns: Collection[str]) -> tuple[Template, tuple[str, ...]]:
-    """Cut `text` at the fields that name one of `columns`; return it with what is wrong.
+    """Cut `text` at the fields that name one of `columns`; return it with the problems.
 
     A template that `str.format` would accept with these columns is read by its rules (a doubled brace stands
     for one), so that MedHELM's prompts mean the same here. In any other, a brace that does not enclose a column
     is literal: {"answer": "A"} needs no escape. Only a {word} that looks like a column and is none is wrong.
     """
-    formatted = _as_format_string(text, columns)
+    formatted = _parse_format_string(text, columns)
     if formatted is not None:
         return Template(formatted), ()
     parts: list[str] = []
@@ -56,17 +61,21 @@ def compile_template(text: str, columns: Collection[str]) -> tuple[Template, tup
             end = match.end()
         elif _LIKE_A_NAME.fullmatch(name):
             line = text.count("\n", 0, match.start()) + 1
-            problems.append(f"line {line}: {{{name}}} names no column{nearest_column(name, columns)}")
+            problems.append(f"line {line}: {{{name}}} names no column{suggest_column(name, columns)}")
     return Template((*parts, text[end:])), tuple(dict.fromkeys(problems))
 
 
-def placeholders(text: str) -> tuple[str, ...]:
-    """Return what stands in braces and looks like a column, in order, each once."""
-    names = (match[1] for match in _BRACED.finditer(text))
-    return tuple(dict.fromkeys(name for name in names if _LIKE_A_NAME.fullmatch(name)))
+def find_placeholders(text: str) -> tuple[str, ...]:
+    """Return the texts in braces that look like a column, in order, each once."""
+    names: dict[str, None] = {}
+    for match in _BRACED.finditer(text):
+        name = match[1]
+        if _LIKE_A_NAME.fullmatch(name):
+            names[name] = None
+    return tuple(names)
 
 
-def nearest_column(name: str, columns: Iterable[str]) -> str:
+def suggest_column(name: str, columns: Iterable[str]) -> str:
     """Return " (did you mean ...?)" for the most similar column that is an identifier, or nothing.
 
     Anything else at the head of a column may be a cell of a file that lacks its header line.
@@ -74,7 +83,7 @@ def nearest_column(name: str, columns: Iterable[str]) -> str:
     return nearest(name, [column for column in columns if _LIKE_AN_IDENTIFIER.fullmatch(column)])
 
 
-def _as_format_string(text: str, columns: Collection[str]) -> tuple[str, ...] | None:
+def _parse_format_string(text: str, columns: Collection[str]) -> tuple[str, ...] | None:
     parts = [""]
     try:
         for literal, name, spec, conversion in string.Formatter().parse(text):

@@ -97,9 +97,9 @@ def _build_row(site: Site, benchmark: "Benchmark") -> dict[str, Any]:
 @click.pass_obj
 def show_benchmark(site: Site, benchmark_id: str, form: str) -> None:
     """Show everything about one benchmark."""
-    from agent.catalog.run_entries import benchmark_named
+    from agent.catalog.run_entries import find_named_benchmark
 
-    benchmark = benchmark_named(benchmark_id, site.own_benchmarks)
+    benchmark = find_named_benchmark(benchmark_id, site.own_benchmarks)
     row = _build_row(site, benchmark) | _build_details(benchmark)
     if form == "json":
         show_rows([row], {}, "json")
@@ -301,13 +301,13 @@ def check_benchmark(site: Site, place: Path, rows: int) -> None:
 
 def _read_contents(site: Site, place: Path, rows: int) -> "tuple[Benchmark, DatasetContents]":
     """Read a benchmark and all of its data, keeping the first rows. Raises ConfigError: no benchmark is there."""
-    from agent.catalog.run_entries import benchmark_named
+    from agent.catalog.run_entries import find_named_benchmark
     from agent.datasets.manage.check import check_benchmark, read_data
 
     if place.exists():
         return check_benchmark(place, site.data, site.own_benchmarks, keep=rows)
     try:
-        benchmark = benchmark_named(str(place), site.own_benchmarks)
+        benchmark = find_named_benchmark(str(place), site.own_benchmarks)
     except ConfigError as error:
         raise ConfigError(f"{place} is no file or folder here, and {error}", error.advice) from None
     return benchmark, read_data(benchmark, site.data, keep=rows)
@@ -417,11 +417,11 @@ def write_scorecard(
     It is for the central team to register with the aggregator.
     """
     from agent.catalog.judges import read_jury
-    from agent.catalog.run_entries import benchmark_named
+    from agent.catalog.run_entries import find_named_benchmark
     from agent.disclosure.scorecard import draft_scorecard, left_out, parse_subgroups
 
     jury = read_jury(judges) if judges else None
-    selected = [benchmark_named(benchmark_id, site.own_benchmarks) for benchmark_id in benchmark_ids]
+    selected = [find_named_benchmark(benchmark_id, site.own_benchmarks) for benchmark_id in benchmark_ids]
     scorecard = draft_scorecard(name, version, selected, parse_subgroups(subgroups), jury=jury)
     try:
         with out.open("x", encoding="utf-8") as file:

@@ -85,11 +85,11 @@ def add_dataset(
     metric, which must be able to use it (not where a jury scores or queries are run, nor in files of a known version).
     A benchmark with an argument that must be given, such as ehrshot with its 14 subjects, is read once for each value.
     """
-    from agent.catalog.run_entries import benchmark_named
+    from agent.catalog.run_entries import find_named_benchmark
     from agent.datasets.manage.register import add_data
 
     _ = site.settings  # refuses a directory that is no site, before anything is read
-    benchmark = benchmark_named(benchmark_id, site.own_benchmarks)
+    benchmark = find_named_benchmark(benchmark_id, site.own_benchmarks)
     attestation = _attestation(agreement, attested_by)
     with site.store() as store:
         added = add_data(
@@ -131,17 +131,19 @@ def fetch_dataset(site: Site, benchmark_id: str, replace: bool) -> None:
     From its pinned address, through the site's proxy and CA. Nothing but the bytes whose SHA-256 the definition names
     is kept. No other command downloads data.
     """
-    from agent.catalog.run_entries import benchmark_named
-    from agent.datasets.manage.fetch import Way, fetch_files, pinned_files
+    from agent.catalog.run_entries import find_named_benchmark
+    from agent.datasets.manage.fetch import FetchSettings, fetch_files, select_pinned_files
     from agent.datasets.manage.register import AddedData, record_data, stage_data
 
     settings = site.settings
-    benchmark = benchmark_named(benchmark_id, site.own_benchmarks)
-    files = pinned_files(benchmark)
-    way = Way(settings.proxy, settings.ca_bundle, settings.connect_timeout_s)
+    benchmark = find_named_benchmark(benchmark_id, site.own_benchmarks)
+    files = select_pinned_files(benchmark)
+    fetch_settings = FetchSettings(
+        proxy=settings.proxy, ca_bundle=settings.ca_bundle, connect_timeout_s=settings.connect_timeout_s
+    )
     with site.store() as store:
         with stage_data(benchmark, site.data, replace=replace) as folder:
-            fetch_files(files, folder, way, _Bar())
+            fetch_files(files, folder, fetch_settings, _Bar())
             record, contents = record_data(benchmark, folder, None, progress=_say_part(benchmark))
         store.audit.record("data fetched", _audit_detail(benchmark, record.known, record.instances, None))
     _report(benchmark, AddedData(record, contents, left_out=0))
@@ -174,10 +176,10 @@ def register_dataset(site: Site, benchmark_id: str, dry_run: bool) -> None:
     statement that the steward approves. Runs read the newest registered version until another is registered. A
     version that differs too little from one that figures may be known of is refused: its new rows wait for more.
     """
-    from agent.catalog.run_entries import benchmark_named
+    from agent.catalog.run_entries import find_named_benchmark
     from agent.disclosure.registration import register
 
-    benchmark = benchmark_named(benchmark_id, site.own_benchmarks)
+    benchmark = find_named_benchmark(benchmark_id, site.own_benchmarks)
     gate = open_gate(site)
     with site.store() as store:
         done = register(gate, benchmark, site.data, store, dry_run=dry_run)

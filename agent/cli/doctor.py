@@ -9,7 +9,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from agent.catalog.benchmark import Benchmark, survey_benchmarks
-from agent.catalog.deployments import Deployment, ad_hoc, read_deployments
+from agent.catalog.deployments import Deployment, make_server_deployment, read_deployments
 from agent.catalog.judges import read_jury
 from agent.datasets.manage.check import read_data
 from agent.datasets.manage.register import check_data
@@ -251,7 +251,7 @@ def _check_servers(site: Site, server: str | None, model: str | None) -> Iterato
         if server is not None:
             if model is None:
                 raise ConfigError("--server needs a model", "Give --model with --server.")
-            deployments = [ad_hoc(server, model)]
+            deployments = [make_server_deployment(server, model)]
         else:
             deployments = list(read_deployments(site.deployments).values())
     except AgentError as error:

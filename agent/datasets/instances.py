@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from agent.catalog.benchmark import Benchmark
 from agent.catalog.question import Choices, Gold
-from agent.catalog.template import compile_template, nearest_column
+from agent.catalog.template import compile_template, suggest_column
 from agent.datasets.prompt import OPTIONS, Instructions, PromptTemplate, list_fields, read_instructions
 from agent.datasets.readers.table import Problems, Row, Table
 from agent.datasets.references import LETTERS, find_right_answer, read_references
@@ -132,7 +132,7 @@ class InstanceMaker:
             problems.add("prompt", f"{OPTIONS!r} stands for the option lines and cannot be a column too")
         missing = [column for column in needed if column not in columns]
         for column in missing:
-            problems.add("columns", f"{column!r} is missing{nearest_column(column, table.columns)}")
+            problems.add("columns", f"{column!r} is missing{suggest_column(column, table.columns)}")
         if missing:
             return None
         return _Reading(

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from typing import Literal, cast
 
 from agent.catalog.benchmark import Benchmark
-from agent.catalog.template import Template, compile_template, placeholders
+from agent.catalog.template import Template, compile_template, find_placeholders
 from agent.vocabulary import Message, Shortenable
 
 OPTIONS = "options"
@@ -76,7 +76,7 @@ class PromptTemplate:
     def _find_shortenable(self, cells: Mapping[str, str], *, message: int, offset: int) -> Shortenable | None:
         if self._shorten is None:
             return None
-        start, end = self._question.span(cells, self._shorten.column)
+        start, end = self._question.locate(cells, self._shorten.column)
         if start >= end:
             return None
         return Shortenable(message, offset + start, offset + end, self._shorten.keep)
@@ -96,7 +96,7 @@ def list_fields(benchmark: Benchmark, instructions: str) -> list[str]:
     """Return the names in braces of the prompt's texts, whether a table has them or not."""
     fields: list[str] = []
     for text in (instructions, benchmark.template, benchmark.system_template):
-        fields += placeholders(text)
+        fields += find_placeholders(text)
     if benchmark.messages_column:
         fields.append(benchmark.messages_column)
     return fields

@@ -1,6 +1,7 @@
 """Reading YAML written by people: every wrong key is named, and all problems come at once."""
 
 from pathlib import Path
+from typing import overload
 
 from agent.errors import AgentError
 from agent.io.small_file import read_bytes
@@ -111,6 +112,12 @@ class YamlMap:
             self.note(key, f"{value!r} is not one of {', '.join(allowed)}{nearest(value, allowed)}")
             return default or allowed[0]
         return value or allowed[0]
+
+    @overload
+    def integer(self, key: str, default: int, *, low: int = 1, high: int = 10_000_000) -> int: ...
+
+    @overload
+    def integer(self, key: str, default: None, *, low: int = 1, high: int = 10_000_000) -> int | None: ...
 
     def integer(self, key: str, default: int | None, *, low: int = 1, high: int = 10_000_000) -> int | None:
         """Return a whole number within `low` and `high`."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from agent.catalog.deployment_map import mapped_name
+from agent.catalog.deployment_map import map_name
 from agent.catalog.deployments import Deployment
 from agent.catalog.judges import Jury, read_jury
 from agent.errors import ConfigError, InferenceError
@@ -106,7 +106,7 @@ def map_jury(use: MetricUse, mapping: Mapping[str, str], deployments: Mapping[st
 
 
 def _map_judge(judge: Judge, mapping: Mapping[str, str], deployments: Mapping[str, Deployment]) -> Judge:
-    mapped = mapped_name(judge.model_deployment or judge.model_name, mapping)
+    mapped = map_name(judge.model_deployment or judge.model_name, mapping)
     if mapped is None:
         return judge
     _, name = mapped

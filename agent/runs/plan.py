@@ -13,14 +13,14 @@ from urllib.parse import urlsplit
 
 from agent.catalog.arguments import DATA_ARGUMENTS, FILE_ARGUMENTS
 from agent.catalog.benchmark import Benchmark, survey_benchmarks
-from agent.catalog.deployment_map import map_deployments, missing_deployments, read_deployment_map
-from agent.catalog.deployments import Deployment, ad_hoc, deployment_of, read_deployments
+from agent.catalog.deployment_map import check_deployments, map_deployments, read_deployment_map
+from agent.catalog.deployments import Deployment, find_deployment, make_server_deployment, read_deployments
 from agent.catalog.run_entries import (
-    benchmark_of,
+    check_data_paths,
+    compute_token_limit,
     ignore_data_paths,
-    missing_data_paths,
-    output_tokens,
-    overrides,
+    read_overrides,
+    resolve_benchmark,
 )
 from agent.datasets.identity import UNIT
 from agent.datasets.load import Dataset, iter_instances
@@ -222,10 +222,10 @@ def plan_runs(site: Site, entries: Sequence[RunEntry], options: RunOptions) -> l
         entries = map_deployments(entries, servers.mapping, servers.deployments)
     if options.ignore_data_paths:
         entries = ignore_data_paths(entries)
-    benchmarks = [benchmark_of(entry, *catalogue) for entry in entries]
-    missing_data_paths(entries)
+    benchmarks = [resolve_benchmark(entry, *catalogue) for entry in entries]
+    check_data_paths(entries)
     if not options.server:
-        missing_deployments(entries, servers.deployments)
+        check_deployments(entries, servers.deployments)
     plans: list[Plan] = []
     faults: list[_Fault] = []
     for entry, benchmark in zip(entries, benchmarks, strict=True):
@@ -298,7 +298,7 @@ def _plan_run(site: Site, entry: RunEntry, benchmark: Benchmark, servers: _Serve
     check_available(benchmark.id, measurable(benchmark.metrics, site.means), site.means)
     deployment = _choose_deployment(site, entry, servers, options)
     entry = replace(entry, model=entry.model or deployment.model_name, expanders=_read_expanders(entry, options))
-    change = overrides(entry)
+    change = read_overrides(entry)
     data = choose_data(site, benchmark, entry.arguments, unregistered=options.unregistered)
     dataset = data.dataset
     metrics = _choose_metrics(site, entry, benchmark, servers, options)
@@ -322,7 +322,7 @@ def _plan_run(site: Site, entry: RunEntry, benchmark: Benchmark, servers: _Serve
         deployment=deployment,
         instances=Instances(read, limit, options.sample_seed),
         rules=bind_encoder(rules, site.means),
-        max_tokens=output_tokens(entry, benchmark, reasoning=deployment.reasoning),
+        max_tokens=compute_token_limit(entry, benchmark, reasoning=deployment.reasoning),
         temperature=0.0 if change.temperature is None else change.temperature,
         stop=change.stop,
         max_in_flight=options.max_in_flight or deployment.max_in_flight or site.settings.max_in_flight,
@@ -344,13 +344,13 @@ def _plan_run(site: Site, entry: RunEntry, benchmark: Benchmark, servers: _Serve
 
 def _choose_deployment(site: Site, entry: RunEntry, servers: _Servers, options: RunOptions) -> Deployment:
     if not options.server:
-        return check_reachable(deployment_of(entry, servers.deployments), site)
+        return check_reachable(find_deployment(entry, servers.deployments), site)
     if entry.model_deployment:
         raise ConfigError(
             f"the run entry {entry.description!r} names a deployment, and --server another place to ask",
             "Leave out one of the two.",
         )
-    return check_reachable(ad_hoc(options.server, entry.model), site)
+    return check_reachable(make_server_deployment(options.server, entry.model), site)
 
 
 def _choose_metrics(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from agent.catalog.benchmark import Benchmark, load_benchmark, survey_benchmarks
 from agent.catalog.judges import Jury, read_jury
-from agent.catalog.run_entries import CONFIGURABLE, benchmark_of, parse_run_entry
+from agent.catalog.run_entries import CONFIGURABLE, parse_run_entry, resolve_benchmark
 from agent.datasets.identity import ROW_ID
 from agent.datasets.load import Dataset, iter_instances, locate_dataset
 from agent.errors import ConfigError
@@ -261,7 +261,7 @@ def _locate(own: Path | None, description: str, data: Path | None) -> tuple[Benc
             raise ConfigError(
                 "a benchmark's own arguments may follow its id, nothing else", "Name the data with --data."
             )
-        benchmark = benchmark_of(entry, *survey_benchmarks(own))
+        benchmark = resolve_benchmark(entry, *survey_benchmarks(own))
         if entry.benchmark != CONFIGURABLE:
             arguments.update(entry.arguments)
     if data is None and benchmark.dataset_file is None:

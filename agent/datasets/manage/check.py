@@ -90,15 +90,15 @@ def _read_prompt(tree: Mapping[str, object], folder: Path) -> str:
 
 def _check_rows(path: Path, prompt: str, tree: Mapping[str, object]) -> None:
     arguments = tree.get("arguments")
-    placeholders = {"options"}
+    find_placeholders = {"options"}
     if isinstance(arguments, dict | list):
-        placeholders.update(arguments)
+        find_placeholders.update(arguments)
     loader = tree.get("loader")
     if not isinstance(loader, str) or loader not in FORMATS:
         loader = BY_ENDING.get(path.suffix.lower(), "csv")
     files = Files({path.name: path}, {path.name: hash_file(path, path.name)})
     for table, problems in FORMATS[loader](files):
-        _, prompt_problems = compile_template(prompt, placeholders.union(table.columns))
+        _, prompt_problems = compile_template(prompt, find_placeholders.union(table.columns))
         for problem in prompt_problems:
             problems.add("prompt", problem)
         for _ in table.rows:  # reading a row notes its problems

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
-from urllib.parse import SplitResult, urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from agent.catalog.benchmark import Benchmark
 from agent.catalog.data_section import DataFile
@@ -25,14 +25,15 @@ if TYPE_CHECKING:
 _MOST_REDIRECTS = 3
 _IDLE_S = 60.0  # seconds without a byte
 _OK = 200
+_ADVICE = "Nothing was added. Try again later, or get the file yourself and use `intramural datasets add`."
 
 Progress = Callable[[str, int, int | None], None]
-"""Called with a file's name, the bytes that have come, and how many there will be, if the server says."""
+"""Called with a file's name, the bytes received, and the file's size if the server states it."""
 
 
 @dataclass(frozen=True)
-class Way:
-    """How the sources of datasets are reached.
+class FetchSettings:
+    """How the sources of datasets are reached, and the limits of a download.
 
     Attributes:
         proxy: URL of the outgoing proxy; None means none.
@@ -49,8 +50,8 @@ class Way:
     largest: int = 8 * 2**30
 
 
-def pinned_files(benchmark: Benchmark) -> tuple[DataFile, ...]:
-    """Return the files that are fetched, after seeing that each may be and is pinned.
+def select_pinned_files(benchmark: Benchmark) -> tuple[DataFile, ...]:
+    """Return the files to fetch, all of them public and pinned.
 
     Raises:
         ConfigError: the benchmark is not public, or a file it needs has no address or no digest.
@@ -65,26 +66,26 @@ def pinned_files(benchmark: Benchmark) -> tuple[DataFile, ...]:
         if not file.url or not file.sha256:
             lack = "public address" if not file.url else "pinned SHA-256"
             raise ConfigError(f"{benchmark.id}: {file.name} has no {lack}, so it is not fetched", by_hand)
-        _checked(urlsplit(file.url), file.name)
+        _check_address(file)
     return files
 
 
-def fetch_files(files: tuple[DataFile, ...], folder: Path, way: Way, progress: Progress) -> None:
-    """Download every file into `folder` under its own name; nothing but the pinned bytes is kept.
+def fetch_files(files: tuple[DataFile, ...], folder: Path, settings: FetchSettings, progress: Progress) -> None:
+    """Download every file into `folder` under its own name; only the pinned bytes are kept.
 
     Raises:
         ConfigError: the CA bundle cannot be read.
         DeliveryError: a source cannot be reached, refuses, or sends elsewhere.
-        BenchmarkError: what came is not the pinned file, or is too large.
+        BenchmarkError: the bytes received are not the pinned file, or are too many.
     """
     import httpx
 
     with httpx.Client(
         trust_env=False,
-        proxy=way.proxy,
-        verify=trusted(way.ca_bundle),
+        proxy=settings.proxy,
+        verify=trusted(settings.ca_bundle),
         follow_redirects=False,
-        timeout=httpx.Timeout(_IDLE_S, connect=way.connect_timeout_s),
+        timeout=httpx.Timeout(_IDLE_S, connect=settings.connect_timeout_s),
         headers={"User-Agent": "intramural", "Accept-Encoding": "identity"},
     ) as client:
         for file in files:
@@ -92,88 +93,110 @@ def fetch_files(files: tuple[DataFile, ...], folder: Path, way: Way, progress: P
             target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             with os.fdopen(handle, "wb") as out:
-                _fetch(client, file, out, way, progress)
+                _Download(file, out, settings, progress).run(client)
                 out.flush()
                 os.fsync(out.fileno())
 
 
-def _fetch(client: "httpx.Client", file: DataFile, out: BinaryIO, way: Way, progress: Progress) -> None:
-    import httpx
+@dataclass(slots=True)
+class _Download:
+    """One file being downloaded."""
 
-    host = urlsplit(file.url).hostname
-    try:
-        _download(client, file, out, way, progress)
-    except httpx.TimeoutException:
-        raise DeliveryError(f"{file.name}: {host} did not answer in time", _ADVICE) from None
-    except httpx.ProxyError:
-        raise DeliveryError(
-            f"{file.name}: the proxy refused the connection to {host}",
-            "Check `proxy` in site.yaml, and that the proxy lets this host and port through.",
-        ) from None
-    except httpx.ConnectError as why:
-        if _is_tls(why):
+    file: DataFile
+    out: BinaryIO
+    settings: FetchSettings
+    progress: Progress
+
+    def run(self, client: "httpx.Client") -> None:
+        """Download the file, and tell a broken connection by its kind.
+
+        Raises:
+            DeliveryError, BenchmarkError: as `fetch_files`.
+        """
+        import httpx
+
+        name = self.file.name
+        host = urlsplit(self.file.url).hostname
+        try:
+            self._follow(client)
+        except httpx.TimeoutException:
+            raise DeliveryError(f"{name}: {host} did not answer in time", _ADVICE) from None
+        except httpx.ProxyError:
             raise DeliveryError(
-                f"{file.name}: the certificate of {host} was not accepted",
-                "If a proxy inspects TLS here, name its authority with `ca_bundle` in site.yaml.",
+                f"{name}: the proxy refused the connection to {host}",
+                "Check `proxy` in site.yaml, and that the proxy lets this host and port through.",
             ) from None
-        raise DeliveryError(f"{file.name}: {host} could not be reached", _ADVICE) from None
-    except httpx.HTTPError as why:
-        # Its message may quote what the server sent, so only its kind is told.
-        raise DeliveryError(f"{file.name}: the connection to {host} broke ({type(why).__name__})", _ADVICE) from None
+        except httpx.ConnectError as why:
+            if _is_tls(why):
+                raise DeliveryError(
+                    f"{name}: the certificate of {host} was not accepted",
+                    "If a proxy inspects TLS here, name its authority with `ca_bundle` in site.yaml.",
+                ) from None
+            raise DeliveryError(f"{name}: {host} could not be reached", _ADVICE) from None
+        except httpx.HTTPError as why:
+            # Its message may quote the server's reply, so only its kind is told.
+            raise DeliveryError(f"{name}: the connection to {host} broke ({type(why).__name__})", _ADVICE) from None
+
+    def _follow(self, client: "httpx.Client") -> None:
+        """Request the file's address, and follow redirects within its host."""
+        name = self.file.name
+        deadline = time.monotonic() + self.settings.total_timeout_s
+        url = self.file.url
+        for _ in range(_MOST_REDIRECTS + 1):
+            with client.stream("GET", url) as response:
+                if response.is_redirect:
+                    url = self._resolve_redirect(urljoin(url, response.headers.get("Location", "")))
+                    continue
+                if response.status_code != _OK:
+                    raise DeliveryError(f"{name}: its source answered with status {response.status_code}", _ADVICE)
+                self._save(response, deadline)
+                return
+        raise DeliveryError(f"{name}: its source redirects more than {_MOST_REDIRECTS} times", _ADVICE)
+
+    def _resolve_redirect(self, url: str) -> str:
+        pinned = urlsplit(self.file.url)
+        target = urlsplit(url)
+        if (target.scheme, target.netloc) != (pinned.scheme, pinned.netloc):
+            raise DeliveryError(
+                f"{self.file.name}: its source sends to another host, which is never followed",
+                "Get the file yourself, then run `intramural datasets add`; or a proxy or login page is in between.",
+            )
+        return url
+
+    def _save(self, response: "httpx.Response", deadline: float) -> None:
+        """Write the bytes received, and compare them with the pinned digest."""
+        name = self.file.name
+        largest = self.settings.largest
+        size = _read_size(response)
+        digest = hashlib.sha256()
+        count = 0
+        for chunk in response.iter_raw():
+            count += len(chunk)
+            if count > largest or (size or 0) > largest:
+                raise BenchmarkError(f"{name}: is larger than {largest} bytes", "Nothing was added.")
+            if time.monotonic() > deadline:
+                raise DeliveryError(f"{name}: took longer than {self.settings.total_timeout_s:g} seconds", _ADVICE)
+            digest.update(chunk)
+            self.out.write(chunk)
+            self.progress(name, count, size)
+        if digest.hexdigest() != self.file.sha256:
+            raise BenchmarkError(
+                f"{name}: what came is not the pinned file ({count} bytes, SHA-256 {digest.hexdigest()[:16]}...)",
+                "Nothing was added. Its source has changed, or a proxy answered in its place.",
+            )
 
 
-_ADVICE = "Nothing was added. Try again later, or get the file yourself and use `intramural datasets add`."
-
-
-def _download(client: "httpx.Client", file: DataFile, out: BinaryIO, way: Way, progress: Progress) -> None:
-    end = time.monotonic() + way.total_timeout_s
-    url = file.url
-    for _ in range(_MOST_REDIRECTS + 1):
-        with client.stream("GET", url) as response:
-            if response.is_redirect:
-                url = _same_host(urljoin(url, response.headers.get("Location", "")), file)
-                continue
-            if response.status_code != _OK:
-                raise DeliveryError(f"{file.name}: its source answered with status {response.status_code}", _ADVICE)
-            _keep(response, file, out, way, progress, end)
-            return
-    raise DeliveryError(f"{file.name}: its source redirects more than {_MOST_REDIRECTS} times", _ADVICE)
-
-
-def _keep(response: "httpx.Response", file: DataFile, out: BinaryIO, way: Way, progress: Progress, end: float) -> None:
+def _read_size(response: "httpx.Response") -> int | None:
+    """Return the file's size, if the server states it."""
     length = response.headers.get("Content-Length", "")
-    total = int(length) if length.isascii() and length.isdigit() else None
-    digest, count = hashlib.sha256(), 0
-    for chunk in response.iter_raw():
-        count += len(chunk)
-        if count > way.largest or (total or 0) > way.largest:
-            raise BenchmarkError(f"{file.name}: is larger than {way.largest} bytes", "Nothing was added.")
-        if time.monotonic() > end:
-            raise DeliveryError(f"{file.name}: took longer than {way.total_timeout_s:g} seconds", _ADVICE)
-        digest.update(chunk)
-        out.write(chunk)
-        progress(file.name, count, total)
-    if digest.hexdigest() != file.sha256:
-        raise BenchmarkError(
-            f"{file.name}: what came is not the pinned file ({count} bytes, SHA-256 {digest.hexdigest()[:16]}...)",
-            "Nothing was added. Its source has changed, or a proxy answered in its place.",
-        )
+    return int(length) if length.isascii() and length.isdigit() else None
 
 
-def _same_host(url: str, file: DataFile) -> str:
-    pinned, there = urlsplit(file.url), urlsplit(url)
-    if (there.scheme, there.netloc) != (pinned.scheme, pinned.netloc):
-        raise DeliveryError(
-            f"{file.name}: its source sends to another host, which is never followed",
-            "Get the file yourself, then run `intramural datasets add`; or a proxy or login page is in between.",
-        )
-    return url
-
-
-def _checked(parts: SplitResult, name: str) -> None:
-    plain = parts.scheme == "http" and _is_loopback(parts.hostname or "")
-    if (parts.scheme != "https" and not plain) or not parts.hostname or parts.username or parts.password:
-        raise ConfigError(f"{name}: is fetched by https alone, and its definition gives another address")
+def _check_address(file: DataFile) -> None:
+    url = urlsplit(file.url)
+    is_local = url.scheme == "http" and _is_loopback(url.hostname or "")
+    if (url.scheme != "https" and not is_local) or not url.hostname or url.username or url.password:
+        raise ConfigError(f"{file.name}: is fetched by https alone, and its definition gives another address")
 
 
 def _is_loopback(host: str) -> bool:
@@ -184,6 +207,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _is_tls(error: BaseException) -> bool:
+    # httpx wraps the error of the socket several times.
     while (cause := error.__cause__ or error.__context__) is not None:
         error = cause
     return isinstance(error, ssl.SSLError)

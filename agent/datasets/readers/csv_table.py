@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class _Dialect:
     kind: str
     delimiter: str
-    others: str  # marks that a single column's name holds when this is the wrong delimiter
+    other_delimiters: str  # one of them in the name of a single column means that the file uses it instead
 
 
 _CSV = _Dialect("comma-separated", ",", ";\t|")
@@ -33,7 +33,7 @@ def read_csv(file: TextIO, problems: Problems) -> Table:
     Raises:
         BenchmarkError: while the rows are walked, when a quote is not closed or wrongly placed, or a line is too long.
     """
-    return _read(file, problems, _CSV)
+    return _read_table(file, problems, _CSV)
 
 
 def read_tsv(file: TextIO, problems: Problems) -> Table:
@@ -42,32 +42,32 @@ def read_tsv(file: TextIO, problems: Problems) -> Table:
     Raises:
         BenchmarkError: as `read_csv`.
     """
-    return _read(file, problems, _TSV)
+    return _read_table(file, problems, _TSV)
 
 
-def _read(file: TextIO, problems: Problems, dialect: _Dialect) -> Table:
+def _read_table(file: TextIO, problems: Problems, dialect: _Dialect) -> Table:
     # The reader's limit is 128 KiB a cell, less than a long record; it can only be set for the whole process.
     csv.field_size_limit(LONGEST)
     reader = csv.reader(read_lines(file), strict=True, delimiter=dialect.delimiter)
-    header = _header(reader, problems, dialect)
-    return Table(header, _rows(reader, header, problems, dialect), has_header=True)
+    header = _read_header(reader, problems, dialect)
+    return Table(header, _read_rows(reader, header, problems, dialect), has_header=True)
 
 
-def _header(reader: "Reader", problems: Problems, dialect: _Dialect) -> tuple[str, ...]:
+def _read_header(reader: "Reader", problems: Problems, dialect: _Dialect) -> tuple[str, ...]:
     try:
         header = tuple(next(reader, ()))
     except (csv.Error, LongLineError) as why:
-        raise problems.stop("the header line", _reason(why, dialect)) from None
+        raise problems.stop("the header line", _describe_error(why, dialect)) from None
     if not any(name.strip() for name in header):
         raise problems.stop("line 1", "expected a header line with column names; the file is empty there")
     problems.add_repeated_columns("the header line", header)
-    if len(header) == 1 and any(mark in header[0] for mark in dialect.others):
+    if len(header) == 1 and any(mark in header[0] for mark in dialect.other_delimiters):
         between = "tabs" if dialect.delimiter == "\t" else "commas"
         problems.add("the header line", f"only one column; save the file with {between} between the columns")
     return header
 
 
-def _rows(reader: "Reader", header: tuple[str, ...], problems: Problems, dialect: _Dialect) -> Iterator[Row]:
+def _read_rows(reader: "Reader", header: tuple[str, ...], problems: Problems, dialect: _Dialect) -> Iterator[Row]:
     width = len(header)
     number = 0
     line = reader.line_num + 1
@@ -75,20 +75,21 @@ def _rows(reader: "Reader", header: tuple[str, ...], problems: Problems, dialect
         try:
             values = next(reader, None)
         except (csv.Error, LongLineError) as why:
-            raise problems.stop(f"row {number + 1} (line {line})", _reason(why, dialect)) from None
+            raise problems.stop(f"row {number + 1} (line {line})", _describe_error(why, dialect)) from None
         if values is None:
             return
-        if values:  # a blank line is no row
+        is_blank_line = not values
+        if not is_blank_line:
             number += 1
             where = f"row {number} (line {line})"
             if len(values) == width:
                 yield Row(where, dict(zip(header, values, strict=True)))
             else:
                 problems.add(where, f"has {len(values)} fields, and the header has {width}")
-        line = reader.line_num + 1
+        line = reader.line_num + 1  # a cell may span lines
 
 
-def _reason(why: csv.Error | LongLineError, dialect: _Dialect) -> str:
+def _describe_error(why: csv.Error | LongLineError, dialect: _Dialect) -> str:
     if isinstance(why, LongLineError):
         return f"is longer than {LONGEST} characters"
     text = str(why)

@@ -21,7 +21,7 @@ _NOT_UTF8 = "is not UTF-8; save the file as UTF-8"
 
 @dataclass(frozen=True)
 class Files:
-    """What a loader may read, and nothing else.
+    """The files, arguments and options that a loader may read.
 
     Attributes:
         paths: by name within the dataset's folder (`labels/x/labels.parquet`), in instance order.
@@ -43,11 +43,11 @@ class Files:
         return tuple(self.paths)
 
     def problems(self, name: str) -> Problems:
-        """Return an empty list of problems of one file. Whoever yields a table of it hands it over with the table."""
+        """Return an empty list for the problems of one file; a loader yields it together with the file's table."""
         return Problems(name, self.named)
 
     @contextmanager
-    def binary(self, name: str) -> Iterator[BinaryIO]:
+    def open_binary(self, name: str) -> Iterator[BinaryIO]:
         """Open a file; one that ends in .gz is decompressed as it is read.
 
         Raises:
@@ -64,31 +64,31 @@ class Files:
                 else:
                     yield file
         except (OSError, EOFError, zlib.error) as why:
-            raise self._unreadable(name, why) from None
+            raise self._explain(name, why) from None
 
     @contextmanager
-    def text(self, name: str) -> Iterator[TextIO]:
+    def open_text(self, name: str) -> Iterator[TextIO]:
         """Open a UTF-8 file (a byte order mark is left out; line ends stay as they are).
 
         Raises:
-            BenchmarkError: as `binary`; and a line is not UTF-8. Both also while it is read, by whoever reads it.
+            BenchmarkError: as `open_binary`; and a line is not UTF-8. Both also while the file is read.
         """
-        with self.binary(name) as file:
-            yield _Text(file, lambda why: self._unreadable(name, why))
+        with self.open_binary(name) as file:
+            yield _TextFile(file, lambda why: self._explain(name, why))
 
-    def _unreadable(self, name: str, why: Exception) -> BenchmarkError:
+    def _explain(self, name: str, why: Exception) -> BenchmarkError:
         if isinstance(why, UnicodeDecodeError):
-            line, problem = self._first_bad_line(name)
+            line, problem = self._find_bad_line(name)
             return self.problems(name).stop(f"line {line}", problem)
         if isinstance(why, (gzip.BadGzipFile, EOFError, zlib.error)):
             return BenchmarkError(f"{name}: is not a whole gzip file")
         reason = (why.strerror if isinstance(why, OSError) else None) or type(why).__name__
         return BenchmarkError(f"{name}: cannot be read ({reason})")
 
-    def _first_bad_line(self, name: str) -> tuple[int, str]:
+    def _find_bad_line(self, name: str) -> tuple[int, str]:
         decoder = codecs.getincrementaldecoder("utf-8")()
         line = 1
-        with self.binary(name) as file:
+        with self.open_binary(name) as file:
             start = file.read(2)
             if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
                 return line, "is UTF-16 (Excel's Unicode text); save the file as UTF-8"
@@ -97,32 +97,33 @@ class Files:
                 try:
                     decoder.decode(chunk)
                 except UnicodeDecodeError as why:
-                    # What the decoder held back of the chunk before has no line end in it.
-                    held = len(why.object) - len(chunk)
-                    return line + chunk.count(b"\n", 0, max(why.start - held, 0)), _NOT_UTF8
+                    # The decoder may hold back bytes of the chunk before; there is no line end among them.
+                    held_back = len(why.object) - len(chunk)
+                    line_ends = chunk.count(b"\n", 0, max(why.start - held_back, 0))
+                    return line + line_ends, _NOT_UTF8
                 line += chunk.count(b"\n")
                 chunk = file.read(_CHUNK)
         return line, _NOT_UTF8
 
 
-class _Text(io.TextIOWrapper):
-    """A text file whose faults have a place: rows are read long after it was opened, far from whoever opened it."""
+class _TextFile(io.TextIOWrapper):
+    """A text file that explains its own faults: rows are read long after the file was opened, in other functions."""
 
-    def __init__(self, file: BinaryIO, unreadable: Callable[[Exception], BenchmarkError]) -> None:
+    def __init__(self, file: BinaryIO, explain: Callable[[Exception], BenchmarkError]) -> None:
         super().__init__(file, encoding="utf-8-sig", newline="")
-        self._unreadable = unreadable
+        self._explain = explain
 
     def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
         try:
             return super().readline(size)
         except _FAULTS as why:
-            raise self._unreadable(why) from None
+            raise self._explain(why) from None
 
     def read(self, size: int | None = -1, /) -> str:
         try:
             return super().read(size)
         except _FAULTS as why:
-            raise self._unreadable(why) from None
+            raise self._explain(why) from None
 
     def __next__(self) -> str:  # type: ignore[override]
         if line := self.readline():
@@ -137,13 +138,13 @@ A table's rows are walked before the next table is asked for, so a file may be o
 """
 
 
-def text_files(read: Callable[[TextIO, Problems], Table]) -> Loader:
+def make_text_loader(read: Callable[[TextIO, Problems], Table]) -> Loader:
     """Make a loader that reads each file as one table of text."""
 
-    def load(files: Files) -> Iterator[tuple[Table, Problems]]:
+    def load_tables(files: Files) -> Iterator[tuple[Table, Problems]]:
         for name in files.names:
             problems = files.problems(name)
-            with files.text(name) as file:
+            with files.open_text(name) as file:
                 yield read(file, problems), problems
 
-    return load
+    return load_tables

@@ -13,11 +13,11 @@ _HALF = re.compile(r"\\u[dD][89a-fA-F]")  # an escape that is half a character, 
 
 
 class RepeatedKeyError(ValueError):
-    """An object has one key twice; which value counts is anybody's guess."""
+    """An object has one key twice, and nothing says which value counts."""
 
 
 class HalfCharacterError(ValueError):
-    r"""A text holds half a character (an escape such as "\ud83d" alone), which nothing can write down."""
+    r"""A text holds half a character (an escape such as "\ud83d" alone), which has no encoding."""
 
 
 def read_json_lines(file: TextIO, problems: Problems) -> Table:
@@ -29,11 +29,11 @@ def read_json_lines(file: TextIO, problems: Problems) -> Table:
         BenchmarkError: a line is too long; nothing after it was read.
     """
     columns: dict[str, None] = {}
-    for row in _rows(_lines(file, problems), problems):
+    for row in _read_rows(_read_items(file, problems), problems):
         columns.update(dict.fromkeys(row.cells))
     file.seek(0)
-    told = Problems("")  # what the second reading finds was noted in the first
-    return Table(tuple(columns), _rows(_lines(file, told), told))
+    unused = Problems("")  # the first reading noted all problems
+    return Table(tuple(columns), _read_rows(_read_items(file, unused), unused))
 
 
 def read_json(file: TextIO, problems: Problems) -> Table:
@@ -44,11 +44,16 @@ def read_json(file: TextIO, problems: Problems) -> Table:
     """
     value = load_json(file, problems)
     if isinstance(value, dict):
-        lists = [inner for inner in value.values() if isinstance(inner, list)]
-        value = lists[0] if len(lists) == 1 else None
+        value = _find_only_list(value)
     if not isinstance(value, list):
         raise problems.stop("the whole file", "expected a list of objects, or one object with a single list")
-    return table(((f"row {i}", item) for i, item in enumerate(value, 1)), problems)
+    items = ((f"row {number}", item) for number, item in enumerate(value, 1))
+    return _make_table(items, problems)
+
+
+def _find_only_list(value: dict[str, object]) -> list[object] | None:
+    lists = [inner for inner in value.values() if isinstance(inner, list)]
+    return lists[0] if len(lists) == 1 else None
 
 
 def load_json(file: TextIO, problems: Problems) -> object:
@@ -61,20 +66,23 @@ def load_json(file: TextIO, problems: Problems) -> object:
     if len(text) > _LONGEST_FILE:
         raise problems.stop("the whole file", f"is longer than {_LONGEST_FILE} characters; write one object a line")
     try:
-        return _parse(text)
+        return _parse_json(text)
     except json.JSONDecodeError as why:
-        raise problems.stop(f"line {why.lineno}", _problem(why)) from None
+        raise problems.stop(f"line {why.lineno}", _describe_error(why)) from None
     except (ValueError, RecursionError) as why:
-        raise problems.stop("the whole file", _problem(why)) from None
+        raise problems.stop("the whole file", _describe_error(why)) from None
 
 
-def table(items: Iterable[tuple[str, object]], problems: Problems) -> Table:
+def _make_table(items: Iterable[tuple[str, object]], problems: Problems) -> Table:
     """Make rows of objects. Inner objects become columns with dots (`options.A`), inner lists JSON text."""
-    rows = list(_rows(items, problems))
-    return Table(tuple(dict.fromkeys(name for row in rows for name in row.cells)), rows)
+    rows = list(_read_rows(items, problems))
+    columns: dict[str, None] = {}  # each once, in order
+    for row in rows:
+        columns.update(dict.fromkeys(row.cells))
+    return Table(tuple(columns), rows)
 
 
-def text_of(value: object) -> str:
+def format_json_value(value: object) -> str:
     """Write a JSON value as a cell: null is empty, a list its JSON text."""
     if value is None:
         return ""
@@ -83,12 +91,12 @@ def text_of(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _rows(items: Iterable[tuple[str, object]], problems: Problems) -> Iterator[Row]:
+def _read_rows(items: Iterable[tuple[str, object]], problems: Problems) -> Iterator[Row]:
     for where, item in items:
         if not isinstance(item, dict):
             problems.add(where, "expected a JSON object")
             continue
-        cells = list(_flat(item, ""))
+        cells = list(_flatten(item, ""))
         columns = dict(cells)
         if len(columns) != len(cells):
             problems.add(where, "one key with dots is the name of another one within an inner object")
@@ -98,23 +106,23 @@ def _rows(items: Iterable[tuple[str, object]], problems: Problems) -> Iterator[R
             yield Row(where, columns)
 
 
-def _lines(file: TextIO, problems: Problems) -> Iterator[tuple[str, object]]:
+def _read_items(file: TextIO, problems: Problems) -> Iterator[tuple[str, object]]:
     number = 0
     try:
         for number, line in enumerate(read_lines(file), 1):
             if not line.strip():
                 continue
             try:
-                value = _parse(line)
+                value = _parse_json(line)
             except (ValueError, RecursionError) as why:
-                problems.add(f"line {number}", _problem(why))
+                problems.add(f"line {number}", _describe_error(why))
             else:
                 yield f"line {number}", value
     except LongLineError:
         raise problems.stop(f"line {number + 1}", f"is longer than {LONGEST} characters") from None
 
 
-def _problem(why: ValueError | RecursionError) -> str:
+def _describe_error(why: ValueError | RecursionError) -> str:
     match why:
         case json.JSONDecodeError():
             return f"is not JSON from column {why.colno} on"
@@ -127,9 +135,9 @@ def _problem(why: ValueError | RecursionError) -> str:
     return "is not JSON"
 
 
-def _parse(text: str) -> object:
+def _parse_json(text: str) -> object:
     value: object = json.loads(
-        text, parse_int=str, parse_float=str, parse_constant=str, object_pairs_hook=_without_repeats
+        text, parse_int=str, parse_float=str, parse_constant=str, object_pairs_hook=_refuse_repeats
     )
     if _HALF.search(text):
         try:
@@ -139,16 +147,16 @@ def _parse(text: str) -> object:
     return value
 
 
-def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+def _refuse_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
         raise RepeatedKeyError
-    return found
+    return value
 
 
-def _flat(item: dict[str, object], prefix: str) -> Iterator[tuple[str, str]]:
+def _flatten(item: dict[str, object], prefix: str) -> Iterator[tuple[str, str]]:
     for key, value in item.items():
         if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{key}.")
+            yield from _flatten(value, f"{prefix}{key}.")
         else:
-            yield f"{prefix}{key}", text_of(value)
+            yield f"{prefix}{key}", format_json_value(value)

@@ -14,7 +14,7 @@ from agent.datasets.readers.table import Problems, Row, Table
 from agent.errors import BenchmarkError
 
 _ROWS_AT_ONCE = 256
-_AT_ONCE = 2**28  # bytes that the cells of one column may come to before any of them is looked at
+_UNPACKED_AT_ONCE = 2**28  # bytes of one column's cells that are unpacked before any of them is looked at
 _LARGEST_COLUMN = 2**31  # bytes of one column of one row group, unpacked
 # Encodings by which many long cells can stand in few bytes, even unpacked.
 _SHARING = {"PLAIN_DICTIONARY", "RLE_DICTIONARY", "DELTA_BYTE_ARRAY"}
@@ -30,15 +30,15 @@ def load_parquet(files: Files) -> Iterator[tuple[Table, Problems]]:
     try:
         from pyarrow import parquet
     except ImportError:
-        raise missing_pyarrow() from None
+        raise explain_missing_pyarrow() from None
     for name in files.names:
         problems = files.problems(name)
-        with files.binary(name) as file:
+        with files.open_binary(name) as file:
             # Unbuffered, pyarrow would hold a whole row group, which is often the whole file.
             open_file = partial(parquet.ParquetFile, pre_buffer=False, buffer_size=_BUFFER)
             reader = open_reader(open_file, file, problems, "Parquet")
-            batches = reader.iter_batches(batch_size=_rows_at_once(reader.metadata, problems), use_threads=False)
-            yield _table(reader.schema_arrow.names, batches, problems, "Parquet"), problems
+            batches = reader.iter_batches(batch_size=_choose_batch_size(reader.metadata, problems), use_threads=False)
+            yield _make_table(reader.schema_arrow.names, batches, problems, "Parquet"), problems
 
 
 def load_feather(files: Files) -> Iterator[tuple[Table, Problems]]:
@@ -50,16 +50,16 @@ def load_feather(files: Files) -> Iterator[tuple[Table, Problems]]:
     try:
         from pyarrow import ipc
     except ImportError:
-        raise missing_pyarrow() from None
+        raise explain_missing_pyarrow() from None
     for name in files.names:
         problems = files.problems(name)
-        with files.binary(name) as file:
+        with files.open_binary(name) as file:
             reader = open_reader(ipc.open_file, file, problems, "Feather")
             batches = (reader.get_batch(number) for number in range(reader.num_record_batches))
-            yield _table(reader.schema.names, batches, problems, "Feather"), problems
+            yield _make_table(reader.schema.names, batches, problems, "Feather"), problems
 
 
-def cell_text(value: object) -> str:
+def format_typed_value(value: object) -> str:
     """Write a value of a typed table as a cell: nothing is empty, 1.0 stays 1.0, a list is its JSON text.
 
     Raises:
@@ -84,11 +84,11 @@ def cell_text(value: object) -> str:
         case bytes():
             return value.decode("utf-8")
         case list() | tuple() | dict():
-            return json.dumps(value, ensure_ascii=False, default=cell_text)
-    raise TypeError  # a length of time, for example: nobody can tell in which of many ways it is meant
+            return json.dumps(value, ensure_ascii=False, default=format_typed_value)
+    raise TypeError  # a length of time, for example, can be written in many ways
 
 
-def missing_pyarrow() -> BenchmarkError:
+def explain_missing_pyarrow() -> BenchmarkError:
     """Return the error of a machine without pyarrow."""
     return BenchmarkError(
         "Parquet and Feather files need pyarrow, which is not installed",
@@ -108,14 +108,14 @@ def open_reader(open_file: Any, file: BinaryIO, problems: Problems, kind: str) -
         raise problems.stop("the whole file", f"is not a {kind} file") from None
 
 
-def _table(columns: list[str], batches: Iterator[Any], problems: Problems, kind: str) -> Table:
+def _make_table(columns: list[str], batches: Iterator[Any], problems: Problems, kind: str) -> Table:
     problems.add_repeated_columns("the schema", columns)
-    return Table(tuple(columns), _rows(columns, batches, problems, kind))
+    return Table(tuple(columns), _read_rows(columns, batches, problems, kind))
 
 
-def _rows(columns: list[str], batches: Iterator[Any], problems: Problems, kind: str) -> Iterator[Row]:
+def _read_rows(columns: list[str], batches: Iterator[Any], problems: Problems, kind: str) -> Iterator[Row]:
     number = 0
-    portions = _portions(batches)
+    portions = _split_batches(batches)
     while True:
         try:
             portion = next(portions, None)
@@ -129,7 +129,7 @@ def _rows(columns: list[str], batches: Iterator[Any], problems: Problems, kind: 
             number += 1
             where = f"row {number}"
             try:
-                cells = {name: cell_text(value) for name, value in zip(columns, values, strict=True)}
+                cells = {name: format_typed_value(value) for name, value in zip(columns, values, strict=True)}
             except (UnicodeDecodeError, TypeError, RecursionError):
                 problems.add(
                     where, "a cell holds bytes that are no text, or a length of time; make it a column of text"
@@ -138,23 +138,24 @@ def _rows(columns: list[str], batches: Iterator[Any], problems: Problems, kind: 
             yield Row(where, cells)
 
 
-def _portions(batches: Iterator[Any]) -> Iterator[list[tuple[object, ...]]]:
+def _split_batches(batches: Iterator[Any]) -> Iterator[list[tuple[object, ...]]]:
     # A batch of Feather is tens of thousands of rows: a portion of it at a time becomes text.
     for batch in batches:
         for start in range(0, batch.num_rows, _ROWS_AT_ONCE):
             columns = batch.slice(start, _ROWS_AT_ONCE).columns
-            yield list(zip(*(_values(column, number) for number, column in enumerate(columns, 1)), strict=True))
+            values = [_list_values(column, number) for number, column in enumerate(columns, 1)]
+            yield list(zip(*values, strict=True))
 
 
 class _CellsError(Exception):
-    """A column holds what cannot be a cell; says which column, by its number, and why."""
+    """A column holds a value that cannot be a cell; says which column, by its number, and why."""
 
 
-def _values(column: Any, number: int) -> list[object]:
-    if _longest(column) > LONGEST:
+def _list_values(column: Any, number: int) -> list[object]:
+    if _measure_longest(column) > LONGEST:
         raise _CellsError(f"column {number}: a cell is longer than {LONGEST} bytes")
     try:
-        values: list[object] = _in_microseconds(column).to_pylist()
+        values: list[object] = _convert_to_microseconds(column).to_pylist()
     except UnicodeDecodeError:
         raise _CellsError(f"column {number}: a cell holds bytes that are no text") from None
     except (ValueError, OverflowError, LookupError):
@@ -165,7 +166,7 @@ def _values(column: Any, number: int) -> list[object]:
     return values
 
 
-def _in_microseconds(column: Any) -> Any:
+def _convert_to_microseconds(column: Any) -> Any:
     """Return a column of times in microseconds; others as they are.
 
     Of times in nanoseconds pyarrow makes values of pandas where pandas is installed, and refuses finer ones elsewhere.
@@ -180,23 +181,25 @@ def _in_microseconds(column: Any) -> Any:
     return column
 
 
-def _longest(column: Any) -> int:
-    """Return how many bytes the longest text of a column has, also one within a list."""
+def _measure_longest(column: Any) -> int:
+    """Return the bytes of the longest text of a column, also of one within a list."""
     from pyarrow import compute, types
 
     if types.is_dictionary(column.type):
-        return _longest(column.dictionary)
+        return _measure_longest(column.dictionary)
     if types.is_struct(column.type):
-        return max((_longest(inner) for inner in column.flatten()), default=0)
-    if types.is_list(column.type) or types.is_large_list(column.type) or types.is_map(column.type):
-        return _longest(column.flatten() if not types.is_map(column.type) else column.items)
+        return max((_measure_longest(inner) for inner in column.flatten()), default=0)
+    if types.is_map(column.type):
+        return _measure_longest(column.items)
+    if types.is_list(column.type) or types.is_large_list(column.type):
+        return _measure_longest(column.flatten())
     if types.is_string(column.type) or types.is_large_string(column.type) or types.is_binary(column.type):
         return compute.max(compute.binary_length(column)).as_py() or 0
     return 0
 
 
-def _rows_at_once(metadata: Any, problems: Problems) -> int:
-    """Return how many rows can be unpacked before anything is known of their cells.
+def _choose_batch_size(metadata: Any, problems: Problems) -> int:
+    """Return how many rows to unpack at once, while the length of their cells is unknown.
 
     Raises:
         BenchmarkError: a column of a row group is too large to be unpacked.
@@ -209,4 +212,4 @@ def _rows_at_once(metadata: Any, problems: Problems) -> int:
                 raise problems.stop(f"row group {group + 1}", f"column {number + 1} unpacks to more than 2 GiB")
             if _SHARING & set(column.encodings):
                 largest = max(largest, column.total_uncompressed_size)
-    return max(1, min(_ROWS_AT_ONCE, _AT_ONCE // largest))
+    return max(1, min(_ROWS_AT_ONCE, _UNPACKED_AT_ONCE // largest))

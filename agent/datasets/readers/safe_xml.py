@@ -1,4 +1,4 @@
-"""XML read safely: defusedxml refuses document types, so that no entity is expanded or fetched; limits are ours."""
+"""XML read safely: no document types, so that no entity is expanded or fetched, and limits of size and depth."""
 
 from dataclasses import dataclass, field
 from typing import BinaryIO
@@ -28,7 +28,8 @@ class XmlError(ValueError):
 
     def __init__(self, where: str, problem: str) -> None:
         super().__init__(f"{where}: {problem}")
-        self.where, self.problem = where, problem
+        self.where = where
+        self.problem = problem
 
 
 def read_elements(file: BinaryIO) -> list[Element]:
@@ -41,7 +42,7 @@ def read_elements(file: BinaryIO) -> list[Element]:
     parser = DefusedExpatParser(forbid_dtd=True)
     collector = _Collector()
     parser.setContentHandler(collector)
-    parser.reset()  # else it takes an empty document for one that was not begun
+    parser.reset()  # without it, an empty document passes
     size = 0
     try:
         while data := file.read(_CHUNK):

@@ -1,4 +1,4 @@
-"""A dataset file as rows of text cells, and the list of what is wrong with it."""
+"""A dataset file as rows of text cells, and the list of its problems."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Table:
     rows: Iterable[Row]
     has_header: bool = False
 
-    def needs(self, columns: Iterable[str], problems: "Problems") -> "Table":
+    def require(self, columns: Iterable[str], problems: "Problems") -> "Table":
         """Return the table itself if it has all these columns.
 
         Raises:
@@ -44,7 +44,7 @@ class Table:
 
 
 class Problems:
-    """Collects what is wrong with one file, so that its author sees everything at once.
+    """Collects the problems of one file, so that its author sees all of them at once.
 
     Problems name rows and columns and never quote a cell: cells hold patient text. A file without a header line has
     cells for column names, so only columns that the benchmark's definition names are called by name.
@@ -67,7 +67,7 @@ class Problems:
             self._shown.append(f"{self.file_name}: {where}: {problem}")
 
     def add_repeated_columns(self, where: str, columns: Sequence[str]) -> None:
-        """Note every column name that is there more than once.
+        """Note every column name that stands there more than once.
 
         Raises:
             BenchmarkError: there are more columns than any dataset has.
@@ -79,9 +79,14 @@ class Problems:
             numbers.setdefault(name, []).append(number)
         for name, repeated in numbers.items():
             if len(repeated) > 1:
-                what = f"the column {name!r} is there twice or more: " if name in self._named else "one name for "
-                more = f" and {len(repeated) - _SHOWN} more" if len(repeated) > _SHOWN else ""
-                self.add(where, f"{what}columns {', '.join(map(str, repeated[:_SHOWN]))}{more}")
+                self.add(where, self._describe_repeated(name, repeated))
+
+    def _describe_repeated(self, name: str, numbers: Sequence[int]) -> str:
+        # Without a header line, a name is a cell.
+        subject = f"the column {name!r} is there twice or more: " if name in self._named else "one name for "
+        listed = ", ".join(map(str, numbers[:_SHOWN]))
+        more = f" and {len(numbers) - _SHOWN} more" if len(numbers) > _SHOWN else ""
+        return f"{subject}columns {listed}{more}"
 
     def check(self) -> None:
         """Raise if there is any problem.
@@ -95,7 +100,10 @@ class Problems:
     @property
     def messages(self) -> list[str]:
         """The first 50, and how many others there are."""
-        return [*self._shown, *([f"... and {self._count - _SHOWN} more"] if self._count > _SHOWN else [])]
+        messages = list(self._shown)
+        if self._count > _SHOWN:
+            messages.append(f"... and {self._count - _SHOWN} more")
+        return messages
 
     def stop(self, where: str, problem: str) -> BenchmarkError:
         """Return the error for a problem after which the file cannot be read on."""

@@ -7,7 +7,7 @@ from itertools import count, zip_longest
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from agent.datasets.readers.files import Files
-from agent.datasets.readers.parquet import cell_text
+from agent.datasets.readers.parquet import format_typed_value
 from agent.datasets.readers.table import Problems, Row, Table
 from agent.datasets.readers.xlsx_parts import check_parts, check_sheet
 
@@ -29,7 +29,7 @@ def load_xlsx(files: Files) -> Iterator[tuple[Table, Problems]]:
     """
     for name in files.names:
         problems = files.problems(name)
-        with files.binary(name) as file, _open_archive(file, problems) as archive:
+        with files.open_binary(name) as file, _open_archive(file, problems) as archive:
             check_parts(archive, problems)
             reader = _open_workbook(file, problems)
             try:
@@ -148,7 +148,7 @@ def _read_text(cell: Any, problems: Problems) -> str:
         case float() as number:
             return format(number, ".15g")  # as many digits as Excel shows: 0.3 is stored as 0.30000000000000004
     try:
-        return cell_text(cell.value)
+        return format_typed_value(cell.value)
     except TypeError:
         problems.add(f"cell {cell.coordinate}", "is a length of time; make it a text")
         return ""

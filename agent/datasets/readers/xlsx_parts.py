@@ -21,7 +21,7 @@ _ROW = "http://schemas.openxmlformats.org/spreadsheetml/2006/main row"
 
 
 class _RefusedError(Exception):
-    """A part is refused; says why in words for a person, and where if not behind what was read."""
+    """A part is refused; says why in words for a person, and where, unless that is behind the last row read."""
 
     def __init__(self, problem: str, where: str = "") -> None:
         super().__init__(problem)
@@ -36,7 +36,7 @@ def check_parts(archive: zipfile.ZipFile, problems: Problems) -> None:
     """
     for entry in archive.infolist():
         if entry.filename.endswith((".xml", ".rels")) and not entry.filename.startswith("xl/worksheets/sheet"):
-            _check(archive, entry.filename, _Part(), problems)
+            _check_part(archive, entry.filename, _Part(), problems)
 
 
 def check_sheet(archive: zipfile.ZipFile, part: str, problems: Problems) -> int:
@@ -49,13 +49,13 @@ def check_sheet(archive: zipfile.ZipFile, part: str, problems: Problems) -> int:
             or is damaged.
     """
     sheet = _Sheet()
-    _check(archive, part, sheet, problems)
+    _check_part(archive, part, sheet, problems)
     for cells in sheet.merged:
         problems.add(f"cells {cells}", "are merged; unmerge them and fill each")
     return sheet.last_column
 
 
-def _check(archive: zipfile.ZipFile, name: str, part: "_Part", problems: Problems) -> None:
+def _check_part(archive: zipfile.ZipFile, name: str, part: "_Part", problems: Problems) -> None:
     try:
         with archive.open(name) as file:
             part.read(cast(BinaryIO, file))
@@ -70,12 +70,14 @@ class _Part:
     """Any part but a sheet: counts its elements and measures its texts."""
 
     def __init__(self) -> None:
-        self._elements = self._depth = self._length = 0
+        self._elements = 0
+        self._depth = 0
+        self._length = 0  # of the text that is being read
         self._parser = expat.ParserCreate(namespace_separator=" ")
         self._parser.StartElementHandler = self._begin
         self._parser.EndElementHandler = self._end
-        self._parser.CharacterDataHandler = self._characters
-        self._parser.StartDoctypeDeclHandler = self._doctype
+        self._parser.CharacterDataHandler = self._measure_text
+        self._parser.StartDoctypeDeclHandler = self._refuse_doctype
 
     @property
     def where(self) -> str:
@@ -103,12 +105,12 @@ class _Part:
     def _end(self, name: str) -> None:  # noqa: ARG002 - expat's signature
         self._depth -= 1
 
-    def _characters(self, text: str) -> None:
+    def _measure_text(self, text: str) -> None:
         self._length += len(text)
         if self._length > LONGEST:
             raise _RefusedError(f"holds a text longer than {LONGEST} characters; save the table as CSV")
 
-    def _doctype(self, *_: object) -> None:
+    def _refuse_doctype(self, *_: object) -> None:
         raise _RefusedError("declares XML entities, which no Excel file does; it is not read")
 
 
@@ -123,7 +125,8 @@ class _Sheet(_Part):
         self._parser.CharacterDataHandler = None  # cells are measured when they are read
         self.merged: list[str] = []
         self.last_column = 1
-        self._row = self._column = 0
+        self._row = 0
+        self._column = 0
         self._finished_row = 0
         self._row_depth = 0  # of the row that is being read; 0 between rows
         self._columns: set[int] = set()
@@ -147,8 +150,10 @@ class _Sheet(_Part):
             raise ValueError
         if self._row_depth or not self._row < number <= _LAST_ROW:
             raise _RefusedError("the Excel file is damaged: its rows are not in order")
-        self._row, self._row_depth = int(number), self._depth
-        self._column = self._elements = 0
+        self._row = int(number)
+        self._row_depth = self._depth
+        self._column = 0
+        self._elements = 0
         self._columns.clear()
 
     def _begin_inside_row(self, attributes: dict[str, str]) -> None:
@@ -161,10 +166,11 @@ class _Sheet(_Part):
             self.last_column = max(self.last_column, self._column)
 
     def _begin_cell(self, attributes: dict[str, str]) -> None:
-        # Openpyxl gives a cell without a coordinate the place after the one before.
-        row, self._column = self._row, self._column + 1
-        if coordinate := attributes.get("r"):
+        coordinate = attributes.get("r")
+        if coordinate:
             row, self._column = self._parse_coordinate(coordinate)
+        else:  # openpyxl puts such a cell behind the one before
+            row, self._column = self._row, self._column + 1
         if row != self._row:
             raise _RefusedError("the Excel file is damaged: its rows are not in order")
         if self._column in self._columns:

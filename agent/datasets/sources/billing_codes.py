@@ -11,17 +11,17 @@ from agent.datasets.readers.table import Problems, Row, Table
 
 
 def load_billing_codes(files: Files) -> Iterator[tuple[Table, Problems]]:
-    """Read `mimiciv_icd10.feather` and add `codes` (the list `target` with commas between) and whose the row is."""
+    """Read `mimiciv_icd10.feather`; add the columns of `Identity`, and `codes`: the list `target`, with commas."""
     for table, problems in load_feather(files):
-        table.needs(("text", "target"), problems)
-        identity = Identity.of(table.columns, files.options)
+        table.require(("text", "target"), problems)
+        identity = Identity.choose(table.columns, files.options)
         columns = tuple(dict.fromkeys((*table.columns, *ADDED, "codes")))
-        yield replace(table, columns=columns, rows=_rows(table.rows, identity, problems)), problems
+        yield replace(table, columns=columns, rows=_read_rows(table.rows, identity, problems)), problems
 
 
-def _rows(rows: Iterable[Row], identity: Identity, problems: Problems) -> Iterator[Row]:
+def _read_rows(rows: Iterable[Row], identity: Identity, problems: Problems) -> Iterator[Row]:
     for number, row in enumerate(rows, 1):
-        codes = _codes(row.cells["target"])
+        codes = _parse_codes(row.cells["target"])
         if codes is None:
             problems.add(row.where, "the column 'target' is not a list of texts")
             continue
@@ -30,7 +30,7 @@ def _rows(rows: Iterable[Row], identity: Identity, problems: Problems) -> Iterat
             yield Row(row.where, {**identified.cells, "codes": ",".join(codes)})
 
 
-def _codes(cell: str) -> list[str] | None:
+def _parse_codes(cell: str) -> list[str] | None:
     try:
         value = json.loads(cell)
     except json.JSONDecodeError:

@@ -14,30 +14,30 @@ _OPTIONS = {"1": "has", "0": "has_not", "2": "uncertain"}  # the person's label 
 
 
 def load_clear(files: Files) -> Iterator[tuple[Table, Problems]]:
-    """Read the condition's file and add `condition_name`, the three options, `gold` (the right one's number) and whose
-    the row is.
+    """Read the condition's file and add `condition_name`, the three options, `gold` (the right one's number) and
+    the columns of `Identity`.
 
-    The options hold what each condition is called. A row without note or label is left out, as in MedHELM; a label
+    The options hold the name of each condition. A row without note or label is left out, as in MedHELM; a label
     other than 1, 0 and 2 is an error, since it would leave a question without a right answer.
     """
     condition = files.arguments["condition"]
-    called = files.options.get(condition)
-    if called is None:
+    name = files.options.get(condition)
+    if name is None:
         raise BenchmarkError(f"condition={condition}: the definition has no name for it under data.options")
     for table, problems in load_xlsx(files):
-        table.needs((_TEXT, _LABEL), problems)
+        table.require((_TEXT, _LABEL), problems)
         added = {
-            "condition_name": called,
-            "has": f"Has a history of {called}",
-            "has_not": f"Does not have a history of {called}",
+            "condition_name": name,
+            "has": f"Has a history of {name}",
+            "has_not": f"Does not have a history of {name}",
             "uncertain": "Uncertain",
         }
-        identity = Identity.of(table.columns, files.options, condition)
+        identity = Identity.choose(table.columns, files.options, condition)
         columns = tuple(dict.fromkeys((*table.columns, *ADDED, *added, "gold")))
-        yield replace(table, columns=columns, rows=_rows(table.rows, added, identity, problems)), problems
+        yield replace(table, columns=columns, rows=_label_rows(table.rows, added, identity, problems)), problems
 
 
-def _rows(rows: Iterable[Row], added: dict[str, str], identity: Identity, problems: Problems) -> Iterator[Row]:
+def _label_rows(rows: Iterable[Row], added: dict[str, str], identity: Identity, problems: Problems) -> Iterator[Row]:
     for number, row in enumerate(rows, 1):
         label = row.cells[_LABEL].strip()
         if not label or not row.cells[_TEXT].strip():

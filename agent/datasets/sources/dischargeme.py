@@ -116,8 +116,8 @@ def load_dischargeme(files: Files) -> Iterator[tuple[Table, Problems]]:
     reports = _read_reports(files, _find_file(files, _RADIOLOGY))
     name = _find_file(files, _DISCHARGE)
     problems = files.problems(name)
-    with files.text(name) as file:
-        texts = read_csv(file, problems).needs(("subject_id", "hadm_id", "text"), problems)
+    with files.open_text(name) as file:
+        texts = read_csv(file, problems).require(("subject_id", "hadm_id", "text"), problems)
         yield Table(COLUMNS, _join_rows(texts, targets, reports, problems)), problems
 
 
@@ -161,8 +161,8 @@ def _read_targets(files: Files, name: str) -> dict[str, Mapping[str, str]]:
     problems = files.problems(name)
     columns = tuple(section.column for section in _SECTIONS)
     targets: dict[str, Mapping[str, str]] = {}
-    with files.text(name) as file:
-        for row in read_csv(file, problems).needs(("hadm_id", *columns), problems).rows:
+    with files.open_text(name) as file:
+        for row in read_csv(file, problems).require(("hadm_id", *columns), problems).rows:
             admission = row.cells["hadm_id"].strip()
             if admission in targets:
                 problems.add(row.where, "is a second row of one hadm_id")
@@ -186,8 +186,8 @@ def _read_reports(files: Files, name: str) -> dict[str, str]:
     """Return all reports of each admission in one text, in the order of their time."""
     problems = files.problems(name)
     reports: dict[str, list[_Report]] = {}
-    with files.text(name) as file:
-        table = read_csv(file, problems).needs(("hadm_id", "text"), problems)
+    with files.open_text(name) as file:
+        table = read_csv(file, problems).require(("hadm_id", "text"), problems)
         for row in table.rows:
             report = _Report(row.cells.get("charttime", ""), row.cells["text"].strip())
             reports.setdefault(row.cells["hadm_id"].strip(), []).append(report)

@@ -32,7 +32,7 @@ def load_ehr_sql(files: Files) -> Iterator[tuple[Table, Problems]]:
     for name in files.names:
         if PurePosixPath(name).suffix == ".json":
             problems = files.problems(name)
-            with files.text(name) as file:
+            with files.open_text(name) as file:
                 questions = load_json(file, problems)
             if not isinstance(questions, list):
                 raise problems.stop("the whole file", "expected a list of questions")
@@ -65,7 +65,7 @@ def _read_questions(questions: list[object], schema: str, database: str, problem
 def _read_schema(files: Files) -> str:
     """Return the CREATE TABLE statements of the schema, with an empty line between them."""
     name = _find_file(files, (".sql",), "the schema (eicu.sql)")
-    with files.text(name) as file:
+    with files.open_text(name) as file:
         try:
             text = read_whole(file)
         except LongLineError:
@@ -79,7 +79,7 @@ def _read_schema(files: Files) -> str:
 def _find_database(files: Files) -> str:
     """Return the path of the database, after its digest and first bytes are checked."""
     name = _find_file(files, (".sqlite", ".db"), "the SQLite database (eicu.sqlite)")
-    with files.binary(name) as file:  # compares the digest
+    with files.open_binary(name) as file:  # compares the digest
         if file.read(len(_SQLITE_MAGIC)) != _SQLITE_MAGIC:
             raise files.problems(name).stop("the whole file", "is not a SQLite database")
     return str(files.paths[name].resolve())

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from agent.datasets.readers.files import Files
-from agent.datasets.readers.parquet import missing_pyarrow, open_reader
+from agent.datasets.readers.parquet import explain_missing_pyarrow, open_reader
 from agent.datasets.readers.table import Problems, Row, Table
 from agent.datasets.sampling import sample
 from agent.errors import BenchmarkError
@@ -175,8 +175,8 @@ def _read_values(
     try:
         from pyarrow import parquet
     except ImportError:
-        raise missing_pyarrow() from None
-    with files.binary(name) as file:
+        raise explain_missing_pyarrow() from None
+    with files.open_binary(name) as file:
         reader = open_reader(parquet.ParquetFile, file, problems, "Parquet")
         for column in columns:
             if column not in reader.schema_arrow.names:

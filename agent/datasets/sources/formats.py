@@ -1,7 +1,7 @@
 """The file formats a benchmark may name as its `loader`."""
 
 from agent.datasets.readers.csv_table import read_csv, read_tsv
-from agent.datasets.readers.files import Loader, text_files
+from agent.datasets.readers.files import Loader, make_text_loader
 from agent.datasets.readers.json_table import read_json, read_json_lines
 from agent.datasets.readers.parquet import load_feather, load_parquet
 from agent.datasets.readers.xlsx import load_xlsx
@@ -25,10 +25,10 @@ from agent.datasets.sources.pubmed_qa import read_pubmed_qa
 from agent.datasets.sources.race_based_med import load_race_based_med
 
 FORMATS: dict[str, Loader] = {
-    "csv": text_files(read_csv),
-    "tsv": text_files(read_tsv),
-    "json": text_files(read_json),
-    "json_lines": text_files(read_json_lines),
+    "csv": make_text_loader(read_csv),
+    "tsv": make_text_loader(read_tsv),
+    "json": make_text_loader(read_json),
+    "json_lines": make_text_loader(read_json_lines),
     "parquet": load_parquet,
     "feather": load_feather,
     "xlsx": load_xlsx,
@@ -40,11 +40,11 @@ FORMATS: dict[str, Loader] = {
     "mimic_rrs": load_mimic_rrs,
     "n2c2": load_n2c2,
     "billing_codes": load_billing_codes,
-    "pubmed_qa": text_files(read_pubmed_qa),
-    "head_qa": text_files(read_head_qa),
-    "medec": text_files(read_medec),
+    "pubmed_qa": make_text_loader(read_pubmed_qa),
+    "head_qa": make_text_loader(read_head_qa),
+    "medec": make_text_loader(read_medec),
     "ehr_sql": load_ehr_sql,
-    "med_mcqa": text_files(read_med_mcqa),
+    "med_mcqa": make_text_loader(read_med_mcqa),
     "medhallu": load_medhallu,
     "medi_qa": load_medi_qa,
     "medication_qa": load_medication_qa,

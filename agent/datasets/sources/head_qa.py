@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TextIO
 
-from agent.datasets.readers.json_table import load_json, text_of
+from agent.datasets.readers.json_table import format_json_value, load_json
 from agent.datasets.readers.table import Problems, Row, Table
 
 _MOST_OPTIONS = 5
@@ -31,7 +31,11 @@ def _read_exams(exams: dict[str, object], problems: Problems) -> Iterator[Row]:
             continue
         if exam.get("year") not in _TEST_YEARS:
             continue
-        exam_cells = {"exam": name, "year": text_of(exam.get("year")), "category": text_of(exam.get("category"))}
+        exam_cells = {
+            "exam": name,
+            "year": format_json_value(exam.get("year")),
+            "category": format_json_value(exam.get("category")),
+        }
         for number, question in enumerate(exam["data"], 1):
             where = f"exam {exam_number} question {number}"
             cells = _read_question(question, where, problems)
@@ -54,20 +58,20 @@ def _read_question(question: object, where: str, problems: Problems) -> dict[str
     for number, answer in enumerate(answers, 1):
         if not isinstance(answer, dict):
             break
-        options[f"option_{number}"] = text_of(answer.get("atext"))
+        options[f"option_{number}"] = format_json_value(answer.get("atext"))
         if _parse_number(answer.get("aid")) == right_id:
             right.append(number)
     if len(options) != len(answers) or len(options) > _MOST_OPTIONS or len(right) != 1:
         problems.add(where, "expected up to 5 answers, one of them with the `aid` that `ra` names")
         return None
     return {
-        "id": text_of(question.get("qid")),
-        "question": text_of(question.get("qtext")),
+        "id": format_json_value(question.get("qid")),
+        "question": format_json_value(question.get("qtext")),
         "right": str(right[0]),
         **options,
     }
 
 
 def _parse_number(value: object) -> int | None:
-    text = text_of(value).strip()
+    text = format_json_value(value).strip()
     return int(text) if text.isascii() and text.isdigit() else None

@@ -14,10 +14,10 @@ def read_med_mcqa(file: TextIO, problems: Problems) -> Table:
     Read as the authors', it would call every answer wrong, or right by chance; a 0 gives it away.
     """
     table = read_json_lines(file, problems)
-    return replace(table, rows=_rows(table.rows, problems))
+    return replace(table, rows=_check_rows(table.rows, problems))
 
 
-def _rows(rows: Iterable[Row], problems: Problems) -> Iterator[Row]:
+def _check_rows(rows: Iterable[Row], problems: Problems) -> Iterator[Row]:
     for row in rows:
         if row.cells.get("cop", "").strip() == "0":
             raise problems.stop(

@@ -6,6 +6,7 @@ the second lists the clinicians' answers. They join on `instruction_id`, and wha
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from agent.datasets.readers.csv_table import read_tsv
@@ -30,78 +31,92 @@ def load_medalign(files: Files) -> Iterator[tuple[Table, Problems]]:
     for name in (_INSTRUCTIONS, _RESPONSES):
         if name not in files.names:
             raise BenchmarkError(f"{name}: is missing; expected both TSV files and the folder {_RECORDS}")
-    instructions = _instructions(files)
-    records = _records(files)
+    instructions = _read_instructions(files)
+    records = _find_records(files)
     problems = files.problems(_RESPONSES)
-    with files.text(_RESPONSES) as file:
-        table = read_tsv(file, problems).needs(("instruction_id", "annotator_num", "clinician_response"), problems)
-        yield Table(COLUMNS, _rows(files, table, instructions, records, problems)), problems
+    with files.open_text(_RESPONSES) as file:
+        table = read_tsv(file, problems).require(("instruction_id", "annotator_num", "clinician_response"), problems)
+        yield Table(COLUMNS, _join_rows(files, table, instructions, records, problems)), problems
 
 
-def _instructions(files: Files) -> dict[str, tuple[str, str]]:
-    """Return patient and text of each instruction."""
+@dataclass(frozen=True, slots=True)
+class _Instruction:
+    """A clinician's instruction: the patient it asks about, and its text."""
+
+    person: str
+    question: str
+
+
+def _read_instructions(files: Files) -> dict[str, _Instruction]:
+    """Return the instructions by id."""
     problems = files.problems(_INSTRUCTIONS)
-    found: dict[str, tuple[str, str]] = {}
-    with files.text(_INSTRUCTIONS) as file:
-        table = read_tsv(file, problems).needs(("instruction_id", "person_id", "question"), problems)
+    instructions: dict[str, _Instruction] = {}
+    with files.open_text(_INSTRUCTIONS) as file:
+        table = read_tsv(file, problems).require(("instruction_id", "person_id", "question"), problems)
         for row in table.rows:
-            said = (_number(row.cells["person_id"]), row.cells["question"].strip())
-            identity = _number(row.cells["instruction_id"])
-            if not identity or not all(said):
+            instruction_id = _normalise_number(row.cells["instruction_id"])
+            instruction = _Instruction(_normalise_number(row.cells["person_id"]), row.cells["question"].strip())
+            if not instruction_id or not instruction.person or not instruction.question:
                 problems.add(row.where, "expected an instruction_id, a person_id and a question")
-            elif found.setdefault(identity, said) != said:
+            elif instructions.setdefault(instruction_id, instruction) != instruction:
                 problems.add(row.where, "has the instruction_id of an earlier row, and another person_id or question")
     problems.check()
-    return found
+    return instructions
 
 
-def _records(files: Files) -> dict[str, str]:
+def _find_records(files: Files) -> dict[str, str]:
     """Return the name of each patient's file: `123.xml`, or `EHR_123.xml` as the release's own notes have it."""
-    found: dict[str, str] = {}
+    records: dict[str, str] = {}
     for name in files.names:
         path = PurePosixPath(name)
         match = _RECORD_NAME.fullmatch(path.stem)
         if path.parent.name == _RECORDS and match:
-            person = _number(match[1])
-            if person in found:
+            person = _normalise_number(match[1])
+            if person in records:
                 raise BenchmarkError(f"{_RECORDS}: {path.name} is a second record of one patient")
-            found[person] = name
-    return found
+            records[person] = name
+    return records
 
 
-def _rows(
+def _join_rows(
     files: Files,
     table: Table,
-    instructions: Mapping[str, tuple[str, str]],
+    instructions: Mapping[str, _Instruction],
     records: Mapping[str, str],
     problems: Problems,
 ) -> Iterator[Row]:
     for row in table.rows:
-        identity = _number(row.cells["instruction_id"])
-        if row.cells["annotator_num"].strip() != _ANNOTATOR or identity not in instructions:
+        instruction_id = _normalise_number(row.cells["instruction_id"])
+        instruction = instructions.get(instruction_id)
+        if row.cells["annotator_num"].strip() != _ANNOTATOR or instruction is None:
             continue
-        person, question = instructions[identity]
-        if person not in records:
+        if instruction.person not in records:
             problems.add(row.where, f"its patient has no record in {_RECORDS}")
             continue
-        record = _record(files, records[person], row.where, problems)
+        record = _read_record(files, records[instruction.person], row.where, problems)
         if record is not None:
-            cells = (identity, person, question, record, row.cells["clinician_response"])
-            yield Row(row.where, dict(zip(COLUMNS, cells, strict=True)))
+            cells = {
+                "instruction_id": instruction_id,
+                "person_id": instruction.person,
+                "question": instruction.question,
+                "record": record,
+                "response": row.cells["clinician_response"],
+            }
+            yield Row(row.where, cells)
 
 
-def _record(files: Files, name: str, where: str, problems: Problems) -> str | None:
-    """Return a record as it is written, once it is known to be whole: the model reads the XML itself, as in MedHELM."""
+def _read_record(files: Files, name: str, where: str, problems: Problems) -> str | None:
+    """Check that a record is whole, and return it as it is written: the model reads the XML itself, as in MedHELM."""
     try:
-        with files.binary(name) as file:
+        with files.open_binary(name) as file:
             read_elements(file)
     except XmlError as why:
         problems.add(where, f"the record {PurePosixPath(name).name}, {why.where}, {why.problem}")
         return None
-    with files.text(name) as text:
+    with files.open_text(name) as text:
         return text.read().strip()
 
 
-def _number(text: str) -> str:
+def _normalise_number(text: str) -> str:
     """Write a whole number one way: pandas once wrote ids beside gaps as 12.0."""
     return text.strip().removesuffix(".0").lstrip("0")

@@ -6,7 +6,7 @@ from typing import Any
 
 from agent.datasets.readers.files import Files
 from agent.datasets.readers.json_table import read_json_lines
-from agent.datasets.readers.parquet import cell_text, load_parquet
+from agent.datasets.readers.parquet import format_typed_value, load_parquet
 from agent.datasets.readers.table import Problems, Row, Table
 from agent.errors import BenchmarkError
 
@@ -20,23 +20,23 @@ def load_medhallu(files: Files) -> Iterator[tuple[Table, Problems]]:
         if name.endswith(".parquet"):
             tables = load_parquet(replace(files, paths={name: files.paths[name]}))
         elif name.endswith(".arrow"):
-            tables = _arrow(files, name)
+            tables = _read_arrow(files, name)
         else:
-            tables = _json_lines(files, name)
+            tables = _read_json_lines(files, name)
         for table, problems in tables:
             missing = [column for column in _NEEDED if column not in table.columns]
             if missing:
                 raise problems.stop("columns", f"{', '.join(map(repr, missing))} missing")
-            yield Table(COLUMNS, _pairs(table.rows)), problems
+            yield Table(COLUMNS, _pair_rows(table.rows)), problems
 
 
-def _json_lines(files: Files, name: str) -> Iterator[tuple[Table, Problems]]:
+def _read_json_lines(files: Files, name: str) -> Iterator[tuple[Table, Problems]]:
     problems = files.problems(name)
-    with files.text(name) as file:
+    with files.open_text(name) as file:
         yield read_json_lines(file, problems), problems
 
 
-def _arrow(files: Files, name: str) -> Iterator[tuple[Table, Problems]]:
+def _read_arrow(files: Files, name: str) -> Iterator[tuple[Table, Problems]]:
     try:
         from pyarrow import ipc
     except ImportError:
@@ -44,19 +44,19 @@ def _arrow(files: Files, name: str) -> Iterator[tuple[Table, Problems]]:
             "Arrow files need pyarrow, which is not installed", "Install it with: pip install 'intramural[parquet]'"
         ) from None
     problems = files.problems(name)
-    with files.binary(name) as file:
+    with files.open_binary(name) as file:
         try:
-            whole: Any = ipc.open_stream(file).read_all()
+            arrow_table: Any = ipc.open_stream(file).read_all()
         except (ValueError, OSError):  # pyarrow's own errors are of these kinds
             raise problems.stop("the whole file", "is not an Arrow stream") from None
-        rows = [
-            Row(f"row {number}", {column: cell_text(value) for column, value in cells.items()})
-            for number, cells in enumerate(whole.to_pylist(), 1)
-        ]
-        yield Table(tuple(whole.column_names), rows), problems
+        rows = []
+        for number, values in enumerate(arrow_table.to_pylist(), 1):
+            cells = {column: format_typed_value(value) for column, value in values.items()}
+            rows.append(Row(f"row {number}", cells))
+        yield Table(tuple(arrow_table.column_names), rows), problems
 
 
-def _pairs(rows: Iterable[Row]) -> Iterator[Row]:
+def _pair_rows(rows: Iterable[Row]) -> Iterator[Row]:
     for number, row in enumerate(rows, 1):
         cells = row.cells
         both = {

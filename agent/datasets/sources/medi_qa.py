@@ -13,18 +13,18 @@ def load_medi_qa(files: Files) -> Iterator[tuple[Table, Problems]]:
     """Read the official XML. `answer` is the one of reference rank 1, empty where no answer has it."""
     for name in files.names:
         problems = files.problems(name)
-        with files.binary(name) as file:
+        with files.open_binary(name) as file:
             try:
                 elements = read_elements(file)
             except XmlError as why:
                 raise problems.stop(why.where, why.problem) from None
-        rows = list(_rows(elements, problems))
+        rows = list(_read_questions(elements, problems))
         if not rows:
             raise problems.stop("the whole file", "expected <Question QID=...> elements with <QuestionText>")
         yield Table(COLUMNS, rows), problems
 
 
-def _rows(elements: list[Element], problems: Problems) -> Iterator[Row]:
+def _read_questions(elements: list[Element], problems: Problems) -> Iterator[Row]:
     questions: list[dict[str, str]] = []
     first_ranked = False  # inside the answer of rank 1
     for element in elements:

@@ -17,10 +17,10 @@ def load_medication_qa(files: Files) -> Iterator[tuple[Table, Problems]]:
     for table, problems in load_xlsx(files):
         if "Answer" not in table.columns:
             raise problems.stop("row 1", "'Answer' is missing")
-        yield replace(table, rows=_rows(table.rows)), problems
+        yield replace(table, rows=_select_rows(table.rows)), problems
 
 
-def _rows(rows: Iterable[Row]) -> Iterator[Row]:
+def _select_rows(rows: Iterable[Row]) -> Iterator[Row]:
     for row in rows:
         answer = row.cells["Answer"].strip()
         if answer.lower() == "no answers":

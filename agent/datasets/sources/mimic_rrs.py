@@ -35,7 +35,7 @@ def load_mimic_rrs(files: Files) -> Iterator[tuple[Table, Problems]]:
 
 def _iter_lines(files: Files, name: str) -> Generator[str, None, None]:
     number = 0
-    with files.text(name) as file:
+    with files.open_text(name) as file:
         try:
             for number, line in enumerate(read_lines(file), 1):  # noqa: B007 - the last number is for the message
                 yield line

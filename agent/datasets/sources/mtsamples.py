@@ -57,7 +57,7 @@ def load_mtsamples(files: Files) -> Iterator[tuple[Table, Problems]]:
     """
     for name in files.names:
         problems = files.problems(name)
-        with files.text(name) as file:
+        with files.open_text(name) as file:
             try:
                 text = read_whole(file)
             except LongLineError:

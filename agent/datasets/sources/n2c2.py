@@ -22,14 +22,14 @@ def load_n2c2(files: Files) -> Iterator[tuple[Table, Problems]]:
     if definition is None:
         raise BenchmarkError(f"subject={criterion}: the definition has no text for it under data.options")
     problems = files.problems("test")
-    yield Table(COLUMNS, _rows(files, criterion, definition, problems)), problems
+    yield Table(COLUMNS, _read_patients(files, criterion, definition, problems)), problems
 
 
-def _rows(files: Files, criterion: str, definition: str, problems: Problems) -> Iterator[Row]:
+def _read_patients(files: Files, criterion: str, definition: str, problems: Problems) -> Iterator[Row]:
     for name in files.names:
         file_name = PurePosixPath(name)
         try:
-            with files.binary(name) as file:
+            with files.open_binary(name) as file:
                 elements = read_elements(file)
         except XmlError as why:
             problems.add(f"{file_name.name} {why.where}", why.problem)

@@ -7,7 +7,7 @@ left out (lacking others is an error); `only: COLUMN=VALUE`, the rows that are t
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from agent.datasets.identity import ADDED, Identity, names
+from agent.datasets.identity import ADDED, Identity, split_names
 from agent.datasets.readers.csv_table import read_csv
 from agent.datasets.readers.files import Files
 from agent.datasets.readers.json_table import read_json_lines
@@ -19,14 +19,14 @@ def load_notes(files: Files) -> Iterator[tuple[Table, Problems]]:
     for name in files.names:
         problems = files.problems(name)
         read = read_json_lines if name.removesuffix(".gz").endswith((".json", ".jsonl")) else read_csv
-        with files.text(name) as file:
+        with files.open_text(name) as file:
             yield _select_rows(read(file, problems), files.options, problems), problems
 
 
 def _select_rows(table: Table, options: Mapping[str, str], problems: Problems) -> Table:
     selection = _Selection.read(options)
-    table.needs(selection.columns, problems)
-    rows = _identify_rows(table.rows, selection, Identity.of(table.columns, options), problems)
+    table.require(selection.columns, problems)
+    rows = _identify_rows(table.rows, selection, Identity.choose(table.columns, options), problems)
     return replace(table, columns=tuple(dict.fromkeys((*table.columns, *ADDED))), rows=rows)
 
 
@@ -41,7 +41,7 @@ class _Selection:
     @classmethod
     def read(cls, options: Mapping[str, str]) -> "_Selection":
         column, _, value = options.get("only", "").partition("=")
-        return cls(names(options.get("skip_without", "")), column.strip(), value.strip().casefold())
+        return cls(split_names(options.get("skip_without", "")), column.strip(), value.strip().casefold())
 
     @property
     def columns(self) -> tuple[str, ...]:

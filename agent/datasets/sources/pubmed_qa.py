@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TextIO
 
-from agent.datasets.readers.json_table import load_json, text_of
+from agent.datasets.readers.json_table import format_json_value, load_json
 from agent.datasets.readers.table import Problems, Row, Table
 
 COLUMNS = ("pmid", "question", "context", "final_decision", "long_answer")
@@ -14,10 +14,10 @@ def read_pubmed_qa(file: TextIO, problems: Problems) -> Table:
     articles = load_json(file, problems)
     if not isinstance(articles, dict):
         raise problems.stop("the whole file", "expected one object from PMID to article")
-    return Table(COLUMNS, _rows(articles, problems))
+    return Table(COLUMNS, _read_articles(articles, problems))
 
 
-def _rows(articles: dict[str, object], problems: Problems) -> Iterator[Row]:
+def _read_articles(articles: dict[str, object], problems: Problems) -> Iterator[Row]:
     for number, (pmid, article) in enumerate(articles.items(), 1):
         where = f"article {number}"
         if not isinstance(article, dict):
@@ -27,12 +27,14 @@ def _rows(articles: dict[str, object], problems: Problems) -> Iterator[Row]:
         if not isinstance(labels, list) or not isinstance(texts, list) or len(labels) != len(texts):
             problems.add(where, "LABELS and CONTEXTS are not two lists of one length")
             continue
-        sections = zip(labels, texts, strict=True)
+        sections = []
+        for label, text in zip(labels, texts, strict=True):
+            sections.append(f"{format_json_value(label).title()}. {format_json_value(text)}")
         cells = {
             "pmid": pmid,
-            "question": text_of(article.get("QUESTION")),
-            "context": "\n".join(f"{text_of(label).title()}. {text_of(text)}" for label, text in sections),
-            "final_decision": text_of(article.get("final_decision")),
-            "long_answer": text_of(article.get("LONG_ANSWER")),
+            "question": format_json_value(article.get("QUESTION")),
+            "context": "\n".join(sections),
+            "final_decision": format_json_value(article.get("final_decision")),
+            "long_answer": format_json_value(article.get("LONG_ANSWER")),
         }
         yield Row(where, cells)

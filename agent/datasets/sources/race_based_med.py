@@ -29,7 +29,7 @@ def load_race_based_med(files: Files) -> Iterator[tuple[Table, Problems]]:
     """
     for name in files.names:
         problems = files.problems(name)
-        with files.binary(name) as file:
+        with files.open_binary(name) as file:
             _refuse_large(file, problems)
             try:
                 rows = list(_read_rows(_read_paragraphs(file), problems))

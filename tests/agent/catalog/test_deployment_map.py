@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent.catalog.deployment_map import map_deployments, missing_deployments
+from agent.catalog.deployment_map import check_deployments, map_deployments
 from agent.catalog.deployments import Deployment
 from agent.catalog.run_entries import parse_run_entry
 from agent.errors import ConfigError
@@ -23,6 +23,6 @@ def test_a_deprecated_deployment_serves_no_model_to_entries_that_do_not_name_it(
     old = Deployment("local/old", "qwen/qwen", "http://127.0.0.1:1/v1", "qwen", deprecated=True)
     by_model, by_name = (parse_run_entry(f"medec:{one}") for one in ("model=qwen/qwen", "model_deployment=local/old"))
     with pytest.raises(ConfigError, match="a deployment of the model qwen/qwen"):
-        missing_deployments([by_model], {"local/old": old})
-    missing_deployments([by_name], {"local/old": old})
-    missing_deployments([by_model], {"local/old": old, "local/new": replace(old, name="local/new", deprecated=False)})
+        check_deployments([by_model], {"local/old": old})
+    check_deployments([by_name], {"local/old": old})
+    check_deployments([by_model], {"local/old": old, "local/new": replace(old, name="local/new", deprecated=False)})

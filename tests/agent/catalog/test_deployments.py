@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent.catalog import deployments
-from agent.catalog.deployments import Deployment, Prices, ad_hoc, deployment_of, read_deployments
+from agent.catalog.deployments import Deployment, Prices, find_deployment, make_server_deployment, read_deployments
 from agent.catalog.run_entries import parse_run_entry
 from agent.errors import ConfigError
 
@@ -140,7 +140,7 @@ def test_entries_find_their_deployment(tmp_path):
     found = read_deployments(write(tmp_path, HELM))
 
     def of(text: str) -> Deployment:
-        return deployment_of(parse_run_entry(f"pubmed_qa:{text}"), found)
+        return find_deployment(parse_run_entry(f"pubmed_qa:{text}"), found)
 
     assert of("model=qwen/qwen2.5-7b-instruct,model_deployment=local/qwen").name == "local/qwen"
     assert of("model=openai/gpt-oss").name == "local/gpt"
@@ -156,19 +156,19 @@ def test_entries_find_their_deployment(tmp_path):
 
 
 def test_a_server_named_on_the_command_line():
-    made = ad_hoc("http://127.0.0.1:8000/v1/", "baseline/lead")
+    made = make_server_deployment("http://127.0.0.1:8000/v1/", "baseline/lead")
     assert made.model_name == "baseline/lead"
     assert (made.base_url, made.served_model) == ("http://127.0.0.1:8000/v1", "baseline/lead")
     for url in ("127.0.0.1:8000", "ftp://h/v1", "http://", "http://u:p@h/v1", "http://h/v1?key=1"):
         with pytest.raises(ConfigError, match="--server"):
-            ad_hoc(url, "a/b")
+            make_server_deployment(url, "a/b")
     with pytest.raises(ConfigError, match="--server needs a model"):
-        ad_hoc("http://h/v1", "")
+        make_server_deployment("http://h/v1", "")
 
 
 def test_two_servers_that_know_a_model_by_one_name_are_two_deployments():
     one, same, *others = (
-        ad_hoc(url, "a/b").name
+        make_server_deployment(url, "a/b").name
         for url in (
             "http://gpu7.hospital.example/v1",
             "HTTP://GPU7.Hospital.example:80/v1/",

@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 
 from agent.catalog.benchmark import survey_benchmarks
 from agent.catalog.conf_file import read_conf_file
-from agent.catalog.deployment_map import map_deployments, missing_deployments, read_deployment_map
-from agent.catalog.deployments import Deployment, ad_hoc
+from agent.catalog.deployment_map import check_deployments, map_deployments, read_deployment_map
+from agent.catalog.deployments import Deployment, make_server_deployment
 from agent.catalog.run_entries import (
     Overrides,
-    benchmark_of,
+    check_data_paths,
+    compute_token_limit,
     fill_models,
     ignore_data_paths,
-    missing_data_paths,
-    output_tokens,
-    overrides,
     parse_run_entry,
+    read_overrides,
     read_run_entries,
+    resolve_benchmark,
 )
 from agent.errors import AgentError, BenchmarkError, ConfigError
 from agent.io.packaged import shipped
@@ -54,10 +54,10 @@ def test_expanders_are_read():
         "x:model=a/b,max_eval_instances=100,num_output_tokens=50,increase_max_tokens=5,temperature=0.7,"
         "instructions=expert,stop=hash,max_train_instances=5"
     )
-    assert overrides(entry) == Overrides(100, 50, 5, 0.7, ("###",), "expert", 5)
-    assert overrides(parse_run_entry("x:model=a/b")) == Overrides()
-    assert overrides(parse_run_entry("x:max_eval_instances=default")).max_eval_instances == 1000
-    assert overrides(parse_run_entry("x:max_train_instances=zero")).max_train_instances == 0
+    assert read_overrides(entry) == Overrides(100, 50, 5, 0.7, ("###",), "expert", 5)
+    assert read_overrides(parse_run_entry("x:model=a/b")) == Overrides()
+    assert read_overrides(parse_run_entry("x:max_eval_instances=default")).max_eval_instances == 1000
+    assert read_overrides(parse_run_entry("x:max_train_instances=zero")).max_train_instances == 0
 
 
 def test_expanders_that_ask_for_what_is_done_anyway_change_nothing():
@@ -151,14 +151,14 @@ def test_a_broken_definition_stops_only_the_entries_that_name_it(tmp_path):
     )
     (tmp_path / "p.txt").write_text("{q}")
     found, broken = survey_benchmarks(tmp_path)
-    assert benchmark_of(parse_run_entry("pubmed_qa:model=a/b"), found, broken).id == "pubmed_qa"
+    assert resolve_benchmark(parse_run_entry("pubmed_qa:model=a/b"), found, broken).id == "pubmed_qa"
     for name, said in (
         ("mine", "mine.yaml: description: is required"),
         ("ours", "mine.yaml: description: is required"),
         ("med_qa", "the name 'med_qa' is already that of"),  # never the shipped one in place of the site's own
     ):
         with pytest.raises(BenchmarkError) as caught:
-            benchmark_of(parse_run_entry(f"{name}:model=a/b"), found, broken)
+            resolve_benchmark(parse_run_entry(f"{name}:model=a/b"), found, broken)
         assert said in str(caught.value)
 
 
@@ -171,14 +171,14 @@ def test_a_configured_benchmark_may_name_its_files_by_absolute_paths(tmp_path):
         "metrics: [{name: exact_match}]\n"
     )
     entry = parse_run_entry(f"medhelm_configurable_benchmark:config_path={tmp_path}/conf/own.yaml,model=a/b")
-    assert benchmark_of(entry, {}).dataset_file == tmp_path / "data.csv"
+    assert resolve_benchmark(entry, {}).dataset_file == tmp_path / "data.csv"
     assert [one.names for one in survey_benchmarks(tmp_path / "conf")[1]] == [("own",)]
 
 
 def test_benchmarks_are_found_by_id_and_by_helms_name():
-    assert benchmark_of(parse_run_entry("med_qa:model=a/b"), BENCHMARKS).id == "med_qa"
-    assert benchmark_of(parse_run_entry("medhelm_med_qa:model=a/b"), BENCHMARKS).id == "med_qa"
-    assert benchmark_of(parse_run_entry("medhelm_med_mcqa:model=a/b"), BENCHMARKS).id == "med_mcqa"
+    assert resolve_benchmark(parse_run_entry("med_qa:model=a/b"), BENCHMARKS).id == "med_qa"
+    assert resolve_benchmark(parse_run_entry("medhelm_med_qa:model=a/b"), BENCHMARKS).id == "med_qa"
+    assert resolve_benchmark(parse_run_entry("medhelm_med_mcqa:model=a/b"), BENCHMARKS).id == "med_mcqa"
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_benchmarks_are_found_by_id_and_by_helms_name():
 )
 def test_benchmarks_and_arguments_that_do_not_exist(description, said):
     with pytest.raises(ConfigError) as caught:
-        benchmark_of(parse_run_entry(description), BENCHMARKS)
+        resolve_benchmark(parse_run_entry(description), BENCHMARKS)
     assert said in str(caught.value)
 
 
@@ -202,14 +202,14 @@ def test_medhelms_conf_of_a_configurable_benchmark(monkeypatch):
     monkeypatch.chdir(MEDHELM)
     (entry,) = read_run_entries([Path("exact_match_demo.conf")])
     assert entry.model == "qwen/qwen2.5-7b-instruct"
-    assert benchmark_of(entry, BENCHMARKS).id == "EXACT-MATCH-DEMO"
+    assert resolve_benchmark(entry, BENCHMARKS).id == "EXACT-MATCH-DEMO"
 
 
 def test_output_tokens_for_plain_and_reasoning_models():
     benchmark = BENCHMARKS["pubmed_qa"]
 
     def tokens(text: str, reasoning: bool = False) -> int:
-        return output_tokens(parse_run_entry(f"pubmed_qa:model=a/b{text}"), benchmark, reasoning=reasoning)
+        return compute_token_limit(parse_run_entry(f"pubmed_qa:model=a/b{text}"), benchmark, reasoning=reasoning)
 
     assert tokens("") == 16
     assert tokens("", reasoning=True) == 4000
@@ -248,7 +248,7 @@ def test_a_model_may_be_known_by_a_name_without_a_slash_or_by_its_deployment():
 
 def test_a_served_name_without_a_slash_runs_against_a_server():
     (entry,) = fill_models([parse_run_entry("pubmed_qa:model=tiny")], [])
-    assert ad_hoc("http://127.0.0.1:8000/v1", entry.model).served_model == "tiny"
+    assert make_server_deployment("http://127.0.0.1:8000/v1", entry.model).served_model == "tiny"
 
 
 CONF = """
@@ -284,7 +284,7 @@ SHIPPED = {"public": "run_entries_public.conf", "gated": "run_entries_gated.conf
 def test_the_shipped_files_name_every_benchmark_of_their_access_level(access):
     entries = read_run_entries([shipped("benchmarks") / SHIPPED[access]])
     assert {entry.model for entry in entries} == {"text"}
-    asked = {benchmark_of(entry, BENCHMARKS).id for entry in fill_models(entries, ["a/b"])}
+    asked = {resolve_benchmark(entry, BENCHMARKS).id for entry in fill_models(entries, ["a/b"])}
     assert asked == {name for name, benchmark in BENCHMARKS.items() if benchmark.access == access}
 
 
@@ -292,7 +292,7 @@ def test_the_shipped_files_name_every_benchmark_of_their_access_level(access):
 def test_the_shipped_files_say_by_category_and_priority_what_the_definitions_say(access):
     path = shipped("benchmarks") / SHIPPED[access]
     for item in read_conf_file(path):
-        benchmark = benchmark_of(parse_run_entry(item.description), BENCHMARKS)
+        benchmark = resolve_benchmark(parse_run_entry(item.description), BENCHMARKS)
         assert item.groups == (benchmark.category.lower().replace(" ", "_"),), item
         assert item.priority == (2 if benchmark.main_metric.name == "jury_score" else 1), item
 
@@ -306,7 +306,7 @@ def test_the_shipped_files_ask_what_medhelms_own_ask(access):
         left_out = {"data_path", "max_length"}
         return {
             (
-                benchmark_of(entry, BENCHMARKS).id,
+                resolve_benchmark(entry, BENCHMARKS).id,
                 tuple(sorted((key, value) for key, value in entry.arguments.items() if key not in left_out)),
                 entry.expanders.get("max_eval_instances"),
             )
@@ -329,14 +329,14 @@ def test_medhelms_own_files_load_unchanged(name):
     assert len(entries) == count
     assert fill_models(entries, []) == entries
     for entry in entries:
-        assert benchmark_of(entry, BENCHMARKS)
+        assert resolve_benchmark(entry, BENCHMARKS)
         assert entry.model.partition("/")[2]
         assert entry.model_deployment.partition("/")[2]
         tokens = re.search(r"num_output_tokens=(\d+)", entry.description)
-        assert overrides(entry).num_output_tokens == (int(tokens[1]) if tokens else None)
+        assert read_overrides(entry).num_output_tokens == (int(tokens[1]) if tokens else None)
         if re.search(r"deepseek-r1|/o3|/o4|gpt-5|gemini-2.5", entry.model):  # models that think first
-            assert output_tokens(entry, benchmark_of(entry, BENCHMARKS), reasoning=False) >= 4000
-        assert overrides(entry).max_eval_instances == (100 if entry.benchmark == "clear" else None)
+            assert compute_token_limit(entry, resolve_benchmark(entry, BENCHMARKS), reasoning=False) >= 4000
+        assert read_overrides(entry).max_eval_instances == (100 if entry.benchmark == "clear" else None)
 
 
 def deployment(name: str, model: str = "", problem: str | None = None) -> Deployment:
@@ -346,7 +346,7 @@ def deployment(name: str, model: str = "", problem: str | None = None) -> Deploy
 def test_deployments_that_are_not_here_are_told_together_each_once():
     entries = read_run_entries([MEDHELMS_OWN["public"][0]])
     with pytest.raises(ConfigError) as caught:
-        missing_deployments(entries, {})
+        check_deployments(entries, {})
     lines = str(caught.value).splitlines()
     assert len(lines) == 1 + 13
     assert "  stanfordhealthcare/llama-3.3-70b-instruct (17 entries)" in lines
@@ -359,13 +359,13 @@ def test_models_without_a_deployment_and_deployments_that_cannot_be_used_are_tol
     entries.append(parse_run_entry("d:model=qwen/qwen"))
     here = {"y": deployment("y", "x", "its client is not one"), "q": deployment("q", "qwen/qwen2")}
     with pytest.raises(ConfigError) as caught:
-        missing_deployments(entries, here)
+        check_deployments(entries, here)
     assert str(caught.value).splitlines()[1:] == [
         "  a deployment of the model meta/llama (2 entries)",
         "  y: its client is not one (1 entry)",
         "  a deployment of the model qwen/qwen (did you mean 'qwen/qwen2'?) (1 entry)",
     ]
-    missing_deployments(entries[3:], {"q": deployment("q", "qwen/qwen")})
+    check_deployments(entries[3:], {"q": deployment("q", "qwen/qwen")})
 
 
 def deployment_map(tmp_path: Path, text: str) -> dict[str, str]:
@@ -404,7 +404,7 @@ def test_medhelms_whole_file_asked_of_one_deployment_asks_nothing_twice(tmp_path
     mapping = deployment_map(tmp_path, "stanfordhealthcare/*: local/qwen")
     mapped = map_deployments(read_run_entries([MEDHELMS_OWN["public"][0]]), mapping)
     assert len(mapped) == 2 * 17  # with the benchmark's own limit of tokens, and with the reasoning models'
-    missing_deployments(mapped, {"local/qwen": deployment("local/qwen", "qwen/qwen")})
+    check_deployments(mapped, {"local/qwen": deployment("local/qwen", "qwen/qwen")})
 
 
 def test_a_map_that_leads_nowhere_is_told_by_its_own_lines(tmp_path):
@@ -453,7 +453,7 @@ def test_data_that_is_not_here_is_told_together_and_can_be_ignored(tmp_path):
     (tmp_path / "here.csv").touch()
     entries.append(parse_run_entry(f"medec:data_path={tmp_path}/here.csv,model=a/b"))
     with pytest.raises(ConfigError) as caught:
-        missing_data_paths(entries)
+        check_data_paths(entries)
     lines = str(caught.value).splitlines()
     assert len(lines) == 1 + 7
     assert "  /share/pi/nigam/data/rrs-mimiciii/all (13 entries)" in lines
@@ -462,13 +462,13 @@ def test_data_that_is_not_here_is_told_together_and_can_be_ignored(tmp_path):
     assert len(ignored) == len(entries)
     assert not any("data_path" in entry.arguments or "data_path" in entry.description for entry in ignored)
     assert ignored[0].arguments == {"max_length": "100000", "subject": "guo_readmission"}
-    missing_data_paths(ignored)
+    check_data_paths(ignored)
 
 
 def test_a_jury_file_belongs_to_benchmarks_with_a_jury():
-    assert benchmark_of(parse_run_entry("aci_bench:jury_config_path=judges.yaml,model=a/b"), BENCHMARKS)
+    assert resolve_benchmark(parse_run_entry("aci_bench:jury_config_path=judges.yaml,model=a/b"), BENCHMARKS)
     with pytest.raises(ConfigError, match="takes no argument 'jury_config_path'"):
-        benchmark_of(parse_run_entry("med_qa:jury_config_path=judges.yaml,model=a/b"), BENCHMARKS)
+        resolve_benchmark(parse_run_entry("med_qa:jury_config_path=judges.yaml,model=a/b"), BENCHMARKS)
 
 
 @pytest.mark.parametrize(

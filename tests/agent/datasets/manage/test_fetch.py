@@ -18,7 +18,7 @@ import pytest
 
 from agent.catalog.benchmark import Benchmark, load_benchmark, survey_benchmarks
 from agent.catalog.data_section import DataFile
-from agent.datasets.manage.fetch import Way, fetch_files, pinned_files
+from agent.datasets.manage.fetch import FetchSettings, fetch_files, select_pinned_files
 from agent.errors import AgentError, BenchmarkError, ConfigError, DeliveryError
 from agent.site.directory import Site, create_site
 from tests.agent.delivery.desk import Desk, Reply, open_desk
@@ -115,11 +115,11 @@ def test_a_redirect_to_another_host_is_not_followed(site: Site, source: Desk, st
 
 def test_a_redirect_on_the_same_host_is_followed_but_not_for_ever(tmp_path: Path, source: Desk):
     source.instead = lambda request: Reply(DATA) if request.path == "/b" else Reply(b"", 302, {"Location": "/b"})
-    fetch_files((DataFile("data.csv", DIGEST, 2, source.url + "/a"),), tmp_path, Way(), quiet)
+    fetch_files((DataFile("data.csv", DIGEST, 2, source.url + "/a"),), tmp_path, FetchSettings(), quiet)
     assert (tmp_path / "data.csv").read_bytes() == DATA
     source.instead = lambda _: Reply(b"", 302, {"Location": "/a"})
     with pytest.raises(DeliveryError, match="redirects more than 3 times"):
-        fetch_files((DataFile("other.csv", DIGEST, 2, source.url + "/a"),), tmp_path, Way(), quiet)
+        fetch_files((DataFile("other.csv", DIGEST, 2, source.url + "/a"),), tmp_path, FetchSettings(), quiet)
 
 
 def flood(handler: BaseHTTPRequestHandler) -> None:
@@ -151,10 +151,10 @@ def test_what_a_source_can_send_instead(tmp_path: Path, source: Desk, reply: Rep
     source.instead = lambda _: reply
     files = (DataFile("data.csv", DIGEST, 2, source.url + "/a"),)
     if error is None:
-        fetch_files(files, tmp_path, Way(largest=1_000_000), quiet)
+        fetch_files(files, tmp_path, FetchSettings(largest=1_000_000), quiet)
         return
     with pytest.raises(error, match=said) as caught:
-        fetch_files(files, tmp_path, Way(largest=1_000_000), quiet)
+        fetch_files(files, tmp_path, FetchSettings(largest=1_000_000), quiet)
     assert "CANARY" not in str(caught.value)
     assert caught.value.advice.startswith("Nothing was added")
 
@@ -168,7 +168,7 @@ def test_a_source_that_drips_is_given_up(tmp_path: Path, source: Desk):
 
     source.instead = lambda _: Reply(raw=drip)
     with pytest.raises(DeliveryError, match=r"took longer than 0\.3 seconds"):
-        fetch_files((DataFile("data.csv", DIGEST, 2, source.url),), tmp_path, Way(total_timeout_s=0.3), quiet)
+        fetch_files((DataFile("data.csv", DIGEST, 2, source.url),), tmp_path, FetchSettings(total_timeout_s=0.3), quiet)
 
 
 def test_nobody_is_there(tmp_path: Path):
@@ -176,7 +176,7 @@ def test_nobody_is_there(tmp_path: Path):
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/a"
         with pytest.raises(DeliveryError, match=r"127\.0\.0\.1 could not be reached"):
-            fetch_files((DataFile("data.csv", DIGEST, 2, url),), tmp_path, Way(), quiet)
+            fetch_files((DataFile("data.csv", DIGEST, 2, url),), tmp_path, FetchSettings(), quiet)
 
 
 # What is never fetched
@@ -206,7 +206,7 @@ def test_only_public_data_is_fetched(site: Site, source: Desk, access: str):
 )
 def test_addresses_that_are_not_pinned_and_safe_are_refused(site: Site, url: str, sha256: str, said: str):
     with pytest.raises(ConfigError) as caught:
-        pinned_files(define(site, url, sha256=sha256))
+        select_pinned_files(define(site, url, sha256=sha256))
     assert said in str(caught.value)
     assert "secret" not in str(caught.value)
 
@@ -216,7 +216,7 @@ def test_every_benchmark_is_fetched_by_https_or_says_why_not():
     refused: dict[str, AgentError] = {}
     for benchmark in found.values():
         try:
-            files = pinned_files(benchmark)
+            files = select_pinned_files(benchmark)
         except AgentError as why:
             refused[benchmark.id] = why
         else:
@@ -341,4 +341,4 @@ def test_a_proxy_that_refuses_is_named_as_the_culprit(tmp_path: Path):
     with open_desk() as proxy:
         files = (DataFile("data.csv", DIGEST, 2, "https://data.example/a"),)
         with pytest.raises(DeliveryError, match=r"the proxy refused the connection to data\.example"):
-            fetch_files(files, tmp_path, Way(proxy=proxy.url), quiet)
+            fetch_files(files, tmp_path, FetchSettings(proxy=proxy.url), quiet)

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from agent.datasets.readers.csv_table import read_csv, read_tsv
 from agent.datasets.readers.json_table import read_json_lines
-from agent.datasets.readers.parquet import cell_text
+from agent.datasets.readers.parquet import format_typed_value
 from agent.datasets.readers.table import Problems
 from tests.agent.datasets.own import CANARY, instances, own, problem
 
@@ -100,7 +100,7 @@ def test_typed_columns_become_the_text_they_are_written_as(tmp_path, kind):
     ],
 )
 def test_a_typed_value_as_text(value, text):
-    assert cell_text(value) == text
+    assert format_typed_value(value) == text
 
 
 def test_more_rows_than_are_read_at_once_stay_in_order(tmp_path):
