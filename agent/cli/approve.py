@@ -1,22 +1,23 @@
 """The command `submission approve`: a second person, with a key of their own, lets drafts out or does not."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from agent.cli.enroll import federation_of, today_day, write_new
+from agent.cli.federation import open_federation, today_day, write_new_file
 from agent.cli.options import FILE
 from agent.cli.output import with_site
 from agent.cli.submission_context import (
     DIGEST,
-    audit_of,
     choose_submissions,
     count_drafts,
-    outbox_of,
-    policy_of,
+    open_outbox,
+    read_site_policy,
+    record_event,
 )
-from agent.cli.submission_page import page_of, print_page
+from agent.cli.submission_page import build_page, print_page
 from agent.keys import KeyRole, load_signer
 from agent.site.directory import Site
 from agent.site.key_custody import ONE_ACCOUNT_WARNING, check_custody
@@ -73,7 +74,7 @@ def _approve_here(site: Site, key_path: Path, digest: str | None, *, yes: bool) 
 
     if check_custody(key_path, site.directory, one_account=site.settings.one_account_approval):
         click.secho(ONE_ACCOUNT_WARNING, fg="red", bold=True)
-    registry, policy, outbox = federation_of(site).registry(today_day()), policy_of(site), outbox_of(site)
+    registry, policy, outbox = open_federation(site).read_registry(today_day()), read_site_policy(site), open_outbox(site)
     steward = load_signer(key_path, KeyRole.STEWARD)
     chosen = choose_submissions(outbox, digest, "prepared")
     if not chosen:
@@ -82,7 +83,7 @@ def _approve_here(site: Site, key_path: Path, digest: str | None, *, yes: bool) 
         check_steward(draft, registry, steward.public)
         if draft.state.value == "prepared":
             check_draft(draft, registry, policy)
-            print_page(page_of(site, registry, draft))
+            print_page(build_page(site, registry, draft))
             if not (yes or _agree(draft)):
                 raise _decline(approved_before=draft is not chosen[0])
         _take(site, countersign(draft, registry, policy, steward))
@@ -93,19 +94,19 @@ def _write_request(site: Site, digest: str | None, out: Path) -> None:
     from agent.disclosure.approval import check_draft
     from agent.disclosure.exchange import Draft, write_request
 
-    federation, policy, outbox = federation_of(site), policy_of(site), outbox_of(site)
-    registry = federation.registry(today_day())
+    federation, policy, outbox = open_federation(site), read_site_policy(site), open_outbox(site)
+    registry = federation.read_registry(today_day())
     chosen = choose_submissions(outbox, digest, "prepared")
     if not chosen:
         click.echo("No draft waits for approval.")
         return
     for draft in chosen:
         check_draft(draft, registry, policy)
-    drafts = [Draft(draft, outbox.verdicts(draft.digest)) for draft in chosen]
+    drafts = [Draft(draft, outbox.read_verdicts(draft.digest)) for draft in chosen]
     with site.store() as store:
         audit_head = store.audit.read_head()
-    registry_file = federation.registry_file(today_day())
-    write_new(out, write_request(registry_file, policy, drafts, audit_head, collect_refusals(outbox, registry)))
+    registry_file = federation.read_registry_file(today_day())
+    write_new_file(out, write_request(registry_file, policy, drafts, audit_head, collect_refusals(outbox, registry)))
     click.echo(
         f"{count_drafts(len(drafts))} written to {out.name}. The steward reads and signs them, on a computer of "
         "theirs, with"
@@ -130,23 +131,30 @@ def _take_rejected(site: Site, rejected_path: Path) -> None:
 
     rejection = read_rejected(read_bounded(rejected_path, LARGEST, "what the steward rejected"))
     click.echo(f"The steward rejected {count_drafts(len(rejection.digests))}: {REJECTION_WORDS[rejection.reason]}.")
-    outbox, audit = outbox_of(site), audit_of(site)
-    waiting = {draft.digest for draft in outbox.all() if draft.state.value == "prepared"}
+    outbox, audit = open_outbox(site), partial(record_event, site)
+    waiting = {draft.digest for draft in outbox.list_submissions() if draft.state.value == "prepared"}
     for digest in rejection.digests:
         if digest not in waiting:
             click.echo(f"no draft here (any more): {digest}")
             continue
         audit("submission rejected", f"digest={digest} reason={rejection.reason}")
-        for gone in discard(outbox, digest, audit=audit):
-            waiting.discard(gone)
-            click.echo(f"discarded {gone}")
+        for discarded in discard(outbox, digest, audit=audit):
+            waiting.discard(discarded)
+            click.echo(f"discarded {discarded}")
 
 
 def _take(site: Site, signed: bytes) -> None:
     from agent.disclosure.approval import approve
 
-    registry = federation_of(site).registry(today_day())
-    done = approve(outbox_of(site), registry, policy_of(site), signed, seal_key=site.seal_key(), audit=audit_of(site))
+    registry = open_federation(site).read_registry(today_day())
+    done = approve(
+        open_outbox(site),
+        registry,
+        read_site_policy(site),
+        signed,
+        seal_key=site.seal_key(),
+        audit=partial(record_event, site),
+    )
     click.echo(f"{done.state.value} {done.digest}")
 
 

@@ -153,7 +153,7 @@ def _check_results(site: Site, store: "Store", digest: str | None) -> Iterator[d
     from agent.disclosure.recomputation import recompute_submission
 
     outbox = Outbox(site.submissions)
-    chosen = [found for found in outbox.all() if found.state in LIVE and found.is_result]
+    chosen = [found for found in outbox.list_submissions() if found.state in LIVE and found.is_result]
     if digest is not None:
         chosen = [outbox.find(digest)]
         _require_result(chosen[0])

@@ -54,7 +54,9 @@ def list_datasets(site: Site, form: str, verify: bool) -> None:
                 "detail": state.detail,
             }
         )
-    rows += [{"id": one.names[0] if one.names else one.path.name, "state": "broken"} for one in broken]
+    for definition in broken:
+        name = definition.names[0] if definition.names else definition.path.name
+        rows.append({"id": name, "state": "broken"})
     columns = {
         "id": "Id",
         "access": "Access",
@@ -64,8 +66,8 @@ def list_datasets(site: Site, form: str, verify: bool) -> None:
         "detail": "What is to be done",
     }
     show_rows(rows, columns, form, folds=True)
-    for one in broken:
-        click.echo(f"broken: {printable(str(one.error))}", err=True)
+    for definition in broken:
+        click.echo(f"broken: {printable(str(definition.error))}", err=True)
 
 
 @datasets.command("add")
@@ -194,7 +196,7 @@ def register_dataset(site: Site, benchmark_id: str, dry_run: bool) -> None:
 
 def _say_registered(benchmark: "Benchmark", done: "Registered") -> None:
     candidate = done.candidate
-    persons = len(candidate.entry.persons())
+    persons = len(candidate.entry.list_persons())
     title = f"version {done.number}" if done.number else "this version would hold"
     click.echo(f"{benchmark.id}: {title}: {counted(persons, 'unit')} in {counted(candidate.entry.instances, 'row')}")
     for line in _candidate_lines(candidate):

@@ -90,17 +90,17 @@ class Demo:
         if shown:
             click.secho(f"$ {program} {shlex.join(map(str, words))}", fg="cyan")
         command = [sys.executable, "-m", PROGRAMS[program], *map(str, words)]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL, check=False)
-        if shown is True or done.returncode:
-            click.echo(done.stdout, nl=False)
+        process = subprocess.run(command, stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL, check=False)
+        if shown is True or process.returncode:
+            click.echo(process.stdout, nl=False)
         elif shown:
-            click.echo("\n".join(done.stdout.splitlines()[-shown:]))
-        if done.returncode:
-            raise DemoError(f"the step {words[2]} left with exit code {done.returncode}")
-        return done.stdout
+            click.echo("\n".join(process.stdout.splitlines()[-shown:]))
+        if process.returncode:
+            raise DemoError(f"the step {words[2]} left with exit code {process.returncode}")
+        return process.stdout
 
     @contextmanager
-    def serving(self, program: str, *words: str | Path) -> Iterator[str]:
+    def serve(self, program: str, *words: str | Path) -> Iterator[str]:
         """Serve in the background, logging into the demo's folder; yield the first line printed, with the address."""
         command = [sys.executable, "-m", PROGRAMS[program], *map(str, words)]
         with (self.directory / f"{program}.log").open("a", encoding="utf-8") as log:
@@ -135,176 +135,188 @@ def demo(directory: Path) -> None:
     On real samples and invented patients: a site evaluates reference baselines, a second person approves what leaves,
     an aggregator publishes the board.
     """
-    began = time.monotonic()
-    here = Demo(directory)
+    started_at = time.monotonic()
+    demo_folder = Demo(directory)
     directory.mkdir(parents=True, exist_ok=True)
-    _title(1, "The hospital makes a site: keys, settings, encrypted store")
-    make_site(here)
-    _title(2, "The central team makes an aggregator and registers what may be reported")
-    make_aggregator(here)
-    _title(
-        3, "The site runs benchmarks against its own inference server (here: reference baselines, no language models)"
+    _print_title(1, "The hospital makes a site: keys, settings, encrypted store")
+    make_site(demo_folder)
+    _print_title(2, "The central team makes an aggregator and registers what may be reported")
+    make_aggregator(demo_folder)
+    _print_title(
+        3,
+        "The site runs benchmarks against its own inference server (here: reference baselines, no language models)",
     )
-    run_benchmarks(here)
-    _title(4, "The site joins the federation: fingerprints are compared, the registry is signed")
-    with here.serving("intramural-aggregator", "--dir", here.aggregator, "serve", "--port", "0") as line:
+    run_benchmarks(demo_folder)
+    _print_title(4, "The site joins the federation: fingerprints are compared, the registry is signed")
+    with demo_folder.serve("intramural-aggregator", "--dir", demo_folder.aggregator, "serve", "--port", "0") as line:
         click.echo(f"aggregator: {line}")
-        point_site_at(here, line.split()[-1])
-        join(here)
-        _title(5, "A private dataset is registered, and one evaluation planned: the steward approves both")
-        register_and_plan(here)
-        _title(6, "The private benchmark is run on the registered version")
-        run_private_benchmark(here)
-        _title(7, "What would leave is prepared, shown, approved by the steward, and sent")
-        submit(here)
-    _title(8, "The board is published, and recomputed from the log")
-    publish(here)
-    click.echo()
-    board = (here.board / "index.html").absolute()
-    click.secho(f"Done in {time.monotonic() - began:.0f} s. The board: {board}", bold=True)
+        point_site_at(demo_folder, line.split()[-1])
+        join_federation(demo_folder)
+        _print_title(5, "A private dataset is registered, and one evaluation planned: the steward approves both")
+        register_and_plan(demo_folder)
+        _print_title(6, "The private benchmark is run on the registered version")
+        run_private_benchmark(demo_folder)
+        _print_title(7, "What would leave is prepared, shown, approved by the steward, and sent")
+        submit(demo_folder)
+    _print_title(8, "The board is published, and recomputed from the log")
+    publish(demo_folder)
+    _print_end(demo_folder, time.monotonic() - started_at)
+
+
+def _print_end(demo_folder: Demo, seconds: float) -> None:
+    """Print where the board is, and the command that shows the site's own pages."""
+    board = (demo_folder.board / "index.html").absolute()
     program = Path(sys.executable).parent / "intramural"
-    view = [str(program if program.exists() else "intramural"), "--site", str(here.site), "view"]
+    view = [str(program) if program.exists() else "intramural", "--site", str(demo_folder.site), "view"]
+    click.echo()
+    click.secho(f"Done in {seconds:.0f} s. The board: {board}", bold=True)
     click.echo(f"The site's own pages, with redacted answers: {shlex.join(view)}")
 
 
-def _title(number: int, text: str) -> None:
+def _print_title(number: int, text: str) -> None:
     click.echo()
     click.secho(f"{number}. {text}", bold=True)
 
 
-def make_site(here: Demo) -> None:
+def make_site(demo_folder: Demo) -> None:
     """Make the site, and the steward's key on what stands for another person's machine."""
-    if (here.site / "site.yaml").exists():
+    if (demo_folder.site / "site.yaml").exists():
         click.echo("made by an earlier demo in this folder")
     else:
-        here.agent("init", here.site, "--site-name", "Demo Hospital")
-        with (here.site / "site.yaml").open("a", encoding="utf-8") as settings:
+        demo_folder.agent("init", demo_folder.site, "--site-name", "Demo Hospital")
+        with (demo_folder.site / "site.yaml").open("a", encoding="utf-8") as settings:
             settings.write("one_account_approval: true\n")
     click.secho(
         "In this demo one account plays the steward too (one_account_approval: true in site.yaml). In a hospital the "
         "steward is another person, with a key that this account cannot read.",
         fg="yellow",
     )
-    if not here.own_benchmark.exists():
-        write_benchmark(here.own_benchmark)
+    if not demo_folder.own_benchmark.exists():
+        write_benchmark(demo_folder.own_benchmark)
         click.echo(f"{BENCHMARK}: the hospital's own benchmark, on invented patients of four wards")
-    if not here.steward_key.exists():
-        here.steward_key.parent.mkdir(mode=0o700, exist_ok=True)
-        here.agent("steward-key", "--out", here.steward_key)
+    if not demo_folder.steward_key.exists():
+        demo_folder.steward_key.parent.mkdir(mode=0o700, exist_ok=True)
+        demo_folder.agent("steward-key", "--out", demo_folder.steward_key)
 
 
-def make_aggregator(here: Demo) -> None:
+def make_aggregator(demo_folder: Demo) -> None:
     """Make the aggregator with a scorecard of the demo's benchmarks and the baselines as models."""
-    if (here.aggregator / "aggregator.yaml").exists():
+    if (demo_folder.aggregator / "aggregator.yaml").exists():
         click.echo("made by an earlier demo in this folder")
         return
-    scorecard, models = here.directory / "scorecard.json", here.directory / "models.yaml"
+    scorecard = demo_folder.directory / "scorecard.json"
     if not scorecard.exists():
-        reported = ("benchmarks", "scorecard", *BENCHMARKS, BENCHMARK, "--subgroup", SUBGROUPS)
-        here.agent(*reported, "--name", SCORECARD, "--out", scorecard)
-    models.write_text(
-        "".join(
-            f"- name: {name}\n  display_name: {shown} (baseline)\n"
-            "  organization: Intramural\n  is_language_model: false\n"
-            for name, shown in MODELS.items()
-        ),
-        "utf-8",
+        benchmarks = (*BENCHMARKS, BENCHMARK)
+        options = ("--subgroup", SUBGROUPS, "--name", SCORECARD, "--out", scorecard)
+        demo_folder.agent("benchmarks", "scorecard", *benchmarks, *options)
+    models = demo_folder.directory / "models.yaml"
+    lines: list[str] = []
+    for name, display_name in MODELS.items():
+        lines += [f"- name: {name}", f"  display_name: {display_name} (baseline)"]
+        lines += ["  organization: Intramural", "  is_language_model: false"]
+    models.write_text("\n".join(lines) + "\n", "utf-8")
+    demo_folder.central(
+        "init", "--origin", ORIGIN, "--name", "Demo board", "--scorecard", scorecard, "--models", models
     )
-    here.central("init", "--origin", ORIGIN, "--name", "Demo board", "--scorecard", scorecard, "--models", models)
 
 
-def run_benchmarks(here: Demo) -> None:
+def run_benchmarks(demo_folder: Demo) -> None:
     """Run every benchmark for every baseline, and print the leaderboard."""
-    with here.serving("intramural", "baselines", "serve", "--port", "0") as url:
+    with demo_folder.serve("intramural", "baselines", "serve", "--port", "0") as url:
         click.echo(f"reference baselines at {url}")
-        write_deployments(here, url)
+        write_deployments(demo_folder, url)
         entries = shipped("benchmarks") / "run_entries_public.conf"
-        here.agent("run", "--suite", SUITE, "--conf-paths", entries, "--models-to-run", *MODELS, shown=1)
-    here.agent("summarize", "--suite", SUITE)
+        demo_folder.agent("run", "--suite", SUITE, "--conf-paths", entries, "--models-to-run", *MODELS, shown=1)
+    demo_folder.agent("summarize", "--suite", SUITE)
 
 
-def write_deployments(here: Demo, url: str) -> None:
+def write_deployments(demo_folder: Demo, url: str) -> None:
     """Name the baselines as the site's deployments. Answers belong to these names, whatever port they are served on."""
     lines = ["model_deployments:"]
     for name in MODELS:
         lines += [f"  - name: {name}", f"    model_name: {name}", "    client_spec:"]
         lines += ["      class_name: helm.clients.vllm_client.VLLMChatClient"]
         lines += [f"      args: {{base_url: '{url}', vllm_model_name: {name}}}"]
-    (here.site / "model_deployments.yaml").write_text("\n".join(lines) + "\n", "utf-8")
+    (demo_folder.site / "model_deployments.yaml").write_text("\n".join(lines) + "\n", "utf-8")
 
 
-def point_site_at(here: Demo, url: str) -> None:
+def point_site_at(demo_folder: Demo, url: str) -> None:
     """Write the aggregator's address into the site's settings: each demo takes a free port."""
-    settings = here.site / "site.yaml"
+    settings = demo_folder.site / "site.yaml"
     lines = [line for line in settings.read_text("utf-8").splitlines() if not line.startswith("aggregator_url:")]
     settings.write_text("\n".join([*lines, f"aggregator_url: {url}"]) + "\n", "utf-8")
 
 
-def join(here: Demo) -> None:
+def join_federation(demo_folder: Demo) -> None:
     """Enrol the site, if it is not yet."""
-    if "this site is enrolled" in _registry(here):
+    if "this site is enrolled" in _update_registry(demo_folder):
         click.echo("the site is enrolled already")
         return
-    if not here.invite.exists():
-        here.central("invite", "--site-name", "Demo Hospital", "--publication", "named", "--out", here.invite)
-    here.agent("enroll", "--invite", here.invite, "--steward-key", here.steward_key)
-    here.central("enroll", "--pending", "--fingerprint-checked")
-    here.agent("registry", "update")
+    if not demo_folder.invite.exists():
+        demo_folder.central(
+            "invite", "--site-name", "Demo Hospital", "--publication", "named", "--out", demo_folder.invite
+        )
+    demo_folder.agent("enroll", "--invite", demo_folder.invite, "--steward-key", demo_folder.steward_key)
+    demo_folder.central("enroll", "--pending", "--fingerprint-checked")
+    demo_folder.agent("registry", "update")
 
 
-def register_and_plan(here: Demo) -> None:
+def register_and_plan(demo_folder: Demo) -> None:
     """Register the private dataset and plan the evaluation of one model; what was done before is not done again."""
-    kinds = {str(row["kind"]) for row in _submissions(here)}
+    kinds = {str(row["kind"]) for row in _list_submissions(demo_folder)}
     if "dataset" not in kinds:
-        here.agent("datasets", "register", BENCHMARK)
-        approve_and_send(here)
+        demo_folder.agent("datasets", "register", BENCHMARK)
+        approve_and_send(demo_folder)
     if "plan" not in kinds:
-        here.agent("submission", "plan", "--scorecard", SCORECARD, "--model", PLANNED)
-        approve_and_send(here)
+        demo_folder.agent("submission", "plan", "--scorecard", SCORECARD, "--model", PLANNED)
+        approve_and_send(demo_folder)
 
 
-def run_private_benchmark(here: Demo) -> None:
+def run_private_benchmark(demo_folder: Demo) -> None:
     """Run the hospital's own benchmark for every baseline."""
-    with here.serving("intramural", "baselines", "serve", "--port", "0") as url:
-        write_deployments(here, url)
+    with demo_folder.serve("intramural", "baselines", "serve", "--port", "0") as url:
+        write_deployments(demo_folder, url)
         entries = ("--run-entries", BENCHMARK, "--models-to-run", *MODELS)
-        here.agent("run", "--suite", SUITE, *entries, shown=1)
+        demo_folder.agent("run", "--suite", SUITE, *entries, shown=1)
 
 
-def submit(here: Demo) -> None:
+def submit(demo_folder: Demo) -> None:
     """Prepare, show, approve and send; each is safe to repeat."""
-    here.agent("submission", "prepare", "--suite", SUITE)
-    drafts = _drafts(here)
+    demo_folder.agent("submission", "prepare", "--suite", SUITE)
+    drafts = _list_drafts(demo_folder)
     for digest in drafts[:1]:
-        here.agent("submission", "show", "--digest", digest)
+        demo_folder.agent("submission", "show", "--digest", digest)
         click.echo(f"({len(drafts) - 1} more like it; in a real site the steward reads each)")
-    approve_and_send(here)
-    here.agent("submission", "status")
+    approve_and_send(demo_folder)
+    demo_folder.agent("submission", "status")
 
 
-def approve_and_send(here: Demo) -> None:
+def approve_and_send(demo_folder: Demo) -> None:
     """Approve every draft with the steward's key, and send them."""
-    for digest in _drafts(here):
-        here.agent("submission", "approve", "--key", here.steward_key, "--digest", digest, "--yes", shown=1)
-    here.agent("submission", "send")
+    for digest in _list_drafts(demo_folder):
+        demo_folder.agent(
+            "submission", "approve", "--key", demo_folder.steward_key, "--digest", digest, "--yes", shown=1
+        )
+    demo_folder.agent("submission", "send")
 
 
-def publish(here: Demo) -> None:
+def publish(demo_folder: Demo) -> None:
     """Publish the board and verify it as anyone could."""
-    here.central("publish", "--out", here.board)
-    here.central("verify", "--board", here.board)
+    demo_folder.central("publish", "--out", demo_folder.board)
+    demo_folder.central("verify", "--board", demo_folder.board)
 
 
-def _drafts(here: Demo) -> list[str]:
-    return [str(row["digest"])[:8] for row in _submissions(here) if row["state"] == "prepared"]
+def _list_drafts(demo_folder: Demo) -> list[str]:
+    return [str(row["digest"])[:8] for row in _list_submissions(demo_folder) if row["state"] == "prepared"]
 
 
-def _submissions(here: Demo) -> list[dict[str, object]]:
-    found: list[dict[str, object]] = json.loads(here.agent("submission", "status", "--format", "json", shown=False))
-    return found
+def _list_submissions(demo_folder: Demo) -> list[dict[str, object]]:
+    status = demo_folder.agent("submission", "status", "--format", "json", shown=False)
+    rows: list[dict[str, object]] = json.loads(status)
+    return rows
 
 
-def _registry(here: Demo) -> str:
-    if not (here.site / "submissions" / "membership.json").exists():
+def _update_registry(demo_folder: Demo) -> str:
+    if not (demo_folder.site / "submissions" / "membership.json").exists():
         return ""
-    return here.agent("registry", "update")
+    return demo_folder.agent("registry", "update")

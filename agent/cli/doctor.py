@@ -235,7 +235,7 @@ def _aggregator_url(site: Site) -> str:
 
     if site.settings.aggregator_url or not (site.submissions / "membership.json").exists():
         return site.settings.aggregator_url or ""
-    return Federation(site.submissions).membership().url
+    return Federation(site.submissions).read_membership().url
 
 
 def _is_inside(host: str) -> bool:

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from agent.cli.federation import connect_aggregator, open_federation, today_day, write_new_file
 from agent.cli.options import FILE, format_option
 from agent.cli.output import show_rows, with_site
 from agent.errors import ConfigError, DeliveryError
@@ -16,10 +16,10 @@ from agent.site.directory import Site
 from agent.site.new_keys import adopt_new_agent_key, load_present_agent_key
 
 if TYPE_CHECKING:
-    from agent.delivery.membership import Federation, Invite
-    from agent.delivery.transport import Aggregator
+    from agent.delivery.membership import Invite
     from protocol.keys import PublicKey
     from protocol.registry import Registry
+    from protocol.registry import Site as SiteEntry
 
 
 @click.command()
@@ -47,38 +47,37 @@ def enroll(
           the steward, anywhere:     --request REQUEST --steward-key KEY --out SIGNED
           at the site:               --invite INVITE --request SIGNED
     """
-    from agent.delivery.membership import read_invite, request_keys
+    from agent.delivery.membership import read_invite, read_request_keys
 
     invite = read_invite(invite_path) if invite_path else None
     match invite, key_path, public_path, request_path:
         case None, Path(), None, Path() if out is not None:
-            data, next_step = _signed(_read(request_path), key_path), _BACK_AT_THE_SITE
+            data = _sign(_read_request(request_path), key_path)
+            next_step = _BACK_AT_THE_SITE
         case None, _, _, _:
             raise click.UsageError("give --invite; only the steward, who signs a --request to --out, needs none")
         case _, Path(), None, None:
-            signer = load_signer(key_path, KeyRole.STEWARD)
-            data = _signed(_request(site, invite, signer.public, online=out is None), key_path)
-            federation_of(site).keep_request(data)
+            data = _make_signed_request(site, invite, key_path, online=out is None)
             next_step = _AFTER_ENROLMENT if out is None else _BY_HAND
         case _, None, Path(), None if out is not None:
-            data, next_step = _request(site, invite, read_public(public_path), online=False), _STEWARD_SIGNS
+            data = _make_request(site, invite, read_public(public_path), online=False)
+            next_step = _STEWARD_SIGNS
         case _, None, None, Path() if out is None:
-            data, next_step = _read(request_path), _AFTER_ENROLMENT
-            _join(site, invite, online=True)
-            _check(site, invite, data)
-            federation_of(site).keep_request(data)
+            data = _take_signed_request(site, invite, request_path)
+            next_step = _AFTER_ENROLMENT
         case _:
             raise click.UsageError("these options do not go together; see --help for the ways to enrol")
-    keys = request_keys(data)
     if out is not None:
-        write_new(out, data)
+        write_new_file(out, data)
         click.echo(f"Request written to {out.name}.")
     elif invite is not None:
         _post(site, invite, data)
+    agent, steward = read_request_keys(data)
     click.echo("Fingerprints of the keys in the request:")
-    click.echo(f"  agent    {keys[0].fingerprint}")
-    click.echo(f"  steward  {keys[1].fingerprint}")
-    click.echo(next_step if next_step == _STEWARD_SIGNS else with_site(next_step))  # the steward signs elsewhere
+    click.echo(f"  agent    {agent.fingerprint}")
+    click.echo(f"  steward  {steward.fingerprint}")
+    # The steward signs on another computer, where this command line's --site means nothing.
+    click.echo(next_step if next_step == _STEWARD_SIGNS else with_site(next_step))
 
 
 _STEWARD_SIGNS = "The steward signs it next, with `intramural-steward sign-request REQUEST --key KEY --out SIGNED`."
@@ -112,19 +111,18 @@ def update(site: Site, path: Path | None) -> None:
     from agent.io.atomic_files import read_bounded
     from protocol.envelope import MAX_BYTES, REGISTRY_TYPE
 
-    federation = federation_of(site)
+    federation = open_federation(site)
     if path is not None:
-        taken = federation.take(read_bounded(path, MAX_BYTES[REGISTRY_TYPE], "the registry"), today_day())
+        newest = federation.take(read_bounded(path, MAX_BYTES[REGISTRY_TYPE], "the registry"), today_day())
     else:
-        with _may_fail("registry update"):
-            aggregator = aggregator_of(site, federation.membership().url)
-            taken = federation.update(aggregator, today_day())
-            follow_newest_checkpoint(Outbox(site.submissions), taken, aggregator)
-    if adopt_new_agent_key(site.keys, taken, federation.membership().site):
+        with _advise_trying_again("registry update"):
+            aggregator = connect_aggregator(site, federation.read_membership().url)
+            newest = federation.update(aggregator, today_day())
+            follow_newest_checkpoint(Outbox(site.submissions), newest, aggregator)
+    site_id = federation.read_membership().site
+    if adopt_new_agent_key(site.keys, newest, site_id):
         click.echo("the new agent key is in force, and in place")
-    click.echo(
-        f"registry {taken.version} of {taken.deployment}; {_standing(site, taken, federation.membership().site)}"
-    )
+    click.echo(f"registry {newest.version} of {newest.deployment}; {_describe_standing(site, newest, site_id)}")
 
 
 @registry.command("show")
@@ -134,30 +132,44 @@ def show_registry(site: Site, form: str) -> None:
     """Show the registry's entry of this site, and what may be submitted."""
     from agent.delivery.membership import is_enrolled
 
-    federation = federation_of(site)
-    current = federation.registry(today_day())
-    site_id = federation.membership().site
-    rows = [_registry_row("registry", f"version {current.version} of {current.deployment}", "")]
-    if is_enrolled(current, site_id, _agent_key(site).keyid):
-        entry = current.sites[site_id]
-        rows.append(_registry_row("site", entry.display_name, site_id))
-        for site_key in entry.keys:
-            rows.append(_registry_row(f"{site_key.role} key", site_key.key.fingerprint, site_key.key.keyid))
+    federation = open_federation(site)
+    current = federation.read_registry(today_day())
+    site_id = federation.read_membership().site
+    rows = [_build_row("registry", f"version {current.version} of {current.deployment}", "")]
+    if is_enrolled(current, site_id, _load_agent_key(site).keyid):
+        rows += _build_site_rows(current.sites[site_id], site_id)
     else:
-        rows.append(_registry_row("site", _standing(site, current, site_id), site_id))
-    for digest, registered in current.scorecards.items():
-        if not registered.retired:
-            scorecard = registered.scorecard
-            rows.append(_registry_row("scorecard", f"{scorecard.name} version {scorecard.version}", digest))
-    rows += [_registry_row("model", model.name, digest) for digest, model in current.models.items()]
-    rows += [_registry_row("agent", version, digest) for digest, version in current.agents.items()]
-    rows += [_registry_row("policy", policy.name, digest) for digest, policy in current.policies.items()]
+        rows.append(_build_row("site", _describe_standing(site, current, site_id), site_id))
+    rows += _build_registered_rows(current)
     if form == "table":  # JSON has the whole ids
         rows = [{**row, "id": row["id"][:12]} for row in rows]
     show_rows(rows, {"kind": "Kind", "name": "Name", "id": "Id"}, form)
 
 
-def _registry_row(kind: str, name: str, identity: str) -> dict[str, str]:
+def _build_site_rows(entry: "SiteEntry", site_id: str) -> list[dict[str, str]]:
+    rows = [_build_row("site", entry.display_name, site_id)]
+    for site_key in entry.keys:
+        rows.append(_build_row(f"{site_key.role} key", site_key.key.fingerprint, site_key.key.keyid))
+    return rows
+
+
+def _build_registered_rows(current: "Registry") -> list[dict[str, str]]:
+    """Return a row for each scorecard, model, agent and policy that a submission may name."""
+    rows: list[dict[str, str]] = []
+    for digest, registered in current.scorecards.items():
+        if not registered.retired:
+            scorecard = registered.scorecard
+            rows.append(_build_row("scorecard", f"{scorecard.name} version {scorecard.version}", digest))
+    for digest, model in current.models.items():
+        rows.append(_build_row("model", model.name, digest))
+    for digest, version in current.agents.items():
+        rows.append(_build_row("agent", version, digest))
+    for digest, policy in current.policies.items():
+        rows.append(_build_row("policy", policy.name, digest))
+    return rows
+
+
+def _build_row(kind: str, name: str, identity: str) -> dict[str, str]:
     return {"kind": kind, "name": name, "id": identity}
 
 
@@ -175,7 +187,7 @@ def steward_key(out: Path) -> None:
 
 
 @contextmanager
-def _may_fail(command: str) -> Iterator[None]:
+def _advise_trying_again(command: str) -> Iterator[None]:
     """Say in errors of the network what to try again: no submission was on its way."""
     try:
         yield
@@ -185,54 +197,19 @@ def _may_fail(command: str) -> Iterator[None]:
         raise
 
 
-def today_day() -> int:
-    """Return the days since 1970-01-01 UTC."""
-    return (datetime.now(UTC).date() - date(1970, 1, 1)).days
-
-
-def federation_of(site: Site) -> "Federation":
-    """Return the site's membership, after checking that this is a site at all."""
-    from agent.delivery.membership import Federation
-
-    _ = site.settings
-    return Federation(site.submissions)
-
-
-def aggregator_of(site: Site, invited_to: str) -> "Aggregator":
-    """Return the way to the aggregator: the address of site.yaml, else the one of the invite."""
-    from agent.delivery.transport import Aggregator, AggregatorConnection
-
-    settings = site.settings
-    url = settings.aggregator_url or invited_to
-    if not url:
-        raise ConfigError(
-            "this site has no address of the aggregator",
-            "Set `aggregator_url` in site.yaml, or exchange files with --export and --import-receipt.",
-        )
-    return Aggregator(
-        AggregatorConnection(
-            url=url,
-            proxy=settings.proxy,
-            ca_bundle=settings.ca_bundle,
-            connect_timeout_s=settings.connect_timeout_s,
-            total_timeout_s=settings.attempt_timeout_s,
-        )
-    )
-
-
-def _agent_key(site: Site) -> "PublicKey":
+def _load_agent_key(site: Site) -> "PublicKey":
     return load_present_agent_key(site.keys).public
 
 
-def _standing(site: Site, taken: "Registry", own: str) -> str:
+def _describe_standing(site: Site, current: "Registry", site_id: str) -> str:
     """Say whether the registry names this very site: its id alone may stand there for another hospital's keys."""
     from agent.delivery.membership import is_enrolled
 
-    if is_enrolled(taken, own, _agent_key(site).keyid):
+    if is_enrolled(current, site_id, _load_agent_key(site).keyid):
         return "this site is enrolled"
-    if own in taken.sites:
+    if site_id in current.sites:
         return (
-            f"this site is not enrolled: {own} stands there with other keys. Was the invite used by another site? "
+            f"this site is not enrolled: {site_id} stands there with other keys. Was the invite used by another site? "
             "Ask the central team for a new one"
         )
     return "this site is not yet enrolled"
@@ -241,41 +218,68 @@ def _standing(site: Site, taken: "Registry", own: str) -> str:
 def _join(site: Site, invite: "Invite", *, online: bool) -> None:
     from agent.delivery.membership import Membership
 
-    url = invite.url if online else ""
-    membership = Membership(invite.deployment, invite.site, url, tuple(invite.root_keys), invite.root_threshold)
-    federation_of(site).join(membership, _agent_key(site).keyid)
+    membership = Membership(
+        deployment=invite.deployment,
+        site=invite.site,
+        url=invite.url if online else "",
+        root_keys=tuple(invite.root_keys),
+        root_threshold=invite.root_threshold,
+    )
+    open_federation(site).join(membership, _load_agent_key(site).keyid)
 
 
-def _request(site: Site, invite: "Invite", steward: "PublicKey", *, online: bool) -> bytes:
+def _make_request(site: Site, invite: "Invite", steward: "PublicKey", *, online: bool) -> bytes:
     """Return the site's enrolment request: the one made before, or a new one with the agent's signature."""
-    from agent.delivery.membership import make_request, request_keys
+    from agent.delivery.membership import make_request, read_request_keys
 
     _join(site, invite, online=online)
-    federation = federation_of(site)
+    federation = open_federation(site)
     agent = load_signer(site.keys / "agent.key", KeyRole.AGENT)
-    before = federation.enrolment_request()
-    if before is not None and [key.keyid for key in request_keys(before)] == [agent.public.keyid, steward.keyid]:
-        return before
-    version = 1
+    earlier = federation.read_request()
+    if earlier is not None:
+        keyids = [key.keyid for key in read_request_keys(earlier)]
+        if keyids == [agent.public.keyid, steward.keyid]:
+            return earlier
+    version = 1  # of the registry; without a network none newer than the first is known
     if online:
-        with _may_fail("enroll"):
-            version = federation.update(aggregator_of(site, invite.url), today_day()).version
+        with _advise_trying_again("enroll"):
+            version = federation.update(connect_aggregator(site, invite.url), today_day()).version
     data = make_request(invite, agent, steward, version)
     federation.keep_request(data)
     return data
 
 
-def _check(site: Site, invite: "Invite", data: bytes) -> None:
-    """Check a request that was away to be signed, before it is kept or sent. Raises ConfigError."""
+def _make_signed_request(site: Site, invite: "Invite", key_path: Path, *, online: bool) -> bytes:
+    """Return the site's enrolment request with the signatures of agent and steward, and keep it."""
+    steward = load_signer(key_path, KeyRole.STEWARD)
+    data = _sign(_make_request(site, invite, steward.public, online=online), key_path)
+    open_federation(site).keep_request(data)
+    return data
+
+
+def _take_signed_request(site: Site, invite: "Invite", request_path: Path) -> bytes:
+    """Read a request that was away to be signed, check it and keep it. Raises ConfigError: it is not this site's."""
     from agent.delivery.membership import check_request
     from protocol.registry import Registry
 
-    trusted = federation_of(site).trusted()
+    data = _read_request(request_path)
+    _join(site, invite, online=True)
+    federation = open_federation(site)
+    trusted = federation.read_trusted()
     version = trusted.version if isinstance(trusted, Registry) else 1
-    check_request(data, invite, _agent_key(site), version)
+    check_request(data, invite, _load_agent_key(site), version)
+    federation.keep_request(data)
+    return data
 
 
-def _signed(data: bytes, key_path: Path) -> bytes:
+def _read_request(path: Path) -> bytes:
+    from agent.io.atomic_files import read_bounded
+    from protocol.envelope import MAX_BYTES, STATEMENT_TYPE
+
+    return read_bounded(path, MAX_BYTES[STATEMENT_TYPE], "the request")
+
+
+def _sign(data: bytes, key_path: Path) -> bytes:
     from agent.delivery.membership import sign_request
 
     return sign_request(data, load_signer(key_path, KeyRole.STEWARD))
@@ -286,43 +290,15 @@ def _post(site: Site, invite: "Invite", data: bytes) -> None:
     from agent.delivery.membership import is_enrolled, post_request
     from agent.delivery.transport import SubmissionRefusedError
 
-    aggregator, federation = aggregator_of(site, invite.url), federation_of(site)
+    aggregator, federation = connect_aggregator(site, invite.url), open_federation(site)
     try:
-        with _may_fail("enroll"):
+        with _advise_trying_again("enroll"):
             post_request(aggregator, data)
     except SubmissionRefusedError as error:
         if error.final:
-            taken = federation.update(aggregator, today_day())
-            if is_enrolled(taken, invite.site, _agent_key(site).keyid):
+            newest = federation.update(aggregator, today_day())
+            if is_enrolled(newest, invite.site, _load_agent_key(site).keyid):
                 raise ConfigError("this site is enrolled already", "There is nothing more to do.") from None
             federation.leave()
         raise
     click.echo(f"Request sent to {invite.deployment}; it waits for a person there.")
-
-
-def _read(path: Path) -> bytes:
-    from agent.io.atomic_files import read_bounded
-    from protocol.envelope import MAX_BYTES, STATEMENT_TYPE
-
-    return read_bounded(path, MAX_BYTES[STATEMENT_TYPE], "the request")
-
-
-def write_new(path: Path, data: bytes) -> None:
-    """Write a file that is to be carried elsewhere, whole or not at all; one with the same content stays as it is.
-
-    Raises:
-        ConfigError: another file is there, which is not overwritten, or the disk refuses.
-    """
-    from agent.errors import StoreError
-    from agent.io.atomic_files import write_atomically
-
-    try:
-        if path.is_file() and path.read_bytes() == data:
-            return
-        if path.exists() or path.is_symlink():
-            raise ConfigError(f"{path.name} is there already; nothing is overwritten", "Name another file.")
-        write_atomically(path, data, mode=0o666)  # as far as the account's umask lets others read
-    except OSError as error:
-        raise ConfigError(f"{path.name} cannot be written ({error.strerror})") from None
-    except StoreError as error:
-        raise ConfigError(f"{path.name}: {error}") from None

@@ -104,17 +104,17 @@ def _print_forecasts(site: Site, options: "JudgeOptions") -> None:
     """Print the expected time and cost of each judge, by run and in total; no text of a case is sent."""
     import asyncio
 
-    from agent.judging.judge_suite import survey_cases
-    from agent.runs.forecast.judging import describe_judging, describe_judging_total, forecast_case, try_judges
+    from agent.judging.judge_suite import survey_judging
+    from agent.runs.forecast.judging import describe_judging, describe_judging_total, forecast_run_judging, try_judges
     from agent.site.http_limits import http_limits
 
     with site.store() as store:
-        survey = survey_cases(site, store, options)
-        judges = asyncio.run(try_judges([case.asked for case in survey.cases], http_limits(site)))
-        forecasts = {case.run.run_id: forecast_case(store, case, judges) for case in survey.cases}
+        survey = survey_judging(site, store, options)
+        judges = asyncio.run(try_judges([task.asked for task in survey.tasks], http_limits(site)))
+        forecasts = {task.run.run_id: forecast_run_judging(store, task, judges) for task in survey.tasks}
     for note in survey.notes:
         click.echo(f"note: {printable(note)}", err=True)
-    other_jury = {case.run.run_id for case in survey.cases if case.changed}
+    other_jury = {task.run.run_id for task in survey.tasks if task.changed}
     for run_id, outcome in survey.runs.items():
         lines = describe_judging(forecasts.get(run_id, ()), other_jury=run_id in other_jury)
         if outcome.left and not lines:

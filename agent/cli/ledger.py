@@ -1,18 +1,18 @@
-"""The commands `ledger show|verify`: which figures were prepared from which data, and whether nobody changed that."""
+"""The commands `ledger show|verify`: the sealed record of registered data and of the figures prepared from it."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
-from agent.cli.enroll import federation_of
+from agent.cli.federation import open_federation
 from agent.cli.options import format_option
 from agent.cli.output import show_rows
-from agent.cli.submission_context import SHORT, outbox_of
+from agent.cli.submission_context import SHORT, open_outbox
 from agent.site.directory import Site
 
 if TYPE_CHECKING:
-    from agent.disclosure.ledger import Ledger, LedgerEntry
+    from agent.disclosure.ledger import Ledger, LedgerEntry, ReleaseEntry
     from protocol.predicates import LedgerHead
     from protocol.registry import Registry
 
@@ -32,8 +32,9 @@ def show(site: Site, form: str) -> None:
 
     The last line is the ledger's head: kept by somebody else, it shows later whether the ledger was put back.
     """
-    registry, known = _newest_registry(site), _read(site)
-    rows = [_describe_entry(entry, registry) for entry in known.entries]
+    registry = _read_newest_registry(site)
+    ledger = _read_ledger(site)
+    rows = [_build_row(entry, registry) for entry in ledger.entries]
     columns = {
         "number": "No.",
         "day": "Day",
@@ -46,7 +47,7 @@ def show(site: Site, form: str) -> None:
     }
     show_rows(rows, columns, form)
     if form == "table":
-        click.echo(f"Head: {known.head.length}:{known.head.head}")
+        click.echo(f"Head: {ledger.head.length}:{ledger.head.head}")
 
 
 def _parse_heads(
@@ -83,73 +84,82 @@ def verify(site: Site, heads: "tuple[LedgerHead, ...]", form: str) -> None:
 
     The exit code is 1 unless everything matches. `intramural reset show` compares it with the aggregator's log.
     """
-    known = _read(site)
-    finding = f"{len(known.entries)} entries, each sealed and following from the one before"
+    ledger = _read_ledger(site)
+    finding = f"{len(ledger.entries)} entries, each sealed and following from the one before"
     rows = [{"what": "ledger", "outcome": "match", "finding": finding}]
-    rows += _check_statements(site, known)
-    rows += [_check_head(known, head, f"head {head.length}") for head in heads]
+    rows += _check_statements(site, ledger)
+    rows += [_check_head(ledger, head, f"head {head.length}") for head in heads]
     show_rows(rows, {"what": "What", "outcome": "Outcome", "finding": "Finding"}, form, folds=True)
     if any(row["outcome"] != "match" for row in rows):
         raise click.exceptions.Exit(1)
 
 
-def _read(site: Site) -> "Ledger":
+def _read_ledger(site: Site) -> "Ledger":
     """Read the ledger. Raises DisclosureError: an entry was changed or is missing; it is named."""
     from agent.disclosure.ledger import derive_ledger_key, read_ledger
 
-    _ = site.settings
-    return read_ledger(outbox_of(site).ledger, derive_ledger_key(site.seal_key()))
+    _ = site.settings  # reads the file, so that a folder which is no site is refused
+    return read_ledger(open_outbox(site).ledger, derive_ledger_key(site.seal_key()))
 
 
-def _newest_registry(site: Site) -> "Registry | None":
+def _read_newest_registry(site: Site) -> "Registry | None":
     from protocol.registry import RootPins
 
     if not (site.submissions / "membership.json").exists():
         return None
-    trusted = federation_of(site).trusted()
+    trusted = open_federation(site).read_trusted()
     return None if isinstance(trusted, RootPins) else trusted
 
 
-def _describe_entry(entry: "LedgerEntry", registry: "Registry | None") -> dict[str, object]:
+def _build_row(entry: "LedgerEntry", registry: "Registry | None") -> dict[str, object]:
     """Return an entry's row: no fingerprint is shown."""
     from agent.disclosure.ledger import DatasetEntry, ReleaseEntry
-    from protocol.codes import NOT_RUN, SUPPRESSED
     from protocol.description import format_day
 
     row: dict[str, object] = {"number": entry.number, "day": format_day(entry.day), "kind": entry.kind}
-    content = entry.content
-    if isinstance(content, DatasetEntry):
-        return row | {"benchmark": content.benchmark, "units": len(content.persons())}
-    if isinstance(content, ReleaseEntry):
-        model = registry.models.get(content.model) if registry else None
-        published = [cell for cell in content.cells.values() if cell.value not in {SUPPRESSED, NOT_RUN}]
-        return row | {
-            "benchmark": ", ".join(sorted({cell.benchmark for cell in content.cells.values()})),
-            "model": model.name if model else content.model[:SHORT],
-            "figures": len(content.cells),
-            "published": len(published),
-        }
-    lost = entry.number - content.lost_from
-    words = f"epoch {content.epoch}" + (f"; up to {lost} entries lost" if lost else "")
-    return row | {"benchmark": words}
+    match entry.content:
+        case DatasetEntry() as dataset:
+            row |= {"benchmark": dataset.benchmark, "units": len(dataset.list_persons())}
+        case ReleaseEntry() as release:
+            row |= _describe_release(release, registry)
+        case reset:
+            entries_lost = entry.number - reset.lost_from
+            lost = f"; up to {entries_lost} entries lost" if entries_lost else ""
+            row["benchmark"] = f"epoch {reset.epoch}{lost}"
+    return row
 
 
-def _check_statements(site: Site, known: "Ledger") -> Iterator[dict[str, str]]:
-    """Compare the ledger with what each statement of the chain says of it."""
+def _describe_release(release: "ReleaseEntry", registry: "Registry | None") -> dict[str, object]:
+    from protocol.codes import NOT_RUN, SUPPRESSED
+
+    model = registry.models.get(release.model) if registry else None
+    cells = release.cells.values()
+    published = [cell for cell in cells if cell.value not in {SUPPRESSED, NOT_RUN}]
+    return {
+        "benchmark": ", ".join(sorted({cell.benchmark for cell in cells})),
+        "model": model.name if model else release.model[:SHORT],
+        "figures": len(cells),
+        "published": len(published),
+    }
+
+
+def _check_statements(site: Site, ledger: "Ledger") -> Iterator[dict[str, str]]:
+    """Compare the ledger with the head that each statement of the chain names."""
     from agent.disclosure.ledger import ResetEntry
 
-    first = known.entries[0].content if known.entries else None
-    begun_in = first.epoch if isinstance(first, ResetEntry) else 0
-    for submission in outbox_of(site).all():
-        if submission.header.epoch >= begun_in:
-            yield _check_head(known, submission.header.ledger, f"{submission.kind} {submission.digest[:SHORT]}")
+    first = ledger.entries[0].content if ledger.entries else None
+    first_epoch = first.epoch if isinstance(first, ResetEntry) else 0
+    for submission in open_outbox(site).list_submissions():
+        if submission.header.epoch >= first_epoch:
+            subject = f"{submission.kind} {submission.digest[:SHORT]}"
+            yield _check_head(ledger, submission.header.ledger, subject)
 
 
-def _check_head(known: "Ledger", head: "LedgerHead", what: str) -> dict[str, str]:
-    if known.holds(head):
-        return {"what": what, "outcome": "match", "finding": f"entry {head.length}"}
-    if head.length > known.head.length:
-        finding = f"entries {known.head.length + 1} to {head.length} are missing: the ledger was cut or put back"
+def _check_head(ledger: "Ledger", head: "LedgerHead", subject: str) -> dict[str, str]:
+    if ledger.holds(head):
+        return {"what": subject, "outcome": "match", "finding": f"entry {head.length}"}
+    if head.length > ledger.head.length:
+        finding = f"entries {ledger.head.length + 1} to {head.length} are missing: the ledger was cut or put back"
     else:
         finding = f"entry {head.length} is not the one of that time: the ledger was put back and went on since"
-    return {"what": what, "outcome": "different", "finding": finding}
+    return {"what": subject, "outcome": "different", "finding": finding}

@@ -42,7 +42,7 @@ from agent.site.directory import Site
 
 
 class _Commands(click.Group):
-    """Sends whoever made a mistake to a command that works as it is told: with the same --site."""
+    """Adds the --site of the command line to the commands that an error advises to run."""
 
     def invoke(self, ctx: click.Context) -> object:
         try:
@@ -90,7 +90,7 @@ for command in (
     intramural.add_command(command)
 
 
-def _say(error: AgentError) -> None:
+def _print_error(error: AgentError) -> None:
     click.secho(f"error: {printable(str(error))}", fg="red", err=True)
     click.echo(f"  {printable(error.advice)}", err=True)
 
@@ -101,11 +101,11 @@ def main() -> None:
         # Without its standalone mode click returns the exit code of a command that asked to leave with one.
         sys.exit(intramural.main(standalone_mode=False, prog_name="intramural") or 0)
     except AgentError as error:
-        _say(error)
+        _print_error(error)
         sys.exit(error.exit_code)
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", type(error).__name__)
-        _say(StoreError(f"the store cannot be read ({name})"))
+        _print_error(StoreError(f"the store cannot be read ({name})"))
         sys.exit(StoreError.exit_code)
     except click.ClickException as error:
         error.show()

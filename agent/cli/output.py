@@ -1,4 +1,4 @@
-"""How commands speak: rows as a table for people, as JSON or CSV for programs; and what to do next."""
+"""Output of commands: rows as a table for people, as JSON or CSV for programs; and the commands to run next."""
 
 import csv
 import json
@@ -61,30 +61,32 @@ def fitting(
 ) -> dict[str, str]:
     """Return the columns of a table without as many of the spare ones, first to last, as it is wider than the terminal.
 
-    A width that nobody knows is 100.
+    An unknown width is taken for 100.
     """
-    kept, spare = dict(columns), [key for key in spare if key in columns]
-    while spare and not fits(rows, kept, folds=folds):
-        del kept[spare.pop(0)]
-    return kept
+    remaining = dict(columns)
+    for key in spare:
+        if fits(rows, remaining, folds=folds):
+            break
+        remaining.pop(key, None)
+    return remaining
 
 
 def fits(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], *, folds: bool = False) -> bool:
     """Tell whether a table of these columns is no wider than the terminal."""
-    return _narrowest(rows, columns, folds) <= _terminal_width()
+    return _measure_minimum(rows, columns, folds) <= _measure_terminal()
 
 
-def _terminal_width() -> int:
+def _measure_terminal() -> int:
     return shutil.get_terminal_size((100, 24)).columns
 
 
-def _narrowest(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], folds: bool) -> int:
+def _measure_minimum(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], folds: bool) -> int:
     from rich.console import Console
 
-    return Console(width=10_000).measure(_table(rows, columns, "", folds)).minimum
+    return Console(width=10_000).measure(_build_table(rows, columns, "", folds)).minimum
 
 
-def _table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], title: str, folds: bool) -> "Table":
+def _build_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], title: str, folds: bool) -> "Table":
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -99,8 +101,9 @@ def _table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], title:
         pad_edge=False,
         collapse_padding=True,
     )
-    for place, (key, heading) in enumerate(columns.items(), 1):
-        folded = folds and place == len(columns)
+    last_key = list(columns)[-1] if columns else None
+    for key, heading in columns.items():
+        folded = folds and key == last_key
         table.add_column(
             Text(printable(heading)),
             justify="right" if key in numeric else "left",
@@ -109,23 +112,23 @@ def _table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], title:
             min_width=_NARROWEST if folded else None,
         )
     for row in rows:
-        table.add_row(*(Text(_shown(row.get(key))) for key in columns))
+        table.add_row(*(Text(_format_value(row.get(key))) for key in columns))
     return table
 
 
 def _print_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], title: str, folds: bool) -> None:
     from rich.console import Console
 
-    table = _table(rows, columns, title, folds)
+    table = _build_table(rows, columns, title, folds)
     # A table keeps its lines whole: a terminal wraps or scrolls a long line better than columns fold.
     measured = Console(width=10_000).measure(table)
     width = measured.maximum
     if folds:
-        width = min(width, max(_terminal_width(), measured.minimum))
+        width = min(width, max(_measure_terminal(), measured.minimum))
     Console(width=max(1, width), soft_wrap=not folds).print(table, crop=False, end="")
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if value is None:
         return "-"
     if isinstance(value, bool):

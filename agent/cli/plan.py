@@ -3,7 +3,7 @@
 import click
 
 from agent.cli.output import with_site
-from agent.cli.submission_context import audit_of, find_scorecard, open_gate
+from agent.cli.submission_context import find_scorecard, open_gate, record_event
 from agent.site.directory import Site
 from protocol.predicates import ABANDON_REASONS, MODEL_ASSURANCES, WITHDRAW_REASONS
 
@@ -40,7 +40,7 @@ def plan(site: Site, model: str, scorecard_name: str | None, days: int, assuranc
     gate = open_gate(site)
     scorecard = find_scorecard(gate.registry, scorecard_name)
     drafted = draft_plan(gate, scorecard, model, assurance=assurance, days=days)
-    audit_of(site)("plan drafted", f"digest={drafted.digest} day={gate.today_day}")
+    record_event(site, "plan drafted", f"digest={drafted.digest} day={gate.today_day}")
     click.echo(f"{drafted.state.value} {drafted.digest}")
     click.echo(
         with_site(
@@ -59,7 +59,7 @@ def abandon(site: Site, digest: str, reason: str) -> None:
 
     gate = open_gate(site)
     drafted = draft_abandon(gate, gate.outbox.find(digest), reason)
-    audit_of(site)("plan given up", f"digest={drafted.digest} day={gate.today_day}")
+    record_event(site, "plan given up", f"digest={drafted.digest} day={gate.today_day}")
     click.echo(f"{drafted.state.value} {drafted.digest}")
 
 
@@ -73,5 +73,5 @@ def withdraw(site: Site, digest: str, reason: str) -> None:
 
     gate = open_gate(site)
     drafted = draft_withdrawal(gate, gate.outbox.find(digest), reason)
-    audit_of(site)("withdrawal drafted", f"digest={drafted.digest} day={gate.today_day}")
+    record_event(site, "withdrawal drafted", f"digest={drafted.digest} day={gate.today_day}")
     click.echo(f"{drafted.state.value} {drafted.digest}")

@@ -28,7 +28,7 @@ IN_PLACE = "in its place"
 @engine_options
 @click.option(
     "--engine",
-    "other",
+    "engine",
     metavar="KIND:PATH",
     help="Your own model: spacy, transformers or gliner, or intramural for one that `redact train` wrote.",
 )
@@ -47,7 +47,7 @@ def bench(
     level: Literal["default", "strict"] | None,
     language: str | None,
     policy: str | None,
-    other: str | None,
+    engine: str | None,
     labels: tuple[str, ...],
     admit: bool,
     force: bool,
@@ -68,36 +68,45 @@ def bench(
 
     choice = chosen(level, language, policy)
     rules = load_policy(choice.policy, Path(choice.directory or "."), choice.language)
-    measured = _models_to_measure(rules, other, labels)
-    if admit and ("shipped" in rules.models or other is not None):
+    measured = _select_models(rules, engine, labels)
+    if admit and ("shipped" in rules.models or engine is not None):
         raise RedactionError(
             "--admit: there is nothing to admit",
             "Name a --policy of yours whose `models` take the place of the package's own (without `shipped`).",
         )
     texts = read_gold(gold)
     costs = {name: run_bench(texts, replace(choice, models=models)) for name, models in measured.items()}
-    found = {name: measure_texts(texts, cost.detections) for name, cost in costs.items()}
-    show_rows(bench_rows(found, costs), COLUMNS, form)
-    if IN_PLACE in found and admit:
-        figures = (len(texts), found[IN_PLACE].all.core.n)
-        cores = [found[name].all.core.value or 0.0 for name in (IN_PLACE, OURS)]
-        note_admission(rules, Path(choice.directory or "."), figures, *cores, force=force)
+    accuracies = {name: measure_texts(texts, cost.detections) for name, cost in costs.items()}
+    show_rows(bench_rows(accuracies, costs), COLUMNS, form)
+    if IN_PLACE not in accuracies:
+        return
+    if admit:
+        core, shipped_core = accuracies[IN_PLACE].all.core, accuracies[OURS].all.core
+        note_admission(
+            rules,
+            Path(choice.directory or "."),
+            (len(texts), core.n),
+            core.value or 0.0,
+            shipped_core.value or 0.0,
+            force=force,
+        )
         click.echo(
             "The models of this policy may be used from now on: admitted_models.json in its folder says so.",
             err=True,
         )
-    elif IN_PLACE in found and found[IN_PLACE].leaks > found[OURS].leaks and not force:
+    elif accuracies[IN_PLACE].leaks > accuracies[OURS].leaks and not force:
         click.echo("Refused in place of the package's own model: core recall is lower (--force).", err=True)
         raise click.exceptions.Exit(1)
 
 
-def _models_to_measure(
-    rules: "RedactionPolicy", other: str | None, labels: tuple[str, ...]
-) -> dict[str, tuple[Any, ...]]:
-    """Return what is measured, by what it is called: models as a policy names them."""
-    if other is not None:
-        kind, _, path = other.partition(":")
-        meanings = {name: meaning or None for name, _, meaning in (label.partition("=") for label in labels)}
+def _select_models(rules: "RedactionPolicy", engine: str | None, labels: tuple[str, ...]) -> dict[str, tuple[Any, ...]]:
+    """Return the models to measure, as a policy names them, by the name of their row."""
+    if engine is not None:
+        kind, _, path = engine.partition(":")
+        meanings: dict[str, str | None] = {}
+        for label in labels:
+            name, _, entity = label.partition("=")
+            meanings[name] = entity or None
         model = {"kind": kind, "path": str(Path(path).absolute()), "labels": meanings}
         return {IN_PLACE: (model,), OURS: ("shipped",), "both models": ("shipped", model)}
     if "shipped" not in rules.models:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.cli.enroll import aggregator_of, federation_of, today_day
-from agent.cli.submission_context import outbox_of
+from agent.cli.federation import connect_aggregator, open_federation, today_day
+from agent.cli.submission_context import open_outbox
 from agent.errors import ConfigError, DeliveryError, DisclosureError, StoreError
 from agent.site.directory import Site
 from agent.site.new_keys import load_agent_keys
@@ -49,16 +49,16 @@ def read_standing(site: Site, head_file: Path | None) -> SiteStanding:
     from agent.delivery.site_heads import collect_receipts
     from agent.disclosure.recovery import compare_histories
 
-    federation, outbox = federation_of(site), outbox_of(site)
-    registry, site_id = federation.registry(today_day()), federation.membership().site
+    federation, outbox = open_federation(site), open_outbox(site)
+    registry, site_id = federation.read_registry(today_day()), federation.read_membership().site
     if site_id not in registry.sites:
         raise ConfigError("the registry does not know this site", "Run `intramural registry update`.")
     head = _read_head(site, registry, site_id, head_file)
     if head_file is None:
         agent = _find_registered_agent(site, registry, site_id)
-        collect_receipts(outbox, registry, aggregator_of(site, federation.membership().url), site_id, agent)
+        collect_receipts(outbox, registry, connect_aggregator(site, federation.read_membership().url), site_id, agent)
     ledger, fault = _read_ledger(site)
-    comparison = compare_histories(head, outbox.all(), ledger)
+    comparison = compare_histories(head, outbox.list_submissions(), ledger)
     return SiteStanding(registry, site_id, ledger, fault, comparison)
 
 
@@ -71,9 +71,9 @@ def _read_head(site: Site, registry: "Registry", site_id: str, head_file: Path |
         note = read_bounded(head_file, MAX_SITE_HEAD, "the aggregator's word").decode("utf-8", "replace")
     else:
         agent = _find_registered_agent(site, registry, site_id)
-        aggregator = aggregator_of(site, federation_of(site).membership().url)
+        aggregator = connect_aggregator(site, open_federation(site).read_membership().url)
         note = fetch_site_head(aggregator, registry.deployment, site_id, agent)
-    return open_site_head(note, outbox_of(site), registry, site_id)
+    return open_site_head(note, open_outbox(site), registry, site_id)
 
 
 def _find_registered_agent(site: Site, registry: "Registry", site_id: str) -> "Signer":
@@ -105,7 +105,7 @@ def _read_ledger(site: Site) -> "tuple[Ledger | None, str]":
     from agent.disclosure.ledger import derive_ledger_key, read_ledger
 
     try:
-        return read_ledger(outbox_of(site).ledger, derive_ledger_key(site.seal_key())), ""
+        return read_ledger(open_outbox(site).ledger, derive_ledger_key(site.seal_key())), ""
     except DisclosureError as error:
         return None, str(error)
 
@@ -128,7 +128,7 @@ def post_request(site: Site, data: bytes, digest: str) -> str:
     Raises:
         DeliveryError: it could not be delivered, or was refused.
     """
-    aggregator = aggregator_of(site, federation_of(site).membership().url)
+    aggregator = connect_aggregator(site, open_federation(site).read_membership().url)
     try:
         answer = json.loads(aggregator.post("/v1/requests", data, limit=_LARGEST_ANSWER))
         answered, receipt = answer["digest"], answer.get("receipt", "")

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent.cli.enroll import federation_of, today_day, write_new
+from agent.cli.federation import open_federation, today_day, write_new_file
 from agent.cli.options import FILE
 from agent.cli.output import with_site
 from agent.cli.rekeying_context import SiteStanding, find_steward_key, post_request, read_standing
-from agent.cli.submission_context import audit_of, outbox_of
+from agent.cli.submission_context import open_outbox, record_event
 from agent.errors import ConfigError, DisclosureError
 from agent.keys import read_public
 from agent.site.directory import Site
@@ -72,7 +72,7 @@ def request(
     from agent.disclosure.rekeying import request_reset, set_ledger_aside
 
     _check_keys(reason, steward_path, new_agent_key=new_agent_key)
-    outbox = outbox_of(site)
+    outbox = open_outbox(site)
     standing = read_standing(site, head_file)
     if standing.ledger is None and not new_ledger:
         raise DisclosureError(
@@ -101,8 +101,10 @@ def request(
             today_day=today_day(),
             set_aside=set_aside,
         )
-    audit_of(site)("reset requested", f"epoch={standing.comparison.head.epoch + 1} reason={reason} day={today_day()}")
-    write_new(out, data)
+    record_event(
+        site, "reset requested", f"epoch={standing.comparison.head.epoch + 1} reason={reason} day={today_day()}"
+    )
+    write_new_file(out, data)
     click.echo(f"Request for epoch {standing.comparison.head.epoch + 1} written to {out.name}. Its keys:")
     click.echo(f"  agent    {agent.public.fingerprint}")
     click.echo(f"  steward  {steward.fingerprint}")
@@ -120,13 +122,13 @@ def send(site: Site, signed: Path, out: Path | None) -> None:
     from agent.io.atomic_files import read_bounded
     from protocol.envelope import MAX_BYTES, STATEMENT_TYPE
 
-    federation = federation_of(site)
-    registry, own = federation.registry(today_day()), federation.membership().site
+    federation = open_federation(site)
+    registry, own = federation.read_registry(today_day()), federation.read_membership().site
     data = read_bounded(signed, MAX_BYTES[STATEMENT_TYPE], "the signed request")
-    opened = check_signed(data, outbox_of(site), "reset", registry, own)
-    audit_of(site)("reset sent", f"digest={opened.digest} day={today_day()}")
+    opened = check_signed(data, open_outbox(site), "reset", registry, own)
+    record_event(site, "reset sent", f"digest={opened.digest} day={today_day()}")
     if out is not None:
-        write_new(out, data)
+        write_new_file(out, data)
         click.echo(f"Request written to {out.name}; hand it to the aggregator's people. {_COMPARE}")
     elif post_request(site, data, opened.digest):
         click.echo("The reset is in force already.")

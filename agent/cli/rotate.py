@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent.cli.enroll import federation_of, today_day, write_new
+from agent.cli.federation import open_federation, today_day, write_new_file
 from agent.cli.options import FILE
 from agent.cli.output import with_site
 from agent.cli.rekeying_context import post_request, read_standing
 from agent.cli.reset import HEAD
-from agent.cli.submission_context import audit_of, open_gate, outbox_of
+from agent.cli.submission_context import open_gate, open_outbox, record_event
 from agent.errors import ConfigError, DisclosureError
 from agent.keys import KeyRole, load_signer, read_public
 from agent.site.directory import Site
@@ -43,7 +43,7 @@ def request(site: Site, role: str, steward_path: Path | None, out: Path) -> None
 
     if (role == "steward") != (steward_path is not None):
         raise click.UsageError("--steward-public goes with --role steward, and is needed there")
-    gate, outbox = open_gate(site), outbox_of(site)
+    gate, outbox = open_gate(site), open_outbox(site)
     old = load_signer(site.keys / "agent.key", KeyRole.AGENT)
     signers: dict[str, Signer] = {old.public.keyid: old}
     with outbox.held():
@@ -55,8 +55,8 @@ def request(site: Site, role: str, steward_path: Path | None, out: Path) -> None
         ledger = read_ledger(outbox.ledger, derive_ledger_key(site.seal_key()))
         own = find_enrolled_site(gate.registry, old.public.keyid)
         data = request_rotation(outbox, gate.registry, own, ledger, role=role, signers=signers, new=new)
-    audit_of(site)("rotation requested", f"role={role} key={new.keyid} day={today_day()}")
-    write_new(out, data)
+    record_event(site, "rotation requested", f"role={role} key={new.keyid} day={today_day()}")
+    write_new_file(out, data)
     click.echo(f"Request written to {out.name}. The new key:")
     click.echo(f"  {role:<8} {new.fingerprint}")
     twice = " first with the old key, then what came out with the new one," if role == "steward" else ""
@@ -77,14 +77,14 @@ def send(site: Site, signed: Path, out: Path | None) -> None:
     from protocol.envelope import MAX_BYTES, STATEMENT_TYPE
     from protocol.statements import parse_statement
 
-    federation, outbox = federation_of(site), outbox_of(site)
-    registry, own = federation.registry(today_day()), federation.membership().site
+    federation, outbox = open_federation(site), open_outbox(site)
+    registry, own = federation.read_registry(today_day()), federation.read_membership().site
     data = read_bounded(signed, MAX_BYTES[STATEMENT_TYPE], "the signed request")
     opened = check_signed(data, outbox, "rotate", registry, own)
     with outbox.held():
-        in_chain = {s.digest for s in outbox.all() if s.state.value in ("sent", "receipted")}
+        in_chain = {s.digest for s in outbox.list_submissions() if s.state.value in ("sent", "receipted")}
         if opened.digest not in in_chain:
-            end = settle_chain(outbox, registry.sites[own], outbox.all())
+            end = settle_chain(outbox, registry.sites[own], outbox.list_submissions())
             header = parse_statement(opened.payload).header
             if (header.epoch, header.seq, header.prev) != (end.epoch, end.seq, end.prev):
                 raise DisclosureError(
@@ -95,9 +95,9 @@ def send(site: Site, signed: Path, out: Path | None) -> None:
                 outbox.put_approved(opened.digest, data)
             # Noted before a byte leaves: from here on the chain may have this link.
             outbox.mark_sent(opened.digest, today_day())
-    audit_of(site)("rotation sent", f"digest={opened.digest} day={today_day()}")
+    record_event(site, "rotation sent", f"digest={opened.digest} day={today_day()}")
     if out is not None:
-        write_new(out, data)
+        write_new_file(out, data)
         click.echo(f"Request written to {out.name}; hand it to the aggregator's people. {_COMPARE}")
     else:
         post_request(site, data, opened.digest)
@@ -114,9 +114,9 @@ def cancel(site: Site, head_file: Path | None) -> None:
     Ask the aggregator's people first to drop it there.
     """
     standing = read_standing(site, head_file)
-    outbox = outbox_of(site)
+    outbox = open_outbox(site)
     with outbox.held():
-        waiting = [s for s in outbox.all() if s.kind == "rotate" and s.state.value == "sent"]
+        waiting = [s for s in outbox.list_submissions() if s.kind == "rotate" and s.state.value == "sent"]
         if not waiting:
             raise ConfigError("no rotation waits", "`intramural submission status` lists the site's chain.")
         for rotation in waiting:
@@ -125,5 +125,5 @@ def cancel(site: Site, head_file: Path | None) -> None:
                     "the aggregator's log has it, or another link in its place", "Nothing was changed."
                 )
             outbox.make_void(rotation.digest)
-            audit_of(site)("rotation cancelled", f"digest={rotation.digest} day={today_day()}")
+            record_event(site, "rotation cancelled", f"digest={rotation.digest} day={today_day()}")
             click.echo(f"cancelled {rotation.digest}")

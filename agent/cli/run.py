@@ -128,16 +128,16 @@ def _read_sampling_options(site: Site, digest: str, entries: "Sequence[RunEntry]
         DisclosureError: the plan is not open.
         ConfigError: it is about another model than the entries.
     """
-    from agent.cli.enroll import federation_of, today_day
-    from agent.cli.submission_context import outbox_of
+    from agent.cli.federation import open_federation, today_day
+    from agent.cli.submission_context import open_outbox
     from agent.disclosure.plans import derive_sampling_seed, list_open_plans, read_challenge
     from protocol.identity import model_digest
 
     source = click.get_current_context().get_parameter_source("sample_seed")
     if source is click.core.ParameterSource.COMMANDLINE:
         raise click.UsageError("--plan gives the seed, so --sample-seed cannot be given")
-    registry = federation_of(site).registry(today_day())
-    outbox = outbox_of(site)
+    registry = open_federation(site).read_registry(today_day())
+    outbox = open_outbox(site)
     submission = outbox.find(digest)
     open_digests = {open_plan.digest for open_plan in list_open_plans(outbox)}
     if submission.plan is None or submission.digest not in open_digests:

@@ -8,6 +8,7 @@ import click
 
 from agent.catalog.deployments import Prices
 from agent.errors import InferenceError
+from agent.inference.endpoint import identify_server
 from agent.inference.limits import HttpLimits
 from agent.io.wording import counted
 from agent.judging.judge_run import select_jury_measures
@@ -22,7 +23,7 @@ from agent.runs.forecast.judging import (
     try_judges,
 )
 from agent.runs.forecast.remaining import RemainingWork, find_remaining
-from agent.runs.forecast.trial import ServerTrial, forecast_plan, identify_server, try_servers
+from agent.runs.forecast.trial import ServerTrial, forecast_plan, try_servers
 from agent.runs.plan import Plan
 from agent.runs.run import list_workarounds
 from agent.site.directory import Site
@@ -64,7 +65,7 @@ def print_forecasts(site: Site, plans: Sequence[Plan], *, no_judging: bool) -> N
     refusals: list[InferenceError] = []
     for plan in plans:
         _print_plan(plan)
-        server = servers[identify_server(plan)]
+        server = servers[identify_server(plan.deployment)]
         forecast = _forecast_plan(site, plan, server, judges, limits)
         forecasts.append(forecast)
         refusal = _find_refusal(plan, server)

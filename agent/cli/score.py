@@ -1,7 +1,8 @@
 """Commands that score answers: `rescore` those of a suite, `score` those of a file."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +15,7 @@ from agent.io.wording import counted
 from agent.site.directory import Site
 
 if TYPE_CHECKING:
+    from agent.runs.rescore import Rescored
     from agent.vocabulary import ScoringChoice
 
 RULES = {"intramural": "our rules", "helm": "HELM's rules"}
@@ -48,19 +50,7 @@ def rescore(
                 "Give --scoring both to keep both, or --replace.",
             )
         outcomes = rescore_suite(store, suite, scoring, site.means)
-    rows = [
-        {
-            "run": outcome.run.name,
-            "metric": change.metric,
-            "before": change.before,
-            "after": change.after,
-            "changed": change.changed,
-            "instances": change.instances,
-        }
-        for outcome in outcomes
-        for change in outcome.changes
-        if all_metrics or form != "table" or change.changed
-    ]
+    rows = _build_change_rows(outcomes, only_changed=form == "table" and not all_metrics)
     columns = {"run": "Run", "metric": "Metric", "before": "Before", "after": "After", "changed": "Changed"}
     if rows or form != "table":
         columns |= {"instances": "Instances"}
@@ -69,11 +59,33 @@ def rescore(
     for outcome in outcomes:
         if outcome.left:
             click.echo(f"{outcome.run.name}: left as it was: {outcome.left}", err=True)
-    done = sum(not outcome.left for outcome in outcomes)
-    said = sum(any(change.changed for change in outcome.changes) for outcome in outcomes)
-    click.echo(f"{done} of {len(outcomes)} runs scored again, {said} with a change; no model was asked", err=True)
+    rescored = sum(not outcome.left for outcome in outcomes)
+    changed = sum(any(change.changed for change in outcome.changes) for outcome in outcomes)
+    click.echo(
+        f"{rescored} of {len(outcomes)} runs scored again, {changed} with a change; no model was asked", err=True
+    )
     for rules, count in lost.items():
         click.echo(f"dropped: figures by {RULES[rules]} of {counted(count, 'run')}", err=True)
+
+
+def _build_change_rows(outcomes: "Sequence[Rescored]", *, only_changed: bool) -> list[dict[str, Any]]:
+    """Return one row for each run and metric with the figures before and after."""
+    rows: list[dict[str, Any]] = []
+    for outcome in outcomes:
+        for change in outcome.changes:
+            if only_changed and not change.changed:
+                continue
+            rows.append(
+                {
+                    "run": outcome.run.name,
+                    "metric": change.metric,
+                    "before": change.before,
+                    "after": change.after,
+                    "changed": change.changed,
+                    "instances": change.instances,
+                }
+            )
+    return rows
 
 
 @click.command()

@@ -1,14 +1,15 @@
 """The command `submission send`: approved submissions leave, by the network or as files, and the answers come back."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from agent.cli.enroll import aggregator_of, federation_of, today_day
+from agent.cli.federation import connect_aggregator, open_federation, today_day
 from agent.cli.options import FILE
-from agent.cli.submission_context import DIGEST, audit_of, outbox_of
+from agent.cli.submission_context import DIGEST, open_outbox, record_event
 from agent.errors import DisclosureError
 from agent.site.directory import Site
 
@@ -49,32 +50,36 @@ def send(
 
 
 def _send(site: Site, digest: str | None) -> None:
-    """Try once to send what waits; settings, registry and files are read anew, so that a later attempt sees changes."""
+    """Try once to send all that waits. Settings, registry and files are read anew: a later attempt sees changes."""
     from agent.delivery.send import send
 
-    federation = federation_of(site)
+    federation = open_federation(site)
     chosen = _choose(site, digest)
     if not chosen:
         click.echo("Nothing waits to be sent.")
         return
-    aggregator, registry = aggregator_of(site, federation.membership().url), federation.registry(today_day())
-    for done in send(outbox_of(site), registry, aggregator, chosen, today_day=today_day(), audit=audit_of(site)):
-        click.echo(f"{done.state.value} {done.digest}")
+    aggregator, registry = connect_aggregator(site, federation.read_membership().url), federation.read_registry(today_day())
+    for submission in send(
+        open_outbox(site), registry, aggregator, chosen, today_day=today_day(), audit=partial(record_event, site)
+    ):
+        click.echo(f"{submission.state.value} {submission.digest}")
 
 
 def _choose(site: Site, digest: str | None) -> "Sequence[Submission]":
-    """Return the submission asked for, else all that wait. Raises DisclosureError: nobody has approved it."""
-    from agent.delivery.send import waiting
+    """Return the submission asked for, else all that wait. Raises DisclosureError: it is not approved."""
+    from agent.delivery.send import list_waiting
     from protocol.predicates import FIRST_EPOCH
     from protocol.registry import RootPins
 
-    federation, outbox = federation_of(site), outbox_of(site)
+    federation, outbox = open_federation(site), open_outbox(site)
     if digest is not None:
         chosen = [outbox.find(digest)]
     else:
-        known = federation.trusted() if outbox.all() else None
-        entry = None if known is None or isinstance(known, RootPins) else known.sites.get(federation.membership().site)
-        chosen = waiting(outbox, entry.epoch if entry else FIRST_EPOCH)
+        registry = federation.read_trusted() if outbox.list_submissions() else None
+        entry = None
+        if registry is not None and not isinstance(registry, RootPins):
+            entry = registry.sites.get(federation.read_membership().site)
+        chosen = list_waiting(outbox, entry.epoch if entry else FIRST_EPOCH)
     unready = [submission for submission in chosen if submission.state.value in ("prepared", "void")]
     if unready:
         raise DisclosureError(
@@ -91,8 +96,10 @@ def _export(site: Site, digest: str | None, target: Path) -> None:
     if not chosen:
         click.echo("Nothing waits to be sent.")
         return
-    registry = federation_of(site).registry(today_day())
-    paths = export(outbox_of(site), registry, chosen, target, today_day=today_day(), audit=audit_of(site))
+    registry = open_federation(site).read_registry(today_day())
+    paths = export(
+        open_outbox(site), registry, chosen, target, today_day=today_day(), audit=partial(record_event, site)
+    )
     for path in paths:
         click.echo(f"exported {path.name}")
 
@@ -100,14 +107,14 @@ def _export(site: Site, digest: str | None, target: Path) -> None:
 def _import_receipt(site: Site, path: Path) -> None:
     from agent.delivery.send import import_receipt
 
-    federation = federation_of(site)
+    federation = open_federation(site)
     taken = import_receipt(
-        outbox_of(site),
-        federation.registry(today_day()),
+        open_outbox(site),
+        federation.read_registry(today_day()),
         path,
         made_under=federation.read_version,
         today_day=today_day(),
-        audit=audit_of(site),
+        audit=partial(record_event, site),
     )
     click.echo(f"{taken.state.value} {taken.digest}")
 
@@ -118,6 +125,6 @@ def _import_refusal(site: Site, path: Path) -> None:
     from protocol.refusal import MAX_REFUSAL
 
     note = read_bounded(path, MAX_REFUSAL, "the refusal").decode("utf-8", "replace")
-    registry = federation_of(site).registry(today_day())
-    taken = take_refusal(outbox_of(site), registry, note, today_day=today_day(), audit=audit_of(site))
+    registry = open_federation(site).read_registry(today_day())
+    taken = take_refusal(open_outbox(site), registry, note, today_day=today_day(), audit=partial(record_event, site))
     click.echo(f"{taken.state.value} {taken.digest}" + (f" ({taken.refusal})" if taken.refusal else ""))

@@ -4,12 +4,14 @@ Whoever runs the site prepares and sends; a steward, another person with another
 """
 
 import json
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 from agent.cli.approve import approve
-from agent.cli.enroll import federation_of, today_day
+from agent.cli.federation import open_federation, today_day
 from agent.cli.options import format_option
 from agent.cli.output import show_rows, with_site
 from agent.cli.plan import abandon, plan, withdraw
@@ -17,18 +19,19 @@ from agent.cli.send import send
 from agent.cli.submission_context import (
     DIGEST,
     SHORT,
-    audit_of,
     choose_submissions,
     find_scorecard,
     open_gate,
-    outbox_of,
+    open_outbox,
+    record_event,
 )
-from agent.cli.submission_page import page_of, print_page
+from agent.cli.submission_page import build_page, print_page
 from agent.errors import DisclosureError
 from agent.site.directory import Site
 
 if TYPE_CHECKING:
     from agent.delivery.outbox import Submission
+    from agent.disclosure.findings import Finding
     from protocol.registry import Registry
 
 _LONGEST_SUBJECT = 40  # characters of a table's column
@@ -59,26 +62,37 @@ def prepare(site: Site, suite: str, scorecard_name: str | None, models: tuple[st
     from agent.disclosure.scorecard import token_limits
 
     gate = open_gate(site)
-    registry = gate.registry
-    card = find_scorecard(registry, scorecard_name)
+    card = find_scorecard(gate.registry, scorecard_name)
     limits = token_limits(card, site.own_benchmarks)
     with site.store() as store:
         findings = collect(store, suite, card, models, token_limits=limits)
         if not findings:
             raise DisclosureError(f"the suite has no runs of the benchmarks of scorecard {card.name}")
-        done = prepare(gate, card, findings, suite)
-        for digest in sorted(done.new):
+        prepared = prepare(gate, card, findings, suite)
+        for digest in sorted(prepared.new):
             store.audit.record("submission prepared", f"digest={digest} day={today_day()}")
-    rows = [{**_describe_row(s, registry, form), "new": s.digest in done.new} for s in done.submissions]
+    rows = []
+    for draft in prepared.submissions:
+        rows.append({**_build_row(draft, gate.registry, form), "new": draft.digest in prepared.new})
     columns = {"digest": "Digest", "model": "Model", "outcome": "Outcome", "state": "State", "new": "New"}
     show_rows(rows, columns, form)
-    if form == "table":
-        for digest in done.dropped:
-            click.echo(f"draft {digest[:12]} was dropped: it, or one before it, would no longer come out the same")
-        used = [finding for of_model in findings.values() for finding in of_model if finding.subgroup is None]
-        for line in sorted({f"{f.benchmark}: {f.extent}" for f in used if not f.extent.enough(f.access)}):
-            click.echo(f"{line}; the board marks the result as partial")
-        click.echo(with_site("Look at what would leave with `intramural submission show`."))
+    if form != "table":
+        return
+    for digest in prepared.dropped:
+        click.echo(f"draft {digest[:SHORT]} was dropped: it, or one before it, would no longer come out the same")
+    for line in _list_partial_benchmarks(findings):
+        click.echo(f"{line}; the board marks the result as partial")
+    click.echo(with_site("Look at what would leave with `intramural submission show`."))
+
+
+def _list_partial_benchmarks(findings: "Mapping[str, Sequence[Finding]]") -> list[str]:
+    """Return the benchmarks of which less than the whole data was asked, each with its extent."""
+    lines: set[str] = set()
+    for findings_of_model in findings.values():
+        for finding in findings_of_model:
+            if finding.subgroup is None and not finding.extent.enough(finding.access):
+                lines.add(f"{finding.benchmark}: {finding.extent}")
+    return sorted(lines)
 
 
 @submission.command()
@@ -90,8 +104,9 @@ def show(site: Site, digest: str | None, form: str) -> None:
 
     From the exact bytes, of all drafts or of one submission.
     """
-    registry = federation_of(site).registry(today_day())
-    pages = [page_of(site, registry, chosen) for chosen in choose_submissions(outbox_of(site), digest, "prepared")]
+    registry = open_federation(site).read_registry(today_day())
+    submissions = choose_submissions(open_outbox(site), digest, "prepared")
+    pages = [build_page(site, registry, draft) for draft in submissions]
     if form == "json":
         click.echo(json.dumps([page.to_json() for page in pages], indent=2))
         return
@@ -111,9 +126,10 @@ def discard(site: Site, digest: str) -> None:
     """
     from agent.disclosure.approval import discard
 
-    outbox = outbox_of(site)
-    for gone in discard(outbox, outbox.find(digest).digest, audit=audit_of(site)):
-        click.echo(f"discarded {gone}")
+    outbox = open_outbox(site)
+    draft = outbox.find(digest)
+    for discarded in discard(outbox, draft.digest, audit=partial(record_event, site)):
+        click.echo(f"discarded {discarded}")
 
 
 @submission.command()
@@ -121,11 +137,8 @@ def discard(site: Site, digest: str) -> None:
 @click.pass_obj
 def status(site: Site, form: str) -> None:
     """List all submissions with their states."""
-    from protocol.registry import RootPins
-
-    federation, submissions = federation_of(site), outbox_of(site).all()
-    trusted = federation.trusted() if submissions else None
-    registry = None if trusted is None or isinstance(trusted, RootPins) else trusted
+    submissions = open_outbox(site).list_submissions()
+    registry = _read_registry(site) if submissions else None
     columns = {
         "digest": "Digest",
         "kind": "Kind",
@@ -136,8 +149,9 @@ def status(site: Site, form: str) -> None:
         "state": "State",
         "refusal": "Refused for",
     }
-    show_rows([_describe_row(s, registry, form) for s in submissions], columns, form, folds=True)
-    carried = sum(found.receipt_is_carried for found in submissions)
+    rows = [_build_row(submission, registry, form) for submission in submissions]
+    show_rows(rows, columns, form, folds=True)
+    carried = sum(submission.receipt_is_carried for submission in submissions)
     if carried and form == "table":
         click.echo(
             with_site(
@@ -147,52 +161,74 @@ def status(site: Site, form: str) -> None:
         )
 
 
-def _describe_row(found: "Submission", registry: "Registry | None", form: str) -> dict[str, object]:
-    """Return a submission's row; in a table digests have the 12 characters that tell them apart."""
+def _read_registry(site: Site) -> "Registry | None":
+    """Return the newest registry here; None before the first."""
+    from protocol.registry import RootPins
+
+    trusted = open_federation(site).read_trusted()
+    return None if isinstance(trusted, RootPins) else trusted
+
+
+def _build_row(submission: "Submission", registry: "Registry | None", form: str) -> dict[str, object]:
+    """Return a submission's row; a table shows only as much of a digest and a subject as tells them apart."""
     from protocol.description import format_day
 
-    shown = SHORT if form == "table" else None
-    header, result = found.header, found.result if found.is_result else None
-    return {
-        "digest": found.digest[:shown],
-        "kind": found.kind,
-        "about": _describe_subject(found, registry)[: _LONGEST_SUBJECT if form == "table" else None],
-        "model": _name_model(found, registry),
-        "scorecard": result.scorecard if result else "",
-        "epoch": header.epoch,
-        "seq": header.seq,
-        "day": format_day(result.day) if result else "",
-        "outcome": result.outcome if result else "",
-        "state": found.state.value,
-        "receipt_is_carried": found.receipt_is_carried,
-        "refusal": found.refusal,
+    digest = submission.digest
+    subject = _describe_subject(submission, registry)
+    if form == "table":
+        digest, subject = digest[:SHORT], subject[:_LONGEST_SUBJECT]
+    row = {
+        "digest": digest,
+        "kind": submission.kind,
+        "about": subject,
+        "model": _name_model(submission, registry),
+        "scorecard": "",
+        "epoch": submission.header.epoch,
+        "seq": submission.header.seq,
+        "day": "",
+        "outcome": "",
+        "state": submission.state.value,
+        "receipt_is_carried": submission.receipt_is_carried,
+        "refusal": submission.refusal,
     }
+    if submission.is_result:
+        result = submission.result
+        row |= {"scorecard": result.scorecard, "day": format_day(result.day), "outcome": result.outcome}
+    return row
 
 
-def _describe_subject(found: "Submission", registry: "Registry | None") -> str:
-    """Return what a statement is about: a model, a benchmark, a key, or another statement."""
+def _describe_subject(submission: "Submission", registry: "Registry | None") -> str:
+    """Return the subject of a statement: a model, a benchmark, a key, or another statement."""
     from protocol.predicates import AbandonPredicate, DatasetPredicate, RotatePredicate, WithdrawPredicate
 
-    match found.statement:
+    match submission.statement:
         case DatasetPredicate(definition=definition):
-            cards = registry.scorecards.values() if registry else ()
-            entries = [entry for card in cards for entry in card.scorecard.benchmarks]
-            return next((entry.id for entry in entries if entry.definition == definition), definition)
+            return _name_benchmark(definition, registry)
         case AbandonPredicate(plan=plan):
             return f"plan {plan}"
         case WithdrawPredicate(result=result):
             return f"result {result}"
         case RotatePredicate(role=role):
             return f"{role}'s key"
-    return _name_model(found, registry)
+    return _name_model(submission, registry)
 
 
-def _name_model(found: "Submission", registry: "Registry | None") -> str:
+def _name_benchmark(definition: str, registry: "Registry | None") -> str:
+    """Return the id that a scorecard gives the benchmark of this definition, else the definition's digest."""
+    if registry is not None:
+        for registered in registry.scorecards.values():
+            for entry in registered.scorecard.benchmarks:
+                if entry.definition == definition:
+                    return entry.id
+    return definition
+
+
+def _name_model(submission: "Submission", registry: "Registry | None") -> str:
     """Return the registered name of the model that a result or plan is about, else its digest; "" for other kinds."""
-    if found.is_result:
-        digest = found.result.model
-    elif found.plan is not None:
-        digest = found.plan.model
+    if submission.is_result:
+        digest = submission.result.model
+    elif submission.plan is not None:
+        digest = submission.plan.model
     else:
         return ""
     model = registry.models.get(digest) if registry else None

@@ -1,11 +1,11 @@
-"""What the commands about submissions share: the outbox, the gate, the site's policy and its audit log."""
+"""The outbox, the gate, the site's policy and its audit log, for the commands about submissions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import click
 
-from agent.cli.enroll import federation_of, today_day
+from agent.cli.federation import open_federation, today_day
 from agent.errors import ConfigError
 from agent.keys import KeyRole, load_signer, read_data_key
 from agent.site.directory import Site
@@ -21,28 +21,24 @@ SHORT: Final = 12  # characters of a digest in a table
 DIGEST = click.option("--digest", help="The submission: at least the first 8 characters of its digest.")
 
 
-def outbox_of(site: Site) -> "Outbox":
+def open_outbox(site: Site) -> "Outbox":
     """Return the files of the site's submissions."""
     from agent.delivery.outbox import Outbox
 
     return Outbox(site.submissions)
 
 
-def policy_of(site: Site) -> "DisclosurePolicy":
+def read_site_policy(site: Site) -> "DisclosurePolicy":
     """Read the site's own disclosure policy. Raises ConfigError or DisclosureError."""
     from agent.disclosure.policy import read_policy
 
     return read_policy(site.settings.disclosure_policy, site.directory)
 
 
-def audit_of(site: Site) -> Callable[[str, str], None]:
-    """Return what writes an event and its details to the site's audit log."""
-
-    def write(event: str, detail: str) -> None:
-        with site.store() as store:
-            store.audit.record(event, detail)
-
-    return write
+def record_event(site: Site, event: str, detail: str) -> None:
+    """Write an event and its details to the site's audit log."""
+    with site.store() as store:
+        store.audit.record(event, detail)
 
 
 def open_gate(site: Site) -> "Gate":
@@ -55,9 +51,9 @@ def open_gate(site: Site) -> "Gate":
     from agent.disclosure.prepare import Gate
 
     return Gate(
-        outbox=outbox_of(site),
-        registry=federation_of(site).registry(today_day()),
-        policy=policy_of(site),
+        outbox=open_outbox(site),
+        registry=open_federation(site).read_registry(today_day()),
+        policy=read_site_policy(site),
         signer=load_signer(site.keys / "agent.key", KeyRole.AGENT),
         data_key=read_data_key(site.keys / "data.key"),
         seal_key=site.seal_key(),
@@ -86,7 +82,7 @@ def choose_submissions(outbox: "Outbox", digest: str | None, state: str) -> "Seq
     """Return the one submission asked for, else all in a state."""
     if digest is not None:
         return [outbox.find(digest)]
-    return [found for found in outbox.all() if found.state.value == state]
+    return [submission for submission in outbox.list_submissions() if submission.state.value == state]
 
 
 def count_drafts(drafts: int) -> str:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agent.cli.output import show_rows
-from agent.cli.submission_context import outbox_of, policy_of
+from agent.cli.submission_context import open_outbox, read_site_policy
 from agent.site.directory import Site
 
 if TYPE_CHECKING:
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 _NAME_WIDTH = 14
 
 
-def page_of(site: Site, registry: "Registry", submission: "Submission") -> "Page":
+def build_page(site: Site, registry: "Registry", submission: "Submission") -> "Page":
     """Return the page of one of the site's submissions. Raises DisclosureError or StoreError."""
     from agent.disclosure.preview import make_page
 
-    outbox = outbox_of(site)
-    verdicts = {} if submission.kind == "rotate" else outbox.verdicts(submission.digest)
-    return make_page(submission, registry, policy_of(site), verdicts, outbox.all())
+    outbox = open_outbox(site)
+    verdicts = {} if submission.kind == "rotate" else outbox.read_verdicts(submission.digest)
+    return make_page(submission, registry, read_site_policy(site), verdicts, outbox.list_submissions())
 
 
 def print_page(page: "Page") -> None:

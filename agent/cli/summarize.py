@@ -83,7 +83,7 @@ def summarize(
     if release is None:
         suite = suite or "default"
         title = f"Suite {suite}"
-        summaries = read_suite_summaries(site, suite, each_run)
+        summaries: Sequence[RunSummary] = read_suite_summaries(site, suite, each_run)
     else:
         title = f"Release {release}"
         summaries = _read_release_summaries(site, release, suites)

@@ -27,7 +27,7 @@ def _build_row(summary: "RunSummary", metric: "MetricSummary", all_metrics: bool
     # Beside a metric that stands in for the jury's, the row still shows how far the jury got.
     graded = metric if all_metrics or metric.jury else summary.judged
     details = summary.run.details
-    row = {
+    row: dict[str, Any] = {
         "benchmark": summary.run.benchmark,
         "model": summary.run.model,
         "deployment": summary.run.deployment,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent.catalog.benchmark import survey_benchmarks
-from agent.cli.enroll import today_day
+from agent.cli.federation import today_day
 from agent.cli.submission_context import open_gate
 from agent.delivery.membership import Federation, Membership
 from agent.disclosure.leaf_sampling import bound_wrong_leaves
@@ -150,13 +150,13 @@ def submitted(tmp_path_factory: pytest.TempPathFactory) -> Site:
     prepared = intramural("--site", site.directory, "submission", "prepare", "--suite", "s", cwd=site.directory)
     assert prepared.returncode == 0, prepared.stderr
     gate = open_gate(site)
-    (draft,) = gate.outbox.all()
+    (draft,) = gate.outbox.list_submissions()
     sign(gate, draft)
     return site
 
 
 def digest_of(site: Site) -> str:
-    (submission,) = open_gate(site).outbox.all()
+    (submission,) = open_gate(site).outbox.list_submissions()
     return submission.digest
 
 
@@ -216,7 +216,7 @@ def test_opened_leaves_can_be_checked_by_another_program(submitted: Site) -> Non
     """With hashlib and the rules of RFC 6962 alone."""
     done = audit(submitted, "sample", "--digest", digest_of(submitted), "-k", "5", "--format", "json")
     (sample,) = json.loads(done.stdout)
-    (submission,) = open_gate(submitted).outbox.all()
+    (submission,) = open_gate(submitted).outbox.list_submissions()
     for opening in sample["openings"]:
         content = bytes.fromhex(opening["salt"]) + opening["record"].encode()
         found = hashlib.sha256(b"\x00" + content).digest()

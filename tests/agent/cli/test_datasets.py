@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.cli.enroll import today_day
+from agent.cli.federation import today_day
 from agent.cli.submission_context import open_gate
 from agent.delivery.membership import Federation, Membership
 from agent.delivery.outbox import Outbox, State
@@ -55,7 +55,7 @@ def command(site: Site, *words: str) -> Done:
 
 def approve_all(site: Site) -> None:
     gate = open_gate(site)
-    for draft in gate.outbox.all():
+    for draft in gate.outbox.list_submissions():
         if draft.state is State.PREPARED:
             sign(gate, draft)
 
@@ -87,7 +87,7 @@ def test_a_dry_run_says_the_same_and_keeps_nothing(site: Site):
     assert done.returncode == 0, done.stderr
     assert "200 units in 200 rows" in done.stdout
     assert "nothing was registered" in done.stdout
-    assert Outbox(site.submissions).all() == []
+    assert Outbox(site.submissions).list_submissions() == []
     assert not (site.data / ".frozen").exists()
 
 
@@ -108,7 +108,7 @@ def test_figures_of_a_registered_version_are_prepared_and_others_are_not(site: S
     assert "1 newer row waits" in evaluate(site, "--suite", "second").stderr
     prepared = command(site, "submission", "prepare", "--suite", "second")
     assert prepared.returncode == 0, prepared.stderr
-    dataset, result = open_gate(site).outbox.all()
+    dataset, result = open_gate(site).outbox.list_submissions()
     assert result.result.data == {"ward": dataset.digest}
     approve_all(site)
     late = command(site, "datasets", "register", "ward")

@@ -13,11 +13,12 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from agent.cli.enroll import federation_of, registry, steward_key
+from agent.cli.enroll import registry, steward_key
+from agent.cli.federation import open_federation
 from agent.cli.reset import reset
 from agent.cli.rotate import rotate
 from agent.cli.submission import submission
-from agent.cli.submission_context import open_gate, outbox_of
+from agent.cli.submission_context import open_gate, open_outbox
 from agent.delivery import site_heads
 from agent.disclosure.ledger import ResetEntry
 from agent.errors import AgentError, ConfigError, DeliveryError, DisclosureError, StoreError
@@ -108,7 +109,7 @@ def carry_head(site: Site, served: Served) -> Path:
     """Return the file with the aggregator's word about a site that its people write down for it."""
     out = site.directory.parent / "carried-head"
     out.unlink(missing_ok=True)
-    words = ["--dir", str(served.home.directory), "head", federation_of(site).membership().site, "--out", str(out)]
+    words = ["--dir", str(served.home.directory), "head", open_federation(site).read_membership().site, "--out", str(out)]
     written = CliRunner().invoke(aggregator_cli, words)
     assert written.exit_code == 0, written.output
     return out
@@ -176,7 +177,7 @@ def test_a_restored_machine_is_recognised_and_goes_on_in_a_new_epoch(
     last = next(row for row in rows(site, "result") if row["epoch"] == 2 and row["state"] == "receipted")
     assert last["seq"] == 1
     # Of the datasets whose entries were lost nothing new leaves: nobody here knows what already has.
-    result = outbox_of(site).get(last["digest"]).result
+    result = open_outbox(site).get(last["digest"]).result
     assert {result.cells[cell.key] for cell in CARD.cells if cell.protected} == {-1}
 
 
@@ -214,7 +215,7 @@ def test_two_machines_from_one_image_freeze_the_site_and_one_of_them_brings_it_b
     # Nothing was lost on the machine that stays, so its figures still leave; the other one learns of the new epoch.
     fill(site, "shc_notes", "exact_match", MODELS[2].name, right=50, suite="later")
     release(site, key, MODELS[2].name, "later")
-    last = outbox_of(site).get(rows(site, "result")[-1]["digest"])
+    last = open_outbox(site).get(rows(site, "result")[-1]["digest"])
     assert last.result.cells["shc_notes/exact_match"] >= 0
     with pytest.raises(DeliveryError, match="a later epoch of this site"):
         ok(twin, reset, "show")
@@ -239,7 +240,7 @@ def test_a_lost_agents_key_is_replaced_through_a_reset(
     release(site, key, MODELS[1].name)
     last = rows(site, "result")[-1]
     assert (last["epoch"], last["state"]) == (2, "receipted")
-    assert outbox_of(site).get(last["digest"]).result.cells["shc_notes/exact_match"] >= 0  # nothing was lost
+    assert open_outbox(site).get(last["digest"]).result.cells["shc_notes/exact_match"] >= 0  # nothing was lost
 
 
 def test_a_lost_stewards_key_is_replaced_and_the_old_one_approves_nothing(
@@ -268,13 +269,13 @@ def test_a_key_is_in_place_only_once_the_registry_names_it_whenever_the_power_go
     assert (site.keys / "agent.key").read_bytes() == before
     decide(served)
     # The registry is taken, and the power goes before the key is in place.
-    federation = federation_of(site)
+    federation = open_federation(site)
     with served.home.database.reading() as connection:
         taken = federation.take(newest_envelope(connection), today_day())
     assert (site.keys / "agent.key").read_bytes() == before
     assert "in place" in ok(site, registry, "update")
     assert (site.keys / "agent.key").read_bytes() != before
-    assert adopt_new_agent_key(site.keys, taken, federation.membership().site) is False
+    assert adopt_new_agent_key(site.keys, taken, federation.read_membership().site) is False
     release(site, key, MODELS[1].name)
 
 

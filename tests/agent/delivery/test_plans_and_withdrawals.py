@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from agent.cli.enroll import federation_of
+from agent.cli.federation import open_federation
 from agent.cli.run import run as run_command
 from agent.cli.submission import submission
-from agent.cli.submission_context import open_gate, outbox_of
+from agent.cli.submission_context import open_gate, open_outbox
 from agent.disclosure.plans import derive_sampling_seed, read_challenge
 from agent.errors import AgentError, DisclosureError
 from agent.site.directory import Site
@@ -45,10 +45,10 @@ def test_a_result_names_the_plan_that_was_made_before_it(
 ) -> None:
     key = join(site, served, wire, tmp_path)
     plan = make_plan(site, key)
-    promised = outbox_of(site).get(plan).plan
+    promised = open_outbox(site).get(plan).plan
     assert promised is not None
     assert {name for name, statement in promised.data.items() if statement != NONE} == {"shc_notes", "aci_bench"}
-    result = outbox_of(site).get(release(site, key)).result
+    result = open_outbox(site).get(release(site, key)).result
     assert result.plan == plan
     assert result.challenge != NONE
     assert result.data == {**result.data, **{name: promised.data[name] for name in ("shc_notes", "aci_bench")}}
@@ -77,7 +77,7 @@ def test_an_abandoned_plan_is_over_for_both_sides(site: Site, served: Served, wi
     ok(site, submission, "approve", "--key", key, answer="y\n")
     ok(site, submission, "send")
     assert states(site, "abandon") == ["receipted"]
-    assert outbox_of(site).get(release(site, key)).result.plan == NONE
+    assert open_outbox(site).get(release(site, key)).result.plan == NONE
     # A plan for the same may follow: it is another one.
     assert make_plan(site, key) != plan
 
@@ -103,14 +103,14 @@ def test_a_part_that_a_plan_chose_is_submitted_and_one_chosen_here_is_not(
 ) -> None:
     key = join(site, served, wire, tmp_path)
     plan = make_plan(site, key)
-    registry = federation_of(site).registry(today_day())
-    seed = derive_sampling_seed(read_challenge(outbox_of(site), registry, outbox_of(site).get(plan)))
+    registry = open_federation(site).read_registry(today_day())
+    seed = derive_sampling_seed(read_challenge(open_outbox(site), registry, open_outbox(site).get(plan)))
     for name, chosen in (("planned", seed), ("chosen", seed + 1)):
         for cell in CARD.cells:
             fill(site, cell.benchmark, cell.metric, MODEL, right=70, suite=name, plan=plan, sample_seed=chosen)
     with pytest.raises(DisclosureError, match="another seed than its plan"):
         ok(site, submission, "prepare", "--suite", "chosen", "--model", MODEL)
-    assert outbox_of(site).get(release(site, key, "planned")).result.plan == plan
+    assert open_outbox(site).get(release(site, key, "planned")).result.plan == plan
 
 
 def test_a_withdrawn_result_may_be_submitted_again_and_costs_no_second_debit(
@@ -128,7 +128,7 @@ def test_a_withdrawn_result_may_be_submitted_again_and_costs_no_second_debit(
     assert again != first
     assert states(site, "result") == ["receipted"] * 2
     assert open_gate(site).ledger().head == debits
-    one, other = outbox_of(site).get(first).result, outbox_of(site).get(again).result
+    one, other = open_outbox(site).get(first).result, open_outbox(site).get(again).result
     assert (one.cells, one.groups, one.scores_root) == (other.cells, other.groups, other.scores_root)
 
 

@@ -30,15 +30,15 @@ def draft_of(gate: Gate, findings: Sequence[Finding]) -> Submission:
     return draft
 
 
-def page_of(gate: Gate, submission: Submission, verdicts: Mapping[str, Any] | None = None) -> Page:
-    kept = gate.outbox.verdicts(submission.digest) if verdicts is None else verdicts
-    return make_page(submission, gate.registry, gate.policy, kept, gate.outbox.all())
+def build_page(gate: Gate, submission: Submission, verdicts: Mapping[str, Any] | None = None) -> Page:
+    kept = gate.outbox.read_verdicts(submission.digest) if verdicts is None else verdicts
+    return make_page(submission, gate.registry, gate.policy, kept, gate.outbox.list_submissions())
 
 
 def test_the_site_reads_the_words_that_the_stewards_tool_makes(gate: Gate) -> None:
     draft = draft_of(gate, whole_ward())
-    earlier = {s.digest: s.statement for s in gate.outbox.all() if s.digest != draft.digest}
-    assert page_of(gate, draft).description == describe_statement(
+    earlier = {s.digest: s.statement for s in gate.outbox.list_submissions() if s.digest != draft.digest}
+    assert build_page(gate, draft).description == describe_statement(
         draft.payload, Knowledge(REGISTRY, gate.policy, earlier)
     )
 
@@ -49,7 +49,7 @@ def test_the_page_shows_figures_rules_change_and_the_exact_bytes(
     monkeypatch.setenv("COLUMNS", "140")
     first = sign(gate, draft_of(gate, whole_ward(100)))
     second = draft_of(gate, whole_ward(150))
-    page = page_of(gate, second)
+    page = build_page(gate, second)
     figure = next(figure for figure in page.description.figures if figure.cell == "ward/exact_match")
     values = [f"{s.result.cells['ward/exact_match'] / 1000:.3f}" for s in (second, first)]
     assert [figure.value, figure.before] == values
@@ -68,7 +68,7 @@ def test_the_page_shows_figures_rules_change_and_the_exact_bytes(
 
 def test_the_page_of_a_dataset_has_no_figures(gate: Gate, capsys: pytest.CaptureFixture[str]) -> None:
     (registered,) = register(gate, {MODEL: whole_ward()})
-    page = page_of(gate, registered)
+    page = build_page(gate, registered)
     assert (page.description.kind, page.gate_words, page.capacity) == ("dataset", (), None)
     print_page(page)
     shown = capsys.readouterr().out
@@ -81,7 +81,7 @@ def test_figures_stay_on_a_line_in_a_terminal_of_100_columns(
 ) -> None:
     draft = draft_of(gate, whole_ward(140))
     monkeypatch.setenv("COLUMNS", "100")
-    print_page(page_of(gate, draft))
+    print_page(build_page(gate, draft))
     shown = capsys.readouterr().out
     table = shown.partition("\n\n")[2].partition("Why, in the gate's own words")[0].splitlines()
     assert len(table) > 3
@@ -91,7 +91,7 @@ def test_figures_stay_on_a_line_in_a_terminal_of_100_columns(
 def test_the_gates_word_says_which_figures_come_from_a_sample(gate: Gate) -> None:
     exam, ward, rouge = whole_ward()
     draft = draft_of(gate, [replace(exam, available=1000), ward, rouge])
-    said = {word.cell: word.word.endswith("; 40 of 1000 instances") for word in page_of(gate, draft).gate_words}
+    said = {word.cell: word.word.endswith("; 40 of 1000 instances") for word in build_page(gate, draft).gate_words}
     assert said == {key: key == "exam/exact_match" for key in draft.result.cells}
 
 
@@ -110,7 +110,7 @@ def test_a_changed_verdict_file_changes_no_figure_and_puts_no_text_on_the_page(
     gate: Gate, lies: dict[str, Any]
 ) -> None:
     draft = draft_of(gate, whole_ward())
-    page, honest = page_of(gate, draft, lies), page_of(gate, draft)
+    page, honest = build_page(gate, draft, lies), build_page(gate, draft)
     assert page.description == honest.description
     assert all("\x1b" not in word.word for word in page.gate_words)
 
@@ -119,4 +119,4 @@ def test_a_statement_that_names_an_unregistered_model_is_not_shown(gate: Gate) -
     draft = draft_of(gate, whole_ward())
     stripped = replace(REGISTRY, models={})
     with pytest.raises(DisclosureError, match="cannot be shown faithfully"):
-        make_page(draft, stripped, gate.policy, {}, gate.outbox.all())
+        make_page(draft, stripped, gate.policy, {}, gate.outbox.list_submissions())

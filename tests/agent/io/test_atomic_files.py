@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.cli.enroll import write_new
+from agent.cli.federation import write_new_file
 from agent.errors import ConfigError
 from agent.io.atomic_files import write_atomically
 
@@ -63,14 +63,14 @@ def test_somebody_elses_file_of_a_like_name_stays(tmp_path: Path) -> None:
 def test_file_to_be_carried_is_readable_as_far_as_the_umask_says_and_never_overwritten(tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:
-        write_new(tmp_path / "request", b"first")
+        write_new_file(tmp_path / "request", b"first")
     finally:
         os.umask(before)
     assert (tmp_path / "request").stat().st_mode & 0o777 == 0o640
-    write_new(tmp_path / "request", b"first")
+    write_new_file(tmp_path / "request", b"first")
     with pytest.raises(ConfigError, match="request is there already"):
-        write_new(tmp_path / "request", b"second")
+        write_new_file(tmp_path / "request", b"second")
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     with pytest.raises(ConfigError, match="link is there already"):
-        write_new(tmp_path / "link", b"first")
+        write_new_file(tmp_path / "link", b"first")
     assert (tmp_path / "request").read_bytes() == b"first"
