@@ -139,7 +139,7 @@ class Answers:
         return int(row[0]), int(row[1])
 
     def sum_usage(self, run_id: str) -> Usage:
-        """Sum up what the run's answers cost."""
+        """Sum up the tokens and seconds of the run's answers."""
         row = self._connection.execute(
             "SELECT COUNT(*), COALESCE(SUM(prompt_tokens), 0), COALESCE(SUM(completion_tokens), 0), "
             "COALESCE(SUM(prompt_tokens IS NULL OR completion_tokens IS NULL), 0), "
@@ -204,18 +204,21 @@ class Answers:
             (run_id, *values, run_id, *values),
         ):
             scores[position][metric] = Unscored(Reason(reason)) if value is None else value
-        return [
-            StoredInstance(
-                position=position,
-                instance_key=instance_key,
-                instance=None
-                if record is None
-                else decode_instance(self._vault.open(b"record\0" + record_key, record)),
-                response=None
-                if answer is None
-                else decode_response(self._vault.open(b"answer\0" + request_key, answer)),
-                scores=scores[position],
-                request_key=request_key,
+        page = []
+        for position, instance_key, record_key, record, request_key, answer in rows:
+            instance = response = None  # purged, or not answered yet
+            if record is not None:
+                instance = decode_instance(self._vault.open(b"record\0" + record_key, record))
+            if answer is not None:
+                response = decode_response(self._vault.open(b"answer\0" + request_key, answer))
+            page.append(
+                StoredInstance(
+                    position=position,
+                    instance_key=instance_key,
+                    instance=instance,
+                    response=response,
+                    scores=scores[position],
+                    request_key=request_key,
+                )
             )
-            for position, instance_key, record_key, record, request_key, answer in rows
-        ]
+        return page

@@ -1,4 +1,4 @@
-"""Samples for clinicians, and what clinicians gave them; both sealed, neither with text of a case."""
+"""Samples for clinicians, and the grades of clinicians; both sealed, neither with text of a case."""
 
 import json
 import time
@@ -22,7 +22,7 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True)
 class Rater:
-    """What one clinician gave a sample.
+    """The grades of one clinician in a sample.
 
     Attributes:
         number: 1 for the first whose ratings came, and so on; what the clinician is called on pages and in tables.
@@ -78,7 +78,7 @@ class Calibrations:
                     )
 
     def keep_ratings(self, calibration: str, rater: str, grades: Mapping[str, Mapping[str, float]]) -> int:
-        """Keep what the clinician named `rater` gave, in place of what the same one gave before.
+        """Keep the grades of the clinician named `rater` in the place of earlier ones.
 
         Returns:
             The clinician's number, which stays the same.
@@ -100,12 +100,12 @@ class Calibrations:
         return number
 
     def find_rater(self, calibration: str, name: str) -> Rater | None:
-        """Return what the clinician of this name gave; large and small letters and blanks do not tell names apart."""
+        """Return the grades of the clinician of this name; case and blanks do not tell names apart."""
         raters = self._read_raters(calibration).values()
         return next((rater for rater_name, rater in raters if _fold(rater_name) == _fold(name)), None)
 
     def read_raters(self, calibration: str) -> list[Rater]:
-        """Return what each clinician gave, by number. Names are sealed and not among it."""
+        """Return the grades of each clinician, by number and without names."""
         return sorted((rater for _, rater in self._read_raters(calibration).values()), key=lambda rater: rater.number)
 
     def _read_raters(self, calibration: str) -> dict[bytes, tuple[str, Rater]]:

@@ -10,7 +10,7 @@ from agent.vocabulary import Instance
 
 
 class PlanDigest:
-    """SHA-256 of what a run asks and how it is scored, fed instance by instance."""
+    """SHA-256 of a run's questions and rules of scoring, fed instance by instance."""
 
     def __init__(self, scored_by: Sequence[str]) -> None:
         self._whole = hashlib.sha256(json.dumps(list(scored_by)).encode())
@@ -20,7 +20,7 @@ class PlanDigest:
         self._whole.update(len(encoded).to_bytes(8, "big") + encoded + request_key)
 
     def digest(self) -> bytes:
-        """Return what was added so far as 32 bytes."""
+        """Return the digest of all instances so far, 32 bytes."""
         return self._whole.digest()
 
 

@@ -192,7 +192,7 @@ class RunDetails(StoredRecord):
         return any((metric.metric or metric.name) == "jury_score" for metric in self.metrics)
 
     def find_metric(self, name: str) -> KeptMetric | None:
-        """Return what is kept of the metric whose scores have this name."""
+        """Return the details of the metric whose scores have this name."""
         return next((metric for metric in self.metrics if metric.name == name), None)
 
 

@@ -78,11 +78,11 @@ class StoredInstance:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What one judge replied to one request, and what is needed to read it again whatever the site's settings are then.
+    """The replies of one judge to one request, with all that is needed to read them again under other settings.
 
     Attributes:
         replies: its first reply, and the one to a repair request if one was sent.
-        marker: what the judge was asked to mark its verdict with; empty: nothing.
+        marker: the mark that the judge was asked to put around its verdict; empty if none.
         shown: the texts of the case as this judge was shown them, if not as they are: a judge outside.
     """
 
@@ -93,7 +93,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """What one seat of a jury gave for one answer.
+    """The verdict of one seat of a jury about one answer.
 
     Attributes:
         seat: from 0, in the order of the jury.
@@ -112,7 +112,7 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the answers of a run cost, each counted once however many instances share it.
+    """The cost of a run's answers, each counted once however many instances share it.
 
     Attributes:
         answers: responses that the run's scores rest on, also those that an earlier run had brought.
