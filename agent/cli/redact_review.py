@@ -82,11 +82,11 @@ def mark(site: Site, name: str, again: int | None) -> None:
         texts = store.reviews.read_texts(name)
         if again is not None and again > len(texts):
             raise ConfigError(f"review {name} has {counted(len(texts), 'text')}", "Give one of their numbers.")
-        left = [one for one in texts if (one.item == again if again else one.figures is None)]
-        for text in left:
-            if text.content is None:
+        for text in texts:
+            is_next = text.figures is None if again is None else text.item == again
+            if not is_next or text.content is None:
                 continue
-            if not _marked(store, name, text, len(texts)):
+            if not _mark_text(store, name, text, len(texts)):
                 break
         _print_progress(store, name)
 
@@ -105,27 +105,31 @@ def report(site: Site, name: str, form: str) -> None:
     with site.store() as store:
         require_review(store, name)
         texts = store.reviews.read_texts(name)
-    done = [text for text in texts if text.figures is not None]
-    if not done:
+    reviewed = [text for text in texts if text.figures is not None]
+    if not reviewed:
         raise ConfigError(f"no text of review {name} was reviewed yet", f"Run `intramural redact review mark {name}`.")
-    rows = [
-        {
-            "entity": one.entity,
-            "found": one.found,
-            "missed": one.missed,
-            "recall": one.recall.value,
-            "low": one.recall.low,
-            "high": one.recall.high,
-            "wrong": one.wrong,
-        }
-        for one in estimate_recall(done)
-    ]
+    rows = []
+    for estimate in estimate_recall(reviewed):
+        rows.append(
+            {
+                "entity": estimate.entity,
+                "found": estimate.found,
+                "missed": estimate.missed,
+                "recall": estimate.recall.value,
+                "low": estimate.recall.low,
+                "high": estimate.recall.high,
+                "wrong": estimate.wrong,
+            }
+        )
     show_rows(rows, _COLUMNS, form)
-    seen = sum(sum(each[:2]) for text in done for each in (text.figures or {}).values())
-    records = len({text.record for text in done})
-    click.echo(f"{len(done)} of {counted(len(texts), 'text')} reviewed, of {counted(records, 'record')}", err=True)
-    if seen < FEW_IDENTIFIERS:
-        click.echo(f"{counted(seen, 'identifier')}: too few to say much; review more records", err=True)
+    identifiers = 0
+    for text in reviewed:
+        for rightly_found, missed, _ in (text.figures or {}).values():
+            identifiers += rightly_found + missed
+    records = len({text.record for text in reviewed})
+    click.echo(f"{len(reviewed)} of {counted(len(texts), 'text')} reviewed, of {counted(records, 'record')}", err=True)
+    if identifiers < FEW_IDENTIFIERS:
+        click.echo(f"{counted(identifiers, 'identifier')}: too few to say much; review more records", err=True)
 
 
 @review.command()
@@ -167,18 +171,19 @@ def gold(site: Site, name: str, out: Path) -> None:
 def list_(site: Site, form: str) -> None:
     """List the reviews."""
     with site.store() as store:
-        found = store.reviews.read_all()
-    rows = [
-        {
-            "name": one.name,
-            "made": datetime.fromtimestamp(one.made_at, UTC).date().isoformat(),
-            "policy": one.plan["policy"],
-            "records": one.plan["records"],
-            "texts": one.texts,
-            "reviewed": one.reviewed,
-        }
-        for one in found
-    ]
+        reviews = store.reviews.read_all()
+    rows = []
+    for review in reviews:
+        rows.append(
+            {
+                "name": review.name,
+                "made": datetime.fromtimestamp(review.made_at, UTC).date().isoformat(),
+                "policy": review.plan["policy"],
+                "records": review.plan["records"],
+                "texts": review.texts,
+                "reviewed": review.reviewed,
+            }
+        )
     show_rows(rows, _LISTED, form)
 
 
@@ -197,51 +202,54 @@ def delete(site: Site, name: str) -> None:
     click.echo(f"review {name} deleted")
 
 
-def _marked(store: "Store", name: str, text: "ReviewedText", total: int) -> bool:
-    """Show one text and keep what the reviewer says of it; False: the reviewer wants to stop."""
+def _mark_text(store: "Store", name: str, text: "ReviewedText", total: int) -> bool:
+    """Show one text and keep the reviewer's marks; return False if the reviewer wants to stop."""
     from agent.redaction.gateway.cases import Revealing
     from agent.review.marking import MarkedSpan, ReviewVerdict
 
     assert text.content is not None
-    found = tuple(MarkedSpan(*each) for each in text.content["found"])
+    spans = tuple(MarkedSpan(start, end, entity) for start, end, entity in text.content["found"])
     revealing = Revealing(lambda event: store.audit.record("reveal", event), "review")
     [[shown]] = revealing.clear_records([[text.content["text"]]], f"name={name} item={text.item}")
-    click.secho(f"\nText {text.item} of {total}, {counted(len(found), 'mark')}", bold=True)
-    click.echo(_with_marks(shown, found))
-    wrong = _ask_wrong(len(found))
-    missed = None if wrong is None else _ask_missed(shown, found)
+    click.secho(f"\nText {text.item} of {total}, {counted(len(spans), 'mark')}", bold=True)
+    click.echo(_format_marked(shown, spans))
+    wrong = _ask_wrong(len(spans))
+    missed = None if wrong is None else _ask_missed(shown, spans)
     if wrong is None or missed is None:
         return False
-    verdict = ReviewVerdict(found, wrong, missed)
+    verdict = ReviewVerdict(spans, wrong, missed)
     content: Mapping[str, Any] = {
         **text.content,
         "wrong": sorted(wrong),
-        "missed": [[place.start, place.end, place.entity] for place in missed],
+        "missed": [[span.start, span.end, span.entity] for span in missed],
     }
     store.reviews.keep_text(name, text.item, content, verdict.count_figures())
     return True
 
 
-def _with_marks(text: str, found: "tuple[MarkedSpan, ...]") -> str:
+def _format_marked(text: str, spans: "tuple[MarkedSpan, ...]") -> str:
+    """Return the text with each span in brackets, behind its number and entity."""
     pieces: list[str] = []
-    at = 0
-    for number, place in enumerate(found, 1):
-        marked = f"[{number} {place.entity}: {printable(text[place.start : place.end])}]"
-        pieces += [printable(text[at : place.start]), click.style(marked, reverse=True)]
-        at = place.end
-    return "".join([*pieces, printable(text[at:])])
+    position = 0
+    for number, span in enumerate(spans, 1):
+        pieces.append(printable(text[position : span.start]))
+        marked = f"[{number} {span.entity}: {printable(text[span.start : span.end])}]"
+        pieces.append(click.style(marked, reverse=True))
+        position = span.end
+    pieces.append(printable(text[position:]))
+    return "".join(pieces)
 
 
 def _ask_wrong(marks: int) -> frozenset[int] | None:
     """Ask for marks that identify nobody, counted from 0; None: stop."""
     while marks:
-        said = click.prompt(
+        reply = click.prompt(
             "Marks that identify nobody (numbers; Enter: none; q: stop)", default="", show_default=False
         ).strip()
-        if said.casefold() == "q":
+        if reply.casefold() == "q":
             return None
-        numbers = said.replace(",", " ").split()
-        if said == "?":
+        numbers = reply.replace(",", " ").split()
+        if reply == "?":
             click.echo("The numbers stand in the brackets, before the kind: [3 NAME: ...].")
             continue
         if all(number.isdecimal() and 1 <= int(number) <= marks for number in numbers):
@@ -250,7 +258,7 @@ def _ask_wrong(marks: int) -> frozenset[int] | None:
     return frozenset()
 
 
-def _ask_missed(text: str, found: "tuple[MarkedSpan, ...]") -> "tuple[MarkedSpan, ...] | None":
+def _ask_missed(text: str, spans: "tuple[MarkedSpan, ...]") -> "tuple[MarkedSpan, ...] | None":
     """Ask for identifiers that were missed, until there is none more; None: stop."""
     from typing import get_args
 
@@ -260,34 +268,35 @@ def _ask_missed(text: str, found: "tuple[MarkedSpan, ...]") -> "tuple[MarkedSpan
     kinds = get_args(Entity)
     missed: dict[tuple[int, int], MarkedSpan] = {}
     while True:
-        said = click.prompt(
+        reply = click.prompt(
             "Missed, as it stands there; KIND: first unless it is a name (DATE: 3 May) (Enter: none more; q: stop)",
             default="",
             show_default=False,
         ).strip()
-        if said.casefold() == "q":
+        if reply.casefold() == "q":
             return None
-        if not said:
-            return tuple(missed[at] for at in sorted(missed))
-        kind, colon, words = said.partition(":")
-        named = bool(colon) and kind.strip().upper() in kinds
-        places = find_missed_spans(text, found, words if named else said, kind.strip().upper() if named else "NAME")
-        missed |= {(place.start, place.end): place for place in places}
-        click.echo(
-            f"{counted(len(places), 'place')} noted"
-            if places
-            else "The text does not contain that, or all of it is marked already. Kinds: " + ", ".join(kinds)
-        )
+        if not reply:
+            return tuple(missed[limits] for limits in sorted(missed))
+        entity, words = "NAME", reply
+        kind, colon, after_colon = reply.partition(":")
+        if colon and kind.strip().upper() in kinds:
+            entity, words = kind.strip().upper(), after_colon
+        additions = find_missed_spans(text, spans, words, entity)
+        missed |= {(span.start, span.end): span for span in additions}
+        if additions:
+            click.echo(f"{counted(len(additions), 'place')} noted")
+        else:
+            click.echo(f"The text does not contain that, or all of it is marked already. Kinds: {', '.join(kinds)}")
 
 
 def _print_progress(store: "Store", name: str) -> None:
     texts = store.reviews.read_texts(name)
-    left = sum(text.figures is None for text in texts)
-    gone = sum(text.figures is None and text.content is None for text in texts)
-    click.echo(f"{len(texts) - left} of {counted(len(texts), 'text')} reviewed")
-    if gone:
-        click.echo(f"a purge took {counted(gone, 'text')} before they were reviewed", err=True)
-    if left > gone:
+    waiting = sum(text.figures is None for text in texts)
+    purged = sum(text.figures is None and text.content is None for text in texts)
+    click.echo(f"{len(texts) - waiting} of {counted(len(texts), 'text')} reviewed")
+    if purged:
+        click.echo(f"a purge took {counted(purged, 'text')} before they were reviewed", err=True)
+    if waiting > purged:
         click.echo(with_site(f"Next: intramural redact review mark {name}"))
     else:
         click.echo(with_site(f"Next: intramural redact review report {name}"))
