@@ -1,4 +1,4 @@
-"""What a server was seen to honour, and whether that is enough for a run. Pure: the probe does the asking."""
+"""The features that a server honours, and whether they suffice for a run. Pure: the probe asks the server."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -36,14 +36,14 @@ class Feature:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What one server honoured when it was asked, for one model.
+    """The features that one server honoured when it was asked, for one model.
 
     Attributes:
         server: kind of server, as far as it shows: "vllm", "llama.cpp", "llama-cpp-python", "transformers", "ollama",
             "intramural-baselines" or "unknown".
         models_listed: how many models the server lists; 0 when it lists none. Their names are not kept.
         model_in_list: whether the one asked for is among them.
-        features: what was seen, by feature.
+        features: the findings, by feature.
         notes: further findings in plain words, such as a server's own defaults.
         token_limit_field: the name under which the limit of tokens is honoured.
         extra_body: fields that must be sent with every request to undo this server's own defaults. They decide
@@ -54,7 +54,8 @@ class Capabilities:
         other_names: digests (`naming.name_digest`) of names which replies gave the model instead of the one asked
             for. They are expected during the run; a reply with yet another is a bad reply.
         window: tokens of prompt and answer that the server says it takes; None when it does not say.
-        counting: who counts the tokens of a prompt; None: nobody can, and over-long prompts cannot be shortened.
+        counting: the means of counting the tokens of a prompt; None: there is none, and over-long prompts cannot be
+            shortened.
         template_tokens: at most how many tokens the chat template adds to a prompt of one message.
     """
 
@@ -73,7 +74,7 @@ class Capabilities:
     template_tokens: int = UNSEEN_TEMPLATE_TOKENS
 
     def state(self, name: FeatureName) -> State:
-        """Return what is known of a feature; "unknown" when it was not asked."""
+        """Return the state of a feature; "unknown" when the probe did not ask for it."""
         feature = self.features.get(name)
         return feature.state if feature else "unknown"
 
@@ -103,16 +104,12 @@ class Capabilities:
             ValueError: a key is missing, unknown or of the wrong type.
         """
         try:
-            features = cast("Mapping[FeatureName, Mapping[str, str]]", value["features"])
+            features = _read_features(value["features"])
             server, notes, other_names = value["server"], value["notes"], value["other_names"]
             models_listed, model_in_list = value["models_listed"], value["model_in_list"]
             language_model, inline_thoughts = value["language_model"], value["inline_thoughts"]
             token_limit_field, extra_body = value["token_limit_field"], value["extra_body"]
             window, counting, template_tokens = value["window"], value["counting"], value["template_tokens"]
-            known = {
-                name: Feature(cast("State", feature["state"]), str(feature["finding"]))
-                for name, feature in features.items()
-            }
         except (KeyError, TypeError, AttributeError):
             raise ValueError("capabilities: a key is missing or has the wrong type") from None
         if (
@@ -128,13 +125,11 @@ class Capabilities:
             or counting not in (None, *get_args(Counting))
             or not isinstance(template_tokens, int)
             or token_limit_field not in get_args(TokenLimitField)
-            or not set(known) <= set(get_args(FeatureName))
-            or not {feature.state for feature in known.values()} <= set(get_args(State))
         ):
             raise ValueError("capabilities: a key is unknown or has the wrong type")
         return cls(
             server=server,
-            features=known,
+            features=features,
             models_listed=models_listed,
             model_in_list=model_in_list,
             notes=tuple(str(note) for note in notes),
@@ -149,9 +144,19 @@ class Capabilities:
         )
 
 
+def _read_features(value: object) -> dict[FeatureName, Feature]:
+    features = {}
+    for name, feature in cast("Mapping[FeatureName, Mapping[str, str]]", value).items():
+        state = cast("State", feature["state"])
+        if name not in get_args(FeatureName) or state not in get_args(State):
+            raise ValueError("capabilities: a key is unknown or has the wrong type")
+        features[name] = Feature(state, str(feature["finding"]))
+    return features
+
+
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a run will ask of the server. A limit of tokens is always needed.
+    """The features that a run needs of the server. A limit of tokens is always needed.
 
     `count`: prompts may have to be counted, because parts of them may be cut or their length is bounded.
     """
@@ -166,7 +171,7 @@ class Needs:
 
     @classmethod
     def of(cls, request: ChatRequest) -> "Needs":
-        """Return what this request needs."""
+        """Return the needs of this request."""
         return cls(
             stop=bool(request.stop),
             seed=request.seed is not None and request.temperature > 0,
@@ -182,61 +187,60 @@ def check_needs(capabilities: Capabilities, needs: Needs) -> tuple[str, ...]:
     """Return the workarounds this run will use, each a sentence to show and to keep with the run.
 
     Raises:
-        InferenceError: something needed is missing and nothing here can stand in for it; names all of it.
+        InferenceError: a needed feature is missing and cannot be worked around; names all of them.
     """
     missing: list[str] = []
-    said: list[str] = []
+    workarounds: list[str] = []
     state = capabilities.state
     lacking = ("ignored", "refused")
 
     if state(capabilities.token_limit_field) in lacking:
         missing.append("a limit of tokens (max_tokens and max_completion_tokens)")
     elif capabilities.token_limit_field != "max_tokens":  # noqa: S105 - a field's name
-        said.append("The server takes its limit of tokens as max_completion_tokens; that name is sent.")
+        workarounds.append("The server takes its limit of tokens as max_completion_tokens; that name is sent.")
     if needs.stop and state("stop") == "refused":
         missing.append("stop sequences (the server refuses requests that hold them)")
     elif needs.stop and state("stop") == "ignored":
-        said.append("The server ignores stop sequences; answers are cut here, after they were written in full.")
+        workarounds.append("The server ignores stop sequences; answers are cut here, after they were written in full.")
     if needs.seed and state("seed") == "refused":
         missing.append("seeds (the server refuses requests that hold them)")
     elif needs.seed and state("seed") == "ignored":
-        said.append("The server ignores seeds; asking again may bring other answers.")
+        workarounds.append("The server ignores seeds; asking again may bring other answers.")
     if needs.temperature_zero and state("temperature_zero") == "ignored":
-        said.append("The server's answers differ at temperature 0; asking again may bring other answers.")
-    for needed, name, words in (
-        (needs.logprobs, "logprobs", "log probabilities (logprobs)"),
-        (needs.json_schema, "json_schema", "answers held to a JSON schema (response_format)"),
-        (needs.n, "n", "several answers to one request (n)"),
-    ):
-        if needed and state(name) in lacking:  # type: ignore[arg-type]
-            missing.append(words)
+        workarounds.append("The server's answers differ at temperature 0; asking again may bring other answers.")
+    if needs.logprobs and state("logprobs") in lacking:
+        missing.append("log probabilities (logprobs)")
+    if needs.json_schema and state("json_schema") in lacking:
+        missing.append("answers held to a JSON schema (response_format)")
+    if needs.n and state("n") in lacking:
+        missing.append("several answers to one request (n)")
     if capabilities.inline_thoughts:
-        said.append(
+        workarounds.append(
             "The model thinks inside its answers; its thoughts are taken out here, and a thought that was cut off"
             " counts as no answer."
         )
         if needs.stop:
-            said.append("Stop sequences would end its thoughts; they are not sent, and answers are cut here.")
+            workarounds.append("Stop sequences would end its thoughts; they are not sent, and answers are cut here.")
     elif state("reasoning") == "ignored":
-        said.append(
+        workarounds.append(
             "The model wrote on to the limit when asked for one word; if it thinks before it answers, mark its"
             " deployment as `reasoning: true`, or its thoughts are taken for answers."
         )
     if needs.count and capabilities.counting is None:
-        said.append(
+        workarounds.append(
             "Nobody can count the tokens of prompts; those that do not fit are not shortened, and have no score."
         )
     if capabilities.other_names:
-        said.append(
+        workarounds.append(
             "The server's replies give the model another name than the one asked for; a reply that changes to yet"
             " another name counts as no answer."
         )
     if capabilities.extra_body:
         fields = ", ".join(f"{name}={value}" for name, value in sorted(capabilities.extra_body.items()))
-        said.append(f"The server has defaults of its own; every request undoes them with {fields}.")
+        workarounds.append(f"The server has defaults of its own; every request undoes them with {fields}.")
     if missing:
         raise InferenceError(
             f"the server does not honour what this run needs: {'; '.join(missing)}",
             "Serve the model by another server: `intramural doctor` shows what each honours.",
         )
-    return tuple(said)
+    return tuple(workarounds)

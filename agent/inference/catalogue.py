@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.inference.capabilities import Feature
-from agent.inference.findings import Seen
+from agent.inference.findings import ProbeReply
 from agent.inference.naming import same_model
 from agent.inference.wire import read_token_count
 
@@ -41,17 +41,17 @@ class Catalogue:
         return bool(self.names)
 
     @classmethod
-    def of(cls, seen: Seen) -> "Catalogue":
+    def of(cls, reply: ProbeReply) -> "Catalogue":
         """Read the reply to `GET /models`, which some servers lack."""
-        entries = _list_entries(seen)
+        entries = _list_entries(reply)
         models: dict[str, Mapping[str, object]] = {}
         for entry in entries:
             name = entry.get("id")
             if isinstance(name, str) and name:
                 models[name] = entry
         server = _recognize_server(entries)
-        if server is None and seen.server != "unknown":
-            server = seen.server
+        if server is None and reply.server != "unknown":
+            server = reply.server
         not_language_models = [name for name, entry in models.items() if entry.get("language_model") is False]
         return cls(
             names=tuple(models),
@@ -60,7 +60,7 @@ class Catalogue:
             windows=_read_token_counts(models, lambda entry: entry.get("max_model_len")),
             trained=_read_token_counts(models, lambda entry: _read_map(entry.get("meta")).get("n_ctx_train")),
             not_language_models=frozenset(not_language_models),
-            refused_token=seen.status in (401, 403),
+            refused_token=reply.status in (401, 403),
         )
 
     def feature(self, model: str) -> Feature:
@@ -81,7 +81,7 @@ class Catalogue:
         more = f" and {len(self.names) - _SHOWN_MODELS} more" if len(self.names) > _SHOWN_MODELS else ""
         return f"The server offers {len(self.names)}: {shown}{more}."
 
-    def window(self, model: str, props: Seen) -> int | None:
+    def window(self, model: str, props: ProbeReply) -> int | None:
         """Return the tokens of prompt and answer that the server takes, or None when it does not say.
 
         Args:
@@ -90,7 +90,7 @@ class Catalogue:
         """
         settings: Mapping[str, object] = {}
         if props.status == 200:
-            settings = _read_map(props.reply.get("default_generation_settings"))
+            settings = _read_map(props.fields.get("default_generation_settings"))
         windows = [_find_window(self.windows, model), read_token_count(settings.get("n_ctx"))]
         stated = [tokens for tokens in windows if tokens]
         if stated:
@@ -102,8 +102,8 @@ class Catalogue:
         return any(same_model(name, named) for name in self.also_named.get(model, ()))
 
 
-def _list_entries(seen: Seen) -> list[dict[str, object]]:
-    data = seen.reply.get("data") if seen.status == 200 else None
+def _list_entries(reply: ProbeReply) -> list[dict[str, object]]:
+    data = reply.fields.get("data") if reply.status == 200 else None
     if not isinstance(data, list):
         return []
     return [entry for entry in data if isinstance(entry, dict)]
@@ -157,7 +157,7 @@ def _shorten_for_message(name: str) -> str:
     return "".join(filter(str.isprintable, name[: 2 * _SHOWN_CHARACTERS]))[:_SHOWN_CHARACTERS]
 
 
-def own_defaults(server: str) -> tuple[Mapping[str, str | int | float | bool], tuple[str, ...]]:
+def undo_own_defaults(server: str) -> tuple[Mapping[str, str | int | float | bool], tuple[str, ...]]:
     """Return fields that undo the server's own defaults, and notes on those that cannot be undone."""
     if server in ("llama.cpp", "llama-cpp-python"):
         note = "Servers of the llama.cpp family may punish repeated words by default; repeat_penalty=1.0 is sent."

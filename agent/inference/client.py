@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from agent.errors import ConfigError
 from agent.inference.capabilities import Capabilities
-from agent.inference.connection import Line
+from agent.inference.connection import ServerLine
 from agent.inference.conversation import Conversation, Read
 from agent.inference.endpoint import Endpoint
 from agent.inference.fitting import Fitting
@@ -63,9 +63,9 @@ async def ask_all(
     """
     if max_in_flight < 1:
         raise ConfigError("max_in_flight must be at least 1")
-    line = Line(deployment, limits)
+    line = ServerLine(deployment, limits)
     health = ServerHealth(limits)
-    asker = _Asker(deployment, capabilities, health, Fitting(deployment, capabilities, prompt_limit))
+    asker = _RequestAsker(deployment, capabilities, health, Fitting(deployment, capabilities, prompt_limit))
     waiting = iter(requests)
     places = slots or asyncio.Semaphore(max_in_flight)
 
@@ -86,7 +86,7 @@ async def ask_all(
     await _run_workers(max_in_flight, work)
 
 
-class _Asker:
+class _RequestAsker:
     """Asks one request in the way that its deployment and the server's capabilities require."""
 
     def __init__(
@@ -146,7 +146,7 @@ async def count_all(
     fitting = Fitting(deployment, capabilities, None)
     if not fitting.can_count:
         return
-    line = Line(deployment, limits)
+    line = ServerLine(deployment, limits)
     health = ServerHealth(limits)
     waiting = iter(prompts)
 

@@ -13,10 +13,11 @@ import ssl
 import time
 from collections.abc import Iterable
 from typing import Any, Literal
+from urllib.parse import SplitResult
 
 import httpcore
 
-from agent.inference.endpoint import Endpoint, address, bearer_token, proxy_address, trust
+from agent.inference.endpoint import Endpoint, open_trust, read_address, read_proxy, read_token
 from agent.inference.limits import HttpLimits
 
 # httpcore's debug lines name hosts and headers; neither belongs in a log.
@@ -33,7 +34,7 @@ class UnreachableServerError(Exception):
     """No connection came about: the request never left, so asking again repeats nothing.
 
     Attributes:
-        obstacle: what was in the way.
+        obstacle: the step that failed.
     """
 
     def __init__(self, obstacle: Obstacle) -> None:
@@ -69,32 +70,35 @@ class Reply:
 
     def header(self, name: bytes) -> str | None:
         """Return the first header of that lower-case name, as text."""
-        return next((value.decode("latin-1") for key, value in self._headers if key.lower() == name), None)
+        for key, value in self._headers:
+            if key.lower() == name:
+                return value.decode("latin-1")
+        return None
 
 
-class Line:
-    """Where a deployment's requests go: address, headers, token and trust, read once and shared by all workers."""
+class ServerLine:
+    """Everything that requests to a deployment share: address, headers, token and trust, read once for all workers."""
 
     def __init__(self, endpoint: Endpoint, limits: HttpLimits) -> None:
-        """Read token and trust.
+        """Read the token and the certificate authorities.
 
         Raises:
             ConfigError: the address, token file, proxy or CA bundle cannot be used.
         """
-        base = address(endpoint)
+        base = read_address(endpoint)
         self._limits = limits
-        self._tls = trust(endpoint)
-        self._proxy = proxy_address(endpoint)
+        self._tls = open_trust(endpoint)
+        self._proxy = read_proxy(endpoint)
         self._extensions: dict[str, Any] = {"timeout": {"connect": limits.connect_timeout_s}}
         self._base = httpcore.URL(base.geturl() or "/")
-        self._paths: dict[str, httpcore.URL] = {}
+        self._urls: dict[str, httpcore.URL] = {}  # by path
         self._headers = [
             (b"host", base.netloc.lower().encode("ascii")),
             (b"accept", b"application/json"),
             (b"accept-encoding", b"identity"),
             (b"user-agent", b"intramural"),
         ]
-        token = bearer_token(endpoint)
+        token = read_token(endpoint)
         if token is not None:
             self._headers.append((b"authorization", b"Bearer " + token.encode("ascii")))
 
@@ -102,19 +106,11 @@ class Line:
         """Return a connection of one worker's own; it connects when first used."""
         return ServerConnection(self)
 
-    def request(self, method: bytes, path: str, body: bytes) -> httpcore.Request:
+    def build_request(self, method: bytes, path: str, body: bytes) -> httpcore.Request:
         """Build a request for `path` below the base address, or beside its last part where it begins with "../"."""
-        url = self._paths.get(path)
+        url = self._urls.get(path)
         if url is None:
-            base = self._base
-            target = base.target.rstrip(b"/")
-            if path.startswith("../"):
-                target = target.rpartition(b"/")[0]
-                path_below = path.removeprefix("..")
-            else:
-                path_below = path
-            url = httpcore.URL(scheme=base.scheme, host=base.host, port=base.port, target=target + path_below.encode())
-            self._paths[path] = url
+            url = self._urls[path] = self._build_url(path)
         headers = self._headers
         if body:
             headers = [
@@ -124,18 +120,31 @@ class Line:
             ]
         return httpcore.Request(method, url, headers=headers, content=body, extensions=self._extensions)
 
+    def _build_url(self, path: str) -> httpcore.URL:
+        base = self._base
+        target = base.target.rstrip(b"/")
+        if path.startswith("../"):
+            path = path.removeprefix("..")
+            target = target.rpartition(b"/")[0]
+        return httpcore.URL(scheme=base.scheme, host=base.host, port=base.port, target=target + path.encode())
+
     def dial(self) -> httpcore.AsyncConnectionInterface:
         """Return an unconnected HTTP connection, direct or by the proxy."""
         if self._proxy is None:
             return httpcore.AsyncHTTPConnection(
                 self._base.origin, ssl_context=self._tls, network_backend=_Streams(self._tls)
             )
-        proxy = self._proxy
-        host = f"[{proxy.hostname}]" if proxy.hostname and ":" in proxy.hostname else proxy.hostname
+        return self._open_proxy(self._proxy).create_connection(self._base.origin)
+
+    def _open_proxy(self, proxy: SplitResult) -> httpcore.AsyncHTTPProxy:
+        host = proxy.hostname or ""
+        if ":" in host:
+            host = f"[{host}]"  # an IPv6 address
         port = f":{proxy.port}" if proxy.port else ""
-        login = None if proxy.username is None else (proxy.username, proxy.password or "")
-        pool = httpcore.AsyncHTTPProxy(f"{proxy.scheme}://{host}{port}", proxy_auth=login, ssl_context=self._tls)
-        return pool.create_connection(self._base.origin)
+        login = None
+        if proxy.username is not None:
+            login = (proxy.username, proxy.password or "")
+        return httpcore.AsyncHTTPProxy(f"{proxy.scheme}://{host}{port}", proxy_auth=login, ssl_context=self._tls)
 
     @property
     def max_reply_bytes(self) -> int:
@@ -146,7 +155,7 @@ class Line:
 class ServerConnection:
     """One HTTP connection, kept open between requests and opened again when it broke."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: ServerLine) -> None:
         self._line = line
         self._http: httpcore.AsyncConnectionInterface | None = None
         self._last_used = 0.0
@@ -155,7 +164,7 @@ class ServerConnection:
         """Send a JSON body and return the whole reply. The caller limits the time.
 
         Raises:
-            RefusedError: no connection came about.
+            UnreachableServerError: no connection came about.
             BrokenError: the connection broke; one that had gone stale was opened again first.
             TooLongError: the reply exceeds the limit of bytes.
         """
@@ -179,7 +188,7 @@ class ServerConnection:
         try:
             return await self._exchange(method, path, body)
         except BrokenError as broken:
-            # The server may close a kept connection at the moment we use it; that says nothing of the request.
+            # The server may close a kept connection at the moment we use it; that tells nothing about the request.
             if not reused or broken.mid_reply:
                 raise
             return await self._exchange(method, path, body)
@@ -188,37 +197,45 @@ class ServerConnection:
         if self._http is None:
             self._http = self._line.dial()
         mid_reply = False
-        whole = False
+        is_complete = False
         try:
-            reply = await self._http.handle_async_request(self._line.request(method, path, body))
+            reply = await self._http.handle_async_request(self._line.build_request(method, path, body))
             mid_reply = True
-            parts, size, most = [], 0, self._line.max_reply_bytes
-            async for part in reply.aiter_stream():
-                parts.append(part)
-                size += len(part)
-                if size > most:
-                    raise TooLongError
+            content = await self._read_content(reply)
             await reply.aclose()
-            whole = True
+            is_complete = True
         except (httpcore.ConnectError, httpcore.ConnectTimeout, httpcore.ProxyError) as error:
-            raise UnreachableServerError(_obstacle(error)) from None
+            raise UnreachableServerError(_name_obstacle(error)) from None
         except _BROKEN:
             raise BrokenError(mid_reply=mid_reply) from None
         finally:
-            if not whole:
+            # A connection with half a reply in it would give that half to the next request.
+            if not is_complete:
                 await self.close()
         self._last_used = time.monotonic()
-        return Reply(reply.status, reply.headers, b"".join(parts))
+        return Reply(reply.status, reply.headers, content)
+
+    async def _read_content(self, reply: httpcore.Response) -> bytes:
+        parts = []
+        size = 0
+        async for part in reply.aiter_stream():
+            parts.append(part)
+            size += len(part)
+            if size > self._line.max_reply_bytes:
+                raise TooLongError
+        return b"".join(parts)
 
 
-def _obstacle(error: Exception) -> Obstacle:
+def _name_obstacle(error: Exception) -> Obstacle:
     if isinstance(error, httpcore.ProxyError):
         return "proxy"
     if isinstance(error, httpcore.ConnectTimeout):
         return "timeout"
     if isinstance(error.__cause__, ssl.SSLError):
         return "tls"
-    return "name" if isinstance(error.__cause__, socket.gaierror) else "refused"
+    if isinstance(error.__cause__, socket.gaierror):
+        return "name"
+    return "refused"
 
 
 class _Streams(httpcore.AsyncNetworkBackend):
@@ -237,7 +254,8 @@ class _Streams(httpcore.AsyncNetworkBackend):
     ) -> httpcore.AsyncNetworkStream:
         try:
             async with asyncio.timeout(timeout):
-                return _Stream(*await asyncio.open_connection(host, port, ssl=self._tls))
+                reader, writer = await asyncio.open_connection(host, port, ssl=self._tls)
+                return _Stream(reader, writer)
         except TimeoutError as error:
             raise httpcore.ConnectTimeout from error
         except (OSError, ssl.SSLError, UnicodeError) as error:
@@ -245,7 +263,7 @@ class _Streams(httpcore.AsyncNetworkBackend):
 
 
 class _Stream(httpcore.AsyncNetworkStream):
-    """An asyncio stream pair as httpcore wants it. Attempt time limits are the caller's."""
+    """An asyncio stream pair as httpcore expects it. The caller limits the time of an attempt."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader

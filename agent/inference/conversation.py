@@ -12,7 +12,7 @@ from agent.inference.retry import (
     RETRIED_STATUSES,
     AttemptFailedError,
     ServerHealth,
-    retry_after_s,
+    read_retry_after,
 )
 from agent.inference.wire import parse_error
 from agent.vocabulary import Failure, Reason
@@ -23,11 +23,11 @@ Result_co = TypeVar("Result_co", covariant=True)
 class Read(Protocol[Result_co]):
     """Reads the body of a reply with status 200."""
 
-    def __call__(self, body: bytes, *, seconds: float) -> Result_co | Failure: ...  # noqa: D102 - the class says it
+    def __call__(self, body: bytes, *, seconds: float) -> Result_co | Failure: ...  # noqa: D102 - documented at the class
 
 
 class Conversation:
-    """What a worker needs to ask: its own connection, and what all of them know of the server."""
+    """A worker's own connection to a server, with the state of the server that all workers share."""
 
     def __init__(self, connection: ServerConnection, health: ServerHealth, limits: HttpLimits) -> None:
         self._connection = connection
@@ -35,19 +35,19 @@ class Conversation:
         self._limits = limits
 
     def deadline(self) -> float:
-        """Return until when, in the event loop's time, whatever is asked for one request may go on."""
+        """Return the time of the event loop at which all that is asked for one request must be done."""
         return asyncio.get_running_loop().time() + self._limits.total_timeout_s
 
     async def ask(
         self, path: str, body: bytes, read: Read[Result_co], deadline: float
     ) -> tuple[Result_co | Failure, int]:
-        """Return what came of it, and how many attempts left this machine."""
+        """Return the result, and how many attempts left this machine."""
         result: Result_co | Failure
         try:
             result, attempts = await self._attempt(path, body, read), 1
         except AttemptFailedError as failed:
             result, attempts = await self._ask_again(failed, path, body, read, deadline)
-        self._health.finished(result if isinstance(result, Failure) else None)
+        self._health.note_result(result if isinstance(result, Failure) else None)
         return result, attempts
 
     async def _ask_again(
@@ -65,8 +65,8 @@ class Conversation:
             if not isinstance(error, AttemptFailedError):
                 return False
             last = error
-            attempts += error.left
-            return self._health.next_wait(error, attempts)
+            attempts += error.was_sent
+            return self._health.decide_wait(error, attempts)
 
         pending: AttemptFailedError | None = failed
         try:
@@ -89,7 +89,7 @@ class Conversation:
         raise AssertionError("the loop above ends by returning or raising")
 
     async def _attempt(self, path: str, body: bytes, read: Read[Result_co]) -> Result_co | Failure:
-        """Ask once. Return a result, or a failure that asking again cannot mend.
+        """Ask once. Return a result, or a failure that another attempt cannot mend.
 
         Raises:
             AttemptFailedError: asking again may help.
@@ -100,21 +100,21 @@ class Conversation:
             async with asyncio.timeout(health.attempt_timeout_s):
                 reply = await self._connection.post(path, body)
         except TimeoutError:
-            health.silent()
+            health.note_silence()
             raise AttemptFailedError(Failure(Reason.TIMEOUT)) from None
         except UnreachableServerError:
-            health.silent()
-            raise AttemptFailedError(Failure(Reason.UNREACHABLE), left=False) from None
+            health.note_silence()
+            raise AttemptFailedError(Failure(Reason.UNREACHABLE), was_sent=False) from None
         except BrokenError as broken:
             reason = Reason.BAD_REPLY if broken.mid_reply else Reason.UNREACHABLE
             raise AttemptFailedError(Failure(reason)) from None
         except TooLongError:
             return Failure(Reason.BAD_REPLY)
-        health.replied()
+        health.note_reply()
         if reply.status == 200:
             return read(reply.body, seconds=time.perf_counter() - began)
         failure = parse_error(reply.status, reply.body)
         if reply.status in RETRIED_STATUSES and failure.reason is Reason.SERVER_ERROR:
-            wait_s = retry_after_s(reply.header(b"retry-after"), time.time())
+            wait_s = read_retry_after(reply.header(b"retry-after"), time.time())
             raise AttemptFailedError(failure, retry_after_s=wait_s)
         return failure

@@ -1,4 +1,4 @@
-"""What of a deployment this package needs to reach its server, and the secrets and trust it is reached with."""
+"""The settings by which a deployment's server is reached: address, proxy, bearer token, certificate authorities."""
 
 import os
 import re
@@ -62,48 +62,48 @@ def identify_server(endpoint: Endpoint) -> ServerKey:
     return endpoint.name, endpoint.served_model
 
 
-def address(endpoint: Endpoint) -> SplitResult:
+def read_address(endpoint: Endpoint) -> SplitResult:
     """Return the server's base address, checked, without a trailing slash.
 
     Raises:
-        ConfigError: it is no http(s) URL with a host, or holds a user, password, query or fragment.
+        ConfigError: it is not an http(s) URL with a host, or holds a user, password, query or fragment.
     """
-    return _checked(endpoint.base_url, f"deployment {endpoint.name}: base_url", with_path=True)
+    return _check_url(endpoint.base_url, f"deployment {endpoint.name}: base_url", with_path=True)
 
 
-def proxy_address(endpoint: Endpoint) -> SplitResult | None:
+def read_proxy(endpoint: Endpoint) -> SplitResult | None:
     """Return the proxy's checked address, or None for a direct connection; it may hold a user and password.
 
     Raises:
-        ConfigError: it is no http(s) URL of a host.
+        ConfigError: it is not an http(s) URL of a host.
     """
     if endpoint.proxy is None:
         return None
-    return _checked(endpoint.proxy, f"deployment {endpoint.name}: proxy", with_user=True)
+    return _check_url(endpoint.proxy, f"deployment {endpoint.name}: proxy", with_user=True)
 
 
-def _checked(url: str, what: str, *, with_user: bool = False, with_path: bool = False) -> SplitResult:
-    """Split `url`, or say what is wrong with it; the URL itself may hold a password and is not quoted."""
+def _check_url(url: str, setting: str, *, with_user: bool = False, with_path: bool = False) -> SplitResult:
+    """Return the parts of `url`. Errors name the setting and never quote the URL, which may hold a password."""
     try:
         if not _VISIBLE.fullmatch(url):
             raise ValueError
         parts = urlsplit(url.rstrip("/"))
         host = (parts.hostname or "").encode("idna").decode("ascii")
-        _ = parts.port  # raises ValueError when it is no port
+        _ = parts.port  # raises ValueError for a number that is not a port
     except (ValueError, UnicodeError):
-        raise ConfigError(f"{what} is not a URL; expected for example http://127.0.0.1:8000/v1") from None
+        raise ConfigError(f"{setting} is not a URL; expected for example http://127.0.0.1:8000/v1") from None
     if parts.scheme not in ("http", "https") or not host:
-        raise ConfigError(f"{what} needs http:// or https:// and a host, for example http://127.0.0.1:8000/v1")
+        raise ConfigError(f"{setting} needs http:// or https:// and a host, for example http://127.0.0.1:8000/v1")
     if not with_user and (parts.username is not None or parts.password is not None):
         raise ConfigError(
-            f"{what} holds a user or password", "Put a bearer token into a file and name it in token_file."
+            f"{setting} holds a user or password", "Put a bearer token into a file and name it in token_file."
         )
     if parts.query or parts.fragment or (parts.path and not with_path):
-        raise ConfigError(f"{what} has parts that do not belong there (query, fragment or path)")
+        raise ConfigError(f"{setting} has parts that do not belong there (query, fragment or path)")
     return parts
 
 
-def bearer_token(endpoint: Endpoint) -> str | None:
+def read_token(endpoint: Endpoint) -> str | None:
     """Read the bearer token. It is never logged or shown.
 
     Raises:
@@ -111,30 +111,30 @@ def bearer_token(endpoint: Endpoint) -> str | None:
     """
     if endpoint.token_file is None:
         return None
-    what = f"deployment {endpoint.name}: token_file"
+    setting = f"deployment {endpoint.name}: token_file"
     try:
         with endpoint.token_file.open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode
             if stat.S_IMODE(mode) & 0o077:
-                raise ConfigError(f"{what} is open to other users", "Run `chmod 600` on it.")
+                raise ConfigError(f"{setting} is open to other users", "Run `chmod 600` on it.")
             raw = file.read(_LONGEST_TOKEN + 1)
     except OSError as error:
-        raise ConfigError(f"{what} cannot be read ({error.strerror})") from None
+        raise ConfigError(f"{setting} cannot be read ({error.strerror})") from None
     token = raw.decode("ascii", "replace").strip()
     if len(raw) > _LONGEST_TOKEN or not _VISIBLE.fullmatch(token):
-        raise ConfigError(f"{what} must hold one bearer token: visible ASCII characters on one line")
+        raise ConfigError(f"{setting} must hold one bearer token: visible ASCII characters on one line")
     return token
 
 
-def trust(endpoint: Endpoint) -> ssl.SSLContext | None:
+def open_trust(endpoint: Endpoint) -> ssl.SSLContext | None:
     """Return the one TLS context that all of a run's connections share; None for a plain http server.
 
     Raises:
         ConfigError: the CA bundle cannot be read or holds no certificate.
     """
-    if address(endpoint).scheme == "http":
+    if read_address(endpoint).scheme == "http":
         return None
     try:
         return trusted(endpoint.ca_bundle)
-    except ConfigError as why:
-        raise ConfigError(f"deployment {endpoint.name}: {why}") from None
+    except ConfigError as error:
+        raise ConfigError(f"deployment {endpoint.name}: {error}") from None

@@ -1,4 +1,4 @@
-"""Sees to it that a prompt fits before it is asked: who counts its tokens, against which budget."""
+"""Fit a prompt before it is asked: count its tokens against a budget, and shorten it if it has too many."""
 
 import asyncio
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ from agent.inference.tokens import (
     Served,
     byte_length,
     encode_count,
+    estimate_template_tokens,
     open_tokenizer,
     read_count,
-    template_tokens,
 )
 from agent.inference.window import prompt_budget, window_of
 from agent.inference.wire import parse_object
@@ -23,10 +23,10 @@ from agent.vocabulary import ChatRequest, Failure, Message, Reason
 
 
 class Fitting:
-    """What all workers of one call know of the window and of who counts."""
+    """The window, and the means of counting, as all workers of one call share them."""
 
     def __init__(self, deployment: Endpoint, capabilities: Capabilities | None, prompt_limit: int | None) -> None:
-        """Open the tokenizer file, if it is what counts.
+        """Open the tokenizer file, if the server does not count.
 
         Raises:
             ConfigError: it cannot be used.
@@ -40,35 +40,37 @@ class Fitting:
         self._tokenizer = open_tokenizer(deployment) if self._served is None else None
 
     async def fit(self, request: ChatRequest, conversation: Conversation, deadline: float) -> Fitted | Failure:
-        """Return the request as it can be asked, or why it cannot."""
+        """Return the request as it can be asked, or the reason why it cannot."""
         budget = prompt_budget(self._window, request.max_tokens, self._prompt_limit)
         if budget is None:
             return Fitted(request)
-        template = template_tokens(request.messages, self._first_template)
+        template = estimate_template_tokens(request.messages, self._first_template)
         if not self.can_count:
-            return self._uncounted(request, budget, template)
+            return self._accept_uncounted(request, budget, template)
         return await fit(request, budget, template, lambda messages: self.count(messages, conversation, deadline))
 
     @property
     def can_count(self) -> bool:
-        """Whether anybody counts."""
+        """Whether the server or a tokenizer file counts tokens."""
         return self._served is not None or self._tokenizer is not None
 
-    def _uncounted(self, request: ChatRequest, budget: int, template: int) -> Fitted | Failure:
-        """Decide where nobody counts: a server refuses what does not fit its window, but knows of no other limit."""
+    def _accept_uncounted(self, request: ChatRequest, budget: int, template: int) -> Fitted | Failure:
+        """Decide without a count: a server refuses a prompt that does not fit its window, but knows no other limit."""
         limit = self._prompt_limit
-        above_limit = limit is not None and byte_length(request.messages) + template > limit
-        return Failure(Reason.CONTEXT_LENGTH) if above_limit or budget < 1 else Fitted(request)
+        is_above_limit = limit is not None and byte_length(request.messages) + template > limit
+        if is_above_limit or budget < 1:
+            return Failure(Reason.CONTEXT_LENGTH)
+        return Fitted(request)
 
     async def count(self, messages: Sequence[Message], conversation: Conversation, deadline: float) -> int | Failure:
-        """Count the tokens of a prompt, those of the chat template included; only where somebody can."""
+        """Count the tokens of a prompt, those of the chat template included; only if `can_count`."""
         served = self._served
-        template = template_tokens(messages, self._first_template)
+        template = estimate_template_tokens(messages, self._first_template)
         if served is None:
             assert self._tokenizer is not None
             return template + await asyncio.to_thread(self._tokenizer, messages)
 
-        def read(body: bytes, *, seconds: float) -> int | Failure:  # noqa: ARG001 - a reader is told
+        def read(body: bytes, *, seconds: float) -> int | Failure:  # noqa: ARG001 - every reader takes it
             counted = read_count(served, parse_object(body) or {}, messages)
             return Failure(Reason.BAD_REPLY, 200) if counted is None else counted
 

@@ -1,4 +1,4 @@
-"""Whether a reply names the model that was asked. Pure; keeps a digest of a server's other name, never the name.
+"""Tell whether a reply names the model that was asked. Pure; keeps a digest of a server's other name, never the name.
 
 A reply under another name may be the answer of another model. Some servers have such a name honestly (a router that
 says what it resolved an alias to), so the names that the probe met are expected for the rest of the run; a third one
@@ -7,6 +7,7 @@ means that the model was changed under it.
 
 import re
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from hashlib import sha256
 
 _DATE = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{6}|\d{4})\Z")
@@ -24,14 +25,18 @@ def same_model(asked: str, named: str) -> bool:
         return True
     if len(named) > _LONGEST_NAME:
         return False
-    name, *details = _parts(asked)
-    other_name, *other_details = _parts(named)
-    pairs = zip(details, other_details, strict=True)
-    return name == other_name and all(one == other or not (one and other) for one, other in pairs)
+    asked_name, named_name = _NameParts.read(asked), _NameParts.read(named)
+    if asked_name.name != named_name.name:
+        return False
+    return (
+        _agree(asked_name.date, named_name.date)
+        and _agree(asked_name.tag, named_name.tag)
+        and _agree(asked_name.revision, named_name.revision)
+    )
 
 
 def name_digest(name: str) -> str:
-    """Return what is kept of a name that the server chose: 16 hexadecimal digits of its SHA-256."""
+    """Return the digest that is kept of a name that the server chose: 16 hexadecimal digits of its SHA-256."""
     return sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
@@ -47,7 +52,8 @@ def name_check(other_names: Collection[str]) -> Callable[[str, object], bool]:
         nonlocal last
         if named == asked or not isinstance(named, str) or not named.strip() or (asked, named) == last:
             return True  # a server need not name it
-        if not (same_model(asked, named) or (len(named) <= _LONGEST_NAME and name_digest(named) in other_names)):
+        is_expected = len(named) <= _LONGEST_NAME and name_digest(named) in other_names
+        if not is_expected and not same_model(asked, named):
             return False
         last = (asked, named)
         return True
@@ -55,10 +61,27 @@ def name_check(other_names: Collection[str]) -> Callable[[str, object], bool]:
     return accepts
 
 
-def _parts(name: str) -> tuple[str, str, str, str]:
-    """Return name, date, tag and revision."""
-    name, _, revision = name.casefold().strip().partition("@")
-    name, _, tag = _FOLDERS.split(name.rstrip("/\\"))[-1].partition(":")
-    name = name.removesuffix(".gguf")
-    dated = _DATE.search(name)
-    return (name[: dated.start()], dated[1], tag, revision) if dated else (name, "", tag, revision)
+@dataclass(frozen=True, slots=True)
+class _NameParts:
+    """The parts of a model's name; a missing one is empty."""
+
+    name: str
+    date: str
+    tag: str
+    revision: str
+
+    @classmethod
+    def read(cls, text: str) -> "_NameParts":
+        path, _, revision = text.casefold().strip().partition("@")
+        file_name = _FOLDERS.split(path.rstrip("/\\"))[-1]
+        name, _, tag = file_name.partition(":")
+        name = name.removesuffix(".gguf")
+        dated = _DATE.search(name)
+        if dated is None:
+            return cls(name, date="", tag=tag, revision=revision)
+        return cls(name[: dated.start()], date=dated[1], tag=tag, revision=revision)
+
+
+def _agree(detail: str, detail_of_other: str) -> bool:
+    """Tell whether two details are the same, or one name has none."""
+    return detail == detail_of_other or not (detail and detail_of_other)

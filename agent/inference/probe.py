@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 from agent.errors import ConfigError, InferenceError
 from agent.inference import findings
 from agent.inference.capabilities import Capabilities, Feature, FeatureName, TokenLimitField
-from agent.inference.catalogue import Catalogue, own_defaults
-from agent.inference.connection import BrokenError, Line, Obstacle, Reply, TooLongError, UnreachableServerError
+from agent.inference.catalogue import Catalogue, undo_own_defaults
+from agent.inference.connection import BrokenError, Obstacle, Reply, ServerLine, TooLongError, UnreachableServerError
 from agent.inference.endpoint import Endpoint
-from agent.inference.findings import FEW_TOKENS, THOUGHT_TOKENS, Seen
+from agent.inference.findings import FEW_TOKENS, THOUGHT_TOKENS, ProbeReply
 from agent.inference.limits import HttpLimits
 from agent.inference.naming import name_digest, same_model
 from agent.inference.tokens import (
@@ -24,9 +24,9 @@ from agent.inference.tokens import (
     Counting,
     Served,
     encode_count,
+    infer_template_tokens,
     open_tokenizer,
     read_count,
-    template_seen,
 )
 from agent.inference.wire import encode_object, parse_error, parse_object, parse_reply
 from agent.vocabulary import Message, Reason, Response
@@ -94,7 +94,7 @@ async def _run_probe(asker: "_Asker", deployment: Endpoint) -> Capabilities:
         plainest = round_one.seven
     _refuse_unusable(deployment, plainest, round_one.stranger, catalogue)
 
-    mark = findings.stop_mark(round_one.plain.text)
+    mark = findings.choose_stop_mark(round_one.plain.text)
     one_word, stopped = await asyncio.gather(
         asker.ask(model, content=_ONE_WORD, tokens=THOUGHT_TOKENS), asker.ask_to_stop(model, mark)
     )
@@ -105,21 +105,21 @@ async def _run_probe(asker: "_Asker", deployment: Endpoint) -> Capabilities:
 
     features: dict[FeatureName, Feature] = {
         "model_list": catalogue.feature(model),
-        "model_name": findings.model_name(round_one.stranger, model in catalogue.names, names.unlisted),
-        "max_tokens": findings.token_limit(round_one.plain),
-        "max_completion_tokens": findings.token_limit(round_one.limited),
-        "temperature_zero": findings.same_at_zero(round_one.plain, round_one.again),
-        "seed": findings.seed(round_one.seven, round_one.seven_again, round_one.eight),
-        "stop": findings.stop_sequence(stopped, mark, round_one.plain.text),
-        "n": findings.several(round_one.two),
-        "logprobs": findings.logprobs(round_one.logprobs),
-        "json_schema": findings.json_schema(round_one.shaped),
-        "usage": findings.usage(round_one.plain),
-        "reasoning": findings.reasoning(answers, one_word, marked=deployment.reasoning),
+        "model_name": findings.examine_model_name(round_one.stranger, model in catalogue.names, names.unlisted),
+        "max_tokens": findings.examine_token_limit(round_one.plain),
+        "max_completion_tokens": findings.examine_token_limit(round_one.limited),
+        "temperature_zero": findings.compare_at_zero(round_one.plain, round_one.again),
+        "seed": findings.examine_seeds(round_one.seven, round_one.seven_again, round_one.eight),
+        "stop": findings.examine_stop_sequence(stopped, mark, round_one.plain.text),
+        "n": findings.examine_several(round_one.two),
+        "logprobs": findings.examine_logprobs(round_one.logprobs),
+        "json_schema": findings.examine_json_schema(round_one.shaped),
+        "usage": findings.examine_usage(round_one.plain),
+        "reasoning": findings.examine_reasoning(answers, one_word, marked=deployment.reasoning),
     }
     limit_field = _settle_limit_field(asker.limit_field, features)
     server = catalogue.server or round_one.plain.server
-    extra_body, notes = own_defaults(server)
+    extra_body, notes = undo_own_defaults(server)
     if catalogue.refused_token:
         notes = (*notes, "The server refuses to list its models with this token.")
     thinks_inline = findings.thinks_inline(answers)
@@ -170,7 +170,7 @@ class _OtherNames:
     unlisted: bool
 
 
-def _collect_other_names(deployment: Endpoint, answers: Sequence[Seen], catalogue: Catalogue) -> _OtherNames:
+def _collect_other_names(deployment: Endpoint, answers: Sequence[ProbeReply], catalogue: Catalogue) -> _OtherNames:
     """Collect the names under which replies came, other than the model's.
 
     Raises:
@@ -204,23 +204,23 @@ def _settle_limit_field(asked_with: TokenLimitField, features: dict[FeatureName,
 class _FirstRound(NamedTuple):
     """The replies to all questions that need no answer to another."""
 
-    listed: Seen
-    plain: Seen
-    again: Seen  # the plain question once more
-    seven: Seen  # with seed 7
-    seven_again: Seen
-    eight: Seen  # with seed 8
-    limited: Seen  # by both names of the limit, max_completion_tokens the lower
-    logprobs: Seen
-    two: Seen  # n = 2
-    shaped: Seen  # held to a JSON schema
-    stranger: Seen  # for a model that does not exist
-    props: Seen  # llama.cpp's own page of settings
-    counted_as_vllm: Seen  # how many tokens the plain question has
-    counted_as_llama: Seen
+    listed: ProbeReply
+    plain: ProbeReply
+    again: ProbeReply  # the plain question once more
+    seven: ProbeReply  # with seed 7
+    seven_again: ProbeReply
+    eight: ProbeReply  # with seed 8
+    limited: ProbeReply  # by both names of the limit, max_completion_tokens the lower
+    logprobs: ProbeReply
+    two: ProbeReply  # n = 2
+    shaped: ProbeReply  # held to a JSON schema
+    stranger: ProbeReply  # for a model that does not exist
+    props: ProbeReply  # llama.cpp's own page of settings
+    counted_as_vllm: ProbeReply  # how many tokens the plain question has
+    counted_as_llama: ProbeReply
 
     @property
-    def asked_for_model(self) -> tuple[Seen, ...]:
+    def asked_for_model(self) -> tuple[ProbeReply, ...]:
         """The replies that should be the model's own."""
         return self[1:-4]
 
@@ -264,7 +264,7 @@ def _choose_counting(deployment: Endpoint, round_one: _FirstRound) -> tuple[Coun
         return None, UNSEEN_TEMPLATE_TOKENS
     if reported is None:
         return "tokenizer_file", UNSEEN_TEMPLATE_TOKENS
-    file_template = template_seen("tokenizer_file", count(_COUNTED), reported)
+    file_template = infer_template_tokens("tokenizer_file", count(_COUNTED), reported)
     if file_template is None:
         raise ConfigError(
             f"deployment {deployment.name}: tokenizer_file counts other tokens than the server reports for the same"
@@ -276,15 +276,15 @@ def _choose_counting(deployment: Endpoint, round_one: _FirstRound) -> tuple[Coun
 
 def _count_by_server(round_one: _FirstRound, reported: int) -> Iterator[tuple[Served, int]]:
     """Yield the servers' ways to count that agree with the tokens reported, with the template's tokens."""
-    replies: tuple[tuple[Served, Seen], ...] = (
+    replies: tuple[tuple[Served, ProbeReply], ...] = (
         ("vllm", round_one.counted_as_vllm),
         ("llama.cpp", round_one.counted_as_llama),
     )
-    for counting, seen in replies:
-        counted = read_count(counting, seen.reply, _COUNTED) if seen.status == 200 else None
+    for counting, reply in replies:
+        counted = read_count(counting, reply.fields, _COUNTED) if reply.status == 200 else None
         if counted is None:
             continue
-        template = template_seen(counting, counted, reported)
+        template = infer_template_tokens(counting, counted, reported)
         if template is not None:
             yield counting, template
 
@@ -293,7 +293,7 @@ class _Asker:
     """Asks each question on a connection of its own, so that all of a round are under way at once."""
 
     def __init__(self, deployment: Endpoint, limits: HttpLimits) -> None:
-        self._line = Line(deployment, limits)
+        self._line = ServerLine(deployment, limits)
         self._limits = limits
         self._idle = [self._line.open()]
         self.limit_field: TokenLimitField = "max_tokens"
@@ -302,14 +302,14 @@ class _Asker:
         for connection in self._idle:
             await connection.close()
 
-    async def get(self, path: str, most_s: float = math.inf) -> Seen:
+    async def get(self, path: str, most_s: float = math.inf) -> ProbeReply:
         return await self._exchange(path, most_s=most_s)
 
-    async def count(self, counting: Served, model: str) -> Seen:
+    async def count(self, counting: Served, model: str) -> ProbeReply:
         """Ask for the tokens of the plain question."""
         return await self._exchange(TOKENIZE, encode_count(counting, model, _COUNTED), most_s=_ASIDE_S)
 
-    async def ask(self, model: str, content: str = _COUNT, tokens: int = FEW_TOKENS, **fields: Any) -> Seen:
+    async def ask(self, model: str, content: str = _COUNT, tokens: int = FEW_TOKENS, **fields: Any) -> ProbeReply:
         body = {
             "model": model,
             "messages": [{"role": "user", "content": content}],
@@ -319,22 +319,22 @@ class _Asker:
         }
         return await self._exchange("/chat/completions", encode_object(body), model)
 
-    async def ask_to_stop(self, model: str, mark: str) -> Seen | None:
+    async def ask_to_stop(self, model: str, mark: str) -> ProbeReply | None:
         """Ask the plain question with a stop sequence; None when there is none to ask with."""
         return await self.ask(model, stop=[mark]) if mark else None
 
-    async def ask_patiently(self, model: str) -> Seen:
+    async def ask_patiently(self, model: str) -> ProbeReply:
         """Ask the plain question until it is answered, or fails for a reason that waiting does not mend."""
         for wait_s in _PATIENCE_S:
             await asyncio.sleep(wait_s)
-            seen = await self.ask(model)
-            if not seen.passing:
+            reply = await self.ask(model)
+            if not reply.passing:
                 break
-        return seen
+        return reply
 
     async def _exchange(
         self, path: str, body: bytes | None = None, asked_model: str = "", most_s: float = math.inf
-    ) -> Seen:
+    ) -> ProbeReply:
         """Send one question on an idle connection, or on a new one, and read the reply."""
         connection = self._idle.pop() if self._idle else self._line.open()
         try:
@@ -343,22 +343,22 @@ class _Asker:
                     reply = await connection.get(path)
                 else:
                     reply = await connection.post(path, body)
-        except UnreachableServerError as refused:
-            return Seen(None, {}, None, obstacle=refused.obstacle)
+        except UnreachableServerError as error:
+            return ProbeReply(None, {}, None, obstacle=error.obstacle)
         except TimeoutError:
-            return Seen(None, {}, None, hung=True)
+            return ProbeReply(None, {}, None, hung=True)
         except (BrokenError, TooLongError):
-            return Seen(None, {}, None)
+            return ProbeReply(None, {}, None)
         finally:
             self._idle.append(connection)
         return _read_reply(reply, asked_model)
 
 
-def _read_reply(reply: Reply, asked_model: str) -> Seen:
+def _read_reply(reply: Reply, asked_model: str) -> ProbeReply:
     parsed = parse_reply(reply.body) if reply.status == 200 else parse_error(reply.status, reply.body)
     fields = parse_object(reply.body) or {}
     response = parsed if isinstance(parsed, Response) else None
-    return Seen(
+    return ProbeReply(
         reply.status,
         fields,
         response=response,
@@ -367,7 +367,7 @@ def _read_reply(reply: Reply, asked_model: str) -> Seen:
     )
 
 
-def _refuse_unusable(deployment: Endpoint, plain: Seen, stranger: Seen, catalogue: Catalogue) -> None:
+def _refuse_unusable(deployment: Endpoint, plain: ProbeReply, stranger: ProbeReply, catalogue: Catalogue) -> None:
     """Raise when the plainest question was not answered, or the answer may come from another model."""
     who = f"deployment {deployment.name}: the server"
     if plain.obstacle is not None:

@@ -1,4 +1,4 @@
-"""When to ask again, how long to wait, and when to stop asking: the decisions, without the asking."""
+"""Decide when to ask again, how long to wait, and when to stop asking. The requests themselves are sent elsewhere."""
 
 import random
 import time
@@ -20,24 +20,24 @@ class AttemptFailedError(Exception):
     """One attempt brought no response, and another may do better.
 
     Attributes:
-        failure: what the request ends with unless another attempt does better.
-        left: the request left this machine; False for a refused connection.
+        failure: the result of the request unless another attempt does better.
+        was_sent: the request left this machine; False for a refused connection.
         retry_after_s: seconds the server asked us to wait, if it did.
     """
 
-    def __init__(self, failure: Failure, *, left: bool = True, retry_after_s: float | None = None) -> None:
+    def __init__(self, failure: Failure, *, was_sent: bool = True, retry_after_s: float | None = None) -> None:
         super().__init__(failure.reason)
         self.failure = failure
-        self.left = left
+        self.was_sent = was_sent
         self.retry_after_s = retry_after_s
 
 
 class ServerHealth:
-    """What all workers of one conversation know of their server.
+    """The state of a server as all workers of one call share it.
 
     Two things end patience. Silence: connections refused or requests timing out for `outage_grace_s`, with no
-    reply at all, and the server is given up. Failing: twenty requests in a row that failed for good with all
-    their attempts, and until one succeeds each of the rest gets a single attempt; a block of prompts that a server
+    reply at all, and the server is given up. Failing: after twenty requests in a row that failed for good with all
+    their attempts, each further request gets a single attempt until one succeeds; a block of prompts that a server
     cannot digest is passed quickly, and a broken server does not hold a run for hours.
     """
 
@@ -56,14 +56,14 @@ class ServerHealth:
         limits = self._limits
         return limits.attempt_timeout_s if self.answered_once else limits.first_attempt_timeout_s
 
-    def replied(self) -> None:
-        """A complete reply came, of whatever status."""
+    def note_reply(self) -> None:
+        """Note a complete reply, of any status."""
         self.answered_once = True
         self._silent_since = None
         self._silent_attempts = 0
 
-    def silent(self) -> None:
-        """A connection was refused, or an attempt timed out."""
+    def note_silence(self) -> None:
+        """Note a refused connection, or an attempt that timed out."""
         now = self._clock()
         if self._silent_since is None:
             self._silent_since = now
@@ -72,22 +72,25 @@ class ServerHealth:
         if grace_over and self._silent_attempts >= _SILENT_ATTEMPTS:
             self.given_up = True
 
-    def finished(self, result: Failure | None) -> None:
-        """A request ended, with this failure or (None) with a response."""
+    def note_result(self, result: Failure | None) -> None:
+        """Note the end of a request, with this failure or (None) with a response."""
         served = result is None or result.reason in (Reason.CONTEXT_LENGTH, Reason.CONTENT_FILTER)
         self._failed_in_a_row = 0 if served else self._failed_in_a_row + 1
 
-    def next_wait(self, failed: AttemptFailedError, attempts: int) -> float | bool:
+    def decide_wait(self, failed: AttemptFailedError, attempts: int) -> float | bool:
         """Decide after a failed attempt: seconds to wait, True for the usual growing wait, False to stop.
 
         `attempts` counts those of this request that left the machine.
         """
         if self.given_up:
             return False
-        if not failed.left:
-            return random.uniform(0.5, 1.0) * min(2.0, self._limits.outage_grace_s / 15)  # noqa: S311 - jitter
-        most = self._limits.max_attempts if self._failed_in_a_row < _FAILED_IN_A_ROW else 1
-        if attempts >= most:
+        if not failed.was_sent:
+            longest_wait_s = min(2.0, self._limits.outage_grace_s / 15)  # fifteen waits fit into the grace time
+            return random.uniform(0.5, 1.0) * longest_wait_s  # noqa: S311 - jitter
+        max_attempts = self._limits.max_attempts
+        if self._failed_in_a_row >= _FAILED_IN_A_ROW:
+            max_attempts = 1
+        if attempts >= max_attempts:
             return False
         if failed.retry_after_s is None:
             return True
@@ -95,8 +98,8 @@ class ServerHealth:
         return min(wait, self._limits.retry_wait_max_s)
 
 
-def retry_after_s(header: str | None, now: float) -> float | None:
-    """Read a `Retry-After` header: seconds, or an HTTP date. None when there is none or it cannot be read.
+def read_retry_after(header: str | None, now: float) -> float | None:
+    """Read a `Retry-After` header: seconds, or an HTTP date. None when it is missing or cannot be read.
 
     Args:
         header: its value.

@@ -5,11 +5,16 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+import pytest
+
 from agent.catalog.deployments import Deployment
+from agent.errors import InferenceError
 from agent.inference.capabilities import Capabilities
 from agent.inference.client import ask_all
 from agent.inference.limits import HttpLimits
+from agent.inference.probe import probe
 from agent.vocabulary import ChatRequest, Failure, Message, Reason, Response
+from tests.agent.fault_server import FaultServer
 
 QUICK = HttpLimits(
     connect_timeout_s=2,
@@ -20,6 +25,7 @@ QUICK = HttpLimits(
     outage_grace_s=2,
     retry_wait_max_s=0.2,
 )
+PATIENT = replace(QUICK, first_attempt_timeout_s=8)
 
 
 def deployment(url: str, model: str = "test-model") -> Deployment:
@@ -79,3 +85,15 @@ def ask_one(
 ) -> Response | Failure:
     (result,) = ask(where, [prompt], **options).results.values()
     return result
+
+
+def probe_server(server: FaultServer, model: str = "test-model", **fields: object) -> Capabilities:
+    """Probe a server as a deployment with these fields."""
+    return asyncio.run(probe(replace(deployment(server.url, model), **fields), PATIENT))
+
+
+def expect_refusal(server: FaultServer, model: str = "test-model") -> InferenceError:
+    """Probe a server that the probe must refuse; return the error."""
+    with pytest.raises(InferenceError) as caught:
+        probe_server(server, model)
+    return caught.value

@@ -10,86 +10,17 @@ import time
 import urllib.error
 import urllib.request
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from agent.errors import ConfigError
-from agent.inference.baseline_rules import RULES, answer, read_prompt
+from agent.inference.baseline_rules import RULES
 from agent.inference.baselines import BASELINES, MOST_TOKENS, baselines, serve
 from agent.inference.probe import probe
 from agent.vocabulary import ChatRequest, Failure, Message, Reason, Response, Shortenable
 from tests.agent.inference.asking import ask, deployment
-
-CHOICE = """Answer with one letter.
-
-Question: A child drinks milk and then has abdominal pain. Lactase is missing. What is wrong?
-A. Coeliac disease
-B. Missing lactase
-C. Appendicitis with pain
-Answer:"""
-SENTENCES = """Output CORRECT, or the sentence ID and the corrected sentence.
-
-Clinical Note: 0 A man has had fever and cough for two days.
-1 The cough is dry and the fever is high.
-2 He is given insulin glargine.
-
-Answer:"""
-QUANTITY = """Compute the requested value from the note.
-
-Patient note: A man of 54 years. His weight is 70.5 kg. Creatinine is 1.2 mg/dL.
-Question: What is the creatinine?
-Answer with the calculated quantity only:"""
-TEXT = """Summarise the conversation about the knee.
-
-Conversation: [doctor] good morning. How is the weather?
-[patient] my knee hurts since monday.
-
-Summary:"""
-
-
-@pytest.mark.parametrize(
-    ("prompt", "task"), [(CHOICE, "choice"), (SENTENCES, "sentence"), (QUANTITY, "quantity"), (TEXT, "text")]
-)
-def test_a_prompt_is_known_by_its_form(prompt, task):
-    assert read_prompt(prompt).task == task
-
-
-@pytest.mark.parametrize(
-    ("model", "expected"),
-    [
-        ("baseline/first-choice", ["A", "CORRECT", "54", "[doctor] good morning."]),
-        ("baseline/retrieval", ["B", "2 He is given insulin glargine.", "1.2"]),
-        ("baseline/lead", ["C", "0 A man has had fever and cough for two days.", "54"]),
-    ],
-)
-def test_each_rule_answers_in_the_form_asked_for(model, expected):
-    assert [answer(model, prompt) for prompt in (CHOICE, SENTENCES, QUANTITY, TEXT)][: len(expected)] == expected
-
-
-def test_a_list_in_a_note_is_no_choice():
-    prompt = "Summarise.\nPlan:\nA. rest\nThe patient P. agrees.\nSummary:"
-    assert read_prompt(prompt).task == "text"
-
-
-def test_the_last_options_count_when_examples_come_first():
-    prompt = "Pick.\nQuestion: one\nA. x\nB. y\nAnswer: A\n\nQuestion: two\nA. u\nB. v\nC. w\nAnswer:"
-    assert read_prompt(prompt).options == ("u", "v", "w")
-
-
-@settings(deadline=None)
-@given(st.text(), st.sampled_from(sorted(RULES)), st.none() | st.integers())
-def test_any_prompt_gets_the_same_answer_twice(prompt, model, seed):
-    assert answer(model, prompt, seed=seed) == answer(model, prompt, seed=seed)
-
-
-def test_random_draws_every_option_about_as_often():
-    drawn = [answer("baseline/random", CHOICE, seed=seed) for seed in range(300)]
-    assert set(drawn) == {"A", "B", "C"}
-    assert min(drawn.count(letter) for letter in "ABC") > 60
+from tests.agent.inference.baseline_prompts import CHOICE, TEXT
 
 
 def test_rules_and_server_name_the_same_models():
@@ -247,36 +178,3 @@ def test_a_port_that_is_taken_is_said(url):
     result = CliRunner().invoke(baselines, ["serve", "--port", url.rsplit(":", 1)[1].removesuffix("/v1")])
     assert isinstance(result.exception, ConfigError)
     assert "cannot listen" in str(result.exception)
-
-
-def test_ctrl_c_leaves_a_run_at_once_and_quietly(tmp_path: Path):
-    """A real process that asks a server that hangs, interrupted as from a keyboard."""
-    script = tmp_path / "asks.py"
-    script.write_text(
-        "import signal\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background\n"
-        "from tests.agent.fault_server import FaultServer, Hang, always\n"
-        "from tests.agent.inference.asking import ask\n"
-        "from agent.inference.limits import HttpLimits\n"
-        "with FaultServer(fault=always(Hang())) as server:\n"
-        "    print('asking', flush=True)\n"
-        "    try:\n"
-        "        ask(server.url, [f'Question {i}?' for i in range(50)], max_in_flight=20, limits=HttpLimits())\n"
-        "    except KeyboardInterrupt:\n"
-        "        print('left', flush=True)\n"
-    )
-    root = Path(__file__).parents[3]
-    process = subprocess.Popen(
-        [sys.executable, "-W", "default", str(script)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=root,
-        env={"PYTHONPATH": str(root), "PATH": ""},
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "asking\n"
-    time.sleep(1.0)
-    process.send_signal(signal.SIGINT)
-    out, errors = process.communicate(timeout=15)
-    assert (out, errors, process.returncode) == ("left\n", "", 0)

@@ -5,12 +5,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.inference.limits import HttpLimits
-from agent.inference.retry import AttemptFailedError, ServerHealth, retry_after_s
+from agent.inference.retry import AttemptFailedError, ServerHealth, read_retry_after
 from agent.vocabulary import Failure, Reason
 
 LIMITS = HttpLimits(max_attempts=3, outage_grace_s=60, retry_wait_max_s=30)
 ERROR = AttemptFailedError(Failure(Reason.SERVER_ERROR, 500))
-REFUSED = AttemptFailedError(Failure(Reason.UNREACHABLE), left=False)
+REFUSED = AttemptFailedError(Failure(Reason.UNREACHABLE), was_sent=False)
 
 
 class Clock:
@@ -36,13 +36,13 @@ class Clock:
     ],
 )
 def test_retry_after_is_read_as_seconds_or_date(header, seconds):
-    assert retry_after_s(header, now=1000.0) == seconds
+    assert read_retry_after(header, now=1000.0) == seconds
 
 
 @settings(deadline=None)
 @given(st.text())
 def test_no_retry_after_breaks_the_client(header):
-    wait = retry_after_s(header, now=1000.0)
+    wait = read_retry_after(header, now=1000.0)
     assert wait is None or wait >= 0
 
 
@@ -50,36 +50,36 @@ def test_no_retry_after_breaks_the_client(header):
 @given(st.floats(0, 1e12))
 def test_no_server_makes_us_wait_longer_than_the_limit(seconds):
     failed = AttemptFailedError(Failure(Reason.SERVER_ERROR, 429), retry_after_s=seconds)
-    assert 0 <= ServerHealth(LIMITS).next_wait(failed, 1) <= 30
+    assert 0 <= ServerHealth(LIMITS).decide_wait(failed, 1) <= 30
 
 
 def test_attempts_are_limited_but_refused_connections_are_not_attempts():
     health = ServerHealth(LIMITS)
-    assert [health.next_wait(ERROR, n) for n in (1, 2, 3)] == [True, True, False]
-    assert 0 < health.next_wait(REFUSED, 0) <= 2
+    assert [health.decide_wait(ERROR, n) for n in (1, 2, 3)] == [True, True, False]
+    assert 0 < health.decide_wait(REFUSED, 0) <= 2
 
 
 def test_silence_ends_patience_only_after_the_grace_time():
     clock = Clock()
     health = ServerHealth(LIMITS, clock)
     for _ in range(30):
-        health.silent()
+        health.note_silence()
     clock.now += 59
-    health.silent()
+    health.note_silence()
     assert not health.given_up
     clock.now += 1
-    health.silent()
+    health.note_silence()
     assert health.given_up
-    assert health.next_wait(REFUSED, 0) is False
+    assert health.decide_wait(REFUSED, 0) is False
 
 
 def test_any_reply_breaks_the_silence():
     clock = Clock()
     health = ServerHealth(LIMITS, clock)
     for _ in range(30):
-        health.silent()
+        health.note_silence()
         clock.now += 30
-        health.replied()
+        health.note_reply()
     assert not health.given_up
 
 
@@ -87,7 +87,7 @@ def test_a_few_long_time_outs_are_not_yet_an_outage():
     clock = Clock()
     health = ServerHealth(LIMITS, clock)
     for _ in range(9):
-        health.silent()
+        health.note_silence()
         clock.now += 120
     assert not health.given_up
 
@@ -95,21 +95,21 @@ def test_a_few_long_time_outs_are_not_yet_an_outage():
 def test_after_twenty_failures_in_a_row_each_request_gets_one_attempt_until_one_succeeds():
     health = ServerHealth(LIMITS)
     for _ in range(20):
-        health.finished(Failure(Reason.SERVER_ERROR, 500))
-    assert health.next_wait(ERROR, 1) is False
-    health.finished(None)
-    assert health.next_wait(ERROR, 1) is True
+        health.note_result(Failure(Reason.SERVER_ERROR, 500))
+    assert health.decide_wait(ERROR, 1) is False
+    health.note_result(None)
+    assert health.decide_wait(ERROR, 1) is True
 
 
 def test_prompts_that_do_not_fit_say_nothing_against_the_server():
     health = ServerHealth(LIMITS)
     for _ in range(50):
-        health.finished(Failure(Reason.CONTEXT_LENGTH, 400))
-    assert health.next_wait(ERROR, 1) is True
+        health.note_result(Failure(Reason.CONTEXT_LENGTH, 400))
+    assert health.decide_wait(ERROR, 1) is True
 
 
 def test_only_the_first_answer_may_take_its_time():
     health = ServerHealth(HttpLimits(first_attempt_timeout_s=300, attempt_timeout_s=120))
     assert health.attempt_timeout_s == 300
-    health.replied()
+    health.note_reply()
     assert health.attempt_timeout_s == 120
