@@ -19,7 +19,7 @@ from agent.redaction.engine import Engine
 from agent.redaction.files import rows, streaming
 from agent.redaction.files.rows import RowTally, RowTask, redact_rows
 from agent.redaction.files.streaming import WorkerPool, lines_of, redact_stream, split_portions
-from agent.redaction.files.worker import EngineChoice, read_frame, write_frame
+from agent.redaction.files.worker import EngineChoice
 
 TASK = RowTask(("text",), spans=True)
 POLICIES = Path(__file__).parents[4] / "policies/redaction"
@@ -62,17 +62,6 @@ def test_portions_hold_every_line_once_in_order_and_empty_ones_never(lines: list
         assert portion.first == first
         assert portion.lines
         first += len(portion.lines)
-
-
-@given(st.lists(st.binary(max_size=50).map(lambda row: row.replace(b"\n", b"")), max_size=8), st.text())
-def test_a_frame_is_read_as_it_was_written_and_a_broken_one_not_at_all(lines: list[bytes], word: str):
-    stream = io.BytesIO()
-    write_frame(stream, {"word": word}, lines)
-    whole = stream.getvalue()
-    frame = read_frame(io.BytesIO(whole))
-    assert frame is not None
-    assert (frame[0]["word"], frame[1]) == (word, lines)
-    assert read_frame(io.BytesIO(whole[:-1])) is None
 
 
 def test_a_line_longer_than_any_is_withheld_without_being_held(engine: Engine, monkeypatch: pytest.MonkeyPatch):

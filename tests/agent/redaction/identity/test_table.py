@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.redaction.deadline import Deadline
-from agent.redaction.identity.known_names import differs_by_one_error
 from agent.redaction.identity.table import KnownValues, search_known_values
 from agent.redaction.rules.en import everyday
+from tests.agent.redaction.identity.typing_errors import mistype
 
 
 def covered(text: str, *values: tuple[str, str]) -> str:
@@ -135,38 +135,6 @@ def test_what_only_resembles_a_known_value_stays(entity: str, value: str, text: 
     assert covered(text, (entity, value)) == text
 
 
-def mistyped(word: str, place: int, letter: str, kind: str) -> str:
-    match kind:
-        case "more":
-            return word[:place] + letter + word[place:]
-        case "less":
-            return word[:place] + word[place + 1 :]
-        case "other":
-            return word[:place] + letter + word[place + 1 :]
-        case _:
-            return word[:place] + word[place : place + 2][::-1] + word[place + 2 :]
-
-
-WORDS = st.text("abc", min_size=1, max_size=6)
-
-
-@given(WORDS, st.integers(0, 5), st.sampled_from("abc"), st.sampled_from(["more", "less", "other", "exchanged"]))
-def test_one_typing_error_is_one_letter_or_two_exchanged(word: str, place: int, letter: str, kind: str):
-    other = mistyped(word, min(place, len(word) - 1), letter, kind)
-    assert differs_by_one_error(other, word) == differs_by_one_error(word, other) == (other != word)
-
-
-@given(WORDS, WORDS)
-def test_two_words_further_apart_are_two_words(word: str, other: str):
-    reachable = {
-        mistyped(word, place, letter, kind)
-        for place in range(len(word) + 1)
-        for letter in "abc"
-        for kind in ("more", "less", "other", "exchanged")
-    }
-    assert differs_by_one_error(word, other) == (other in reachable - {word})
-
-
 @given(
     st.sampled_from(
         ["Margaret Ann Holloway", "Jan van der Westhuizen", "Anna-Maria O'Donoghue", "Xochitl Wrzesniewski"]
@@ -177,7 +145,7 @@ def test_two_words_further_apart_are_two_words(word: str, other: str):
 )
 def test_a_family_name_with_any_one_typing_error_is_gone(name: str, place: int, letter: str, kind: str):
     family = max(name.replace("'", " ").replace("-", " ").split(), key=len)
-    wrong = mistyped(family, place % len(family), letter, kind)
+    wrong = mistype(family, place % len(family), letter, kind)
     assert covered(f"so {wrong} has gout", ("NAME", name)) == f"so {'#' * len(wrong)} has gout"
 
 

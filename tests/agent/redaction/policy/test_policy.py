@@ -10,7 +10,7 @@ from agent.errors import RedactionError
 from agent.io.packaged import shipped
 from agent.redaction.deadline import Deadline
 from agent.redaction.engine import Engine, open_engine
-from agent.redaction.policy.policy import RedactionPolicy, load_policy, choose_policy
+from agent.redaction.policy.policy import RedactionPolicy, choose_policy, load_policy
 from agent.redaction.policy.site_patterns import Phrases, check_pattern
 from agent.redaction.redacted import Withheld
 
