@@ -34,8 +34,8 @@ class BertScoreComparison:
     rules: Scoring
 
 
-def comparison(answer: str, instance: Instance, rules: Scoring) -> BertScoreComparison:
-    """Return what is compared: by HELM's rules every reference, and each text without an outer brace."""
+def build_comparison(answer: str, instance: Instance, rules: Scoring) -> BertScoreComparison:
+    """Return the texts to compare: by HELM's rules every reference, and each text without an outer brace."""
     if rules == "helm":
         return BertScoreComparison(
             _unbraced(answer.strip()), tuple(_unbraced(one.text) for one in instance.references), rules
@@ -116,7 +116,7 @@ def _load_encoder(encoder: EncoderFolder, threads: int) -> "Encoder":
 
 def _not_measured(rules: Scoring, answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
     """Return that the answer has yet to be measured: one answer alone is never sent through an encoder."""
-    return Unscored(Reason.NOT_MEASURED if comparison(answer, instance, rules).golds else Reason.NO_REFERENCE)
+    return Unscored(Reason.NOT_MEASURED if build_comparison(answer, instance, rules).golds else Reason.NO_REFERENCE)
 
 
 def _metric(name: str, display_name: str, doc: str) -> MetricSpec:

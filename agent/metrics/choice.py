@@ -23,7 +23,7 @@ B?". An unsure answer is still an answer ("I'd say B, but I'm not sure").
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
@@ -89,14 +89,14 @@ _ADVERB = (
     r"(?:(?:also|clearly|therefore|thus|indeed|likely|most\slikely|probably|definitely|certainly|the|single)\s){0,4}"
 )
 _RIGHT = r"(?:correct|right|best|most\s(?:likely|appropriate|suitable|accurate))"
-_THING = (
+_NOUN_OF_CHOICE = (
     r"(?:answer|option|choice|diagnosis|response|conclusion|explanation|(?:next\s)?step|treatment|test|management"
     r"|therapy|drug)"
 )
 _STOP = r"\s?(?:[.,;!)](?!\w)|$|\n)|\s(?:because|since|as|given|due)\b"
 _IS_RIGHT = re.compile(
     rf"\s(is|are|would\sbe|must\sbe)\s{_ADVERB}(?:{_RIGHT}(?={_STOP})"
-    rf"|(?:{_RIGHT}\s)?{_THING}(?={_STOP}|\s(?:here|for|in|of|to)\b))",
+    rf"|(?:{_RIGHT}\s)?{_NOUN_OF_CHOICE}(?={_STOP}|\s(?:here|for|in|of|to)\b))",
     re.IGNORECASE,
 )
 _CUES = (_FINAL, _STATED, _STATED_ELSEWHERE, _CHOSEN, _IS_RIGHT)
@@ -123,8 +123,8 @@ _MARKUP = re.compile(r"~~[^~]{0,500}~~|[*`$~✓✔✅☑]+|\\[()\[\]]|__+|^#+ ?|
 _MARKS_ELSEWHERE = str.maketrans({"。": ". ", "、": ", "})
 
 
-class _Named(NamedTuple):
-    """An option, and where in the answer its naming ends."""
+class _Mention(NamedTuple):
+    """An option that the answer names, and where in the answer its naming ends."""
 
     option: int
     end: int
@@ -152,213 +152,277 @@ class _Reader:
         self._reach = 2 * max(map(len, options), default=0) + 100  # characters that may hold an option's text
 
     def read(self, answer: str) -> int | None:
-        text = _without_markup(answer)
-        if any(len(list(islice(cue.finditer(text), _MOST + 1))) > _MOST for cue in _CUES):
+        """Return the option that the first source with a mention names, if it names one only and keeps to it."""
+        text = _remove_markup(answer)
+        if any(_holds_more_than(_MOST, cue, text) for cue in _CUES):
             return None
-        sources = (self._whole, self._final, self._stated, self._edges, self._first_words)
+        sources = (
+            self._read_whole,
+            self._read_final_answers,
+            self._read_stated_answers,
+            self._read_edge_lines,
+            self._read_first_words,
+        )
         for source in sources:
-            named = list(source(text))
-            if named:
-                alone = len({option for option, _ in named}) == 1
-                return named[0].option if alone and not is_taken_back(text, max(end for _, end in named)) else None
+            mentions = list(source(text))
+            if mentions:
+                return _choose_only(mentions, text)
         return None
 
-    def _whole(self, text: str) -> Iterator[_Named]:
+    def _read_whole(self, text: str) -> Iterator[_Mention]:
         bare = _BARE.fullmatch(text)
-        yield from self._letter(bare[1], len(text)) if bare else self._of_text(plain_words(text), len(text))
+        if bare:
+            return self._name_letter(bare[1], len(text))
+        return self._name_text(plain_words(text), len(text))
 
-    def _final(self, text: str) -> Iterator[_Named]:
-        return self._after(_FINAL, text)
+    def _read_final_answers(self, text: str) -> Iterator[_Mention]:
+        return self._read_after(_FINAL, text)
 
-    def _stated(self, text: str) -> Iterator[_Named]:
-        yield from self._after(_STATED, text)
-        yield from self._after(_STATED_ELSEWHERE, text)
-        yield from self._after(_CHOSEN, text)
-        yield from self._called_right(text)
+    def _read_stated_answers(self, text: str) -> Iterator[_Mention]:
+        yield from self._read_after(_STATED, text)
+        yield from self._read_after(_STATED_ELSEWHERE, text)
+        yield from self._read_after(_CHOSEN, text)
+        yield from self._read_called_right(text)
 
-    def _edges(self, text: str) -> Iterator[_Named]:
+    def _read_edge_lines(self, text: str) -> Iterator[_Mention]:
+        """Read the first and the last line; every line, unless these two hold no more than a letter."""
         lines = list(re.finditer(r"[^\n]+", text))
-        edges = (lines[0], lines[-1]) if lines else ()
-        named = [(line, name) for line in edges for name in self._line(line[0], line.start())]
-        if all(_BARE.fullmatch(line[0]) for line, _ in named):
-            return iter([name for _, name in named])
-        return (name for line in lines for name in self._line(line[0], line.start()))
+        if not lines:
+            return
+        mentions: list[_Mention] = []
+        is_letter_alone = True
+        for line in (lines[0], lines[-1]):
+            mentions_of_line = list(self._read_line(line[0], line.start()))
+            mentions += mentions_of_line
+            if mentions_of_line and not _BARE.fullmatch(line[0]):
+                is_letter_alone = False
+        if is_letter_alone:
+            yield from mentions
+            return
+        for line in lines:
+            yield from self._read_line(line[0], line.start())
 
-    def _first_words(self, text: str) -> Iterator[_Named]:
+    def _read_first_words(self, text: str) -> Iterator[_Mention]:
         start = _LINE_START.match(text)
-        return self._text_at(text, start.end() if start else 0)
+        return self._read_text_at(text, start.end() if start else 0)
 
-    def _letter(self, letter: str, end: int) -> Iterator[_Named]:
+    def _name_letter(self, letter: str, end: int) -> Iterator[_Mention]:
         index = ord(letter.upper()) - ord("A")
         if 0 <= index < len(self._texts):
-            yield _Named(index, end)
+            yield _Mention(index, end)
 
-    def _of_text(self, words: str, end: int) -> Iterator[_Named]:
+    def _name_text(self, words: str, end: int) -> Iterator[_Mention]:
         # Where options are letters themselves, a letter names the option that has it and not the one that says it.
         is_letter = len(words) == 1 and 0 <= ord(words) - ord("a") < len(self._texts)
         if words and not is_letter and self._texts.count(words) == 1:
-            yield _Named(self._texts.index(words), end)
+            yield _Mention(self._texts.index(words), end)
 
-    def _after(self, cue: re.Pattern[str], text: str) -> Iterator[_Named]:
+    def _read_after(self, cue: re.Pattern[str], text: str) -> Iterator[_Mention]:
         """Read the letter or the option's text that follows a cue such as "the answer is"."""
         for match in cue.finditer(text):
             if not is_denied(text, match.start()):
-                yield from self._statement(text, match.end())
+                yield from self._read_statement(text, match.end())
 
-    def _statement(self, text: str, start: int) -> Iterator[_Named]:
-        rest = text[start : start + self._reach]
-        stated = list(self._text_at(text, start))
-        if stated and len(self._texts[stated[0].option]) > 1:
-            yield from stated
+    def _read_statement(self, text: str, start: int) -> Iterator[_Mention]:
+        statement = text[start : start + self._reach]
+        stated_texts = list(self._read_text_at(text, start))
+        if stated_texts and len(self._texts[stated_texts[0].option]) > 1:
+            yield from stated_texts
             return
-        letter = _AT_START.match(rest)
+        letter = _AT_START.match(statement)
         # "The answer is a (rare) disease": a small a or i needs a mark or the end after it.
-        if letter and letter[1] in "ai" and re.match(r"\s[^\n]", rest[letter.end() :]):
+        if letter and letter[1] in "ai" and re.match(r"\s[^\n]", statement[letter.end() :]):
             return
-        if letter and not self._is_a_name(rest[letter.start(1) :]):
-            end = letter.end(1)
-            if not is_conditional(text, start + end):
-                named = self._letter(letter[1], start + end)
-                yield from (name for name in named if not self._is_rejected(rest[end:], own=self._texts[name.option]))
-            yield from self._begun_text(rest[end:], start + end)
-            also = _ALSO.match(rest, end)
-            yield from self._letter(also[1], start + also.end()) if also else ()
+        if letter and not self._is_a_name(statement[letter.start(1) :]):
+            yield from self._read_stated_letter(text, start, letter)
             return
         # "B and C", "A/B": a letter that is followed by another one.
-        first = re.match(rf"[(\[]?({_LETTER})(?=[\s)\],/&+])", rest)
-        also = _ALSO.match(rest, first.end()) if first else None
-        if first and also:
-            yield from self._letter(first[1], start + also.end())
-            yield from self._letter(also[1], start + also.end())
+        first = re.match(rf"[(\[]?({_LETTER})(?=[\s)\],/&+])", statement)
+        second = _ALSO.match(statement, first.end()) if first else None
+        if first and second:
+            yield from self._name_letter(first[1], start + second.end())
+            yield from self._name_letter(second[1], start + second.end())
         else:
-            yield from stated
+            yield from stated_texts
 
-    def _text_at(self, text: str, start: int) -> Iterator[_Named]:
-        """Find the option whose text stands at `start` up to a mark; the longest, as one may begin another."""
-        rest = text[start : start + self._reach].partition("\n")[0]
-        words, read, found = "", 0, -1
-        for boundary in _TEXT_END.finditer(rest):
-            words = f"{words} {plain_words(rest[read : boundary.end()])}".strip()
-            read = boundary.end()
+    def _read_stated_letter(self, text: str, start: int, letter: re.Match[str]) -> Iterator[_Mention]:
+        """Read a letter that a statement begins with, and the option that its next words name, which may differ."""
+        statement = letter.string
+        end = letter.end(1)
+        after_letter = statement[end:]
+        if not is_conditional(text, start + end):
+            for mention in self._name_letter(letter[1], start + end):
+                if not self._is_rejected(after_letter, own=self._texts[mention.option]):
+                    yield mention
+        yield from self._read_begun_text(after_letter, start + end)
+        second = _ALSO.match(statement, end)
+        if second:
+            yield from self._name_letter(second[1], start + second.end())
+
+    def _read_text_at(self, text: str, start: int) -> Iterator[_Mention]:
+        """Read the option whose text stands at `start` up to a mark; the longest, as one may begin another."""
+        line = text[start : start + self._reach].partition("\n")[0]
+        words = ""
+        read_to = 0
+        longest_text = ""
+        longest_end = -1
+        for boundary in _TEXT_END.finditer(line):
+            words = f"{words} {plain_words(line[read_to : boundary.end()])}".strip()
+            read_to = boundary.end()
             if len(words) > self._longest:
                 break
-            if words and words in self._texts and not self._is_rejected(rest[read:], after=boundary[0]):
-                found, stated = read, words
-        if found >= 0:
-            named = list(self._of_text(stated, start + found))
-            yield from named
-            letter = _LETTER_TOO.match(rest, max(found - 1, 0)) if named else None
-            yield from self._letter(letter[1], start + letter.end()) if letter else ()
+            if words and words in self._texts and not self._is_rejected(line[read_to:], after=boundary[0]):
+                longest_text = words
+                longest_end = read_to
+        if longest_end < 0:
+            return
+        mentions = list(self._name_text(longest_text, start + longest_end))
+        yield from mentions
+        letter = _LETTER_TOO.match(line, max(longest_end - 1, 0))
+        if mentions and letter:
+            yield from self._name_letter(letter[1], start + letter.end())
 
-    def _begun_text(self, rest: str, end: int) -> Iterator[_Named]:
-        """Find the option whose text the words after a letter begin with, to see whether both agree."""
-        rest = rest.lstrip(" .,:;)]}-").partition("\n")[0]
-        words = plain_words(rest)
-        begun = max((t for t in self._texts if words == t or words.startswith(t + " ")), key=len, default="")
-        if not self._is_rejected(rest, after=":", own=begun):
-            yield from self._of_text(begun, end + len(begun) + 2)  # a full stop and a space before it
+    def _read_begun_text(self, text: str, end: int) -> Iterator[_Mention]:
+        """Read the option whose text the words after a letter begin with, to see whether both agree."""
+        line = text.lstrip(" .,:;)]}-").partition("\n")[0]
+        words = plain_words(line)
+        longest = ""
+        for option_text in self._texts:
+            if (words == option_text or words.startswith(option_text + " ")) and len(option_text) > len(longest):
+                longest = option_text
+        if not self._is_rejected(line, after=":", own=longest):
+            yield from self._name_text(longest, end + len(longest) + 2)  # a full stop and a space before it
 
-    def _called_right(self, text: str) -> Iterator[_Named]:
+    def _read_called_right(self, text: str) -> Iterator[_Mention]:
         """Read "B is correct", "Option B is the best answer", "Hepatitis B is the most likely diagnosis"."""
         for match in _IS_RIGHT.finditer(text):
             cut = max(0, match.start() - self._reach)
             before = text[cut : match.start()]
             starts = [boundary.end() for boundary in _CLAUSE_START.finditer(before)][-6:]
-            starts = starts if cut else [0, *starts]
+            if cut == 0:
+                starts.insert(0, 0)
             if not starts:
                 continue
+            head = before[: starts[-1]]
+            subject = before[starts[-1] :]
             # In "A, B, and C is correct" the commas begin no new clause.
-            head, subject = before[: starts[-1]], before[starts[-1] :]
-            if re.search(r"(?:^|[\s(])[A-Z][)\]]?[,;]\s$", head) or is_qualified(text, match.end()):
+            is_list = re.search(r"(?:^|[\s(])[A-Z][)\]]?[,;]\s$", head) is not None
+            if is_list or is_qualified(text, match.end()):
                 continue
             if head.endswith((", ", "; ", "- ")) and is_denied(text, match.start() - len(subject)):
                 continue
-            lead_in = re.match(_LEAD_IN, subject)
-            letter = _SUBJECT.fullmatch(subject, lead_in.end() if lead_in else 0)
-            if letter and match[1].lower() != "are":
-                yield from self._letter(letter[1], match.end())
-            elif not letter:
-                yield from self._whole_text(before, starts, match.end())
+            letter = _SUBJECT.fullmatch(subject, _measure_lead_in(subject))
+            if not letter:
+                yield from self._read_clause(before, starts, match.end())
+            elif match[1].lower() != "are":
+                yield from self._name_letter(letter[1], match.end())
 
-    def _whole_text(self, before: str, starts: list[int], end: int) -> Iterator[_Named]:
-        """Find the option whose text reaches from one of `starts` to the end; its own commas are no starts."""
+    def _read_clause(self, before: str, starts: list[int], end: int) -> Iterator[_Mention]:
+        """Read the option whose text reaches from one of `starts` to the end; its own commas are no starts."""
         for start in starts:
-            lead_in = re.match(_LEAD_IN, before[start:])
-            named = list(self._of_text(plain_words(before[start + (lead_in.end() if lead_in else 0) :]), end))
-            if named:
-                yield from named
+            clause = before[start:]
+            mentions = list(self._name_text(plain_words(clause[_measure_lead_in(clause) :]), end))
+            if mentions:
+                yield from mentions
                 return
 
-    def _line(self, line: str, start: int) -> Iterator[_Named]:
+    def _read_line(self, line: str, start: int) -> Iterator[_Mention]:
         opening = _LINE_START.match(line)
         skipped = opening.end() if opening else 0
-        content, end = line[skipped:], start + len(line)
+        content = line[skipped:]
+        end = start + len(line)
         if bare := _BARE.fullmatch(content):
-            yield from self._letter(bare[1], end)
+            yield from self._name_letter(bare[1], end)
         elif leading := _LEADING.match(content):
-            yield from self._leading(content, leading, start + skipped)
+            yield from self._read_leading_letter(content, leading, start + skipped)
         elif (joined := _JOINED.match(content)) and self._is_own_text(joined[1], content[joined.end() :]):
-            yield from self._letter(joined[1], end)  # "B, Vitamin B12 injection", "B (Vitamin B12 injection)"
+            yield from self._name_letter(joined[1], end)  # "B, Vitamin B12 injection", "B (Vitamin B12 injection)"
         elif re.match(r"[A-Z]\s?[(\[]", content):  # "B (Vitamin B12 injection), because ...", but not "A (not B)"
-            yield from self._with_own_text(content, start + skipped)
+            yield from self._read_letters_with_own_text(content, start + skipped)
         elif (opening and opening[1]) or _REASONED.match(content):  # "Option B, because ...", "B because ..."
-            yield from (_Named(option, start + end) for option, end in self._statement(line, skipped))
+            for mention in self._read_statement(line, skipped):
+                yield _Mention(mention.option, start + mention.end)
         else:
-            yield from self._of_text(plain_words(content), end)
+            yield from self._name_text(plain_words(content), end)
 
-    def _with_own_text(self, line: str, start: int) -> Iterator[_Named]:
+    def _read_letters_with_own_text(self, line: str, start: int) -> Iterator[_Mention]:
         """Read "B (Aspirin), because ..."; nothing where one goes on otherwise: "B (Aspirin) or heparin"."""
-        named: list[_Named] = []
+        mentions: list[_Mention] = []
         for match in self._own_texts.finditer(line):
-            rest = line[match.end() :]
-            own = self._is_own_text(match[1], match[2])
-            if not own or is_denied(line, match.start()) or self._is_rejected(rest):
+            after = line[match.end() :]
+            is_own = self._is_own_text(match[1], match[2])
+            if not is_own or is_denied(line, match.start()) or self._is_rejected(after):
                 continue
-            if not _AFTER_OWN_TEXT.match(rest):
+            if not _AFTER_OWN_TEXT.match(after):
                 return
-            named += self._letter(match[1], start + match.end())
-        yield from named
+            mentions += self._name_letter(match[1], start + match.end())
+        yield from mentions
 
-    def _is_own_text(self, letter: str, rest: str) -> bool:
-        words = plain_words(rest)
-        return any(self._texts[name.option] == words for name in self._letter(letter, 0))
+    def _is_own_text(self, letter: str, text: str) -> bool:
+        words = plain_words(text)
+        return any(self._texts[mention.option] == words for mention in self._name_letter(letter, 0))
 
-    def _leading(self, line: str, leading: re.Match[str], start: int) -> Iterator[_Named]:
-        rest, end = line[leading.end() :], start + leading.end()
-        named = list(self._letter(leading[1] or leading[2], end))
-        own = self._texts[named[0].option] if named else ""
-        begun = list(self._begun_text(rest, end))
-        yield from begun
-        if named and [name.option for name in begun] == [named[0].option]:
+    def _read_leading_letter(self, line: str, leading: re.Match[str], start: int) -> Iterator[_Mention]:
+        """Read "B) Aspirin", and the other option that such a line may name: "A or B)", "A: B", "A) Heparin"."""
+        bracketed, marked = leading[1], leading[2]
+        end = start + leading.end()
+        after = line[leading.end() :]
+        letter_mentions = list(self._name_letter(bracketed or marked, end))
+        text_mentions = list(self._read_begun_text(after, end))
+        yield from text_mentions
+        option = letter_mentions[0].option if letter_mentions else None
+        if text_mentions and text_mentions[0].option == option:
             return
-        also = _ALSO.match(line, leading.end(1) if leading[1] else leading.end(2))
-        pair = _BARE.fullmatch(rest)  # "A: B"
-        second = also or pair
-        yield from self._letter(second[1], end) if second else ()
-        if pair or not (self._is_a_name(line) or self._is_rejected(rest, after=":", own=own)):
-            yield from named
+        pair = _BARE.fullmatch(after)  # "A: B"
+        second = _ALSO.match(line, leading.end(1) if bracketed else leading.end(2)) or pair
+        if second:
+            yield from self._name_letter(second[1], end)
+        own_text = self._texts[option] if option is not None else ""
+        if pair or not (self._is_a_name(line) or self._is_rejected(after, after=":", own=own_text)):
+            yield from letter_mentions
 
-    def _is_rejected(self, rest: str, *, after: str = "", own: str = "") -> bool:
-        """Tell whether what follows a named option calls it wrong: ": wrong", " is not indicated", ", which is false".
+    def _is_rejected(self, text: str, *, after: str = "", own: str = "") -> bool:
+        """Tell whether the text behind an option calls it wrong: ": wrong", " is not indicated", ", which is false".
 
         `after` is the mark between the two, where it is already read; behind a full stop or comma another
         statement begins. `own` are the option's words where they come first.
         """
-        if after.strip() in {".", ",", ";", "!"}:
-            rest = rest if rest.lstrip().startswith("which") else ""
-        predicate = _PREDICATE.match(rest)
+        if after.strip() in {".", ",", ";", "!"} and not text.lstrip().startswith("which"):
+            text = ""
+        predicate = _PREDICATE.match(text)
         words = plain_words(predicate[0] if predicate else "")
-        mark = "❌" if re.search("[❌✗✘]", rest.partition("\n")[0]) else ""
+        first_line = text.partition("\n")[0]
+        mark = "❌" if re.search("[❌✗✘]", first_line) else ""
         return _WRONG.search(words.removeprefix(own).strip() + mark) is not None
 
     def _is_a_name(self, text: str) -> bool:
         """Tell whether text such as "C. difficile" is a species and not option C: no option's text follows it."""
         name = re.match(rf"{_LETTER}\.\s(?=[a-z])", text)
-        return name is not None and not list(self._begun_text(text[name.end() :], 0))
+        return name is not None and not list(self._read_begun_text(text[name.end() :], 0))
 
 
-def _without_markup(answer: str) -> str:
-    """Take Markdown, LaTeX and runs of white space away; what a LaTeX box holds is a final answer."""
+def _holds_more_than(count: int, cue: re.Pattern[str], text: str) -> bool:
+    matches = islice(cue.finditer(text), count + 1)
+    return sum(1 for _ in matches) > count
+
+
+def _choose_only(mentions: Sequence[_Mention], text: str) -> int | None:
+    """Return the option that all mentions name; None where they name several, or the text after them retracts."""
+    options = {mention.option for mention in mentions}
+    last_end = max(mention.end for mention in mentions)
+    if len(options) > 1 or is_taken_back(text, last_end):
+        return None
+    return mentions[0].option
+
+
+def _measure_lead_in(clause: str) -> int:
+    """Return the length of words such as "So, I think that"."""
+    lead_in = re.match(_LEAD_IN, clause)
+    return lead_in.end() if lead_in else 0
+
+
+def _remove_markup(answer: str) -> str:
+    """Remove Markdown, LaTeX and runs of white space; the content of a LaTeX box becomes a final answer."""
     text = unicodedata.normalize("NFKC", answer).translate(ASCII_MARKS).replace("\u200b", "")
     text = text.translate(_MARKS_ELSEWHERE)
     text = "\n".join(" ".join(line.split()) for line in text.splitlines())

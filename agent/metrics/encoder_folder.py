@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.errors import ConfigError
-from agent.io.model_folder import ModelFolderError, check_weights, digest_of
+from agent.io.model_folder import ModelFolderError, check_weights, compute_digest
 
 FAMILIES = frozenset(
     "bert camembert deberta deberta-v2 distilbert electra mpnet roberta xlm-roberta".split()  # noqa: SIM905 (a row of names)
@@ -100,7 +100,7 @@ def encoder_folder(folder: Path, layer: int | None = None) -> EncoderFolder:
     _check_named_files(folder, config, {path.name for path in held})
     fits = positions - _POSITIONS_LOST.get(family, 0)
     try:
-        digest = digest_of(folder, held)
+        digest = compute_digest(folder, held)
     except ModelFolderError as error:
         raise _wrong(str(error)) from None
     return EncoderFolder(folder, family, layers, chosen, fits, digest)

@@ -8,6 +8,7 @@ Upstream knows only one spelling of each, so its lab and dosage rows always scor
 import datetime
 import math
 import re
+from collections.abc import Callable
 
 from agent.metrics.numbers import find_date, find_days, find_number
 from agent.metrics.spec import MetricSpec, Options
@@ -16,6 +17,9 @@ from agent.vocabulary import Instance, Reason, Unscored
 _RANGE = {"lab", "lab test", "physical", "dosage", "dosage conversion"}
 _EXACT = {"risk", "severity", "diagnosis"}
 _TUPLE = re.compile(r"\('(\d+) weeks', '(\d+) days'\)")
+
+
+Value = float | datetime.date
 
 
 def accuracy(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
@@ -27,49 +31,57 @@ def accuracy(answer: str, instance: Instance, options: Options) -> float | Unsco
     """
     gold = instance.references[0].text.strip() if instance.references else ""
     category = instance.extra["category"].strip().lower()
-    low, high = instance.extra["lower_limit"].strip(), instance.extra["upper_limit"].strip()
-    value: float | datetime.date | None
-    limits: tuple[float | datetime.date | None, float | datetime.date | None]
+    low = instance.extra["lower_limit"].strip()
+    high = instance.extra["upper_limit"].strip()
     if category in _EXACT:
-        value, limits = find_number(answer), (find_number(gold), find_number(gold))
-    elif category in _RANGE:
-        value, limits = find_number(answer), (find_number(low), find_number(high))
-    elif category == "date" and _TUPLE.fullmatch(gold):
-        value, limits = find_days(answer), (find_days(low), find_days(high))
-    elif category == "date":
-        value, limits = find_date(answer), (find_date(low), find_date(high))
-    else:
+        return _compare(answer, gold, gold, find_number)
+    if category in _RANGE:
+        return _compare(answer, low, high, find_number)
+    if category == "date" and _TUPLE.fullmatch(gold):
+        return _compare(answer, low, high, find_days)
+    if category == "date":
+        return _compare(answer, low, high, find_date)
+    return Unscored(Reason.NO_REFERENCE)
+
+
+def _compare(answer: str, low: str, high: str, find_value: Callable[[str], Value | None]) -> float | Unscored:
+    lowest = find_value(low)
+    highest = find_value(high)
+    if lowest is None or highest is None:
         return Unscored(Reason.NO_REFERENCE)
-    if limits[0] is None or limits[1] is None:
-        return Unscored(Reason.NO_REFERENCE)
+    value = find_value(answer)
     if value is None:
         return Unscored(Reason.UNPARSED)
-    return float(_within(value, limits[0], limits[1]))
+    return float(_is_within(value, lowest, highest))
 
 
-def _within(value: float | datetime.date, low: float | datetime.date, high: float | datetime.date) -> bool:
+def _is_within(value: Value, low: Value, high: Value) -> bool:
     if isinstance(value, datetime.date) or isinstance(low, datetime.date) or isinstance(high, datetime.date):
         return str(low) <= str(value) <= str(high)  # ISO dates sort as text
-    # Limits of a negative result may be given the other way round. Limits are rounded decimals, so an answer
-    # that is one of them must not fail by the last binary digit.
+    # Limits of a negative result may be given in the wrong order.
     low, high = min(low, high), max(low, high)
-    return low <= value <= high or math.isclose(value, low, rel_tol=1e-12) or math.isclose(value, high, rel_tol=1e-12)
+    if low <= value <= high:
+        return True
+    # Limits are rounded decimals, so an answer that equals one of them must not fail by the last binary digit.
+    return math.isclose(value, low, rel_tol=1e-12) or math.isclose(value, high, rel_tol=1e-12)
 
 
 def helm_accuracy(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
     """Score as HELM does at version 0.5.16, faults included."""
     if not instance.references:
         return Unscored(Reason.NO_REFERENCE)
-    predicted, gold, extra = answer.strip(), instance.references[0].text, instance.extra
+    predicted = answer.strip()
+    gold = instance.references[0].text
+    extra = instance.extra
     if extra["category"] in _EXACT:
         return float(predicted == gold)
     low, high = extra["lower_limit"], extra["upper_limit"]
     try:
         match extra["category"]:
             case "date" if _TUPLE.match(gold):
-                return float(_helm_days(low) <= _helm_days(predicted) <= _helm_days(high))
+                return float(_read_helm_days(low) <= _read_helm_days(predicted) <= _read_helm_days(high))
             case "date":
-                return float(_helm_date(low) <= _helm_date(predicted) <= _helm_date(high))
+                return float(_read_helm_date(low) <= _read_helm_date(predicted) <= _read_helm_date(high))
             case "physical" | "dosage conversion":
                 return float(float(low) <= float(predicted) <= float(high))
             case _:
@@ -78,14 +90,14 @@ def helm_accuracy(answer: str, instance: Instance, options: Options) -> float | 
         return 0.0
 
 
-def _helm_days(text: str) -> int:
+def _read_helm_days(text: str) -> int:
     match = _TUPLE.match(text)
     if match is None:
         raise ValueError
     return int(match[1]) * 7 + int(match[2])
 
 
-def _helm_date(text: str) -> datetime.datetime:
+def _read_helm_date(text: str) -> datetime.datetime:
     return datetime.datetime.strptime(text, "%m/%d/%Y")  # a calendar day
 
 

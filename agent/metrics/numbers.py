@@ -95,47 +95,59 @@ _DAY_FIRST = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?{_MONTH},?\s(
 
 def find_number(answer: str) -> float | None:
     """Return the one number an answer gives, or None."""
-    return _only_value(answer, _numbers)
+    return _find_only_value(answer, _find_numbers)
 
 
 def find_date(answer: str) -> datetime.date | None:
     """Return the one date an answer gives, or None. 03/04/2020 is the 4th of March, as the question asks for it."""
-    return _only_value(answer, _dates)
+    return _find_only_value(answer, _find_dates)
 
 
 def find_days(answer: str) -> int | None:
     """Return the one duration an answer gives in weeks and days ("14 weeks, 2 days", "14w2d", "14+2"), in days."""
-    return _only_value(answer, _durations)
+    return _find_only_value(answer, _find_durations)
 
 
-def _only_value(answer: str, values_in: Callable[[str], list[V]]) -> V | None:
-    for passage in _passages(_plain(answer)):
-        values, read = set(values_in(passage)), passage
+def _find_only_value(answer: str, find_values: Callable[[str], list[V]]) -> V | None:
+    for passage in _list_passages(_simplify(answer)):
+        text = passage
+        values = set(find_values(text))
         if len(values) > 1:
-            read = _without_explanations(passage, values_in)
-            values = set(values_in(read))
+            text = _drop_explanations(passage, find_values)
+            values = set(find_values(text))
         if values:
-            return values.pop() if len(values) == 1 and not _BOUND.search(read) else None
+            return values.pop() if len(values) == 1 and not _BOUND.search(text) else None
     return None
 
 
-def _without_explanations(passage: str, values_in: Callable[[str], list[V]]) -> str:
-    """Leave out brackets that say what the one value before them was computed from, or that it is the sum of."""
+def _drop_explanations(passage: str, find_values: Callable[[str], list[V]]) -> str:
+    """Leave out the brackets if each of them explains the one value before it; else return the passage as it is."""
     for brackets in _BRACKETS.finditer(passage):
-        before, parts = values_in(passage[: brackets.start()]), values_in(brackets[1])
-        rival = _RIVAL.search(re.sub(r"^rounded to\b", "", brackets[1], flags=re.IGNORECASE))
-        if len(set(before)) != 1 or rival:
+        values_before = find_values(passage[: brackets.start()])
+        if len(set(values_before)) != 1 or _holds_rival(brackets[1]):
             return passage
-        numbers = [part for part in parts if isinstance(part, int | float)]
-        is_sum = len(numbers) > 1 and isinstance(before[0], int | float) and math.isclose(sum(numbers), before[0])
-        if not (is_sum or _EXPLAINS.match(brackets[1])):
+        is_explanation = _EXPLAINS.match(brackets[1]) is not None
+        if not is_explanation and not _adds_up(find_values(brackets[1]), values_before[0]):
             return passage
     return _BRACKETS.sub(" ", passage)
 
 
-def _plain(answer: str) -> str:
+def _holds_rival(brackets: str) -> bool:
+    """Tell whether brackets may hold another answer: "5 (or 6)". "Rounded to" is no range, though it has a "to"."""
+    return _RIVAL.search(re.sub(r"^rounded to\b", "", brackets, flags=re.IGNORECASE)) is not None
+
+
+def _adds_up(parts: list[V], total: V) -> bool:
+    """Tell whether two or more numbers have this sum: "5 (2 for age, 3 for stroke)"."""
+    numbers = [part for part in parts if isinstance(part, int | float)]
+    if len(numbers) < 2 or not isinstance(total, int | float):
+        return False
+    return math.isclose(sum(numbers), total)
+
+
+def _simplify(answer: str) -> str:
     """Bring signs and powers to ASCII and take markup away. Single white space remains."""
-    text = re.sub("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+", lambda m: "^" + m[0].translate(_SUPERSCRIPTS), answer)
+    text = re.sub("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+", lambda match: "^" + match[0].translate(_SUPERSCRIPTS), answer)
     text = unicodedata.normalize("NFKC", text).translate(ASCII_MARKS).replace("\u200b", "")
     text = "\n".join(" ".join(line.split()) for line in text.splitlines())
     text = re.sub(r"</?[A-Za-z][^<>\n]{0,100}>", " ", text)  # <b>5</b>; "<5" is a bound
@@ -146,54 +158,77 @@ def _plain(answer: str) -> str:
     return re.sub(r"((?:[=:≈]|\b(?:is|of|was)) ?)- (?=\.?\d)", r"\1-", text)
 
 
-def _passages(text: str) -> list[str]:
-    """Return the places to look, the most explicit first; each ends with its line where a later one repeats it."""
+def _list_passages(text: str) -> list[str]:
+    """Return the passages to read, the most explicit first; each ends with its line where a later one repeats it."""
     boxed = _BOXED.findall(text)
     passages = [boxed[-1]] if boxed else []
     for stated in reversed(list(_STATED.finditer(text))):
-        rest = text[stated.end() :].lstrip().partition("\n")[0]
+        result = _read_line_from(text, stated.end())
         if is_denied(text, stated.start()):
             return passages
-        if not _OF_THE_SCALE.search(text[max(0, stated.start() - 20) : stated.start()] + "\n" + rest[:60]):
-            passages += [rest.rpartition("=")[2] or rest, rest]
+        words_before = text[max(0, stated.start() - 20) : stated.start()]
+        if not _OF_THE_SCALE.search(words_before + "\n" + result[:60]):
+            passages.append(result.rpartition("=")[2] or result)
+            passages.append(result)
             break
-    equals = list(_EQUALS.finditer(text))
-    if equals:
-        passages.append(text[equals[-1].end() :].lstrip().partition("\n")[0])
+    equals_signs = list(_EQUALS.finditer(text))
+    if equals_signs:
+        passages.append(_read_line_from(text, equals_signs[-1].end()))
     return [*passages, text]
 
 
-def _numbers(text: str) -> list[float]:
-    text = _POWER.sub(lambda m: f"{m[1] or 1}e{m[2]}", text)
-    # "120/80" stays two numbers: a maximum is not less than the score.
-    text = _OF_MAXIMUM.sub(lambda m: m[1] if float(m[1]) <= float(m[2] or m[3] or m[4]) else m[0], text)
+def _read_line_from(text: str, start: int) -> str:
+    return text[start:].lstrip().partition("\n")[0]
+
+
+def _find_numbers(text: str) -> list[float]:
+    text = _POWER.sub(lambda match: f"{match[1] or 1}e{match[2]}", text)
+    text = _OF_MAXIMUM.sub(_drop_maximum, text)
     text = _UNIT_DIGITS.sub(" ", text)
-    found = [float(match[0].replace(",", "")) for match in _NUMBER.finditer(text)]
-    return found if all(map(math.isfinite, found)) else []
+    numbers = [float(match[0].replace(",", "")) for match in _NUMBER.finditer(text)]
+    return numbers if all(map(math.isfinite, numbers)) else []
 
 
-def _dates(text: str) -> list[datetime.date]:
+def _drop_maximum(match: re.Match[str]) -> str:
+    """Leave the score of "7/10" alone. "120/80" stays two numbers: a maximum is not less than the score."""
+    maximum = match[2] or match[3] or match[4]
+    return match[1] if float(match[1]) <= float(maximum) else match[0]
+
+
+def _find_dates(text: str) -> list[datetime.date]:
     if _DAY_BEFORE_MONTH.search(text):
         return []
-    found = [(int(m[3]), int(m[1]), int(m[2])) for m in _SLASHED.finditer(text)]
-    found += [(int(m[1]), int(m[2]), int(m[3])) for m in _ISO.finditer(text)]
-    found += [(int(m[3]), _MONTHS.index(m[1].lower()) + 1, int(m[2])) for m in _MONTH_FIRST.finditer(text)]
-    found += [(int(m[3]), _MONTHS.index(m[2].lower()) + 1, int(m[1])) for m in _DAY_FIRST.finditer(text)]
-    return [date for parts in found if (date := _date(*parts)) is not None]
+    dates: list[datetime.date | None] = []
+    for match in _SLASHED.finditer(text):
+        dates.append(_make_date(year=match[3], month=int(match[1]), day=match[2]))
+    for match in _ISO.finditer(text):
+        dates.append(_make_date(year=match[1], month=int(match[2]), day=match[3]))
+    for match in _MONTH_FIRST.finditer(text):
+        dates.append(_make_date(year=match[3], month=_read_month(match[1]), day=match[2]))
+    for match in _DAY_FIRST.finditer(text):
+        dates.append(_make_date(year=match[3], month=_read_month(match[2]), day=match[1]))
+    return [date for date in dates if date is not None]
 
 
-def _date(year: int, month: int, day: int) -> datetime.date | None:
+def _read_month(name: str) -> int:
+    return _MONTHS.index(name.lower()) + 1
+
+
+def _make_date(*, year: str, month: int, day: str) -> datetime.date | None:
+    """Return the date; None for one that no calendar has."""
     try:
-        return datetime.date(year, month, day)
+        return datetime.date(int(year), month, int(day))
     except ValueError:
         return None
 
 
-def _durations(text: str) -> list[int]:
+def _find_durations(text: str) -> list[int]:
+    """Return durations in days: those in weeks and days, or where there are none those in days alone."""
     if _UNCLEAR_DURATION.search(text):
         return []
-    found = []
-    for m in _WEEKS_DAYS.finditer(text):
-        weeks, days = m[1] or m[3] or m[5], m[2] or m[4] or m[6]
-        found.append(int(weeks) * 7 + int(days or 0))
-    return found or [int(m[1]) for m in _DAYS.finditer(text)]
+    durations: list[int] = []
+    for match in _WEEKS_DAYS.finditer(text):
+        weeks = match[1] or match[3] or match[5]
+        days = match[2] or match[4] or match[6] or "0"
+        durations.append(int(weeks) * 7 + int(days))
+    return durations or [int(match[1]) for match in _DAYS.finditer(text)]

@@ -8,14 +8,17 @@ languages with accented letters words fall into pieces: the figure can be comput
 import re
 import unicodedata
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
+from itertools import chain
 
 from agent.metrics.spec import MetricSpec, MetricUse, Options
 from agent.vocabulary import Instance, Reason, Scoring, Unscored
 
 _MOST_WORDS = 50_000  # whose stems are remembered
+
+_Line = tuple[str, ...]  # the words of a line, or of a whole text
 
 
 class _Words:
@@ -38,120 +41,151 @@ class _Stems:
 
 
 @cache
-def _words(stemmer: bool) -> _Words:
+def _load_words(stemmer: bool) -> _Words:
     return _Words(stemmer)
 
 
 @lru_cache(8)
-def _tokens(text: str, stemmer: bool) -> tuple[str, ...]:
+def _split_words(text: str, stemmer: bool) -> _Line:
     """Return a text's words; the metrics of one answer come one after the other and share them."""
-    return tuple(_words(stemmer).tokenize(text))
+    return tuple(_load_words(stemmer).tokenize(text))
 
 
-def f_measure(gold: str, predicted: str, rouge_type: str, *, stemmer: bool) -> float:
+def _split_lines(text: str, stemmer: bool) -> list[_Line]:
+    words = _load_words(stemmer)
+    return [tuple(words.tokenize(line)) for line in text.split("\n") if line]
+
+
+def compute_f_measure(gold: str, predicted: str, rouge_type: str, *, stemmer: bool) -> float:
     """Return the F-measure of one pair of texts, 0 to 1; `rouge_type` is rouge1, rouge2, rougeL or rougeLsum.
 
     ROUGE-Lsum takes each line for a sentence, as the package does.
     """
     if rouge_type == "rougeLsum":
-        lines = ([_words(stemmer).tokenize(line) for line in text.split("\n") if line] for text in (gold, predicted))
-        return _rouge_l_sum(*lines)
-    words, given = _tokens(gold, stemmer), _tokens(predicted, stemmer)
+        return _rouge_l_sum(_split_lines(gold, stemmer), _split_lines(predicted, stemmer))
+    gold_words = _split_words(gold, stemmer)
+    predicted_words = _split_words(predicted, stemmer)
     if rouge_type == "rougeL":
-        return _rouge_l(words, given)
-    return _rouge_n(words, given, int(rouge_type.removeprefix("rouge")))
+        return _rouge_l(gold_words, predicted_words)
+    return _rouge_n(gold_words, predicted_words, n=int(rouge_type.removeprefix("rouge")))
 
 
 def _rouge_n(gold: Sequence[str], predicted: Sequence[str], n: int) -> float:
-    sides = [Counter(zip(*(words[i:] for i in range(n)), strict=False)) for words in (gold, predicted)]
-    common = sum(min(count, sides[1][gram]) for gram, count in sides[0].items())
-    return _f(common, max(sides[1].total(), 1), max(sides[0].total(), 1))
+    gold_grams = _count_grams(gold, n)
+    predicted_grams = _count_grams(predicted, n)
+    common = (gold_grams & predicted_grams).total()
+    return _combine(common, max(predicted_grams.total(), 1), max(gold_grams.total(), 1))
 
 
-def _f(common: int, given: int, right: int) -> float:
-    """Return the package's figure to the last digit: its F-measure of common / given and common / right."""
-    precision, recall = common / given, common / right
-    return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
+def _count_grams(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+    shifted = [words[start:] for start in range(n)]
+    return Counter(zip(*shifted, strict=False))
+
+
+def _combine(common: int, predicted: int, gold: int) -> float:
+    """Return the package's figure to the last digit: the F-measure of common / predicted and common / gold."""
+    precision = common / predicted
+    recall = common / gold
+    if precision + recall > 0:
+        return 2 * precision * recall / (precision + recall)
+    return 0.0
 
 
 def _rouge_l(gold: Sequence[str], predicted: Sequence[str]) -> float:
     """Return the package's figure to the last digit, without its table of words times words."""
-    common = _longest_common(gold, predicted)
-    return _f(common, len(predicted), len(gold)) if common else 0.0
+    common = _measure_longest_common(gold, predicted)
+    return _combine(common, len(predicted), len(gold)) if common else 0.0
 
 
-def _rouge_l_sum(gold: list[list[str]], predicted: list[list[str]]) -> float:
-    """Return the package's figure: of each line of the reference, the words it has in sequence with any line given.
+def _rouge_l_sum(gold: list[_Line], predicted: list[_Line]) -> float:
+    """Return the package's figure: for each line of the reference, the words that it shares in sequence with any line.
 
     A word counts at most as often as each of the two texts has it (as in version 1.5.5 of the original program).
     """
-    right, given = Counter(word for line in gold for word in line), Counter(w for line in predicted for w in line)
-    if not right or not given:
+    gold_words = Counter(chain.from_iterable(gold))
+    predicted_words = Counter(chain.from_iterable(predicted))
+    if not gold_words or not predicted_words:
         return 0.0
-    sizes, hits = (given.total(), right.total()), 0
-    others = [(line, frozenset(line)) for line in {tuple(line) for line in predicted}]
-    united: dict[tuple[str, ...], list[int]] = {}  # by distinct line: a text may say one a thousand times
-    for line in map(tuple, gold):
-        if line not in united:
-            near = (other for other, words in others if not words.isdisjoint(line))
-            united[line] = sorted(set().union(*(_places_in_common(line, other) for other in near)))
-        for place in united[line]:
-            word = line[place]
-            if given[word] > 0 and right[word] > 0:
-                hits += 1
-                given[word] -= 1
-                right[word] -= 1
-    return _f(hits, *sizes)
+
+    # Lines are compared once: a text may repeat one a thousand times.
+    predicted_lines = set(predicted)
+    shared_words = {line: _find_shared_words(line, predicted_lines) for line in set(gold)}
+
+    common = 0
+    unmatched_gold, unmatched_predicted = gold_words.copy(), predicted_words.copy()
+    for line in gold:
+        for word in shared_words[line]:
+            if unmatched_gold[word] > 0 and unmatched_predicted[word] > 0:
+                common += 1
+                unmatched_gold[word] -= 1
+                unmatched_predicted[word] -= 1
+    return _combine(common, predicted_words.total(), gold_words.total())
 
 
-def _places_in_common(a: Sequence[str], b: Sequence[str]) -> set[int]:
-    """Return where in `a` the longest common subsequence lies that the package takes, of several as long."""
-    rows = list(_rows(a, b))
+def _find_shared_words(line: _Line, predicted_lines: Iterable[_Line]) -> list[str]:
+    """Return the words of a line that are in its longest common subsequence with at least one predicted line."""
+    words = set(line)
+    indices: set[int] = set()
+    for predicted_line in predicted_lines:
+        if not words.isdisjoint(predicted_line):  # most lines share no word, and need no table
+            indices |= _find_common_indices(line, predicted_line)
+    return [line[index] for index in sorted(indices)]
 
-    def longest(i: int, j: int) -> int:
-        """Of the first i words of `a` and the first j of `b`."""
+
+def _find_common_indices(gold: Sequence[str], predicted: Sequence[str]) -> set[int]:
+    """Return the indices in `gold` of the longest common subsequence that the package takes, of several as long."""
+    rows = list(_build_rows(gold, predicted))
+
+    def measure(i: int, j: int) -> int:
+        """Return the length for the first i words of `gold` and the first j of `predicted`."""
         return i - (rows[j] & ((1 << i) - 1)).bit_count()
 
-    i, j, found = len(a), len(b), set()
+    # The package walks its table back from the last words of both, and so takes the same one of several.
+    indices: set[int] = set()
+    i, j = len(gold), len(predicted)
     while i > 0 and j > 0:
-        if a[i - 1] == b[j - 1]:
-            found.add(i - 1)
-            i, j = i - 1, j - 1
-        elif longest(i, j - 1) > longest(i - 1, j):
+        if gold[i - 1] == predicted[j - 1]:
+            indices.add(i - 1)
+            i -= 1
+            j -= 1
+        elif measure(i, j - 1) > measure(i - 1, j):
             j -= 1
         else:
             i -= 1
-    return found
+    return indices
 
 
-def _rows(a: Sequence[str], b: Sequence[str]) -> Iterator[int]:
+def _build_rows(gold: Sequence[str], predicted: Sequence[str]) -> Iterator[int]:
     """Yield the rows of the table of longest common subsequences, each at once as the bits of one number (Hyyrö 2004).
 
-    In row j, bit i is 0 where word i of `a` makes the sequence with the first j words of `b` longer by one.
+    In row j, bit i is 0 where word i of `gold` makes the sequence with the first j words of `predicted` longer by one.
     """
-    places: dict[str, int] = {}
-    for index, word in enumerate(a):
-        places[word] = places.get(word, 0) | 1 << index
-    full = (1 << len(a)) - 1
-    row = full
+    bits_of_word: dict[str, int] = {}
+    for index, word in enumerate(gold):
+        bits_of_word[word] = bits_of_word.get(word, 0) | 1 << index
+    all_bits = (1 << len(gold)) - 1
+    row = all_bits
     yield row
-    for word in b:
-        hits = row & places.get(word, 0)
-        row = ((row + hits) | (row - hits)) & full
+    for word in predicted:
+        matches = row & bits_of_word.get(word, 0)
+        row = ((row + matches) | (row - matches)) & all_bits
         yield row
 
 
-def _longest_common(a: Sequence[str], b: Sequence[str]) -> int:
-    """Length of the longest common subsequence."""
-    row = deque(_rows(a, b), maxlen=1)[0]
-    return len(a) - row.bit_count()
+def _measure_longest_common(gold: Sequence[str], predicted: Sequence[str]) -> int:
+    """Return the length of the longest common subsequence."""
+    last_row = deque(_build_rows(gold, predicted), maxlen=1)[0]
+    return len(gold) - last_row.bit_count()
 
 
 def can_compare(gold: str, rouge_type: str) -> bool:
-    """Tell whether the package sees in a reference what it is to count: words, for ROUGE-2 a pair of them."""
+    """Tell whether the package can read a reference: most of its letters are in words, for ROUGE-2 in two or more."""
     words = re.findall(r"[a-z0-9]+", gold.lower())
-    letters = sum(unicodedata.category(c)[0] in "LN" for c in gold)
-    return len(words) >= (2 if rouge_type == "rouge2" else 1) and 2 * sum(map(len, words)) >= letters
+    if len(words) < (2 if rouge_type == "rouge2" else 1):
+        return False
+    readable_letters = sum(len(word) for word in words)
+    all_letters = sum(unicodedata.category(character)[0] in "LN" for character in gold)
+    return 2 * readable_letters >= all_letters
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,31 +197,35 @@ class RougeComparison:
     golds: tuple[str, ...]
     answer: str
 
-    def best(self) -> float:
+    def compute_best(self) -> float:
         """Return the F-measure with the reference that is most like the answer."""
-        return max(f_measure(gold, self.answer, self.rouge_type, stemmer=self.stemmer) for gold in self.golds)
+        return max(compute_f_measure(gold, self.answer, self.rouge_type, stemmer=self.stemmer) for gold in self.golds)
 
 
-def comparison(use: MetricUse, answer: str, instance: Instance, rules: Scoring) -> RougeComparison | Unscored:
-    """Return what is compared.
+def build_comparison(use: MetricUse, answer: str, instance: Instance, rules: Scoring) -> RougeComparison | Unscored:
+    """Return the comparison of an answer with its references.
 
     Upstream stems always, and takes the best over all references, also those marked incorrect, in any script.
     """
-    kind = TYPES[use.name]
-    if rules == "helm":
-        stemmer, golds = True, tuple(one.text for one in instance.references)
-    else:
-        stemmer = bool(use.options.get("stemmer", True))
-        golds = tuple(one.text for one in instance.references if one.correct and can_compare(one.text, kind))
-    return RougeComparison(kind, stemmer, golds, answer) if golds else Unscored(Reason.NO_REFERENCE)
+    rouge_type = TYPES[use.name]
+    stemmer = rules == "helm" or bool(use.options.get("stemmer", True))
+    golds: list[str] = []
+    for reference in instance.references:
+        if rules == "helm" or (reference.correct and can_compare(reference.text, rouge_type)):
+            golds.append(reference.text)
+    if not golds:
+        return Unscored(Reason.NO_REFERENCE)
+    return RougeComparison(rouge_type, stemmer, tuple(golds), answer)
 
 
 def _score(name: str, rules: Scoring, answer: str, instance: Instance, options: Options) -> float | Unscored:
-    compared = comparison(MetricUse(name, options), answer, instance, rules)
-    return compared if isinstance(compared, Unscored) else compared.best()
+    comparison = build_comparison(MetricUse(name, options), answer, instance, rules)
+    if isinstance(comparison, Unscored):
+        return comparison
+    return comparison.compute_best()
 
 
-def _metric(name: str, display_name: str, doc: str) -> MetricSpec:
+def _make_spec(name: str, display_name: str, doc: str) -> MetricSpec:
     return MetricSpec(
         name,
         display_name,
@@ -206,8 +244,8 @@ TYPES = {"rouge_1": "rouge1", "rouge_2": "rouge2", "rouge_l": "rougeL", "rouge_l
 """The package's names."""
 
 SPECS = (
-    _metric("rouge_1", "ROUGE-1", "Overlap of single words with the reference, F-measure."),
-    _metric("rouge_2", "ROUGE-2", "Overlap of word pairs with the reference, F-measure."),
-    _metric("rouge_l", "ROUGE-L", "Longest common sequence of words with the reference, F-measure."),
-    _metric("rouge_lsum", "ROUGE-Lsum", "Longest common sequences of words, line by line, F-measure."),
+    _make_spec("rouge_1", "ROUGE-1", "Overlap of single words with the reference, F-measure."),
+    _make_spec("rouge_2", "ROUGE-2", "Overlap of word pairs with the reference, F-measure."),
+    _make_spec("rouge_l", "ROUGE-L", "Longest common sequence of words with the reference, F-measure."),
+    _make_spec("rouge_lsum", "ROUGE-Lsum", "Longest common sequences of words, line by line, F-measure."),
 )

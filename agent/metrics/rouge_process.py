@@ -17,7 +17,7 @@ def serve(requests: TextIO, replies: TextIO) -> None:
         figures: list[float] = []
         for kind, stemmer, golds, answer in json.loads(line):
             comparison = RougeComparison(kind, stemmer, tuple(golds), answer)
-            figures.append(comparison.best())
+            figures.append(comparison.compute_best())
         replies.write(json.dumps(figures) + "\n")
         replies.flush()
 

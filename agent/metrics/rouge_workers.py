@@ -60,7 +60,7 @@ class RougeWorkers:
 
     def _compute_here(self, comparisons: Sequence[RougeComparison]) -> list[float]:
         began = time.perf_counter()
-        figures = [comparison.best() for comparison in comparisons]
+        figures = [comparison.compute_best() for comparison in comparisons]
         self._spent_s += time.perf_counter() - began
         return figures
 
@@ -70,7 +70,7 @@ class RougeWorkers:
             reply = _receive(share)
             if reply is None:
                 self._forget(share.process)
-                reply = [comparison.best() for comparison in share.comparisons]
+                reply = [comparison.compute_best() for comparison in share.comparisons]
             figures += reply
         return figures
 

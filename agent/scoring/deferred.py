@@ -13,7 +13,7 @@ from agent.scoring.measures import Measure, Rules
 from agent.scoring.score import select_answer
 from agent.vocabulary import Instance, Response, Score, Unscored
 
-Case = tuple[int, Instance, Response]  # with the instance's position
+AnsweredInstance = tuple[int, Instance, Response]  # with the instance's position
 _Key = tuple[int, str]  # position, and the measure's name
 
 BATCH_CASES = 256
@@ -35,7 +35,7 @@ def bind_encoder(rules: Rules, means: Means) -> Rules:
 
 
 def compute_later_scores(
-    rules: Rules, cases: Iterable[Case], means: Means | None = None
+    rules: Rules, cases: Iterable[AnsweredInstance], means: Means | None = None
 ) -> Iterator[tuple[int, str, Score | Unscored]]:
     """Yield (position, measure's name, value) for every case and every measure of `rules` that is computed later.
 
@@ -55,7 +55,7 @@ def compute_later_scores(
 
 
 def _score_batch(
-    rules: Rules, measures: list[Measure], batch: list[Case], workers: RougeWorkers, means: Means
+    rules: Rules, measures: list[Measure], batch: list[AnsweredInstance], workers: RougeWorkers, means: Means
 ) -> Iterator[tuple[int, str, Score | Unscored]]:
     scores: dict[_Key, Score | Unscored] = {}
     rouge_comparisons: dict[_Key, rouge.RougeComparison] = {}
@@ -68,9 +68,9 @@ def _score_batch(
                 scores[key] = answer
                 continue
             if measure.use.name in bert_score.NAMES:
-                bert_comparisons[key] = bert_score.comparison(answer, instance, measure.rules)
+                bert_comparisons[key] = bert_score.build_comparison(answer, instance, measure.rules)
                 continue
-            comparison = rouge.comparison(measure.use, answer, instance, measure.rules)
+            comparison = rouge.build_comparison(measure.use, answer, instance, measure.rules)
             if isinstance(comparison, Unscored):
                 scores[key] = comparison
             else:
@@ -106,8 +106,8 @@ def _compute_bert_scores(
     return scores
 
 
-def _split_into_batches(cases: Iterable[Case]) -> Iterator[list[Case]]:
-    batch: list[Case] = []
+def _split_into_batches(cases: Iterable[AnsweredInstance]) -> Iterator[list[AnsweredInstance]]:
+    batch: list[AnsweredInstance] = []
     characters = 0
     for case in cases:
         _, instance, response = case

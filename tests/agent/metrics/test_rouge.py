@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
-from agent.metrics.rouge import RougeComparison, f_measure
+from agent.metrics.rouge import RougeComparison, compute_f_measure
 from agent.metrics.rouge_workers import RougeWorkers
 
 NOTES = json.loads((Path(__file__).parents[2] / "data/aci_bench/led_test2.json").read_text(encoding="utf-8"))
@@ -33,7 +33,7 @@ def test_every_figure_is_the_packages_to_the_last_digit(stemmer):
     scorer = RougeScorer(KINDS, use_stemmer=stemmer)
     for gold, predicted in texts():
         for kind, measure in scorer.score(gold, predicted).items():
-            assert f_measure(gold, predicted, kind, stemmer=stemmer) == measure.fmeasure, kind
+            assert compute_f_measure(gold, predicted, kind, stemmer=stemmer) == measure.fmeasure, kind
 
 
 LINES = st.lists(st.sampled_from("abcd"), max_size=9).map(" ".join)
@@ -44,28 +44,28 @@ TEXT = st.lists(LINES, max_size=4).map("\n".join)
 @given(TEXT, TEXT)
 def test_of_several_longest_sequences_the_packages_own_is_taken(gold, predicted):
     for kind, measure in RougeScorer(KINDS).score(gold, predicted).items():
-        assert f_measure(gold, predicted, kind, stemmer=False) == measure.fmeasure, kind
+        assert compute_f_measure(gold, predicted, kind, stemmer=False) == measure.fmeasure, kind
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_thousand_notes_would_take_seconds(kind):
     note = NOTES[0]
-    f_measure("warm up", "warm up", kind, stemmer=True)
+    compute_f_measure("warm up", "warm up", kind, stemmer=True)
     before = time.process_time()
     for i in range(100):
-        f_measure(note["reference"], f"{note['predicted']} {i}", kind, stemmer=True)
+        compute_f_measure(note["reference"], f"{note['predicted']} {i}", kind, stemmer=True)
     assert time.process_time() - before < 3  # 0.1 to 1 s here; the package itself takes 6 to 8
 
 
 def test_an_answer_without_line_breaks_cannot_hold_up_a_run():
     answer, gold = "pain and fever " * 1500, "fever and no pain today " * 600
     before = time.process_time()
-    f_measure(gold, answer, "rougeLsum", stemmer=True)
+    compute_f_measure(gold, answer, "rougeLsum", stemmer=True)
     assert time.process_time() - before < 3  # the package's table would have 13 million places
 
 
 COMPARISONS = [RougeComparison("rougeL", True, (gold,), predicted) for gold, predicted in texts()[4:56]]
-FIGURES = [one.best() for one in COMPARISONS]
+FIGURES = [comparison.compute_best() for comparison in COMPARISONS]
 
 
 @pytest.mark.usefixtures("without_scipy")
