@@ -78,7 +78,7 @@ def rank_models(
 
     Ranks of a column are empty where nothing can be resampled, and for a single model.
     """
-    models = list(dict.fromkeys(model for column in columns for model in (*column.scores, *column.fixed)))
+    models = _list_models(columns)
     values = [_compute_values(column) for column in columns]
     rates = _compute_win_rates(models, values)
     macros = _compute_macro_averages(models, values)
@@ -93,13 +93,12 @@ def rank_models(
     if len(contests) == 1:  # a win rate is then a rank, which a resample turns round or leaves as it is
         ranks = ranks_by_column[contests[0]]
     elif any(_can_resample(column) for column in contested):
-        ranked = [model for model in models if rates[model] is not None]
-        drawn_rates = resamples.win_rates[:, [models.index(model) for model in ranked]]
-        ranks = _rank_by_differences(ranked, rates, drawn_rates, units)
+        ranks = _rank_by_win_rates(models, rates, resamples.win_rates, units)
     standings: dict[str, ModelStanding] = {}
-    no_rank: tuple[int | None, int | None] = None, None
+    no_rank: tuple[int | None, int | None] = (None, None)
     for number, model in enumerate(models):
-        rate, macro = rates[model], macros.get(model)
+        rate = rates[model]
+        macro = macros.get(model)
         win_low, win_high = _compute_interval(rate, resamples.win_rates[:, number], units[model])
         macro_units = _count_units(columns, model)
         macro_low, macro_high = _compute_interval(macro, resamples.macros[:, number], macro_units)
@@ -117,13 +116,37 @@ def rank_models(
     return standings, ranks_by_column
 
 
+def _list_models(columns: Sequence[BenchmarkScores]) -> list[str]:
+    models: dict[str, None] = {}
+    for column in columns:
+        models.update(dict.fromkeys(column.scores))
+        models.update(dict.fromkeys(column.fixed))
+    return list(models)
+
+
+def _rank_by_win_rates(
+    models: Sequence[str],
+    rates: Mapping[str, float | None],
+    resampled_rates: "Numbers",
+    units: Mapping[str, int],
+) -> dict[str, tuple[int, int]]:
+    ranked: list[str] = []
+    positions: list[int] = []
+    for position, model in enumerate(models):
+        if rates[model] is not None:
+            ranked.append(model)
+            positions.append(position)
+    return _rank_by_differences(ranked, rates, resampled_rates[:, positions], units)
+
+
 def _compute_values(column: BenchmarkScores) -> dict[str, float]:
     """Return each model's value of a column."""
     values = {model: round(value, DECIMALS) for model, value in column.fixed.items()}
     for model, units in column.scores.items():
+        total = math.fsum(unit_sum for unit_sum, _ in units.values())
         n = sum(count for _, count in units.values())
         if n:
-            values[model] = round(math.fsum(total for total, _ in units.values()) / n, DECIMALS)
+            values[model] = round(total / n, DECIMALS)
     return values
 
 
@@ -186,25 +209,35 @@ def _resample_columns(
     import numpy as np
 
     generator = np.random.default_rng(SEED)
-    shape = RESAMPLES, len(models)
-    wins, contests = np.zeros(shape), np.zeros(shape)
-    totals, present = np.zeros(shape), np.zeros(shape)
+    shape = (RESAMPLES, len(models))
+    win_sums = np.zeros(shape)
+    win_counts = np.zeros(shape)
+    value_sums = np.zeros(shape)
+    value_counts = np.zeros(shape)
     by_column = []
     for column, value in zip(columns, values, strict=True):
-        places = [models.index(model) for model in value]
+        positions = [models.index(model) for model in value]
         drawn = _draw_values(column, value, generator)
         by_column.append(drawn)
         has_value = ~np.isnan(drawn)
-        totals[:, places] += np.where(has_value, _widen_means(column, value, drawn), 0)
-        present[:, places] += has_value
-        opponents = has_value.sum(axis=1, keepdims=True) - 1
-        beaten = (drawn[:, None, :] < drawn[:, :, None]).sum(axis=2)
-        tied = (drawn[:, None, :] == drawn[:, :, None]).sum(axis=2) - 1
-        counts = has_value & (opponents > 0)
-        wins[:, places] += np.where(counts, (beaten + tied / 2) / np.maximum(opponents, 1), 0)
-        contests[:, places] += counts
+        value_sums[:, positions] += np.where(has_value, _widen_means(column, value, drawn), 0)
+        value_counts[:, positions] += has_value
+        has_opponent = has_value & (has_value.sum(axis=1, keepdims=True) > 1)
+        win_sums[:, positions] += np.where(has_opponent, _compute_column_wins(drawn), 0)
+        win_counts[:, positions] += has_opponent
     with np.errstate(invalid="ignore"):
-        return _Resamples(wins / contests, totals / present, by_column)
+        return _Resamples(win_sums / win_counts, value_sums / value_counts, by_column)
+
+
+def _compute_column_wins(drawn: "Numbers") -> "Numbers":
+    """Return the share of opponents that each model beats in each resample of a column; a tie is half a win."""
+    import numpy as np
+
+    opponents = (~np.isnan(drawn)).sum(axis=1, keepdims=True) - 1
+    beaten = (drawn[:, None, :] < drawn[:, :, None]).sum(axis=2)
+    tied = (drawn[:, None, :] == drawn[:, :, None]).sum(axis=2) - 1  # every model ties with itself
+    shares: Numbers = (beaten + tied / 2) / np.maximum(opponents, 1)
+    return shares
 
 
 def _widen_means(column: BenchmarkScores, value: Mapping[str, float], drawn: "Numbers") -> "Numbers":
@@ -222,29 +255,31 @@ def _draw_values(column: BenchmarkScores, value: Mapping[str, float], generator:
     import numpy as np
 
     values = np.tile(np.array(list(value.values())), (RESAMPLES, 1))
-    resampled: dict[str, int] = {}  # model -> its place among all
-    for place, model in enumerate(value):
+    positions: dict[str, int] = {}  # of the models that have instances
+    for position, model in enumerate(value):
         if any(n for _, n in column.scores.get(model, {}).values()):
-            resampled[model] = place
+            positions[model] = position
     rows: dict[Hashable, int] = {}
-    for model in resampled:
+    for model in positions:
         for unit in column.scores[model]:
             rows.setdefault(unit, len(rows))
     if not rows:
         return values
-    sums, sizes = np.zeros((len(rows), len(resampled))), np.zeros((len(rows), len(resampled)))
-    for number, model in enumerate(resampled):
+    width = len(positions)
+    sums = np.zeros((len(rows), width))
+    sizes = np.zeros((len(rows), width))
+    for number, model in enumerate(positions):
         units = column.scores[model]
         unit_rows = [rows[unit] for unit in units]
         sums[unit_rows, number] = [total for total, _ in units.values()]
         sizes[unit_rows, number] = [n for _, n in units.values()]
-    sums_and_sizes, width = np.hstack([sums, sizes]), len(resampled)
+    sums_and_sizes = np.hstack([sums, sizes])  # one matrix product for both
     start = 0
     for times in count_draws(len(rows), RESAMPLES, generator):
         totals = times @ sums_and_sizes
         with np.errstate(invalid="ignore"):
             means = np.round(totals[:, :width] / totals[:, width:], DECIMALS)
-        values[start : start + len(times), list(resampled.values())] = means
+        values[start : start + len(times), list(positions.values())] = means
         start += len(times)
     return values
 
@@ -273,7 +308,8 @@ def _rank_by_differences(
     difference = values - values[:, None]  # a row for each model: how far each other stands above it
     resampled = drawn[:, None, :] - drawn[:, :, None]
     resampled = np.where(np.isnan(resampled), difference, resampled)  # a resample without this model moves nothing
-    error, least = np.std(resampled, axis=0, ddof=1), 10.0**-DECIMALS
+    error = np.std(resampled, axis=0, ddof=1)
+    least = 10.0**-DECIMALS  # values are rounded to this
     varies = error > least
     # The largest of a model's standardised deviations in each resample: one limit holds for all its differences.
     deviations = np.abs(resampled - difference) / np.where(varies, error, math.inf)

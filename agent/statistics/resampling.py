@@ -31,7 +31,7 @@ Item = TypeVar("Item")
 def draw_units(
     units: int, resamples: int, generator: Any = None, at_once: int = BLOCK
 ) -> "Iterator[NDArray[np.int64]]":
-    """Yield the places of the units that are drawn, a row a resample, in blocks of about `at_once` places.
+    """Yield the numbers of the units that are drawn, one row for each resample, in blocks of about `at_once` numbers.
 
     Args:
         units: how many there are to draw from, and are drawn.
@@ -47,11 +47,11 @@ def draw_units(
 
 
 def count_draws(units: int, resamples: int, generator: Any = None, at_once: int = BLOCK) -> "Iterator[Numbers]":
-    """Yield how often each unit is drawn, a row a resample: `draw_units`, counted."""
+    """Yield how often each unit is drawn, one row for each resample: `draw_units`, counted."""
     import numpy as np
 
     for drawn in draw_units(units, resamples, generator, at_once):
-        cells = drawn + np.arange(len(drawn))[:, None] * units
+        cells = drawn + np.arange(len(drawn))[:, None] * units  # a number of its own for each row and unit
         yield np.bincount(cells.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(float)
 
 
@@ -67,7 +67,7 @@ def resample_weighted_figures(
 def resample_figures(
     groups: Sequence[Sequence[Item]], figure: Callable[[Sequence[Item]], float | None], resamples: int
 ) -> "Numbers":
-    """Return a figure of every resample that only all items together have, not a number where it has no value.
+    """Return a figure of all items together for every resample; NaN where it has no value.
 
     Args:
         groups: each unit's items.
@@ -76,12 +76,15 @@ def resample_figures(
     """
     import numpy as np
 
-    found = (
-        figure([item for place in chosen for item in groups[place]])
-        for drawn in draw_units(len(groups), resamples)
-        for chosen in drawn.tolist()
-    )
-    return np.array([math.nan if value is None else value for value in found])
+    values: list[float] = []
+    for block in draw_units(len(groups), resamples):
+        for units in block.tolist():
+            items: list[Item] = []
+            for unit in units:
+                items += groups[unit]
+            value = figure(items)
+            values.append(math.nan if value is None else value)
+    return np.array(values)
 
 
 def resample_means(sums: "Numbers", sizes: "Numbers", resamples: int, stream: int | None = None) -> "Numbers":
@@ -96,11 +99,11 @@ def resample_means(sums: "Numbers", sizes: "Numbers", resamples: int, stream: in
 
     generator = np.random.default_rng(SEED if stream is None else (SEED, stream))
     units = len(sums)
-    each = float(sizes[0]) if (sizes == sizes[0]).all() else None
-    means = [
-        sums.take(drawn).sum(axis=1) / (units * each if each is not None else sizes.take(drawn).sum(axis=1))
-        for drawn in draw_units(units, resamples, generator, BLOCK)
-    ]
+    have_equal_size = bool((sizes == sizes[0]).all())  # then every resample has as many instances
+    means = []
+    for drawn in draw_units(units, resamples, generator, BLOCK):
+        instances = units * float(sizes[0]) if have_equal_size else sizes.take(drawn).sum(axis=1)
+        means.append(sums.take(drawn).sum(axis=1) / instances)
     return np.concatenate(means)
 
 
@@ -117,16 +120,31 @@ def compute_bca_interval(value: float, drawn: "Numbers", sums: "Numbers", sizes:
     """
     import numpy as np
 
-    left_out = (sums.sum() - sums) / (sizes.sum() - sizes)
-    away = left_out.mean() - left_out
-    cubed = float((away**2).sum()) ** 1.5
-    acceleration = float((away**3).sum()) / (6 * cubed) if cubed > 0 else 0.0
+    units = len(sums)
+    acceleration = _compute_acceleration(sums, sizes)
+    bias = _compute_bias(value, drawn)
+    reach = compute_reach(units)
+    levels = [_compute_level(end, bias, acceleration) for end in (-reach, reach)]
+    low, high = np.percentile(drawn, [100 * level for level in levels])
+    least_reach = _compute_reach_of_few(float(drawn.std()), units, units - _count_most_alike(sums / sizes))
+    return min(value - least_reach, float(low)), max(value + least_reach, float(high))
+
+
+def _compute_acceleration(sums: "Numbers", sizes: "Numbers") -> float:
+    """Return the skewness of the mean by the jackknife; 0 where no unit makes a difference."""
+    means_without_unit = (sums.sum() - sums) / (sizes.sum() - sizes)
+    deviations = means_without_unit.mean() - means_without_unit
+    cubed_spread = float((deviations**2).sum()) ** 1.5
+    if cubed_spread <= 0:
+        return 0.0
+    return float((deviations**3).sum()) / (6 * cubed_spread)
+
+
+def _compute_bias(value: float, drawn: "Numbers") -> float:
+    """Return the normal quantile of the share of resamples below the value; ties count half."""
     share = (float((drawn < value).sum()) + float((drawn == value).sum()) / 2) / len(drawn)
-    bias = _NORMAL.inv_cdf(min(max(share, 1 / len(drawn)), 1 - 1 / len(drawn)))
-    reach = compute_reach(len(sums))
-    low, high = np.percentile(drawn, [100 * _level(end, bias, acceleration) for end in (-reach, reach)])
-    far = _reach_of_few(float(drawn.std()), len(sums), len(sums) - _most_alike(sums / sizes))
-    return min(value - far, float(low)), max(value + far, float(high))
+    least = 1 / len(drawn)  # keeps the quantile finite
+    return _NORMAL.inv_cdf(min(max(share, least), 1 - least))
 
 
 def compute_percentile_interval(
@@ -143,8 +161,8 @@ def compute_percentile_interval(
     import numpy as np
 
     low, high = compute_percentiles(value, drawn, compute_reach(units))
-    far = _reach_of_few(float(np.std(drawn)), units, units if apart is None else apart)
-    return min(value - far, low), max(value + far, high)
+    least_reach = _compute_reach_of_few(float(np.std(drawn)), units, units if apart is None else apart)
+    return min(value - least_reach, low), max(value + least_reach, high)
 
 
 def compute_figure_interval(
@@ -162,10 +180,10 @@ def compute_figure_interval(
     """
     import numpy as np
 
-    known = drawn[np.isfinite(drawn)]
-    if len(known) < max(2, len(drawn) / 2) or float(np.ptp(known)) <= LEAST:
+    finite = drawn[np.isfinite(drawn)]
+    if len(finite) < max(2, len(drawn) / 2) or float(np.ptp(finite)) <= LEAST:
         return None
-    return limit_interval(compute_percentile_interval(value, known, units), value, within)
+    return limit_interval(compute_percentile_interval(value, finite, units), value, within)
 
 
 def limit_interval(interval: tuple[float, float], value: float, within: tuple[float, float]) -> tuple[float, float]:
@@ -175,7 +193,7 @@ def limit_interval(interval: tuple[float, float], value: float, within: tuple[fl
 
 
 def compute_percentiles(value: float, drawn: "Numbers | Sequence[float]", errors: float) -> tuple[float, float]:
-    """Return what resamples reach at the levels of so many standard errors to both sides. It holds the value."""
+    """Return the percentiles of resamples at these standard errors to both sides. They enclose the value."""
     import numpy as np
 
     level = _NORMAL.cdf(-errors)
@@ -183,7 +201,7 @@ def compute_percentiles(value: float, drawn: "Numbers | Sequence[float]", errors
     return min(value, float(low)), max(value, float(high))
 
 
-def _reach_of_few(spread: float, units: int, apart: int) -> float:
+def _compute_reach_of_few(spread: float, units: int, apart: int) -> float:
     """Return how far an interval reaches at least where few units tell how much units vary; 0 where enough do.
 
     No resample lies outside the units that are there: of two units the resampled interval holds the truth in one case
@@ -195,17 +213,18 @@ def _reach_of_few(spread: float, units: int, apart: int) -> float:
         units: at least two.
         apart: those that are not like most others.
     """
-    telling = max(2, min(units, apart + 1))  # differences that are but rounding are no reason to stop
-    if telling >= FEW_UNITS or spread == 0:
+    informative = max(2, min(units, apart + 1))  # two at least, where units differ by rounding alone
+    if informative >= FEW_UNITS or spread == 0:
         return 0.0
-    return math.sqrt(units / (units - 1)) * spread * compute_student_quantile(0.975, telling - 1)
+    return math.sqrt(units / (units - 1)) * spread * compute_student_quantile(0.975, informative - 1)
 
 
-def _most_alike(values: "Numbers") -> int:
+def _count_most_alike(values: "Numbers") -> int:
     """Return how many units have the most common value."""
     import numpy as np
 
-    return int(np.unique(np.round(values, 12), return_counts=True)[1].max())
+    _, counts = np.unique(np.round(values, 12), return_counts=True)
+    return int(counts.max())
 
 
 @lru_cache(maxsize=4096)
@@ -235,11 +254,11 @@ def compute_student_p(ratio: float, freedom: float) -> float:
     return 1 - compute_f_cdf(ratio**2, 1, freedom)
 
 
-def _level(reach: float, bias: float, acceleration: float) -> float:
-    moved = 1 - acceleration * (bias + reach)
-    if moved <= 0:  # the correction has no meaning so far out: the end of all resamples
+def _compute_level(reach: float, bias: float, acceleration: float) -> float:
+    divisor = 1 - acceleration * (bias + reach)
+    if divisor <= 0:  # the correction has no meaning that far out: the end of all resamples
         return float(reach > 0)
-    return _NORMAL.cdf(bias + (bias + reach) / moved)
+    return _NORMAL.cdf(bias + (bias + reach) / divisor)
 
 
 def sum_by_unit(scores: Iterable[tuple[Hashable, float]]) -> "tuple[Numbers, Numbers]":
@@ -249,4 +268,6 @@ def sum_by_unit(scores: Iterable[tuple[Hashable, float]]) -> "tuple[Numbers, Num
     groups: dict[Hashable, list[float]] = {}
     for unit, score in scores:
         groups.setdefault(unit, []).append(score)
-    return np.array([math.fsum(group) for group in groups.values()]), np.array([float(len(g)) for g in groups.values()])
+    sums = np.array([math.fsum(group) for group in groups.values()])
+    sizes = np.array([float(len(group)) for group in groups.values()])
+    return sums, sizes

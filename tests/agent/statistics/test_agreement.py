@@ -23,7 +23,6 @@ from agent.statistics.agreement import (
     estimate_mean_icc,
     icc,
 )
-from agent.statistics.f_distribution import compute_f_cdf, compute_f_quantile
 
 # Shrout and Fleiss 1979, table 2: six targets, four judges.
 SHROUT_FLEISS = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
@@ -327,25 +326,3 @@ def test_alpha_is_what_the_matrix_of_coincidences_gives(table: list[list[float |
 @pytest.mark.parametrize("table", [[], [[1, None], [None, 2]], [[2, 2], [2, 2]]], ids=["none", "no pair", "constant"])
 def test_ratings_that_say_nothing_have_no_alpha(table: Ratings):
     assert compute_krippendorff_alpha(table, "interval") is None
-
-
-# quantiles
-
-
-@given(
-    st.floats(0.001, 0.999),
-    st.one_of(st.floats(0.05, 5), st.floats(1, 5_000)),
-    st.one_of(st.floats(0.3, 5), st.floats(1, 5_000)),
-)
-def test_quantiles_of_f_are_scipys(p: float, d1: float, d2: float):
-    expected = stats.f.ppf(p, d1, d2)
-    found = compute_f_quantile(p, d1, d2)
-    if 1e-200 < expected < 1e200:
-        assert found == pytest.approx(expected, rel=1e-7)
-        assert compute_f_cdf(found, d1, d2) == pytest.approx(p, rel=1e-7)
-
-
-def test_quantiles_of_f_refuse_what_is_no_distribution():
-    for p, d1, d2 in ((0.0, 1, 1), (1.0, 1, 1), (0.5, 0, 1), (0.5, 1, -1)):
-        with pytest.raises(ValueError, match="need 0 < p < 1"):
-            compute_f_quantile(p, d1, d2)

@@ -1,19 +1,15 @@
 """Two models on the same instances: published examples, exact enumeration, scipy, and simulations."""
 
-import itertools
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest, bootstrap, nct, norm, sem
+from scipy.stats import binomtest, sem
 from scipy.stats import t as student
 
-from agent.statistics import paired, resampling
-from agent.statistics.bounds import bound_difference, bound_mean
-from agent.statistics.multiple import correct_by_holm
+from agent.statistics import paired
 from agent.statistics.paired import (
     ItemPair,
     Pair,
@@ -24,8 +20,7 @@ from agent.statistics.paired import (
     estimate_overall_difference,
     estimate_paired_difference,
 )
-from agent.statistics.power import count_units_needed, find_detectable_difference
-from agent.statistics.resampling import compute_bca_interval, compute_reach, compute_student_quantile, resample_means
+from agent.statistics.resampling import resample_means
 
 
 def pairs(differences, units=None):
@@ -87,72 +82,6 @@ def test_newcombes_interval_covers_as_often_as_it_says():
     counts = draw.multinomial(60, [0.52, 0.08, 0.18, 0.22], 4_000)
     inside = [low <= -0.1 <= high for low, high in (compute_newcombe_interval(*map(int, row)) for row in counts)]
     assert 0.93 <= np.mean(inside) <= 0.97
-
-
-def test_resampled_means_are_those_of_all_possible_resamples():
-    sums, sizes = np.array([0.2, 1.5, 0.1, 2.0]), np.array([1.0, 2.0, 1.0, 3.0])
-    every = [
-        sum(sums[i] for i in drawn) / sum(sizes[i] for i in drawn) for drawn in itertools.product(range(4), repeat=4)
-    ]
-    found = resample_means(sums, sizes, 40_000)
-    assert set(np.round(found, 9)) == set(np.round(every, 9))
-    for level in (5, 25, 50, 75, 95):
-        assert np.percentile(found, level) == pytest.approx(np.percentile(every, level), abs=0.02)
-
-
-def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch):
-    sums, sizes = np.random.default_rng(1).random(300), np.ones(300)
-    whole = resample_means(sums, sizes, 500)
-    monkeypatch.setattr(resampling, "BLOCK", 1_000)
-    assert np.allclose(resample_means(sums, sizes, 500), whole)
-
-
-@pytest.mark.parametrize("units", [20, 60])
-def test_the_bca_interval_is_scipys_from_the_same_draws_at_the_levels_for_so_many_units(units: int):
-    """Skewed, so that bias and acceleration both move it: by 7 and 12 % of its length where there are 20 units."""
-    values = np.random.default_rng(2).exponential(1, units) ** 2
-    drawn = resample_means(values, np.ones(units), 5_000)
-    found = compute_bca_interval(float(values.mean()), drawn, values, np.ones(units))
-    expected = bootstrap(
-        (values,),
-        np.mean,
-        n_resamples=0,
-        bootstrap_result=SimpleNamespace(bootstrap_distribution=drawn),
-        confidence_level=1 - 2 * norm.cdf(-compute_reach(units)),
-        method="BCa",
-    ).confidence_interval
-    assert found == pytest.approx((expected.low, expected.high), abs=1e-6)
-    plain = np.percentile(drawn, [100 * norm.cdf(-compute_reach(units)), 100 * norm.cdf(compute_reach(units))])
-    assert found[0] - plain[0] > 0.03 * (plain[1] - plain[0])
-    assert found[1] - plain[1] > 0.03 * (plain[1] - plain[0])
-
-
-def test_bias_and_acceleration_of_documents_with_several_answers_are_those_of_leaving_one_document_out():
-    """The textbook's formulas (Efron and Tibshirani 1993, 14.14 and 14.15), from sums of unlike size."""
-    draw = np.random.default_rng(4)
-    sizes = draw.integers(1, 6, 25).astype(float)
-    sums = sizes * draw.exponential(1, 25)
-    value, drawn = float(sums.sum() / sizes.sum()), resample_means(sums, sizes, 4_000)
-    left_out = [(sums.sum() - s) / (sizes.sum() - n) for s, n in zip(sums, sizes, strict=True)]
-    away = np.mean(left_out) - np.array(left_out)
-    acceleration, bias = (away**3).sum() / (6 * (away**2).sum() ** 1.5), norm.ppf((drawn < value).mean())
-    levels = [
-        norm.cdf(bias + (bias + z) / (1 - acceleration * (bias + z))) for z in (-compute_reach(25), compute_reach(25))
-    ]
-    assert compute_bca_interval(value, drawn, sums, sizes) == pytest.approx(np.quantile(drawn, levels), abs=1e-6)
-
-
-@pytest.mark.parametrize("freedom", [1, 2, 3, 9, 30, 1_000, 100_000])
-@pytest.mark.parametrize("p", [0.8, 0.975])
-def test_students_quantiles_are_scipys(p: float, freedom: int):
-    assert compute_student_quantile(p, freedom) == pytest.approx(student.ppf(p, freedom), rel=1e-7)
-
-
-def test_an_interval_of_few_units_reaches_further():
-    assert compute_reach(100_000) == pytest.approx(1.96, abs=1e-3)
-    assert compute_reach(10) == pytest.approx(math.sqrt(10 / 9) * 2.2622, abs=1e-3)
-    with pytest.raises(ValueError, match="two units"):
-        compute_reach(1)
 
 
 def test_the_paired_interval_is_of_the_differences_not_of_the_models():
@@ -268,65 +197,11 @@ def test_an_interval_never_excludes_what_mcnemars_test_does_not(cells):
     assert found.value - 1e-9 <= found.high
 
 
-@pytest.mark.parametrize("units", [10, 30, 200])
-def test_a_difference_of_the_detectable_size_is_seen_four_times_in_five(units: int):
-    error = 1 / math.sqrt(units)
-    effect = find_detectable_difference(error, units) / error
-    critical = student.ppf(0.975, units - 1)
-    power = 1 - nct.cdf(critical, units - 1, effect) + nct.cdf(-critical, units - 1, effect)
-    assert power == pytest.approx(0.8, abs=0.01)
-
-
-def test_what_is_detectable_among_many_benchmarks_is_seen_by_holms_p_four_times_in_five():
-    units, tests = 200, 37
-    effect = find_detectable_difference(1.0, units, tests)
-    critical = student.ppf(1 - 0.05 / tests / 2, units - 1)  # what Holm's first step asks for
-    assert 1 - nct.cdf(critical, units - 1, effect) == pytest.approx(0.8, abs=0.01)
-    assert effect > 1.4 * find_detectable_difference(1.0, units)
-    assert count_units_needed(1.0, 0.1, tests) > 1.8 * count_units_needed(1.0, 0.1)
-
-
-def test_a_difference_that_cannot_be_or_that_no_test_would_believe_is_not_detectable():
-    assert find_detectable_difference(0.4, 20, most=1.0) is None  # larger than the metric's range
-    assert find_detectable_difference(0.01, 5) is None  # five patients that agree: p is 0.0625
-    assert find_detectable_difference(0.01, 6) is not None
-    assert find_detectable_difference(0.01, 10, tests=37) is None
-
-
-def test_units_needed_are_those_from_which_on_it_is_seen():
-    assert find_detectable_difference(0.1, 1) is None
-    assert count_units_needed(0.0, 0.1) is None
-    assert count_units_needed(1.0, 0.0) is None
-    assert count_units_needed(1.0, 1e-9) is None
-    needed = count_units_needed(0.5, 0.1)
-    assert needed == pytest.approx((1.959964 + 0.841621) ** 2 * 25, rel=0.02)  # the textbook's normal approximation
-    assert find_detectable_difference(0.5 / math.sqrt(needed), needed) <= 0.1
-    assert find_detectable_difference(0.5 / math.sqrt(needed - 1), needed - 1) > 0.1
-
-
 def test_no_discordant_pair_is_not_certainty():
     found = estimate_paired_difference(table(30, 0, 0, 10), binary=True)
     assert (found.value, found.p) == (0.0, 1.0)
     assert found.low < -0.05 < 0.05 < found.high
     assert found.detectable > 0.05
-
-
-def closed_testing(p_values: dict[str, float]) -> dict[str, float]:
-    """Every set of hypotheses gets Bonferroni's p; a hypothesis the largest of the sets it is in."""
-    names = list(p_values)
-    sets = [s for size in range(1, len(names) + 1) for s in itertools.combinations(names, size)]
-    return {name: max(min(1.0, len(s) * min(p_values[one] for one in s)) for s in sets if name in s) for name in names}
-
-
-@given(st.dictionaries(st.sampled_from("abcdefg"), st.floats(0, 1), max_size=7))
-def test_holms_p_values_are_those_of_closed_testing(p_values):
-    assert correct_by_holm(p_values) == pytest.approx(closed_testing(p_values), abs=1e-12)
-
-
-def test_holms_published_example():
-    found = correct_by_holm({"a": 0.01, "b": 0.04, "c": 0.03, "d": 0.005})  # as R's p.adjust gives them
-    assert found == pytest.approx({"a": 0.03, "b": 0.06, "c": 0.06, "d": 0.02})
-    assert list(found) == ["a", "b", "c", "d"]
 
 
 def accuracy(items):
@@ -402,36 +277,3 @@ def test_fewer_than_ten_patients_do_not_count_over_all_however_many_their_answer
     found = estimate_overall_difference([few, pairs(draw.normal(0, 0.2, 100).tolist())])
     assert found.counted == ((0, 1) if counts else (1,))
     assert (estimate_overall_difference([few]) is not None) is counts
-
-
-def test_what_is_unscored_is_bounded_by_all_wrong_and_all_right():
-    found = bound_mean(0.8, 90, 10)
-    assert (found.low, found.high, found.matters) == (pytest.approx(0.72), pytest.approx(0.82), True)
-    assert not bound_mean(0.8, 995, 5).matters
-    assert bound_mean(None, 0, 4, 1, 5) == bound_mean(3.0, 0, 4, 1, 5)
-    assert bound_mean(None, 0, 0) is None
-    assert bound_mean(3.0, 1, 1, 1, 5).high == 4.0
-
-
-def test_a_differences_bounds_count_each_models_gaps_against_it_and_for_it():
-    found = bound_difference([(1.0, 0.0), (None, 1.0), (0.0, None), (None, None)])
-    assert (found.low, found.high) == ((1 - 1 - 1 - 1) / 4, (1 + 0 + 0 + 1) / 4)
-    assert bound_difference([]) is None
-    assert not bound_difference([(1.0, 0.0)]).matters
-
-
-@pytest.mark.parametrize(("unscored", "told"), [(1, False), (2, True), (4, True)])
-def test_bounds_are_told_from_a_hundredth_of_the_range_on(unscored: int, told: bool):
-    for low, high in ((0.0, 1.0), (1.0, 5.0)):
-        assert bound_mean((low + high) / 2, 150 - unscored, unscored, low, high).matters is told
-        scores = [((low + high) / 2, low)] * (150 - unscored) + [(None, low)] * unscored
-        assert bound_difference(scores, low, high).matters is told
-
-
-@given(st.lists(st.tuples(*[st.one_of(st.none(), st.floats(0, 1))] * 2), min_size=1, max_size=20))
-def test_no_filling_in_of_gaps_leaves_the_bounds(scores):
-    found = bound_difference(scores)
-    for fill_a, fill_b in itertools.product((0.0, 0.3, 1.0), repeat=2):
-        filled = [(fill_a if a is None else a, fill_b if b is None else b) for a, b in scores]
-        value = sum(a - b for a, b in filled) / len(filled)
-        assert found.low - 1e-9 <= value <= found.high + 1e-9
