@@ -40,7 +40,7 @@ NO_ICC = Icc(None, None, None)
 
 
 def compute_krippendorff_alpha(ratings: Ratings, level: Level) -> float | None:
-    """Return Krippendorff's alpha: 1 is full agreement, 0 what chance gives, below 0 less than that.
+    """Return Krippendorff's alpha: 1 is full agreement, 0 agreement by chance, below 0 less than that.
 
     One less the ratio of observed to expected disagreement over all pairs of ratings of one item (Krippendorff 2011,
     Computing Krippendorff's alpha-reliability). Items with fewer than two ratings do not count; missing ratings are no
@@ -49,15 +49,19 @@ def compute_krippendorff_alpha(ratings: Ratings, level: Level) -> float | None:
     Returns:
         None where no item has two ratings, or all ratings are the same value.
     """
-    items = [[rating for rating in row if rating is not None] for row in ratings]
-    items = [item for item in items if len(item) > 1]
-    counts = Counter(rating for item in items for rating in item)
+    items: list[list[float]] = []
+    for row in ratings:
+        item = [rating for rating in row if rating is not None]
+        if len(item) > 1:
+            items.append(item)
+    counts = Counter(chain.from_iterable(items))
     if len(counts) < 2:
         return None
-    ranks = _compute_mid_ranks(counts) if level == "ordinal" else {}
-    ranked = [[ranks.get(rating, rating) for rating in item] for item in items]
-    observed = math.fsum(_sum_squares(item) / (len(item) - 1) for item in ranked)
-    expected = _sum_squares(list(chain.from_iterable(ranked)))
+    if level == "ordinal":
+        ranks = _compute_mid_ranks(counts)
+        items = [[ranks[rating] for rating in item] for item in items]
+    observed = math.fsum(_sum_squares(item) / (len(item) - 1) for item in items)
+    expected = _sum_squares(list(chain.from_iterable(items)))
     return 1 - (counts.total() - 1) * observed / expected
 
 
@@ -92,18 +96,31 @@ def icc(ratings: Ratings) -> dict[IccForm, Icc]:
     squares = _MeanSquares.of(len(rows), table.mean(axis=0), np.cov(table, rowvar=False))
     # Ratings that all agree differ by no error: remainders of rounding count as nothing.
     least = 1e-12 * max(1.0, float(np.abs(table).max()) ** 2)
-    n, k = squares.n, squares.k
-    msr = _drop_rounding(squares.rows, least)
-    msc = _drop_rounding(squares.columns, least)
-    mse = _drop_rounding(squares.error, least)
-    msw = (msc + (n - 1) * mse) / n
-    if msr == msw == 0:
+    squares = _MeanSquares(
+        n=squares.n,
+        k=squares.k,
+        rows=_drop_rounding(squares.rows, least),
+        columns=_drop_rounding(squares.columns, least),
+        error=_drop_rounding(squares.error, least),
+    )
+    if squares.rows == squares.within_rows == 0:
         return dict.fromkeys(ICC_FORMS, NO_ICC)
-    squares = _MeanSquares(n, k, msr, msc, mse)
-    one = _compute_ratio_interval(msr, msw, n - 1, n * (k - 1))
+    limits = _compute_icc_limits(squares)
+    correlations: dict[IccForm, Icc] = {}
+    for form in ICC_FORMS:
+        low, high = limits[form]
+        correlations[form] = Icc(_convert_finite(squares.compute_icc(form)), low, high)
+    return correlations
+
+
+def _compute_icc_limits(squares: "_MeanSquares") -> dict[IccForm, list[float | None]]:
+    """Return the lower and the upper limit of every form."""
+    n = squares.n
+    k = squares.k
+    one = _compute_ratio_interval(squares.rows, squares.within_rows, n - 1, n * (k - 1))
     two = _compute_agreement_interval(squares)
-    three = _compute_ratio_interval(msr, mse, n - 1, (n - 1) * (k - 1))
-    limits: dict[IccForm, list[float | None]] = {
+    three = _compute_ratio_interval(squares.rows, squares.error, n - 1, (n - 1) * (k - 1))
+    return {
         "ICC1": [_convert_to_single(ratio, k) for ratio in one],
         "ICC2": [_convert_finite(limit) for limit in two],
         "ICC3": [_convert_to_single(ratio, k) for ratio in three],
@@ -111,11 +128,6 @@ def icc(ratings: Ratings) -> dict[IccForm, Icc]:
         "ICC2k": [step_up(limit, k) for limit in two],
         "ICC3k": [_convert_to_mean(ratio) for ratio in three],
     }
-    correlations: dict[IccForm, Icc] = {}
-    for form in ICC_FORMS:
-        low, high = limits[form]
-        correlations[form] = Icc(_convert_finite(squares.compute_icc(form)), low, high)
-    return correlations
 
 
 def _drop_rounding(mean_square: Any, least: float) -> float:
@@ -152,6 +164,11 @@ class _MeanSquares:
         error = (covariance.trace(axis1=-2, axis2=-1) - rows) / (k - 1)
         return cls(n, k, rows, n * means.var(axis=-1, ddof=1), error)
 
+    @property
+    def within_rows(self) -> Any:
+        """The mean square within items: between raters and residual together."""
+        return (self.columns + (self.n - 1) * self.error) / self.n
+
     def compute_icc(self, form: IccForm) -> Any:
         """Return one intraclass correlation; not a number where there is none."""
         import numpy as np
@@ -159,7 +176,7 @@ class _MeanSquares:
         n, k = self.n, self.k
         noise = self.error
         if form in ("ICC1", "ICC1k"):
-            noise = (self.columns + (n - 1) * self.error) / n
+            noise = self.within_rows
         severity = 0.0
         if form in ("ICC2", "ICC2k"):  # a difference between raters counts against absolute agreement only
             severity = (self.columns - self.error) / n

@@ -134,7 +134,7 @@ def _compute_acceleration(sums: "Numbers", sizes: "Numbers") -> float:
     """Return the skewness of the mean by the jackknife; 0 where no unit makes a difference."""
     means_without_unit = (sums.sum() - sums) / (sizes.sum() - sizes)
     deviations = means_without_unit.mean() - means_without_unit
-    cubed_spread = float((deviations**2).sum()) ** 1.5
+    cubed_spread = math.pow(float((deviations**2).sum()), 1.5)
     if cubed_spread <= 0:
         return 0.0
     return float((deviations**3).sum()) / (6 * cubed_spread)
