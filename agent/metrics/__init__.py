@@ -28,12 +28,12 @@ __all__ = [
     "Scale",
     "ScoreFunction",
     "check_available",
+    "compute_figure",
     "extract",
-    "figure",
-    "labels",
-    "measurable",
     "parse_answer",
+    "read_labels",
     "score",
+    "select_measurable",
 ]
 
 METRICS: dict[str, MetricSpec] = {
@@ -60,7 +60,7 @@ _NOTHING = Means()
 
 
 def check_available(benchmark_id: str, metrics: Iterable[MetricUse], means: Means = _NOTHING) -> None:
-    """Call before anything is asked.
+    """Check, before a model is asked, that every metric of a benchmark can be computed.
 
     Raises:
         BenchmarkError: a metric of the benchmark cannot be computed by this version, or not with what the site has;
@@ -77,13 +77,15 @@ def check_available(benchmark_id: str, metrics: Iterable[MetricUse], means: Mean
         bert_score.check(benchmark_id, means)
 
 
-def measurable(metrics: Iterable[MetricUse], means: Means) -> tuple[MetricUse, ...]:
+def select_measurable(metrics: Iterable[MetricUse], means: Means) -> tuple[MetricUse, ...]:
     """Return the metrics without the optional ones that need an encoder, where the site names none."""
-    return tuple(use for use in metrics if means.bertscore_model or not (use.optional and use.name in bert_score.NAMES))
+    if means.bertscore_model:
+        return tuple(metrics)
+    return tuple(use for use in metrics if not (use.optional and use.name in bert_score.NAMES))
 
 
 def parse_answer(answer: str, instance: Instance) -> str | Unscored:
-    """Return what the answer says: the option's letter for multiple choice, else the stripped text."""
+    """Return the answer in short: the option's letter for multiple choice, else the stripped text."""
     if not answer.strip():
         return Unscored(Reason.EMPTY)
     if not instance.multiple_choice:
@@ -100,13 +102,13 @@ def score(
     Args:
         metric: an element of `Benchmark.metrics`, or a metric's name for its default options.
         answer: the response's text without reasoning.
-        instance: what was asked.
+        instance: the question and its references.
         scoring: "intramural" for the right rule, "helm" to reproduce upstream (where an empty answer is wrong).
 
     Raises:
         BenchmarkError: the metric is not one of `METRICS`, or one of the whole run.
     """
-    use, spec = _use(metric)
+    use, spec = _find_spec(metric)
     if spec.fn is None:
         raise BenchmarkError(f"{use.name} is a figure of the whole run; no single answer has it")
     if scoring == "helm":
@@ -116,7 +118,7 @@ def score(
     return spec.fn(answer, instance, use.options)
 
 
-def labels(
+def read_labels(
     metric: MetricUse | str, answer: str, instance: Instance, scoring: Scoring = "intramural"
 ) -> Labelled | Unscored:
     """Read one answer's labels for a metric of the whole run; arguments as for `score`.
@@ -124,7 +126,7 @@ def labels(
     Raises:
         BenchmarkError: the metric is none of the whole run.
     """
-    use, spec = _use(metric)
+    use, spec = _find_spec(metric)
     if spec.labels is None:
         raise BenchmarkError(f"{use.name} is no figure of the whole run")
     if scoring != "helm" and not answer.strip():
@@ -132,20 +134,22 @@ def labels(
     return spec.labels(answer, instance, use.options, scoring)
 
 
-def figure(metric: MetricUse | str, items: Sequence[Labelled], scoring: Scoring = "intramural") -> float | Unscored:
+def compute_figure(
+    metric: MetricUse | str, items: Sequence[Labelled], scoring: Scoring = "intramural"
+) -> float | Unscored:
     """Compute a metric of the whole run from its labelled answers, which were read by the same `scoring`.
 
     Raises:
         BenchmarkError: the metric is none of the whole run.
     """
-    use, spec = _use(metric)
+    use, spec = _find_spec(metric)
     whole_run = spec.helm_whole_run if scoring == "helm" and spec.helm_whole_run else spec.whole_run
     if whole_run is None:
         raise BenchmarkError(f"{use.name} is no figure of the whole run")
     return whole_run(items) if items else Unscored(Reason.NO_REFERENCE)
 
 
-def _use(metric: MetricUse | str) -> tuple[MetricUse, MetricSpec]:
+def _find_spec(metric: MetricUse | str) -> tuple[MetricUse, MetricSpec]:
     use = MetricUse(metric) if isinstance(metric, str) else metric
     if use.name not in METRICS:
         raise BenchmarkError(f"this version cannot compute {use.name}")

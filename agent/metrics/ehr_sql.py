@@ -6,7 +6,7 @@ published query, "null" for an unanswerable question.
 
 The published queries were lower-cased as a whole and hold names in place of normal ranges, so that SQLite cannot run
 them as they are meant. The dataset's own evaluation repairs both queries before it runs them, and so does this module:
-see `repaired`. Upstream runs them as they stand, on a connection that may write, with the machine's clock.
+see `repair_query`. Upstream runs them as they stand, on a connection that may write, with the machine's clock.
 """
 
 import json
@@ -75,8 +75,8 @@ _CLOSE = 1e-6
 _MOST_UNEQUAL = 500  # rows without an exact partner that are matched one by one
 
 
-def written_query(answer: str) -> str | None:
-    """Return the query an answer holds, "" if it says that there is none, None if it holds neither.
+def read_query(answer: str) -> str | None:
+    """Return the query an answer holds, "" if it abstains, None if it holds neither.
 
     A query may stand in a fence or in <sql> tags, with text before it, and after the semicolon that ends it. A second
     statement is part of what is returned: two are no query. A text without a query abstains when it says so: null, or
@@ -85,58 +85,80 @@ def written_query(answer: str) -> str | None:
     marked = _TAG.search(answer) or _FENCE.search(answer)
     text = (marked[1] if marked else answer).strip()
     text = _LABEL.sub("", text).strip()
-    if _ABSTAINS.fullmatch(text.strip(" \t\n'\"`.;()<>[]*")) or (marked and not text) or text in ("''", '""', ";"):
+    begins_with_comment = text.startswith(("--", "/*"))
+    if _is_empty_query(text) or (marked and not text):
         return ""
-    if text.startswith(("--", "/*")) and not _COMMENT.sub("", text).strip(" \t\n;"):
+    if begins_with_comment and not _COMMENT.sub("", text).strip(" \t\n;"):
         return ""
-    if _READS.match(text) or _WRITES.match(text) or text.startswith(("--", "/*", "(")):
-        return _without_words_after(text)
-    if later := _QUERY_ON_A_LINE.search(text):
-        return _without_words_after(later[0].strip())
-    return "" if _SAYS_NULL.match(text) or _REFUSES.search(text) else None
+    if begins_with_comment or text.startswith("(") or _READS.match(text) or _WRITES.match(text):
+        return _drop_words_after(text)
+    query_below = _QUERY_ON_A_LINE.search(text)
+    if query_below:
+        return _drop_words_after(query_below[0].strip())
+    if _SAYS_NULL.match(text) or _REFUSES.search(text):
+        return ""
+    return None
 
 
-def _without_words_after(text: str) -> str:
+def _is_empty_query(text: str) -> bool:
+    word = text.strip(" \t\n'\"`.;()<>[]*")
+    return _ABSTAINS.fullmatch(word) is not None or text in ("''", '""', ";")
+
+
+def _drop_words_after(text: str) -> str:
+    """Return the first statement without the words after it; the whole text where another statement follows."""
     first = _STATEMENT.match(text)
-    words = text[first.end() :] if first else ""
-    return first[0] if first and words.strip() and not _SQL.search(words) else text
+    if first is None:
+        return text
+    words = text[first.end() :]
+    if not words.strip() or _SQL.search(words):
+        return text
+    return first[0]
 
 
-def repaired(sql: str) -> str:
+def repair_query(sql: str) -> str:
     """Return a query as the dataset's evaluation runs it: years and days of the Julian calendar, ranges, the clock."""
-    sql = _LIMIT.sub(lambda match: _RANGES[match[1].lower()][match[2].lower() == "upper"], sql)
-    return _YEAR_OR_DAY.sub(lambda match: f"%{match[1].upper()}", sql).replace("'now'", f"'{NOW}'")
+    sql = _LIMIT.sub(_find_limit, sql)
+    sql = _YEAR_OR_DAY.sub(lambda match: f"%{match[1].upper()}", sql)
+    return sql.replace("'now'", f"'{NOW}'")
 
 
-def same_result(one: Sequence[SqlRow], other: Sequence[SqlRow]) -> bool:
+def _find_limit(match: re.Match[str]) -> str:
+    lowest, highest = _RANGES[match[1].lower()]
+    return highest if match[2].lower() == "upper" else lowest
+
+
+def is_same_result(gold: Sequence[SqlRow], predicted: Sequence[SqlRow]) -> bool:
     """Compare two results: the same rows in any order, each as often; numbers to a millionth, texts exactly."""
-    if len(one) != len(other):
+    if len(gold) != len(predicted):
         return False
-    left, right = Counter(one), Counter(other)
-    rest, partners = list((left - right).elements()), list((right - left).elements())
-    if len(rest) > _MOST_UNEQUAL:
+    gold_counts = Counter(gold)
+    predicted_counts = Counter(predicted)
+    unmatched_gold = list((gold_counts - predicted_counts).elements())
+    unmatched_predicted = list((predicted_counts - gold_counts).elements())
+    if len(unmatched_gold) > _MOST_UNEQUAL:
         return False
-    for row in rest:
-        partner = next((other_row for other_row in partners if _same_row(row, other_row)), None)
+    for row in unmatched_gold:
+        partner = next((candidate for candidate in unmatched_predicted if _is_same_row(row, candidate)), None)
         if partner is None:
             return False
-        partners.remove(partner)
+        unmatched_predicted.remove(partner)
     return True
 
 
-def holds_nothing(rows: Sequence[SqlRow]) -> bool:
-    """Tell whether a result is what a query finds that finds nothing: no row, or nothing but NULL and zero."""
+def is_empty_result(rows: Sequence[SqlRow]) -> bool:
+    """Tell whether a result is that of a query without a match: no row, or nothing but NULL and zero."""
     return all(cell is None or cell == 0 for row in rows for cell in row)
 
 
-def _same_row(one: SqlRow, other: SqlRow) -> bool:
-    return len(one) == len(other) and all(map(_same_cell, one, other))
+def _is_same_row(a: SqlRow, b: SqlRow) -> bool:
+    return len(a) == len(b) and all(map(_is_same_cell, a, b))
 
 
-def _same_cell(one: Cell, other: Cell) -> bool:
-    if isinstance(one, int | float) and isinstance(other, int | float):
-        return math.isclose(one, other, rel_tol=_CLOSE, abs_tol=_CLOSE)
-    return one == other
+def _is_same_cell(a: Cell, b: Cell) -> bool:
+    if isinstance(a, int | float) and isinstance(b, int | float):
+        return math.isclose(a, b, rel_tol=_CLOSE, abs_tol=_CLOSE)
+    return a == b
 
 
 def _with_reference(fn: ScoreFunction) -> ScoreFunction:
@@ -159,35 +181,35 @@ def execution_accuracy(answer: str, instance: Instance, options: Options) -> flo
     A published query that cannot be run is no reference for another query, nor is one that finds nothing: whatever is
     wrong in a query, it mostly finds nothing too.
     """
-    query = written_query(answer)
+    query = read_query(answer)
     if query is None:
         return Unscored(Reason.UNPARSED)
     if not _is_answerable(instance):
         return float(not query)
     if not query:
         return 0.0
-    gold = _run(instance, repaired(_gold(instance)))
-    if gold.ended != "finished" or holds_nothing(gold.rows):
+    gold = _run(instance, repair_query(_read_gold(instance)))
+    if gold.ended != "finished" or is_empty_result(gold.rows):
         return Unscored(Reason.NO_REFERENCE)
-    predicted = _run(instance, repaired(query))
-    return float(predicted.ended == "finished" and same_result(gold.rows, predicted.rows))
+    predicted = _run(instance, repair_query(query))
+    return float(predicted.ended == "finished" and is_same_result(gold.rows, predicted.rows))
 
 
 @_with_reference
 def query_validity(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
     """Score 1 when the model's query runs, reads only and ends in time. No query, no score."""
-    query = written_query(answer)
+    query = read_query(answer)
     if query is None:
         return Unscored(Reason.UNPARSED)
     if not query:
         return Unscored(Reason.NOT_APPLICABLE)
-    return float(_run(instance, repaired(query)).ended in ("finished", "too_much"))
+    return float(_run(instance, repair_query(query)).ended in ("finished", "too_much"))
 
 
 @_with_reference
 def precision_answerable(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
     """Over the questions that the model wrote a query for: 1 when the question has an answer."""
-    query = written_query(answer)
+    query = read_query(answer)
     if query is None:
         return Unscored(Reason.UNPARSED)
     return float(_is_answerable(instance)) if query else Unscored(Reason.NOT_APPLICABLE)
@@ -198,28 +220,28 @@ def recall_answerable(answer: str, instance: Instance, options: Options) -> floa
     """Over the questions that have an answer: 1 when the model wrote a query."""
     if not _is_answerable(instance):
         return Unscored(Reason.NOT_APPLICABLE)
-    query = written_query(answer)
+    query = read_query(answer)
     return Unscored(Reason.UNPARSED) if query is None else float(bool(query))
 
 
 @_with_reference
 def helm_execution_accuracy(answer: str, instance: Instance, options: Options) -> float:  # noqa: ARG001
     """Score as HELM does at version 0.5.16: sets of rows, both not empty; or nothing written and nothing expected."""
-    gold = _helm_gold_rows(instance)
-    predicted = _run(instance, _helm_query(answer), now=None).rows
+    gold = _list_helm_gold_rows(instance)
+    predicted = _run(instance, _read_helm_query(answer), now=None).rows
     if gold and predicted:
         return float(set(predicted) == set(gold))
-    return float(bool(_gold(instance)) and not gold and not predicted and not answer.strip())
+    return float(bool(_read_gold(instance)) and not gold and not predicted and not answer.strip())
 
 
 @_with_reference
 def helm_query_validity(answer: str, instance: Instance, options: Options) -> float:  # noqa: ARG001
     """Score as HELM does, where a statement that writes is valid too; it is checked here, and never run."""
-    query = _helm_query(answer)
+    query = _read_helm_query(answer)
     if not query:
         return 0.0
     outcome = _run(instance, query, now=None)
-    writes = outcome.ended == "refused" and compiles(_database(instance), query)
+    writes = outcome.ended == "refused" and compiles(_locate_database(instance), query)
     return float(outcome.ended in ("finished", "too_much") or writes)
 
 
@@ -232,7 +254,7 @@ def helm_answerable(answer: str, instance: Instance, options: Options) -> float:
 @_with_reference
 def predicted_answerable(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
     """Score 1 when the model wrote a query."""
-    query = written_query(answer)
+    query = read_query(answer)
     return Unscored(Reason.UNPARSED) if query is None else float(bool(query))
 
 
@@ -255,30 +277,33 @@ def helm_ground_truth_answerable(answer: str, instance: Instance, options: Optio
 
 
 def _is_answerable(instance: Instance) -> bool:
-    return instance.extra["is_impossible"].strip().lower() != "true" and _gold(instance).lower() not in ("", "null")
+    return instance.extra["is_impossible"].strip().lower() != "true" and _read_gold(instance).lower() not in (
+        "",
+        "null",
+    )
 
 
 def _helm_is_answerable(instance: Instance) -> bool:
-    return instance.extra["is_impossible"].strip().lower() != "true" and bool(_gold(instance))
+    return instance.extra["is_impossible"].strip().lower() != "true" and bool(_read_gold(instance))
 
 
-def _gold(instance: Instance) -> str:
+def _read_gold(instance: Instance) -> str:
     return instance.references[0].text.strip()
 
 
-def _database(instance: Instance) -> Path:
+def _locate_database(instance: Instance) -> Path:
     return Path(instance.extra["database"])
 
 
 def _run(instance: Instance, sql: str, now: str | None = NOW) -> Outcome:
-    database = _database(instance)
+    database = _locate_database(instance)
     state = database.stat() if database.is_file() else None
-    return _remembered(database, state and (state.st_ino, state.st_size, state.st_mtime_ns), sql, now)
+    return _run_once(database, state and (state.st_ino, state.st_size, state.st_mtime_ns), sql, now)
 
 
 # Several metrics look at one answer, and the next answer's question is another one: a few results are enough.
 @lru_cache(maxsize=16)
-def _remembered(
+def _run_once(
     database: Path,
     state: tuple[int, int, int] | None,  # noqa: ARG001 - of the file, so that another one is looked at anew
     sql: str,
@@ -287,16 +312,16 @@ def _remembered(
     return run_query(database, sql, now=now)
 
 
-def _helm_query(answer: str) -> str:
+def _read_helm_query(answer: str) -> str:
     text = answer.strip()
     match = re.search(r"<\s*sql\s*>(.*?)<\/?\s*sql\s*>", text, re.DOTALL | re.IGNORECASE)
     query = (match[1] if match else text).strip().replace("`", "").strip()
     return re.sub(r"^sql\n", "", query, flags=re.MULTILINE)
 
 
-def _helm_gold_rows(instance: Instance) -> Sequence[SqlRow | str]:
+def _list_helm_gold_rows(instance: Instance) -> Sequence[SqlRow | str]:
     """Return the published query's rows; where there are none the question's parameters, which no row can equal."""
-    rows = _run(instance, _gold(instance), now=None).rows
+    rows = _run(instance, _read_gold(instance), now=None).rows
     if rows:
         return rows
     try:

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from agent.jury.family import is_same_family
 from agent.jury.seats import name_seats
-from agent.metrics import Labelled, figure
+from agent.metrics import Labelled, compute_figure
 from agent.results.comparability import build_unit_prefix
 from agent.results.paired_seats import list_filled_seats, score_by_shared_judges
 from agent.scoring.measures import Rules
@@ -313,7 +313,7 @@ def _pair_labels(
                 items.append(ItemPair(unit, answer_a.labels, answer_b.labels))
 
     def compute(labelled: Sequence[Labelled]) -> float | None:
-        value = figure(measure.use, labelled, measure.rules)
+        value = compute_figure(measure.use, labelled, measure.rules)
         return None if isinstance(value, Unscored) else value
 
     return replace(paired, figure=JointFigure(items, at_floor, compute))

@@ -27,7 +27,7 @@ from agent.datasets.load import Dataset, iter_instances
 from agent.errors import BenchmarkError, ConfigError
 from agent.inference.capabilities import Capabilities
 from agent.judging.jury_selection import SeatedJudge, advise_judging_later, choose_jury, map_jury, seat_judges
-from agent.metrics import Judge, MetricUse, check_available, measurable
+from agent.metrics import Judge, MetricUse, check_available, select_measurable
 from agent.runs.definition import (
     build_parser,
     choose_lineage,
@@ -295,7 +295,7 @@ def _refuse_equal_names(plans: Sequence[Plan]) -> None:
 
 
 def _plan_run(site: Site, entry: RunEntry, benchmark: Benchmark, servers: _Servers, options: RunOptions) -> Plan:
-    check_available(benchmark.id, measurable(benchmark.metrics, site.means), site.means)
+    check_available(benchmark.id, select_measurable(benchmark.metrics, site.means), site.means)
     deployment = _choose_deployment(site, entry, servers, options)
     entry = replace(entry, model=entry.model or deployment.model_name, expanders=_read_expanders(entry, options))
     change = read_overrides(entry)
@@ -360,7 +360,7 @@ def _choose_metrics(
     jury_file = None if options.ignore_data_paths else entry.arguments.get("jury_config_path")
     metrics = tuple(
         choose_jury(use, site, benchmark.id, override=options.judges, named=jury_file, required=not options.no_judging)
-        for use in measurable(benchmark.metrics, site.means)
+        for use in select_measurable(benchmark.metrics, site.means)
     )
     if servers.mapping and _find_judges(metrics):
         deployments = _read_judge_deployments(site, servers)
@@ -389,7 +389,7 @@ def _find_judges(metrics: Sequence[MetricUse]) -> Sequence[Judge]:
 
 
 def _list_left_out(site: Site, benchmark: Benchmark) -> tuple[str, ...]:
-    measured = measurable(benchmark.metrics, site.means)
+    measured = select_measurable(benchmark.metrics, site.means)
     return tuple(use.name for use in benchmark.metrics if use not in measured)
 
 

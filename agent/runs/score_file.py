@@ -19,7 +19,7 @@ from agent.judging.jury_selection import choose_quorum
 from agent.jury.prompts import build_matter, write_judge_messages
 from agent.jury.rubric import read_rubric
 from agent.jury.seats import fill_seat
-from agent.metrics import JUDGED, Judge, Labelled, Means, MetricUse, check_available, measurable
+from agent.metrics import JUDGED, Judge, Labelled, Means, MetricUse, check_available, select_measurable
 from agent.results.jury_summary import JudgedAnswer, summarise_jury
 from agent.results.summarize import MetricSummary, RunSummary, attach_twins, summarise_metric, summarise_whole_run
 from agent.runs.answers_file import AnswersFile
@@ -79,7 +79,7 @@ def score_answers(
         BenchmarkError: the data, a line of the answers or one of the judgements is wrong.
     """
     benchmark, dataset = _locate(own, description, data)
-    metrics = measurable(benchmark.metrics, means)
+    metrics = select_measurable(benchmark.metrics, means)
     check_available(benchmark.id, metrics, means)
     with AnswersFile.open(answers) as file, _open_replies(benchmark, judged) as (jury, replies):
         uses = [_add_jury(use, jury) if jury and use.name in JUDGED else use for use in metrics]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agent.metrics import Labelled, extract, labels, score
+from agent.metrics import Labelled, extract, read_labels, score
 from agent.scoring.measures import Measure, Rules
 from agent.vocabulary import Failure, Instance, Reason, Response, Scoring, Unscored
 
@@ -32,7 +32,7 @@ def score_response(rules: Rules, instance: Instance, result: Response | Failure)
         elif measure.later:
             yield MeasuredScore(measure, Unscored(Reason.NOT_MEASURED))
         elif measure.of_whole_run:
-            yield MeasuredScore(measure, labels(measure.use, answer, instance, measure.rules))
+            yield MeasuredScore(measure, read_labels(measure.use, answer, instance, measure.rules))
         else:
             yield MeasuredScore(measure, score(measure.use, answer, instance, measure.rules))
 

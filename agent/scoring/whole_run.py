@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from agent.metrics import METRICS, Labelled, figure, labels
+from agent.metrics import METRICS, Labelled, compute_figure, read_labels
 from agent.scoring.measures import Measure, Rules
 from agent.scoring.score import MeasuredScore, score_response
 from agent.statistics.intervals import Mean, estimate_figure
@@ -88,7 +88,7 @@ class GatheredLabels:
 
 def build_blank_labels(measure: Measure, instance: Instance) -> Labelled | None:
     """Return the labels of an answer that names none; None where the instance has no right ones."""
-    right = labels(measure.use, "A", instance, measure.rules)  # any answer will do: only the right labels are used
+    right = read_labels(measure.use, "A", instance, measure.rules)  # any answer will do: only the right labels are used
     return replace(right, predicted=frozenset()) if isinstance(right, Labelled) else None
 
 
@@ -99,5 +99,5 @@ def _estimate_mean(measure: Measure, items: Sequence[Labelled]) -> Mean:
 
 
 def _compute_figure(measure: Measure, items: Sequence[Labelled]) -> float | None:
-    value = figure(measure.use, items, measure.rules)
+    value = compute_figure(measure.use, items, measure.rules)
     return None if isinstance(value, Unscored) else value

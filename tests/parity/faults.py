@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agent.metrics import MetricUse
 from agent.metrics.billing import upstream_codes
-from agent.metrics.ehr_sql import NOW, holds_nothing, repaired, written_query
+from agent.metrics.ehr_sql import NOW, is_empty_result, read_query, repair_query
 from agent.metrics.exact import normalise
 from agent.metrics.icd10 import find_named_codes, normalise_code, read_listed_codes
 from agent.metrics.numbers import find_number
@@ -129,20 +129,20 @@ def _billing(metric: str, instance: Instance, answer: str, upstream: float) -> s
 
 
 def _sql(metric: str, instance: Instance, answer: str, ours: float | Unscored, upstream: float) -> str | None:
-    gold, query = instance.references[0].text, written_query(answer)
+    gold, query = instance.references[0].text, read_query(answer)
     if gold.strip().lower() == "null" or instance.extra["is_impossible"] == "true" or query == "":
         return "sql-unanswerable"
     if query is None:
         return "unread-is-wrong" if ours == Unscored(Reason.UNPARSED) else None
     if "answerable" in metric:
         return None
-    if repaired(gold) != gold or repaired(query) != query:
+    if repair_query(gold) != gold or repair_query(query) != query:
         return "sql-as-published"
     if metric == "ehr_sql_query_validity":
         return "sql-fences" if query != answer.strip() and upstream == 0 else None
     database = Path(instance.extra["database"])
     if ours == Unscored(Reason.NO_REFERENCE):
-        return "sql-results" if holds_nothing(run_query(database, gold, now=NOW).rows) else None
+        return "sql-results" if is_empty_result(run_query(database, gold, now=NOW).rows) else None
     rows = [run_query(database, sql, now=None).rows for sql in (gold, query)]
     if rows != [run_query(database, sql, now=NOW).rows for sql in (gold, query)]:
         return "sql-clock"

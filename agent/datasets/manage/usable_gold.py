@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from agent.catalog.benchmark import Benchmark
 from agent.datasets.references import find_right_answer
-from agent.metrics import JUDGED, METRICS, labels, score
+from agent.metrics import JUDGED, METRICS, read_labels, score
 from agent.metrics.ehr_sql import SPECS as OF_QUERIES
 from agent.vocabulary import Instance, Reason, Unscored
 
@@ -30,7 +30,7 @@ def build_gold_check(benchmark: Benchmark) -> Callable[[Instance], str] | None:
         if not answer.strip():
             return f"has no right answer, and {use.name} needs one"
         answer = answer if spec.binary else answer[:_BEGINNING]
-        result = labels(use, answer, instance) if spec.fn is None else score(use, answer, instance)
+        result = read_labels(use, answer, instance) if spec.fn is None else score(use, answer, instance)
         if result == Unscored(Reason.NO_REFERENCE):
             return f"{use.name} cannot use its right answer, or what belongs to it (category, limits, ...)"
         if spec.binary and spec.fn is not None and result != spec.high:

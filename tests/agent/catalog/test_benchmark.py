@@ -22,7 +22,7 @@ from agent.errors import BenchmarkError
 from agent.io.packaged import shipped
 from agent.io.strict_yaml import parse_yaml
 from agent.io.wording import unseen
-from agent.metrics import Means, check_available, measurable
+from agent.metrics import Means, check_available, select_measurable
 from tests.agent.catalog.shipped import BENCHMARKS
 
 SOURCE = "".join(
@@ -621,7 +621,7 @@ def test_shipped_definitions_are_complete(benchmark: Benchmark):
         assert version.rows is not None
         assert not version.url or version.url.startswith("https://")
         assert len(benchmark.source_commit) == 40 or not version.url.startswith("https://raw.githubusercontent.com/")
-    check_available(benchmark.id, measurable(benchmark.metrics, Means()))
+    check_available(benchmark.id, select_measurable(benchmark.metrics, Means()))
 
 
 @pytest.mark.parametrize(

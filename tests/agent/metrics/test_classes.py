@@ -3,7 +3,7 @@
 import pytest
 
 from agent.errors import BenchmarkError
-from agent.metrics import Labelled, MetricUse, figure, labels, score
+from agent.metrics import Labelled, MetricUse, compute_figure, read_labels, score
 from agent.vocabulary import Instance, Message, Reason, Reference, Unscored
 
 MACRO, MICRO = "classification_macro_f1", "classification_micro_f1"
@@ -21,8 +21,8 @@ def choice(gold: str) -> Instance:
 
 
 def run(pairs, use, scoring="intramural"):
-    read = [labels(use, answer, instance, scoring) for answer, instance in pairs]
-    return figure(use, [one for one in read if not isinstance(one, Unscored)], scoring)
+    read = [read_labels(use, answer, instance, scoring) for answer, instance in pairs]
+    return compute_figure(use, [one for one in read if not isinstance(one, Unscored)], scoring)
 
 
 def classes(gold: str, given: str) -> list[tuple[str, Instance]]:
@@ -52,15 +52,15 @@ def test_classes_are_read_without_case_and_marks():
 
 
 def test_of_several_right_classes_one_is_enough():
-    assert labels(MICRO, "flu", free("influenza", "flu")).gold == {"flu"}
-    assert labels(MICRO, "cold", free("influenza", "flu")).gold == {"influenza"}
+    assert read_labels(MICRO, "flu", free("influenza", "flu")).gold == {"flu"}
+    assert read_labels(MICRO, "cold", free("influenza", "flu")).gold == {"influenza"}
 
 
 def test_the_letters_of_options_are_classes():
     pairs = [("The answer is A.", choice("yes")), ("(B)", choice("no")), ("I cannot tell", choice("no"))]
     assert run(pairs, MACRO) == 1.0  # the third is unparsed: it has no label and is not counted
-    assert labels(MACRO, *pairs[2]) == Unscored(Reason.UNPARSED)
-    assert labels(MACRO, " ", choice("no")) == Unscored(Reason.EMPTY)
+    assert read_labels(MACRO, *pairs[2]) == Unscored(Reason.UNPARSED)
+    assert read_labels(MACRO, " ", choice("no")) == Unscored(Reason.EMPTY)
     # Upstream: "The answer is A.", "(B)" and the third are three classes of their own.
     assert run(pairs, MACRO, "helm") == 0.0
 
@@ -76,7 +76,9 @@ def test_of_one_gold_class_upstream_counts_two():
 def test_sets_of_labels():
     use = MetricUse(MICRO, SETS)
     pairs = [("sepsis, anaemia", free("Sepsis,Anaemia")), ("- Asthma\n- COPD", free("asthma"))]
-    assert labels(use, *pairs[0]) == Labelled("p1", frozenset({"sepsis", "anaemia"}), frozenset({"sepsis", "anaemia"}))
+    assert read_labels(use, *pairs[0]) == Labelled(
+        "p1", frozenset({"sepsis", "anaemia"}), frozenset({"sepsis", "anaemia"})
+    )
     assert run(pairs, use) == pytest.approx(2 * 3 / (3 + 4))
     assert run(pairs, MetricUse(MACRO, SETS)) == 1.0
     # Upstream leaves the gold text whole.
@@ -85,18 +87,18 @@ def test_sets_of_labels():
 
 
 def test_labels_carry_the_unit_to_resample_by():
-    assert labels(MICRO, "a", free("a", unit="p7")).unit == "p7"
+    assert read_labels(MICRO, "a", free("a", unit="p7")).unit == "p7"
 
 
 def test_a_run_without_any_labelled_answer_has_no_figure():
-    assert figure(MACRO, []) == Unscored(Reason.NO_REFERENCE)
-    assert labels(MACRO, "a", free()) == Unscored(Reason.NO_REFERENCE)
+    assert compute_figure(MACRO, []) == Unscored(Reason.NO_REFERENCE)
+    assert read_labels(MACRO, "a", free()) == Unscored(Reason.NO_REFERENCE)
 
 
 def test_no_single_answer_has_a_figure_of_the_whole_run():
     with pytest.raises(BenchmarkError, match="whole run"):
         score(MACRO, "a", free("a"))
     with pytest.raises(BenchmarkError, match="no figure of the whole run"):
-        labels("exact_match", "a", free("a"))
+        read_labels("exact_match", "a", free("a"))
     with pytest.raises(BenchmarkError, match="no figure of the whole run"):
-        figure("exact_match", [])
+        compute_figure("exact_match", [])

@@ -15,7 +15,7 @@ from agent.datasets.load import load_instances, locate_dataset
 from agent.errors import BenchmarkError
 from agent.io.packaged import shipped
 from agent.metrics import read_only_sql, score
-from agent.metrics.ehr_sql import NOW, repaired, same_result, written_query
+from agent.metrics.ehr_sql import NOW, is_same_result, read_query, repair_query
 from agent.metrics.read_only_sql import run_query
 from agent.vocabulary import Instance, Message, Reason, Reference, Unscored
 
@@ -236,7 +236,7 @@ def test_a_missing_or_foreign_database_is_said_and_not_created(tmp_path):
     ],
 )
 def test_the_query_in_an_answer(answer, query):
-    assert written_query(answer) == query
+    assert read_query(answer) == query
 
 
 # ---- What is right --------------------------------------------------------------------------------------------------
@@ -350,18 +350,18 @@ def test_published_queries_mean_what_they_meant_before_they_were_lower_cased(ask
     assert score(EXECUTION, "select count(*) from drug where strftime('%Y', started) = '2105'", year) == 1.0
     days = asked("select strftime('%j', current_time) - strftime('%j', started) from drug where name = 'heparin'")
     assert score(EXECUTION, f"select julianday('{NOW}') - julianday('2104-02-01 08:30:00')", days) == 1.0
-    normal = repaired("select 1 from v where v.heartrate between heart_rate_lower and heart_rate_upper")
+    normal = repair_query("select 1 from v where v.heartrate between heart_rate_lower and heart_rate_upper")
     assert normal == "select 1 from v where v.heartrate between 60.0 and 100.0"
 
 
 def test_numbers_agree_to_a_millionth_and_rows_are_matched_one_to_one():
-    assert same_result([(1.0, "a"), (2.0, "b")], [(2, "b"), (1.0000004, "a")])
-    assert not same_result([(1.0,), (1.0,)], [(1.0,), (2.0,)])
-    assert not same_result([(1.00001,)], [(1.0,)])
-    assert same_result([(None,)], [(None,)])
-    assert not same_result([(None,)], [(0,)])
-    assert not same_result([(1.1, 2)], [(1.1, 2, 3)])
-    assert not same_result([("1",)], [(1,)])
+    assert is_same_result([(1.0, "a"), (2.0, "b")], [(2, "b"), (1.0000004, "a")])
+    assert not is_same_result([(1.0,), (1.0,)], [(1.0,), (2.0,)])
+    assert not is_same_result([(1.00001,)], [(1.0,)])
+    assert is_same_result([(None,)], [(None,)])
+    assert not is_same_result([(None,)], [(0,)])
+    assert not is_same_result([(1.1, 2)], [(1.1, 2, 3)])
+    assert not is_same_result([("1",)], [(1,)])
 
 
 def test_a_database_that_was_replaced_is_looked_at_anew(database, asked):
@@ -432,7 +432,7 @@ def test_the_sample_has_real_questions_that_its_invented_database_answers():
     answerable = [instance for instance in instances if instance.extra["is_impossible"] == "false"]
     assert (len(instances), len(answerable)) == (120, 90)
     database = Path(answerable[0].extra["database"])
-    results = [run_query(database, repaired(i.references[0].text), now=NOW) for i in answerable]
+    results = [run_query(database, repair_query(i.references[0].text), now=NOW) for i in answerable]
     assert {outcome.ended for outcome in results} == {"finished"}
     assert all(outcome.rows and outcome.rows[0] != (None,) for outcome in results)
     # Queries that tell nothing apart would make everybody right.

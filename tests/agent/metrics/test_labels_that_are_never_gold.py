@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.metrics import figure, labels, score
+from agent.metrics import compute_figure, read_labels, score
 from agent.vocabulary import Instance, Message, Reference
 
 MACRO = "classification_macro_f1"
@@ -16,9 +16,9 @@ def choice(gold: str) -> Instance:
 
 def test_an_option_that_is_never_right_is_no_class_of_ours():
     pairs = [("A", choice("yes")), ("C", choice("no")), ("C", choice("no")), ("B", choice("no"))]
-    read = [labels(MACRO, answer, instance) for answer, instance in pairs]
+    read = [read_labels(MACRO, answer, instance) for answer, instance in pairs]
     # A: 2*1/(1+1); B: 2*1/(3+1); C has no class, but each C is a B that was not found.
-    assert figure(MACRO, read) == pytest.approx((1 + 0.5) / 2)
+    assert compute_figure(MACRO, read) == pytest.approx((1 + 0.5) / 2)
 
 
 def test_billing_takes_only_right_references_for_gold_and_helm_takes_them_all():

@@ -10,7 +10,7 @@ import pytest
 
 from agent.datasets.readers.table import Problems
 from agent.datasets.sources.medec import read_medec
-from agent.metrics import MetricUse, figure, labels, score
+from agent.metrics import MetricUse, compute_figure, read_labels, score
 from agent.metrics.classes import accuracy
 from agent.vocabulary import Instance, Message, Reference, Unscored
 
@@ -40,8 +40,8 @@ def test_pubmed_qa_human_annotator_on_the_official_500():
     for scoring in ("intramural", "helm"):
 
         def f1(name: str, answers: list[str], scoring=scoring) -> float:
-            read = [labels(name, a, i, scoring) for a, i in zip(answers, made, strict=True)]
-            return round(figure(name, read, scoring), 4)
+            read = [read_labels(name, a, i, scoring) for a, i in zip(answers, made, strict=True)]
+            return round(compute_figure(name, read, scoring), 4)
 
         assert f1("classification_macro_f1", letters) == 0.7219
         assert f1("classification_macro_f1", ["A"] * 500) == 0.2371

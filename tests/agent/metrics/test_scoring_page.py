@@ -12,7 +12,7 @@ import pytest
 from agent.datasets.readers.table import Problems
 from agent.datasets.sources.medec import read_medec
 from agent.metrics import METRICS, score
-from agent.metrics.ehr_sql import NOW, holds_nothing, repaired
+from agent.metrics.ehr_sql import NOW, is_empty_result, repair_query
 from agent.metrics.read_only_sql import run_query
 from agent.vocabulary import Instance, Message, Reference, Unscored
 from tests.parity.faults import FAULTS
@@ -123,7 +123,7 @@ def test_the_size_of_ehrsqls_faults():
     without = instance(Reference("null", True), is_impossible="true", value="{}", database=database)
     helm = [score("ehr_sql_execution_accuracy", answer, without, "helm") for answer in ("", "null", "No query.")]
     assert helm == [1.0, 0.0, 0.0]
-    changed = sum(repaired(query) != query for query in answerable)
+    changed = sum(repair_query(query) != query for query in answerable)
     assert f"{changed} of {len(answerable)} answerable" in fault("sql-as-published")
     clock = sum("current_time" in query or "'now'" in query for query in answerable)
     assert f"{clock} of {len(answerable)} answerable" in fault("sql-clock")
@@ -138,8 +138,8 @@ def test_how_much_of_ehrsql_the_public_database_can_tell_apart():
             if question["is_impossible"]:
                 kinds["impossible"] += 1
                 continue
-            rows = tuple(run_query(folder / "eicu.sqlite", repaired(question["query"]), now=NOW).rows)
-            kinds["something" if not holds_nothing(rows) else str(rows)] += 1
+            rows = tuple(run_query(folder / "eicu.sqlite", repair_query(question["query"]), now=NOW).rows)
+            kinds["something" if not is_empty_result(rows) else str(rows)] += 1
     answerable = kinds.total() - kinds["impossible"]
     text = " ".join(PAGE.split())
     assert f"Of the {answerable:,} answerable questions" in text

@@ -11,7 +11,7 @@ import yaml
 from agent.catalog.benchmark import load_benchmark
 from agent.datasets.load import load_instances, locate_dataset
 from agent.errors import BenchmarkError
-from agent.metrics import JUDGED, METRICS, AnswerParser, Means, extract, measurable, score
+from agent.metrics import JUDGED, METRICS, AnswerParser, Means, extract, select_measurable, score
 from tests.agent.catalog.shipped import BENCHMARKS
 
 REAL = {id_: b for id_, b in BENCHMARKS.items() if b.sample and not b.sample_is_invented}
@@ -36,7 +36,7 @@ def gold_answer(instance):
 
 
 def single_answer_metrics(benchmark):
-    here = measurable(benchmark.metrics, Means())  # without an encoder
+    here = select_measurable(benchmark.metrics, Means())  # without an encoder
     return [use for use in here if use.name not in JUDGED and METRICS[use.name].fn is not None]
 
 
