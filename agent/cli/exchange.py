@@ -37,7 +37,7 @@ def export(site: Site, suite: str, form: ExportForm, out: Path, reveal: bool) ->
     helm-server read.
     """
     from agent.exchange.helm.export import export_helm
-    from agent.exchange.shown_names import shown_summaries
+    from agent.exchange.shown_names import show_summaries
     from agent.exchange.tables.export import export_tables
     from agent.exchange.tables.files import check_writable
     from agent.io.new_folder import new_folder
@@ -47,7 +47,7 @@ def export(site: Site, suite: str, form: ExportForm, out: Path, reveal: bool) ->
     summaries = read_suite_summaries(site, suite)
     with site.store() as store:
         summaries = add_standings(store, summaries)
-    rows = build_summary_rows(shown_summaries(site, summaries, reveal=reveal), all_metrics=True)
+    rows = build_summary_rows(show_summaries(site, summaries, reveal=reveal), all_metrics=True)
     with new_folder(out) as folder:
         if form == "helm":
             count = export_helm(site, suite, folder, reveal=reveal)

@@ -22,7 +22,7 @@ class Items:
 
 
 @contextmanager
-def json_array(path: Path, key: str = "", around: Callable[[], dict[str, Any]] | None = None) -> Iterator[Items]:
+def open_json_array(path: Path, key: str = "", around: Callable[[], dict[str, Any]] | None = None) -> Iterator[Items]:
     """Open a new file that holds an array, or an object with one under `key` and what `around` gives at the end."""
     with _new_file(path) as file:
         file.write("[" if not key else f"{{{json.dumps(key)}: [")

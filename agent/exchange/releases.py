@@ -1,5 +1,6 @@
 """A local release: suites and imported leaderboards joined under a name, as `helm-summarize --release` joins suites."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -7,7 +8,7 @@ from itertools import groupby
 from agent.catalog.benchmark import Benchmark, survey_benchmarks
 from agent.errors import ConfigError
 from agent.exchange.helm.names import imported_metric
-from agent.exchange.imported import imported_details
+from agent.exchange.imported_run import build_imported_details
 from agent.results.summarize import MetricSummary, RunSummary, pool_runs
 from agent.runs.plan import SUITE_NAME
 from agent.site.directory import Site
@@ -38,105 +39,136 @@ class JoinedRelease:
 def make_release(site: Site, suites: Sequence[str], release: str) -> list[str]:
     """Join `suites` (and imported leaderboards, by name) into the local release `release`; return notes for people.
 
-    A release is a list of names: it shows what the suites hold when it is looked at. One of the same name is replaced.
+    A release is a list of names: it shows the runs that the suites hold when it is looked at. It replaces a release of
+    the same name.
 
     Raises:
-        ConfigError: a name is none of a suite or leaderboard here, is given twice, or is no name for a release.
+        ConfigError: a name is not that of a suite or leaderboard here, or is given twice, or the name of the release is
+            not valid.
     """
     if not SUITE_NAME.fullmatch(release):
         raise ConfigError(
             "a release's name has 1 to 64 letters, digits, dots, dashes or underscores, and begins with a letter or "
             "digit"
         )
-    if twice := sorted({suite for suite in suites if list(suites).count(suite) > 1}):
-        raise ConfigError(f"the release names a suite twice: {', '.join(twice)}")
+    repeated = sorted(suite for suite, times in Counter(suites).items() if times > 1)
+    if repeated:
+        raise ConfigError(f"the release names a suite twice: {', '.join(repeated)}")
     with site.store() as store:
-        known = [*store.runs.list_suites(), *(board.name for board in store.releases.read_leaderboards())]
-        if missing := [suite for suite in suites if suite not in known]:
-            raise ConfigError(
-                f"there is no suite or imported leaderboard {', '.join(missing)} "
-                f"(here: {', '.join(known) or 'none yet'})",
-                "Name suites with --suites; see `intramural import helm-leaderboard` for a downloaded one.",
-            )
+        _refuse_unknown(store, suites)
         if not suites:
             raise ConfigError("a release needs at least one suite", "Name suites with --suites.")
         store.releases.keep(release, suites)
-        return joined_release(store, release, _catalogue(site)).notes()
+        return join_release(store, release, _read_catalogue(site)).notes()
 
 
-def release_summaries(site: Site, release: str) -> list[RunSummary]:
+def _refuse_unknown(store: Store, suites: Sequence[str]) -> None:
+    """Raise ConfigError for names that neither a suite nor an imported leaderboard has."""
+    leaderboards = [board.name for board in store.releases.read_leaderboards()]
+    stored_names = [*store.runs.list_suites(), *leaderboards]
+    unknown = [suite for suite in suites if suite not in stored_names]
+    if unknown:
+        raise ConfigError(
+            f"there is no suite or imported leaderboard {', '.join(unknown)} "
+            f"(here: {', '.join(stored_names) or 'none yet'})",
+            "Name suites with --suites; see `intramural import helm-leaderboard` for a downloaded one.",
+        )
+
+
+def summarise_release(site: Site, release: str) -> list[RunSummary]:
     """Summarise a release.
 
     Raises:
-        ConfigError: there is no such release; names those that are there.
+        ConfigError: there is no such release; names the existing ones.
     """
     with site.store() as store:
-        return list(joined_release(store, release, _catalogue(site)).summaries)
+        return list(join_release(store, release, _read_catalogue(site)).summaries)
 
 
-def _catalogue(site: Site) -> Mapping[str, Benchmark]:
+def _read_catalogue(site: Site) -> Mapping[str, Benchmark]:
     catalogue, _ = survey_benchmarks(site.own_benchmarks)
     return catalogue
 
 
-def joined_release(store: Store, name: str, catalogue: Mapping[str, Benchmark]) -> JoinedRelease:
-    """Join what the release's parts hold now. Where two suites hold a run of one name, the later suite's stands.
+def join_release(store: Store, name: str, catalogue: Mapping[str, Benchmark]) -> JoinedRelease:
+    """Join the present runs of the release's parts. Where two suites hold a run of one name, the later suite's stands.
 
-    `catalogue` says what is known here of an imported leaderboard's benchmarks.
+    `catalogue` describes the benchmarks of imported leaderboards.
 
     Raises:
-        ConfigError: there is no such release; names those that are there.
+        ConfigError: there is no such release; names the existing ones.
     """
     release = store.releases.find(name)
     if release is None:
-        known = ", ".join(one.name for one in store.releases.read_all()) or "none yet"
+        names = ", ".join(release.name for release in store.releases.read_all()) or "none yet"
         raise ConfigError(
-            f"there is no release {name} (releases here: {known})",
+            f"there is no release {name} (releases here: {names})",
             "Make one with `intramural summarize --suites A B --release R`.",
         )
     boards = {board.name: board for board in store.releases.read_leaderboards()}
-    standing: dict[str, Run] = {}
+    runs: dict[str, Run] = {}
     replaced: dict[str, str] = {}
-    cells: list[RunSummary] = []
+    summaries: list[RunSummary] = []
     for part in release.parts:
         if part in boards:
-            cells += leaderboard_summaries(boards[part], store.releases.read_leaderboard_cells(part), catalogue)
+            cells = store.releases.read_leaderboard_cells(part)
+            summaries += summarise_leaderboard(boards[part], cells, catalogue)
             continue
         for run in store.runs.select(part):
-            if run.name in standing:
+            if run.name in runs:
                 replaced[run.name] = part
-            standing[run.name] = run
-    summaries = sorted(
-        [*pool_runs(store, list(standing.values())), *cells], key=lambda s: (s.run.benchmark, s.run.model, s.run.name)
-    )
+            runs[run.name] = run
+    summaries = [*pool_runs(store, list(runs.values())), *summaries]
+    summaries.sort(key=lambda summary: (summary.run.benchmark, summary.run.model, summary.run.name))
     return JoinedRelease(release, tuple(summaries), tuple(sorted(replaced.items())))
 
 
-def leaderboard_summaries(
+def summarise_leaderboard(
     board: ImportedLeaderboard, cells: Sequence[LeaderboardCell], catalogue: Mapping[str, Benchmark]
 ) -> list[RunSummary]:
-    """Return a leaderboard's figures as runs, one a benchmark and model: a mean each, without instances or interval."""
+    """Return a leaderboard's figures as runs, one for each benchmark and model; they have no instances or interval."""
+    # The sort keeps the order of metrics, of which the main one comes first.
+    ordered = sorted(cells, key=_identify_row)
     summaries = []
-    ordered = sorted(cells, key=lambda cell: (cell.benchmark, cell.model))  # stable: the main metric stays first
-    for (benchmark, model), group in groupby(ordered, lambda cell: (cell.benchmark, cell.model)):
-        own = list(group)
-        metrics = [imported_metric(cell.metric, cell.metric_name, values=[cell.value]) for cell in own]
-        details = imported_details(
-            catalogue.get(benchmark),
-            display_name=own[0].benchmark_name,
-            model=model,
-            metrics=metrics,
-            origin=RunOrigin(kind="helm-leaderboard", digest=board.details.get("digest", "")),
-            instances=own[0].instances or 0,
-        )
-        name = f"{benchmark}:model={model}"
-        run = Run("", board.name, name, benchmark, model, board.name, details, "ended", board.imported_at, None)
-        summaries.append(
-            RunSummary(run, tuple(_summary(cell, metric) for cell, metric in zip(own, metrics, strict=True)))
-        )
+    for (benchmark, model), row in groupby(ordered, _identify_row):
+        summaries.append(_summarise_row(board, model, list(row), catalogue.get(benchmark)))
     return summaries
 
 
-def _summary(cell: LeaderboardCell, metric: KeptMetric) -> MetricSummary:
-    mean = Mean(cell.instances or 0, 0, cell.value, None, None, "none")
+def _identify_row(cell: LeaderboardCell) -> tuple[str, str]:
+    return cell.benchmark, cell.model
+
+
+def _summarise_row(
+    board: ImportedLeaderboard, model: str, cells: Sequence[LeaderboardCell], benchmark: Benchmark | None
+) -> RunSummary:
+    """Return one model's figures on one benchmark, the main metric's first, as a run."""
+    main = cells[0]
+    metrics = [imported_metric(cell.metric, cell.metric_name, values=[cell.value]) for cell in cells]
+    details = build_imported_details(
+        benchmark,
+        display_name=main.benchmark_name,
+        model=model,
+        metrics=metrics,
+        origin=RunOrigin(kind="helm-leaderboard", digest=board.details.get("digest", "")),
+        instances=main.instances or 0,
+    )
+    run = Run(
+        run_id="",
+        suite=board.name,
+        name=f"{main.benchmark}:model={model}",
+        benchmark=main.benchmark,
+        model=model,
+        deployment=board.name,
+        details=details,
+        state="ended",
+        started_at=board.imported_at,
+        ended_at=None,
+    )
+    figures = [_summarise_cell(cell, metric) for cell, metric in zip(cells, metrics, strict=True)]
+    return RunSummary(run, tuple(figures))
+
+
+def _summarise_cell(cell: LeaderboardCell, metric: KeptMetric) -> MetricSummary:
+    mean = Mean(n=cell.instances or 0, units=0, value=cell.value, low=None, high=None, method="none")
     return MetricSummary(cell.metric, metric.display_name, metric.low, metric.high, mean, {})

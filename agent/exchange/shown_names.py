@@ -1,7 +1,7 @@
-"""What runs are called in files that are handed around: no free text of a run entry, no foreign name of any form.
+"""The names of runs in files that are handed around: no free text of a run entry, and foreign names of plain form only.
 
-A label is keyed with the site's vault, so that nobody outside can guess what it stands for; equal names have equal
-labels, so that two runs stay two runs.
+A label is keyed with the site's vault, so that the name behind it cannot be guessed outside the site; equal names have
+equal labels, so that two runs stay two runs.
 """
 
 import re
@@ -11,7 +11,7 @@ from dataclasses import replace
 from agent.catalog.run_entries import EXPANDERS
 from agent.errors import ConfigError
 from agent.exchange.helm.names import metric_title, read_scenario_name, split_run_name
-from agent.exchange.imported import ELSEWHERE
+from agent.exchange.imported_run import ELSEWHERE
 from agent.exchange.json_path import PLAIN_NAME, is_class_name
 from agent.exchange.releases import JoinedRelease
 from agent.jury.seats import name_seats
@@ -30,7 +30,7 @@ class ShownNames:
     """Names of runs as an export shows them.
 
     Args:
-        store: its key labels what is not shown.
+        store: its key makes the labels.
         reveal: show every name as it is.
     """
 
@@ -39,113 +39,137 @@ class ShownNames:
         self._reveal = reveal
 
     def label(self, kind: str, name: str) -> str:
-        """Return what stands for the name: equal for equal names, and nothing to anyone without the site's key."""
-        return f"{kind}_{self._store.identities.request_key(name, f'{kind} label'.encode()).hex()[:8]}"
+        """Return the label of a name: equal for equal names, and meaningless without the site's key."""
+        key = self._store.identities.request_key(name, f"{kind} label".encode())
+        return f"{kind}_{key.hex()[:8]}"
 
-    def summary(self, summary: RunSummary) -> RunSummary:
+    def show_summary(self, summary: RunSummary) -> RunSummary:
         """Return the summary with its runs as they are shown."""
         if self._reveal:
             return summary
-        metrics = summary.metrics
-        if summary.run.imported and summary.run.run_id:
-            metrics = tuple(map(_with_own_title, metrics))
-        run = self.run(summary.run)
-        metrics = tuple(_with_shown_judges(metric, run) for metric in metrics)
-        return replace(summary, run=run, metrics=metrics, runs=tuple(map(self.run, summary.runs)))
+        run = self.show_run(summary.run)
+        metrics = []
+        has_own_titles = not (summary.run.imported and summary.run.run_id)
+        for metric in summary.metrics:
+            shown_metric = metric if has_own_titles else _give_own_title(metric)
+            metrics.append(_name_judges_as_shown(shown_metric, run))
+        runs = [self.show_run(pooled_run) for pooled_run in summary.runs]
+        return replace(summary, run=run, metrics=tuple(metrics), runs=tuple(runs))
 
-    def release(self, joined: JoinedRelease) -> JoinedRelease:
+    def show_release(self, joined: JoinedRelease) -> JoinedRelease:
         """Return the release with its runs as they are shown."""
-        runs = {run.name: self.run(run).name for one in joined.summaries for run in (one.runs or (one.run,))}
-        replaced = tuple((runs[name], suite) for name, suite in joined.replaced)
-        return replace(joined, summaries=tuple(map(self.summary, joined.summaries)), replaced=replaced)
+        shown_names = {}
+        for summary in joined.summaries:
+            for run in summary.runs or (summary.run,):
+                shown_names[run.name] = self.show_run(run).name
+        replaced = [(shown_names[name], suite) for name, suite in joined.replaced]
+        summaries = [self.show_summary(summary) for summary in joined.summaries]
+        return replace(joined, summaries=tuple(summaries), replaced=tuple(replaced))
 
-    def run(self, run: Run) -> Run:
-        """Return the run with labels for what a run entry said freely, and for foreign names of no plain form.
+    def show_run(self, run: Run) -> Run:
+        """Return the run with labels for the free values of its run entry, and for foreign names of no plain form.
 
         Raises:
             ConfigError: it was imported, by an earlier version, with a metric whose name is of no plain form.
         """
         if self._reveal or not run.run_id:  # figures of a leaderboard are of no run
             return run
-        benchmark = self._plain("benchmark", run.benchmark)
+        benchmark = self._show_plain("benchmark", run.benchmark)
         return replace(
             run,
-            name=self._run_name(run),
+            name=self._show_run_name(run),
             benchmark=benchmark,
-            model=self._plain("model", run.model),
-            deployment=self._plain("deployment", run.deployment),
-            details=self._details(run, benchmark),
+            model=self._show_plain("model", run.model),
+            deployment=self._show_plain("deployment", run.deployment),
+            details=self._show_details(run, benchmark),
         )
 
-    def _plain(self, kind: str, name: str) -> str:
+    def _show_plain(self, kind: str, name: str) -> str:
         return name if PLAIN_NAME.fullmatch(name) else self.label(kind, name)
 
-    def _run_name(self, run: Run) -> str:
-        head = self._plain("benchmark", read_scenario_name(run.name))
-        words = [self._word(run, word) for word in split_run_name(run.name)]
+    def _show_run_name(self, run: Run) -> str:
+        head = self._show_plain("benchmark", read_scenario_name(run.name))
+        words = [self._show_word(run, word) for word in split_run_name(run.name)]
         return f"{head}:{','.join(words)}" if words else head
 
-    def _word(self, run: Run, word: str) -> str:
+    def _show_word(self, run: Run, word: str) -> str:
         key, equals, value = word.partition("=")
         if not equals or not _KEY.fullmatch(key):
             return self.label("word", word)
         if key in ("model", "model_deployment"):
-            return f"{key}={self._plain(key.removeprefix('model_'), value)}"
-        return f"{key}={value if _is_listed(run, key, value) else self.label(key, value)}"
+            kind = key.removeprefix("model_")
+            return f"{key}={self._show_plain(kind, value)}"
+        return f"{key}={self._show_value(run, key, value)}"
 
-    def _details(self, run: Run, benchmark: str) -> RunDetails:
-        arguments = {
-            key: value if _is_listed(run, key, value) else self.label(key, value)
-            for key, value in run.details.arguments.items()
-        }
-        details = replace(run.details, arguments=arguments, metrics=tuple(map(self._metric, run.details.metrics)))
+    def _show_value(self, run: Run, key: str, value: str) -> str:
+        return value if _is_listed(run, key, value) else self.label(key, value)
+
+    def _show_details(self, run: Run, benchmark: str) -> RunDetails:
+        arguments = {key: self._show_value(run, key, value) for key, value in run.details.arguments.items()}
+        metrics = tuple(map(self._show_metric, run.details.metrics))
+        details = replace(run.details, arguments=arguments, metrics=metrics)
         if details.origin is None:
             return details
-        names = [name for metric in details.metrics for name in (metric.name, metric.helm_name)]
-        if not all(map(PLAIN_NAME.fullmatch, names)):
+        _refuse_free_metric_names(run)
+        metrics = tuple(replace(metric, display_name=metric_title(metric.name)) for metric in metrics)
+        return replace(
+            details,
+            # The title of a benchmark that is not in the catalogue is free text of the imported folder.
+            display_name=benchmark if details.category == ELSEWHERE else details.display_name,
+            stop=tuple(map(self._show_stop, details.stop)),
+            unit=self._show_plain("unit", details.unit),
+            origin=self._show_origin(details.origin),
+            metrics=metrics,
+        )
+
+    def _show_stop(self, stop: str) -> str:
+        """Return a stop sequence; one with letters or digits may be text of anyone."""
+        return self.label("stop", stop) if _TEXT.search(stop) else stop
+
+    def _show_origin(self, origin: RunOrigin) -> RunOrigin:
+        scenario = origin.scenario
+        if not is_class_name(scenario):
+            scenario = self.label("scenario", scenario)
+        groups = tuple(self._show_plain("group", group) for group in origin.groups)
+        return replace(origin, scenario=scenario, groups=groups)
+
+    def _show_metric(self, metric: KeptMetric) -> KeptMetric:
+        """Return a metric with the judges of its jury as they are shown."""
+        if metric.jury is None:
+            return metric
+        judges = tuple(map(self._show_judge, metric.jury.judges))
+        return replace(metric, jury=replace(metric.jury, judges=judges))
+
+    def _show_judge(self, judge: Judge) -> Judge:
+        return Judge(
+            model_deployment=self._show_plain("deployment", judge.model_deployment),
+            model_name=self._show_plain("judge", judge.model_name),
+            name=judge.name and self._show_plain("judge", judge.name),
+        )
+
+
+def show_summaries(site: Site, summaries: Iterable[RunSummary], *, reveal: bool) -> list[RunSummary]:
+    """Return the summaries as an export of the site shows them."""
+    with site.store() as store:
+        names = ShownNames(store, reveal=reveal)
+        return [names.show_summary(summary) for summary in summaries]
+
+
+def _refuse_free_metric_names(run: Run) -> None:
+    """Raise ConfigError for an imported run of which a metric's name is of no plain form."""
+    for metric in run.details.metrics:
+        if not PLAIN_NAME.fullmatch(metric.name) or not PLAIN_NAME.fullmatch(metric.helm_name):
             raise ConfigError(
                 f"suite {run.suite}: an imported run names a metric in free text, which no redacted export may hold",
                 "Leave the suite out, or give --reveal.",
             )
-        return replace(
-            details,
-            display_name=benchmark if details.category == ELSEWHERE else details.display_name,
-            stop=tuple(self.label("stop", stop) if _TEXT.search(stop) else stop for stop in details.stop),
-            unit=self._plain("unit", details.unit),
-            origin=self._origin(details.origin),
-            metrics=tuple(replace(metric, display_name=metric_title(metric.name)) for metric in details.metrics),
-        )
-
-    def _origin(self, origin: RunOrigin) -> RunOrigin:
-        scenario = origin.scenario if is_class_name(origin.scenario) else self.label("scenario", origin.scenario)
-        return replace(origin, scenario=scenario, groups=tuple(self._plain("group", group) for group in origin.groups))
-
-    def _metric(self, metric: KeptMetric) -> KeptMetric:
-        """Return a metric with the judges of its jury as they are shown."""
-        if metric.jury is None:
-            return metric
-        judges = tuple(map(self._judge, metric.jury.judges))
-        return replace(metric, jury=replace(metric.jury, judges=judges))
-
-    def _judge(self, judge: Judge) -> Judge:
-        return Judge(
-            self._plain("deployment", judge.model_deployment),
-            self._plain("judge", judge.model_name),
-            judge.name and self._plain("judge", judge.name),
-        )
-
-
-def shown_summaries(site: Site, summaries: Iterable[RunSummary], *, reveal: bool) -> list[RunSummary]:
-    """Return the summaries as an export of the site shows them."""
-    with site.store() as store:
-        return list(map(ShownNames(store, reveal=reveal).summary, summaries))
 
 
 def _is_listed(run: Run, key: str, value: str) -> bool:
-    """Whether an argument's value is one that a definition lists, or a setting of few words."""
+    """Tell whether an argument's value is one that a definition lists, or a setting of few words."""
     details = run.details
     if key in details.arguments:
-        if details.free_arguments is None:  # kept before runs said so
+        if details.free_arguments is None:  # stored before runs kept them
             return details.access == "public" and not run.imported
         is_chosen_or_none = value in (details.arguments[key], "None")  # HELM's word for no choice
         return key not in details.free_arguments and is_chosen_or_none
@@ -154,14 +178,14 @@ def _is_listed(run: Run, key: str, value: str) -> bool:
     return key in EXPANDERS and _SETTING.fullmatch(value) is not None
 
 
-def _with_shown_judges(metric: MetricSummary, run: Run) -> MetricSummary:
-    """Call the judges of a metric's jury as the shown run does."""
+def _name_judges_as_shown(metric: MetricSummary, run: Run) -> MetricSummary:
+    """Return a metric with the names that the shown run gives the judges of its jury."""
     shown = run.details.find_metric(metric.metric)
     if metric.jury is None or shown is None:
         return metric
     return replace(metric, jury=replace(metric.jury, judges=name_seats(shown.judges)))
 
 
-def _with_own_title(metric: MetricSummary) -> MetricSummary:
-    twin = None if metric.twin is None else _with_own_title(metric.twin)
+def _give_own_title(metric: MetricSummary) -> MetricSummary:
+    twin = None if metric.twin is None else _give_own_title(metric.twin)
     return replace(metric, display_name=metric_title(metric.metric), twin=twin)

@@ -21,7 +21,7 @@ from agent.cli.main import intramural
 from agent.exchange.helm.export import export_helm
 from agent.exchange.helm.import_runs import import_helm
 from agent.exchange.helm.leaderboard import import_leaderboard
-from agent.exchange.releases import make_release, release_summaries
+from agent.exchange.releases import make_release, summarise_release
 from tests.agent.service.filled_site import MODEL, FilledSite, case, failed, filled_site, unscored
 
 HELM_PYTHON = os.environ.get("HELM_PYTHON")
@@ -227,7 +227,7 @@ def test_what_helm_summarize_writes_is_imported_as_a_leaderboard(site: FilledSit
     assert count >= 12
     make_release(site.site, ["november", "v1"], "joined")
     by_origin: dict[bool, dict[tuple[str, str], float | None]] = {True: {}, False: {}}
-    for summary in release_summaries(site.site, "joined"):
+    for summary in summarise_release(site.site, "joined"):
         key = summary.run.benchmark, summary.run.model
         by_origin[summary.run.imported][key] = summary.main.mean.value
     assert by_origin[True]

@@ -15,10 +15,10 @@ from pathlib import Path
 from agent.catalog.benchmark import survey_benchmarks
 from agent.exchange.helm.own_record import INSTANCES, RECORD, write_instance_record, write_run_record
 from agent.exchange.helm.run_spec import HelmSpec
-from agent.exchange.helm.schema import model_metadata, schema
+from agent.exchange.helm.schema import describe_models, describe_schema
 from agent.exchange.helm.state import write_request_state
 from agent.exchange.helm.stats import RunStats
-from agent.exchange.json_files import json_array, write_json
+from agent.exchange.json_files import open_json_array, write_json
 from agent.exchange.shown_names import ShownNames
 from agent.io.progress import Progress
 from agent.redaction.gateway.cases import ClearedCase, Clearer, open_clearer
@@ -49,7 +49,7 @@ def export_helm(site: Site, suite: str, folder: Path, *, reveal: bool, progress:
         folder_names: set[str] = set()
         count = 0
         for run in runs:
-            summary = names.summary(summarise_run(store, run))
+            summary = names.show_summary(summarise_run(store, run))
             deployment = _name_deployment(names, run, summary.run, reveal=reveal)
             spec = HelmSpec(summary.run, catalogue.get(run.benchmark), deployment)
             folder_name = _choose_free_name(spec.folder_name(), run.run_id, folder_names)
@@ -59,8 +59,8 @@ def export_helm(site: Site, suite: str, folder: Path, *, reveal: bool, progress:
             count += _write_run(store, clearer, spec, summary, target, progress)
             written.append((spec, summary))
         progress.end()
-    write_json(folder / "model_metadata.yaml", model_metadata({summary.run.model for _, summary in written}))
-    write_json(folder / "schema_intramural.yaml", schema(written))
+    write_json(folder / "model_metadata.yaml", describe_models({summary.run.model for _, summary in written}))
+    write_json(folder / "schema_intramural.yaml", describe_schema(written))
     return count
 
 
@@ -75,9 +75,9 @@ def _write_run(
     adapter = spec.adapter_spec(multiple_choice=multiple_choice)
     count = 0
     with (
-        json_array(target / "per_instance_stats.json") as per_instance,
-        json_array(target / "scenario_state.json", "request_states", lambda: {"adapter_spec": adapter}) as states,
-        json_array(target / RECORD, INSTANCES, lambda: write_run_record(run, spec.helm_names)) as records,
+        open_json_array(target / "per_instance_stats.json") as per_instance,
+        open_json_array(target / "scenario_state.json", "request_states", lambda: {"adapter_spec": adapter}) as states,
+        open_json_array(target / RECORD, INSTANCES, lambda: write_run_record(run, spec.helm_names)) as records,
     ):
         for response, case in _read_cases(store, clearer, run):
             identity = case.key if case.id is None else case.id
@@ -90,7 +90,7 @@ def _write_run(
             progress.advance()
     write_json(target / "run_spec.json", spec.run_spec(target.name, multiple_choice=multiple_choice))
     write_json(target / "scenario.json", spec.scenario_json(clearer.note))
-    write_json(target / "stats.json", stats.of_run(summary))
+    write_json(target / "stats.json", stats.summarise(summary))
     return count
 
 

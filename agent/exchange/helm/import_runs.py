@@ -10,7 +10,7 @@ from agent.errors import BenchmarkError, ConfigError
 from agent.exchange.helm.folder import HelmCase, HelmRun, find_run_folders, read_run, read_run_name
 from agent.exchange.helm.juries import HelmSeat, describe_jury
 from agent.exchange.helm.names import find_benchmark, find_metric_name, helm_metric_name, imported_metric
-from agent.exchange.imported import imported_details
+from agent.exchange.imported_run import build_imported_details
 from agent.exchange.json_path import ADVICE, read_json
 from agent.io.plain_text import printable
 from agent.io.progress import Progress
@@ -166,7 +166,7 @@ def _make_request_key(store: Store, run_id: str, run: HelmRun, position: int) ->
 
 def _describe_run(run: HelmRun, benchmark: Benchmark | None, benchmark_name: str) -> RunDetails:
     """Return the details that a run's files state; those of our own export state more."""
-    details = imported_details(
+    details = build_imported_details(
         benchmark,
         display_name=benchmark_name,
         model=run.model,

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agent.exchange.json_path import PLAIN_NAME, JsonNode
-from agent.exchange.redacted_only import redacted_only
+from agent.exchange.redacted_only import require_redacted
 from agent.jury.seats import name_seats
 from agent.redaction.gateway.cases import ClearedJudgement
 from agent.store import KeptJury, KeptMetric
@@ -77,7 +77,7 @@ def _write_verdict(grades: Mapping[str, float], words: Mapping[str, Mapping[str,
         fields: dict[str, Any] = {"score": grade}
         for field, text in words.get(criterion, {}).items():
             if field != "score":
-                fields[field] = redacted_only(text)
+                fields[field] = require_redacted(text)
         verdict[criterion] = fields
     return verdict
 

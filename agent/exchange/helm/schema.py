@@ -1,15 +1,37 @@
-"""What helm-summarize reads beside the runs: names of models, and a schema of every benchmark and metric."""
+"""Describe models, benchmarks and metrics for helm-summarize, which reads them beside the runs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agent.exchange.each_metric import each_metric
 from agent.exchange.helm.run_spec import HelmSpec
-from agent.exchange.helm.stats import unscored_name
+from agent.exchange.helm.stats import name_unscored
+from agent.exchange.summary_metrics import iter_metrics
 from agent.results.summarize import MetricSummary, RunSummary
 
+_COUNTS = [
+    {"name": "num_instances", "display_name": "Instances"},
+    {"name": "num_prompt_tokens", "display_name": "Prompt tokens"},
+    {"name": "num_completion_tokens", "display_name": "Completion tokens"},
+]
+_METRIC_GROUPS: list[dict[str, Any]] = [  # names in ${} stand in each benchmark's environment
+    {
+        "name": "main",
+        "display_name": "Main metric",
+        "metrics": [{"name": "${main_name}", "split": "${main_split}"}],
+    },
+    {
+        "name": "counted",
+        "display_name": "Counted",
+        "hide_win_rates": True,
+        "metrics": [
+            {"name": "num_instances", "split": "${main_split}"},
+            {"name": "${main_unscored}", "split": "${main_split}"},
+        ],
+    },
+]
 
-def model_metadata(models: set[str]) -> dict[str, Any]:
+
+def describe_models(models: set[str]) -> dict[str, Any]:
     """Return the names of the models that were asked."""
     return {
         "models": [
@@ -26,53 +48,17 @@ def model_metadata(models: set[str]) -> dict[str, Any]:
     }
 
 
-def schema(exported: Sequence[tuple[HelmSpec, RunSummary]]) -> dict[str, Any]:
+def describe_schema(exported: Sequence[tuple[HelmSpec, RunSummary]]) -> dict[str, Any]:
     """Return a schema with every benchmark, also those that HELM has no class for."""
     metrics: dict[str, MetricSummary] = {}
     groups: dict[str, dict[str, Any]] = {}
     for spec, summary in exported:
-        for metric in each_metric(summary):
+        for metric in iter_metrics(summary):
             metrics.setdefault(spec.helm_names[metric.metric], metric)
-        main = spec.helm_names[summary.main.metric]
-        details = summary.run.details
-        groups.setdefault(
-            spec.group,
-            {
-                "name": spec.group,
-                "display_name": details.display_name,
-                "description": f"{details.category}. Data: {details.data.known}.",
-                "metric_groups": ["main", "counted"],
-                "environment": {
-                    "main_name": main,
-                    "main_unscored": unscored_name(main),
-                    "main_split": spec.split,
-                },
-            },
-        )
+        groups.setdefault(spec.group, _describe_group(spec, summary))
     return {
-        "metrics": [
-            {"name": name, "display_name": metric.display_name, "lower_is_better": False}
-            for name, metric in metrics.items()
-        ]
-        + [{"name": unscored_name(name), "display_name": "Unscored", "lower_is_better": True} for name in metrics]
-        + [
-            {"name": "num_instances", "display_name": "Instances"},
-            {"name": "num_prompt_tokens", "display_name": "Prompt tokens"},
-            {"name": "num_completion_tokens", "display_name": "Completion tokens"},
-        ],
-        "metric_groups": [
-            {
-                "name": "main",
-                "display_name": "Main metric",
-                "metrics": [{"name": "${main_name}", "split": "${main_split}"}],
-            },
-            {
-                "name": "counted",
-                "display_name": "Counted",
-                "hide_win_rates": True,
-                "metrics": [{"name": name, "split": "${main_split}"} for name in ("num_instances", "${main_unscored}")],
-            },
-        ],
+        "metrics": _describe_metrics(metrics),
+        "metric_groups": _METRIC_GROUPS,
         "run_groups": [
             {
                 "name": "intramural",
@@ -84,3 +70,29 @@ def schema(exported: Sequence[tuple[HelmSpec, RunSummary]]) -> dict[str, Any]:
             *groups.values(),
         ],
     }
+
+
+def _describe_group(spec: HelmSpec, summary: RunSummary) -> dict[str, Any]:
+    """Return one benchmark as a group of runs."""
+    main = spec.helm_names[summary.main.metric]
+    details = summary.run.details
+    return {
+        "name": spec.group,
+        "display_name": details.display_name,
+        "description": f"{details.category}. Data: {details.data.known}.",
+        "metric_groups": ["main", "counted"],
+        "environment": {
+            "main_name": main,
+            "main_unscored": name_unscored(main),
+            "main_split": spec.split,
+        },
+    }
+
+
+def _describe_metrics(metrics: Mapping[str, MetricSummary]) -> list[dict[str, Any]]:
+    scores = []
+    unscored = []
+    for name, metric in metrics.items():
+        scores.append({"name": name, "display_name": metric.display_name, "lower_is_better": False})
+        unscored.append({"name": name_unscored(name), "display_name": "Unscored", "lower_is_better": True})
+    return [*scores, *unscored, *_COUNTS]

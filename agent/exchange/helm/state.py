@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agent.exchange.helm.juries import write_annotations
-from agent.exchange.redacted_only import redacted_only
+from agent.exchange.redacted_only import require_redacted
 from agent.redaction.gateway.cases import ClearedCase
 
 
@@ -27,11 +27,11 @@ def write_request_state(
         judges: the judges' names in annotations, by metric and seat.
     """
     assert case.prompt is not None
-    prompt = [{"role": message.role, "content": redacted_only(message.text)} for message in case.prompt]
+    prompt = [{"role": message.role, "content": require_redacted(message.text)} for message in case.prompt]
     references = []
     letters = {}
     for reference in case.references or ():
-        text = redacted_only(reference.text)
+        text = require_redacted(reference.text)
         references.append({"output": {"text": text}, "tags": ["correct"] if reference.correct else []})
         if reference.letter:
             letters[reference.letter] = text
@@ -85,11 +85,11 @@ def _write_request(prompt: list[dict[str, Any]], adapter: Mapping[str, Any]) -> 
 def _write_completion(case: ClearedCase) -> dict[str, Any]:
     assert case.answer is not None
     completion: dict[str, Any] = {
-        "text": redacted_only(case.answer),
+        "text": require_redacted(case.answer),
         "logprob": 0,
         "tokens": [],
         "finish_reason": {"reason": case.finish_reason},
     }
     if case.reasoning:
-        completion["thinking"] = {"text": redacted_only(case.reasoning)}
+        completion["thinking"] = {"text": require_redacted(case.reasoning)}
     return completion

@@ -14,7 +14,7 @@ class TableColumn:
     kind: Kind
 
 
-# One row a run and metric.
+# One row for each run and metric.
 RUNS = (
     TableColumn("suite", "text"),
     TableColumn("run", "text"),
@@ -63,7 +63,7 @@ RUNS = (
     TableColumn("asked_seconds", "number"),
 )
 
-# One row an instance of a run.
+# One row for each instance of a run.
 INSTANCES = (
     TableColumn("suite", "text"),
     TableColumn("run", "text"),

@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from agent.exchange.each_metric import each_metric
-from agent.exchange.redacted_only import redacted_only
+from agent.exchange.redacted_only import require_redacted
 from agent.exchange.shown_names import ShownNames
+from agent.exchange.summary_metrics import iter_metrics
 from agent.exchange.tables.columns import INSTANCES, RUNS
-from agent.exchange.tables.files import TableForm, table_file
-from agent.exchange.tables.judgement_rows import judgement_row
+from agent.exchange.tables.files import TableForm, open_table
+from agent.exchange.tables.judgement_rows import build_judgement_row
 from agent.io.progress import Progress
+from agent.redaction import Redacted
 from agent.redaction.gateway.cases import ClearedCase, Clearer, open_clearer
 from agent.redaction.gateway.judgements import read_seat_judgements
 from agent.results.summarize import MetricSummary, summarise_run
@@ -27,7 +28,8 @@ def export_tables(
     """Write `runs.<form>` and `instances.<form>` of the suite into `folder`; return how many instances there are.
 
     Texts are redacted under the site's policy and ids left out; with `reveal` both are as they were, after an audit
-    entry a page. A purged text is null. Write into `agent.io.new_folder.new_folder`, so that a failure leaves nothing.
+    entry for each page. A purged text is null. Write into `agent.io.new_folder.new_folder`, so that a failure
+    leaves no file.
     """
     progress = progress or Progress()
     count = 0
@@ -35,14 +37,14 @@ def export_tables(
         clearer = open_clearer(site, store, reveal=reveal, purpose="export")
         runs = store.runs.select(suite)
         names = ShownNames(store, reveal=reveal)
-        with table_file(folder / f"runs.{form}", form, RUNS) as add:
+        with open_table(folder / f"runs.{form}", form, RUNS) as add:
             for run in runs:
-                for row in run_rows(store, run, names):
+                for row in iter_run_rows(store, run, names):
                     add(row)
         progress.begin("instances", sum(store.answers.count_instances(run.run_id) for run in runs))
-        with table_file(folder / f"instances.{form}", form, INSTANCES) as add:
+        with open_table(folder / f"instances.{form}", form, INSTANCES) as add:
             for run in runs:
-                for row in instance_rows(store, run, clearer, names.run(run)):
+                for row in iter_instance_rows(store, run, clearer, names.show_run(run)):
                     add(row)
                     count += 1
                     progress.advance()
@@ -50,16 +52,16 @@ def export_tables(
     return count
 
 
-def run_rows(store: Store, run: Run, names: ShownNames) -> Iterator[dict[str, Any]]:
-    """Yield a row a metric of the run, the main one first."""
-    summary = names.summary(summarise_run(store, run))
+def iter_run_rows(store: Store, run: Run, names: ShownNames) -> Iterator[dict[str, Any]]:
+    """Yield a row for each metric of the run, the main one first."""
+    summary = names.show_summary(summarise_run(store, run))
     run = summary.run
     kept_metrics = {metric.name: metric for metric in run.details.metrics}
     usage = store.answers.sum_usage(run.run_id)
-    for metric in each_metric(summary):
+    for metric in iter_metrics(summary):
         kept_metric = kept_metrics[metric.metric]
         yield {
-            **_of_run(run),
+            **_identify_run(run),
             "benchmark_name": run.details.display_name,
             "category": run.details.category,
             "access": run.details.access,
@@ -81,7 +83,7 @@ def run_rows(store: Store, run: Run, names: ShownNames) -> Iterator[dict[str, An
             "bound_low": None if metric.bounds is None else metric.bounds.low,
             "bound_high": None if metric.bounds is None else metric.bounds.high,
             "cut_off": summary.cut_off,
-            **_jury(metric),
+            **_describe_jury(metric),
             "data": run.details.data.known,
             "imported": run.imported,
             "state": run.state,
@@ -93,7 +95,7 @@ def run_rows(store: Store, run: Run, names: ShownNames) -> Iterator[dict[str, An
         }
 
 
-_JURY = (
+_JURY_COLUMNS = (
     "scale_low",
     "scale_high",
     "quorum",
@@ -108,31 +110,46 @@ _JURY = (
 )
 
 
-def _jury(metric: MetricSummary) -> dict[str, Any]:
+def _describe_jury(metric: MetricSummary) -> dict[str, Any]:
+    """Return the columns of a jury, all empty for a metric that has none."""
     jury = metric.jury
     if jury is None:
-        return dict.fromkeys(_JURY)
-    judges = [
-        {"judge": name, "mean": one.mean, "filled": one.filled, "repaired": one.repaired, "faults": dict(one.faults)}
-        for name, one in zip(jury.judges, jury.each, strict=True)
-    ]
-    without = None if jury.without_family is None else jury.without_family.value
-    criteria = {name: mean.value for name, mean in jury.criteria.items()}
-    terms = (metric.low, metric.high, jury.quorum, judges)
-    counts = (jury.seats, jury.filled, jury.repaired, dict(jury.faults))
-    return dict(zip(_JURY, (*terms, *counts, criteria, jury.of_family, without), strict=True))
+        return dict.fromkeys(_JURY_COLUMNS)
+    judges = []
+    for name, seat in zip(jury.judges, jury.each, strict=True):
+        judge = {
+            "judge": name,
+            "mean": seat.mean,
+            "filled": seat.filled,
+            "repaired": seat.repaired,
+            "faults": dict(seat.faults),
+        }
+        judges.append(judge)
+    return {
+        "scale_low": metric.low,
+        "scale_high": metric.high,
+        "quorum": jury.quorum,
+        "judges": judges,
+        "seats": jury.seats,
+        "seats_filled": jury.filled,
+        "seats_repaired": jury.repaired,
+        "seat_faults": dict(jury.faults),
+        "criteria": {name: mean.value for name, mean in jury.criteria.items()},
+        "family_judges": jury.of_family,
+        "without_family": None if jury.without_family is None else jury.without_family.value,
+    }
 
 
-def instance_rows(store: Store, run: Run, clearer: Clearer, shown: Run) -> Iterator[dict[str, Any]]:
-    """Yield a row an instance of the run, in benchmark order; `shown` is the run as the export calls it."""
+def iter_instance_rows(store: Store, run: Run, clearer: Clearer, shown: Run) -> Iterator[dict[str, Any]]:
+    """Yield a row for each instance of the run, in benchmark order; `shown` is the run as the export calls it."""
     for offset in range(0, store.answers.count_instances(run.run_id), PAGE):
         page = store.answers.read_instances(run.run_id, offset, PAGE)
         cases = clearer.clear(run.run_id, page, read_seat_judgements(store, shown, page))
         for stored, case in zip(page, cases, strict=True):
-            yield {**_of_run(shown), **_case(case), **_tokens(stored.response)}
+            yield {**_identify_run(shown), **_describe_case(case), **_count_tokens(stored.response)}
 
 
-def _of_run(run: Run) -> dict[str, Any]:
+def _identify_run(run: Run) -> dict[str, Any]:
     return {
         "suite": run.suite,
         "run": run.name,
@@ -142,31 +159,53 @@ def _of_run(run: Run) -> dict[str, Any]:
     }
 
 
-def _case(case: ClearedCase) -> dict[str, Any]:
+def _describe_case(case: ClearedCase) -> dict[str, Any]:
+    """Return the columns of an instance; a text that was purged is null."""
     return {
         "position": case.position,
         "instance": case.key,
-        "id": None if case.id is None else redacted_only(case.id),
-        "messages": None
-        if case.prompt is None
-        else [{"role": message.role, "content": redacted_only(message.text)} for message in case.prompt],
-        "references": None
-        if case.references is None
-        else [{"text": redacted_only(reference.text), "correct": reference.correct} for reference in case.references],
-        "answer": None if case.answer is None else redacted_only(case.answer),
-        "reasoning": None if case.reasoning is None else redacted_only(case.reasoning),
+        "id": _require_redacted_or_none(case.id),
+        "messages": _list_messages(case),
+        "references": _list_references(case),
+        "answer": _require_redacted_or_none(case.answer),
+        "reasoning": _require_redacted_or_none(case.reasoning),
         "finish_reason": case.finish_reason,
-        "scores": {
-            metric: {"unscored": score.reason.value} if isinstance(score, Unscored) else score
-            for metric, score in case.scores.items()
-        },
-        "judgements": list(map(judgement_row, case.judgements)),
+        "scores": _describe_scores(case),
+        "judgements": [build_judgement_row(judgement) for judgement in case.judgements],
     }
 
 
-def _tokens(response: Response | None) -> dict[str, int | None]:
+def _require_redacted_or_none(text: object) -> Redacted | None:
+    return None if text is None else require_redacted(text)
+
+
+def _list_messages(case: ClearedCase) -> list[dict[str, Any]] | None:
+    if case.prompt is None:
+        return None
+    return [{"role": message.role, "content": require_redacted(message.text)} for message in case.prompt]
+
+
+def _list_references(case: ClearedCase) -> list[dict[str, Any]] | None:
+    if case.references is None:
+        return None
+    references = []
+    for reference in case.references:
+        references.append({"text": require_redacted(reference.text), "correct": reference.correct})
+    return references
+
+
+def _describe_scores(case: ClearedCase) -> dict[str, Any]:
+    scores: dict[str, Any] = {}
+    for metric, score in case.scores.items():
+        scores[metric] = {"unscored": score.reason.value} if isinstance(score, Unscored) else score
+    return scores
+
+
+def _count_tokens(response: Response | None) -> dict[str, int | None]:
+    if response is None:
+        return {"prompt_tokens": None, "completion_tokens": None, "shortened": None}
     return {
-        "prompt_tokens": None if response is None else response.prompt_tokens,
-        "completion_tokens": None if response is None else response.completion_tokens,
-        "shortened": None if response is None else response.shortened,
+        "prompt_tokens": response.prompt_tokens,
+        "completion_tokens": response.completion_tokens,
+        "shortened": response.shortened,
     }

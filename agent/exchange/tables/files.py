@@ -1,4 +1,4 @@
-"""Rows as a file of JSON lines, CSV or Parquet, written as they come."""
+"""Write rows to a file of JSON lines, CSV or Parquet, one at a time."""
 
 import csv
 import json
@@ -10,7 +10,7 @@ from typing import Any, Literal, TextIO, get_args
 
 from agent.errors import ConfigError
 from agent.exchange.tables.columns import TableColumn
-from agent.io.plain_text import spreadsheet_cell
+from agent.io.plain_text import format_cell
 
 TableForm = Literal["jsonl", "csv", "parquet"]
 TABLE_FORMS: tuple[TableForm, ...] = get_args(TableForm)
@@ -19,7 +19,7 @@ _ROWS_A_GROUP = 1_000  # of a Parquet file; in memory at a time
 
 
 def check_writable(form: str) -> None:
-    """Call before anything is read.
+    """Raise for a form that cannot be written here; called before any instance is read.
 
     Raises:
         ConfigError: Parquet is asked for and its library is not installed.
@@ -36,37 +36,40 @@ def check_writable(form: str) -> None:
 
 
 @contextmanager
-def table_file(path: Path, form: TableForm, columns: Sequence[TableColumn]) -> Iterator[Callable[[Row], None]]:
-    """Open a new file, for its owner alone; yield what adds a row to it."""
+def open_table(path: Path, form: TableForm, columns: Sequence[TableColumn]) -> Iterator[Callable[[Row], None]]:
+    """Open a new file, for its owner alone; yield a function that adds a row to it."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     if form == "parquet":
-        with os.fdopen(descriptor, "wb") as file, _parquet(file, columns) as add:
+        with os.fdopen(descriptor, "wb") as file, _open_parquet(file, columns) as add:
             yield add
         return
     with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as text:
-        yield _json_lines(text, columns) if form == "jsonl" else _csv(text, columns)
+        if form == "jsonl":
+            yield _write_json_lines(text, columns)
+        else:
+            yield _write_csv(text, columns)
 
 
-def _json_lines(file: TextIO, columns: Sequence[TableColumn]) -> Callable[[Row], None]:
+def _write_json_lines(file: TextIO, columns: Sequence[TableColumn]) -> Callable[[Row], None]:
     def add(row: Row) -> None:
-        kept = {column.name: row[column.name] for column in columns}
-        file.write(json.dumps(kept, ensure_ascii=False, allow_nan=False) + "\n")
+        ordered_row = {column.name: row[column.name] for column in columns}
+        file.write(json.dumps(ordered_row, ensure_ascii=False, allow_nan=False) + "\n")
 
     return add
 
 
-def _csv(file: TextIO, columns: Sequence[TableColumn]) -> Callable[[Row], None]:
+def _write_csv(file: TextIO, columns: Sequence[TableColumn]) -> Callable[[Row], None]:
     writer = csv.writer(file)
     writer.writerow([column.name for column in columns])
 
     def add(row: Row) -> None:
-        writer.writerow([spreadsheet_cell(_flat(row[column.name], column)) for column in columns])
+        writer.writerow([format_cell(_flatten(row[column.name], column)) for column in columns])
 
     return add
 
 
 @contextmanager
-def _parquet(file: Any, columns: Sequence[TableColumn]) -> Iterator[Callable[[Row], None]]:
+def _open_parquet(file: Any, columns: Sequence[TableColumn]) -> Iterator[Callable[[Row], None]]:
     import pyarrow
     from pyarrow.parquet import ParquetWriter
 
@@ -81,20 +84,20 @@ def _parquet(file: Any, columns: Sequence[TableColumn]) -> Iterator[Callable[[Ro
     rows: list[dict[str, Any]] = []
     with ParquetWriter(file, schema) as writer:
 
-        def write() -> None:
+        def write_group() -> None:
             writer.write_table(pyarrow.Table.from_pylist(rows, schema=schema))
             rows.clear()
 
         def add(row: Row) -> None:
-            rows.append({column.name: _flat(row[column.name], column) for column in columns})
+            rows.append({column.name: _flatten(row[column.name], column) for column in columns})
             if len(rows) == _ROWS_A_GROUP:
-                write()
+                write_group()
 
         yield add
-        write()
+        write_group()
 
 
-def _flat(value: Any, column: TableColumn) -> Any:
+def _flatten(value: Any, column: TableColumn) -> Any:
     if value is None or column.kind != "json":
         return value
     return json.dumps(value, ensure_ascii=False, allow_nan=False)

@@ -1,25 +1,26 @@
-"""What one seat of a jury gave, as exports write it. Every word of a judge comes through redaction's door."""
+"""A seat's judgement as exports write it. Every word of a judge must have come through redaction."""
 
 from typing import Any
 
-from agent.exchange.redacted_only import redacted_only
+from agent.exchange.redacted_only import require_redacted
 from agent.redaction.gateway.cases import ClearedJudgement
 
 
-def judgement_row(given: ClearedJudgement) -> dict[str, Any]:
+def build_judgement_row(judgement: ClearedJudgement) -> dict[str, Any]:
     """Return one judgement as the tables hold it."""
+    words = {}
+    for criterion, texts in judgement.words.items():
+        words[criterion] = {field: require_redacted(text) for field, text in texts.items()}
+    replies = []
+    for reply in judgement.replies:
+        replies.append({"text": require_redacted(reply.text), "reasoning": require_redacted(reply.reasoning)})
     return {
-        "metric": given.metric,
-        "seat": given.seat,
-        "judge": given.judge,
-        "grades": None if given.grades is None else dict(given.grades),
-        "reason": given.reason,
-        "repaired": given.repaired,
-        "words": {
-            criterion: {field: redacted_only(text) for field, text in of.items()}
-            for criterion, of in given.words.items()
-        },
-        "replies": [
-            {"text": redacted_only(reply.text), "reasoning": redacted_only(reply.reasoning)} for reply in given.replies
-        ],
+        "metric": judgement.metric,
+        "seat": judgement.seat,
+        "judge": judgement.judge,
+        "grades": None if judgement.grades is None else dict(judgement.grades),
+        "reason": judgement.reason,
+        "repaired": judgement.repaired,
+        "words": words,
+        "replies": replies,
     }

@@ -14,7 +14,7 @@ from agent.errors import BenchmarkError
 from agent.exchange.helm.import_runs import import_helm
 from agent.exchange.helm.own_record import RECORD
 from tests.agent.exchange.conftest import DATA
-from tests.agent.exchange.helm.test_export import every_byte
+from tests.agent.exchange.helm.exported_runs import read_every_byte
 from tests.agent.service.filled_site import FilledSite, case, filled_site
 
 REAL = DATA / "helm_output" / "runs" / "real" / "simple_mcqa"
@@ -44,7 +44,7 @@ def exported(filled: FilledSite, folder: Path, way: str, suite: str, *words: str
     if way == "parquet":
         parquet = pytest.importorskip("pyarrow.parquet")
         read = b"".join(str(parquet.read_table(path).to_pylist()).encode() for path in folder.glob("*.parquet"))
-    return every_byte(folder) + read + done.output.encode()
+    return read_every_byte(folder) + read + done.output.encode()
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def test_pages_of_this_machine_name_the_run_as_people_of_the_site_do(wards: Fill
     run_id = wards.add([case(0)], entry=ENTRY.format("Zenobia Quackenbush"))
     with wards.site.store() as store:
         clearer = open_clearer(wards.site, store, reveal=False, purpose="view")
-        page = SitePages(wards.site.name, store, clearer).page(f"runs/{run_id}/index.html")
+        page = SitePages(wards.site.name, store, clearer).draw_page(f"runs/{run_id}/index.html")
     assert page is not None
     assert b"icu Zenobia Quackenbush" in page.content
 

@@ -16,7 +16,7 @@ _CLOSE = 1e-6  # of figures that were computed from each other
 
 
 def are_consistent(figures: Mapping[str, Any]) -> bool:
-    """Tell whether all figures could come from one list of values. A missing figure is taken as it would be computed."""
+    """Tell whether all figures could come from one list of values; a missing figure is computed."""
     if not all(figure is None or is_number(figure) for figure in figures.values()):
         return False
     # First of all: arithmetic on a whole number beyond the range of floats raises OverflowError.

@@ -15,28 +15,15 @@ from agent.metrics import Judge
 from agent.redaction.gateway.judgements import read_seat_judgements
 from agent.store import KeptJury, KeptMetric, Run, Store
 from agent.vocabulary import Reason, Response, Unscored
-from tests.agent.exchange.helm.test_export import CANARY, WORDS, every_byte, planted
+from tests.agent.exchange.helm.exported_runs import CANARY, WORDS, planted, read_every_byte
+from tests.agent.exchange.judged_suite import add_judged_suite, read_json
 from tests.agent.service.filled_site import FilledSite, case, failed
 from tests.agent.service.judged import CRITERIA, JUDGES, add_judged, verdict
 
 SEEN = f"Mr. {CANARY}; MRN 8842331; born 03/14/1951"
+
+
 NAMED = (Judge("http://ward-seven/v1", "m/m", "Judge of ward-seven"), *JUDGES[1:])
-
-
-def read(path: Path) -> Any:
-    return json.loads(path.read_text("utf-8"))
-
-
-def judged_site(filled: FilledSite) -> None:
-    """Three instances: one with a full jury, one with one seat of three, one that no judge was asked about."""
-    add_judged(
-        filled,
-        [case(0, answer="yes"), case(1), failed(2)],
-        {
-            0: [[verdict(4.5, "Right.")], ["Hm.", verdict(3, "Nearly.")], ["no", "no"]],
-            1: [[verdict(9), verdict(9)], Reason.TIMEOUT, [verdict(1, "Wrong.")]],
-        },
-    )
 
 
 @pytest.mark.parametrize("form", ["helm", "jsonl", "csv", "parquet"])
@@ -54,38 +41,22 @@ def test_no_byte_of_a_redacted_export_holds_what_a_judge_wrote_of_a_patient_or_w
             export_helm(filled.site, "november", target, reveal=reveal)
         else:
             export_tables(filled.site, "november", target, form, reveal=reveal)
-    found = every_byte(tmp_path / "False")
+    found = read_every_byte(tmp_path / "False")
     assert [word for word in WORDS if word.encode() in found] == []
     if form != "parquet":  # compressed
         assert b"qwen/qwen3-32b" in found
-        revealed = every_byte(tmp_path / "True")
+        revealed = read_every_byte(tmp_path / "True")
         assert b"Judge of ward-seven" in revealed
         assert b"http://ward-seven" not in revealed
         if form == "jsonl":
             assert revealed.count(CANARY.encode()) == found.count(b"[NAME-1]") == 40
 
 
-def test_tables_hold_every_seat(filled: FilledSite, tmp_path: Path):
-    judged_site(filled)
-    export_tables(filled.site, "november", tmp_path, "jsonl", reveal=False)
-    rows = [json.loads(line) for line in (tmp_path / "instances.jsonl").read_text("utf-8").splitlines()]
-    first, second, third = (row["judgements"] for row in rows)
-    assert [(one["seat"], one["judge"], one["reason"], one["repaired"]) for one in first] == [
-        (0, "llama", None, False), (1, "qwen/qwen3-32b", None, True), (2, "y", "no_verdict", True),
-    ]  # fmt: skip
-    assert first[0]["grades"] == dict.fromkeys(CRITERIA, 4.5)
-    assert first[1]["words"]["clarity"] == {"explanation": "Nearly."}
-    assert [reply["text"] for reply in first[2]["replies"]] == ["no", "no"]
-    assert [one["reason"] for one in second] == ["out_of_range", "timeout", None]
-    assert third == []
-    assert (rows[0]["scores"], rows[1]["scores"]) == ({"jury_score": 3.75}, {"jury_score": {"unscored": "not_judged"}})
-
-
 def test_annotations_are_written_as_helms_annotators_write_them(filled: FilledSite, tmp_path: Path):
-    judged_site(filled)
+    add_judged_suite(filled)
     export_helm(filled.site, "november", tmp_path, reveal=False)
     (folder,) = (tmp_path / "runs" / "november").iterdir()
-    first, second, third = read(folder / "scenario_state.json")["request_states"]
+    first, second, third = read_json(folder / "scenario_state.json")["request_states"]
     assert first["annotations"] == {
         "medication_qa": {
             "llama": {name: {"score": 4.5, "explanation": "Right."} for name in CRITERIA},
@@ -94,24 +65,24 @@ def test_annotations_are_written_as_helms_annotators_write_them(filled: FilledSi
     }
     assert list(second["annotations"]["medication_qa"]) == ["y"]
     assert "annotations" not in third
-    (jury,) = [spec for spec in read(folder / "run_spec.json")["metric_specs"] if "Jury" in spec["class_name"]]
+    (jury,) = [spec for spec in read_json(folder / "run_spec.json")["metric_specs"] if "Jury" in spec["class_name"]]
     assert jury["args"]["metric_name"] == "medication_qa_accuracy"
     assert jury["args"]["scenario_name"] == "medication_qa"
     assert jury["args"]["annotator_models"]["llama"] == {
         "model_name": "meta/llama-3.3-70b",
         "model_deployment": "meta/llama-3.3-70b",
     }
-    (stat,) = [stat for stat in read(folder / "stats.json") if stat["name"]["name"] == "medication_qa_accuracy"]
+    (stat,) = [stat for stat in read_json(folder / "stats.json") if stat["name"]["name"] == "medication_qa_accuracy"]
     assert (stat["count"], stat["mean"]) == (1, 3.75)
 
 
 def test_helms_own_reading_of_an_exported_annotation_gives_its_cut_score(filled: FilledSite, tmp_path: Path):
     """HELM's rule, written out: whole numbers, mean over all criteria of the judges that its metric names."""
-    judged_site(filled)
+    add_judged_suite(filled)
     export_helm(filled.site, "november", tmp_path, reveal=False)
     (folder,) = (tmp_path / "runs" / "november").iterdir()
-    (jury,) = [spec for spec in read(folder / "run_spec.json")["metric_specs"] if "Jury" in spec["class_name"]]
-    first = read(folder / "scenario_state.json")["request_states"][0]["annotations"][jury["args"]["scenario_name"]]
+    (jury,) = [spec for spec in read_json(folder / "run_spec.json")["metric_specs"] if "Jury" in spec["class_name"]]
+    first = read_json(folder / "scenario_state.json")["request_states"][0]["annotations"][jury["args"]["scenario_name"]]
     scores = [
         int(of["score"])
         for judge, verdicts in first.items()
@@ -292,33 +263,10 @@ def test_annotations_that_are_no_map_are_refused_by_their_place(filled: FilledSi
         assert store.runs.select() == []
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("scale", [5, 1]),
-        ("scale", [1]),
-        ("judges", [{"name": "a\nb", "model": "m"}]),
-        ("quorum", "two"),
-        ("criteria", [3]),
-    ],
-)
-def test_a_jury_of_our_own_record_that_is_wrong_is_refused_by_its_place(
-    filled: FilledSite, tmp_path: Path, key: str, value: Any
-):
-    judged_site(filled)
-    export_helm(filled.site, "november", tmp_path / "out", reveal=True)
-    (path,) = (tmp_path / "out").rglob("intramural.json")
-    record = read(path)
-    record["metrics"][0]["jury"][key] = value
-    path.write_text(json.dumps(record), "utf-8")
-    with pytest.raises(BenchmarkError, match=rf"jury\.{key}"):
-        import_helm(filled.site, tmp_path / "out", "back")
-
-
 def test_a_score_without_a_jury_that_is_named_stays_a_score(filled: FilledSite, tmp_path: Path):
     folder = helm_run(tmp_path, [{"medication_qa": {"gpt": grades_of(5)}}], [5.0])
     (path,) = folder.rglob("run_spec.json")
-    spec = read(path)
+    spec = read_json(path)
     spec["metric_specs"] = [{"class_name": "helm.benchmark.metrics.medication_qa_metrics.Old", "args": {}}]
     path.write_text(json.dumps(spec), "utf-8")
     import_helm(filled.site, folder)

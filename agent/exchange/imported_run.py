@@ -1,4 +1,4 @@
-"""What is kept with a run that was not made here, in the shape of a run of our own."""
+"""The details of a run that was not made here, in the shape of a run of our own."""
 
 from collections.abc import Sequence
 
@@ -6,11 +6,11 @@ from agent import __version__
 from agent.catalog.benchmark import Benchmark
 from agent.store import KeptData, KeptMetric, RunDetails, RunOrigin
 
-BASELINES = "baseline/"  # models of this name are no language models, also where HELM's pages have shown them
+BASELINES = "baseline/"  # models of this name are not language models, also where HELM's pages list them
 ELSEWHERE = "Not in this site's catalogue"
 
 
-def imported_details(
+def build_imported_details(
     benchmark: Benchmark | None,
     *,
     display_name: str,
@@ -26,19 +26,27 @@ def imported_details(
         display_name: for a benchmark that is not in the catalogue.
         model: whose answers were scored.
         metrics: from `agent.exchange.helm.names.imported_metric`, the main one first.
-        origin: what was imported.
+        origin: the imported folder or leaderboard.
         instances: how many the run holds.
     """
+    category, subcategory, access = ELSEWHERE, "", "unknown"
+    title = display_name
+    if benchmark is not None:
+        title = benchmark.display_name
+        category, subcategory, access = benchmark.category, benchmark.subcategory, benchmark.access
     return RunDetails(
-        display_name=benchmark.display_name if benchmark else display_name,
-        category=benchmark.category if benchmark else ELSEWHERE,
-        subcategory=benchmark.subcategory if benchmark else "",
-        access=benchmark.access if benchmark else "unknown",
+        display_name=title,
+        category=category,
+        subcategory=subcategory,
+        access=access,
         lineage=f"helm {display_name}",
         unit="instance",
         unit_named=False,
         data=KeptData(
-            known="imported", own=True, instances=instances, lacking=frozenset({"registered", "frozen_digest"})
+            known="imported",
+            own=True,
+            instances=instances,
+            lacking=frozenset({"registered", "frozen_digest"}),
         ),
         metrics=tuple(metrics),
         scoring="helm",
