@@ -10,7 +10,7 @@ from pathlib import Path
 from agent.datasets.readers.table import Problems
 from agent.errors import BenchmarkError
 from agent.io.atomic_files import open_plain
-from agent.io.plain_text import spreadsheet_cell
+from agent.io.plain_text import format_cell
 from agent.metrics import Scale
 
 ITEM, QUESTION, REFERENCE, ANSWER = "item", "question", "reference", "answer"
@@ -40,13 +40,13 @@ def write_sheet(
     text_columns = [ITEM, QUESTION, ANSWER]
     if with_reference:
         text_columns.insert(2, REFERENCE)
-    grade_columns = [spreadsheet_cell(write_heading(criterion, scale)) for criterion in criteria]
+    grade_columns = [format_cell(write_heading(criterion, scale)) for criterion in criteria]
     blank_grades = [""] * len(criteria)
     file = io.StringIO(newline="")
     writer = csv.writer(file)
     writer.writerow(text_columns + grade_columns)
     for row in rows:
-        texts = [spreadsheet_cell(row[column]) for column in text_columns]
+        texts = [format_cell(row[column]) for column in text_columns]
         writer.writerow(texts + blank_grades)
     # The byte order mark tells spreadsheets that the file is UTF-8.
     return file.getvalue().encode("utf-8-sig", "replace")
@@ -175,7 +175,7 @@ def _find_columns(header: Sequence[str], criteria: Sequence[str], scale: Scale, 
 def _find_column(header: Sequence[str], names: Sequence[str], problems: Problems) -> int:
     """Return the number of the column with the first of the `names` that is in the header; 0 after a problem."""
     for name in names:
-        spellings = (_fold(name), _fold(spreadsheet_cell(name)))
+        spellings = (_fold(name), _fold(format_cell(name)))
         columns = [column for column, cell in enumerate(header) if _fold(cell) in spellings]
         if len(columns) == 1:
             return columns[0]

@@ -27,7 +27,7 @@ from agent.catalog.template import find_placeholders
 from agent.errors import BenchmarkError
 from agent.io.packaged import shipped
 from agent.io.wording import nearest
-from agent.io.yaml_map import YamlMap, yaml_map
+from agent.io.yaml_map import YamlMap, parse_map
 from agent.metrics import MetricUse
 from agent.vocabulary import IDENTIFIER_KINDS, AccessLevel, Scoring
 
@@ -223,7 +223,7 @@ class _Definition:
     def __init__(self, folder_or_yaml: Path, absolute_paths: bool = False) -> None:
         self._path = folder_or_yaml / "benchmark.yaml" if folder_or_yaml.is_dir() else folder_or_yaml
         self._files = DefinitionFiles(self._path, absolute_paths)
-        self._section = yaml_map(self._files.definition, self._path, BenchmarkError)
+        self._section = parse_map(self._files.definition, self._path, BenchmarkError)
         self._name = self._section.name("name")
         self._id = re.sub(r"[^A-Za-z0-9._-]", "_", self._name)
         self._aliases = self._section.names("aliases")

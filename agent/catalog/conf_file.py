@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.errors import ConfigError
-from agent.io.small_file import decode, read_bytes
+from agent.io.small_file import decode_text, read_bytes
 from agent.io.wording import nearest
 
 _INCLUDE = re.compile(r"\binclude\s*(?:required\s*\(|url\s*\(|file\s*\(|package\s*\(|classpath\s*\(|\")", re.IGNORECASE)
@@ -28,7 +28,7 @@ def read_conf_file(path: Path) -> list[ConfEntry]:
     Raises:
         ConfigError: it is missing or not of that form; names file and entry number.
     """
-    text = decode(read_bytes(path, ConfigError), path, ConfigError)
+    text = decode_text(read_bytes(path, ConfigError), path, ConfigError)
     # HOCON can put the environment's variables into any value; runs are named and kept by these.
     if "${" in text:
         line = text.count("\n", 0, text.index("${")) + 1

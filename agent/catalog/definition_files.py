@@ -5,7 +5,7 @@ from pathlib import Path
 
 from agent.catalog.named_file import find_named_file, refuse_key_text
 from agent.errors import BenchmarkError
-from agent.io.small_file import decode, read_bytes
+from agent.io.small_file import decode_text, read_bytes
 from agent.io.yaml_map import YamlMap
 
 
@@ -39,7 +39,7 @@ class DefinitionFiles:
             return "", None
         try:
             data = self._read(path)
-            text = decode(data, path, BenchmarkError)
+            text = decode_text(data, path, BenchmarkError)
             refuse_key_text(data)
         except BenchmarkError as why:
             section.note(key, str(why))

@@ -9,7 +9,7 @@ from agent.catalog.run_entries import format_counts, rewrite_entry
 from agent.errors import ConfigError
 from agent.io.small_file import read_bytes
 from agent.io.strict_yaml import parse_yaml
-from agent.io.wording import nearest, unseen
+from agent.io.wording import find_unseen, nearest
 from agent.vocabulary import RunEntry
 
 _LEFT_OUT = "none"
@@ -43,7 +43,7 @@ def read_deployment_map(path: Path) -> dict[str, str]:
 def _find_problem(old: str, new: object) -> str:
     if not isinstance(new, str) or not new.strip():
         return "expected the name of a deployment here, or `none` to leave these entries out"
-    if not old.strip() or any(unseen(name) or "," in name for name in (old, new)):
+    if not old.strip() or any(find_unseen(name) or "," in name for name in (old, new)):
         return "expected names in one line without commas"
     if old.count("*") > 1 or new.count("*") > old.count("*"):
         return "expected at most one * on the left, and one on the right only where the left has one"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.errors import ConfigError
-from agent.io.wording import counted
+from agent.io.wording import format_count
 from agent.io.yaml_map import YamlMap, read_yaml
 from agent.metrics import Judge
 
@@ -70,7 +70,7 @@ def read_quorum(section: YamlMap, judges: tuple[Judge, ...]) -> int | None:
     quorum = section.integer("quorum", None, high=_MOST_SEATS)
     seats = len(judges)
     if quorum is not None and judges and quorum > seats:
-        section.note("quorum", f"{quorum} valid verdicts of {counted(seats, 'seat')} cannot be had")
+        section.note("quorum", f"{quorum} valid verdicts of {format_count(seats, 'seat')} cannot be had")
     elif quorum is not None and judges and 2 * quorum <= seats:
         section.note("quorum", f"{quorum} of {seats} seats is no majority; expected at least {seats // 2 + 1}, or none")
     return quorum

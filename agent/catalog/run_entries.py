@@ -12,7 +12,7 @@ from agent.catalog.benchmark import Benchmark, BrokenDefinition, load_benchmark,
 from agent.catalog.conf_file import read_conf_file
 from agent.catalog.metric_uses import JUDGE_METRIC
 from agent.errors import ConfigError
-from agent.io.wording import nearest, unseen
+from agent.io.wording import find_unseen, nearest
 from agent.vocabulary import RunEntry
 
 CONFIGURABLE = "medhelm_configurable_benchmark"
@@ -91,7 +91,7 @@ def parse_run_entry(description: str) -> RunEntry:
     """
     if len(description) > _MAX_DESCRIPTION:
         raise ConfigError(f"a run entry has {len(description)} characters; expected at most {_MAX_DESCRIPTION}")
-    hidden = unseen(description)
+    hidden = find_unseen(description)
     if hidden:
         raise ConfigError(f"a run entry holds {hidden}, a character that cannot be seen")
     name, colon, rest = description.partition(":")

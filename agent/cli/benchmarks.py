@@ -14,7 +14,7 @@ from agent.cli.options import FILE, format_option
 from agent.cli.output import show_rows, with_site
 from agent.errors import ConfigError
 from agent.io.plain_text import printable
-from agent.io.wording import counted
+from agent.io.wording import format_count
 from agent.site.directory import Site
 
 if TYPE_CHECKING:
@@ -290,7 +290,7 @@ def check_benchmark(site: Site, place: Path, rows: int) -> None:
     for problem in contents.problems:
         click.secho(f"warning: {problem}", fg="yellow", err=True)
     if rows:
-        click.echo(f"The first {counted(len(contents.first), 'prompt')}, not redacted:")
+        click.echo(f"The first {format_count(len(contents.first), 'prompt')}, not redacted:")
     for instance in contents.first:
         _show_instance(instance)
     if jury_use is not None and contents.first:

@@ -12,7 +12,7 @@ from agent.cli.output import show_rows, with_site
 from agent.cli.submission_context import open_gate
 from agent.errors import BenchmarkError, ConfigError
 from agent.io.plain_text import printable
-from agent.io.wording import counted
+from agent.io.wording import format_count
 from agent.site.directory import Site
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def add_dataset(
 
 def _attestation(agreement: str | None, attested_by: str | None) -> "Attestation | None":
     from agent.datasets.manage.register import Attestation
-    from agent.io.wording import unseen
+    from agent.io.wording import find_unseen
 
     if agreement is None and attested_by is None:
         return None
@@ -113,7 +113,7 @@ def _attestation(agreement: str | None, attested_by: str | None) -> "Attestation
         raise ConfigError("--agreement and --attested-by go together: which agreement, and who attests it")
     assert agreement is not None
     assert attested_by is not None
-    if unseen(agreement) or unseen(attested_by) or len(agreement) > 500 or len(attested_by) > 200:
+    if find_unseen(agreement) or find_unseen(attested_by) or len(agreement) > 500 or len(attested_by) > 200:
         raise ConfigError("--agreement and --attested-by are short texts in one line")
     return Attestation(agreement.strip(), attested_by.strip())
 
@@ -198,7 +198,9 @@ def _say_registered(benchmark: "Benchmark", done: "Registered") -> None:
     candidate = done.candidate
     persons = len(candidate.entry.list_persons())
     title = f"version {done.number}" if done.number else "this version would hold"
-    click.echo(f"{benchmark.id}: {title}: {counted(persons, 'unit')} in {counted(candidate.entry.instances, 'row')}")
+    click.echo(
+        f"{benchmark.id}: {title}: {format_count(persons, 'unit')} in {format_count(candidate.entry.instances, 'row')}"
+    )
     for line in _candidate_lines(candidate):
         click.echo(f"  {line}")
     if done.submission is None:

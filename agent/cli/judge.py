@@ -10,7 +10,7 @@ from agent.cli.judging_report import JudgingUsage, describe_judged, describe_sea
 from agent.cli.options import FILE, ManyValues, dry_run_option, max_in_flight_option, quiet_option, suite_option
 from agent.cli.run_report import EXIT_FAILED_INSTANCES, describe_main_score
 from agent.io.plain_text import printable
-from agent.io.wording import counted
+from agent.io.wording import format_count
 from agent.site.directory import Site
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ def judge(
     requests = sum(outcome.judged.asked for outcome in outcomes)
     unseated = sum(outcome.judged.open for outcome in outcomes)
     click.echo(
-        f"{counted(len(outcomes), 'run')} in suite {suite}: {counted(answers, 'answer')} judged, "
-        f"{counted(requests, 'request')} to judges"
+        f"{format_count(len(outcomes), 'run')} in suite {suite}: {format_count(answers, 'answer')} judged, "
+        f"{format_count(requests, 'request')} to judges"
     )
     if unseated:
         click.echo(describe_unseated(unseated), err=True)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent.io.wording import counted
+from agent.io.wording import format_count
 from agent.site.directory import Site
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def describe_judged(judged: "JudgingOutcome") -> str:
     """Return the end of a run's line that counts judged answers; empty if the jury did nothing."""
     if not judged.answers:
         return ""
-    return f"; {counted(judged.answers, 'answer')} judged with {counted(judged.asked, 'request')} to judges"
+    return f"; {format_count(judged.answers, 'answer')} judged with {format_count(judged.asked, 'request')} to judges"
 
 
 def describe_seats(summary: "RunSummary") -> list[str]:

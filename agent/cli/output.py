@@ -13,7 +13,7 @@ import click
 
 if TYPE_CHECKING:
     from rich.table import Table
-from agent.io.plain_text import _TERMINAL, printable, spreadsheet_cell
+from agent.io.plain_text import _TERMINAL, format_cell, printable
 
 _NARROWEST = 24  # characters of a column that folds
 
@@ -51,7 +51,7 @@ def show_rows(
         writer = csv.writer(sys.stdout)
         writer.writerow(columns)
         for row in rows:
-            writer.writerow([_TERMINAL.sub("\ufffd", spreadsheet_cell(row.get(key))) for key in columns])
+            writer.writerow([_TERMINAL.sub("\ufffd", format_cell(row.get(key))) for key in columns])
     else:
         _print_table(rows, columns, title, folds)
 

@@ -13,7 +13,7 @@ from agent.cli.redact_options import chosen, engine_options
 from agent.cli.redact_review import review
 from agent.cli.redact_train import train
 from agent.errors import RedactionError
-from agent.io.wording import counted
+from agent.io.wording import format_count
 
 if TYPE_CHECKING:
     from agent.redaction.files.rows import Others, RowTally
@@ -82,7 +82,7 @@ def jsonl(
     OUT is written whole or not at all; a file of that name is replaced. What cannot be judged reads
     [WITHHELD: reason] there, and is counted; if that is something in every row, the exit code is 5.
     """
-    from agent.io.atomic_files import open_plain, written_atomically
+    from agent.io.atomic_files import open_atomically, open_plain
     from agent.io.progress import Progress
     from agent.redaction.files.rows import RowTally, RowTask
     from agent.redaction.files.streaming import LocalWorker, WorkerPool, lines_of, redact_stream
@@ -100,7 +100,7 @@ def jsonl(
             file.seek(0)
             with (
                 WorkerPool(choice, task, workers) if workers > 1 else LocalWorker(choice, task) as clearing,
-                written_atomically(out) as written,
+                open_atomically(out) as written,
             ):
                 progress.begin("redact", rows)
                 for part in redact_stream(lines_of(file), written.write, clearing):
@@ -127,13 +127,13 @@ def _report(tally: "RowTally") -> None:
         RedactionError: something was withheld in every row.
     """
     click.echo(
-        f"{counted(tally.rows, 'row')}: {counted(tally.identifiers, 'identifier')} in {tally.redacted_rows} of them",
+        f"{format_count(tally.rows, 'row')}: {format_count(tally.identifiers, 'identifier')} in {tally.redacted_rows} of them",
         err=True,
     )
     if tally.unchecked_rows:
         has = "has" if tally.unchecked_rows == 1 else "have"
         click.echo(
-            f"{counted(tally.unchecked_rows, 'row')} {has} other fields, written unchanged and not checked "
+            f"{format_count(tally.unchecked_rows, 'row')} {has} other fields, written unchanged and not checked "
             "(--others redact or drop)",
             err=True,
         )
@@ -143,7 +143,7 @@ def _report(tally: "RowTally") -> None:
     if tally.withheld:
         reasons = ", ".join(f"{count} {reason}" for reason, count in tally.withheld.most_common())
         named = ", ".join(map(str, tally.first_withheld))
-        fields, were = counted(tally.withheld.total(), "field"), "was" if tally.withheld.total() == 1 else "were"
+        fields, were = format_count(tally.withheld.total(), "field"), "was" if tally.withheld.total() == 1 else "were"
         said = f"{fields} {were} withheld ({reasons}); the first rows with one: {named}"
         if tally.withheld_rows == tally.rows:
             raise RedactionError(

@@ -12,7 +12,7 @@ from agent.cli.options import FILE, format_option, suite_option
 from agent.cli.output import show_rows, with_site
 from agent.errors import ConfigError
 from agent.io.plain_text import printable
-from agent.io.wording import counted
+from agent.io.wording import format_count
 from agent.site.directory import Site
 
 if TYPE_CHECKING:
@@ -57,11 +57,11 @@ def new(site: Site, name: str, suite: str, records: int, seed: int | None) -> No
     from agent.review.sample import ReviewSampling, make_review
 
     made = make_review(site, ReviewSampling(name, suite, records, seed))
-    click.echo(f"{counted(made.texts, 'text')} of {counted(made.records, 'record')}")
+    click.echo(f"{format_count(made.texts, 'text')} of {format_count(made.records, 'record')}")
     if made.records < records:
         click.echo(f"{records} records were asked for, and {made.records} are all that there are", err=True)
     if made.withheld:
-        click.echo(f"{counted(made.withheld, 'text')} could not be cleared: they are shown nowhere", err=True)
+        click.echo(f"{format_count(made.withheld, 'text')} could not be cleared: they are shown nowhere", err=True)
     click.echo(with_site(f"Next: intramural redact review mark {name}"))
 
 
@@ -81,7 +81,7 @@ def mark(site: Site, name: str, again: int | None) -> None:
         require_review(store, name)
         texts = store.reviews.read_texts(name)
         if again is not None and again > len(texts):
-            raise ConfigError(f"review {name} has {counted(len(texts), 'text')}", "Give one of their numbers.")
+            raise ConfigError(f"review {name} has {format_count(len(texts), 'text')}", "Give one of their numbers.")
         for text in texts:
             is_next = text.figures is None if again is None else text.item == again
             if not is_next or text.content is None:
@@ -127,9 +127,12 @@ def report(site: Site, name: str, form: str) -> None:
         for rightly_found, missed, _ in (text.figures or {}).values():
             identifiers += rightly_found + missed
     records = len({text.record for text in reviewed})
-    click.echo(f"{len(reviewed)} of {counted(len(texts), 'text')} reviewed, of {counted(records, 'record')}", err=True)
+    click.echo(
+        f"{len(reviewed)} of {format_count(len(texts), 'text')} reviewed, of {format_count(records, 'record')}",
+        err=True,
+    )
     if identifiers < FEW_IDENTIFIERS:
-        click.echo(f"{counted(identifiers, 'identifier')}: too few to say much; review more records", err=True)
+        click.echo(f"{format_count(identifiers, 'identifier')}: too few to say much; review more records", err=True)
 
 
 @review.command()
@@ -161,7 +164,7 @@ def gold(site: Site, name: str, out: Path) -> None:
         with open(handle, "w", encoding="utf-8") as file:  # noqa: PTH123 - a handle, no path
             file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     click.echo(
-        f"{counted(len(rows), 'text')} written. They are original texts: keep the file inside, delete it after use."
+        f"{format_count(len(rows), 'text')} written. They are original texts: keep the file inside, delete it after use."
     )
 
 
@@ -211,7 +214,7 @@ def _mark_text(store: "Store", name: str, text: "ReviewedText", total: int) -> b
     spans = tuple(MarkedSpan(start, end, entity) for start, end, entity in text.content["found"])
     revealing = Revealing(lambda event: store.audit.record("reveal", event), "review")
     [[shown]] = revealing.clear_records([[text.content["text"]]], f"name={name} item={text.item}")
-    click.secho(f"\nText {text.item} of {total}, {counted(len(spans), 'mark')}", bold=True)
+    click.secho(f"\nText {text.item} of {total}, {format_count(len(spans), 'mark')}", bold=True)
     click.echo(_format_marked(shown, spans))
     wrong = _ask_wrong(len(spans))
     missed = None if wrong is None else _ask_missed(shown, spans)
@@ -284,7 +287,7 @@ def _ask_missed(text: str, spans: "tuple[MarkedSpan, ...]") -> "tuple[MarkedSpan
         additions = find_missed_spans(text, spans, words, entity)
         missed |= {(span.start, span.end): span for span in additions}
         if additions:
-            click.echo(f"{counted(len(additions), 'place')} noted")
+            click.echo(f"{format_count(len(additions), 'place')} noted")
         else:
             click.echo(f"The text does not contain that, or all of it is marked already. Kinds: {', '.join(kinds)}")
 
@@ -293,9 +296,9 @@ def _print_progress(store: "Store", name: str) -> None:
     texts = store.reviews.read_texts(name)
     waiting = sum(text.figures is None for text in texts)
     purged = sum(text.figures is None and text.content is None for text in texts)
-    click.echo(f"{len(texts) - waiting} of {counted(len(texts), 'text')} reviewed")
+    click.echo(f"{len(texts) - waiting} of {format_count(len(texts), 'text')} reviewed")
     if purged:
-        click.echo(f"a purge took {counted(purged, 'text')} before they were reviewed", err=True)
+        click.echo(f"a purge took {format_count(purged, 'text')} before they were reviewed", err=True)
     if waiting > purged:
         click.echo(with_site(f"Next: intramural redact review mark {name}"))
     else:

@@ -7,7 +7,7 @@ import click
 
 from agent.cli.options import EXISTING_FILE
 from agent.cli.redact_options import chosen, engine_options
-from agent.io.wording import counted
+from agent.io.wording import format_count
 
 
 @click.command()
@@ -43,7 +43,7 @@ def train(
     rules = load_policy(choice.policy, Path(choice.directory or "."), choice.language)
     click.echo("learning", err=True)
     made = fine_tune(read_gold(gold), rules, out, seed=seed, force=force)
-    click.echo(f"{counted(made.learned, 'text')} learned from, {made.held_out} kept back to measure on")
+    click.echo(f"{format_count(made.learned, 'text')} learned from, {made.held_out} kept back to measure on")
     for name, found in (("the package's own model", made.before), ("the new one in its place", made.after)):
         click.echo(f"{name}: {found.leaks} identifiers left, core recall {found.all.core.value or 0:.4f}")
     click.echo("To use it, name it in a policy of yours, beside the package's own (`shipped`) or in its place:")

@@ -10,7 +10,7 @@ from agent.catalog.deployments import Prices
 from agent.errors import InferenceError
 from agent.inference.endpoint import identify_server
 from agent.inference.limits import HttpLimits
-from agent.io.wording import counted
+from agent.io.wording import format_count
 from agent.judging.judge_run import select_jury_measures
 from agent.judging.jury_selection import describe_own_judge, is_on_own_jury
 from agent.runs.forecast.cost import Forecast, Pace, describe_forecast, describe_total
@@ -106,7 +106,7 @@ def _describe_asking(forecast: PlanForecast) -> list[str]:
     planned = len(forecast.plan.instances)
     not_asked = planned - len(forecast.remaining.ask)
     if not_asked:
-        lines.append(f"{counted(not_asked, 'instance')} of {planned:,} not asked: stored, or equal to another")
+        lines.append(f"{format_count(not_asked, 'instance')} of {planned:,} not asked: stored, or equal to another")
     return lines
 
 

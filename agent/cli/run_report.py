@@ -13,7 +13,7 @@ from agent.cli.judging_report import (
     describe_unseated,
     is_judged_by_itself,
 )
-from agent.io.wording import counted
+from agent.io.wording import format_count
 from agent.site.directory import Site
 
 if TYPE_CHECKING:
@@ -122,7 +122,9 @@ def _print_total(outcomes: "Sequence[RunOutcome]", suite: str) -> None:
     failed = sum(outcome.failed for outcome in outcomes)
     unseated = sum(outcome.judged.open for outcome in outcomes)
     lacking = f", without a reply of some judge {unseated:,}" if unseated else ""
-    click.echo(f"{counted(len(outcomes), 'run')} in suite {suite}: {asked}, kept {reused}, failed {failed}{lacking}")
+    click.echo(
+        f"{format_count(len(outcomes), 'run')} in suite {suite}: {asked}, kept {reused}, failed {failed}{lacking}"
+    )
 
 
 def describe_unmeasured(runs: "Sequence[Run]") -> list[str]:
@@ -148,7 +150,8 @@ def _print_unscored(outcomes: "Sequence[RunOutcome]") -> None:
         click.echo(f"{too_long} {fit} model; running again cannot help.", err=True)
     if failed:
         click.echo(
-            f"{counted(failed, 'instance')} without an answer; run the same command again to ask only those.", err=True
+            f"{format_count(failed, 'instance')} without an answer; run the same command again to ask only those.",
+            err=True,
         )
     if unseated:
         click.echo(describe_unseated(unseated), err=True)

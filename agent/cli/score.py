@@ -11,7 +11,7 @@ from agent.cli.output import fitting, show_rows
 from agent.cli.summarize import show_summaries
 from agent.cli.summary_rows import build_summary_rows
 from agent.errors import ConfigError
-from agent.io.wording import counted
+from agent.io.wording import format_count
 from agent.site.directory import Site
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def rescore(
         if lost and not replace:
             raise ConfigError(
                 f"figures of suite {suite} would be dropped: "
-                + ", ".join(f"by {RULES[rules]} of {counted(count, 'run')}" for rules, count in lost.items()),
+                + ", ".join(f"by {RULES[rules]} of {format_count(count, 'run')}" for rules, count in lost.items()),
                 "Give --scoring both to keep both, or --replace.",
             )
         outcomes = rescore_suite(store, suite, scoring, site.means)
@@ -65,7 +65,7 @@ def rescore(
         f"{rescored} of {len(outcomes)} runs scored again, {changed} with a change; no model was asked", err=True
     )
     for rules, count in lost.items():
-        click.echo(f"dropped: figures by {RULES[rules]} of {counted(count, 'run')}", err=True)
+        click.echo(f"dropped: figures by {RULES[rules]} of {format_count(count, 'run')}", err=True)
 
 
 def _build_change_rows(outcomes: "Sequence[Rescored]", *, only_changed: bool) -> list[dict[str, Any]]:
@@ -158,7 +158,7 @@ def score(
         raise click.UsageError("--judges names who sits on the jury of --judgements; give both")
     if template is not None:
         count = write_template(site.own_benchmarks, benchmark, data, template)
-        click.echo(f"{counted(count, 'instance')} written to {template.name}; fill each answer in")
+        click.echo(f"{format_count(count, 'instance')} written to {template.name}; fill each answer in")
         return
     assert answers is not None
     if prompts is not None:
@@ -166,7 +166,7 @@ def score(
             raise click.UsageError("give --judgements to score with them, or --write-judge-prompts to get them")
         count = write_judge_prompts(site.own_benchmarks, benchmark, data, answers, prompts)
         click.echo(
-            f"{counted(count, 'prompt')} written to {prompts.name}; they hold questions and answers in the clear"
+            f"{format_count(count, 'prompt')} written to {prompts.name}; they hold questions and answers in the clear"
         )
         return
     judged = None if judgements is None else JudgedElsewhere(judgements, judges)

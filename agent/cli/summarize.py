@@ -20,7 +20,7 @@ from agent.cli.summary_rows import (
     format_arguments,
 )
 from agent.errors import ConfigError
-from agent.io.wording import counted
+from agent.io.wording import format_count
 from agent.site.directory import Site
 
 if TYPE_CHECKING:
@@ -255,12 +255,12 @@ def _print_win_rates(summaries: "Sequence[RunSummary]") -> None:
         return
     show_standings(summaries, table.rates)
     if table.columns:
-        columns = counted(table.columns, "column")
+        columns = format_count(table.columns, "column")
         click.echo(f"Win rates and macro-averages take the floor, over {columns} of results of one kind.")
     else:
         click.echo("There is no win rate: no two models have results that can be compared.")
     if table.left_out:
-        results = counted(sum(table.left_out.values()), "result")
+        results = format_count(sum(table.left_out.values()), "result")
         reasons = "; ".join(f"{count}: {reason}" for reason, count in table.left_out.items())
         click.echo(f"In no rank or win rate are {results} ({reasons}).")
 

@@ -28,7 +28,7 @@ from agent.datasets.load import Dataset, Known, iter_instances, locate_dataset
 from agent.datasets.manage.examine import Choice, required_choices
 from agent.datasets.manage.register import is_attested
 from agent.errors import AgentError, BenchmarkError, ConfigError, StoreError
-from agent.io.atomic_files import locked, open_plain, read_bounded, sync_directory, write_atomically
+from agent.io.atomic_files import lock_folder, open_plain, read_bounded, sync_directory, write_atomically
 
 _RECORD: Final = ".frozen.json"
 _LARGEST_RECORD: Final = 16 * 2**20  # bytes
@@ -199,7 +199,7 @@ def freeze(benchmark: Benchmark, site_data: Path) -> FrozenVersion:
         ConfigError, BenchmarkError: see `find_sources`; or a file changed while it was copied.
         StoreError: the disk refuses, or another command is adding data.
     """
-    with locked(site_data):
+    with lock_folder(site_data):
         sources = find_sources(benchmark, site_data)
         versions = read_frozen_versions(site_data, benchmark.id)
         newest = versions[-1] if versions else None

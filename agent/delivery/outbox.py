@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agent.errors import DisclosureError, StoreError
-from agent.io.atomic_files import locked, read_bounded, sync_directory, write_atomically
+from agent.io.atomic_files import lock_folder, read_bounded, sync_directory, write_atomically
 from protocol.envelope import MAX_BYTES, STATEMENT_TYPE, Envelope, decode
 from protocol.errors import Code, ProtocolError
 from protocol.predicates import (
@@ -145,7 +145,7 @@ class Outbox:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Keep other commands out for the length of a `with` block. Raises StoreError."""
-        with locked(self.directory):
+        with lock_folder(self.directory):
             yield
 
     def all(self) -> list[Submission]:

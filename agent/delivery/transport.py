@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from agent.errors import ConfigError, DeliveryError
-from agent.io.tls import trusted
+from agent.io.tls import load_trust
 from protocol.errors import Code
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ class Aggregator:
             httpx.AsyncClient(
                 trust_env=False,
                 proxy=self._connection.proxy,
-                verify=trusted(self._connection.ca_bundle),
+                verify=load_trust(self._connection.ca_bundle),
                 follow_redirects=False,
                 timeout=timeout,
                 headers=headers,

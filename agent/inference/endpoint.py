@@ -9,7 +9,7 @@ from typing import Protocol
 from urllib.parse import SplitResult, urlsplit
 
 from agent.errors import ConfigError
-from agent.io.tls import trusted
+from agent.io.tls import load_trust
 
 _LONGEST_TOKEN = 16_384  # characters
 _VISIBLE = re.compile(r"[!-~]+")
@@ -135,6 +135,6 @@ def open_trust(endpoint: Endpoint) -> ssl.SSLContext | None:
     if read_address(endpoint).scheme == "http":
         return None
     try:
-        return trusted(endpoint.ca_bundle)
+        return load_trust(endpoint.ca_bundle)
     except ConfigError as error:
         raise ConfigError(f"deployment {endpoint.name}: {error}") from None

@@ -1,4 +1,4 @@
-"""Files that survive a crash: each is either as it was or complete, and nobody else may read it."""
+"""Files that survive a crash: each is either as it was or complete, and only its owner may read it."""
 
 import errno
 import fcntl
@@ -21,15 +21,15 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o600) -> None:
     Raises:
         StoreError: the disk refuses; `path` is as it was before.
     """
-    with written_atomically(path, mode=mode) as file:
+    with open_atomically(path, mode=mode) as file:
         file.write(content)
 
 
 @contextmanager
-def written_atomically(path: Path, *, mode: int = 0o600) -> Iterator[io.BufferedWriter]:
+def open_atomically(path: Path, *, mode: int = 0o600) -> Iterator[io.BufferedWriter]:
     """Open a file beside `path` that gets the name `path` when the block ends well, and is gone otherwise.
 
-    What killed commands left beside `path` is taken away first.
+    Files that killed commands left beside `path` are removed first.
 
     Raises:
         StoreError: the disk refuses; `path` is as it was before.
@@ -53,7 +53,7 @@ def written_atomically(path: Path, *, mode: int = 0o600) -> Iterator[io.Buffered
 
 
 def _open_temporary(folder: Path, mode: int) -> tuple[int, Path]:
-    """Open a new file, and hold its lock: that is how other commands see that somebody writes it."""
+    """Open a new file, and hold its lock, by which other commands see that it is being written."""
     while True:
         temporary = folder / f".new-{secrets.token_hex(_NAME_BYTES)}"
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
@@ -65,7 +65,7 @@ def _open_temporary(folder: Path, mode: int) -> tuple[int, Path]:
 
 
 def _remove_orphans(folder: Path) -> None:
-    """Take away files that nobody writes any more: a killed process has let go of their locks."""
+    """Remove files that are no longer written: a killed process does not hold their locks."""
     for orphan in folder.glob(".new-" + "[0-9a-f]" * 2 * _NAME_BYTES):
         with suppress(OSError):
             handle = os.open(orphan, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -77,7 +77,7 @@ def _remove_orphans(folder: Path) -> None:
 
 
 def open_plain(path: Path) -> io.BufferedReader:
-    """Open a file to be read that a person named; nothing waits for the writer of a pipe.
+    """Open a file that a person named for reading, without waiting for the writer of a pipe.
 
     Raises:
         OSError: it cannot be read, or is a pipe, a device or a folder.
@@ -89,26 +89,26 @@ def open_plain(path: Path) -> io.BufferedReader:
     return os.fdopen(handle, "rb")
 
 
-def read_bounded(path: Path, limit: int, what: str) -> bytes:
+def read_bounded(path: Path, limit: int, name: str) -> bytes:
     """Return the content of `path`, at most `limit` bytes.
 
     Raises:
-        StoreError: missing, unreadable or longer; the message names it as `what`.
+        StoreError: missing, unreadable or longer; the message calls it `name`.
     """
     try:
         with open_plain(path) as file:
             content = file.read(limit + 1)
     except FileNotFoundError as error:
-        raise StoreError(f"{what} is missing") from error
+        raise StoreError(f"{name} is missing") from error
     except OSError as error:
-        raise StoreError(f"{what} cannot be read ({error.strerror})") from error
+        raise StoreError(f"{name} cannot be read ({error.strerror})") from error
     if len(content) > limit:
-        raise StoreError(f"{what} is longer than {limit} bytes")
+        raise StoreError(f"{name} is longer than {limit} bytes")
     return content
 
 
 def sync_directory(directory: Path) -> None:
-    """See names that were given or taken away in `directory` on the disk."""
+    """Wait until names that were added to or removed from `directory` are on the disk."""
     handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(handle)
@@ -117,7 +117,7 @@ def sync_directory(directory: Path) -> None:
 
 
 @contextmanager
-def locked(directory: Path) -> Iterator[None]:
+def lock_folder(directory: Path) -> Iterator[None]:
     """Hold `directory` for one command at a time; made with mode 0700 if it is not there.
 
     Raises:

@@ -12,7 +12,7 @@ from agent.errors import ConfigError
 def new_folder(folder: Path) -> Iterator[Path]:
     """Yield a folder to write into, mode 0700, that takes the name `folder` at the end of the `with` block.
 
-    When the block raises, what was written is deleted. What a killed process left goes with the next attempt.
+    When the block raises, the files written are deleted. The next attempt deletes those of a killed process.
 
     Raises:
         ConfigError: `folder` exists and is not empty (told before anything is written), or the disk refuses.

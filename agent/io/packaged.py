@@ -1,4 +1,4 @@
-"""Where the data files that travel with the agent lie: benchmarks and policies."""
+"""The folders of the data files that travel with the agent: benchmarks and policies."""
 
 from pathlib import Path
 

@@ -1,10 +1,7 @@
 """Text that neither steers a terminal nor becomes a formula in a spreadsheet."""
 
 import re
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    pass
+from typing import Any
 
 _TERMINAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")  # controls it, or no character
 
@@ -30,16 +27,17 @@ _CALL_WITHIN = re.compile(_WITHIN % r"=+\-@\uff1d\uff0b\uff0d\uff20")
 _LINE = re.compile(r"[\r\n]?[^\r\n]+")
 
 
-def spreadsheet_cell(value: Any) -> str:
-    """Write a value as a cell of a CSV file; before what a spreadsheet would run stands an apostrophe."""
+def format_cell(value: Any) -> str:
+    """Write a value as a cell of a CSV file, with an apostrophe before each text that a spreadsheet would run."""
     if not isinstance(value, str):
         return "" if value is None else str(value)
-    text = _LINE.sub(_without_formulas, value)
+    text = _LINE.sub(_quote_formulas, value)
     return "'" + text if FORMULA_START.match(text) else text
 
 
-def _without_formulas(line: re.Match[str]) -> str:
-    return (_CALL_WITHIN if _CALL.search(line[0]) else _FORMULA_WITHIN).sub("'", line[0])
+def _quote_formulas(line: re.Match[str]) -> str:
+    formula = _CALL_WITHIN if _CALL.search(line[0]) else _FORMULA_WITHIN
+    return formula.sub("'", line[0])
 
 
 def printable(text: str) -> str:

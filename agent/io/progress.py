@@ -1,4 +1,4 @@
-"""How a person sees that a run moves: a bar on a terminal, plain lines elsewhere. On standard error."""
+"""The progress of a run on standard error: a bar on a terminal, plain lines elsewhere."""
 
 import sys
 import time
@@ -17,13 +17,19 @@ class Progress:
         self._stream = stream or sys.stderr
         self._quiet = quiet
         self._terminal = self._stream.isatty()
-        self._label, self._total, self._done = "", 0, 0
-        self._began = self._shown = 0.0
+        self._label = ""
+        self._total = 0
+        self._done = 0
+        self._began = 0.0
+        self._shown = 0.0
 
     def begin(self, label: str, total: int) -> None:
         """Start a run of `total` instances. `label` names benchmark and model only."""
-        self._label, self._total, self._done = label, total, 0
-        self._began = self._shown = time.monotonic()
+        self._label = label
+        self._total = total
+        self._done = 0
+        self._began = time.monotonic()
+        self._shown = self._began
         if self._terminal:
             self._show()
 
@@ -31,12 +37,13 @@ class Progress:
         """Say that `count` more instances are settled."""
         self._done += count
         now = time.monotonic()
-        if now - self._shown >= (BAR_EVERY_S if self._terminal else LINE_EVERY_S):
+        interval_s = BAR_EVERY_S if self._terminal else LINE_EVERY_S
+        if now - self._shown >= interval_s:
             self._shown = now
             self._show()
 
     def note(self, text: str) -> None:
-        """Say something that whoever runs this should know, also when `quiet`."""
+        """Write a note for the person at the terminal, also when `quiet`."""
         self._stream.write(f"note: {text}\n")
         self._stream.flush()
 
@@ -52,7 +59,8 @@ class Progress:
         if self._terminal:
             filled = BAR_CELLS * self._done // max(1, self._total)
             bar = "█" * filled + "·" * (BAR_CELLS - filled)
-            self._stream.write(f"\r\x1b[K{self._label}  {bar} {counts}  {seconds:.0f} s" + ("\n" if last else ""))
+            line_end = "\n" if last else ""
+            self._stream.write(f"\r\x1b[K{self._label}  {bar} {counts}  {seconds:.0f} s{line_end}")
         elif last or self._done < self._total:
             self._stream.write(f"{self._label}  {counts}  {seconds:.1f} s\n")
         self._stream.flush()

@@ -24,7 +24,7 @@ def read_bytes(path: Path, error: type[AgentError]) -> bytes:
     return data
 
 
-def decode(data: bytes, path: Path, error: type[AgentError]) -> str:
+def decode_text(data: bytes, path: Path, error: type[AgentError]) -> str:
     """Decode UTF-8, a byte order mark allowed; `path` is only named.
 
     Raises:

@@ -8,8 +8,8 @@ from typing import Any
 import yaml
 
 from agent.errors import AgentError
-from agent.io.small_file import decode
-from agent.io.wording import unseen
+from agent.io.small_file import decode_text
+from agent.io.wording import find_unseen
 
 LIKE_A_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 
@@ -25,20 +25,24 @@ def parse_yaml(data: bytes, path: Path, error: type[AgentError]) -> object:
     Raises:
         AgentError: of the type `error`, with the file's name and line.
     """
-    text = decode(data, path, error)
+    text = decode_text(data, path, error)
     try:
         return _Builder().build(yaml.parse(text, Loader=_Parser))
     except yaml.MarkedYAMLError as why:
-        line = f" line {why.problem_mark.line + 1}:" if why.problem_mark else ""
-        problem = why.problem or "not YAML"
-        hint = "; in 'single quotes' a backslash stays what it is" if "unknown escape" in problem else ""
-        raise error(f"{path}:{line} {problem}{hint}") from None
+        raise error(f"{path}:{_describe_error(why)}") from None
     except (yaml.YAMLError, RecursionError):
         raise error(f"{path}: not YAML") from None
 
 
+def _describe_error(why: yaml.MarkedYAMLError) -> str:
+    line = f" line {why.problem_mark.line + 1}:" if why.problem_mark else ""
+    problem = why.problem or "not YAML"
+    hint = "; in 'single quotes' a backslash stays what it is" if "unknown escape" in problem else ""
+    return f"{line} {problem}{hint}"
+
+
 class _Builder:
-    """Builds text, lists and maps from a parser's events, and nothing else.
+    """Builds text, lists and maps alone from a parser's events.
 
     Scalars stay the text they are (`yes`, `007`, `1e3`). Aliases are refused, because a few lines of them stand for
     gigabytes; so are tags, and a key given twice.
@@ -46,7 +50,7 @@ class _Builder:
 
     def __init__(self) -> None:
         self._value: object = None
-        self._open: list[Callable[[object, Any], None]] = []  # how each collection around takes its next value
+        self._open: list[Callable[[object, Any], None]] = []  # adds a value to each collection around, the inmost last
 
     def build(self, events: Iterable[Any]) -> object:
         """Return the document's value; None for an empty file.
@@ -60,64 +64,64 @@ class _Builder:
                 case yaml.DocumentStartEvent():
                     documents += 1
                     if documents > 1:
-                        raise _wrong("expected a single document, and here is another", event)
+                        raise _make_error("expected a single document, and here is another", event)
                 case yaml.AliasEvent():
-                    raise _wrong("anchors and aliases are not supported; write the value out", event)
+                    raise _make_error("anchors and aliases are not supported; write the value out", event)
                 case yaml.ScalarEvent():
-                    self._plain(event)
-                    self._put(event.value, event)
+                    self._refuse_anchor_and_tag(event)
+                    self._add_value(event.value, event)
                 case yaml.SequenceStartEvent() | yaml.MappingStartEvent():
-                    self._plain(event)
-                    self._start(event)
+                    self._refuse_anchor_and_tag(event)
+                    self._open_collection(event)
                 case yaml.SequenceEndEvent() | yaml.MappingEndEvent():
                     self._open.pop()
         return self._value
 
     @staticmethod
-    def _plain(event: Any) -> None:
+    def _refuse_anchor_and_tag(event: Any) -> None:
         if event.anchor is not None:
-            raise _wrong("anchors and aliases are not supported; write the value out", event)
+            raise _make_error("anchors and aliases are not supported; write the value out", event)
         if event.tag is not None:
-            raise _wrong("tags are not supported; every value is text, a list or a map", event)
+            raise _make_error("tags are not supported; every value is text, a list or a map", event)
 
-    def _start(self, event: Any) -> None:
+    def _open_collection(self, event: Any) -> None:
         if len(self._open) == _MAX_DEPTH:
-            raise _wrong(f"nested more than {_MAX_DEPTH} deep", event)
+            raise _make_error(f"nested more than {_MAX_DEPTH} deep", event)
         if isinstance(event, yaml.SequenceStartEvent):
             items: list[object] = []
-            self._put(items, event)
+            self._add_value(items, event)
             self._open.append(lambda value, _: items.append(value))
         else:
             pairs: dict[str, object] = {}
-            self._put(pairs, event)
-            self._open.append(_pair_taker(pairs))
+            self._add_value(pairs, event)
+            self._open.append(_make_pair_adder(pairs))
 
-    def _put(self, value: object, event: Any) -> None:
+    def _add_value(self, value: object, event: Any) -> None:
         if self._open:
             self._open[-1](value, event)
         else:
             self._value = value
 
 
-def _pair_taker(pairs: dict[str, object]) -> Callable[[object, Any], None]:
-    """Return what takes keys and values by turns."""
-    waiting: list[str] = []
+def _make_pair_adder(pairs: dict[str, object]) -> Callable[[object, Any], None]:
+    """Return a function that adds keys and values by turns."""
+    waiting: list[str] = []  # the key whose value comes next
 
-    def take(value: object, event: Any) -> None:
+    def add(value: object, event: Any) -> None:
         if waiting:
             pairs[waiting.pop()] = value
         elif not isinstance(value, str):
-            raise _wrong("a key is not text", event)
-        elif unseen(value):
-            raise _wrong(f"a key holds {unseen(value)}, a character that cannot be seen", event)
+            raise _make_error("a key is not text", event)
+        elif find_unseen(value):
+            raise _make_error(f"a key holds {find_unseen(value)}, a character that cannot be seen", event)
         elif value in pairs:
             named = f"the key {value!r}" if LIKE_A_KEY.fullmatch(value) else "a key"
-            raise _wrong(f"{named} is given twice", event)
+            raise _make_error(f"{named} is given twice", event)
         else:
             waiting.append(value)
 
-    return take
+    return add
 
 
-def _wrong(problem: str, event: Any) -> yaml.MarkedYAMLError:
+def _make_error(problem: str, event: Any) -> yaml.MarkedYAMLError:
     return yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)

@@ -1,4 +1,4 @@
-"""Whom an outgoing TLS connection trusts: the settings' authorities, else the system's, and never the environment's."""
+"""The authorities that an outgoing TLS connection trusts: the settings', else the system's, never the environment's."""
 
 import os
 import ssl
@@ -8,13 +8,13 @@ from typing import Final
 from agent.errors import ConfigError
 
 _OBEYED_BY_OPENSSL: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR")
-"""Variables by which whoever sets up the process would name authorities in place of the system's."""
+"""Variables by which the environment of the process names authorities in place of the system's."""
 
 
-def trusted(ca_bundle: Path | None) -> ssl.SSLContext:
+def load_trust(ca_bundle: Path | None) -> ssl.SSLContext:
     """Return the context of a client: TLS 1.2 or newer, host names checked.
 
-    No variable of the environment has a say. OpenSSL reads its own when the connection opens, so they are taken out of
+    No variable of the environment counts. OpenSSL reads its own when the connection opens, so they are taken out of
     this process's environment. The context is not `ssl.create_default_context()`, which writes the secrets of every
     connection to the file that SSLKEYLOGFILE names.
 

@@ -6,7 +6,7 @@ from typing import overload
 from agent.errors import AgentError
 from agent.io.small_file import read_bytes
 from agent.io.strict_yaml import LIKE_A_KEY, parse_yaml
-from agent.io.wording import nearest, unseen
+from agent.io.wording import find_unseen, nearest
 
 _MAX_NAME = 200  # characters
 _NULLS = {"", "null", "Null", "NULL", "~"}
@@ -18,10 +18,10 @@ def read_yaml(path: Path, error: type[AgentError]) -> "YamlMap":
     Raises:
         AgentError: of the type `error`, with the file's name and line.
     """
-    return yaml_map(read_bytes(path, error), path, error)
+    return parse_map(read_bytes(path, error), path, error)
 
 
-def yaml_map(data: bytes, path: Path, error: type[AgentError]) -> "YamlMap":
+def parse_map(data: bytes, path: Path, error: type[AgentError]) -> "YamlMap":
     """Return the map that the bytes of a YAML file hold; `path` is only named.
 
     Raises:
@@ -45,7 +45,7 @@ def _kind(value: object) -> str:
 
 
 class YamlMap:
-    """A map being read. Ask for each key you know, then call `finish`: what is left over is a problem.
+    """A map being read. Read each key of the format, then call `finish`: any other key is a problem.
 
     A wrong value is noted in `problems` and its default returned, so that one reading finds every mistake.
     """
@@ -53,7 +53,7 @@ class YamlMap:
     def __init__(self, value: dict[str, object], where: str, problems: list[str]) -> None:
         self._value = value
         self._where = where
-        self._known: list[str] = []
+        self._read_keys: list[str] = []
         self.problems = problems
 
     def note(self, key: str, problem: str) -> None:
@@ -61,18 +61,18 @@ class YamlMap:
         self.problems.append(f"{self._where}{key}: {problem}")
 
     def has(self, key: str) -> bool:
-        """Tell whether the key is present, whatever its value."""
+        """Tell whether the key is present, with or without a value."""
         return key in self._value
 
     def skip(self, key: str) -> bool:
         """Accept a key without reading it, and tell whether it is there."""
-        self._known.append(key)
+        self._read_keys.append(key)
         return key in self._value
 
     def name(self, key: str, default: str | None = None) -> str:
         """Return a text in one line of at most 200 printable characters."""
         value = self.text(key, default)
-        hidden = unseen(value)
+        hidden = find_unseen(value)
         if hidden:
             self.note(key, f"holds {hidden}, a character that cannot be seen")
         elif len(value) > _MAX_NAME:
@@ -84,7 +84,7 @@ class YamlMap:
     def names(self, key: str) -> tuple[str, ...]:
         """Return a list of texts, each in one line of printable characters; a missing key is an empty list."""
         values = self.texts(key)
-        if any(unseen(value) or len(value) > _MAX_NAME for value in values):
+        if any(find_unseen(value) or len(value) > _MAX_NAME for value in values):
             self.note(key, f"expected texts in one line of at most {_MAX_NAME} printable characters")
             return ()
         return values
@@ -99,7 +99,7 @@ class YamlMap:
         if not isinstance(value, str):
             self.note(key, f"expected a text, not {_kind(value)}")
             return default or ""
-        hidden = unseen(value, one_line=False)
+        hidden = find_unseen(value, one_line=False)
         if hidden:
             self.note(key, f"holds {hidden}, a character that cannot be seen")
             return default or ""
@@ -150,7 +150,7 @@ class YamlMap:
         if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
             self.note(key, "expected a list of texts")
             return ()
-        if any(unseen(item, one_line=False) for item in value):
+        if any(find_unseen(item, one_line=False) for item in value):
             self.note(key, "a text holds a character that cannot be seen")
             return ()
         return tuple(value)
@@ -163,7 +163,7 @@ class YamlMap:
         if not isinstance(value, dict) or not all(isinstance(item, str) and item for item in value.values()):
             self.note(key, "expected a map of texts")
             return {}
-        if any(unseen(item, one_line=False) for item in value.values()):
+        if any(find_unseen(item, one_line=False) for item in value.values()):
             self.note(key, "a text holds a character that cannot be seen")
             return {}
         return dict(value)
@@ -207,19 +207,18 @@ class YamlMap:
         return isinstance(self._value.get(key), list)
 
     def finish(self) -> None:
-        """Note every key that nobody asked for.
+        """Note every key that was not read.
 
-        Those that do not look like keys are counted: somebody may have named a file of records by mistake.
+        Those that do not look like keys are counted: the file may be one of records, named by mistake.
         """
-        unknown = [key for key in self._value if key not in self._known]
+        unknown = [key for key in self._value if key not in self._read_keys]
         like_keys = [key for key in unknown if LIKE_A_KEY.fullmatch(key)]
         for key in like_keys:
-            self.note(key, f"unknown key{nearest(key, self._known)}")
-        if len(like_keys) < len(unknown):
-            self.note(
-                "the whole map", f"{len(unknown) - len(like_keys)} keys do not look like keys; is it another file?"
-            )
+            self.note(key, f"unknown key{nearest(key, self._read_keys)}")
+        odd_count = len(unknown) - len(like_keys)
+        if odd_count:
+            self.note("the whole map", f"{odd_count} keys do not look like keys; is it another file?")
 
     def _take(self, key: str) -> object:
-        self._known.append(key)
+        self._read_keys.append(key)
         return self._value.get(key)

@@ -13,7 +13,7 @@ from agent.catalog.deployments import read_deployments
 from agent.catalog.judges import read_jury
 from agent.errors import ConfigError, InferenceError
 from agent.io.progress import Progress
-from agent.io.wording import counted, nearest
+from agent.io.wording import format_count, nearest
 from agent.judging.judge_run import (
     NOTHING_JUDGED,
     JudgingOutcome,
@@ -259,7 +259,7 @@ def _describe_other_juries(site: Site, runs: Sequence[Run], definitions: _Defini
     for names, count in runs_by_jury.items():
         verb = "keeps its" if count == 1 else "keep their"
         notes.append(
-            f"{counted(count, 'run')} {verb} jury ({names}), and {site.judges.name} "
+            f"{format_count(count, 'run')} {verb} jury ({names}), and {site.judges.name} "
             "of the site is another: give that as --judges FILE, with --replace"
         )
     return notes
@@ -313,7 +313,7 @@ def _describe_undefined(runs: Sequence[Run]) -> str:
     """Name the runs whose questions to the jury are not known any more."""
     benchmarks = ", ".join(dict.fromkeys(run.benchmark for run in runs))
     return (
-        f"{counted(len(runs), 'run')} of an earlier version cannot be judged ({benchmarks}): it kept nothing of what a "
+        f"{format_count(len(runs), 'run')} of an earlier version cannot be judged ({benchmarks}): it kept nothing of what a "
         "jury is asked, and the definition that was run is not here any more"
     )
 

@@ -13,7 +13,7 @@ from agent.catalog.deployment_map import map_name
 from agent.catalog.deployments import Deployment
 from agent.catalog.judges import Jury, read_jury
 from agent.errors import ConfigError, InferenceError
-from agent.io.wording import counted, nearest
+from agent.io.wording import format_count, nearest
 from agent.metrics import JUDGED, Judge, MetricUse
 from agent.site.directory import Site
 
@@ -83,8 +83,8 @@ def choose_jury(
         jury = read_jury(path)
         if use.quorum is not None and use.quorum > len(jury.judges):
             raise ConfigError(
-                f"{benchmark} asks for {counted(use.quorum, 'valid verdict')}, and the jury of {path.name} has "
-                f"{counted(len(jury.judges), 'seat')}",
+                f"{benchmark} asks for {format_count(use.quorum, 'valid verdict')}, and the jury of {path.name} has "
+                f"{format_count(len(jury.judges), 'seat')}",
                 "Name more judges, or a lower quorum in the benchmark's definition.",
             )
         use = replace(use, judges=jury.judges, quorum=choose_quorum(use, jury))

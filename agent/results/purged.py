@@ -2,7 +2,7 @@
 
 from collections.abc import Container
 
-from agent.io.wording import counted
+from agent.io.wording import format_count
 from agent.store import Store, StoredInstance
 from agent.vocabulary import Reason, Unscored
 
@@ -17,7 +17,7 @@ def describe_purged(store: Store, run_id: str) -> str:
     """Say how many instances of a run have texts that were purged; nothing where all are there."""
     settled = store.answers.read_settled_positions(run_id)
     purged = sum(is_purged(stored, settled) for stored in store.answers.read_each_instance(run_id))
-    return f"the texts of {counted(purged, 'instance')} were purged" if purged else ""
+    return f"the texts of {format_count(purged, 'instance')} were purged" if purged else ""
 
 
 def is_purged(stored: StoredInstance, settled: Container[int]) -> bool:

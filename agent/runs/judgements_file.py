@@ -12,7 +12,7 @@ from typing import BinaryIO, Self
 from agent.datasets.readers.table import Problems
 from agent.errors import BenchmarkError
 from agent.io.atomic_files import open_plain
-from agent.io.wording import counted
+from agent.io.wording import format_count
 from agent.runs import answers_file
 from agent.runs.answers_file import each_line, read_line
 
@@ -72,7 +72,7 @@ class JudgementsFile:
                 continue
             earlier.append((number, place))
         for first, *others in strangers.values():  # never by name: in a file of mixed columns it is a reply
-            more = f" (and {counted(len(others), 'line')} more)" if others else ""
+            more = f" (and {format_count(len(others), 'line')} more)" if others else ""
             problems.add(
                 f"line {first}{more}", f"is of a judge that --judges does not name; it names {', '.join(seats or ())}"
             )

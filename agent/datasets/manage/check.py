@@ -14,7 +14,7 @@ from agent.datasets.manage.register import holds_data, read_all
 from agent.datasets.readers.files import Files
 from agent.datasets.sources.formats import FORMATS
 from agent.errors import AgentError, BenchmarkError
-from agent.io.small_file import decode, read_bytes
+from agent.io.small_file import decode_text, read_bytes
 from agent.io.strict_yaml import parse_yaml
 
 
@@ -85,7 +85,7 @@ def _read_prompt(tree: Mapping[str, object], folder: Path) -> str:
     path = find_named_file(name, folder, absolute=True)
     if not path.is_file():
         return ""
-    return decode(read_bytes(path, BenchmarkError), path, BenchmarkError)
+    return decode_text(read_bytes(path, BenchmarkError), path, BenchmarkError)
 
 
 def _check_rows(path: Path, prompt: str, tree: Mapping[str, object]) -> None:

@@ -17,7 +17,7 @@ from urllib.parse import urljoin, urlsplit
 from agent.catalog.benchmark import Benchmark
 from agent.catalog.data_section import DataFile
 from agent.errors import BenchmarkError, ConfigError, DeliveryError
-from agent.io.tls import trusted
+from agent.io.tls import load_trust
 
 if TYPE_CHECKING:
     import httpx
@@ -83,7 +83,7 @@ def fetch_files(files: tuple[DataFile, ...], folder: Path, settings: FetchSettin
     with httpx.Client(
         trust_env=False,
         proxy=settings.proxy,
-        verify=trusted(settings.ca_bundle),
+        verify=load_trust(settings.ca_bundle),
         follow_redirects=False,
         timeout=httpx.Timeout(_IDLE_S, connect=settings.connect_timeout_s),
         headers={"User-Agent": "intramural", "Accept-Encoding": "identity"},

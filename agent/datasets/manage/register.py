@@ -21,7 +21,7 @@ from agent.datasets.locate import locate_replaced_data
 from agent.datasets.manage.examine import Choice, DatasetContents, examine, required_choices
 from agent.datasets.manage.intake import copy_source
 from agent.errors import AgentError, BenchmarkError, ConfigError
-from agent.io.atomic_files import locked, sync_directory, write_atomically
+from agent.io.atomic_files import lock_folder, sync_directory, write_atomically
 
 RECORD = ".dataset.json"
 _LARGEST_RECORD = 16 * 2**20  # bytes
@@ -142,7 +142,7 @@ def stage_data(benchmark: Benchmark, site_data: Path, *, replace: bool) -> Itera
     target = site_data / benchmark.id
     growing = site_data / f".{benchmark.id}.new"
     replaced = locate_replaced_data(site_data, benchmark.id)
-    with locked(site_data):
+    with lock_folder(site_data):
         try:
             _clean_up(target, growing, replaced)
             if not replace and holds_data(target):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from agent.errors import RedactionError
 from agent.io.atomic_files import read_bounded, write_atomically
-from agent.io.model_folder import ModelFolderError, digest_of
+from agent.io.model_folder import ModelFolderError, compute_digest
 from agent.redaction.policy.policy import OtherModel, RedactionPolicy
 
 FILE = "admitted_models.json"
@@ -50,7 +50,7 @@ def folder_digest(folder: Path) -> str:
     try:
         if not files:
             raise ModelFolderError("there is no such folder, or it is empty")
-        return digest_of(folder, files)
+        return compute_digest(folder, files)
     except ModelFolderError as error:
         raise RedactionError(f"model {folder.name}: {error}", "Give the folder of a model.") from None
 

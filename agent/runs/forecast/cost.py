@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from agent.catalog.deployments import Prices
 from agent.inference.tokens import byte_length
-from agent.io.wording import counted
+from agent.io.wording import format_count
 from agent.runs.forecast.usage import Cost, compute_cost, format_cost, format_duration, format_total_cost
 from agent.vocabulary import Instance
 
@@ -254,12 +254,12 @@ def _describe_size(run: Forecast) -> list[str]:
     basis = f"not counted: a token is taken for {CHARACTERS_A_TOKEN:g} characters"
     if run.counted:
         verb = "was" if run.counted == 1 else "were"
-        basis = f"{counted(run.counted, 'prompt')} {verb} counted"
+        basis = f"{format_count(run.counted, 'prompt')} {verb} counted"
     expected = ""
     if run.answer_expected is not None:
         expected = f", about {run.answer_expected:,} if answers are as long as the reference answers"
     lines = [
-        f"{counted(run.requests, 'request')}, about {run.prompt_tokens:,} tokens in ({basis})",
+        f"{format_count(run.requests, 'request')}, about {run.prompt_tokens:,} tokens in ({basis})",
         f"at most {run.answer_most:,} tokens out{expected}",
     ]
     if run.shortened:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
 from agent.catalog.deployments import Prices
-from agent.io.wording import counted
+from agent.io.wording import format_count
 from agent.store import Usage
 
 _MILLION = 1_000_000
@@ -79,7 +79,7 @@ def describe_judge_usage(name: str, usage: Usage, prices: Prices | None, seconds
         seconds: wall time that judging took now; 0 where this judge was not asked. GPU hours are known of it alone.
     """
     lines = [
-        f"judge {name}: {counted(usage.answers, 'judgement')}, {counted(usage.attempts, 'request')}, "
+        f"judge {name}: {format_count(usage.answers, 'judgement')}, {format_count(usage.attempts, 'request')}, "
         f"{usage.prompt_tokens:,} tokens in, {usage.completion_tokens:,} tokens out, "
         f"{format_duration(usage.answer_seconds / usage.answers)} each"
     ]
@@ -120,8 +120,8 @@ def compute_usage_cost(usage: Usage, prices: Prices | None) -> Cost | None:
     counted = usage.uncounted == 0
     return compute_cost(
         prices,
-        prompt_tokens=usage.prompt_tokens if counted else None,
-        completion_tokens=usage.completion_tokens if counted else None,
+        prompt_tokens=usage.prompt_tokens if format_count else None,
+        completion_tokens=usage.completion_tokens if format_count else None,
         seconds=usage.asked_seconds,
     )
 

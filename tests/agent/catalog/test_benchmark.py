@@ -21,7 +21,7 @@ from agent.datasets.load import load_instances, locate_dataset
 from agent.errors import BenchmarkError
 from agent.io.packaged import shipped
 from agent.io.strict_yaml import parse_yaml
-from agent.io.wording import unseen
+from agent.io.wording import find_unseen
 from agent.metrics import Means, check_available, select_measurable
 from tests.agent.catalog.shipped import BENCHMARKS
 
@@ -538,7 +538,7 @@ class WholeDumper(yaml.SafeDumper):
 
 
 texts = st.text(st.characters(codec="utf-8"), max_size=8)
-keys = texts.filter(lambda key: not unseen(key))
+keys = texts.filter(lambda key: not find_unseen(key))
 
 
 @given(

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from agent.catalog.benchmark import survey_benchmarks
 from agent.catalog.conf_file import read_conf_file
-from agent.catalog.deployment_map import check_deployments, map_deployments, read_deployment_map
-from agent.catalog.deployments import Deployment, make_server_deployment
+from agent.catalog.deployments import make_server_deployment
 from agent.catalog.run_entries import (
     Overrides,
     check_data_paths,
@@ -251,30 +250,6 @@ def test_a_served_name_without_a_slash_runs_against_a_server():
     assert make_server_deployment("http://127.0.0.1:8000/v1", entry.model).served_model == "tiny"
 
 
-CONF = """
-# A comment, and include "nothing" nowhere.
-entries: [
-  {description: "pubmed_qa:model=a/b", priority: 1},
-  {description: "medec:model=a/b", priority: 3, groups: ["mine"]}
-  {description: "med_qa:model=a/b"},
-]
-"""
-
-
-def conf(tmp_path: Path, text: str) -> Path:
-    path = tmp_path / "runs.conf"
-    path.write_text(text.replace('and include "nothing" nowhere', "nothing more"))
-    return path
-
-
-def test_conf_files_with_priorities_and_groups(tmp_path):
-    path = conf(tmp_path, CONF)
-    assert [e.benchmark for e in read_run_entries([path, path])] == ["pubmed_qa", "medec", "med_qa"] * 2
-    assert [e.benchmark for e in read_run_entries([path], priority=2)] == ["pubmed_qa", "med_qa"]
-    assert [e.benchmark for e in read_run_entries([path], groups=["mine"])] == ["medec"]
-    assert [e.benchmark for e in read_run_entries([path], groups=["med_qa"])] == ["med_qa"]
-
-
 SHIPPED = {"public": "run_entries_public.conf", "gated": "run_entries_gated.conf"} | {
     "private": "run_entries_private.conf.template"
 }
@@ -339,115 +314,6 @@ def test_medhelms_own_files_load_unchanged(name):
         assert read_overrides(entry).max_eval_instances == (100 if entry.benchmark == "clear" else None)
 
 
-def deployment(name: str, model: str = "", problem: str | None = None) -> Deployment:
-    return Deployment(name, model or name, "http://127.0.0.1:1/v1", "served", problem=problem)
-
-
-def test_deployments_that_are_not_here_are_told_together_each_once():
-    entries = read_run_entries([MEDHELMS_OWN["public"][0]])
-    with pytest.raises(ConfigError) as caught:
-        check_deployments(entries, {})
-    lines = str(caught.value).splitlines()
-    assert len(lines) == 1 + 13
-    assert "  stanfordhealthcare/llama-3.3-70b-instruct (17 entries)" in lines
-    assert "--deployment-map" in caught.value.advice
-    assert "stanfordhealthcare/*: local/*" in caught.value.advice
-
-
-def test_models_without_a_deployment_and_deployments_that_cannot_be_used_are_told_too():
-    entries = [parse_run_entry(d) for d in ("a:model=meta/llama", "b:model=meta/llama", "c:model=x,model_deployment=y")]
-    entries.append(parse_run_entry("d:model=qwen/qwen"))
-    here = {"y": deployment("y", "x", "its client is not one"), "q": deployment("q", "qwen/qwen2")}
-    with pytest.raises(ConfigError) as caught:
-        check_deployments(entries, here)
-    assert str(caught.value).splitlines()[1:] == [
-        "  a deployment of the model meta/llama (2 entries)",
-        "  y: its client is not one (1 entry)",
-        "  a deployment of the model qwen/qwen (did you mean 'qwen/qwen2'?) (1 entry)",
-    ]
-    check_deployments(entries[3:], {"q": deployment("q", "qwen/qwen")})
-
-
-def deployment_map(tmp_path: Path, text: str) -> dict[str, str]:
-    path = tmp_path / "map.yaml"
-    path.write_text(text)
-    return read_deployment_map(path)
-
-
-def test_deployments_are_mapped_by_name_and_by_pattern(tmp_path):
-    mapping = deployment_map(
-        tmp_path,
-        "stanfordhealthcare/gpt-*: none\n"
-        "stanfordhealthcare/deepseek-r1: local/r1-awq\n"
-        "stanfordhealthcare/*: local/*\n"
-        "meta/llama: local/llama\n",
-    )
-    entries = [
-        parse_run_entry("medec:model=meta/llama-3,model_deployment=stanfordhealthcare/llama-3,num_output_tokens=9"),
-        parse_run_entry("medec:model=deepseek-ai/deepseek-r1,model_deployment=stanfordhealthcare/deepseek-r1"),
-        parse_run_entry("medec:model=openai/gpt-4o,model_deployment=stanfordhealthcare/gpt-4o"),
-        parse_run_entry("medec:model=meta/llama"),
-        parse_run_entry("medec:model=a/b,model_deployment=here/b"),
-    ]
-    mapped = map_deployments(entries, mapping)
-    assert [(e.model, e.model_deployment) for e in mapped] == [
-        ("", "local/llama-3"),
-        ("", "local/r1-awq"),
-        ("", "local/llama"),
-        ("a/b", "here/b"),
-    ]
-    assert mapped[0].expanders == {"num_output_tokens": "9"}
-    assert "meta/llama-3" not in mapped[0].description
-
-
-def test_medhelms_whole_file_asked_of_one_deployment_asks_nothing_twice(tmp_path):
-    mapping = deployment_map(tmp_path, "stanfordhealthcare/*: local/qwen")
-    mapped = map_deployments(read_run_entries([MEDHELMS_OWN["public"][0]]), mapping)
-    assert len(mapped) == 2 * 17  # with the benchmark's own limit of tokens, and with the reasoning models'
-    check_deployments(mapped, {"local/qwen": deployment("local/qwen", "qwen/qwen")})
-
-
-def test_a_map_that_leads_nowhere_is_told_by_its_own_lines(tmp_path):
-    mapping = deployment_map(tmp_path, "x/gpt-*: here/q\nx/a: here/p\nx/*: here/none\n")
-    entries = [
-        parse_run_entry(f"medec:model=m/n,model_deployment={name}") for name in ("x/gpt-4", "x/a", "x/b", "x/c", "x/d")
-    ]
-    with pytest.raises(ConfigError) as caught:
-        map_deployments(entries, mapping, {"here/q": deployment("here/q", "q")})
-    first, *lines = str(caught.value).splitlines()
-    assert "the deployment map" in first
-    assert [line.replace(" (did you mean 'here/q'?)", "") for line in lines] == [
-        "  'x/a': here/p (1 entry)",
-        "  'x/*': here/none (3 entries)",
-    ]
-
-
-def test_the_same_entry_given_twice_is_not_hidden_by_a_map_that_does_not_name_it():
-    entry = parse_run_entry("medec:model=a/b,model_deployment=here/b")
-    assert map_deployments([entry, entry], {"x/*": "y/*"}) == [entry, entry]
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("", "expected lines of the form"),
-        ("- a\n- b\n", "expected lines of the form"),
-        ("a/b:\n", "'a/b': expected the name of a deployment here"),
-        ("a/b: [c/d]\n", "'a/b': expected the name of a deployment here"),
-        ("a/*/*: c/d\n", "'a/*/*': expected at most one *"),
-        ("a/b: c/*\n", "'a/b': expected at most one *"),
-        ("a/b: c,model=d\n", "expected names in one line without commas"),
-        ("a/b: c\na/b: d\n", "given twice"),
-        ("a/b: [c\n", "line "),
-    ],
-)
-def test_deployment_maps_that_are_wrong(tmp_path, text, said):
-    with pytest.raises(ConfigError) as caught:
-        deployment_map(tmp_path, text)
-    assert said in str(caught.value)
-    assert "map.yaml" in str(caught.value)
-
-
 def test_data_that_is_not_here_is_told_together_and_can_be_ignored(tmp_path):
     entries = read_run_entries([MEDHELMS_OWN["gated"][0]])
     (tmp_path / "here.csv").touch()
@@ -469,33 +335,3 @@ def test_a_jury_file_belongs_to_benchmarks_with_a_jury():
     assert resolve_benchmark(parse_run_entry("aci_bench:jury_config_path=judges.yaml,model=a/b"), BENCHMARKS)
     with pytest.raises(ConfigError, match="takes no argument 'jury_config_path'"):
         resolve_benchmark(parse_run_entry("med_qa:jury_config_path=judges.yaml,model=a/b"), BENCHMARKS)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ('entries: [ {description: "x:model=a/b"', "is not HOCON"),
-        ("entries: 5", "expected one key `entries`"),
-        ('runs: [ {description: "x"} ]', "expected one key `entries`"),
-        ("[1, 2]", "not HOCON with a map of keys"),
-        ("entries: [ {priority: 1} ]", "entry 1: expected a map with a text `description`"),
-        ('entries: [ {description: "x", prio: 1} ]', "entry 1: unknown key 'prio' (did you mean 'priority'?)"),
-        ('entries: [ {description: "x", priority: "high"} ]', "entry 1: priority is not a whole number"),
-        ('entries: [ {description: "x"}, {description: "y:model"} ]', "entry 2: the run entry 'y:model'"),
-        ("entries: [ {description: ${HOME}} ]", "line 1: substitution"),
-        ('entries: [\n {description: "x:model="${?HOME}} ]', "line 2: substitution"),
-        ('entries: [ {description: """x:model=${HOME}"""} ]', "line 1: substitution"),
-        ('include "other.conf"', "`include` is not supported"),
-        ('include url("http://127.0.0.1/x.conf")', "`include` is not supported"),
-        ('{ include required(file("/etc/passwd")) }', "`include` is not supported"),
-    ],
-)
-def test_conf_files_that_are_wrong(tmp_path, text, said):
-    with pytest.raises(ConfigError) as caught:
-        read_run_entries([conf(tmp_path, text)])
-    assert said in str(caught.value)
-
-
-def test_a_conf_file_that_is_not_there(tmp_path):
-    with pytest.raises(ConfigError, match="cannot be read"):
-        read_run_entries([tmp_path / "nowhere.conf"])

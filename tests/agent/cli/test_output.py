@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from agent.cli.main import intramural
 from agent.cli.output import show_rows
-from agent.io.plain_text import printable, spreadsheet_cell
+from agent.io.plain_text import format_cell, printable
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_a_cell_is_never_a_formula(start: str, capsys: pytest.CaptureFixture[str
 def cells(text: str, delimiter: str) -> list[str]:
     """What a spreadsheet may take for the cells of a table whose cell is `text`: it may ignore quotes or not."""
     file = io.StringIO(newline="")
-    csv.writer(file).writerow(["code", spreadsheet_cell(text), ""])
+    csv.writer(file).writerow(["code", format_cell(text), ""])
     found = re.split(f"[{delimiter}\r\n]", file.getvalue())  # by a program that knows no quotation marks
     for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_NONE):
         reader = csv.reader(io.StringIO(file.getvalue(), newline=""), delimiter=delimiter, quoting=quoting)
@@ -50,18 +50,18 @@ def is_formula(cell: str) -> bool:
 @pytest.mark.parametrize("delimiter", [";", "\t"])
 def test_no_cell_is_a_formula_where_other_signs_separate_them(delimiter: str, text: str):
     assert [cell for cell in cells(text, delimiter) if is_formula(cell)] == []
-    assert spreadsheet_cell(text).replace("'", "") == text.replace("'", "")
+    assert format_cell(text).replace("'", "") == text.replace("'", "")
 
 
 def test_a_list_of_an_answer_stays_as_it_was_written():
     text = "Take:\n- aspirin; 3-4 a day\n- rest\n+ tea\n\n-- a + b = c; no more"
-    assert spreadsheet_cell(text) == text
+    assert format_cell(text) == text
 
 
 def test_a_long_text_of_breaks_and_spaces_is_a_cell_at_once():
     for text in ("\n" * 10**6, "; " * 10**6, ";" + '" ' * 10**6, ";-" * 10**6, "\n-" + "a" * 10**6):
         began = time.process_time()
-        spreadsheet_cell(text)
+        format_cell(text)
         assert time.process_time() - began < 3
 
 

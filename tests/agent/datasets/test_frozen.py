@@ -25,7 +25,7 @@ from agent.datasets.frozen import (
 )
 from agent.datasets.load import load_instances, locate_dataset
 from agent.errors import BenchmarkError, ConfigError, StoreError
-from agent.io.atomic_files import locked
+from agent.io.atomic_files import lock_folder
 from agent.site.directory import Site, create_site
 from tests.agent.catalog.shipped import BENCHMARKS
 
@@ -232,7 +232,7 @@ def test_a_sample_is_no_data_of_the_site(site: Site):
 
 def test_data_that_is_being_replaced_is_not_frozen(site: Site):
     benchmark = with_file(site)
-    with locked(site.data), pytest.raises(StoreError, match="another command"):
+    with lock_folder(site.data), pytest.raises(StoreError, match="another command"):
         freeze(benchmark, site.data)
 
 

@@ -15,8 +15,8 @@ from agent.io.atomic_files import write_atomically
 WRITER = """
 import sys
 from pathlib import Path
-from agent.io.atomic_files import written_atomically
-with written_atomically(Path(sys.argv[1])) as file:
+from agent.io.atomic_files import open_atomically
+with open_atomically(Path(sys.argv[1])) as file:
     file.write(b"whole")
     file.flush()
     print("writing", flush=True)

@@ -19,7 +19,7 @@ from agent.catalog.benchmark import Benchmark, load_benchmark
 from agent.datasets.load import iter_instances, locate_dataset
 from agent.datasets.manage.register import Attestation, add_data, check_data
 from agent.errors import AgentError, BenchmarkError, ConfigError, StoreError
-from agent.io.atomic_files import locked
+from agent.io.atomic_files import lock_folder
 from agent.site.directory import Site, create_site
 from tests.agent import terminal
 from tests.agent.catalog.shipped import BENCHMARKS
@@ -264,7 +264,7 @@ def test_data_put_there_by_hand_is_attested_by_adding_it_from_where_it_lies(site
 
 
 def test_two_commands_at_once_do_not_mix(site, own, tmp_path):
-    with locked(site.data), pytest.raises(StoreError, match="another command is using the folder data"):
+    with lock_folder(site.data), pytest.raises(StoreError, match="another command is using the folder data"):
         add(site, own, source(tmp_path))
     add(site, own, source(tmp_path))
 
