@@ -23,13 +23,15 @@ from protocol import enrolment, envelope
 from protocol.envelope import MAX_BYTES, REGISTRY_TYPE, STATEMENT_TYPE
 from protocol.errors import Code, ProtocolError
 from protocol.identity import NONE
-from protocol.keys import PublicKey, Signer
+from protocol.keys import PublicKey, Signer, load_public
 from protocol.predicates import FIRST_EPOCH, START_SEQ, EnrollPredicate, Header
 from protocol.registry import Registry, RootPins, load_registry, step_registry
-from protocol.statements import build_statement
+from protocol.statements import build_statement, parse_statement
 
 _LARGEST_INVITE: Final = 64 * 1024  # bytes
 _LARGEST_ANSWER: Final = 4096
+_LARGEST_REGISTRY: Final = MAX_BYTES[REGISTRY_TYPE]
+_MOST_STEPS: Final = 1024  # changes of the roots that one update follows, so that no aggregator can make it endless
 
 Hex64 = Annotated[str, Field(pattern=r"\A[0-9a-f]{64}\z")]
 
@@ -94,7 +96,7 @@ class Federation:
         self._versions = directory / "registry"
         self._request = directory / "enrolment.dsse.json"
 
-    def membership(self) -> Membership:
+    def read_membership(self) -> Membership:
         """Return the membership. Raises ConfigError if the site has taken no invite, or the file is damaged."""
         try:
             content = (self._directory / "membership.json").read_bytes()
@@ -103,8 +105,9 @@ class Federation:
                 "this site has not been enrolled with an aggregator", "Run `intramural enroll --invite FILE`."
             ) from None
         try:
-            found = json.loads(content)
-            return Membership(**{**found, "root_keys": tuple(found["root_keys"])})
+            fields = json.loads(content)
+            fields["root_keys"] = tuple(fields["root_keys"])
+            return Membership(**fields)
         except (ValueError, TypeError, KeyError):
             raise ConfigError("submissions/membership.json is damaged", "Restore it from a back-up.") from None
 
@@ -116,18 +119,22 @@ class Federation:
         """
         path = self._directory / "membership.json"
         if path.exists():
-            before = self.membership()
-            if before.site != membership.site and before.deployment == membership.deployment:
-                trusted = self.trusted()
-                if isinstance(trusted, RootPins) or not is_enrolled(trusted, before.site, agent_keyid):
-                    self.leave()
-                    before = membership
-            if (before.deployment, before.site) != (membership.deployment, membership.site):
+            before = self.read_membership()
+            is_same_aggregator = before.deployment == membership.deployment
+            is_same_site = before.site == membership.site
+            if is_same_aggregator and not is_same_site and not self._led_to_enrolment(before, agent_keyid):
+                self.leave()
+            elif not (is_same_aggregator and is_same_site):
                 raise ConfigError(
                     f"this site belongs to {before.deployment} as {before.site} already",
                     "Make another site directory for another aggregator.",
                 )
         write_atomically(path, json.dumps(asdict(membership), indent=1, sort_keys=True).encode() + b"\n")
+
+    def _led_to_enrolment(self, membership: Membership, agent_keyid: str) -> bool:
+        """Whether the newest registry taken has this agent's key under the membership's site."""
+        trusted = self.read_trusted()
+        return isinstance(trusted, Registry) and is_enrolled(trusted, membership.site, agent_keyid)
 
     def leave(self) -> None:
         """Keep nothing of a membership that led to no enrolment; the membership itself goes last."""
@@ -136,7 +143,7 @@ class Federation:
             path.unlink(missing_ok=True)
         sync_directory(self._directory)
 
-    def enrolment_request(self) -> bytes | None:
+    def read_request(self) -> bytes | None:
         """Return the request that was made for this site, so that repeating it sends the same bytes."""
         if not self._request.exists():
             return None
@@ -146,21 +153,21 @@ class Federation:
         """Keep an enrolment request, half or fully signed."""
         write_atomically(self._request, data)
 
-    def trusted(self) -> Registry | RootPins:
+    def read_trusted(self) -> Registry | RootPins:
         """Return the newest registry taken, each version verified from the one before; the pins if there is none.
 
         Raises:
             DisclosureError: a version was changed.
         """
-        trusted: Registry | RootPins = self.membership().pins
-        for registry in self._walk():
+        trusted: Registry | RootPins = self.read_membership().pins
+        for registry in self._iterate_versions():
             trusted = registry
         return trusted
 
-    def _walk(self) -> Iterator[Registry]:
-        """Give the versions taken, each verified from the one before. Raises DisclosureError: one was changed."""
-        trusted: Registry | RootPins = self.membership().pins
-        for path in sorted(self._versions.glob("*.dsse.json")) if self._versions.is_dir() else []:
+    def _iterate_versions(self) -> Iterator[Registry]:
+        """Yield the versions taken, each verified from the one before. Raises DisclosureError: one was changed."""
+        trusted: Registry | RootPins = self.read_membership().pins
+        for path in sorted(self._versions.glob("*.dsse.json")):  # none where the folder does not exist
             try:
                 trusted = step_registry(read_bounded(path, MAX_BYTES[REGISTRY_TYPE], path.name), trusted)
             except ProtocolError as error:
@@ -170,9 +177,9 @@ class Federation:
                 ) from None
             yield trusted
 
-    def registry(self, today_day: int) -> Registry:
+    def read_registry(self, today_day: int) -> Registry:
         """Return the newest registry taken. Raises DisclosureError if there is none, or it has expired."""
-        newest = self.trusted()
+        newest = self.read_trusted()
         if isinstance(newest, RootPins):
             raise DisclosureError("no registry has been taken yet", "Run `intramural registry update`.")
         if today_day >= newest.expires_day:
@@ -183,11 +190,14 @@ class Federation:
 
     def read_version(self, version: int) -> Registry | None:
         """Return the registry of a version that was taken, None if it is not kept. Raises DisclosureError."""
-        return next((registry for registry in self._walk() if registry.version == version), None)
+        for registry in self._iterate_versions():
+            if registry.version == version:
+                return registry
+        return None
 
-    def registry_file(self, today_day: int) -> bytes:
-        """Return the signed file of the newest registry taken. Raises as `registry`."""
-        path = self._versions / f"{self.registry(today_day).version:08d}.dsse.json"
+    def read_registry_file(self, today_day: int) -> bytes:
+        """Return the signed file of the newest registry taken. Raises as `read_registry`."""
+        path = self._locate_version(self.read_registry(today_day).version)
         return read_bounded(path, MAX_BYTES[REGISTRY_TYPE], path.name)
 
     def take(self, data: bytes, today_day: int) -> Registry:
@@ -196,7 +206,7 @@ class Federation:
         Raises:
             DeliveryError: not signed by the trusted roots, older, other content under the same version, or expired.
         """
-        return self._take(data, self.trusted(), today_day)
+        return self._take(data, self.read_trusted(), today_day)
 
     def _take(self, data: bytes, trusted: Registry | RootPins, today_day: int) -> Registry:
         try:
@@ -214,7 +224,7 @@ class Federation:
             DeliveryError: as `take`, or the aggregator could not be asked.
         """
         newest = aggregator.get("/v1/registry", limit=_LARGEST_REGISTRY)
-        trusted = self.trusted()
+        trusted = self.read_trusted()
         for _ in range(_MOST_STEPS):
             if not isinstance(trusted, Registry) or _is_signed_for(newest, trusted):
                 break
@@ -235,28 +245,29 @@ class Federation:
 
     def _keep(self, version: int, data: bytes) -> None:
         self._versions.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_atomically(self._versions / f"{version:08d}.dsse.json", data)
+        write_atomically(self._locate_version(version), data)
 
-
-_MOST_STEPS: Final = 1024
-_LARGEST_REGISTRY: Final = MAX_BYTES[REGISTRY_TYPE]
+    def _locate_version(self, version: int) -> Path:
+        return self._versions / f"{version:08d}.dsse.json"
 
 
 def _fetch_last_signed_for(aggregator: Aggregator, trusted: Registry, newest: int) -> bytes | None:
-    """Return the last version before `newest` that the trusted roots still signed; None if there is none.
+    """Return the last version before `newest` that the trusted roots still signed; None if none is.
 
-    Versions are halved, not walked: once the trusted roots have been replaced they sign no more.
+    By binary search: once the trusted roots have been replaced they sign no more.
     """
-    low, high = trusted.version, newest
-    found = None
+    low = trusted.version
+    high = newest
+    last_signed = None
     while high - low > 1:
         middle = (low + high) // 2
         data = aggregator.get(f"/v1/registry/{middle}", limit=_LARGEST_REGISTRY)
         if _is_signed_for(data, trusted):
-            low, found = middle, data
+            low = middle
+            last_signed = data
         else:
             high = middle
-    return found
+    return last_signed
 
 
 def _is_signed_for(data: bytes, trusted: Registry) -> bool:
@@ -270,8 +281,11 @@ def _is_signed_for(data: bytes, trusted: Registry) -> bool:
 
 def is_enrolled(registry: Registry, site: str, agent_keyid: str) -> bool:
     """Whether the registry names this agent's key as one of `site` that may sign: an id alone may be another's."""
-    found = registry.site_of(agent_keyid)
-    return found is not None and found[0] == site and found[1].role == "agent" and found[1].revoked_from is None
+    site_and_key = registry.site_of(agent_keyid)
+    if site_and_key is None:
+        return False
+    enrolled_site, key = site_and_key
+    return enrolled_site == site and key.role == "agent" and key.revoked_from is None
 
 
 def _claimed_version(data: bytes) -> int:
@@ -329,18 +343,16 @@ def sign_request(data: bytes, steward: Signer) -> bytes:
         request = envelope.decode(data)
         if steward.public.keyid in {signature.keyid for signature in request.signatures}:
             return data
-        if request_keys(data)[1].keyid != steward.public.keyid:
+        _, named_steward = read_request_keys(data)
+        if named_steward.keyid != steward.public.keyid:
             raise ConfigError("the request names another steward's key")
         return envelope.add_signature(data, steward)
     except ProtocolError as error:
         raise ConfigError(f"this is not an enrolment request ({error.code})") from None
 
 
-def request_keys(data: bytes) -> tuple[PublicKey, PublicKey]:
+def read_request_keys(data: bytes) -> tuple[PublicKey, PublicKey]:
     """Return the agent's and the steward's key of a request. Raises ConfigError."""
-    from protocol.keys import load_public
-    from protocol.statements import parse_statement
-
     try:
         statement = parse_statement(envelope.decode(data).payload)
         if isinstance(statement, EnrollPredicate):

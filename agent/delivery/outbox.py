@@ -51,6 +51,7 @@ from protocol.refusal import FIRST_LINE as REFUSAL_LINE
 from protocol.statements import kind_name, parse_statement
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_SHORTEST_PREFIX: Final = 8  # hexadecimal digits: enough that two submissions of a site hardly ever share them
 _LARGEST_NOTE: Final = 4 * 1024 * 1024  # bytes of a verdict file, a receipt or a mark
 
 
@@ -148,16 +149,19 @@ class Outbox:
         with lock_folder(self.directory):
             yield
 
-    def all(self) -> list[Submission]:
+    def list_submissions(self) -> list[Submission]:
         """Return every submission, in the order of the chain; drafts and void ones included.
 
         Raises:
             DisclosureError: a file was changed.
         """
-        digests = {path.name[:64] for path in self.directory.glob("*.dsse.json") if _DIGEST.fullmatch(path.name[:64])}
+        digests: set[str] = set()
+        for path in self.directory.glob("*.dsse.json"):
+            digest = path.name[:64]
+            if _DIGEST.fullmatch(digest):
+                digests.add(digest)
         submissions = [self.get(digest) for digest in digests]
-        # A void link and the one that took its place have the same place: the void one comes after.
-        submissions.sort(key=lambda submission: (submission.place, submission.state is State.VOID, submission.digest))
+        submissions.sort(key=_order_in_chain)
         return submissions
 
     def get(self, digest: str) -> Submission:
@@ -182,9 +186,9 @@ class Outbox:
         Raises:
             DisclosureError: none, or several, or a changed file.
         """
-        if len(prefix) < 8:
+        if len(prefix) < _SHORTEST_PREFIX:
             raise DisclosureError("at least the first 8 characters of the digest are needed")
-        matches = [submission for submission in self.all() if submission.digest.startswith(prefix)]
+        matches = [submission for submission in self.list_submissions() if submission.digest.startswith(prefix)]
         if len(matches) == 1:
             return matches[0]
         reason = "several submissions begin like this" if matches else "there is no submission with this digest"
@@ -199,7 +203,7 @@ class Outbox:
         """Forget a draft; nothing of it has left the site."""
         self._remove(digest, "draft.dsse.json", "verdicts.json")
 
-    def verdicts(self, digest: str) -> dict[str, Any]:
+    def read_verdicts(self, digest: str) -> dict[str, Any]:
         """Return the verdict file. Raises StoreError if it is missing or damaged."""
         content = read_bounded(self._path(digest, "verdicts.json"), _LARGEST_NOTE, f"the verdicts of {digest[:12]}")
         try:
@@ -240,11 +244,11 @@ class Outbox:
         """Note that a receipt's log is proven to be the one that the aggregator shows."""
         self._remove(digest, "carried")
 
-    def receipt(self, digest: str) -> str:
+    def read_receipt(self, digest: str) -> str:
         """Return a receipt that was kept. Raises StoreError."""
         return read_bounded(self._path(digest, "receipt"), _LARGEST_NOTE, f"the receipt of {digest[:12]}").decode()
 
-    def refusals(self) -> dict[str, bytes]:
+    def read_refusals(self) -> dict[str, bytes]:
         """Return the kept refusals by the digest of what was refused, those of void submissions too."""
         refusals: dict[str, bytes] = {}
         for path in sorted(self.directory.glob("*.refused")):
@@ -299,6 +303,11 @@ def open_submission(data: bytes, state: State, refusal: str | None = None) -> Su
     if isinstance(statement, EnrollPredicate | ResetPredicate):
         raise ProtocolError(Code.WRONG_TYPE, "the start of a chain, not a link of it")
     return Submission(envelope.digest, state, data, envelope, statement, refusal)
+
+
+def _order_in_chain(submission: Submission) -> tuple[tuple[int, int], bool, str]:
+    """Return the sort key of a submission: a void link comes after the one that took its place in the chain."""
+    return submission.place, submission.state is State.VOID, submission.digest
 
 
 def _read_refusal_code(note: bytes) -> str:

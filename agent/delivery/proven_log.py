@@ -35,10 +35,10 @@ _HASH_BYTES: Final = 32
 def read_kept_receipts(outbox: Outbox) -> list[KeptReceipt]:
     """Return the receipts of all links. Raises StoreError: one is damaged."""
     kept = []
-    for submission in outbox.all():
+    for submission in outbox.list_submissions():
         if submission.state is State.RECEIPTED:
             try:
-                receipt = read_receipt(outbox.receipt(submission.digest))
+                receipt = read_receipt(outbox.read_receipt(submission.digest))
             except (ProtocolError, UnicodeDecodeError):
                 raise StoreError(
                     f"submissions/{submission.digest}.receipt is damaged",
@@ -167,7 +167,7 @@ def _follow_newest_checkpoint(outbox: Outbox, registry: Registry, aggregator: Ag
 
 
 def _find_carried(outbox: Outbox) -> list[Submission]:
-    return [submission for submission in outbox.all() if submission.receipt_is_carried]
+    return [submission for submission in outbox.list_submissions() if submission.receipt_is_carried]
 
 
 def _prove_carried_receipt(
@@ -175,7 +175,7 @@ def _prove_carried_receipt(
 ) -> None:
     """Prove that the log of a carried receipt is a part of the newest one. Raises LogError or DeliveryError."""
     try:
-        receipt = check_receipt(outbox.receipt(submission.digest), submission.envelope.pae, registry)
+        receipt = check_receipt(outbox.read_receipt(submission.digest), submission.envelope.pae, registry)
     except DeliveryError as error:  # the key that signed it counts for less of the log than the registry said then
         raise _contradicts(submission, error) from None
     size = receipt.checkpoint.size

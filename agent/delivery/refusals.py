@@ -13,7 +13,7 @@ def collect_refusals(outbox: Outbox, registry: Registry) -> dict[str, bytes]:
     whose tool would refuse every request with one.
     """
     proven = {}
-    for digest, note in outbox.refusals().items():
+    for digest, note in outbox.read_refusals().items():
         try:
             verify_refusal(note.decode("utf-8", "replace"), digest, registry.receipt_key, registry.log_name)
         except ProtocolError:

@@ -41,10 +41,13 @@ class SignedRefusalError(SubmissionRefusedError):
     """The aggregator refused a submission, and the log's key has signed that."""
 
 
-def waiting(outbox: Outbox, epoch: int = FIRST_EPOCH) -> list[Submission]:
+def list_waiting(outbox: Outbox, epoch: int = FIRST_EPOCH) -> list[Submission]:
     """Return the approved submissions without a receipt, from an epoch on, in the order of the chain."""
-    submissions = [submission for submission in outbox.all() if submission.state in _WAITING]
-    return [submission for submission in submissions if submission.header.epoch >= epoch]
+    submissions: list[Submission] = []
+    for submission in outbox.list_submissions():
+        if submission.state in _WAITING and submission.header.epoch >= epoch:
+            submissions.append(submission)
+    return submissions
 
 
 def send(
@@ -66,24 +69,26 @@ def send(
         LogError: the log contradicts what this site has seen of it, or a receipt that it took as a file.
         DeliveryError: one could not be delivered; those after it were not sent.
     """
-    done = []
+    sent: list[Submission] = []
     with outbox.held():
         _check_order(outbox, submissions, _DELIVERED)
         prove_carried_receipts(outbox, registry, aggregator)
-        kept = read_kept_receipts(outbox)
-        leaving = {submission.digest: check_departure(submission, registry) for submission in submissions}
-        for submission in submissions:
+        receipts = read_kept_receipts(outbox)
+        # All are checked before the first leaves.
+        leaving = [check_departure(submission, registry) for submission in submissions]
+        for submission, data in zip(submissions, leaving, strict=True):
             if submission.state is not State.RECEIPTED:
                 # Before the first byte leaves, so that no crash can hide that it may have.
                 outbox.mark_sent(submission.digest, today_day)
                 audit("submission sent", f"digest={submission.digest} day={today_day}")
-                text = _post(outbox, registry, aggregator, submission, leaving[submission.digest])
+                text = _post(outbox, registry, aggregator, submission, data)
                 if text is None:
                     break  # a rotation waits for a person, and everything after it for the rotation
-                kept.append(keep_proven_receipt(outbox, registry, aggregator, submission, text, kept))
+                receipt = keep_proven_receipt(outbox, registry, aggregator, submission, text, receipts)
+                receipts.append(receipt)
                 audit("submission receipted", f"digest={submission.digest} day={today_day}")
-            done.append(outbox.get(submission.digest))
-    return done
+            sent.append(outbox.get(submission.digest))
+    return sent
 
 
 def export(
@@ -125,7 +130,7 @@ def export(
 def import_receipt(
     outbox: Outbox, registry: Registry, path: Path, *, made_under: Versions, today_day: int, audit: Audit
 ) -> Submission:
-    """Take a receipt that came as a file; it is for whichever waiting submission it proves.
+    """Take a receipt that came as a file, for the waiting submission that it proves.
 
     Args:
         outbox, registry: the site's, and the newest registry that it has.
@@ -144,7 +149,7 @@ def import_receipt(
         raise DeliveryError("the file is not a receipt") from None
     with outbox.held():
         reasons: list[DeliveryError] = []
-        for submission in waiting(outbox):
+        for submission in list_waiting(outbox):
             try:
                 check_receipt(text, submission.envelope.pae, registry)
             except DeliveryError as error:
@@ -153,9 +158,8 @@ def import_receipt(
             keep_carried_receipt(outbox, registry, submission, text, made_under(submission.header.registry))
             audit("submission receipted", f"digest={submission.digest} day={today_day}")
             return outbox.get(submission.digest)
-    raise DeliveryError(
-        "the receipt is for none of the submissions that wait for one" + (f": {reasons[0]}" if reasons else "")
-    )
+    reason = f": {reasons[0]}" if reasons else ""
+    raise DeliveryError(f"the receipt is for none of the submissions that wait for one{reason}")
 
 
 def _check_order(outbox: Outbox, submissions: Sequence[Submission], gone: Container[State]) -> None:
@@ -163,7 +167,7 @@ def _check_order(outbox: Outbox, submissions: Sequence[Submission], gone: Contai
 
     The aggregator takes links in order alone: one that comes too early would be refused.
     """
-    chain = [link for link in outbox.all() if link.state is not State.VOID]
+    chain = [link for link in outbox.list_submissions() if link.state is not State.VOID]
     going: set[str] = set()
     for submission in submissions:
         for earlier in chain:
@@ -184,9 +188,10 @@ def _post(
     outbox: Outbox, registry: Registry, aggregator: Aggregator, submission: Submission, data: bytes
 ) -> str | None:
     """Send one envelope; return the text of its receipt, unverified, or None for a rotation that waits there."""
-    digest, is_rotation = submission.digest, submission.kind == "rotate"
+    digest = submission.digest
+    is_rotation = submission.kind == "rotate"
+    path = "/v1/requests" if is_rotation else "/v1/submissions"
     try:
-        path = "/v1/requests" if is_rotation else "/v1/submissions"
         answer = aggregator.post(path, data, limit=_LARGEST_ANSWER)
     except SubmissionRefusedError as error:
         raise _take_refused(outbox, registry, digest, error) from None
@@ -222,13 +227,13 @@ def _take_refused(outbox: Outbox, registry: Registry, digest: str, error: Submis
 
 
 def take_refusal(outbox: Outbox, registry: Registry, note: str, *, today_day: int, audit: Audit) -> Submission:
-    """Take a refusal that came as a file; it is for the waiting submission that it names.
+    """Take a refusal that came as a file, for the waiting submission that it names.
 
     Raises:
         DeliveryError: the log's key did not sign it, or it is about none of the submissions that wait.
     """
     with outbox.held():
-        for submission in waiting(outbox):
+        for submission in list_waiting(outbox):
             try:
                 refusal = verify_refusal(note, submission.digest, registry.receipt_key, registry.log_name)
             except ProtocolError:

@@ -96,7 +96,7 @@ def collect_receipts(outbox: Outbox, registry: Registry, aggregator: Aggregator,
     with outbox.held():
         prove_carried_receipts(outbox, registry, aggregator)
         receipts = read_kept_receipts(outbox)
-        for submission in outbox.all():
+        for submission in outbox.list_submissions():
             if submission.state not in LIVE or submission.state is State.RECEIPTED:
                 continue
             request = HeadRequest(registry.deployment, site, int(time.time()))

@@ -107,7 +107,7 @@ def approve(
         steward = check_signatures(opened, registry, submission.header.site)
         if submission.state is not State.PREPARED:
             return submission
-        everything = outbox.all()
+        everything = outbox.list_submissions()
         _check_first(submission, everything)
         check_draft(submission, registry, own)
         ledger = read_ledger(outbox.ledger, derive_ledger_key(seal_key))
@@ -135,11 +135,15 @@ def discard(outbox: Outbox, digest: str, *, audit: Audit) -> list[str]:
                 f"submission {digest[:12]} is {submission.state.value}, no draft: it stays",
                 "Only what nobody has approved can be discarded.",
             )
-        gone = [s.digest for s in outbox.all() if s.state is State.PREPARED and s.place >= submission.place]
-        for each in reversed(gone):
-            audit("submission discarded", f"digest={each}")
-            outbox.drop_draft(each)
-        return gone
+        drafts: list[str] = []
+        for later in outbox.list_submissions():
+            if later.state is State.PREPARED and later.place >= submission.place:
+                drafts.append(later.digest)
+        # The last goes first, so that a crash leaves no draft that names a missing one.
+        for draft in reversed(drafts):
+            audit("submission discarded", f"digest={draft}")
+            outbox.drop_draft(draft)
+        return drafts
 
 
 _PREPARE_AGAIN = "Run `intramural submission prepare` again."
@@ -176,7 +180,7 @@ def check_debit(submission: Submission, ledger: Ledger, registry: Registry) -> N
         DisclosureError: a figure is not what was debited, or a registered dataset is not in the ledger.
     """
     dataset = submission.dataset
-    if dataset is not None and ledger.dataset(dataset.commitment) is None:
+    if dataset is not None and ledger.find_dataset(dataset.commitment) is None:
         raise DisclosureError("the ledger does not have the dataset that this statement registers", _PREPARE_AGAIN)
     if not submission.is_result:
         return

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from agent.disclosure.findings import UNFINISHED, Finding, mean
-from agent.disclosure.ledger import DatasetEntry, Fingerprints, Ledger, ReleasedCell
+from agent.disclosure.ledger import DatasetEntry, Fingerprints, Ledger, ReleasedCell, ReleaseEntry
 from agent.disclosure.perturbation import exact_sums, perturb_sums
 from agent.errors import DisclosureError
 from agent.results.summarize import MANY_UNSCORED
@@ -18,6 +18,7 @@ from protocol.margins import AuditCell, MarginTable, admit_counts, build_table
 from protocol.policy import DisclosurePolicy
 from protocol.scorecard import Cell, Scorecard
 
+# A run may be at most as strict as the scorecard says of its benchmark.
 _STRICTNESS: Final = {"public": 0, "gated": 1, "private": 2}
 
 
@@ -94,7 +95,7 @@ def find_datasets(scorecard: Scorecard, by_cell: Mapping[str, Finding], ledger: 
         finding = by_cell.get(cell.key)
         if finding is None or not cell.protected:
             continue
-        dataset = ledger.dataset(finding.dataset)
+        dataset = ledger.find_dataset(finding.dataset)
         if dataset is None:
             raise DisclosureError(
                 f"{cell.benchmark}: it was run on data that is not registered, so no figure of it can leave",
@@ -121,10 +122,9 @@ def find_datasets(scorecard: Scorecard, by_cell: Mapping[str, Finding], ledger: 
 
 def read_scores(finding: Finding, dataset: DatasetEntry | None, secrets: Secrets) -> CellScores:
     """Return the scores behind a finding, scaled to 0..1; by person where its data is registered."""
-    width = finding.high - finding.low
     if dataset is None:
-        return CellScores({}, [(value - finding.low) / width for value in finding.instance_values()])
-    by_person: dict[str, list[float]] = {}
+        return CellScores({}, [_scale(value, finding) for value in finding.instance_values()])
+    shares_by_person: dict[str, list[float]] = {}
     asked: set[str] = set()
     for score in finding.scores:
         unit = dataset.units.get(secrets.fingerprints.of_unit(score.unit_key))
@@ -135,11 +135,14 @@ def read_scores(finding: Finding, dataset: DatasetEntry | None, secrets: Secrets
             )
         asked.add(unit.person)
         if score.value is not None:
-            by_person.setdefault(unit.person, []).append((score.value - finding.low) / width)
-    return CellScores(
-        {person: mean(values) for person, values in sorted(by_person.items())},
-        is_part=_is_part(finding, asked, dataset),
-    )
+            shares_by_person.setdefault(unit.person, []).append(_scale(score.value, finding))
+    by_person = {person: mean(shares) for person, shares in sorted(shares_by_person.items())}
+    return CellScores(by_person, is_part=_is_part(finding, asked, dataset))
+
+
+def _scale(value: float, finding: Finding) -> float:
+    """Return a score as a share of its metric's range, 0 to 1."""
+    return (value - finding.low) / (finding.high - finding.low)
 
 
 def _is_part(finding: Finding, asked: Set[str], dataset: DatasetEntry) -> bool:
@@ -153,8 +156,8 @@ def _is_part(finding: Finding, asked: Set[str], dataset: DatasetEntry) -> bool:
     if any(score.reason == Reason.NOT_ASKED for score in finding.scores):
         return True
     if finding.subgroup is not None:
-        return False
-    return asked != dataset.persons() or finding.extent.asked < finding.extent.available
+        return False  # a subgroup has some of the persons only
+    return asked != dataset.list_persons() or finding.extent.asked < finding.extent.available
 
 
 def divide_persons(scorecard: Scorecard, scores: Mapping[str, CellScores]) -> dict[str, CellScores]:
@@ -213,8 +216,11 @@ def sum_scores(
 
 def count_units(cells: Sequence[Cell], sums: Mapping[str, CellSums | None]) -> int:
     """Return the number of units behind a group, as `disclosure.release_groups` expects it."""
-    sums_of_group = [sums[cell.key] for cell in cells]
-    counts = [cell_sums.n for cell_sums in sums_of_group if cell_sums is not None]
+    counts: list[int] = []
+    for cell in cells:
+        cell_sums = sums[cell.key]
+        if cell_sums is not None:
+            counts.append(cell_sums.n)
     if cells[0].protected:
         return counts[0] if counts else 0
     return min((count for count in counts if count), default=0)
@@ -241,15 +247,13 @@ def find_earlier_tables(
         secrets: of the fingerprints.
     """
     fingerprints = fingerprint_scores(scores.by_person, secrets)
-    figure = (dataset.commitment, dataset.definition, cell.metric)
-    tables = []
-    for _, release in ledger.releases():
+    tables: list[MarginTable] = []
+    for _, release in ledger.iterate_releases():
         if release.model != model:
             continue
-        whole, parts = None, []
-        for earlier in release.cells.values():
-            if (earlier.commitment, earlier.definition, earlier.metric) != figure:
-                continue
+        whole: ReleasedCell | None = None
+        parts: list[ReleasedCell] = []
+        for earlier in _select_cells(release, dataset, cell.metric):
             if earlier.subgroup:
                 parts.append(earlier)
             elif whole is None and earlier.scores == fingerprints:
@@ -259,12 +263,24 @@ def find_earlier_tables(
     return tables
 
 
+def _select_cells(release: ReleaseEntry, dataset: DatasetEntry, metric: str) -> list[ReleasedCell]:
+    """Return the figures that a release had of a dataset version and metric."""
+    cells: list[ReleasedCell] = []
+    for cell in release.cells.values():
+        is_of_dataset = cell.commitment == dataset.commitment and cell.definition == dataset.definition
+        if is_of_dataset and cell.metric == metric:
+            cells.append(cell)
+    return cells
+
+
 def _build_earlier_table(
     whole: ReleasedCell, parts: Sequence[ReleasedCell], benchmark: str, policy: DisclosurePolicy
 ) -> MarginTable:
+    """Return the table of a figure and its subgroups, by the figures that were published."""
     margins: dict[str, dict[str, AuditCell]] = {}
     for part in parts:
-        groups = margins.setdefault(part.subgroup.partition(".")[0], {})
+        variable = part.subgroup.partition(".")[0]
+        groups = margins.setdefault(variable, {})
         groups[f"{benchmark}/{part.subgroup}"] = admit_counts(part.value, len(part.scores), policy)
     return build_table(admit_counts(whole.value, len(whole.scores), policy), margins)
 

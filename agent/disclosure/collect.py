@@ -1,8 +1,7 @@
-"""From the site's store to findings: what the runs of one suite found out about the cells of a scorecard.
+"""Collects findings from the site's store: the scores of one suite's runs for the cells of a scorecard.
 
-Only what the scorecard's words promise is taken: the registered benchmark, the whole of it, asked here as it is
-defined, scored by this version, with units that somebody named. Everything else is refused here, whatever its
-figures look like.
+A run is taken if it keeps the scorecard's promise: the registered benchmark, the whole of it, asked here as it is
+defined, scored by this version, with units that have names. Every other run is refused here.
 """
 
 import re
@@ -24,6 +23,7 @@ from protocol.scorecard import Cell, Scorecard
 
 NAME_UNITS: Final = "Name the column of the patient (or document) with `unit_column` in its benchmark.yaml."
 _KNOWN_DATA: Final = frozenset({"official", "sample", "invented"})
+# A run that lacks one of these details was made before they were kept, so nothing shows that it may be submitted.
 _DECISIVE: Final = frozenset(
     {
         "agent_version",
@@ -38,9 +38,18 @@ _DECISIVE: Final = frozenset(
         "unit_named",
     }
 )
+# Details in which the parts of one benchmark must agree.
 _ALIKE: Final = (
-    *("access", "benchmark_digest", "language_model", "lineage", "max_tokens", "parts", "prompt_limit", "unit_named"),
-    *("metrics", "scoring"),
+    "access",
+    "benchmark_digest",
+    "language_model",
+    "lineage",
+    "max_tokens",
+    "metrics",
+    "parts",
+    "prompt_limit",
+    "scoring",
+    "unit_named",
 )
 _ALL_PARTS: Final = "A benchmark is submitted whole: run every part of it on data of one kind, each once."
 _LENGTHS: Final = frozenset({"num_output_tokens", "increase_max_tokens"})  # the second can only raise the limit
@@ -76,30 +85,40 @@ def collect(
         raise ConfigError(
             f"suite {suite} has no runs of {', '.join(lacking)}", "`intramural summarize` shows the models it has."
         )
-    found: dict[str, list[Finding]] = {}
+    findings: dict[str, list[Finding]] = {}
     parts: dict[tuple[str, str], list[Run]] = {}
     for run in runs:
-        cells = _cells(scorecard, run)
-        if cells:
-            _check_run(run, cells, token_limits)
-            _check_juries(run, cells, scorecard)
-            if run.details.parts:
-                parts.setdefault((run.model, run.benchmark), []).append(run)
-            else:
-                found.setdefault(run.model, []).extend(_findings(store, [run], cells))
-    for (model, _), of_benchmark in parts.items():
-        check_parts(store, of_benchmark)
-        found.setdefault(model, []).extend(_findings(store, of_benchmark, _cells(scorecard, of_benchmark[0])))
-    return found
+        cells = _select_cells(scorecard, run)
+        if not cells:
+            continue
+        _check_run(run, cells, token_limits)
+        _check_juries(run, cells, scorecard)
+        if run.details.parts:
+            parts.setdefault((run.model, run.benchmark), []).append(run)
+        else:
+            findings.setdefault(run.model, []).extend(_build_findings(store, [run], cells))
+    for (model, _), runs_of_benchmark in parts.items():
+        check_parts(store, runs_of_benchmark)
+        cells = _select_cells(scorecard, runs_of_benchmark[0])
+        findings.setdefault(model, []).extend(_build_findings(store, runs_of_benchmark, cells))
+    return findings
 
 
-def _cells(scorecard: Scorecard, run: Run) -> list[Cell]:
+def _select_cells(scorecard: Scorecard, run: Run) -> list[Cell]:
     """Return the cells that the run says something about."""
     metrics = {metric.name for metric in run.details.metrics}
     return [cell for cell in scorecard.cells if cell.benchmark == run.benchmark and cell.metric in metrics]
 
 
 def _check_run(run: Run, cells: Collection[Cell], token_limits: Mapping[str, int]) -> None:
+    """Refuse a run that does not keep the scorecard's promise, juries apart."""
+    _check_making(run, token_limits)
+    _check_data(run)
+    _check_units(run, cells)
+
+
+def _check_making(run: Run, token_limits: Mapping[str, int]) -> None:
+    """Refuse a run that was not asked here as the benchmark says, or not scored by this version."""
     details = run.details
     if run.imported:
         raise DisclosureError(
@@ -120,31 +139,43 @@ def _check_run(run: Run, cells: Collection[Cell], token_limits: Mapping[str, int
             f"`intramural rescore --suite {run.suite} --scoring both` scores the stored answers by our rules too, and "
             "keeps HELM's figures; no model is asked.",
         )
-    changed = _changes(details, token_limits)
+    changed = _list_changes(details, token_limits)
     if changed:
         raise DisclosureError(
             f"{run.benchmark}: it was asked otherwise than the registered benchmark says: {', '.join(changed)}",
             "Run it without that in a suite of its own, and submit that suite.",
         )
-    # Data that nobody published is the hospital's own, whatever the benchmark's name promises; and all data of its
+
+
+def _check_data(run: Run) -> None:
+    """Refuse a run on data that its access level does not fit, or that this site has not attested it may use."""
+    details = run.details
+    # Data that is not published is the hospital's own, also under the name of a public benchmark; and all data of its
     # own is of one lineage, which a benchmark that calls itself public or gated would escape. Gated data, whose
     # publishers give no digests, goes out by the rules of the site's own: protected, and in that one lineage.
-    as_own = details.access == "private" or (details.access == "gated" and details.lineage == SITE_LINEAGE)
-    if details.data.known not in _KNOWN_DATA and not as_own:
+    is_gated_as_own = details.access == "gated" and details.lineage == SITE_LINEAGE
+    counts_as_own = details.access == "private" or is_gated_as_own
+    if details.data.known not in _KNOWN_DATA and not counts_as_own:
         raise DisclosureError(
             f"{run.benchmark}: its access level is private here, for the data is the site's own, but "
             f"{details.access} in its definition",
             "Run the published data; or make a benchmark of your own for your data, with `access: private`.",
         )
-    is_attested = details.access != "gated" if details.data.attested is None else details.data.attested
+    is_attested = details.data.attested
+    if is_attested is None:
+        is_attested = details.access != "gated"
     if not is_attested:
         raise DisclosureError(
             f"{run.benchmark}: nobody has attested that this site may use its gated data",
             f"Add it with `intramural datasets add {run.benchmark} PATH --replace`, which says what to attest, and run "
             "it again: the answers are kept.",
         )
-    protected = details.access != "public" or any(cell.protected for cell in cells)
-    if protected and not details.unit_named:
+
+
+def _check_units(run: Run, cells: Collection[Cell]) -> None:
+    """Refuse a run for protected figures whose units have no names."""
+    is_protected = run.details.access != "public" or any(cell.protected for cell in cells)
+    if is_protected and not run.details.unit_named:
         raise DisclosureError(
             f"{run.benchmark}: its units are row numbers, and rows of one patient would count as many patients",
             f"{NAME_UNITS} Have a scorecard with that definition registered, and run it again: the answers are kept.",
@@ -154,7 +185,7 @@ def _check_run(run: Run, cells: Collection[Cell], token_limits: Mapping[str, int
 def _check_juries(run: Run, cells: Collection[Cell], scorecard: Scorecard) -> None:
     """Refuse grades for a cell whose registered jury is another one than the run's. A run without judges has none."""
     for cell in cells:
-        use = _judged_by(run, cell)
+        use = _find_graded_metric(run, cell)
         if use is None:
             continue
         registered = scorecard.jury_of(cell)
@@ -172,24 +203,25 @@ def _check_juries(run: Run, cells: Collection[Cell], scorecard: Scorecard) -> No
             )
 
 
-def _judged_by(run: Run, cell: Cell) -> MetricUse | None:
+def _find_graded_metric(run: Run, cell: Cell) -> MetricUse | None:
     """Return the metric of a cell with the judges that graded the run; None if no judge did, or none is needed."""
     if cell.metric not in JUDGED:
         return None
-    measures = Rules.of_run(run.details).measures
-    found = next((measure.use for measure in measures if measure.name == cell.metric), None)
-    return found if found is not None and found.judges else None
+    for measure in Rules.of_run(run.details).measures:
+        if measure.name == cell.metric:
+            return measure.use if measure.use.judges else None
+    return None
 
 
-def _changes(details: RunDetails, token_limits: Mapping[str, int]) -> list[str]:
-    """Return in words what makes a run another benchmark than the registered one. A longer limit does not."""
-    given = set(details.overrides) - details.parts.keys()  # whether all parts are there is seen later
-    changed = sorted(given - _LENGTHS - {"temperature", "stop"})
+def _list_changes(details: RunDetails, token_limits: Mapping[str, int]) -> list[str]:
+    """Return in words the changes that make a run another benchmark than the registered one; a longer limit is none."""
+    overrides = set(details.overrides) - details.parts.keys()  # `check_parts` checks that all parts were run
+    changed = sorted(overrides - _LENGTHS - {"temperature", "stop"})
     if details.temperature != 0:
         changed.append(f"temperature={details.temperature:g}")
     if details.stop:
         changed.append("stop")
-    if "num_output_tokens" in given:
+    if "num_output_tokens" in overrides:
         limit = token_limits.get(details.benchmark_digest)
         if limit is None:
             changed.append("num_output_tokens (and its definition is not here to compare)")
@@ -200,16 +232,20 @@ def _changes(details: RunDetails, token_limits: Mapping[str, int]) -> list[str]:
     return changed
 
 
-def _findings(store: Store, runs: Sequence[Run], cells: Sequence[Cell]) -> list[Finding]:
+def _build_findings(store: Store, runs: Sequence[Run], cells: Sequence[Cell]) -> list[Finding]:
     """Return a finding for every cell whose metric can be submitted: one that instances have, scored by our rules."""
     details = runs[0].details
-    metrics = {metric.name: metric for metric in details.metrics if _submittable(metric, details.scoring)}
+    metrics: dict[str, KeptMetric] = {}
+    for metric in details.metrics:
+        if _is_submittable(metric, details.scoring):
+            metrics[metric.name] = metric
     groups = _Groups(store, runs) if any(cell.subgroup for cell in cells) else None
-    findings = []
+    findings: list[Finding] = []
     for cell in cells:
-        if cell.metric not in metrics or (cell.metric in JUDGED and _judged_by(runs[0], cell) is None):
+        lacks_grades = cell.metric in JUDGED and _find_graded_metric(runs[0], cell) is None
+        if cell.metric not in metrics or lacks_grades:
             continue
-        finding = _finding(store, runs, metrics[cell.metric])
+        finding = _build_finding(store, runs, metrics[cell.metric])
         if cell.subgroup is not None and groups is not None:
             finding = groups.restrict(finding, cell.subgroup)
         findings.append(finding)
@@ -217,7 +253,7 @@ def _findings(store: Store, runs: Sequence[Run], cells: Sequence[Cell]) -> list[
 
 
 class _Groups:
-    """Which instances of some runs belong to which subgroup: `variable.value`, spelled as scorecards spell it."""
+    """The subgroups of the units of some runs: `variable.value`, spelled as scorecards spell it."""
 
     def __init__(self, store: Store, runs: Sequence[Run]) -> None:
         self._names: dict[bytes, set[str]] = {}  # of each unit, over all its instances
@@ -226,36 +262,39 @@ class _Groups:
             for attribute, values in store.answers.read_subgroups(run.run_id).items():
                 for unit, value in zip(units, values, strict=True):
                     if value is not None:
-                        self._names.setdefault(unit, set()).add(subgroup_name(attribute, value))
+                        self._names.setdefault(unit, set()).add(name_subgroup(attribute, value))
 
     def restrict(self, finding: Finding, subgroup: str) -> Finding:
         """Return the finding of one subgroup alone. Units with several values of its variable are in none."""
         variable = subgroup.partition(".")[0]
-        members = {unit for unit, names in self._names.items() if _only_value(names, variable) == subgroup}
+        members: set[bytes] = set()
+        for unit, names in self._names.items():
+            names_of_variable = [name for name in names if name.startswith(f"{variable}.")]
+            if names_of_variable == [subgroup]:
+                members.add(unit)
         scores = [score for score in finding.scores if score.unit_key in members]
         return replace(finding, scores=scores, subgroup=subgroup)
 
 
-def subgroup_name(attribute: str, value: str) -> str:
+def name_subgroup(attribute: str, value: str) -> str:
     """Return `variable.value` as a scorecard names it: lower-case letters, digits and dashes."""
-    return f"{_slug(attribute)}.{_slug(value)}"
+    return f"{_make_slug(attribute)}.{_make_slug(value)}"
 
 
-def _slug(text: str) -> str:
+def _make_slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
-def _only_value(names: set[str], variable: str) -> str | None:
-    of_variable = [name for name in names if name.startswith(f"{variable}.")]
-    return of_variable[0] if len(of_variable) == 1 else None
-
-
-def _submittable(metric: KeptMetric, scoring: ScoringChoice) -> bool:
+def _is_submittable(metric: KeptMetric, scoring: ScoringChoice) -> bool:
     return (metric.scoring or scoring) == "intramural" and not metric.whole_run
 
 
-def _finding(store: Store, runs: Sequence[Run], metric: KeptMetric) -> Finding:
+def _build_finding(store: Store, runs: Sequence[Run], metric: KeptMetric) -> Finding:
+    """Return the finding of all units; `runs` are the parts of one benchmark, or a single run."""
     details = runs[0].details
+    scores: list[UnitScore] = []
+    for run in runs:
+        scores.extend(_read_scores(store, run, metric.name, is_alone=len(runs) == 1))
     return Finding(
         benchmark=runs[0].benchmark,
         metric=metric.name,
@@ -264,7 +303,7 @@ def _finding(store: Store, runs: Sequence[Run], metric: KeptMetric) -> Finding:
         binary=metric.binary,
         low=metric.low,
         high=metric.high,
-        scores=[score for run in runs for score in _scores(store, run, metric.name, alone=len(runs) == 1)],
+        scores=scores,
         dataset=details.data.registered,
         frozen_digest=details.data.frozen_digest,
         plan=details.plan,
@@ -275,20 +314,22 @@ def _finding(store: Store, runs: Sequence[Run], metric: KeptMetric) -> Finding:
     )
 
 
-def _scores(store: Store, run: Run, metric: str, *, alone: bool) -> list[UnitScore]:
+def _read_scores(store: Store, run: Run, metric: str, *, is_alone: bool) -> list[UnitScore]:
     """Return the run's scores. Parts of a benchmark number their rows alike, so each gets instances of its own."""
     scores = store.scores.read_units(run.run_id, metric)
-    if alone:
+    if is_alone:
         return scores
-    own, rows = run.run_id.encode(), not run.details.unit_named
-    return [
-        replace(score, instance_key=own + score.instance_key, unit_key=own + score.unit_key if rows else score.unit_key)
-        for score in scores
-    ]
+    prefix = run.run_id.encode()
+    own_scores: list[UnitScore] = []
+    for score in scores:
+        # Units with names are the same patients in every part; units that are row numbers are not.
+        unit_key = score.unit_key if run.details.unit_named else prefix + score.unit_key
+        own_scores.append(replace(score, instance_key=prefix + score.instance_key, unit_key=unit_key))
+    return own_scores
 
 
 def check_parts(store: Store, runs: Sequence[Run]) -> None:
-    """See that runs of parts of one benchmark are all of it, each once, alike in everything else.
+    """Check that runs of parts of one benchmark are all of it, each once, alike in everything else.
 
     Raises:
         DisclosureError: a part is missing or there twice, or they differ in more.
@@ -304,17 +345,21 @@ def check_parts(store: Store, runs: Sequence[Run]) -> None:
             )
         if run.details.data.known != first.data.known:
             raise DisclosureError(f"{name}: its parts were run on data of several kinds", _ALL_PARTS)
-    chosen = [tuple(run.details.arguments.get(key, "") for key in first.parts) for run in runs]
-    if len(set(chosen)) < len(chosen):
+    parts_run: list[tuple[str, ...]] = []
+    for run in runs:
+        parts_run.append(tuple(run.details.arguments.get(key, "") for key in first.parts))
+    if len(set(parts_run)) < len(parts_run):
         raise DisclosureError(
             f"{name}: a part of it was run more than once for one model in this suite",
             "Keep one run of each part in the suite you submit.",
         )
-    lacking = [part for part in product(*first.parts.values()) if part not in chosen]
-    if lacking or len(chosen) > len(list(product(*first.parts.values()))):
+    all_parts = list(product(*first.parts.values()))
+    lacking = [part for part in all_parts if part not in parts_run]
+    if lacking or len(parts_run) > len(all_parts):
         keys = ", ".join(first.parts)
+        examples = "; ".join(", ".join(part) for part in lacking[:5])
         raise DisclosureError(
-            f"{name}: {len(lacking)} of its parts were not run ({keys}: {'; '.join(map(', '.join, lacking[:5]))})",
+            f"{name}: {len(lacking)} of its parts were not run ({keys}: {examples})",
             _ALL_PARTS,
         )
     if store.runs.share_a_request([run.run_id for run in runs]):

@@ -94,7 +94,7 @@ def draft_withdrawal(gate: Gate, result: Submission, reason: str) -> Submission:
         return WithdrawPredicate(header, result.digest, reason)
 
     with gate.outbox.held():
-        for submission in gate.outbox.all():
+        for submission in gate.outbox.list_submissions():
             statement = submission.statement
             if (
                 submission.state in _USABLE
@@ -115,14 +115,14 @@ def _find_dataset(gate: Gate, scorecard: Scorecard, entry: BenchmarkEntry) -> st
     """Return the statement of the newest registered data of a protected benchmark; `none` if there is none."""
     if not any(cell.protected for cell in scorecard.cells if cell.benchmark == entry.id):
         return NONE
-    newest = gate.ledger().newest_dataset(entry.id, entry.definition)
+    newest = gate.ledger().find_newest_dataset(entry.id, entry.definition)
     return NONE if newest is None else find_dataset_statement(gate.outbox, newest.commitment)
 
 
 def _find_alike(gate: Gate, build: Callable[[Header], _Declaration]) -> list[Submission]:
     """Return the usable submissions that say the same, whatever their place in the chain and their last day."""
     alike = []
-    for submission in gate.outbox.all():
+    for submission in gate.outbox.list_submissions():
         if submission.state not in _USABLE:
             continue
         wanted, statement = build(submission.header), submission.statement

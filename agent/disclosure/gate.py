@@ -88,10 +88,7 @@ def decide(
     datasets = find_datasets(scorecard, findings_by_cell, ledger)
     for dataset in datasets.values():
         _check_budget(dataset, policy, ledger, model=model, scores_root=scores_root, day=day)
-    scores: dict[str, CellScores] = {}
-    for key, finding in findings_by_cell.items():
-        scores[key] = read_scores(finding, datasets.get(finding.benchmark), secrets)
-    scores |= divide_persons(scorecard, scores)
+    scores = _read_scores_by_cell(scorecard, findings_by_cell, datasets, secrets)
 
     # From here on only sums are looked at, and those of protected cells are perturbed.
     sums: dict[str, CellSums | None] = {}
@@ -106,15 +103,17 @@ def decide(
                 cell, scores[cell.key], datasets[cell.benchmark], model, ledger, policy, secrets
             )
     fresh = disclosure.release(scorecard, units, sums, policy, earlier_tables)
-    surplus = {cell.key for cell in disclosure.surplus_cells(scorecard, policy)}
+    rules = _name_rules(scorecard, fresh, sums, policy)
 
     # The benchmarks of one submission are decided in turn: each is an earlier release for those after it.
     decided = DecidedFigures()
+    data: dict[str, str] = {}
     for entry in scorecard.benchmarks:
         cells = [cell for cell in scorecard.cells if cell.benchmark == entry.id]
-        figures = _build_figures(cells, entry, fresh, datasets.get(entry.id), scores, secrets)
+        dataset_of_entry = datasets.get(entry.id)
+        figures = _build_figures(cells, entry, fresh, dataset_of_entry, scores, secrets)
         for cell in cells:
-            figures.verdicts[cell.key] = _name_rule(cell, fresh, sums[cell.key], cell.key in surplus, policy)
+            figures.verdicts[cell.key] = rules[cell.key]
         if figures.footprint:
             precedents = Precedents(
                 model=model,
@@ -127,13 +126,12 @@ def decide(
             )
             figures = precedents.apply_rules(cells, figures, scores)
         decided.add(figures)
+        data[entry.id] = _name_dataset(cells, dataset_of_entry, figures)
     return GatedRelease(
         groups=decided.groups,
         cells=decided.cells,
         spreads=decided.spreads,
-        data={
-            entry.id: _find_named_dataset(entry, scorecard, datasets, decided.cells) for entry in scorecard.benchmarks
-        },
+        data=data,
         complete=_is_complete(scorecard, findings_by_cell, scores),
         verdicts=decided.verdicts,
         footprint=decided.footprint,
@@ -149,14 +147,28 @@ def _check_budget(
     scores_root: str,
     day: int,
 ) -> None:
-    commitments = [entry.commitment for entry in ledger.datasets() if share_persons(entry, dataset)]
-    spent = ledger.other_releases_this_month(model, commitments, day, scores_root)
+    commitments = [entry.commitment for entry in ledger.list_datasets() if share_persons(entry, dataset)]
+    spent = ledger.count_other_releases_this_month(model, commitments, day, scores_root)
     if spent >= policy.monthly_submissions:
         raise DisclosureError(
             f"{dataset.benchmark}: this model's {policy.monthly_submissions} submissions of the last 30 days about "
             "these patients are spent, whether they were sent or not",
             "Wait until the oldest is 30 days old. The ledger cannot be reset.",
         )
+
+
+def _read_scores_by_cell(
+    scorecard: Scorecard,
+    findings_by_cell: Mapping[str, Finding],
+    datasets: Mapping[str, DatasetEntry],
+    secrets: Secrets,
+) -> dict[str, CellScores]:
+    """Return the scores behind each cell that was run; the groups of a protected variable divide its persons."""
+    scores: dict[str, CellScores] = {}
+    for key, finding in findings_by_cell.items():
+        scores[key] = read_scores(finding, datasets.get(finding.benchmark), secrets)
+    scores.update(divide_persons(scorecard, scores))
+    return scores
 
 
 def _build_figures(
@@ -170,7 +182,9 @@ def _build_figures(
     """Return the figures of one benchmark as they are without earlier releases."""
     figures = DecidedFigures()
     for cell in cells:
-        bucket, value, spread = fresh.groups[cell.group], fresh.cells[cell.key], fresh.spreads.get(cell.key)
+        bucket = fresh.groups[cell.group]
+        value = fresh.cells[cell.key]
+        spread = fresh.spreads.get(cell.key)
         figures.groups[cell.group] = bucket
         figures.cells[cell.key] = value
         if spread is not None:
@@ -190,11 +204,23 @@ def _build_figures(
     return figures
 
 
+def _name_rules(
+    scorecard: Scorecard, fresh: disclosure.Release, sums: Mapping[str, CellSums | None], policy: DisclosurePolicy
+) -> dict[str, GateRule]:
+    """Return for each cell the rule that decided its figure, before earlier releases are considered."""
+    surplus = {cell.key for cell in disclosure.surplus_cells(scorecard, policy)}
+    rules: dict[str, GateRule] = {}
+    for cell in scorecard.cells:
+        rules[cell.key] = _name_rule(cell, fresh, sums[cell.key], cell.key in surplus, policy)
+    return rules
+
+
 def _name_rule(
     cell: Cell, fresh: disclosure.Release, sums: CellSums | None, is_surplus: bool, policy: DisclosurePolicy
 ) -> GateRule:
     """Return the rule that decided a figure, as long as no earlier release does."""
-    value, bucket = fresh.cells[cell.key], fresh.groups[cell.group]
+    value = fresh.cells[cell.key]
+    bucket = fresh.groups[cell.group]
     if value == NOT_RUN or sums is None:
         return GateRule.NOT_RUN
     if value == LOW_CODED:
@@ -237,9 +263,9 @@ def _is_whole(cell: Cell, finding: Finding, scores: CellScores) -> bool:
     return not scores.is_part and not has_failures and finding.extent.enough(finding.access)
 
 
-def _find_named_dataset(
-    entry: BenchmarkEntry, scorecard: Scorecard, datasets: Mapping[str, DatasetEntry], cells: Mapping[str, int]
-) -> str:
+def _name_dataset(cells: Sequence[Cell], dataset: DatasetEntry | None, figures: DecidedFigures) -> str:
     """Return the commitment of the dataset that the statement must name for a benchmark, or `none`."""
-    was_run = any(cells[cell.key] != NOT_RUN for cell in scorecard.cells if cell.benchmark == entry.id)
-    return datasets[entry.id].commitment if was_run and entry.id in datasets else NONE
+    was_run = any(figures.cells[cell.key] != NOT_RUN for cell in cells)
+    if dataset is None or not was_run:
+        return NONE
+    return dataset.commitment

@@ -1,4 +1,4 @@
-"""Opened leaves of a submission against the answers that the store keeps: is each score what the answer is worth?
+"""Compares opened leaves of a submission with the answers that the store keeps: each answer is scored again.
 
 What this shows: the score that was committed to is the score that this version gives to the stored answer. It does not
 show that the model gave this answer: whoever holds the data key could have stored another before the submission.
@@ -14,9 +14,11 @@ from agent.runs.rescore import score_again
 from agent.store import Run, Store
 from agent.vocabulary import Reason, Unscored
 
+ScoresByMetric = Mapping[str, float | Unscored]
+
 
 class AuditOutcome(StrEnum):
-    """How something that was signed compares with what the store holds."""
+    """How something that was signed compares with the store."""
 
     MATCH = "match"
     DIFFERENT = "different"
@@ -56,63 +58,71 @@ def check_leaves(
     Raises:
         BenchmarkError: a metric needs an encoder, and there is none or another than the run was measured with.
     """
-    places = _locate_instances(store, runs, {leaf.record.benchmark for leaf in leaves})
-    wanted: dict[str, set[int]] = {}
+    benchmarks = {leaf.record.benchmark for leaf in leaves}
+    locations = _locate_instances(store, runs, benchmarks)
+    positions: dict[str, set[int]] = {}
     for leaf in leaves:
-        place = places.get((leaf.record.benchmark, leaf.record.score.instance_key))
-        if place is not None:
-            wanted.setdefault(place.run.run_id, set()).add(place.position)
-    scores: dict[tuple[str, int], Mapping[str, float | Unscored] | None] = {}
+        location = locations.get(_name_instance(leaf))
+        if location is not None:
+            positions.setdefault(location.run_id, set()).add(location.position)
+    rescored: dict[_Location, ScoresByMetric | None] = {}
     for run in runs:
-        for position, found in score_again(store, run, sorted(wanted.get(run.run_id, ())), means):
-            scores[run.run_id, position] = found
-    return [_check_leaf(leaf, scores_root, places, scores) for leaf in leaves]
+        positions_of_run = sorted(positions.get(run.run_id, ()))
+        for position, scores in score_again(store, run, positions_of_run, means):
+            rescored[_Location(run.run_id, position)] = scores
+
+    checks: list[LeafCheck] = []
+    for leaf in leaves:
+        location = locations.get(_name_instance(leaf))
+        if not leaf.leads_to(scores_root):
+            difference = "it is not among the leaves that the submission commits to"
+            checks.append(LeafCheck(leaf, AuditOutcome.DIFFERENT, difference))
+        elif location is None:
+            reason = "its instance is not in the store any more"
+            checks.append(LeafCheck(leaf, AuditOutcome.NOT_CHECKABLE, reason))
+        else:
+            checks.append(_compare_scores(leaf, rescored.get(location)))
+    return checks
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """Where an instance is in the store."""
+class _Location:
+    """The run of an instance, and its position there."""
 
-    run: Run
+    run_id: str
     position: int
 
 
-def _locate_instances(store: Store, runs: Sequence[Run], benchmarks: set[str]) -> dict[tuple[str, bytes], _Place]:
-    """Return where each instance of some benchmarks is, by benchmark and the key that records name it by."""
-    places: dict[tuple[str, bytes], _Place] = {}
+def _name_instance(leaf: OpenedLeaf) -> tuple[str, bytes]:
+    """Return the benchmark and the key by which a record names its instance."""
+    return leaf.record.benchmark, leaf.record.score.instance_key
+
+
+def _locate_instances(store: Store, runs: Sequence[Run], benchmarks: set[str]) -> dict[tuple[str, bytes], _Location]:
+    """Return the location of each instance of some benchmarks, by benchmark and the key that records name it by."""
+    locations: dict[tuple[str, bytes], _Location] = {}
     for run in runs:
         if run.benchmark not in benchmarks:
             continue
         for position, (_, key) in enumerate(store.answers.read_unit_and_instance_keys(run.run_id)):
-            place = _Place(run, position)
-            places[run.benchmark, key] = place
+            location = _Location(run.run_id, position)
+            locations[run.benchmark, key] = location
             # In records of a benchmark that was run in parts, an instance is named by its run too.
-            places[run.benchmark, run.run_id.encode() + key] = place
-    return places
+            locations[run.benchmark, run.run_id.encode() + key] = location
+    return locations
 
 
-def _check_leaf(
-    leaf: OpenedLeaf,
-    scores_root: str,
-    places: Mapping[tuple[str, bytes], _Place],
-    scores: Mapping[tuple[str, int], Mapping[str, float | Unscored] | None],
-) -> LeafCheck:
-    """Compare one leaf with what its answer is worth now."""
-    if not leaf.leads_to(scores_root):
-        return LeafCheck(leaf, AuditOutcome.DIFFERENT, "it is not among the leaves that the submission commits to")
-    place = places.get((leaf.record.benchmark, leaf.record.score.instance_key))
-    if place is None:
-        return LeafCheck(leaf, AuditOutcome.NOT_CHECKABLE, "its instance is not in the store any more")
-    found = scores.get((place.run.run_id, place.position))
-    if found is None:
+def _compare_scores(leaf: OpenedLeaf, rescored: ScoresByMetric | None) -> LeafCheck:
+    """Compare the score that was committed to with that of the stored answer; None where its texts were purged."""
+    if rescored is None:
         return LeafCheck(leaf, AuditOutcome.NOT_CHECKABLE, "the texts that it rests on were purged")
-    recorded = leaf.record.score.value if leaf.record.score.value is not None else str(leaf.record.score.reason)
-    now = _describe_score(found.get(leaf.record.metric, Unscored(Reason.NOT_ASKED)))
-    if recorded == now:
+    score = leaf.record.score
+    committed = score.value if score.value is not None else str(score.reason)
+    now = _describe_score(rescored.get(leaf.record.metric, Unscored(Reason.NOT_ASKED)))
+    if committed == now:
         return LeafCheck(leaf, AuditOutcome.MATCH)
-    return LeafCheck(
-        leaf, AuditOutcome.DIFFERENT, f"committed {_write(recorded)}, from the stored answer {_write(now)}"
-    )
+    difference = f"committed {_write(committed)}, from the stored answer {_write(now)}"
+    return LeafCheck(leaf, AuditOutcome.DIFFERENT, difference)
 
 
 def _describe_score(score: float | Unscored) -> float | str:

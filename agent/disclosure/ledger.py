@@ -36,7 +36,9 @@ _RESTORE: Final = (
     "Nothing leaves until the folder submissions/ledger is restored from a back-up; if none is whole, `intramural "
     "reset` starts a new epoch with the aggregator's and the steward's help."
 )
-_UNIT_HEX, _SCORE_HEX = 24, 16  # 96 and 64 bits: an accidental match is out of reach
+# Digits of a fingerprint: 96 and 64 bits, which no two units and no two scores of a person share by chance.
+_UNIT_HEX: Final = 24
+_SCORE_HEX: Final = 16
 _LARGEST_ENTRY: Final = 256 * 1024 * 1024  # bytes
 _SAME_LINEAGE_PERCENT: Final = 5  # of the smaller dataset's persons, in common
 
@@ -82,16 +84,16 @@ class DatasetEntry:
     instances: int
     units: Mapping[str, UnitRecord]
 
-    def persons(self) -> frozenset[str]:
-        """Return whom the units are counted as."""
+    def list_persons(self) -> frozenset[str]:
+        """Return the persons that the units are counted as."""
         return frozenset(unit.person for unit in self.units.values())
 
-    def contents(self) -> dict[str, str]:
-        """Return one fingerprint of all records of each person."""
-        found: dict[str, list[str]] = {}
+    def join_contents(self) -> dict[str, str]:
+        """Return for each person the fingerprints of all their records, joined in a fixed order."""
+        contents_by_person: dict[str, list[str]] = {}
         for unit in self.units.values():
-            found.setdefault(unit.person, []).append(unit.content)
-        return {person: ",".join(sorted(contents)) for person, contents in found.items()}
+            contents_by_person.setdefault(unit.person, []).append(unit.content)
+        return {person: ",".join(sorted(contents)) for person, contents in contents_by_person.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,19 +109,21 @@ class PersonDifference:
         return any(0 < number < threshold for number in (self.added, self.removed, self.changed))
 
 
-def difference_between(old: DatasetEntry, new: DatasetEntry) -> PersonDifference:
+def compare_persons(old: DatasetEntry, new: DatasetEntry) -> PersonDifference:
     """Return how `new` differs from `old`. Records of two benchmarks are different questions, so they never compare."""
-    before, after = old.persons(), new.persons()
+    before, after = old.list_persons(), new.list_persons()
     changed = 0
     if old.definition == new.definition:
-        contents = old.contents()
-        changed = sum(contents.get(person, content) != content for person, content in new.contents().items())
-    return PersonDifference(len(after - before), len(before - after), changed)
+        old_contents = old.join_contents()
+        for person, content in new.join_contents().items():
+            if old_contents.get(person, content) != content:
+                changed += 1
+    return PersonDifference(added=len(after - before), removed=len(before - after), changed=changed)
 
 
 def share_persons(old: DatasetEntry, new: DatasetEntry) -> bool:
     """Whether two versions have more than 5 % of the smaller one's persons in common: then they are one lineage."""
-    before, after = old.persons(), new.persons()
+    before, after = old.list_persons(), new.list_persons()
     return 100 * len(before & after) > _SAME_LINEAGE_PERCENT * min(len(before), len(after))
 
 
@@ -146,9 +150,10 @@ class ReleasedCell:
     bucket: int
     scores: Mapping[str, str]
 
-    def rescored(self, scores: Mapping[str, str]) -> int:
+    def count_rescored(self, scores: Mapping[str, str]) -> int:
         """Return how many persons came, went or changed their score between this figure and `scores`."""
-        return sum(self.scores.get(person) != scores.get(person) for person in self.scores.keys() | scores.keys())
+        persons = self.scores.keys() | scores.keys()
+        return sum(self.scores.get(person) != scores.get(person) for person in persons)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +204,7 @@ class LedgerEntry:
         return _kind_of(self.content)
 
     def to_json(self) -> dict[str, object]:
-        """Return what the entry's file holds besides the seal."""
+        """Return the entry's file without the seal."""
         return {
             "number": self.number,
             "prev": self.prev,
@@ -210,12 +215,12 @@ class LedgerEntry:
 
     @cached_property  # a dataset of 20,000 units takes a second to write
     def link(self) -> str:
-        """What the next entry names as the one before: hex SHA-256 of the canonical JSON."""
+        """Hex SHA-256 of the canonical JSON, by which the next entry names this one."""
         return hashlib.sha256(canonical(self.to_json())).hexdigest()
 
     @property
     def head(self) -> LedgerHead:
-        """What statements say of a ledger that ends with this entry."""
+        """The head of a ledger that ends with this entry, as statements name it."""
         return LedgerHead(self.number, self.link)
 
 
@@ -278,50 +283,62 @@ class Ledger:
         """Whether this ledger ends with, or continues, the one that ended with `head`."""
         return head == EMPTY_LEDGER or any(entry.head == head for entry in self.entries)
 
-    def datasets(self) -> list[DatasetEntry]:
+    def list_datasets(self) -> list[DatasetEntry]:
         """Return every registered version, oldest first."""
         return [entry.content for entry in self.entries if isinstance(entry.content, DatasetEntry)]
 
-    def dataset(self, commitment: str) -> DatasetEntry | None:
-        """Return a registered version."""
-        return next((dataset for dataset in self.datasets() if dataset.commitment == commitment), None)
+    def find_dataset(self, commitment: str) -> DatasetEntry | None:
+        """Return the registered version with this commitment, None if it is not registered."""
+        for dataset in self.list_datasets():
+            if dataset.commitment == commitment:
+                return dataset
+        return None
 
-    def newest_dataset(self, benchmark: str, definition: str) -> DatasetEntry | None:
+    def find_newest_dataset(self, benchmark: str, definition: str) -> DatasetEntry | None:
         """Return the newest registered version of a benchmark's data, read by exactly this definition."""
-        found = [d for d in self.datasets() if (d.benchmark, d.definition) == (benchmark, definition)]
-        return found[-1] if found else None
+        for dataset in reversed(self.list_datasets()):
+            if (dataset.benchmark, dataset.definition) == (benchmark, definition):
+                return dataset
+        return None
 
-    def releases(self) -> Iterator[tuple[LedgerEntry, ReleaseEntry]]:
+    def iterate_releases(self) -> Iterator[tuple[LedgerEntry, ReleaseEntry]]:
         """Yield every debit, oldest first."""
         for entry in self.entries:
             if isinstance(entry.content, ReleaseEntry):
                 yield entry, entry.content
 
-    def released_datasets(self) -> list[DatasetEntry]:
+    def list_released_datasets(self) -> list[DatasetEntry]:
         """Return the versions that some figure was prepared from, oldest first."""
-        used = {cell.commitment for _, release in self.releases() for cell in release.cells.values()}
-        return [dataset for dataset in self.datasets() if dataset.commitment in used]
+        commitments: set[str] = set()
+        for _, release in self.iterate_releases():
+            commitments.update(cell.commitment for cell in release.cells.values())
+        return [dataset for dataset in self.list_datasets() if dataset.commitment in commitments]
 
     def find_debit(self, model: str, scorecard: str, scores_root: str) -> tuple[LedgerEntry, ReleaseEntry] | None:
         """Return the newest debit for exactly these scores, with its entry."""
-        wanted = (model, scorecard, scores_root)
-        found = [(e, r) for e, r in self.releases() if (r.model, r.scorecard, r.scores_root) == wanted]
-        return found[-1] if found else None
+        newest = None
+        for entry, release in self.iterate_releases():
+            if (release.model, release.scorecard, release.scores_root) == (model, scorecard, scores_root):
+                newest = (entry, release)
+        return newest
 
-    def other_releases_this_month(self, model: str, commitments: Sequence[str], day: int, scores_root: str) -> int:
+    def count_other_releases_this_month(
+        self, model: str, commitments: Sequence[str], day: int, scores_root: str
+    ) -> int:
         """Return how many releases of this model from these dataset versions fall in the 30 days that end with `day`.
 
         The same scores again are the same release, however often they had to be prepared, so they count once; and
         those behind `scores_root` do not count here.
         """
-        roots = {
-            release.scores_root
-            for entry, release in self.releases()
-            if release.model == model
-            and day - MONTH_DAYS < entry.day
-            and any(cell.commitment in commitments for cell in release.cells.values())
-        }
-        return len(roots - {scores_root})
+        other_roots: set[str] = set()
+        for entry, release in self.iterate_releases():
+            is_recent = entry.day > day - MONTH_DAYS
+            is_other = release.model == model and release.scores_root != scores_root
+            if not (is_recent and is_other):
+                continue
+            if any(cell.commitment in commitments for cell in release.cells.values()):
+                other_roots.add(release.scores_root)
+        return len(other_roots)
 
     @property
     def began_in(self) -> int:
@@ -329,15 +346,15 @@ class Ledger:
         first = self.entries[0].content if self.entries else None
         return first.epoch if isinstance(first, ResetEntry) else 0
 
-    def lost_after(self, dataset: DatasetEntry) -> bool:
-        """Whether entries were lost since a version was registered, so that nobody knows what was made from it."""
+    def lost_entries_after(self, dataset: DatasetEntry) -> bool:
+        """Whether entries were lost since a version was registered: they may have been figures made from it."""
         registered = next(entry.number for entry in self.entries if entry.content == dataset)
-        return any(
-            isinstance(entry.content, ResetEntry)
-            and registered < entry.number
-            and entry.content.lost_from < entry.number
-            for entry in self.entries
-        )
+        for entry in self.entries:
+            if entry.number <= registered or not isinstance(entry.content, ResetEntry):
+                continue
+            if entry.content.lost_from < entry.number:
+                return True
+        return False
 
     def followed_by(self, content: Content, day: int, *, number: int | None = None) -> "Ledger":
         """Return the ledger with one more entry; `number` is the next one unless a reset leaves some out."""
@@ -368,12 +385,11 @@ def read_ledger(directory: Path, key: bytes) -> Ledger:
     """
     entries: list[LedgerEntry] = []
     previous = EMPTY_LEDGER
-    for path in sorted(directory.glob("*.json")) if directory.is_dir() else []:
+    for path in sorted(directory.glob("*.json")):  # none where the folder does not exist
         content = read_bounded(path, _LARGEST_ENTRY, f"entry {path.stem} of the ledger of releases")
         entry = open_entry(content, key)
-        may_jump = isinstance(entry.content, ResetEntry)
-        in_order = entry.number > previous.length if may_jump else entry.number == previous.length + 1
-        if path != _entry_path(directory, entry.number) or entry.prev != previous.head or not in_order:
+        has_own_name = path == _entry_path(directory, entry.number)
+        if not has_own_name or not _follows(entry, previous):
             raise DisclosureError(
                 f"the ledger of releases was changed: the entry after number {previous.length} does not follow from it",
                 _RESTORE,
@@ -381,6 +397,15 @@ def read_ledger(directory: Path, key: bytes) -> Ledger:
         entries.append(entry)
         previous = entry.head
     return Ledger(tuple(entries))
+
+
+def _follows(entry: LedgerEntry, previous: LedgerHead) -> bool:
+    """Whether an entry names the one before it and has the next number; a reset may leave numbers out."""
+    if entry.prev != previous.head:
+        return False
+    if isinstance(entry.content, ResetEntry):
+        return entry.number > previous.length
+    return entry.number == previous.length + 1
 
 
 def append_entry(directory: Path, ledger: Ledger, key: bytes) -> None:
@@ -405,11 +430,12 @@ def open_entry(content: bytes, key: bytes) -> LedgerEntry:
     try:
         value: Any = parse_canonical(content)
         entry = _parse_entry(value["entry"])
-        # Names are checked by the constructors; everything else, the MAC too, by coming out the same again.
-        whole = hmac.compare_digest(seal_entry(entry, key), content)
+        # The constructors check names of fields; sealing again gives the same bytes only if all else, the MAC too, is
+        # whole.
+        is_whole = hmac.compare_digest(seal_entry(entry, key), content)
     except (ProtocolError, KeyError, TypeError, AttributeError, ValueError):
-        whole = False
-    if not whole:
+        is_whole = False
+    if not is_whole:
         raise DisclosureError(
             "an entry of the ledger of releases is damaged, was changed, or was made with another seal key", _RESTORE
         )
@@ -421,16 +447,21 @@ def _parse_entry(body: Any) -> LedgerEntry:
     content: Content
     match body["kind"]:
         case "dataset":
-            units = {name: UnitRecord(**unit) for name, unit in fields.pop("units").items()}
+            units: dict[str, UnitRecord] = {}
+            for name, unit_fields in fields.pop("units").items():
+                units[name] = UnitRecord(**unit_fields)
             content = DatasetEntry(units=units, **fields)
         case "release":
-            cells = {name: ReleasedCell(**{"spread": None, **cell}) for name, cell in fields.pop("cells").items()}
+            cells: dict[str, ReleasedCell] = {}
+            for name, cell_fields in fields.pop("cells").items():
+                # A cell without a spread is written without the field.
+                cells[name] = ReleasedCell(**{"spread": None, **cell_fields})
             content = ReleaseEntry(cells=cells, **fields)
         case "reset":
             content = ResetEntry(**fields)
         case _:
             raise ValueError("unknown kind")
-    return LedgerEntry(body["number"], body["prev"], body["day"], content)
+    return LedgerEntry(number=body["number"], prev=body["prev"], day=body["day"], content=content)
 
 
 def _entry_path(directory: Path, number: int) -> Path:

@@ -63,7 +63,7 @@ def find_plan(
 
 def list_open_plans(outbox: Outbox) -> list[Submission]:
     """Return the plans that have a receipt and neither a result nor an end, oldest first."""
-    submissions = outbox.all()
+    submissions = outbox.list_submissions()
     ended = set()
     for other in submissions:
         if other.state not in LIVE:
@@ -77,7 +77,7 @@ def list_open_plans(outbox: Outbox) -> list[Submission]:
 
 def read_challenge(outbox: Outbox, registry: Registry, plan: Submission) -> str:
     """Return the challenge that a plan's receipt yields. Raises DeliveryError if the receipt does not verify."""
-    receipt = check_receipt(outbox.receipt(plan.digest), plan.envelope.pae, registry)
+    receipt = check_receipt(outbox.read_receipt(plan.digest), plan.envelope.pae, registry)
     return plan_challenge(plan.header.deployment, receipt.index, receipt.checkpoint.root, plan.digest)
 
 

@@ -14,7 +14,7 @@ from agent.disclosure.ledger import (
     Ledger,
     ReleasedCell,
     ReleaseEntry,
-    difference_between,
+    compare_persons,
     share_persons,
 )
 from agent.disclosure.perturbation import perturb_distance
@@ -61,17 +61,22 @@ class Precedents:
             figures: as they would be without earlier releases; their footprint is not empty.
             scores: behind each cell that was run.
         """
-        dataset = self._dataset(figures)
+        dataset = self._find_dataset(figures)
         if any(scores[key].is_part for key in figures.footprint):
             return suppress_all(cells, figures, GateRule.PART)
-        if any(self._is_near(dataset, released) for released in self._released_datasets()):
+        if self._is_near_released_version(dataset):
             return suppress_all(cells, figures, GateRule.NEAR_VERSION)
-        # Surplus figures do not leave, so no earlier release stands in their way.
-        leaving = [cell for key, cell in figures.footprint.items() if figures.verdicts[key] is not GateRule.SURPLUS]
-        releases_to_repeat = {cell.metric: self._nearest(cell) for cell in leaving if not cell.subgroup}
-        if any(release is not None for release in releases_to_repeat.values()):
-            return self._repeat(cells, figures, releases_to_repeat)
-        if self.ledger.lost_after(dataset):
+
+        leaving = _list_leaving_cells(figures)
+        releases_to_repeat: dict[str, ReleaseEntry] = {}
+        for cell in leaving:
+            release = None if cell.subgroup else self._find_nearest_release(cell)
+            if release is not None:
+                releases_to_repeat[cell.metric] = release
+        if releases_to_repeat:
+            return self._repeat_figures(cells, figures, releases_to_repeat)
+
+        if self.ledger.lost_entries_after(dataset):
             return suppress_all(cells, figures, GateRule.LOST_ENTRIES)
         if any(self._has_many_names(cell) for cell in leaving):
             return suppress_all(cells, figures, GateRule.MANY_NAMES)
@@ -79,56 +84,58 @@ class Precedents:
             return suppress_all(cells, figures, GateRule.OTHER_METRIC)
         if self._has_too_many_variables(figures):
             return suppress_subgroups(cells, figures, GateRule.OTHER_VARIABLE)
-        if any(self._nearest(cell) is not None for cell in leaving if cell.subgroup):
+
+        subgroup_cells = [cell for cell in leaving if cell.subgroup]
+        if any(self._find_nearest_release(cell) is not None for cell in subgroup_cells):
             return suppress_subgroups(cells, figures, GateRule.NO_PRECEDENT)
         return figures
 
-    def _dataset(self, figures: DecidedFigures) -> DatasetEntry:
-        commitment = next(iter(figures.footprint.values())).commitment
-        dataset = self.ledger.dataset(commitment)
-        assert dataset is not None, "looked up before"
+    def _find_dataset(self, figures: DecidedFigures) -> DatasetEntry:
+        """Return the dataset behind the figures of a benchmark; all of them are of one."""
+        first_cell = next(iter(figures.footprint.values()))
+        dataset = self.ledger.find_dataset(first_cell.commitment)
+        assert dataset is not None, "the gate looked it up before"
         return dataset
 
-    def _released_datasets(self) -> list[DatasetEntry]:
+    def _is_near_released_version(self, dataset: DatasetEntry) -> bool:
+        """Whether figures of a dataset could be subtracted from those of another one that has figures."""
+        return any(_is_near(dataset, released, self.policy) for released in self._list_released_datasets())
+
+    def _list_released_datasets(self) -> list[DatasetEntry]:
         """Return the datasets that have figures in an earlier release or in this one."""
         beside = {cell.commitment for cell in self.beside.values()}
-        released = self.ledger.released_datasets()
-        return released + [dataset for dataset in self.ledger.datasets() if dataset.commitment in beside]
+        released = self.ledger.list_released_datasets()
+        return released + [dataset for dataset in self.ledger.list_datasets() if dataset.commitment in beside]
 
-    def _is_near(self, dataset: DatasetEntry, released: DatasetEntry) -> bool:
-        """Whether figures of two datasets could be subtracted: they share persons, and differ by a few."""
-        if released.commitment == dataset.commitment or not share_persons(released, dataset):
-            return False
-        return difference_between(released, dataset).is_too_small(self.policy.changed_units)
-
-    def _nearest(self, cell: ReleasedCell) -> ReleaseEntry | None:
+    def _find_nearest_release(self, cell: ReleasedCell) -> ReleaseEntry | None:
         """Return the newest release with this figure, of the same scores or of nearly the same: it is to be repeated.
 
         Nothing here may depend on whether the scores are exactly the same: that could be seen from outside.
         """
-        for release in self._earlier_releases():
+        for release in self._list_earlier_releases():
             if any(self._is_nearly_same(earlier, cell) for earlier in release.cells.values()):
                 return release
         return None
 
-    def _earlier_releases(self) -> list[ReleaseEntry]:
+    def _list_earlier_releases(self) -> list[ReleaseEntry]:
         """Return the model's releases before the first that was prepared of exactly these findings, newest first."""
         earlier: list[ReleaseEntry] = []
-        for release in self._releases_of_model():
+        for release in self._iterate_releases():
             if (release.scorecard, release.scores_root, release.policy) == self.release_key:
                 break  # the same release again, by the same rules: it is decided as it was then
             earlier.insert(0, release)
         return earlier
 
-    def _releases_of_model(self) -> Iterator[ReleaseEntry]:
-        for _, release in self.ledger.releases():
+    def _iterate_releases(self) -> Iterator[ReleaseEntry]:
+        """Yield the model's releases, oldest first."""
+        for _, release in self.ledger.iterate_releases():
             if release.model == self.model:
                 yield release
 
     def _has_many_names(self, cell: ReleasedCell) -> bool:
         """Whether nearly the same scores were released under so many other models' names that averaging would pay."""
         names: set[str] = set()
-        for entry, release in self.ledger.releases():
+        for entry, release in self.ledger.iterate_releases():
             if release.model == self.model or entry.day <= self.day - MONTH_DAYS:
                 continue
             if any(self._is_nearly_same(earlier, cell) for earlier in release.cells.values()):
@@ -139,15 +146,23 @@ class Precedents:
         """Whether two cells are the same figure of scores that differ by too few persons, as the noise lets it tell."""
         if not _is_same_figure(earlier, cell):
             return False
-        distance = earlier.rescored(cell.scores)
+        distance = earlier.count_rescored(cell.scores)
         if distance > self.policy.changed_units + _FAR:
             return False
-        scores = [[list(item) for item in sorted(figure.scores.items())] for figure in (earlier, cell)]
-        figures = [self.model, cell.definition, cell.commitment, cell.metric, cell.subgroup, *scores]
-        return perturb_distance(distance, self.policy, self.noise_key, figures) < self.policy.changed_units
+        # Everything that names the comparison, so that the same two cells always draw the same noise.
+        comparison = [
+            self.model,
+            cell.definition,
+            cell.commitment,
+            cell.metric,
+            cell.subgroup,
+            _list_scores(earlier),
+            _list_scores(cell),
+        ]
+        return perturb_distance(distance, self.policy, self.noise_key, comparison) < self.policy.changed_units
 
-    def _repeat(
-        self, cells: Sequence[Cell], figures: DecidedFigures, releases_to_repeat: Mapping[str, ReleaseEntry | None]
+    def _repeat_figures(
+        self, cells: Sequence[Cell], figures: DecidedFigures, releases_to_repeat: Mapping[str, ReleaseEntry]
     ) -> DecidedFigures:
         """Return the benchmark's figures as they were; a figure that has no precedent is withheld.
 
@@ -157,17 +172,19 @@ class Precedents:
         Args:
             cells: of the benchmark.
             figures: what would be new.
-            releases_to_repeat: by metric.
+            releases_to_repeat: by metric, where a release has its figure of all units.
         """
         repeated = DecidedFigures()
         for cell in cells:
             new = figures.footprint.get(cell.key)
+            precedent = None
+            rule = GateRule.NO_PRECEDENT
             if new is None:
-                precedent, rule = None, GateRule.NOT_RUN
+                rule = GateRule.NOT_RUN
             elif figures.verdicts[cell.key] is GateRule.SURPLUS:
-                precedent, rule = None, GateRule.SURPLUS
+                rule = GateRule.SURPLUS
             else:
-                precedent, rule = _find_precedent(releases_to_repeat.get(cell.metric), new), GateRule.NO_PRECEDENT
+                precedent = _find_precedent(releases_to_repeat.get(cell.metric), new)
             if precedent is None:
                 repeated.groups.setdefault(cell.group, 0)
                 repeated.withhold(cell, rule)
@@ -185,10 +202,11 @@ class Precedents:
         if not _is_published(cell):
             return False
         group = (cell.definition, cell.subgroup, cell.commitment)
-        metrics = {
-            new.metric for new in figures.footprint.values() if new.subgroup == cell.subgroup and _is_published(new)
-        }
-        for release in self._releases_of_model():
+        metrics: set[str] = set()
+        for new in figures.footprint.values():
+            if new.subgroup == cell.subgroup and _is_published(new):
+                metrics.add(new.metric)
+        for release in self._iterate_releases():
             for earlier in release.cells.values():
                 if (earlier.definition, earlier.subgroup, earlier.commitment) == group and _is_published(earlier):
                     metrics.add(earlier.metric)
@@ -201,12 +219,33 @@ class Precedents:
             return False
         variables = {_variable_of(cell) for cell in new_groups}
         divided = {(cell.definition, cell.commitment) for cell in new_groups}
-        for release in self._releases_of_model():
+        for release in self._iterate_releases():
             for earlier in release.cells.values():
                 is_of_same_data = (earlier.definition, earlier.commitment) in divided
                 if earlier.subgroup and is_of_same_data and _is_published(earlier):
                     variables.add(_variable_of(earlier))
         return len(variables) > self.policy.variables_per_benchmark
+
+
+def _is_near(dataset: DatasetEntry, released: DatasetEntry, policy: DisclosurePolicy) -> bool:
+    """Whether figures of two datasets could be subtracted: they share persons, and differ by a few."""
+    if released.commitment == dataset.commitment or not share_persons(released, dataset):
+        return False
+    return compare_persons(released, dataset).is_too_small(policy.changed_units)
+
+
+def _list_leaving_cells(figures: DecidedFigures) -> list[ReleasedCell]:
+    """Return the protected figures but surplus ones: those do not leave, so no earlier release stands in their way."""
+    leaving: list[ReleasedCell] = []
+    for key, cell in figures.footprint.items():
+        if figures.verdicts[key] is not GateRule.SURPLUS:
+            leaving.append(cell)
+    return leaving
+
+
+def _list_scores(cell: ReleasedCell) -> list[list[str]]:
+    """Return the fingerprints of a figure's scores with their persons, in a fixed order."""
+    return [[person, score] for person, score in sorted(cell.scores.items())]
 
 
 def _find_precedent(release: ReleaseEntry | None, cell: ReleasedCell) -> ReleasedCell | None:

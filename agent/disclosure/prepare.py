@@ -144,7 +144,7 @@ def prepare(gate: Gate, scorecard: Scorecard, findings: Mapping[str, Sequence[Fi
     named_policy, policy = choose_policy(gate.registry, gate.policy)
     _check_registered(gate, scorecard, findings)
     with gate.outbox.held():
-        submissions = gate.outbox.all()
+        submissions = gate.outbox.list_submissions()
         check_ledger(gate.ledger(), submissions, gate.registry.sites[site])
         end = settle_chain(gate.outbox, gate.registry.sites[site], submissions)
         preparation = _Preparation(
@@ -154,7 +154,7 @@ def prepare(gate: Gate, scorecard: Scorecard, findings: Mapping[str, Sequence[Fi
             named_policy=named_policy,
             policy=policy,
             suite=suite,
-            standing=select_standing_links(gate.outbox.all()),
+            standing=select_standing_links(gate.outbox.list_submissions()),
         )
         jobs = _list_jobs(gate, scorecard, findings)
         by_model: dict[str, Submission] = {}
@@ -212,11 +212,11 @@ def draft_statement(
         DisclosureError: the site is not enrolled, or the ledger or a submission was changed.
     """
     site = find_enrolled_site(gate.registry, gate.signer.public.keyid)
-    submissions = gate.outbox.all()
+    submissions = gate.outbox.list_submissions()
     ledger = gate.ledger()
     check_ledger(ledger, submissions, gate.registry.sites[site])
     end = settle_chain(gate.outbox, gate.registry.sites[site], submissions)
-    for draft in gate.outbox.all():
+    for draft in gate.outbox.list_submissions():
         if draft.state is not State.PREPARED:
             continue
         if end.leads_to(draft) and _is_signed_by_us(gate, draft):
@@ -335,7 +335,7 @@ def _is_unchanged(preparation: _Preparation, draft: Submission, end: ChainEnd, w
     result = draft.result
     if result.agent != agent_digest(gate.agent_version):
         return False
-    if gate.outbox.verdicts(draft.digest).get("policy") != preparation.policy.digest:
+    if gate.outbox.read_verdicts(draft.digest).get("policy") != preparation.policy.digest:
         return False
     # A result that this call does not prepare again stays as it is.
     if not preparation.is_about_scorecard(draft) or result.model not in waiting:
@@ -493,7 +493,7 @@ def find_dataset_statement(outbox: Outbox, commitment: str) -> str:
     if commitment == NONE:
         return NONE
     usable = {State.PREPARED, *LIVE} - {State.REFUSED}
-    for submission in reversed(outbox.all()):
+    for submission in reversed(outbox.list_submissions()):
         statement = submission.dataset
         if submission.state in usable and statement is not None and statement.commitment == commitment:
             return submission.digest

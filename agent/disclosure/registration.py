@@ -32,8 +32,8 @@ from agent.disclosure.ledger import (
     DatasetEntry,
     Ledger,
     PersonDifference,
+    compare_persons,
     derive_fingerprint_key,
-    difference_between,
     share_persons,
 )
 from agent.disclosure.persons import identify_persons
@@ -140,7 +140,7 @@ def register(gate: Gate, benchmark: Benchmark, site_data: Path, store: Store, *,
                 drop_frozen(version)
             raise
         candidate, entry = allowed.candidate, allowed.candidate.entry
-        if ledger.dataset(entry.commitment) is None:
+        if ledger.find_dataset(entry.commitment) is None:
             gate.append(ledger.followed_by(entry, gate.today_day))
         if not version.commitment:
             mark_registered(version, entry.commitment, entry.instances)
@@ -208,7 +208,7 @@ def make_candidate(
     Raises:
         DisclosureError: the ledger lacks a version whose statement is in the chain.
     """
-    earlier = [dataset for dataset in ledger.datasets() if dataset.commitment != commitment]
+    earlier = [dataset for dataset in ledger.list_datasets() if dataset.commitment != commitment]
     # Lineage and version before are found by the persons, so they are entered last.
     entry = DatasetEntry(
         benchmark=read.benchmark,
@@ -226,13 +226,13 @@ def make_candidate(
     if previous_statement != NONE:
         previous = _require_entry(statements[previous_statement], ledger)
         entry = replace(entry, previous=previous.commitment)
-        difference = difference_between(previous, entry)
+        difference = compare_persons(previous, entry)
 
-    persons = entry.persons()
+    persons = entry.list_persons()
     earlier_persons: set[str] = set()
     shared_with: list[str] = []
     for dataset in earlier:
-        earlier_persons |= dataset.persons()
+        earlier_persons |= dataset.list_persons()
         if dataset.benchmark not in shared_with and share_persons(dataset, entry):
             shared_with.append(dataset.benchmark)
     return DatasetCandidate(
@@ -284,7 +284,7 @@ def check_version(
             prepared from. Says how much, and what to do.
     """
     entry = candidate.entry
-    persons = len(entry.persons())
+    persons = len(entry.list_persons())
     if bucket_range(bucket_of(persons))[0] < policy.min_units:
         raise DisclosureError(
             f"{entry.benchmark}: {persons} units, counted by their records, and a protected dataset has at least "
@@ -307,9 +307,9 @@ def check_version(
 
 def _list_perhaps_released(ledger: Ledger) -> list[DatasetEntry]:
     """Return the versions that figures were prepared from, or may have been, because later entries were lost."""
-    released = ledger.released_datasets()
-    for dataset in ledger.datasets():
-        if dataset not in released and ledger.lost_after(dataset):
+    released = ledger.list_released_datasets()
+    for dataset in ledger.list_datasets():
+        if dataset not in released and ledger.lost_entries_after(dataset):
             released.append(dataset)
     return released
 
@@ -340,7 +340,7 @@ def _check_difference(
         return
     if dataset.commitment != entry.previous and not share_persons(dataset, entry):
         return
-    difference = difference_between(dataset, entry)
+    difference = compare_persons(dataset, entry)
     numbers = (difference.added, difference.removed, difference.changed)
     if all(number == 0 or bucket_range(bucket_of(number))[0] >= policy.changed_units for number in numbers):
         return
@@ -371,9 +371,9 @@ def _check_allowed(gate: Gate, read: ReadVersion, ledger: Ledger, site_data: Pat
     """
     commitment = commit(read, gate.seal_key, ledger)
     site = find_enrolled_site(gate.registry, gate.signer.public.keyid)
-    check_ledger(ledger, gate.outbox.all(), gate.registry.sites[site])
-    end = settle_chain(gate.outbox, gate.registry.sites[site], gate.outbox.all())
-    submissions = gate.outbox.all()
+    check_ledger(ledger, gate.outbox.list_submissions(), gate.registry.sites[site])
+    end = settle_chain(gate.outbox, gate.registry.sites[site], gate.outbox.list_submissions())
+    submissions = gate.outbox.list_submissions()
     names = _name_versions(ledger, site_data)
 
     statements: dict[str, DatasetPredicate] = {}
@@ -430,7 +430,7 @@ def make_statement(candidate: DatasetCandidate, known: Known, header: Header) ->
         lineage=entry.lineage,
         origin="official" if known == "official" else "own",
         previous=candidate.previous_statement,
-        units=bucket_of(len(entry.persons())),
+        units=bucket_of(len(entry.list_persons())),
         added=bucket_of(difference.added),
         removed=bucket_of(difference.removed),
         changed=bucket_of(difference.changed),
@@ -447,7 +447,7 @@ def _draft_dataset(gate: Gate, candidate: DatasetCandidate, known: Known) -> Sub
         lambda header: make_statement(candidate, known, header),
         verdicts={"policy": policy.digest, "benchmark": entry.benchmark, "shared_with": list(candidate.shared_with)},
         notes={
-            "units": len(entry.persons()),
+            "units": len(entry.list_persons()),
             "rows": entry.instances,
             "added": difference.added,
             "removed": difference.removed,
@@ -500,7 +500,7 @@ def _check_attested(benchmark: Benchmark, *, attested: bool) -> None:
 
 def _finish_copies(benchmark: Benchmark, site_data: Path, ledger: Ledger) -> None:
     """Finish a call that was killed: a copy of the newest version gets its commitment, any other goes."""
-    newest = ledger.newest_dataset(benchmark.id, benchmark.digest)
+    newest = ledger.find_newest_dataset(benchmark.id, benchmark.digest)
     versions = read_frozen_versions(site_data, benchmark.id)
     committed = {version.commitment for version in versions if version.commitment}
     for version in versions:
@@ -521,7 +521,7 @@ def _put_back_lost_copy(
     version: FrozenVersion, read: ReadVersion, commitment: str, ledger: Ledger, site_data: Path
 ) -> FrozenVersion:
     """Take a new copy for the newest registered version if that has the same rows and its own copy is gone."""
-    newest = ledger.newest_dataset(read.benchmark, read.definition)
+    newest = ledger.find_newest_dataset(read.benchmark, read.definition)
     if version.commitment or newest is None or newest.commitment != commitment:
         return version
     copies = read_frozen_versions(site_data, read.benchmark)
@@ -533,11 +533,11 @@ def _put_back_lost_copy(
 def _name_versions(ledger: Ledger, site_data: Path) -> dict[str, str]:
     """Return what people call each registered version: its benchmark, and the number of its frozen copy."""
     numbers: dict[tuple[str, str], int] = {}
-    for benchmark in {dataset.benchmark for dataset in ledger.datasets()}:
+    for benchmark in {dataset.benchmark for dataset in ledger.list_datasets()}:
         for version in read_frozen_versions(site_data, benchmark):
             numbers[benchmark, version.commitment] = version.number
     names: dict[str, str] = {}
-    for dataset in ledger.datasets():
+    for dataset in ledger.list_datasets():
         number = numbers.get((dataset.benchmark, dataset.commitment))
         name = f"version {number}" if number else "a version whose copy is gone"
         names[dataset.commitment] = f"{name} of {dataset.benchmark}"
@@ -546,7 +546,7 @@ def _name_versions(ledger: Ledger, site_data: Path) -> dict[str, str]:
 
 def _require_entry(statement: DatasetPredicate, ledger: Ledger) -> DatasetEntry:
     """Return the ledger's entry of a stated version. Raises DisclosureError."""
-    entry = ledger.dataset(statement.commitment)
+    entry = ledger.find_dataset(statement.commitment)
     if entry is None:
         raise DisclosureError(
             "the ledger of releases lacks a dataset whose statement is in the site's chain",

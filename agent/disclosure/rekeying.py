@@ -124,8 +124,8 @@ def request_rotation(
     Raises:
         DisclosureError: a submission waits, whose place or signatures the rotation would take away.
     """
-    end = settle_chain(outbox, registry.sites[site], outbox.all())
-    waiting = [submission for submission in outbox.all() if submission.state in _WAITING]
+    end = settle_chain(outbox, registry.sites[site], outbox.list_submissions())
+    waiting = [submission for submission in outbox.list_submissions() if submission.state in _WAITING]
     if waiting:
         raise DisclosureError(
             f"submission {waiting[0].digest[:12]} is {waiting[0].state.value}: its keys would end before it arrives",

@@ -7,7 +7,7 @@ from pathlib import Path
 from agent.catalog.benchmark import Benchmark, survey_benchmarks
 from agent.catalog.dataset_sizes import published_units
 from agent.catalog.judges import Jury
-from agent.disclosure.collect import subgroup_name
+from agent.disclosure.collect import name_subgroup
 from agent.errors import ConfigError
 from agent.jury.registered_jury import register_jury
 from agent.metrics import JUDGED, METRICS, MetricUse, bert_score
@@ -86,7 +86,7 @@ def draft_scorecard(
         cells += [_cell(benchmark, use, None) for use in uses]
         juries += [_register(benchmark, use, jury) for use in uses if use.name in JUDGED]
         for variable, values in (subgroups or {}).get(benchmark.id, {}).items():
-            cells += [_cell(benchmark, uses[0], subgroup_name(variable, value)) for value in values]
+            cells += [_cell(benchmark, uses[0], name_subgroup(variable, value)) for value in values]
     scorecard = Scorecard(name, version, tuple(map(_entry, benchmarks)), tuple(cells), tuple(juries))
     try:
         return parse_scorecard(scorecard.to_json())

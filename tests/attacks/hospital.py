@@ -271,12 +271,12 @@ class Hospital:
         ]
         read = self._read(benchmark, members)
         commitment = read.data
-        if self.ledger.dataset(commitment) is not None:
+        if self.ledger.find_dataset(commitment) is not None:
             return False
         key = self.fingerprint_key
         try:
             candidate = make_candidate(read, commitment, self.ledger, self.statements, key)
-            names = {dataset.commitment: "a version" for dataset in self.ledger.datasets()}
+            names = {dataset.commitment: "a version" for dataset in self.ledger.list_datasets()}
             check_version(candidate, self.ledger, self.statements, self.policy, names)
         except DisclosureError:
             self.history.refused += 1
@@ -383,7 +383,7 @@ class Hospital:
                 key = _key(cell.benchmark, member.name)
                 scores.append(UnitScore(key, key, share, None))
         commitment = self.newest[cell.benchmark]
-        dataset = self.ledger.dataset(commitment)
+        dataset = self.ledger.find_dataset(commitment)
         assert dataset is not None
         return Finding(
             benchmark=cell.benchmark,
@@ -462,7 +462,7 @@ class Hospital:
             finding = by_cell.get((cell.benchmark, cell.metric, cell.subgroup))
             if finding is None:
                 continue
-            dataset = self.ledger.dataset(finding.dataset)
+            dataset = self.ledger.find_dataset(finding.dataset)
             assert dataset is not None
             by_key = {_key(cell.benchmark, member.name): o for member, o in answers[cell.benchmark].items()}
             persons = {

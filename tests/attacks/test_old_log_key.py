@@ -14,7 +14,7 @@ from agent.delivery import send as delivery
 from agent.delivery.outbox import State, Submission
 from agent.delivery.proven_log import follow_newest_checkpoint
 from agent.delivery.receipts import LogError
-from agent.delivery.send import import_receipt, waiting
+from agent.delivery.send import import_receipt, list_waiting
 from agent.delivery.site_heads import collect_receipts
 from agent.delivery.transport import Aggregator
 from agent.disclosure.prepare import Gate
@@ -67,7 +67,7 @@ def send_all(gate: Gate, aggregator: Aggregator) -> None:
         gate.outbox,
         AFTER,
         aggregator,
-        waiting(gate.outbox),
+        list_waiting(gate.outbox),
         today_day=world.TODAY,
         audit=lambda event, detail: None,
     )
@@ -196,5 +196,5 @@ def test_true_receipts_that_came_as_files_are_proven_and_forgotten_as_such(
         assert carry(gate, desk.log.receipt(submission.envelope.pae), tmp_path / "receipt").receipt_is_carried
     grow(desk)
     follow_newest_checkpoint(gate.outbox, AFTER, aggregator)
-    assert [found.receipt_is_carried for found in gate.outbox.all()] == [False] * 3
+    assert [found.receipt_is_carried for found in gate.outbox.list_submissions()] == [False] * 3
     assert list(gate.outbox.directory.glob("*.carried")) == []

@@ -92,7 +92,7 @@ def test_a_patient_who_came_between_two_releases(model: str, monkeypatch: pytest
 
     assert count_recovered(publish, COUNTS) == 0
     assert publish(100, 1.0).verdicts[WARD] is GateRule.NEAR_VERSION
-    monkeypatch.setattr(Precedents, "_is_near", lambda self, dataset, other: False)
+    monkeypatch.setattr(Precedents, "_is_near_released_version", lambda self, dataset: False)
     assert count_recovered(publish, COUNTS) > 3
 
 
@@ -108,7 +108,7 @@ def test_a_group_size_that_moves_by_one_patient_between_two_models(monkeypatch: 
         return [first.groups["ward"], second.groups["ward"]]
 
     assert buckets() == [bucket_of(size), 0]
-    monkeypatch.setattr(Precedents, "_is_near", lambda self, dataset, other: False)
+    monkeypatch.setattr(Precedents, "_is_near_released_version", lambda self, dataset: False)
     assert buckets() == [bucket_of(size), bucket_of(size) + 1]
 
 
@@ -133,7 +133,7 @@ def test_two_cohorts_in_one_submission(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert count_recovered(publish, COUNTS) == 0
     assert publish(100, 1.0).verdicts[NO_ICU] is GateRule.NEAR_VERSION
-    monkeypatch.setattr(Precedents, "_is_near", lambda self, dataset, other: False)
+    monkeypatch.setattr(Precedents, "_is_near_released_version", lambda self, dataset: False)
     assert count_recovered(publish, COUNTS) > 3
 
 
@@ -163,7 +163,7 @@ def test_eleven_scores_moved_a_little_beside_one_new_patient(monkeypatch: pytest
         return gate_says([finding("ward", "rouge_l", [*moved, target])], card=ROUGE_CARD, ledger=ledger)
 
     assert count_recovered(publish, COUNTS) == 0
-    monkeypatch.setattr(Precedents, "_is_near", lambda self, dataset, other: False)
+    monkeypatch.setattr(Precedents, "_is_near_released_version", lambda self, dataset: False)
     assert count_recovered(publish, COUNTS) > 3
 
 
@@ -177,7 +177,7 @@ def test_the_same_patients_asked_again_until_an_edge_is_crossed(monkeypatch: pyt
         return gate_says([again], card=WARD_CARD, ledger=ledger)
 
     assert count_recovered(publish, COUNTS) == 0
-    monkeypatch.setattr(Precedents, "_nearest", lambda self, cell: None)
+    monkeypatch.setattr(Precedents, "_find_nearest_release", lambda self, cell: None)
     assert count_recovered(publish, COUNTS) > 3
 
 
@@ -210,8 +210,8 @@ def test_199_synthetic_rows_and_one_patient(monkeypatch: pytest.MonkeyPatch) -> 
         return {"ward": next(d for d in DATASETS.values() if d.benchmark == "ward" and len(d.units) == 200)}
 
     monkeypatch.setattr(gate_module, "find_datasets", believe)
-    monkeypatch.setattr(Precedents, "_dataset", lambda self, figures: None)
-    monkeypatch.setattr(Ledger, "lost_after", lambda self, dataset: False)
+    monkeypatch.setattr(Precedents, "_find_dataset", lambda self, figures: None)
+    monkeypatch.setattr(Ledger, "lost_entries_after", lambda self, dataset: False)
     assert count_recovered(publish, COUNTS) > 3
 
 
@@ -240,7 +240,7 @@ def test_one_more_patient_under_new_pseudonyms(tmp_path: Path, monkeypatch: pyte
     write_patients(ward.site, with_new_pseudonyms(patients(61)))
     with pytest.raises(DisclosureError, match="too little differs"):
         ward.register()
-    monkeypatch.setattr(persons, "_recognise", lambda *everything: {})
+    monkeypatch.setattr(persons, "_recognise_units", lambda *everything: {})
     assert ward.register().is_new
 
 
@@ -251,7 +251,7 @@ def test_one_patient_under_60_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(DisclosureError, match="1 units"):
         ward.register()
     monkeypatch.setattr(persons, "_group_copies", lambda units, contents, sketcher: list(range(len(units))))
-    assert len(ward.register().candidate.entry.persons()) == 60
+    assert len(ward.register().candidate.entry.list_persons()) == 60
 
 
 # --- The ledger ------------------------------------------------------------------------------------------------
@@ -286,7 +286,7 @@ def test_the_ledger_sealed_again_with_the_key_that_opens_the_store(tmp_path: Pat
 
 def how_decided(gate: Gate, count: int) -> str:
     (submission,) = prepare(gate, CARD, {MODEL: whole_ward(count)}).submissions
-    return str(gate.outbox.verdicts(submission.digest)["cells"][WARD])
+    return str(gate.outbox.read_verdicts(submission.digest)["cells"][WARD])
 
 
 def test_the_folder_submissions_restored_after_approval_and_export(
@@ -297,7 +297,7 @@ def test_the_folder_submissions_restored_after_approval_and_export(
     register(gate, {MODEL: whole_ward()})
     back_up = tmp_path / "back-up"
     shutil.copytree(gate.outbox.directory, back_up)
-    signed = [submission.data for submission in gate.outbox.all()]
+    signed = [submission.data for submission in gate.outbox.list_submissions()]
     for count in (100, 109):
         (draft,) = prepare(gate, CARD, {MODEL: whole_ward(count)}).submissions
         signed.append(sign(gate, draft).data)

@@ -28,7 +28,7 @@ def stuffed(tmp_path: Path) -> tuple[Outbox, str]:
     register(gate, {MODEL: whole_ward()})
     (draft,) = prepare(gate, CARD, {MODEL: whole_ward()}).submissions
     sign(gate, draft)
-    first = gate.outbox.all()[0]
+    first = gate.outbox.list_submissions()[0]
     (path,) = gate.outbox.directory.glob(f"{first.digest}.dsse.json")
     path.write_bytes(stuff(path.read_bytes()))
     return gate.outbox, first.digest

@@ -9,7 +9,7 @@ from agent.cli import approve as approval_commands
 from agent.cli.submission import submission
 from agent.delivery import send as sending
 from agent.delivery.outbox import State, Submission
-from agent.delivery.send import waiting
+from agent.delivery.send import list_waiting
 from agent.delivery.transport import Aggregator
 from agent.disclosure.prepare import Gate
 from agent.errors import DeliveryError
@@ -39,14 +39,14 @@ def send_all(gate: Gate, aggregator: Aggregator) -> None:
         gate.outbox,
         REGISTRY,
         aggregator,
-        waiting(gate.outbox),
+        list_waiting(gate.outbox),
         today_day=world.TODAY,
         audit=lambda event, detail: None,
     )
 
 
 def first_state(gate: Gate) -> State:
-    return next(submission.state for submission in gate.outbox.all() if submission.is_result)
+    return next(submission.state for submission in gate.outbox.list_submissions() if submission.is_result)
 
 
 def believe_anybody(note: str | None, digest: str, key: object, origin: str) -> Refusal:

@@ -319,7 +319,7 @@ def find_leftovers(parties: Parties) -> list[str]:
 
 def list_states(parties: Parties) -> list[tuple[str, str]]:
     """Return kind and state of every submission that the site has, in the order of its chain."""
-    return [(found.kind, found.state.value) for found in Outbox(parties.submissions).all()]
+    return [(found.kind, found.state.value) for found in Outbox(parties.submissions).list_submissions()]
 
 
 def list_decisions(parties: Parties) -> list[tuple[str, str]]:

@@ -40,7 +40,7 @@ def approved(gate: Gate, desk: Desk) -> list[Submission]:
         desk.log.leaves.append(registered.envelope.pae)
         gate.outbox.put_receipt(registered.digest, desk.log.receipt(registered.envelope.pae))
     prepare(gate, CARD, findings)
-    return [sign(gate, draft) for draft in gate.outbox.all() if draft.is_result]
+    return [sign(gate, draft) for draft in gate.outbox.list_submissions() if draft.is_result]
 
 
 @pytest.fixture

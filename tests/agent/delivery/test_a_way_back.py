@@ -109,7 +109,14 @@ def carry_head(site: Site, served: Served) -> Path:
     """Return the file with the aggregator's word about a site that its people write down for it."""
     out = site.directory.parent / "carried-head"
     out.unlink(missing_ok=True)
-    words = ["--dir", str(served.home.directory), "head", open_federation(site).read_membership().site, "--out", str(out)]
+    words = [
+        "--dir",
+        str(served.home.directory),
+        "head",
+        open_federation(site).read_membership().site,
+        "--out",
+        str(out),
+    ]
     written = CliRunner().invoke(aggregator_cli, words)
     assert written.exit_code == 0, written.output
     return out

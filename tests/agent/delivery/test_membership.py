@@ -15,7 +15,7 @@ from agent.delivery.membership import (
     make_request,
     post_request,
     read_invite,
-    request_keys,
+    read_request_keys,
     sign_request,
 )
 from agent.delivery.transport import Aggregator
@@ -96,7 +96,7 @@ def test_a_request_made_from_an_invite_is_what_the_aggregator_expects(tmp_path: 
         registry_version=3,
     )
     assert (opened.agent, opened.steward) == (world.AGENT.public, world.STEWARD.public)
-    assert request_keys(request) == (world.AGENT.public, world.STEWARD.public)
+    assert read_request_keys(request) == (world.AGENT.public, world.STEWARD.public)
     assert TOKEN.encode() not in request
 
 
@@ -185,8 +185,8 @@ def test_a_new_invite_takes_the_place_of_one_that_led_nowhere(federation: Federa
     federation.keep_request(b"old")
     new = replace(MEMBERSHIP, site="s-00000009")
     federation.join(new, world.STRANGER.public.keyid)
-    assert federation.membership() == new
-    assert federation.enrolment_request() is None
+    assert federation.read_membership() == new
+    assert federation.read_request() is None
     assert not list((tmp_path / "registry").iterdir())
 
 
@@ -206,17 +206,17 @@ def test_a_site_is_enrolled_by_its_own_key_alone(site: str, keyid: str, enrolled
 
 def test_without_an_invite_there_is_no_federation(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="has not been enrolled"):
-        Federation(tmp_path).registry(world.TODAY)
+        Federation(tmp_path).read_registry(world.TODAY)
     Federation(tmp_path).join(MEMBERSHIP, AGENT_KEYID)
     with pytest.raises(DisclosureError, match="no registry has been taken"):
-        Federation(tmp_path).registry(world.TODAY)
+        Federation(tmp_path).read_registry(world.TODAY)
 
 
 def test_the_first_registry_needs_the_roots_of_the_invite(federation: Federation) -> None:
     with pytest.raises(DeliveryError, match="not signed by the roots"):
         federation.take(registry_file(1, world.STRANGER, roots=(world.STRANGER.public,)), world.TODAY)
     assert federation.take(registry_file(4), world.TODAY).version == 4
-    assert federation.registry(world.TODAY).version == 4
+    assert federation.read_registry(world.TODAY).version == 4
 
 
 def test_the_registry_never_goes_back_and_never_changes(federation: Federation) -> None:
@@ -233,13 +233,13 @@ def test_the_registry_never_goes_back_and_never_changes(federation: Federation) 
     ):
         with pytest.raises(DeliveryError, match=what):
             federation.take(data, world.TODAY)
-        assert federation.registry(world.TODAY).version == 5
+        assert federation.read_registry(world.TODAY).version == 5
 
 
 def test_an_expired_registry_is_not_used(federation: Federation) -> None:
     federation.take(registry_file(4), world.TODAY)
     with pytest.raises(DisclosureError, match="registry 4 has expired"):
-        federation.registry(world.TODAY + 100)
+        federation.read_registry(world.TODAY + 100)
 
 
 def test_a_site_that_slept_walks_through_a_change_of_roots(
@@ -255,7 +255,7 @@ def test_a_site_that_slept_walks_through_a_change_of_roots(
     federation.take(desk.registries[0], world.TODAY)
     assert federation.update(aggregator, world.TODAY).version == 4
     assert federation.update(aggregator, world.TODAY).version == 4
-    assert federation.registry(world.TODAY).roots == new
+    assert federation.read_registry(world.TODAY).roots == new
 
 
 def test_a_site_that_slept_fetches_no_version_that_changed_other_things(
@@ -279,7 +279,7 @@ def test_a_site_that_slept_finds_each_of_several_changes_of_roots(
         desk.registries.append(registry_file(version, *signers, roots=(roots[number].public,)))
     federation.take(desk.registries[0], world.TODAY)
     assert federation.update(aggregator, world.TODAY).version == 60
-    assert federation.registry(world.TODAY).roots == (world.STRANGER.public,)
+    assert federation.read_registry(world.TODAY).roots == (world.STRANGER.public,)
     assert len(desk.seen) < 20
 
 
@@ -291,7 +291,7 @@ def test_a_change_of_roots_that_the_old_ones_did_not_sign_is_refused(
     federation.take(desk.registries[0], world.TODAY)
     with pytest.raises(DeliveryError, match="not taken"):
         federation.update(aggregator, world.TODAY)
-    assert federation.registry(world.TODAY).version == 1
+    assert federation.read_registry(world.TODAY).version == 1
 
 
 def test_a_registry_that_claims_a_version_far_away_does_not_keep_the_site_busy(
@@ -302,7 +302,7 @@ def test_a_registry_that_claims_a_version_far_away_does_not_keep_the_site_busy(
     with pytest.raises(DeliveryError, match="not taken"):
         federation.update(aggregator, world.TODAY)
     assert len(desk.seen) < 40
-    assert federation.registry(world.TODAY).version == 1
+    assert federation.read_registry(world.TODAY).version == 1
 
 
 @pytest.mark.parametrize("body", [b"", b"{}", b"nonsense", b"null"])
@@ -320,4 +320,4 @@ def test_a_changed_registry_file_stops_everything(federation: Federation, tmp_pa
     path = tmp_path / "registry" / "00000001.dsse.json"
     path.write_bytes(registry_file(1, world.STRANGER, roots=(world.STRANGER.public,)))
     with pytest.raises(DisclosureError, match="does not verify"):
-        federation.registry(world.TODAY)
+        federation.read_registry(world.TODAY)

@@ -8,7 +8,7 @@ from agent.delivery import send as delivery
 from agent.delivery.outbox import State, Submission
 from agent.delivery.receipts import LogError
 from agent.delivery.retries import Waits, keep_trying
-from agent.delivery.send import OutOfOrderError, SignedRefusalError, waiting
+from agent.delivery.send import OutOfOrderError, SignedRefusalError, list_waiting
 from agent.delivery.transport import Aggregator, SubmissionRefusedError
 from agent.disclosure.prepare import Gate
 from agent.errors import AgentError, BusyError, ConfigError, DeliveryError, StoreError
@@ -26,7 +26,12 @@ def attempt_of(gate: Gate, aggregator: Aggregator) -> Callable[[], None]:
 
     def attempt() -> None:
         delivery.send(
-            gate.outbox, REGISTRY, aggregator, waiting(gate.outbox), today_day=world.TODAY, audit=lambda _, __: None
+            gate.outbox,
+            REGISTRY,
+            aggregator,
+            list_waiting(gate.outbox),
+            today_day=world.TODAY,
+            audit=lambda _, __: None,
         )
 
     return attempt
@@ -50,7 +55,7 @@ def test_an_outage_a_login_page_and_a_forged_refusal_pass(
     answers_in_turn(desk, [Reply(b"", 502), page, forged, Reply(b"{}"), Reply(b'{"code": "internal"}', 500)])
     said: list[str] = []
     keep_trying(attempt_of(gate, aggregator), say=said.append, waits=QUICK)
-    assert [s.state for s in gate.outbox.all() if s.is_result] == [State.RECEIPTED] * 2
+    assert [s.state for s in gate.outbox.list_submissions() if s.is_result] == [State.RECEIPTED] * 2
     assert len(said) == 5
     assert all(line.startswith(f"attempt {number} failed: ") for number, line in enumerate(said, 1))
 

@@ -16,8 +16,8 @@ from agent.delivery.send import (
     SignedRefusalError,
     export,
     import_receipt,
+    list_waiting,
     take_refusal,
-    waiting,
 )
 from agent.delivery.transport import Aggregator, SubmissionRefusedError
 from agent.disclosure.prepare import Gate, prepare
@@ -37,7 +37,7 @@ class AuditLog(list[str]):
 
 
 def send_all(gate: Gate, aggregator: Aggregator, submissions: Sequence[Submission] | None = None) -> list[Submission]:
-    chosen = waiting(gate.outbox) if submissions is None else submissions
+    chosen = list_waiting(gate.outbox) if submissions is None else submissions
     return delivery.send(
         gate.outbox, REGISTRY, aggregator, chosen, today_day=world.TODAY, audit=lambda event, detail: None
     )
@@ -49,7 +49,7 @@ def never(_version: int) -> None:
 
 def states(gate: Gate) -> list[State]:
     """The states of the results; the dataset that they are of has its receipt before each test."""
-    return [submission.state for submission in gate.outbox.all() if submission.is_result]
+    return [submission.state for submission in gate.outbox.list_submissions() if submission.is_result]
 
 
 def refuse(submission: Submission, code: str, *, signer: Signer = world.RECEIPT, origin: str = world.ORIGIN) -> str:
@@ -78,7 +78,7 @@ def test_everything_approved_arrives_in_order_with_a_receipt(
     assert [submission.state for submission in done] == [State.RECEIPTED, State.RECEIPTED]
     assert [r.body for r in desk.seen if r.method == "POST"] == [s.data for s in approved]
     assert head_size(gate) == 4
-    assert waiting(gate.outbox) == []
+    assert list_waiting(gate.outbox) == []
 
 
 def test_sending_again_sends_nothing(
@@ -86,7 +86,7 @@ def test_sending_again_sends_nothing(
 ) -> None:
     send_all(gate, aggregator)
     before = len(desk.seen)
-    assert [s.state for s in send_all(gate, aggregator, gate.outbox.all())] == [State.RECEIPTED] * 3
+    assert [s.state for s in send_all(gate, aggregator, gate.outbox.list_submissions())] == [State.RECEIPTED] * 3
     assert len(desk.seen) == before
 
 
@@ -410,7 +410,7 @@ def test_a_link_is_not_sent_past_a_refused_one(
     # Preparing puts the same bytes back, and then both arrive.
     prepare(gate, CARD, {MODEL: whole_ward(), OTHER_MODEL: whole_ward(60)})
     send_all(gate, aggregator)
-    results = [s for s in gate.outbox.all() if s.is_result]
+    results = [s for s in gate.outbox.list_submissions() if s.is_result]
     assert [(s.digest, s.state) for s in results] == [(s.digest, State.RECEIPTED) for s in approved]
 
 

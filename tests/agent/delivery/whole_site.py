@@ -232,7 +232,7 @@ class _Registration:
 
     def statement(self, header: Header) -> DatasetPredicate:
         dataset = self._dataset
-        units = bucket_of(len(dataset.persons()))
+        units = bucket_of(len(dataset.list_persons()))
         return DatasetPredicate(
             header, dataset.definition, dataset.commitment, dataset.commitment, "own", NONE, units, 0, 0, 0
         )

@@ -4,13 +4,17 @@ import csv
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
+
+import pytest
 
 from agent.catalog.benchmark import Benchmark, load_benchmark
 from agent.delivery.outbox import Outbox, Submission
 from agent.disclosure.ledger import ReleasedCell, ReleaseEntry
 from agent.disclosure.prepare import Gate
 from agent.disclosure.registration import Registered, register
+from agent.errors import DisclosureError
 from agent.site.directory import Site, create_site
 from protocol.identity import model_digest
 from protocol.registry import RegisteredScorecard, Registry
@@ -65,12 +69,14 @@ class Patient:
         }
 
 
+@cache  # the same few hundred patients are written in nearly every test
 def patient(number: int, words: int | None = None) -> Patient:
     """The same patient for the same number. The note has about `words` words, 60 to 300 unless told."""
     draw = random.Random(f"patient {number}")
     wanted = words or draw.randint(60, 300)
     sentences: list[str] = []
-    while len(" ".join(sentences).split()) < wanted:
+    written = 0
+    while written < wanted:
         form = _FORMS[0] if not sentences else draw.choice(_FORMS)
         sentences.append(
             form.format(
@@ -86,6 +92,7 @@ def patient(number: int, words: int | None = None) -> Patient:
                 plan=draw.choice(_PLANS.split("|")),
             )
         )
+        written += len(sentences[-1].split())
     first, last = draw.choice(_FIRST.split("|")), draw.choice(_LAST.split("|"))
     return Patient(f"MRN{100000 + number}", first, last, " ".join(sentences), draw.choice(("yes", "no")))
 
@@ -211,3 +218,33 @@ class Ward:
 def open_ward(directory: Path, *names: str, more: str = "unit_column: patient\n") -> Ward:
     site = make_site(directory, names or ("ward",), more)
     return Ward(site, gate_of_site(site, *names))
+
+
+@dataclass(frozen=True)
+class ReleasedWard:
+    """A ward with figures of its first version, which has 200 patients."""
+
+    ward: Ward
+    first: Registered
+
+
+def refuse_version(ward: Ward, name: str = "ward") -> DisclosureError:
+    """Return why a version is refused; nothing of it may be left behind."""
+    before = list_files(ward)
+    with pytest.raises(DisclosureError) as caught:
+        ward.register(name)
+    assert list_files(ward) == before
+    return caught.value
+
+
+def list_files(ward: Ward) -> set[str]:
+    """Every file of data and submissions; locks are no content."""
+    folders = (ward.site.data, ward.site.submissions)
+    files = (path for folder in folders for path in folder.rglob("*") if path.is_file() and path.name != ".lock")
+    return {str(path.relative_to(ward.site.directory)) for path in files}
+
+
+def count_differences(done: Registered) -> tuple[int, int, int]:
+    difference = done.candidate.difference
+    assert difference is not None
+    return difference.added, difference.removed, difference.changed

@@ -55,7 +55,7 @@ def draft_after_a_release(gate: Gate) -> Submission:
 
 
 def request_for(gate: Gate, drafts: Sequence[Submission]) -> bytes:
-    asked = [Draft(draft, gate.outbox.verdicts(draft.digest)) for draft in drafts]
+    asked = [Draft(draft, gate.outbox.read_verdicts(draft.digest)) for draft in drafts]
     return write_request(REGISTRY_FILE, gate.policy, asked, AUDIT_HEAD, collect_refusals(gate.outbox, REGISTRY))
 
 
@@ -93,10 +93,13 @@ def test_a_refusal_by_a_receipt_key_that_was_replaced_keeps_no_request_from_the_
     gate.outbox.put_refusal(first.digest, old_note)
     register(gate, {MODEL: whole_ward(60)})
     (draft,) = prepare(gate, CARD, {MODEL: whole_ward(60)}).submissions
-    asked = [Draft(draft, gate.outbox.verdicts(draft.digest))]
+    asked = [Draft(draft, gate.outbox.read_verdicts(draft.digest))]
     with pytest.raises(RequestError):
         open_request(
-            write_request(REGISTRY_FILE, gate.policy, asked, AUDIT_HEAD, gate.outbox.refusals()), ROOTS, 1, world.TODAY
+            write_request(REGISTRY_FILE, gate.policy, asked, AUDIT_HEAD, gate.outbox.read_refusals()),
+            ROOTS,
+            1,
+            world.TODAY,
         )
     assert open_request(request_for(gate, [draft]), ROOTS, 1, world.TODAY).refused == frozenset()
 

@@ -14,8 +14,8 @@ from agent.disclosure.ledger import (
     ResetEntry,
     UnitRecord,
     append_entry,
+    compare_persons,
     derive_ledger_key,
-    difference_between,
     open_entry,
     read_ledger,
     seal_entry,
@@ -139,9 +139,9 @@ def test_the_commitment_of_a_dataset_is_found_by_benchmark_and_definition() -> N
     ward = finding("ward", "exact_match", right(20, 40))
     newer = finding("ward", "exact_match", right(20, 60))
     ledger = with_datasets(Ledger(), [ward.dataset, newer.dataset])
-    assert ledger.newest_dataset("ward", ward.definition) == ledger.dataset(newer.dataset)
-    assert ledger.newest_dataset("ward", "00" * 32) is None
-    assert ledger.released_datasets() == []
+    assert ledger.find_newest_dataset("ward", ward.definition) == ledger.find_dataset(newer.dataset)
+    assert ledger.find_newest_dataset("ward", "00" * 32) is None
+    assert ledger.list_released_datasets() == []
 
 
 scores = st.dictionaries(st.sampled_from([f"p{i}" for i in range(12)]), st.floats(0, 1), max_size=12)
@@ -158,7 +158,7 @@ def test_fingerprints_count_exactly_the_persons_whose_score_changed(
 
     cell = replace(release.footprint["ward/exact_match"], scores=fingerprints(old))
     rescored = sum(old.get(person) != new.get(person) for person in old.keys() | new.keys())
-    assert cell.rescored(fingerprints(new)) == rescored
+    assert cell.count_rescored(fingerprints(new)) == rescored
 
 
 def dataset(persons: dict[str, str], definition: str = "d" * 64) -> DatasetEntry:
@@ -171,12 +171,12 @@ def dataset(persons: dict[str, str], definition: str = "d" * 64) -> DatasetEntry
     st.dictionaries(st.integers(0, 60).map(str), st.sampled_from("ab"), max_size=60),
 )
 def test_differences_between_versions_are_counted_by_person(old: dict[str, str], new: dict[str, str]) -> None:
-    found = difference_between(dataset(old), dataset(new))
+    found = compare_persons(dataset(old), dataset(new))
     assert found.added == len(new.keys() - old.keys())
     assert found.removed == len(old.keys() - new.keys())
     assert found.changed == sum(old[person] != new[person] for person in old.keys() & new.keys())
     assert found.is_too_small(11) is any(0 < number < 11 for number in (found.added, found.removed, found.changed))
-    assert difference_between(dataset(old, "e" * 64), dataset(new)).changed == 0
+    assert compare_persons(dataset(old, "e" * 64), dataset(new)).changed == 0
 
 
 def test_datasets_are_of_one_lineage_from_more_than_a_twentieth_in_common() -> None:

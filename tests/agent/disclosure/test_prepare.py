@@ -60,11 +60,11 @@ def prepare_one(gate: Gate, count: int = 140, model: str = MODEL) -> Submission:
 
 
 def results(gate: Gate) -> list[Submission]:
-    return [submission for submission in gate.outbox.all() if submission.is_result]
+    return [submission for submission in gate.outbox.list_submissions() if submission.is_result]
 
 
 def released(gate: Gate) -> tuple[ReleaseEntry, ...]:
-    return tuple(release for _, release in read_ledger(gate.outbox.ledger, LEDGER_KEY).releases())
+    return tuple(release for _, release in read_ledger(gate.outbox.ledger, LEDGER_KEY).iterate_releases())
 
 
 def refuse(gate: Gate, digest: str, code: Code) -> None:
@@ -76,7 +76,7 @@ def test_what_was_prepared_and_approved_is_accepted_by_the_aggregators_rules(gat
     prepared = prepare(gate, CARD, {MODEL: whole_ward(140), OTHER_MODEL: whole_ward(90)})
     assert [s.state for s in prepared.submissions] == [State.PREPARED, State.PREPARED]
     history = History(head=None)
-    for submission in gate.outbox.all():
+    for submission in gate.outbox.list_submissions():
         done = sign(gate, submission)
         authentic = authenticate(done.data, REGISTRY, log_index=5)
         accepted = verify_link(authentic, REGISTRY, history, today_day=world.TODAY)
@@ -405,7 +405,7 @@ def test_a_refused_release_prepared_again_the_same_day_takes_its_place_again(gat
         (pair[0].digest, State.SENT),
         (pair[1].digest, State.APPROVED),
     ]
-    assert gate.outbox.verdicts(pair[0].digest)["cells"]
+    assert gate.outbox.read_verdicts(pair[0].digest)["cells"]
     assert len(released(gate)) == 2  # not debited again
     assert sign(gate, pair[0]).state is State.SENT
 
@@ -414,7 +414,7 @@ def test_a_draft_that_was_stuck_beside_its_void_twin_comes_free(gate: Gate) -> N
     first, _ = approved_pair(gate)
     refuse(gate, first.digest, Code.WRONG_SEQ)
     gate.outbox.make_void(first.digest)
-    gate.outbox.put_draft(first.digest, first.data, gate.outbox.verdicts(first.digest))
+    gate.outbox.put_draft(first.digest, first.data, gate.outbox.read_verdicts(first.digest))
     prepare(gate, CARD, {MODEL: whole_ward(), OTHER_MODEL: whole_ward(60)})
     assert [s.state for s in results(gate)] == [State.APPROVED] * 2
     assert not list(gate.outbox.directory.glob("*.draft.dsse.json"))
@@ -437,7 +437,7 @@ def test_a_crash_while_a_void_release_takes_its_place_again_is_mended_by_prepari
             prepare(gate, CARD, {MODEL: whole_ward(), OTHER_MODEL: whole_ward(60)})
     prepare(gate, CARD, {MODEL: whole_ward(), OTHER_MODEL: whole_ward(60)})
     assert [s.digest for s in results(gate)] == [s.digest for s in pair]
-    assert State.VOID not in {s.state for s in gate.outbox.all()}
+    assert State.VOID not in {s.state for s in gate.outbox.list_submissions()}
 
 
 def test_a_refusal_on_the_last_submission_of_the_month_can_still_be_mended(gate: Gate) -> None:

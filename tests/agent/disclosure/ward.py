@@ -130,7 +130,7 @@ def dataset_of_units(benchmark: str, definition: str, units: Mapping[bytes, str]
 def with_datasets(ledger: Ledger, commitments: Sequence[str]) -> Ledger:
     """Return the ledger with these datasets registered, if they are not yet."""
     for commitment in dict.fromkeys(commitments):
-        if commitment and ledger.dataset(commitment) is None:
+        if commitment and ledger.find_dataset(commitment) is None:
             ledger = ledger.followed_by(DATASETS[commitment], world.TODAY)
     return ledger
 
@@ -213,7 +213,7 @@ def register(gate: Gate, findings: Mapping[str, Sequence[Finding]]) -> list[Subm
     done = []
     for commitment in sorted({finding.dataset for found in findings.values() for finding in found} - {""}):
         ledger = gate.ledger()
-        if ledger.dataset(commitment) is not None:
+        if ledger.find_dataset(commitment) is not None:
             continue
         dataset = DATASETS[commitment]
         with gate.outbox.held():
@@ -231,7 +231,7 @@ class _Registration:
 
     def statement(self, header: Header) -> DatasetPredicate:
         dataset = self._dataset
-        units = bucket_of(len(dataset.persons()))
+        units = bucket_of(len(dataset.list_persons()))
         return DatasetPredicate(
             header, dataset.definition, dataset.commitment, dataset.commitment, "own", NONE, units, 0, 0, 0
         )

@@ -36,7 +36,7 @@ def command(ward: Ward, *words: str) -> Done:
 
 
 def test_a_run_reads_the_registered_version_and_newer_rows_wait(ward: Ward):
-    registered = ward.gate.ledger().datasets()[0].commitment
+    registered = ward.gate.ledger().list_datasets()[0].commitment
     write_patients(ward.site, patients(33))
     found = plan(ward.site, ENTRY)
     assert (found.available, found.registered) == (30, registered)
@@ -91,7 +91,7 @@ def test_equal_prompts_have_equal_keys_whether_or_not_the_data_is_registered(war
         (second,) = run(ward.site, server.url, ENTRY)
     assert (first.asked, second.asked, second.kept) == (30, 0, 30)
     assert first.summary.run.name == second.summary.run.name
-    assert second.summary.run.details.data.registered == ward.gate.ledger().datasets()[0].commitment
+    assert second.summary.run.details.data.registered == ward.gate.ledger().list_datasets()[0].commitment
     assert first.summary.run.details.data.registered == ""
 
 
@@ -102,7 +102,7 @@ def test_the_units_of_a_run_are_those_that_were_registered(ward: Ward):
         scores = store.scores.read_units(outcome.summary.run.run_id, "exact_match")
     fingerprints = ward.gate.secrets.fingerprints
     units = {fingerprints.of_unit(score.unit_key) for score in scores}
-    assert units == ward.gate.ledger().datasets()[0].units.keys()
+    assert units == ward.gate.ledger().list_datasets()[0].units.keys()
 
 
 def test_a_run_goes_on_when_its_data_is_replaced_meanwhile(ward: Ward):
