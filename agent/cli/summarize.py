@@ -108,12 +108,12 @@ def read_suite_summaries(site: Site, suite: str, each_run: bool = True) -> "list
 
 def _read_release_summaries(site: Site, release: str, suites: Sequence[str]) -> "Sequence[RunSummary]":
     """Summarise a release; make it first if suites are given."""
-    from agent.exchange.releases import make_release, release_summaries
+    from agent.exchange.releases import make_release, summarise_release
 
     if suites:
         for note in make_release(site, suites, release):
             click.echo(f"note: {note}", err=True)
-    return release_summaries(site, release)
+    return summarise_release(site, release)
 
 
 def _show_leaderboard(

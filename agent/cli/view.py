@@ -33,7 +33,7 @@ def view(site: "Site", port: int, folder: Path | None, release: str | None, reve
     Texts are redacted. Read-only, for this machine alone; stop it with Ctrl-C.
     """
     from agent.catalog.benchmark import survey_benchmarks
-    from agent.exchange.releases import joined_release
+    from agent.exchange.releases import join_release
     from agent.exchange.shown_names import ShownNames
     from agent.io.progress import Progress
     from agent.redaction.gateway.cases import open_clearer
@@ -56,7 +56,7 @@ def view(site: "Site", port: int, folder: Path | None, release: str | None, reve
         )
         first = ""
         if release is not None:
-            joined_release(store, release, catalogue)  # refuses one that is not there
+            join_release(store, release, catalogue)  # refuses one that is not there
             first = f"releases/{suite_slug(release)}/index.html"
         if folder is not None:
             count = write_pages(pages, folder, Progress())

@@ -88,13 +88,13 @@ def test_a_second_export_searches_no_text_again_and_a_purge_leaves_nothing_of_it
 ):
     monkeypatch.setattr("agent.redaction.detection_cache._WRITTEN_AT_ONCE", 1)
     searched: list[str] = []
-    analyze = Engine._analyze
+    detect = Engine._detect_in_view
 
     def counting(engine: Engine, plain: str) -> Iterator[Span]:
         searched.append(plain)
-        return analyze(engine, plain)
+        return detect(engine, plain)
 
-    monkeypatch.setattr(Engine, "_analyze", counting)
+    monkeypatch.setattr(Engine, "_detect_in_view", counting)
     filled.add([case(n, prompt=f"Mr. Ignatius Quellmalz, question {n}") for n in range(3)])
     export(filled, tmp_path / "first")
     before = [text for text in searched if "Quellmalz" in text]
