@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
 
-from agent.exchange.imported import ELSEWHERE
+from agent.exchange.imported_run import ELSEWHERE
 from agent.plots.charts import Chart, build_chart
 from agent.results.summarize import MetricSummary, Note, RunSummary, compare_summaries
-from agent.service.heads import MetricHead, RunHead, run_figure, run_head
+from agent.service.heads import MetricHead, RunHead, build_metric_head, build_run_head
 from agent.statistics.ranking import ModelStanding
 from agent.store import Run
 
@@ -120,10 +120,10 @@ def _build_boards(summaries: Sequence[RunSummary]) -> tuple[Board, ...]:
 
 def _build_row(summary: RunSummary, labels: tuple[str, ...]) -> BoardRow:
     return BoardRow(
-        run=run_head(summary.run),
+        run=build_run_head(summary.run),
         apart=labels,
         parts=_list_parts(summary),
-        main=run_figure(summary, summary.shown),
+        main=build_metric_head(summary, summary.shown),
         judged=summary.judged,
         rank=summary.rank,
     )

@@ -15,8 +15,8 @@ def write_pages(pages: SitePages, folder: Path, progress: Progress) -> int:
     """
     count = 0
     with new_folder(folder) as growing:
-        progress.begin("pages", pages.count())
-        for path, page in pages.everything():
+        progress.begin("pages", pages.count_pages())
+        for path, page in pages.draw_all():
             target = growing / path
             target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             target.write_bytes(page.content)

@@ -1,4 +1,4 @@
-"""What several pages say of one run: its head, how far it is, and a figure with its notes."""
+"""The parts that several pages show of one run: its head, its progress, and a figure with its notes."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ RunState = Literal["running", "complete", "incomplete"]  # incomplete: stopped, 
 
 @dataclass(frozen=True, slots=True)
 class RunHead:
-    """What every page of a run says at its head.
+    """The head of every page of a run.
 
     `data` is "official", "sample", "unknown", "invented" or "imported". `id` is empty where there is no run to show:
     an imported leaderboard has figures only.
@@ -47,17 +47,17 @@ class RunLine:
 
 @dataclass(frozen=True, slots=True)
 class MetricHead:
-    """One metric of a run with what its reader should know; `unscored` is the sum of the metric's reasons."""
+    """One metric of a run with its notes and bounds; `unscored` is the number of instances without a score."""
 
     metric: MetricSummary
     unscored: int
-    floor: float | None  # the mean with what the model left without a score as the metric's lowest
+    floor: float | None  # the mean, were each instance that the model left unscored the metric's lowest
     notes: tuple[Note, ...]
     bounds: Bounds | None  # the mean, were every unscored instance wrong, or right
 
 
-def run_head(run: Run) -> RunHead:
-    """Return what every page says of the run at its head."""
+def build_run_head(run: Run) -> RunHead:
+    """Return the head of every page of the run."""
     details = run.details
     return RunHead(
         id=run.run_id,
@@ -71,38 +71,52 @@ def run_head(run: Run) -> RunHead:
         language_model=details.language_model,
         imported=run.imported,
         data=details.data.known,
-        data_words=data_words(details.data),
-        began=moment_of(run),
+        data_words=describe_data(details.data),
+        began=convert_start(run),
     )
 
 
-def data_words(data: KeptData) -> str:
-    """Say for people which data a run read."""
+def describe_data(data: KeptData) -> str:
+    """Return in words which data a run read."""
     if data.known != "unknown":
         return data.known
     return "your own data" if data.own else "not a version that the benchmark knows"
 
 
-def run_line(summary: RunSummary) -> RunLine:
-    """Return how far the run is."""
+def build_run_line(summary: RunSummary) -> RunLine:
+    """Return the progress of the run."""
     unscored = summary.main.unscored
-    missing = sum(unscored.get(reason.value, 0) for reason in RETRIED)
     instances = summary.main.mean.n + sum(unscored.values())
+    not_asked = unscored.get(Reason.NOT_ASKED.value, 0)
     return RunLine(
-        run_head(summary.run),
-        "running" if summary.run.state == "asking" else "incomplete" if missing else "complete",
-        instances,
-        instances - unscored.get(Reason.NOT_ASKED.value, 0),
+        run=build_run_head(summary.run),
+        state=_find_state(summary),
+        instances=instances,
+        answered=instances - not_asked,
     )
 
 
-def run_figure(summary: RunSummary, metric: MetricSummary) -> MetricHead:
+def _find_state(summary: RunSummary) -> RunState:
+    if summary.run.state == "asking":
+        return "running"
+    if any(summary.main.unscored.get(reason.value, 0) for reason in RETRIED):
+        return "incomplete"
+    return "complete"
+
+
+def build_metric_head(summary: RunSummary, metric: MetricSummary) -> MetricHead:
     """Return one metric of the run with its notes."""
-    # That a model is no language model stands beside its name.
-    notes = (note for note in summary.notes(metric) if note is not Note.NO_LANGUAGE_MODEL)
-    return MetricHead(metric, sum(metric.unscored.values()), metric.floor, tuple(notes), metric.bounds)
+    # The note that a model is no language model stands beside the model's name instead.
+    notes = [note for note in summary.notes(metric) if note is not Note.NO_LANGUAGE_MODEL]
+    return MetricHead(
+        metric=metric,
+        unscored=sum(metric.unscored.values()),
+        floor=metric.floor,
+        notes=tuple(notes),
+        bounds=metric.bounds,
+    )
 
 
-def moment_of(run: Run) -> datetime:
-    """Return when the run began; aware."""
+def convert_start(run: Run) -> datetime:
+    """Return the time at which the run began; aware."""
     return datetime.fromtimestamp(run.started_at, UTC)

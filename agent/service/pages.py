@@ -17,14 +17,14 @@ from dataclasses import dataclass, replace
 
 from agent.catalog.benchmark import Benchmark
 from agent.catalog.deployments import Prices
-from agent.exchange.releases import joined_release
+from agent.exchange.releases import join_release
 from agent.exchange.shown_names import ShownNames
 from agent.redaction.gateway.cases import Clearer
 from agent.results.standings import add_standings
 from agent.results.subgroups import summarise_subgroups
 from agent.results.summarize import RunSummary, pool_runs, summarise_run, summarise_suite
 from agent.service.render import Renderer
-from agent.service.run_views import InstancesPage, RunPage, instances_page, page_count, run_page
+from agent.service.run_views import InstancesPage, RunPage, build_instances_page, build_run_page, count_instance_pages
 from agent.service.suite_views import (
     ReleasePage,
     SitePage,
@@ -54,12 +54,12 @@ class SitePages:
 
     Args:
         name: the site's name, for the head of each page.
-        store: what is shown. It is only read.
+        store: the site's; it is only read.
         clearer: makes texts of cases fit to be seen.
         catalogue: the benchmarks here, by id; they describe those of an imported leaderboard.
         prices: by deployment, as they are now.
         release: show this local release with its suites and nothing else.
-        names: what runs are called, where the pages leave as files; by default as they are.
+        names: the names shown of runs, where the pages leave as files; by default as they are.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class SitePages:
         self._names = names or ShownNames(store, reveal=True)
         self._renderer = Renderer(name, clearer.note, reveals=clearer.reveals, slug=suite_slug)
 
-    def page(self, path: str) -> PageFile | None:
+    def draw_page(self, path: str) -> PageFile | None:
         """Draw the page at `path` (no leading slash), or return None when there is none.
 
         Raises:
@@ -92,23 +92,27 @@ class SitePages:
         view = self._build_view(stem) if form in ("html", "json") else None
         return None if view is None else self._draw(view, path)
 
-    def everything(self) -> Iterator[tuple[str, PageFile]]:
+    def draw_all(self) -> Iterator[tuple[str, PageFile]]:
         """Draw every page there is now, with its twin, and the style sheet: path and content.
 
         Each page of instances is cleared once for its two forms.
         """
         yield "style.css", self._draw_style()
-        for stem, view in self._iter_views():
+        for stem, view in self._iterate_views():
             for path in (f"{stem}.html", f"{stem}.json"):
                 yield path, self._draw(view, path)
 
-    def count(self) -> int:
-        """How many pages there are now, each with its twin counting once."""
+    def count_pages(self) -> int:
+        """Return the number of pages there are now; a page and its twin count once."""
         runs = self._list_runs()
-        heads = 1 + len({run.suite for run in runs}) + len(self._list_releases())
-        return heads + sum(1 + page_count(self._store, run) for run in runs)
+        pages = 1  # the list of suites
+        pages += len({run.suite for run in runs})
+        pages += len(self._list_releases())
+        for run in runs:
+            pages += 1 + count_instance_pages(self._store, run)
+        return pages
 
-    def problem(self, title: str, message: str, advice: str, path: str) -> bytes:
+    def draw_problem(self, title: str, message: str, advice: str, path: str) -> bytes:
         """Draw a page that tells the reader what went wrong and what to do."""
         return self._renderer.problem(title, message, advice, path)
 
@@ -151,10 +155,10 @@ class SitePages:
             return None
         if instances_number is None:
             return self._build_run_page(summarise_run(self._store, run))
-        return instances_page(self._store, run, int(instances_number), self._clearer, self._names)
+        return build_instances_page(self._store, run, int(instances_number), self._clearer, self._names)
 
-    def _iter_views(self) -> Iterator[tuple[str, object]]:
-        """Yield what `_build_view` returns for every page, by stem, with each run summarised once."""
+    def _iterate_views(self) -> Iterator[tuple[str, object]]:
+        """Yield stem and view of every page, as `_build_view` returns them, with each run summarised once."""
         yield "index", self._build_site_page()
         for release in self._list_releases():
             yield f"releases/{suite_slug(release.name)}/index", self._build_release_page(release.name)
@@ -164,8 +168,8 @@ class SitePages:
             for summary in summaries:
                 run = summary.run
                 yield f"runs/{run.run_id}/index", self._build_run_page(summary)
-                for number in range(1, page_count(self._store, run) + 1):
-                    page = instances_page(self._store, run, number, self._clearer, self._names)
+                for number in range(1, count_instance_pages(self._store, run) + 1):
+                    page = build_instances_page(self._store, run, number, self._clearer, self._names)
                     if page is not None:  # the run may have shrunk since
                         yield f"runs/{run.run_id}/instances-{number}", page
 
@@ -188,23 +192,28 @@ class SitePages:
     def _build_suite_page(self, suite: str, runs: list[RunSummary]) -> SuitePage:
         pooled = pool_runs(self._store, [summary.run for summary in runs], runs)
         pooled = add_standings(self._store, pooled)
-        return build_suite_page(suite, list(map(self._names.summary, pooled)), list(map(self._names.summary, runs)))
+        return build_suite_page(
+            suite,
+            pooled=[self._names.show_summary(summary) for summary in pooled],
+            runs=[self._names.show_summary(summary) for summary in runs],
+        )
 
     def _build_release_page(self, release: str) -> ReleasePage:
         leaderboards = {board.name: board.details["release"] for board in self._store.releases.read_leaderboards()}
-        joined = joined_release(self._store, release, self._catalogue)
+        joined = join_release(self._store, release, self._catalogue)
         joined = replace(joined, summaries=tuple(add_standings(self._store, joined.summaries)))
-        return build_release_page(self._names.release(joined), leaderboards)
+        return build_release_page(self._names.show_release(joined), leaderboards)
 
     def _build_run_page(self, summary: RunSummary) -> RunPage:
         run = summary.run
-        usage, prices = self._store.answers.sum_usage(run.run_id), self._prices.get(run.deployment)
+        usage = self._store.answers.sum_usage(run.run_id)
+        prices = self._prices.get(run.deployment)
         subgroups = summarise_subgroups(self._store, summary, summary.shown)
-        return run_page(self._names.summary(summary), usage, prices, subgroups)
+        return build_run_page(self._names.show_summary(summary), usage, prices, subgroups)
 
 
 def suite_slug(suite: str) -> str:
-    """Return a suite's or release's name as it stands in a path: itself where plain, else made plain and told apart."""
+    """Return a suite's or release's name for a path: itself where plain, else made plain, with a digest."""
     if re.fullmatch(r"[\w-]{1,80}", suite, re.ASCII):
         return suite
     plain = re.sub(r"[^\w-]+", "-", suite, flags=re.ASCII)[:60].strip("-")

@@ -3,6 +3,7 @@
 Texts of cases come by way of a `Clearer`: no text of a case is in a view but as `Redacted`.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -14,16 +15,24 @@ from agent.redaction.gateway.judgements import read_seat_judgements
 from agent.results.subgroups import SubgroupSummary
 from agent.results.summarize import RunSummary
 from agent.runs.forecast.usage import describe_usage
-from agent.service.heads import MetricHead, RunHead, RunLine, data_words, run_figure, run_head, run_line
+from agent.service.heads import (
+    MetricHead,
+    RunHead,
+    RunLine,
+    build_metric_head,
+    build_run_head,
+    build_run_line,
+    describe_data,
+)
 from agent.store import RETRIED, Run, RunDetails, Store, Usage
 from agent.vocabulary import Unscored
 
-INSTANCES_A_PAGE = 20
+INSTANCES_PER_PAGE = 20
 
 
 @dataclass(frozen=True, slots=True)
 class CapabilityLine:
-    """One thing the probe found out about the server, in plain words."""
+    """One finding of the probe about the server, in plain words."""
 
     feature: str
     state: str
@@ -43,7 +52,7 @@ class SubgroupLine:
 class RunPage:
     """One run without its instances. Settings are label and value, in order; the first metric is the main one.
 
-    `cost_lines` say in words what `usage` came to, with what it cost where the deployment names prices.
+    `cost_lines` describe `usage` in words, with its cost where the deployment names prices.
     """
 
     line: RunLine
@@ -75,55 +84,74 @@ class InstancesPage:
     withheld: int  # texts of this page that could not be cleared and are not shown
 
 
-def run_page(
+def build_run_page(
     summary: RunSummary, usage: Usage, prices: Prices | None, subgroups: Iterable[SubgroupSummary] = ()
 ) -> RunPage:
     """Show one run without its instances. `prices` are its deployment's, as they are now."""
-    imported = summary.run.imported
-    features: Mapping[str, Mapping[str, str]] = summary.run.details.capabilities.get("features", {})
-    capabilities: list[CapabilityLine] = []
-    for name, feature in features.items():
-        capabilities.append(CapabilityLine(name.replace("_", " "), feature["state"], feature["finding"]))
+    run = summary.run
     subgroup_lines: list[SubgroupLine] = []
     for subgroup in subgroups:
-        figure = run_figure(summary, subgroup.metric)
-        subgroup_lines.append(SubgroupLine(subgroup.attribute, subgroup.value or "", figure))
+        head = build_metric_head(summary, subgroup.metric)
+        subgroup_lines.append(SubgroupLine(subgroup.attribute, subgroup.value or "", head))
+    cost_lines: Iterable[str] = ()
+    if not run.imported:
+        cost_lines = describe_usage(usage, prices, all_asked_now=False)
     return RunPage(
-        run_line(summary),
-        tuple(run_figure(summary, metric) for metric in summary.metrics),
-        any(metric.twin is not None for metric in summary.metrics),
-        tuple(subgroup_lines),
-        tuple(_settings(summary.run)),
-        None if imported else usage,
-        () if imported else tuple(describe_usage(usage, prices, all_asked_now=False)),
-        tuple(capabilities),
+        line=build_run_line(summary),
+        metrics=tuple(build_metric_head(summary, metric) for metric in summary.metrics),
+        twins=any(metric.twin is not None for metric in summary.metrics),
+        subgroups=tuple(subgroup_lines),
+        settings=tuple(_list_settings(run)),
+        usage=None if run.imported else usage,
+        cost_lines=tuple(cost_lines),
+        capabilities=_list_capabilities(run),
     )
 
 
-def instances_page(store: Store, run: Run, page: int, clearer: Clearer, names: ShownNames) -> InstancesPage | None:
-    """Show one page of instances, every text of them cleared, or nothing where the run has no such page."""
-    pages = page_count(store, run)
+def _list_capabilities(run: Run) -> tuple[CapabilityLine, ...]:
+    features: Mapping[str, Mapping[str, str]] = run.details.capabilities.get("features", {})
+    lines: list[CapabilityLine] = []
+    for name, feature in features.items():
+        lines.append(CapabilityLine(name.replace("_", " "), feature["state"], feature["finding"]))
+    return tuple(lines)
+
+
+def build_instances_page(
+    store: Store, run: Run, page: int, clearer: Clearer, names: ShownNames
+) -> InstancesPage | None:
+    """Show one page of instances, every text of them cleared; None where the run has no such page."""
+    pages = count_instance_pages(store, run)
     if not 1 <= page <= pages:
         return None
-    before = clearer.withheld
-    instances = store.answers.read_instances(run.run_id, (page - 1) * INSTANCES_A_PAGE, INSTANCES_A_PAGE)
-    shown = names.run(run)
-    cases = clearer.clear(run.run_id, instances, read_seat_judgements(store, shown, instances))
-    views = tuple(CaseView(case, _status(case)) for case in cases)
-    return InstancesPage(run_head(shown), page, pages, views, clearer.withheld - before)
+    first = (page - 1) * INSTANCES_PER_PAGE
+    instances = store.answers.read_instances(run.run_id, first, INSTANCES_PER_PAGE)
+    shown_run = names.show_run(run)
+    judgements = read_seat_judgements(store, shown_run, instances)
+    withheld_before = clearer.withheld
+    cases = clearer.clear(run.run_id, instances, judgements)
+    return InstancesPage(
+        run=build_run_head(shown_run),
+        page=page,
+        pages=pages,
+        cases=tuple(CaseView(case, _describe_status(case)) for case in cases),
+        withheld=clearer.withheld - withheld_before,
+    )
 
 
-def page_count(store: Store, run: Run) -> int:
-    """How many pages a run's instances take; at least one."""
-    return max(1, -(-store.answers.count_instances(run.run_id) // INSTANCES_A_PAGE))
+def count_instance_pages(store: Store, run: Run) -> int:
+    """Return the number of pages that a run's instances take; at least one."""
+    instances = store.answers.count_instances(run.run_id)
+    return max(1, math.ceil(instances / INSTANCES_PER_PAGE))
 
 
-def _settings(run: Run) -> Iterator[tuple[str, str]]:
-    details, data = run.details, run.details.data
+def _list_settings(run: Run) -> Iterator[tuple[str, str]]:
+    """Yield label and value of each setting, in the order in which they are shown."""
+    details = run.details
+    data = details.data
     yield "Run", run.name
     yield "Deployment", run.deployment
     yield "Scoring", details.scoring
-    yield from _jury(details)
+    yield from _list_jury_settings(details)
     if details.origin is not None:
         yield "Imported", f"from a HELM run folder, SHA-256 {details.origin.digest[:16]}"
         yield "Instances", str(data.instances)
@@ -135,26 +163,29 @@ def _settings(run: Run) -> Iterator[tuple[str, str]]:
     yield "Changed by the run entry", ", ".join(details.overrides) or "nothing"
     if details.left_out:
         yield "Not measured, for want of an encoder", ", ".join(details.left_out)
-    sampled, available = details.sampled, data.instances
-    if sampled is None or sampled >= available:
-        yield "Instances", f"all {available} of the data"
+    sampled = details.sampled
+    if sampled is None or sampled >= data.instances:
+        yield "Instances", f"all {data.instances} of the data"
     else:
-        yield "Instances", f"{sampled} of {available} of the data, chosen with seed {details.sample_seed}"
+        yield "Instances", f"{sampled} of {data.instances} of the data, chosen with seed {details.sample_seed}"
     yield "Unit", details.unit + (", as the data names it" if details.unit_named else "")
     yield "Longest answer", f"{details.max_tokens} tokens"
     yield "Temperature", f"{details.temperature:g}"
     if details.stop:
         yield "Stop sequences", str(len(details.stop))
-    yield "Data", f"{data_words(data)}, SHA-256 {data.digest[:16]}"
+    yield "Data", f"{describe_data(data)}, SHA-256 {data.digest[:16]}"
     yield "Benchmark definition", f"SHA-256 {details.benchmark_digest[:16]}"
     yield "Agent", details.agent_version
     for workaround in details.workarounds:
         yield "Worked around", workaround
 
 
-def _jury(details: RunDetails) -> Iterator[tuple[str, str]]:
-    """Say who judged, and when an answer has a score; nothing where no jury was named."""
-    jury = next((metric.jury for metric in details.metrics if metric.judges), None)
+def _list_jury_settings(details: RunDetails) -> Iterator[tuple[str, str]]:
+    """Yield the judges, and the rule by which an answer has a score; nothing where no jury was named."""
+    judged_metrics = [metric for metric in details.metrics if metric.judges]
+    if not judged_metrics:
+        return
+    jury = judged_metrics[0].jury
     if jury is None:
         return
     yield "Jury", ", ".join(name_seats(jury.judges))
@@ -165,13 +196,13 @@ def _jury(details: RunDetails) -> Iterator[tuple[str, str]]:
     yield "Jury's rule", f"{rule}grades from {jury.scale.low:g} to {jury.scale.high:g}"
 
 
-def _status(case: ClearedCase) -> str:
+def _describe_status(case: ClearedCase) -> str:
+    """Return the reason why a case has no answer to read; "" where it has one."""
     if case.answer is not None:
         return ""
-    reasons = (score.reason for score in case.scores.values() if isinstance(score, Unscored))
-    failure = next((reason for reason in reasons if reason in RETRIED), None)
-    if failure is not None:
-        return f"No answer: {failure.replace('_', ' ')}."
+    for score in case.scores.values():
+        if isinstance(score, Unscored) and score.reason in RETRIED:
+            return f"No answer: {score.reason.replace('_', ' ')}."
     if case.prompt is None:
         return "The texts were purged; scores are kept."
     return "No answer is stored: not asked yet, or purged."

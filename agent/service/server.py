@@ -15,6 +15,9 @@ from agent.service.render import CONTENT_SECURITY_POLICY
 
 LOOPBACK = "127.0.0.1"
 
+_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"]
+"""All that HTTP has, so that the answer to each is ours: a page in plain words, with the headers below."""
+
 _HEADERS = {
     "Content-Security-Policy": f"{CONTENT_SECURITY_POLICY}; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -42,46 +45,73 @@ def build_app(pages: SitePages, port: int, secret: str | None = None) -> Starlet
     async def answer(request: Request) -> Response:
         path = request.url.path
         if request.headers.get("host") not in hosts:
-            return _problem(
-                421, "Wrong address", "This server answers only under its own address.",
-                f"Open http://{LOOPBACK}:{port}/ on this machine.",
-            )  # fmt: skip
+            return _answer_problem(
+                pages,
+                421,
+                title="Wrong address",
+                message="This server answers only under its own address.",
+                advice=f"Open http://{LOOPBACK}:{port}/ on this machine.",
+            )
         if request.method not in ("GET", "HEAD"):
-            return _problem(405, "Read-only", "These pages can only be read.", "Use the command line to change things.")
+            return _answer_problem(
+                pages,
+                405,
+                title="Read-only",
+                message="These pages can only be read.",
+                advice="Use the command line to change things.",
+            )
         if not path.startswith(prefix):
-            return _problem(
-                404, "No such page", "There is no page at this address.",
-                "Open the address that the command printed.",
-            )  # fmt: skip
+            return _answer_problem(
+                pages,
+                404,
+                title="No such page",
+                message="There is no page at this address.",
+                advice="Open the address that the command printed.",
+            )
         if path == prefix:
             return RedirectResponse(f"{prefix}index.html", 302, _HEADERS)
-        return show(path.removeprefix(prefix))
+        return _answer_page(pages, path.removeprefix(prefix))
 
-    def show(path: str) -> Response:
-        try:
-            page = pages.page(path)
-        except AgentError as error:
-            return _problem(500, "This page cannot be shown", str(error), error.advice, path)
-        except Exception as error:  # noqa: BLE001 - its message may quote a record
-            return _problem(
-                500, "This page cannot be shown",
-                f"An unexpected error occurred ({type(error).__name__}). No text was shown.",
-                "Run `intramural doctor`; if all is well there, report this fault of intramural.", path,
-            )  # fmt: skip
-        if page is None:
-            return _problem(
-                404, "No such page", "There is no page at this address: the run or suite may have another name.",
-                "Go back to the list of suites.", path,
-            )  # fmt: skip
-        return Response(page.content, headers=_HEADERS, media_type=page.media_type)
+    return Starlette(routes=[Route("/{path:path}", answer, methods=_METHODS)])
 
-    def _problem(status: int, title: str, message: str, advice: str, path: str = "") -> Response:
-        content = pages.problem(title, message, advice, path)
-        headers = _HEADERS | ({"Allow": "GET, HEAD"} if status == 405 else {})
-        return Response(content, status, headers, "text/html; charset=utf-8")
 
-    methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"]
-    return Starlette(routes=[Route("/{path:path}", answer, methods=methods)])
+def _answer_page(pages: SitePages, path: str) -> Response:
+    """Return the page at a path, or one that tells why it cannot be shown."""
+    try:
+        page = pages.draw_page(path)
+    except AgentError as error:
+        return _answer_problem(
+            pages, 500, title="This page cannot be shown", message=str(error), advice=error.advice, path=path
+        )
+    except Exception as error:  # noqa: BLE001 - its message may quote a record
+        return _answer_problem(
+            pages,
+            500,
+            title="This page cannot be shown",
+            message=f"An unexpected error occurred ({type(error).__name__}). No text was shown.",
+            advice="Run `intramural doctor`; if all is well there, report this fault of intramural.",
+            path=path,
+        )
+    if page is None:
+        return _answer_problem(
+            pages,
+            404,
+            title="No such page",
+            message="There is no page at this address: the run or suite may have another name.",
+            advice="Go back to the list of suites.",
+            path=path,
+        )
+    return Response(page.content, headers=_HEADERS, media_type=page.media_type)
+
+
+def _answer_problem(
+    pages: SitePages, status: int, *, title: str, message: str, advice: str, path: str = ""
+) -> Response:
+    """Return a page that tells the reader why nothing else is shown; `path` is empty if it is no page's."""
+    headers = dict(_HEADERS)
+    if status == 405:
+        headers["Allow"] = "GET, HEAD"  # HTTP demands it with this status
+    return Response(pages.draw_problem(title, message, advice, path), status, headers, "text/html; charset=utf-8")
 
 
 def bind(port: int) -> socket.socket:
@@ -104,15 +134,20 @@ def bind(port: int) -> socket.socket:
 
 
 def new_secret() -> str:
-    """Return a path segment that nobody guesses: 128 bits."""
+    """Return a path segment that cannot be guessed: 128 bits."""
     return secrets.token_hex(16)
 
 
 def serve(pages: SitePages, listener: socket.socket, secret: str | None = None) -> None:
-    """Serve until interrupted. Nothing is logged: addresses and paths are nobody's business."""
+    """Serve until interrupted. Nothing is logged: addresses and paths could name runs and readers."""
     port: int = listener.getsockname()[1]
     config = uvicorn.Config(
-        build_app(pages, port, secret), log_config=None, log_level="critical", access_log=False, server_header=False,
-        lifespan="off", timeout_graceful_shutdown=1,
-    )  # fmt: skip
+        build_app(pages, port, secret),
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        lifespan="off",
+        timeout_graceful_shutdown=1,
+    )
     uvicorn.Server(config).run(sockets=[listener])

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from agent.exchange.releases import JoinedRelease
 from agent.results.summarize import RunSummary
 from agent.service.boards import LeaderboardView, build_leaderboard
-from agent.service.heads import RunLine, moment_of, run_line
+from agent.service.heads import RunLine, build_run_line, convert_start
 from agent.store import Run
 from agent.store.releases import LocalRelease
 
@@ -84,7 +84,7 @@ def _build_suite_line(suite: str, runs: Sequence[Run]) -> SuiteLine:
         runs=len(runs),
         models=len({run.model for run in runs}),
         benchmarks=len({run.benchmark for run in runs}),
-        newest_run=max(moment_of(run) for run in runs),
+        newest_run=max(convert_start(run) for run in runs),
     )
 
 
@@ -96,7 +96,7 @@ def build_suite_page(suite: str, pooled: Sequence[RunSummary], runs: Sequence[Ru
         pooled: one summary for each benchmark and model.
         runs: one summary for each run.
     """
-    lines = sorted(map(run_line, runs), key=lambda line: line.run.began, reverse=True)
+    lines = sorted(map(build_run_line, runs), key=lambda line: line.run.began, reverse=True)
     return SuitePage(suite, build_leaderboard(pooled), tuple(lines))
 
 

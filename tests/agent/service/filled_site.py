@@ -130,3 +130,12 @@ class FilledSite:
 
 def filled_site(folder: Path, name: str = "St. Example Hospital") -> FilledSite:
     return FilledSite(create_site(folder / "site", name))
+
+
+def twin_metrics() -> list[dict[str, object]]:
+    """Return a metric as a run keeps it that scored it by both rules."""
+    shared = {"metric": "exact_match", "low": 0, "high": 1, "binary": True, "helm_name": "exact_match", "options": {}}
+    return [
+        {"name": "exact_match", "display_name": "Exact match", "scoring": "intramural", "whole_run": False, **shared},
+        {"name": "exact_match@helm", "display_name": "Exact match", "scoring": "helm", "whole_run": False, **shared},
+    ]

@@ -29,7 +29,7 @@ def filled(tmp_path: Path) -> FilledSite:
 
 
 def shown(pages: SitePages, path: str = SUITE) -> str:
-    page = pages.page(path)
+    page = pages.draw_page(path)
     assert page is not None
     return re.sub(r"\s+", " ", page.content.decode())
 
@@ -63,7 +63,7 @@ def test_a_run_page_shows_its_jury_too(filled: FilledSite, open_pages: OpenPages
 
 def test_drawings_on_the_page_are_the_figures_of_its_json(filled: FilledSite, open_pages: OpenPages):
     pages = open_pages(filled.site)
-    page = pages.page("suites/november/index.json")
+    page = pages.draw_page("suites/november/index.json")
     assert page is not None
     chart = json.loads(page.content)["leaderboard"]["chart"]
     drawn = shown(pages).partition("<h2>Drawn</h2>")[2]

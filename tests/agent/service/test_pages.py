@@ -21,13 +21,13 @@ from agent.exchange.releases import make_release
 from agent.io.progress import Progress
 from agent.redaction import Redactor
 from agent.redaction.gateway.cases import Redacting
-from agent.results.summarize import Note, compare_summaries, summarise_suite
 from agent.service.files import write_pages
 from agent.service.pages import SitePages, suite_slug
 from agent.vocabulary import Reason, Reference
 from tests.agent.exchange.conftest import DATA
 from tests.agent.service.conftest import OpenPages
-from tests.agent.service.filled_site import MODEL, FilledSite, case, failed, graded, unscored
+from tests.agent.service.filled_site import FilledSite, case, failed, graded, unscored
+from tests.agent.service.pages_read import SUITE, draw_html, find_row
 
 CANARIES = ("Holloway", "00451234", "03/14/2022", "617-555-0143", "holloway@ward7.example", "Willow Creek")
 LEAKY = (
@@ -41,7 +41,6 @@ SCRIPTS = (
     "{{ 7*7 }} {% raw %} javascript:alert(1)",
     "'\"><a href=javascript:alert(1)>x</a>",
 )
-SUITE = "suites/november/index.html"
 
 
 class Markup(HTMLParser):
@@ -60,18 +59,6 @@ class Markup(HTMLParser):
         self.targets += [value or "" for name, value in attrs if name in ("href", "src")]
 
 
-def html(pages: SitePages, path: str) -> str:
-    page = pages.page(path)
-    assert page is not None
-    return page.content.decode()
-
-
-def row(page: str, model: str) -> str:
-    """The first row of a table that names the model, with the white space of its source folded."""
-    start = page.index("<tr", page.rindex("</tr>", 0, page.index(model)))
-    return re.sub(r"\s+", " ", page[start : page.index("</tr>", start)])
-
-
 def leak(filled: FilledSite, text: str, **details: str) -> str:
     """Add a run with the text in every place of a case that holds text; return its id."""
     leaky = case(
@@ -87,7 +74,7 @@ def leak(filled: FilledSite, text: str, **details: str) -> str:
 
 def test_planted_identifiers_are_on_no_page_and_in_no_twin(filled: FilledSite, open_pages: OpenPages):
     leak(filled, LEAKY)
-    shown = b"".join(path.encode() + page.content for path, page in open_pages(filled.site).everything())
+    shown = b"".join(path.encode() + page.content for path, page in open_pages(filled.site).draw_all())
     assert b"[MRN-1]" in shown
     assert [canary for canary in CANARIES if canary.encode() in shown] == []
 
@@ -108,7 +95,7 @@ def test_planted_identifiers_are_in_no_exported_file_or_file_name(
 def test_script_in_any_text_of_a_case_is_inert(filled: FilledSite, open_pages: OpenPages, script: str):
     run_id = leak(filled, script)
     for reveal in (False, True):
-        page = html(open_pages(filled.site, reveal=reveal), f"runs/{run_id}/instances-1.html")
+        page = draw_html(open_pages(filled.site, reveal=reveal), f"runs/{run_id}/instances-1.html")
         markup = Markup(page)
         assert not markup.elements & {"script", "img", "iframe", "object", "form", "style"}
         assert not [name for name in markup.attributes if name.startswith("on") or name == "style"]
@@ -126,7 +113,7 @@ def test_script_in_names_and_settings_is_inert(filled: FilledSite, open_pages: O
         unit=SCRIPTS[4],
         capabilities=found,  # type: ignore[arg-type]
     )
-    for path, page in open_pages(filled.site).everything():
+    for path, page in open_pages(filled.site).draw_all():
         if path.endswith(".html"):
             markup = Markup(page.content.decode())
             assert not markup.elements & {"script", "img"}
@@ -134,7 +121,7 @@ def test_script_in_names_and_settings_is_inert(filled: FilledSite, open_pages: O
 
 
 def test_every_link_leads_to_a_page_of_the_same_folder(pages: SitePages):
-    known = dict(pages.everything())
+    known = dict(pages.draw_all())
     for path, page in known.items():
         if path.endswith(".html"):
             for target in Markup(page.content.decode()).targets:
@@ -143,93 +130,11 @@ def test_every_link_leads_to_a_page_of_the_same_folder(pages: SitePages):
 
 
 def test_no_page_asks_another_host_or_runs_anything(pages: SitePages):
-    for _, page in pages.everything():
+    for _, page in pages.draw_all():
         content = page.content.decode()
         assert not re.search(r"(?:src|href|url\()\s*=?\s*[\"']?(?:[a-z]+:)?//", content)
         assert "<script" not in content
         assert "style=" not in content
-
-
-def test_the_leaderboard_shows_means_with_intervals_counts_and_labelled_baselines(
-    filled: FilledSite, open_pages: OpenPages
-):
-    filled.add([*graded(30, 40), unscored(40), unscored(41), failed(42)], entry="pubmed_qa:model=a/model")
-    filled.add(graded(10, 43), entry="pubmed_qa:model=baseline/first-choice", language_model=False)
-    with filled.site.store() as store:
-        model, _ = summarise_suite(store, "november")
-    page = html(open_pages(filled.site), SUITE)
-    mean = model.main.mean
-    assert f">{mean.value:.3f}<" in row(page, "a/model")
-    assert f"{mean.low:.3f} to {mean.high:.3f}" in row(page, "a/model")
-    assert 'data-heading="Scored">40<' in row(page, "a/model")
-    assert 'data-heading="Units">40<' in row(page, "a/model")
-    assert 'data-heading="Unscored">1 timeout, 2 unparsed' in row(page, "a/model")
-    assert page.index("a/model") < page.index("baseline/first-choice")
-    assert "baseline, not a language model" in row(page, "baseline/first-choice")
-    assert "not a language model" not in row(page, "a/model")
-
-
-def test_the_leaderboard_notes_what_a_reader_of_a_number_should_know(filled: FilledSite, open_pages: OpenPages):
-    filled.add([*graded(3, 20), *map(unscored, range(20, 25))], entry="pubmed_qa:model=a/few", scoring="helm")
-    filled.add(graded(30, 60), entry="pubmed_qa:model=a/many", ended=False)
-    page = open_pages(filled.site).page("suites/november/index.json")
-    assert page is not None
-    rows = json.loads(page.content)["leaderboard"]["boards"][0]["rows"]
-    assert {line["run"]["model"]: line["main"]["notes"] for line in rows} == {
-        "a/few": [Note.FEW_UNITS, Note.MANY_UNSCORED, Note.SAMPLE, Note.HELM],
-        "a/many": [Note.SAMPLE, Note.NOT_ENDED],
-    }
-    shown = html(open_pages(filled.site), SUITE)
-    for note in (Note.FEW_UNITS, Note.MANY_UNSCORED, Note.SAMPLE, Note.HELM, Note.NOT_ENDED):
-        letter = re.search(rf"<dt>(\w)</dt><dd>{note.replace(chr(39), '&#39;')}</dd>", shown)
-        assert letter is not None, note
-        few = f">{letter[1]}</abbr>" in row(shown, "a/few")
-        assert few is (note is not Note.NOT_ENDED)
-
-
-def test_runs_of_one_model_are_told_apart(filled: FilledSite, open_pages: OpenPages):
-    filled.add(graded(9, 10))
-    filled.add(graded(8, 10), entry="pubmed_qa:model=qwen/qwen2.5-7b-instruct,temperature=0.5")
-    filled.add(graded(7, 10), server="http://127.0.0.1:10/v1")
-    filled.add(graded(6, 10), entry="pubmed_qa:model=a/other")
-    page = open_pages(filled.site).page("suites/november/index.json")
-    assert page is not None
-    apart = [line["apart"] for line in json.loads(page.content)["leaderboard"]["boards"][0]["rows"]]
-    with filled.site.store() as store:
-        deployments = {run.model: run.deployment for run in store.runs.select() if run.name.endswith("0.5")}
-    first = f"deployment {deployments['qwen/qwen2.5-7b-instruct']}"
-    assert apart[0] == [first, "plain"]
-    assert apart[1] == [first, "temperature=0.5"]
-    assert apart[2][0].startswith("deployment server-")
-    assert apart[2][0] != first
-    assert apart[3] == []
-    assert first in html(open_pages(filled.site), SUITE)
-
-
-def test_the_suite_page_has_the_mean_win_rates_of_the_command_line(filled: FilledSite, open_pages: OpenPages):
-    filled.add(graded(9, 10), entry="pubmed_qa:model=a/good")
-    filled.add(graded(5, 10), entry="pubmed_qa:model=a/fair")
-    filled.add(graded(5, 10), entry="med_qa:model=a/good")
-    filled.add(graded(7, 10), entry="med_qa:model=a/fair")
-    filled.add(graded(1, 10), entry="med_qa:model=baseline/random", language_model=False)
-    with filled.site.store() as store:
-        rates = compare_summaries(summarise_suite(store, "november")).rates
-    page = html(open_pages(filled.site), SUITE)
-    table = page[page.index("Mean win rates") :]
-    for model, rate in rates.items():
-        assert f">{rate:.3f}<" in row(table, model)
-    assert "not a language model" in row(table, "baseline/random")
-    assert table.index("a/good") < table.index("baseline/random")
-
-
-def test_a_run_without_a_mean_comes_last_and_says_none_not_zero(filled: FilledSite, open_pages: OpenPages):
-    filled.add([failed(number, Reason.SERVER_ERROR) for number in range(3)], entry="pubmed_qa:model=a/dead")
-    filled.add(graded(0, 3), entry="pubmed_qa:model=b/poor")
-    page = html(open_pages(filled.site), SUITE)
-    assert page.index("b/poor") < page.index("a/dead")
-    assert 'data-heading="Mean">none<' in row(page, "a/dead")
-    assert "3 server error" in row(page, "a/dead")
-    assert ">0.000<" in row(page, "b/poor")
 
 
 def test_a_run_page_shows_what_was_changed_and_chosen(filled: FilledSite, open_pages: OpenPages):
@@ -237,12 +142,12 @@ def test_a_run_page_shows_what_was_changed_and_chosen(filled: FilledSite, open_p
     changed = filled.add([*graded(2, 4), unscored(4), unscored(5, Reason.CONTEXT_LENGTH)], entry=entry, limit=12)
     plain = filled.add(graded(2, 4), entry="pubmed_qa:model=a/c")
     pages = open_pages(filled.site)
-    page = html(pages, f"runs/{changed}/index.html")
+    page = draw_html(pages, f"runs/{changed}/index.html")
     assert "temperature, instructions" in page
     assert "12 of 100 of the data, chosen with seed 7" in page
     assert "1 context length, 1 unparsed" in page
     assert "asked for and not sent" in page
-    page = html(pages, f"runs/{plain}/index.html")
+    page = draw_html(pages, f"runs/{plain}/index.html")
     assert "Changed by the run entry</th><td>nothing<" in page
     assert "all 100 of the data" in page
 
@@ -250,20 +155,20 @@ def test_a_run_page_shows_what_was_changed_and_chosen(filled: FilledSite, open_p
 def test_pages_of_instances_are_complete_and_end(pages: SitePages, run_id: str):
     seen = []
     for number in (1, 2, 3):
-        page = pages.page(f"runs/{run_id}/instances-{number}.json")
+        page = pages.draw_page(f"runs/{run_id}/instances-{number}.json")
         assert page is not None
         seen += [shown["case"]["position"] for shown in json.loads(page.content)["cases"]]
     assert seen == list(range(45))
-    assert pages.page(f"runs/{run_id}/instances-4.html") is None
+    assert pages.draw_page(f"runs/{run_id}/instances-4.html") is None
 
 
 def test_failures_and_purged_texts_are_told_in_words(filled: FilledSite, open_pages: OpenPages):
     run_id = filled.add([case(0), failed(1), unscored(2)])
     pages = open_pages(filled.site)
-    assert "No answer: timeout." in html(pages, f"runs/{run_id}/instances-1.html")
+    assert "No answer: timeout." in draw_html(pages, f"runs/{run_id}/instances-1.html")
     with filled.site.store() as store:
         assert store.purge(0) == 5
-    page = html(pages, f"runs/{run_id}/instances-1.html")
+    page = draw_html(pages, f"runs/{run_id}/instances-1.html")
     assert page.count("The texts were purged; scores are kept.") == 2
     assert "unscored: unparsed" in page
     assert "aspirin" not in page
@@ -278,7 +183,7 @@ def test_failures_and_purged_texts_are_told_in_words(filled: FilledSite, open_pa
     ],
 )  # fmt: skip
 def test_there_is_no_page_at_other_paths(pages: SitePages, run_id: str, path: str):
-    assert pages.page(path.replace("RUN", run_id)) is None
+    assert pages.draw_page(path.replace("RUN", run_id)) is None
 
 
 def test_suite_names_of_any_kind_have_paths_of_their_own():
@@ -296,7 +201,7 @@ def test_text_that_skipped_redaction_stops_the_page(
             return [list(record) for record in records]
 
     with pytest.raises(TypeError, match="without redaction"):
-        open_pages(november.site, Forgetful(redactor)).page(f"runs/{run_id}/instances-1.html")
+        open_pages(november.site, Forgetful(redactor)).draw_page(f"runs/{run_id}/instances-1.html")
 
 
 def test_revealing_shows_text_and_ids_after_an_entry_in_the_audit_log_of_the_store(
@@ -304,17 +209,17 @@ def test_revealing_shows_text_and_ids_after_an_entry_in_the_audit_log_of_the_sto
 ):
     run_id = leak(filled, LEAKY)
     pages = open_pages(filled.site, reveal=True)
-    pages.page(f"runs/{run_id}/index.html")
-    pages.page("suites/november/index.html")
+    pages.draw_page(f"runs/{run_id}/index.html")
+    pages.draw_page("suites/november/index.html")
     assert filled.audited() == []
-    page = html(pages, f"runs/{run_id}/instances-1.html")
+    page = draw_html(pages, f"runs/{run_id}/instances-1.html")
     assert filled.audited() == [f"view run={run_id} instances=0-0"]
     assert f"{LEAKY}-0</span>" in page  # the dataset's own id
     assert "Original text." in page
 
 
 def test_a_redacted_page_has_no_id_and_leaves_no_entry(pages: SitePages, november: FilledSite, run_id: str):
-    page = html(pages, f"runs/{run_id}/instances-1.html")
+    page = draw_html(pages, f"runs/{run_id}/instances-1.html")
     assert "patient-" not in page
     assert "unit-" not in page
     assert november.audited() == []
@@ -326,7 +231,7 @@ def test_nothing_is_revealed_when_the_audit_log_cannot_be_written(filled: Filled
     with sqlite3.connect(filled.site.directory / "store" / "site.sqlite3") as other:
         other.execute("DROP TABLE audit_events")
     with pytest.raises(StoreError):
-        pages.page(f"runs/{run_id}/instances-1.html")
+        pages.draw_page(f"runs/{run_id}/instances-1.html")
 
 
 def test_an_export_never_mixes_with_other_files(pages: SitePages, tmp_path: Path):
@@ -340,19 +245,19 @@ def test_a_withheld_text_is_counted_on_its_page(filled: FilledSite, open_pages: 
     run_id = leak(filled, "caf\ufffd")
     pages = open_pages(filled.site)
     for _ in range(2):  # the count is the page's own, not that of all pages so far
-        page = html(pages, f"runs/{run_id}/instances-1.html")
+        page = draw_html(pages, f"runs/{run_id}/instances-1.html")
         assert "4 texts on this page are withheld" in page
     assert "[WITHHELD: undecodable]" in page
 
 
 def test_tags_are_marked_and_only_tags(filled: FilledSite, open_pages: OpenPages):
     run_id = leak(filled, "Mr. Holloway <i>")
-    page = html(open_pages(filled.site), f"runs/{run_id}/instances-1.html")
+    page = draw_html(open_pages(filled.site), f"runs/{run_id}/instances-1.html")
     assert '<span class="tag">[NAME-1]</span> &lt;i&gt;' in page
 
 
 def test_the_twin_holds_what_the_page_shows(pages: SitePages):
-    twin = pages.page("suites/november/index.json")
+    twin = pages.draw_page("suites/november/index.json")
     assert twin is not None
     first = json.loads(twin.content)["leaderboard"]["boards"][0]["rows"][0]["main"]
     assert first["metric"]["metric"] == "exact_match"
@@ -363,19 +268,10 @@ def test_the_twin_holds_what_the_page_shows(pages: SitePages):
 
 
 def test_the_export_and_the_server_draw_the_same(pages: SitePages):
-    drawn = dict(pages.everything())
-    assert len(drawn) == 1 + 2 * pages.count()
+    drawn = dict(pages.draw_all())
+    assert len(drawn) == 1 + 2 * pages.count_pages()
     for path, page in drawn.items():
-        assert pages.page(path) == page
-
-
-def twin_metrics() -> list[dict[str, object]]:
-    """What a run keeps of a metric that it scored by both rules."""
-    shared = {"metric": "exact_match", "low": 0, "high": 1, "binary": True, "helm_name": "exact_match", "options": {}}
-    return [
-        {"name": "exact_match", "display_name": "Exact match", "scoring": "intramural", "whole_run": False, **shared},
-        {"name": "exact_match@helm", "display_name": "Exact match", "scoring": "helm", "whole_run": False, **shared},
-    ]
+        assert pages.draw_page(path) == page
 
 
 def test_a_release_page_joins_suites_and_marks_what_was_imported(filled: FilledSite, open_pages: OpenPages):
@@ -385,18 +281,18 @@ def test_a_release_page_joins_suites_and_marks_what_was_imported(filled: FilledS
     make_release(filled.site, ["november", "december", "medhelm"], "winter.1")
     pages = open_pages(filled.site)
     path = f"releases/{suite_slug('winter.1')}/index.html"
-    page = html(pages, path)
-    assert f'href="{path}"' in html(pages, "index.html")
-    assert "0.750" in row(page, "qwen/qwen2.5-7b-instruct")
-    assert "0.250" not in row(page, "qwen/qwen2.5-7b-instruct")
-    imported = row(page, "baseline/first-choice")
+    page = draw_html(pages, path)
+    assert f'href="{path}"' in draw_html(pages, "index.html")
+    assert "0.750" in find_row(page, "qwen/qwen2.5-7b-instruct")
+    assert "0.250" not in find_row(page, "qwen/qwen2.5-7b-instruct")
+    imported = find_row(page, "baseline/first-choice")
     assert ">imported</span>" in imported
     assert "href=" not in imported
     assert "not said" in imported
     assert "rows were made elsewhere with HELM" in re.sub(r"\s+", " ", page)
     assert "the one of december" in page
     assert "Mean win rates" in page
-    twin = pages.page(path.replace(".html", ".json"))
+    twin = pages.draw_page(path.replace(".html", ".json"))
     assert twin is not None
     shown = json.loads(twin.content)
     assert shown["suites"] == ["november", "december"]
@@ -408,8 +304,8 @@ def test_every_link_of_a_release_leads_to_a_page(filled: FilledSite, open_pages:
     import_leaderboard(filled.site, DATA / "helm_release", "medhelm")
     make_release(filled.site, ["november", "medhelm"], "winter")
     pages = open_pages(filled.site)
-    everything = dict(pages.everything())
-    assert pages.count() == sum(path.endswith(".html") for path in everything)
+    everything = dict(pages.draw_all())
+    assert pages.count_pages() == sum(path.endswith(".html") for path in everything)
     for target in Markup(everything["releases/winter/index.html"].content.decode()).targets:
         if not target.startswith("#"):
             assert posixpath.normpath(posixpath.join("releases/winter", target)) in everything
@@ -421,95 +317,36 @@ def test_an_imported_run_says_so_on_each_of_its_pages(filled: FilledSite, open_p
     with filled.site.store() as store:
         run_id = store.runs.select("real")[0].run_id
     for path in (f"runs/{run_id}/index.html", f"runs/{run_id}/instances-1.html"):
-        assert "Imported from HELM." in html(pages, path)
-    assert ">imported</span>" in html(pages, "suites/real/index.html")
-    assert "What it took" not in html(pages, f"runs/{run_id}/index.html")
+        assert "Imported from HELM." in draw_html(pages, path)
+    assert ">imported</span>" in draw_html(pages, "suites/real/index.html")
+    assert "What it took" not in draw_html(pages, f"runs/{run_id}/index.html")
 
 
 def test_a_run_page_says_what_the_run_took_and_cost(filled: FilledSite, redacting: Redacting):
     run_id = filled.add([case(0), case(1)])
     with filled.site.store() as store:
         deployment = store.runs.select()[0].deployment
-        page = html(SitePages("s", store, redacting), f"runs/{run_id}/index.html")
+        page = draw_html(SitePages("s", store, redacting), f"runs/{run_id}/index.html")
         assert "2 answers, 2 requests (0 retries), 20 tokens in, 4 tokens out" in page
         assert "cost" not in page
         priced = SitePages("s", store, redacting, prices={deployment: Prices("EUR", 1_000_000.0, 0.0)})
-        assert "cost: 20.00 EUR by tokens" in html(priced, f"runs/{run_id}/index.html")
-
-
-def test_helms_figures_stand_beside_ours(filled: FilledSite, open_pages: OpenPages):
-    run_id = filled.add(graded(3, 4), scoring="both", metrics=twin_metrics())
-    with filled.site.store() as store:
-        store.answers.settle(run_id, [], [(0, "exact_match@helm", 0.0)])
-    pages = open_pages(filled.site)
-    for path in (SUITE, f"runs/{run_id}/index.html"):
-        page = html(pages, path)
-        assert page.count("By HELM’s rules</th>") == 1
-        assert "0.750" in page
-        assert "0.500" in page
-    assert "exact_match@helm <strong>0.000</strong>" in html(pages, f"runs/{run_id}/instances-1.html")
+        assert "cost: 20.00 EUR by tokens" in draw_html(priced, f"runs/{run_id}/index.html")
 
 
 def test_invented_data_is_labelled_on_every_page_of_its_run(filled: FilledSite, open_pages: OpenPages):
     data = {"known": "invented", "own": False, "named": False, "digest": "ab" * 32, "instances": 1, "problems": []}
     run_id = filled.add([case(0)], data=data)
     pages = open_pages(filled.site)
-    assert ">invented data</span>" in row(html(pages, SUITE), "qwen/qwen2.5-7b-instruct")
+    assert ">invented data</span>" in find_row(draw_html(pages, SUITE), "qwen/qwen2.5-7b-instruct")
     for path in (f"runs/{run_id}/index.html", f"runs/{run_id}/instances-1.html"):
-        assert "Invented data." in html(pages, path)
-
-
-def test_runs_of_parts_of_one_benchmark_are_one_row_that_leads_to_each(filled: FilledSite, open_pages: OpenPages):
-    entry = "med_dialog:subset={},model=a/b"
-    one = filled.add(graded(1, 4), entry=entry.format("healthcaremagic"))
-    cases = [case(number, score=1.0) for number in range(10, 14)]
-    two = filled.add(cases, entry=entry.format("icliniq"))
-    page = html(open_pages(filled.site), SUITE)
-    shown = row(page, "a/b")
-    assert "<summary>2 runs</summary>" in shown
-    assert re.search(r"data-heading=\"Mean\">0\.62\b", shown)  # 5 of 8
-    for run_id, subset in ((one, "healthcaremagic"), (two, "icliniq")):
-        assert f'<a href="../../runs/{run_id}/index.html">subset={subset}</a>' in shown
-
-
-def test_own_benchmarks_have_a_heading_after_medhelms_and_say_whose_data_it_is(
-    filled: FilledSite, open_pages: OpenPages
-):
-    own = filled.site.directory / "benchmarks" / "airways"
-    own.mkdir(parents=True)
-    (own / "benchmark.yaml").write_text(
-        "name: airways\ndescription: invented\ndataset_file: dataset.csv\nprompt_file: prompt.txt\nmax_tokens: 8\n"
-        "metrics:\n  - name: exact_match\n",
-        "utf-8",
-    )
-    (own / "prompt.txt").write_text("Airways? {note}\n", "utf-8")
-    (own / "dataset.csv").write_text("note,correct_answer\nA cough.,yes\n", "utf-8")
-    filled.add([case(0)], entry=f"airways:model={MODEL}")
-    filled.add([case(0)])
-    page = open_pages(filled.site).page("suites/november/index.html")
-    assert page is not None
-    text = page.content.decode()
-    assert re.findall(r"<h2>(.*?)</h2>", text)[:2] == ["Medical Research Assistance", "Own benchmarks"]
-    assert "your own data" in text
-    assert ">unknown<" not in text
-
-
-def test_the_floor_stands_beside_the_mean(filled: FilledSite, open_pages: OpenPages):
-    run_id = filled.add([case(0), case(1), case(2), unscored(3)])
-    pages = open_pages(filled.site)
-    for path in ("suites/november/index", f"runs/{run_id}/index"):
-        html, twin = pages.page(f"{path}.html"), pages.page(f"{path}.json")
-        assert html is not None
-        assert twin is not None
-        assert 'data-heading="Floor">0.750<' in html.content.decode()
-        assert b'"floor": 0.75' in twin.content
+        assert "Invented data." in draw_html(pages, path)
 
 
 def test_a_run_shows_its_main_metric_by_subgroup(filled: FilledSite, open_pages: OpenPages):
     cases = [case(n, score=float(n < 2)) for n in range(4)]
     of = [replace(c, instance=replace(c.instance, subgroups={"sex": "<f>" if n else "m"})) for n, c in enumerate(cases)]
     run_id = filled.add(of)
-    page = open_pages(filled.site).page(f"runs/{run_id}/index.html")
+    page = open_pages(filled.site).draw_page(f"runs/{run_id}/index.html")
     assert page is not None
     text = page.content.decode()
     assert "<h2>Subgroups</h2>" in text
