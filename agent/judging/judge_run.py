@@ -13,13 +13,14 @@ from dataclasses import dataclass, field, replace
 
 from agent.inference.capabilities import Capabilities
 from agent.inference.client import ask_all
+from agent.inference.endpoint import ServerKey, identify_server
 from agent.inference.limits import HttpLimits
 from agent.inference.window import window_of
 from agent.inference.wire import request_identity
 from agent.io.progress import Progress
 from agent.judging.judgement_writer import JudgementWriter
 from agent.judging.jury_selection import SeatedJudge
-from agent.judging.probe_judges import JudgeCapabilities, identify_server
+from agent.judging.probe_judges import JudgeCapabilities
 from agent.jury.fence import extend_marker
 from agent.jury.prompts import Matter, build_matter, build_response_format, write_judge_messages, write_repair_messages
 from agent.jury.rubric import Rubric, read_rubric
@@ -59,7 +60,7 @@ NOTHING_JUDGED = JudgingOutcome()
 
 
 def limit_verdict_tokens(window: int | None) -> int:
-    """Return how many tokens a verdict may have: never more than half of its judge's window, the rest is to read."""
+    """Return the most tokens of a verdict: at most half of its judge's window, the other half is the prompt's."""
     return MAX_TOKENS if window is None else max(1, min(MAX_TOKENS, window // 2))
 
 
@@ -73,20 +74,20 @@ def find_open_positions(store: Store, run_id: str, rules: Rules) -> list[int]:
 
 
 def select_jury_measures(rules: Rules) -> list[Measure]:
-    """Return the measures that rest on what the seats of the jury give."""
+    """Return the measures whose scores come from the jury's seats."""
     return [measure for measure in rules.measures if measure.of_jury]
 
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """How runs are asked and judged.
+    """The limits, servers and tools with which runs are asked and judged.
 
     Attributes:
-        limits: of talking to a server.
-        progress: says how far it is.
-        judges: what each judge's server honours; one that is not among them is not asked now, and its seat stays.
-        redactor: clears what judges outside are sent; None where there is none.
-        means: what metrics that are measured later may use.
+        limits: of requests to a server.
+        progress: shown to a person.
+        judges: capabilities of each judge's server; a judge without an entry is not asked now, and its seat stays open.
+        redactor: clears the texts for judges outside; None where all judges are inside.
+        means: for metrics that are measured later.
     """
 
     limits: HttpLimits
@@ -108,9 +109,9 @@ def open_redactor_for(site: Site, juries: Sequence[Sequence[SeatedJudge]]) -> Re
 
 
 def judge_run(
-    store: Store, run_id: str, rules: Rules, jury: Sequence[SeatedJudge], model: str, ways: RunContext
+    store: Store, run_id: str, rules: Rules, jury: Sequence[SeatedJudge], model: str, context: RunContext
 ) -> JudgingOutcome:
-    """Ask the jury what it has not judged yet, and write scores. The caller holds the run's lock.
+    """Ask the jury about the answers that it has not judged yet, and write scores. The caller holds the run's lock.
 
     Args:
         store: the site's.
@@ -118,23 +119,28 @@ def judge_run(
         rules: how they are scored; its jury is `jury`.
         jury: the seats, in order.
         model: whose answers they are, for the progress.
-        ways: how judges are asked.
+        context: limits, servers and tools of the judging.
     """
     positions = find_open_positions(store, run_id, rules)
     if not positions:
         return NOTHING_JUDGED
     began = time.monotonic()
-    ways.progress.begin(f"jury: {model}", len(positions))
-    keeper = JudgementWriter(store, run_id, ways.progress)
-    judging = _RunJudging(store, run_id, rules, jury, ways.judges, ways.redactor, keeper)
-    _record_outside_judges(store, run_id, jury, len(positions), ways.redactor)
+    context.progress.begin(f"jury: {model}", len(positions))
+    writer = JudgementWriter(store, run_id, context.progress)
+    judging = _RunJudging(store, run_id, rules, jury, context.judges, context.redactor, writer)
+    _record_outside_judges(store, run_id, jury, len(positions), context.redactor)
     try:
-        asyncio.run(judging.ask(positions, ways.limits))
+        asyncio.run(judging.ask(positions, context.limits))
     finally:
-        keeper.write()
+        writer.write()
     _score_by_helm(store, run_id, rules, positions)
-    ways.progress.end()
-    return JudgingOutcome(judging.asked, keeper.done, keeper.open, time.monotonic() - began)
+    context.progress.end()
+    return JudgingOutcome(
+        asked=judging.asked,
+        answers=writer.done,
+        open=writer.open,
+        seconds=time.monotonic() - began,
+    )
 
 
 def _record_outside_judges(
@@ -152,19 +158,19 @@ def _record_outside_judges(
 
 @dataclass(slots=True, eq=False)
 class _Question:
-    """One request to a judge, with all the seats that wait for what it brings."""
+    """One request to a judge, with all the seats that wait for its reply."""
 
     key: bytes
-    asked: ChatRequest
-    texts: tuple[str, ...]  # of the case, as this judge is shown them
+    request: ChatRequest
+    texts: tuple[str, ...]  # question, reference and answer, as this judge is shown them
     judgement: Judgement
     waiting: list[tuple[int, int]]  # (position, seat)
-    given: Seat | None = None  # what the replies so far give, whichever seat it is
+    filled: Seat | None = None  # the outcome of the replies so far, with the seat's number still to be set
 
 
 @dataclass(slots=True, eq=False)
 class _Server:
-    """One judge as the stage asks it: its seats, and what is left to be asked."""
+    """One judge's server: its seats, and its remaining questions."""
 
     judge: SeatedJudge
     capabilities: Capabilities
@@ -182,7 +188,7 @@ class _Server:
         for question in self.firsts:
             if self.repairs:  # it is one itself: its first reply was there already
                 return self.repairs.popleft()
-            return question, question.asked
+            return question, question.request
         if self.repairs:
             return self.repairs.popleft()
         raise StopIteration
@@ -193,7 +199,7 @@ class _RunJudging:
 
     Attributes:
         asked: requests sent.
-        keeper: writes what comes.
+        writer: of judgements, seats and scores.
     """
 
     def __init__(
@@ -204,10 +210,10 @@ class _RunJudging:
         jury: Sequence[SeatedJudge],
         capabilities: JudgeCapabilities,
         redactor: Redactor | None,
-        keeper: JudgementWriter,
+        writer: JudgementWriter,
     ) -> None:
         self.asked = 0
-        self.keeper = keeper
+        self.writer = writer
         self._store = store
         self._run_id = run_id
         self._rules = rules
@@ -220,9 +226,9 @@ class _RunJudging:
         self._rubric: Rubric = read_rubric(self._use)
         self._seats_asked_now: list[int] = []
         for number, judge in enumerate(jury):
-            if identify_server(judge) in capabilities:
+            if identify_server(judge.deployment) in capabilities:
                 self._seats_asked_now.append(number)
-        self._given: dict[int, dict[int, Seat]] = {}
+        self._seats: dict[int, dict[int, Seat]] = {}  # by position and number, until the answer is done
         self._open: dict[bytes, _Question] = {}
 
     async def ask(self, positions: Sequence[int], limits: HttpLimits) -> None:
@@ -234,10 +240,13 @@ class _RunJudging:
                 is_asked_again = is_open(seat) and seat.seat in self._seats_asked_now
                 if not is_asked_again:
                     seats[seat.seat] = seat
-            self._given[position] = seats
+            self._seats[position] = seats
             self._finish_if_asked(position)
-        judges = {identify_server(self._jury[number]): self._jury[number] for number in self._seats_asked_now}
-        servers = [self._build_server(judge, positions) for judge in judges.values()]
+        judges: dict[ServerKey, SeatedJudge] = {}  # seats of one deployment share its replies
+        for number in self._seats_asked_now:
+            judge = self._jury[number]
+            judges[identify_server(judge.deployment)] = judge
+        servers = [self._build_server(key, judge, positions) for key, judge in judges.items()]
         max_in_flight: dict[str, int] = {}  # by address: judges of one server share its slots
         for server in servers:
             address = server.judge.deployment.base_url
@@ -269,24 +278,26 @@ class _RunJudging:
             slots=slots,
         )
 
-    def _build_server(self, judge: SeatedJudge, positions: Sequence[int]) -> _Server:
-        seats = [number for number, seat in enumerate(self._jury) if identify_server(seat) == identify_server(judge)]
-        server = _Server(judge, self._capabilities[identify_server(judge)], seats, iter(()))
+    def _build_server(self, key: ServerKey, judge: SeatedJudge, positions: Sequence[int]) -> _Server:
+        seats = [number for number, seat in enumerate(self._jury) if identify_server(seat.deployment) == key]
+        server = _Server(judge, self._capabilities[key], seats, iter(()))
         server.firsts = self._prepare_questions(server, positions)
         return server
 
     # asking
 
     def _prepare_questions(self, server: _Server, positions: Sequence[int]) -> Iterator[_Question]:
-        """Yield what this judge has to be asked; texts come from the store page by page."""
+        """Yield the questions to this judge; texts come from the store page by page."""
         for stored in self._store.answers.read_each_instance(self._run_id, positions):
-            given = self._given.get(stored.position)
-            seats = [] if given is None else [seat for seat in server.seats if seat not in given]
+            filled_seats = self._seats.get(stored.position)
+            if filled_seats is None:
+                continue
+            seats = [seat for seat in server.seats if seat not in filled_seats]
             if not seats:
                 continue
             matter = self._build_matter(stored)
             if matter is None:
-                self._given.pop(stored.position, None)
+                self._seats.pop(stored.position, None)
                 continue
             shown = self._redact(stored, matter) if server.judge.outside else matter
             if shown is None:
@@ -299,7 +310,7 @@ class _RunJudging:
                 yield question
 
     def _build_matter(self, stored: StoredInstance) -> Matter | None:
-        """Return what is judged; None where the answer is gone, or nothing of it can be judged."""
+        """Return the texts to judge; None where the answer was purged, or no part of it can be judged."""
         if stored.instance is None or stored.response is None:
             return None
         answer = read_judged_answer(self._rules, stored.response)
@@ -308,37 +319,39 @@ class _RunJudging:
         return build_matter(stored.instance, answer)
 
     def _redact(self, stored: StoredInstance, matter: Matter) -> Matter | None:
-        """Return what a judge outside may see, or None where a text could not be cleared."""
+        """Return the texts that a judge outside may see; None where one could not be cleared."""
         assert self._redactor is not None
         subject = Subject.read_instance(stored.instance)
-        before = sum(self._redactor.withheld.values())
+        withheld_before = sum(self._redactor.withheld.values())
         gold = matter.gold if self._use.gold_shown else ""
         question, gold, answer = self._redactor.redact_record(
             [matter.question, gold, matter.answer], subject.identifiers, subject.unit
         )
-        if sum(self._redactor.withheld.values()) > before:
+        if sum(self._redactor.withheld.values()) > withheld_before:
             return None
         return Matter(question=question, gold=gold, answer=answer)
 
     def _prepare_question(self, server: _Server, matter: Matter, waiting: list[tuple[int, int]]) -> _Question | None:
-        """Return the question if it has to be asked; None if its reply is there, or is on its way."""
+        """Return the question if it has to be asked; None if its reply is stored, or was already requested."""
         marker = extend_marker(self._store.identities.fence_marker(json.dumps(matter.texts).encode()), matter.texts)
         deployment, capabilities = server.judge.deployment, server.capabilities
         extra_body: dict[str, object] = dict(capabilities.extra_body)
         if capabilities.state("json_schema") == "honoured":
             extra_body["response_format"] = build_response_format(self._rubric)
-        asked = ChatRequest(
+        request = ChatRequest(
             deployment.served_model,
             write_judge_messages(self._use, matter, marker),
             limit_verdict_tokens(window_of(deployment, capabilities)),
             extra_body=extra_body,
         )
-        key = self._store.identities.judgement_key(deployment.name, request_identity(asked))
+        key = self._store.identities.judgement_key(deployment.name, request_identity(request))
         if key in self._open:
             self._open[key].waiting += waiting
             return None
-        new = Judgement((), marker, matter.texts if server.judge.outside else ())
-        question = _Question(key, asked, matter.texts, self.keeper.judgement(key) or new, waiting)
+        judgement = self.writer.judgement(key)
+        if judgement is None:
+            judgement = Judgement((), marker, matter.texts if server.judge.outside else ())
+        question = _Question(key, request, matter.texts, judgement, waiting)
         if not question.judgement.replies:
             self._open[key] = question
             return question
@@ -351,20 +364,21 @@ class _RunJudging:
     def _needs_repair(self, server: _Server, question: _Question) -> bool:
         """Read the replies. If the only one is no verdict, queue the request to repair it and return True."""
         judgement = question.judgement
-        question.given = fill_seat(0, question.key, judgement, self._rubric, question.texts)
-        if len(judgement.replies) != 1 or question.given.reason is None or is_too_long(judgement.replies[0]):
+        question.filled = fill_seat(0, question.key, judgement, self._rubric, question.texts)
+        if len(judgement.replies) != 1 or question.filled.reason is None or is_too_long(judgement.replies[0]):
             return False
-        fault = Fault(question.given.reason)
+        fault = Fault(question.filled.reason)
         reply = judgement.replies[0]
-        messages = write_repair_messages(question.asked.messages, reply.text, fault, self._rubric, judgement.marker)
-        server.repairs.append((question, replace(question.asked, messages=messages)))
+        messages = write_repair_messages(question.request.messages, reply.text, fault, self._rubric, judgement.marker)
+        server.repairs.append((question, replace(question.request, messages=messages)))
         return True
 
     # taking replies
 
     def _take_result(self, server: _Server, question: _Question, result: Response | Failure) -> None:
-        self.keeper.check()
-        self.asked += not (isinstance(result, Failure) and result.status is None and result.reason in _NOT_SENT)
+        self.writer.check()
+        if not _is_not_sent(result):
+            self.asked += 1
         if isinstance(result, Failure) and result.reason == Reason.EMPTY:
             result = _EMPTY_REPLY
         if isinstance(result, Failure):
@@ -372,7 +386,7 @@ class _RunJudging:
             return
         replies = (*question.judgement.replies, cut_reply(result))
         question.judgement = replace(question.judgement, replies=replies)
-        self.keeper.keep_judgement(question.key, question.judgement)
+        self.writer.keep_judgement(question.key, question.judgement)
         if not self._needs_repair(server, question):
             self._settle(question, None)
 
@@ -380,32 +394,36 @@ class _RunJudging:
         """Fill the seats that wait for this question."""
         self._open.pop(question.key, None)
         for position, seat in question.waiting:
-            if question.given is not None and (failure is None or failure.reason not in RETRIED):
-                filled = replace(question.given, seat=seat)
-            else:
-                assert failure is not None
-                filled = Seat(
-                    seat, None, failure.reason.value, judgement_key=question.key if question.judgement.replies else None
-                )
-            self._fill(position, filled)
+            if question.filled is not None and (failure is None or failure.reason not in RETRIED):
+                self._fill(position, replace(question.filled, seat=seat))
+                continue
+            assert failure is not None
+            key = question.key if question.judgement.replies else None
+            self._fill(position, Seat(seat, None, failure.reason.value, judgement_key=key))
 
     def _fill(self, position: int, seat: Seat) -> None:
-        """Take what a seat gave; when all have, the answer is done."""
-        self._given[position][seat.seat] = seat
+        """Fill a seat; when all are filled, the answer is done."""
+        self._seats[position][seat.seat] = seat
         self._finish_if_asked(position)
 
     def _finish_if_asked(self, position: int) -> None:
-        """Score an answer of which every seat has been asked that is asked now."""
-        if any(number not in self._given[position] for number in self._seats_asked_now):
+        """Score an answer once every seat that is asked now has been asked about it."""
+        if any(number not in self._seats[position] for number in self._seats_asked_now):
             return
-        given = self._given.pop(position)
-        seats = [given[number] for number in sorted(given)]
-        score = None if self._measure is None else (self._measure, compute_jury_score(seats, self._use))
-        self.keeper.keep_answer(position, self._use.name, seats, score)
+        seats_by_number = self._seats.pop(position)
+        seats = [seats_by_number[number] for number in sorted(seats_by_number)]
+        score = None
+        if self._measure is not None:
+            score = (self._measure, compute_jury_score(seats, self._use))
+        self.writer.keep_answer(position, self._use.name, seats, score)
 
 
 _EMPTY_REPLY = Response("", "", "other", None, None, 0.0)  # a reply without any text is one to be repaired
 _NOT_SENT = (Reason.NOT_ASKED, Reason.CONTEXT_LENGTH)
+
+
+def _is_not_sent(result: Response | Failure) -> bool:
+    return isinstance(result, Failure) and result.status is None and result.reason in _NOT_SENT
 
 
 def _score_by_helm(store: Store, run_id: str, rules: Rules, positions: Sequence[int]) -> None:

@@ -95,7 +95,7 @@ class JudgedRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class JudgingTask:
     """One run whose jury has answers to judge. `asked` are the seats of `jury` that are asked now."""
 
     run: Run
@@ -107,17 +107,17 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class CaseSurvey:
+class JudgingSurvey:
     """The answers to judge in a suite.
 
     Attributes:
         runs: every run that a jury grades, by id, as it is now.
-        cases: those of them whose jury has answers to judge.
+        tasks: those of them whose jury has answers to judge.
         notes: for people, each a sentence.
     """
 
     runs: dict[str, JudgedRun]
-    cases: list[Case]
+    tasks: list[JudgingTask]
     notes: list[str]
 
 
@@ -125,19 +125,19 @@ def judge_suite(site: Site, options: JudgeOptions, progress: Progress) -> tuple[
     """Ask juries about every stored answer of a suite that they have not graded; return runs, and notes for people.
 
     Raises:
-        ConfigError: see `survey_cases`; no judge was asked.
+        ConfigError: see `survey_judging`; no judge was asked.
         InferenceError: a judge cannot be reached; none was asked.
     """
     limits = http_limits(site)
     with site.store() as store:
-        survey = survey_cases(site, store, options)
-        juries = [case.asked for case in survey.cases]
+        survey = survey_judging(site, store, options)
+        juries = [task.asked for task in survey.tasks]
         with _advise_asking_others(juries):
             judges = asyncio.run(probe_judges(juries, limits))
         context = RunContext(limits, progress, judges, open_redactor_for(site, juries), site.means)
         judged_runs = dict(survey.runs)
-        for case in survey.cases:
-            judged_runs[case.run.run_id] = _judge(site, store, case, options, context)
+        for task in survey.tasks:
+            judged_runs[task.run.run_id] = _judge(site, store, task, options, context)
     notes = []
     for jury in juries:
         notes += describe_judges(jury, judges)
@@ -145,7 +145,7 @@ def judge_suite(site: Site, options: JudgeOptions, progress: Progress) -> tuple[
     return list(judged_runs.values()), list(dict.fromkeys(notes))
 
 
-def survey_cases(site: Site, store: Store, options: JudgeOptions) -> CaseSurvey:
+def survey_judging(site: Site, store: Store, options: JudgeOptions) -> JudgingSurvey:
     """Find the answers to judge, and report every fault of their juries. No judge is asked, and no run is changed.
 
     Raises:
@@ -159,7 +159,7 @@ def survey_cases(site: Site, store: Store, options: JudgeOptions) -> CaseSurvey:
     store.runs.require_suite(options.suite)
     definitions = _read_definitions(site)
     judged_runs: dict[str, JudgedRun] = {}
-    cases: list[Case] = []
+    tasks: list[JudgingTask] = []
     undefined: list[Run] = []
     runs = _select_runs(store, options)
     for run in runs:
@@ -172,28 +172,28 @@ def survey_cases(site: Site, store: Store, options: JudgeOptions) -> CaseSurvey:
             undefined.append(run)
         else:
             summary = summarise_run(store, run)
-            case = _open_case(site, store, run, rules, options, definitions)
+            task = _open_task(site, store, run, rules, options, definitions)
             left = ""
-            if isinstance(case, str):
-                left = case
-            elif case.changed or find_open_positions(store, run.run_id, case.rules):
-                cases.append(case)
+            if isinstance(task, str):
+                left = task
+            elif task.changed or find_open_positions(store, run.run_id, task.rules):
+                tasks.append(task)
             elif any(metric.unscored.get(Reason.NOT_JUDGED) for metric in summary.metrics):
                 left = describe_purged(store, run.run_id)
             judged_runs[run.run_id] = JudgedRun(summary, left=left)
-    if undefined and not cases:
+    if undefined and not tasks:
         raise ConfigError(_describe_undefined(undefined), _RUN_AGAIN)
     if not judged_runs:
         raise ConfigError(f"suite {options.suite} holds no run with a metric that a jury gives")
     notes = []
-    for case in cases:
-        if is_on_own_jury(case.run.deployment, case.jury):
-            notes.append(describe_own_judge(case.run.deployment))
+    for task in tasks:
+        if is_on_own_jury(task.run.deployment, task.jury):
+            notes.append(describe_own_judge(task.run.deployment))
     if undefined:
         notes.append(f"{_describe_undefined(undefined)}. {_RUN_AGAIN}")
     if not options.judges:
         notes += _describe_other_juries(site, runs, definitions)
-    return CaseSurvey(judged_runs, cases, notes)
+    return JudgingSurvey(judged_runs, tasks, notes)
 
 
 @contextmanager
@@ -313,14 +313,14 @@ def _describe_undefined(runs: Sequence[Run]) -> str:
     """Name the runs whose questions to the jury are not known any more."""
     benchmarks = ", ".join(dict.fromkeys(run.benchmark for run in runs))
     return (
-        f"{format_count(len(runs), 'run')} of an earlier version cannot be judged ({benchmarks}): it kept nothing of what a "
-        "jury is asked, and the definition that was run is not here any more"
+        f"{format_count(len(runs), 'run')} of an earlier version cannot be judged ({benchmarks}): it kept nothing of "
+        "what a jury is asked, and the definition that was run is not here any more"
     )
 
 
-def _open_case(
+def _open_task(
     site: Site, store: Store, run: Run, rules: Rules, options: JudgeOptions, definitions: _Definitions
-) -> Case | str:
+) -> JudgingTask | str:
     """Return the judging that one run needs, or the reason to leave it as it is."""
     use = _choose_run_jury(site, run, rules, options, definitions)
     stored_use = select_jury_measures(Rules.of_run(run.details))[0].use  # of an earlier version's run incomplete
@@ -337,7 +337,7 @@ def _open_case(
             f"Give `intramural rescore --suite {run.suite}` first.",
         )
     jury = seat_judges(use.judges, site, read_deployments(site.deployments), options.max_in_flight)
-    return Case(
+    return JudgingTask(
         run=run,
         rules=_replace_jury(rules, use),
         use=use,
@@ -363,39 +363,39 @@ def _choose_run_jury(site: Site, run: Run, rules: Rules, options: JudgeOptions, 
     return use
 
 
-def _judge(site: Site, store: Store, case: Case, options: JudgeOptions, context: RunContext) -> JudgedRun:
-    run_id = case.run.run_id
+def _judge(site: Site, store: Store, task: JudgingTask, options: JudgeOptions, context: RunContext) -> JudgedRun:
+    run_id = task.run.run_id
     with store.runs.lock(run_id):
         run = store.runs.find(run_id)
         assert run is not None
         # Another command may have given the run a jury since the survey, which held no lock.
-        has_new_judgements = case.changed and store.juries.has_seats(run_id, case.use.name)
-        if run.details != case.run.details or has_new_judgements:
+        has_new_judgements = task.changed and store.juries.has_seats(run_id, task.use.name)
+        if run.details != task.run.details or has_new_judgements:
             definitions = _read_definitions(site)
-            rules = _read_rules(run, definitions) or case.rules
-            reopened = _open_case(site, store, run, rules, options, definitions)
+            rules = _read_rules(run, definitions) or task.rules
+            reopened = _open_task(site, store, run, rules, options, definitions)
             if isinstance(reopened, str):
                 return JudgedRun(summarise_run(store, run), left=reopened)
-            case = reopened
-        if case.changed:
-            _change_jury(store, case)
-        judged = judge_run(store, run_id, case.rules, case.jury, case.run.model, context)
+            task = reopened
+        if task.changed:
+            _change_jury(store, task)
+        judged = judge_run(store, run_id, task.rules, task.jury, task.run.model, context)
         run = store.runs.find(run_id)
         assert run is not None
-        asked = tuple(seat.deployment.name for seat in case.asked)
+        asked = tuple(seat.deployment.name for seat in task.asked)
         return JudgedRun(summarise_run(store, run), judged, asked=asked)
 
 
-def _change_jury(store: Store, case: Case) -> None:
+def _change_jury(store: Store, task: JudgingTask) -> None:
     """Give a run its new jury, without the seats and scores of the old one."""
-    run_id = case.run.run_id
+    run_id = task.run.run_id
     requests = (
         (stored.instance, stored.request_key) for stored in store.answers.read_each_instance(run_id) if stored.instance
     )
     store.juries.change(
         run_id,
-        replace(case.run.details, metrics=case.rules.list_stored_metrics()),
-        store.identities.plan_digest(requests, case.rules.identity()),
-        case.use.name,
-        [measure.name for measure in select_jury_measures(case.rules)],
+        replace(task.run.details, metrics=task.rules.list_stored_metrics()),
+        store.identities.plan_digest(requests, task.rules.identity()),
+        task.use.name,
+        [measure.name for measure in select_jury_measures(task.rules)],
     )

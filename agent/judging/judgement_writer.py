@@ -1,4 +1,4 @@
-"""Writes what judges reply and what seats give in batches, so that little is lost when the process is killed."""
+"""Write judges' replies and seats in batches, so that little is lost when the process is killed."""
 
 import asyncio
 from collections.abc import Sequence
@@ -14,12 +14,13 @@ class JudgementWriter:
     """Keeps the judgements of one run.
 
     Attributes:
-        done: answers of which every seat has been asked.
-        open: answers of which a seat brought no reply, for a reason that may pass.
+        done: answers about which every seat has been asked.
+        open: answers of which a seat has no reply, for a reason that may pass.
     """
 
     def __init__(self, store: Store, run_id: str, progress: Progress) -> None:
-        self.done = self.open = 0
+        self.done = 0
+        self.open = 0
         self._store = store
         self._run_id = run_id
         self._progress = progress
@@ -31,32 +32,34 @@ class JudgementWriter:
         self._broken: AgentError | None = None
 
     def check(self) -> None:
-        """Raise the StoreError that a batch met: asking on would waste what judges say."""
+        """Raise the StoreError of an earlier batch: further replies could not be kept."""
         if self._broken is not None:
             raise self._broken
 
     def judgement(self, key: bytes) -> Judgement | None:
-        """Return the replies that are there, written or not."""
+        """Return the replies to a request, written or not; None without any."""
         return self._judgements.get(key) or self._store.juries.find_judgement(key)
 
     def keep_judgement(self, key: bytes, judgement: Judgement) -> None:
         """Keep a judge's replies; those of a repair stand with the first."""
         self._judgements[key] = judgement
-        self._kept()
+        self._count_kept()
 
     def keep_answer(
         self, position: int, metric: str, seats: Sequence[Seat], score: tuple[str, float | Unscored] | None
     ) -> None:
-        """Keep what every seat gave for one answer, and its score."""
-        self._seats += [(position, metric, seat) for seat in seats]
+        """Keep every seat's verdict about one answer, and its score."""
+        for seat in seats:
+            self._seats.append((position, metric, seat))
         if score is not None:
             self._scores.append((position, *score))
         self.done += 1
-        self.open += any(seat.reason in RETRIED for seat in seats)
+        if any(seat.reason in RETRIED for seat in seats):
+            self.open += 1
         self._progress.advance()
-        self._kept()
+        self._count_kept()
 
-    def _kept(self) -> None:
+    def _count_kept(self) -> None:
         self._waiting += 1
         if self._waiting >= KEEP_EVERY_ANSWERS:
             self.write()
@@ -64,17 +67,20 @@ class JudgementWriter:
             self._timer = asyncio.get_running_loop().call_later(KEEP_EVERY_S, self._write_in_time)
 
     def write(self) -> None:
-        """Write what has not been written yet, in one transaction."""
+        """Write everything that waits, in one transaction."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         if not self._waiting:
             return
         self._store.scores.keep(self._run_id, self._scores, self._judgements.items(), self._seats)
-        self._judgements, self._seats, self._scores, self._waiting = {}, [], [], 0
+        self._judgements = {}
+        self._seats = []
+        self._scores = []
+        self._waiting = 0
 
     def _write_in_time(self) -> None:
         try:
             self.write()
-        except AgentError as error:  # nobody awaits a timer: the next reply ends the judging with it
+        except AgentError as error:  # a timer has no caller: the next reply ends the judging with it
             self._broken = error

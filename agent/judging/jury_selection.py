@@ -18,8 +18,6 @@ from agent.metrics import JUDGED, Judge, MetricUse
 from agent.site.directory import Site
 
 _NO_JUDGES = "Add it to model_deployments.yaml, or give another jury with --judges FILE."
-
-
 _LATER = "Or keep the answers with `run --no-judging`, and let `intramural judge` ask the jury."
 
 
@@ -61,7 +59,7 @@ def choose_jury(
     """Return the metric with the judges that grade this run, in this order: those of the command line, those that the
     run entry names, the benchmark's own, the site's. Without any of them it has none, and nothing is judged.
 
-    The quorum is the stricter one of what the benchmark and the jury's file ask for.
+    The quorum is the stricter one of the benchmark's and the jury's file's.
 
     Args:
         use: a metric as its benchmark defines it; returned as it is unless a jury gives it.
@@ -127,7 +125,7 @@ def seat_judges(
         judges: of one jury, in order.
         site: says which hosts may be asked.
         deployments: those of model_deployments.yaml.
-        max_in_flight: requests at once to each server; None: what the deployment or the site says.
+        max_in_flight: requests at once to each server; None: as the deployment or the site says.
 
     Raises:
         ConfigError: there is no such deployment, it cannot be used here, or text may not be sent to its host.
@@ -210,7 +208,7 @@ def is_on_own_jury(deployment: str, jury: Sequence[SeatedJudge]) -> bool:
 
 
 def describe_own_judge(deployment: str) -> str:
-    """Say that a deployment does."""
+    """Say that a deployment sits on the jury of its own answers."""
     return f"a model judges itself: {deployment} sits on the jury of its own answers"
 
 

@@ -5,17 +5,13 @@ from collections.abc import Mapping, Sequence
 
 from agent.errors import InferenceError
 from agent.inference.capabilities import Capabilities, Needs, check_needs
+from agent.inference.endpoint import ServerKey, identify_server
 from agent.inference.limits import HttpLimits
 from agent.inference.probe import probe
 from agent.judging.jury_selection import SeatedJudge
 
 _UNHELD = "its server was not seen to hold replies to a JSON schema, so verdicts are read from whatever it writes"
-JudgeCapabilities = Mapping[tuple[str, str], Capabilities]  # what each judge's server honours
-
-
-def identify_server(judge: SeatedJudge) -> tuple[str, str]:
-    """Return the key that seats share if they ask the same model of the same server."""
-    return judge.deployment.name, judge.deployment.served_model
+JudgeCapabilities = Mapping[ServerKey, Capabilities]
 
 
 async def probe_judges(juries: Sequence[Sequence[SeatedJudge]], limits: HttpLimits) -> JudgeCapabilities:
@@ -24,20 +20,23 @@ async def probe_judges(juries: Sequence[Sequence[SeatedJudge]], limits: HttpLimi
     Raises:
         InferenceError: a judge cannot be reached, lacks what judging needs, or is no language model.
     """
-    judges_by_address: dict[str, dict[tuple[str, str], SeatedJudge]] = {}
+    judges_by_address: dict[str, dict[ServerKey, SeatedJudge]] = {}
     for jury in juries:
         for judge in jury:
-            judges_by_address.setdefault(judge.deployment.base_url, {})[identify_server(judge)] = judge
+            judges_by_address.setdefault(judge.deployment.base_url, {})[identify_server(judge.deployment)] = judge
     probes = [_probe_server(judges, limits) for judges in judges_by_address.values()]
-    capabilities: dict[tuple[str, str], Capabilities] = {}
+    capabilities: dict[ServerKey, Capabilities] = {}
     for capabilities_of_server in await asyncio.gather(*probes):
         capabilities.update(capabilities_of_server)
     return capabilities
 
 
-async def _probe_server(judges: Mapping[tuple[str, str], SeatedJudge], limits: HttpLimits) -> JudgeCapabilities:
+async def _probe_server(judges: Mapping[ServerKey, SeatedJudge], limits: HttpLimits) -> JudgeCapabilities:
     """Probe the judges of one server in turn: one probe already sends many requests at once."""
-    return {key: await _probe_judge(judge, limits) for key, judge in judges.items()}
+    capabilities = {}
+    for key, judge in judges.items():
+        capabilities[key] = await _probe_judge(judge, limits)
+    return capabilities
 
 
 async def _probe_judge(judge: SeatedJudge, limits: HttpLimits) -> Capabilities:
@@ -59,7 +58,7 @@ def describe_judges(jury: Sequence[SeatedJudge], capabilities: JudgeCapabilities
     """Return notes about the judges' servers for a person, each a sentence."""
     servers = {}
     for judge in jury:
-        key = identify_server(judge)
+        key = identify_server(judge.deployment)
         if key in capabilities:
             servers[judge.deployment.name] = capabilities[key]
     notes = []

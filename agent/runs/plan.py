@@ -302,17 +302,16 @@ def _plan_run(site: Site, entry: RunEntry, benchmark: Benchmark, servers: _Serve
     data = choose_data(site, benchmark, entry.arguments, unregistered=options.unregistered)
     dataset = data.dataset
     metrics = _choose_metrics(site, entry, benchmark, servers, options)
-    rules = Rules.of(
-        metrics,
-        options.scoring or benchmark.scoring,
-        build_parser(benchmark),
-        choose_lineage(benchmark, dataset.known),
+    limit = options.max_eval_instances
+    if change.max_eval_instances is not None:
+        limit = change.max_eval_instances
+    read_instances = partial(
+        iter_instances,
+        benchmark,
+        dataset,
+        instructions=change.instructions,
+        examples=change.max_train_instances,
     )
-    limit = change.max_eval_instances if change.max_eval_instances is not None else options.max_eval_instances
-    read = partial(
-        iter_instances, benchmark, dataset, instructions=change.instructions, examples=change.max_train_instances
-    )
-    changed_expanders = tuple(key for key in entry.expanders if key not in _SILENT)
     return Plan(
         name=write_run_name(entry, benchmark, dataset, deployment),
         suite=options.suite,
@@ -320,15 +319,15 @@ def _plan_run(site: Site, entry: RunEntry, benchmark: Benchmark, servers: _Serve
         dataset=dataset,
         model=entry.model,
         deployment=deployment,
-        instances=Instances(read, limit, options.sample_seed),
-        rules=bind_encoder(rules, site.means),
+        instances=Instances(read_instances, limit, options.sample_seed),
+        rules=_build_rules(site, benchmark, dataset, metrics, options),
         max_tokens=compute_token_limit(entry, benchmark, reasoning=deployment.reasoning),
         temperature=0.0 if change.temperature is None else change.temperature,
         stop=change.stop,
         max_in_flight=options.max_in_flight or deployment.max_in_flight or site.settings.max_in_flight,
         arguments=dataset.arguments,
         prompt_limit=read_prompt_limit(benchmark, dataset.arguments),
-        overrides=changed_expanders + list_changed_arguments(benchmark, entry.arguments),
+        overrides=_list_overrides(entry, benchmark),
         named_data=bool(DATA_ARGUMENTS & entry.arguments.keys()),
         attested=data.attested,
         sampled=limit,
@@ -340,6 +339,23 @@ def _plan_run(site: Site, entry: RunEntry, benchmark: Benchmark, servers: _Serve
         frozen_digest=data.frozen_digest,
         data_note=data.note,
     )
+
+
+def _build_rules(
+    site: Site, benchmark: Benchmark, dataset: Dataset, metrics: Sequence[MetricUse], options: RunOptions
+) -> Rules:
+    rules = Rules.of(
+        metrics,
+        options.scoring or benchmark.scoring,
+        build_parser(benchmark),
+        choose_lineage(benchmark, dataset.known),
+    )
+    return bind_encoder(rules, site.means)
+
+
+def _list_overrides(entry: RunEntry, benchmark: Benchmark) -> tuple[str, ...]:
+    expanders = tuple(key for key in entry.expanders if key not in _SILENT)
+    return expanders + list_changed_arguments(benchmark, entry.arguments)
 
 
 def _choose_deployment(site: Site, entry: RunEntry, servers: _Servers, options: RunOptions) -> Deployment:

@@ -14,7 +14,7 @@ from agent.jury.prompts import build_matter
 from agent.metrics import Labelled, Means
 from agent.results.purged import describe_purged, is_purged
 from agent.results.summarize import summarise_run
-from agent.scoring.deferred import bind_encoder, compute_later_scores
+from agent.scoring.deferred import AnsweredInstance, bind_encoder, compute_later_scores
 from agent.scoring.jury_scores import Judged, read_judged_answer, regrade, score_by_jury
 from agent.scoring.measures import Rules
 from agent.scoring.score import MeasuredScore, score_response
@@ -161,7 +161,7 @@ def score_again(
     settled = store.answers.read_settled_positions(run.run_id)
     has_later_measures = any(measure.later for measure in rules.measures)
     measured_later: dict[int, dict[str, float | Unscored]] = {}
-    cases: list[tuple[int, Instance, Response]] = []
+    answered: list[AnsweredInstance] = []
     for start in range(0, len(positions), BATCH):
         page = positions[start : start + BATCH]
         seats_by_position = _read_metric_seats(store, run.run_id, rules, page)
@@ -174,10 +174,10 @@ def score_again(
             scores = _score_instance(rules, stored, seats)
             if isinstance(stored.response, Response) and has_later_measures:
                 measured_later[stored.position] = scores
-                cases.append((stored.position, stored.instance, stored.response))
+                answered.append((stored.position, stored.instance, stored.response))
             else:
                 yield stored.position, scores
-    for position, name, value in compute_later_scores(rules, cases, means):
+    for position, name, value in compute_later_scores(rules, answered, means):
         measured_later[position][name] = value
     yield from measured_later.items()
 
@@ -269,9 +269,9 @@ class _DraftPage:
 
 def _draft_later(store: Store, run_id: str, rules: Rules, means: Means, changed: Counter[str]) -> None:
     """Draft the scores that are measured in batches; count those that changed."""
-    before: dict[int, Mapping[str, float | Unscored]] = {}  # of the cases that are being measured
+    before: dict[int, Mapping[str, float | Unscored]] = {}  # of the answers that are being measured
 
-    def read_cases() -> Iterator[tuple[int, Instance, Response]]:
+    def read_answered() -> Iterator[AnsweredInstance]:
         for stored in store.answers.read_each_instance(run_id):
             if stored.instance is not None and stored.response is not None:
                 before[stored.position] = stored.scores
@@ -279,7 +279,7 @@ def _draft_later(store: Store, run_id: str, rules: Rules, means: Means, changed:
 
     if not any(measure.later for measure in rules.measures):
         return
-    scores = compute_later_scores(rules, read_cases(), means)
+    scores = compute_later_scores(rules, read_answered(), means)
     while batch := list(islice(scores, BATCH)):
         for position, metric, value in batch:
             if before[position].get(metric) != value:

@@ -13,6 +13,7 @@ from itertools import islice
 from agent.errors import ConfigError, InferenceError
 from agent.inference.capabilities import Capabilities, Needs, check_needs
 from agent.inference.client import ask_all
+from agent.inference.endpoint import ServerKey, identify_server
 from agent.inference.limits import HttpLimits
 from agent.inference.probe import probe
 from agent.inference.wire import request_identity
@@ -93,7 +94,10 @@ def run_entries(site: Site, entries: Sequence[RunEntry], options: RunOptions, pr
             if not options.replace:
                 _refuse_to_lose(store, plan)
         capabilities = asyncio.run(_probe_all(open_plans, limits))
-        workarounds = {plan.name: list_workarounds(plan, capabilities[_identify_server(plan)]) for plan in open_plans}
+        workarounds: dict[str, Sequence[str]] = {}
+        for plan in open_plans:  # a refusal of any server comes before the first question
+            server = capabilities[identify_server(plan.deployment)]
+            workarounds[plan.name] = list_workarounds(plan, server)
         with advise_judging_later():
             judges = asyncio.run(probe_judges([plan.jury for plan in open_plans], limits))
         redactor = open_redactor_for(site, [plan.jury for plan in open_plans])
@@ -102,20 +106,19 @@ def run_entries(site: Site, entries: Sequence[RunEntry], options: RunOptions, pr
         for plan in plans:
             outcome = settled.get(plan.name)
             if outcome is None:
-                server = capabilities[_identify_server(plan)]
-                outcome = _evaluate(store, plan, server, workarounds[plan.name], context)
+                server = capabilities[identify_server(plan.deployment)]
+                outcome = _carry_out(store, plan, server, workarounds[plan.name], context)
             outcomes.append(outcome)
         return outcomes
 
 
-async def _probe_all(plans: Sequence[Plan], limits: HttpLimits) -> Mapping[tuple[str, str], Capabilities]:
+async def _probe_all(plans: Sequence[Plan], limits: HttpLimits) -> Mapping[ServerKey, Capabilities]:
     """Probe each model of each deployment once."""
-    deployments = {_identify_server(plan): plan.deployment for plan in plans}
-    return {key: await probe(deployment, limits) for key, deployment in deployments.items()}
-
-
-def _identify_server(plan: Plan) -> tuple[str, str]:
-    return plan.deployment.name, plan.deployment.served_model
+    deployments = {identify_server(plan.deployment): plan.deployment for plan in plans}
+    capabilities = {}
+    for key, deployment in deployments.items():
+        capabilities[key] = await probe(deployment, limits)
+    return capabilities
 
 
 def derive_needs(plan: Plan) -> Needs:
@@ -153,9 +156,9 @@ def _find_settled(store: Store, plan: Plan) -> RunOutcome | None:
         return None
     if plan.jury and find_open_positions(store, run.run_id, plan.rules):
         return None
-    if not store.runs.holds_plan(
-        run.run_id, store.identities.plan_digest(derive_request_keys(store, plan, capabilities), plan.scored_by())
-    ):
+    request_keys = derive_request_keys(store, plan, capabilities)
+    plan_digest = store.identities.plan_digest(request_keys, plan.scored_by())
+    if not store.runs.holds_plan(run.run_id, plan_digest):
         return None
     return RunOutcome(summarise_run(store, run), asked=0, kept=len(plan.instances), failed=0)
 
@@ -210,48 +213,82 @@ def derive_request_keys(store: Store, plan: Plan, capabilities: Capabilities) ->
         yield instance, store.identities.request_key(plan.deployment.name, identity)
 
 
-def _evaluate(
-    store: Store,
-    plan: Plan,
-    capabilities: Capabilities,
-    workarounds: Sequence[str],
-    ways: RunContext,
+def _carry_out(
+    store: Store, plan: Plan, capabilities: Capabilities, workarounds: Sequence[str], context: RunContext
 ) -> RunOutcome:
-    limits, progress = ways.limits, ways.progress
+    """Ask, score and judge one plan, under the lock of its run."""
     with store.runs.lock(store.identities.run_id(plan.suite, plan.name)):
-        run_id = store.runs.begin(
-            suite=plan.suite,
-            name=plan.name,
-            benchmark=plan.benchmark.id,
-            lineage=plan.lineage,
-            model=plan.model,
-            deployment=plan.deployment.name,
-            details=plan.details(capabilities, workarounds),
-            planned=derive_request_keys(store, plan, capabilities),
-            scored_by=plan.scored_by(),
-        )
-        keeper = ScoreWriter(store, plan.rules, run_id, progress)
-        progress.begin(f"{plan.benchmark.display_name}: {plan.model}", len(plan.instances))
-        try:
-            unanswered = _score_stored_answers(store, run_id, len(plan.instances), keeper)
-            if unanswered:
-                asyncio.run(_ask(store, plan, run_id, unanswered, keeper, limits, capabilities))
-        finally:
-            keeper.write()
-        progress.end()
-        _measure(store, run_id, plan.rules, ways.means)
-        judged = judge_run(store, run_id, plan.rules, plan.jury, plan.model, ways) if plan.jury else JudgingOutcome()
+        run_id = _begin_run(store, plan, capabilities, workarounds)
+        asking = _ask_and_score(store, plan, run_id, capabilities, context)
+        _measure(store, run_id, plan.rules, context.means)
+        judged = JudgingOutcome()
+        if plan.jury:
+            judged = judge_run(store, run_id, plan.rules, plan.jury, plan.model, context)
         store.runs.end(run_id, compute_stored_run_scores(store, run_id, plan.rules))
         run = find_stored_run(store, plan)
         assert run is not None
         return RunOutcome(
             summary=summarise_run(store, run),
-            asked=len(unanswered) - keeper.not_sent,
-            kept=len(plan.instances) - sum(map(len, unanswered.values())),
-            failed=keeper.failed,
-            asked_for=sum(map(len, unanswered.values())) - keeper.not_sent_for,
+            asked=asking.sent,
+            kept=asking.stored,
+            failed=asking.failed,
+            asked_for=asking.sent_for,
             judged=judged,
         )
+
+
+def _begin_run(store: Store, plan: Plan, capabilities: Capabilities, workarounds: Sequence[str]) -> str:
+    return store.runs.begin(
+        suite=plan.suite,
+        name=plan.name,
+        benchmark=plan.benchmark.id,
+        lineage=plan.lineage,
+        model=plan.model,
+        deployment=plan.deployment.name,
+        details=plan.details(capabilities, workarounds),
+        planned=derive_request_keys(store, plan, capabilities),
+        scored_by=plan.scored_by(),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _AskingCounts:
+    """Counts of the asking in one run.
+
+    Attributes:
+        sent: questions that were sent now.
+        sent_for: the instances of these questions.
+        stored: instances whose answers were stored before.
+        failed: instances that have no answer now.
+    """
+
+    sent: int
+    sent_for: int
+    stored: int
+    failed: int
+
+
+def _ask_and_score(
+    store: Store, plan: Plan, run_id: str, capabilities: Capabilities, context: RunContext
+) -> _AskingCounts:
+    """Score the stored answers, then ask the open questions and score each answer as it arrives."""
+    instances = len(plan.instances)
+    writer = ScoreWriter(store, plan.rules, run_id, context.progress)
+    context.progress.begin(f"{plan.benchmark.display_name}: {plan.model}", instances)
+    try:
+        unanswered = _score_stored_answers(store, run_id, instances, writer)
+        if unanswered:
+            asyncio.run(_ask(store, plan, run_id, unanswered, writer, context.limits, capabilities))
+    finally:
+        writer.write()  # an interrupted run keeps its answers too
+    context.progress.end()
+    without_answer = sum(len(positions) for positions in unanswered.values())
+    return _AskingCounts(
+        sent=len(unanswered) - writer.not_sent,
+        sent_for=without_answer - writer.not_sent_for,
+        stored=instances - without_answer,
+        failed=writer.failed,
+    )
 
 
 def _measure(store: Store, run_id: str, rules: Rules, means: Means) -> None:
@@ -269,19 +306,18 @@ def _measure(store: Store, run_id: str, rules: Rules, means: Means) -> None:
         store.scores.keep(run_id, batch)
 
 
-def _score_stored_answers(store: Store, run_id: str, instances: int, keeper: ScoreWriter) -> dict[bytes, list[int]]:
+def _score_stored_answers(store: Store, run_id: str, instances: int, writer: ScoreWriter) -> dict[bytes, list[int]]:
     """Score stored answers; return the positions that still have to be asked, by request: equal ones are asked once."""
     unsettled = store.answers.find_unsettled(run_id)
-    keeper.progress.advance(instances - len(unsettled))
-    for stored in store.answers.read_each_instance(
-        run_id, [position for position, _, answered in unsettled if answered]
-    ):
+    writer.progress.advance(instances - len(unsettled))
+    answered = [position for position, _, is_answered in unsettled if is_answered]
+    for stored in store.answers.read_each_instance(run_id, answered):
         assert stored.instance is not None
         assert stored.response is not None
-        keeper.score(stored.position, stored.instance, stored.response)
+        writer.score(stored.position, stored.instance, stored.response)
     unanswered: dict[bytes, list[int]] = {}
-    for position, key, answered in unsettled:
-        if not answered:
+    for position, key, is_answered in unsettled:
+        if not is_answered:
             unanswered.setdefault(key, []).append(position)
     return unanswered
 
@@ -291,7 +327,7 @@ async def _ask(
     plan: Plan,
     run_id: str,
     unanswered: Mapping[bytes, list[int]],
-    keeper: ScoreWriter,
+    writer: ScoreWriter,
     limits: HttpLimits,
     capabilities: Capabilities,
 ) -> None:
@@ -299,8 +335,9 @@ async def _ask(
     in_flight: dict[bytes, Instance] = {}
 
     def requests() -> Iterator[tuple[bytes, ChatRequest]]:
-        firsts = store.answers.read_each_instance(run_id, [positions[0] for positions in unanswered.values()])
-        for key, stored in zip(unanswered, firsts, strict=True):
+        first_positions = [positions[0] for positions in unanswered.values()]
+        first_instances = store.answers.read_each_instance(run_id, first_positions)
+        for key, stored in zip(unanswered, first_instances, strict=True):
             assert stored.instance is not None
             in_flight[key] = stored.instance
             yield key, plan.request(stored.instance, capabilities.extra_body)
@@ -311,9 +348,9 @@ async def _ask(
         for stored in store.answers.read_each_instance(run_id, repeats):
             if stored.instance:
                 cases.append((stored.position, stored.instance))
-        keeper.keep(key, cases, result)
+        writer.keep(key, cases, result)
 
-    with keeper.asking():
+    with writer.asking():
         await ask_all(
             plan.deployment,
             requests(),

@@ -25,7 +25,7 @@ from agent.results.summarize import MetricSummary, RunSummary, attach_twins, sum
 from agent.runs.answers_file import AnswersFile
 from agent.runs.definition import build_parser, choose_lineage
 from agent.runs.judgements_file import JudgementsFile
-from agent.scoring.deferred import Case, bind_encoder, compute_later_scores
+from agent.scoring.deferred import AnsweredInstance, bind_encoder, compute_later_scores
 from agent.scoring.jury_scores import Judged, read_judged_answer, score_by_jury
 from agent.scoring.measures import HELM_TWIN, Rules
 from agent.scoring.score import MeasuredScore, score_response
@@ -82,9 +82,7 @@ def score_answers(
     metrics = select_measurable(benchmark.metrics, means)
     check_available(benchmark.id, metrics, means)
     with AnswersFile.open(answers) as file, _open_replies(benchmark, judged) as (jury, replies):
-        uses = [_add_jury(use, jury) if jury and use.name in JUDGED else use for use in metrics]
-        lineage = choose_lineage(benchmark, dataset.known)
-        rules = Rules.of(uses, scoring or benchmark.scoring, build_parser(benchmark), lineage)
+        rules = _build_rules(benchmark, dataset, metrics, jury, scoring)
         rules = bind_encoder(rules, means)
         ids = _read_ids(benchmark, dataset, file)
         if replies is not None:
@@ -97,11 +95,29 @@ def score_answers(
             if answer is None:
                 missing.append(_name_instance(benchmark, instance, number))
             tally.add(instance, answer, _fill_seats(rules, replies, instance, answer))
-        cases = _read_cases(benchmark, dataset, file)
-        for position, metric, score in compute_later_scores(rules, cases, means):
+        answered = _read_answered(benchmark, dataset, file)
+        for position, metric, score in compute_later_scores(rules, answered, means):
             tally.add_later(position, metric, score)
         run = _describe_run(benchmark, dataset, rules, len(ids))
-        return ScoredAnswers(RunSummary(run, attach_twins(tally.summaries(run))), tuple(missing))
+        summary = RunSummary(run, attach_twins(tally.summaries(run)))
+        return ScoredAnswers(summary, tuple(missing))
+
+
+def _build_rules(
+    benchmark: Benchmark,
+    dataset: Dataset,
+    metrics: Sequence[MetricUse],
+    jury: Jury | None,
+    scoring: ScoringChoice | None,
+) -> Rules:
+    uses = []
+    for use in metrics:
+        if jury is not None and use.name in JUDGED:
+            uses.append(_add_jury(use, jury))
+        else:
+            uses.append(use)
+    lineage = choose_lineage(benchmark, dataset.known)
+    return Rules.of(uses, scoring or benchmark.scoring, build_parser(benchmark), lineage)
 
 
 def _read_ids(benchmark: Benchmark, dataset: Dataset, file: AnswersFile) -> set[str]:
@@ -111,7 +127,7 @@ def _read_ids(benchmark: Benchmark, dataset: Dataset, file: AnswersFile) -> set[
     return ids
 
 
-def _read_cases(benchmark: Benchmark, dataset: Dataset, file: AnswersFile) -> Iterator[Case]:
+def _read_answered(benchmark: Benchmark, dataset: Dataset, file: AnswersFile) -> Iterator[AnsweredInstance]:
     for position, instance in enumerate(iter_instances(benchmark, dataset)):
         answer = file.answer(instance.id)
         if answer is not None:
@@ -154,7 +170,7 @@ def write_judge_prompts(own: Path | None, description: str, data: Path | None, a
 def _write_judge_prompts(
     benchmark: Benchmark, dataset: Dataset, file: AnswersFile, rules: Rules, use: MetricUse, marker: str
 ) -> Iterator[dict[str, str]]:
-    for _, instance, response in _read_cases(benchmark, dataset, file):
+    for _, instance, response in _read_answered(benchmark, dataset, file):
         answer = read_judged_answer(rules, response)
         if isinstance(answer, str):
             messages = write_judge_messages(use, build_matter(instance, answer), marker, marked=False)

@@ -1,4 +1,4 @@
-"""Scores answers as they arrive and writes them in batches, so that little is lost when the process is killed."""
+"""Score answers as they arrive and write them in batches, so that little is lost when the process is killed."""
 
 import asyncio
 import time
@@ -53,14 +53,15 @@ class ScoreWriter:
         """Keep a new answer and score the instances (with their positions) that it belongs to.
 
         Raises:
-            StoreError: the store refused this or an earlier batch; asking on would waste what the server says.
+            StoreError: the store refused this or an earlier batch; further answers could not be kept.
         """
         if self._broken is not None:
             raise self._broken
         if isinstance(result, Response):
-            self._answers.append((key, result))  # before it is scored: whatever scoring does, it is kept
+            self._answers.append((key, result))  # before it is scored: an error of scoring loses no answer
         else:
-            self.failed += len(cases) * (result.reason is not Reason.CONTEXT_LENGTH)
+            if result.reason is not Reason.CONTEXT_LENGTH:
+                self.failed += len(cases)
             if result.status is None and result.reason in (Reason.NOT_ASKED, Reason.CONTEXT_LENGTH):
                 self.not_sent += 1
                 self.not_sent_for += len(cases)
@@ -71,9 +72,10 @@ class ScoreWriter:
 
     def score(self, position: int, instance: Instance, result: Response | Failure) -> None:
         """Score the instance at this position."""
-        for verdict in score_response(self._rules, instance, result):
-            name, value = verdict.measure.name, verdict.value
-            if verdict.measure.of_whole_run:
+        for score in score_response(self._rules, instance, result):
+            name = score.measure.name
+            value = score.value
+            if score.measure.of_whole_run:
                 self._labelled.append((position, name, value if isinstance(value, Unscored) else None))
             elif isinstance(value, float | int | Unscored):
                 self._scores.append((position, name, value))
@@ -83,13 +85,14 @@ class ScoreWriter:
             self.write()
 
     def write(self) -> None:
-        """Write what has not been written yet, in one transaction."""
+        """Write everything that waits, in one transaction."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         if not self._waiting:
             return
-        now, began = time.perf_counter(), self._asked_until
+        now = time.perf_counter()
+        began = self._asked_until
         self._store.answers.settle(
             self._run_id,
             self._answers,
@@ -97,11 +100,14 @@ class ScoreWriter:
             self._labelled,
             asked_seconds=0.0 if began is None else now - began,
         )
-        self._answers, self._scores, self._labelled, self._waiting = [], [], [], 0
+        self._answers = []
+        self._scores = []
+        self._labelled = []
+        self._waiting = 0
         self._asked_until = None if began is None else now
 
     def _write_in_time(self) -> None:
         try:
             self.write()
-        except AgentError as error:  # nobody awaits a timer: the next answer ends the run with it
+        except AgentError as error:  # a timer has no caller: the next answer ends the run with it
             self._broken = error

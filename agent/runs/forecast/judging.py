@@ -1,14 +1,14 @@
-"""Before a jury is asked: what that would take, judge by judge. Nothing of a case is sent anywhere."""
+"""Forecast the questions to a jury before it is asked, judge by judge. Sends no text of an instance anywhere."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from agent.inference.endpoint import ServerKey, identify_server
 from agent.inference.limits import HttpLimits
 from agent.inference.window import prompt_budget, window_of
 from agent.judging.judge_run import limit_verdict_tokens, select_jury_measures
-from agent.judging.judge_suite import Case
+from agent.judging.judge_suite import JudgingTask
 from agent.judging.jury_selection import SeatedJudge
-from agent.judging.probe_judges import identify_server
 from agent.jury.prompts import Matter, write_judge_messages
 from agent.metrics import MetricUse
 from agent.runs.forecast.cost import (
@@ -26,126 +26,170 @@ from agent.scoring.jury_scores import read_judged_answer
 from agent.store import Store
 from agent.vocabulary import Instance
 
-_MARKER = "0123456789abcdef"
+_MARKER = "0123456789abcdef"  # as long as a real one, which is random
+_MOST_BYTES_A_CHARACTER = 4  # of UTF-8
 _REPAIRS = "a judge's reply that is no verdict is asked for once more, which is not in these figures"
 _OTHER_JURY = "replies that these judges gave as another jury are not asked for again, which is not in these figures"
 
-JudgeTrials = Mapping[tuple[str, str], ServerTrial]
+JudgeTrials = Mapping[ServerKey, ServerTrial]
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeForecast:
-    """What one judge of a run would take; seats of one deployment share their replies."""
+    """The forecast of one judge's questions in a run; seats of one deployment share their replies."""
 
     judge: SeatedJudge
-    met: ServerTrial
-    found: Forecast
+    trial: ServerTrial
+    forecast: Forecast
 
-    def lines(self) -> list[str]:
-        """Return what a person should know, one thing a line."""
+    def describe(self) -> list[str]:
+        """Return lines for a person."""
         name = self.judge.deployment.name
-        if not self.found.requests and not self.found.not_fitting:
+        if not self.forecast.requests and not self.forecast.not_fitting:
             return [f"judge {name}: nothing is left to judge"]
-        problem = [f"judge {name} cannot be asked: {self.met.problem}"] if self.met.problem else []
-        own = describe_forecast(self.found, self.met.pace, self.judge.deployment.prices)
-        return [*problem, *(f"judge {name}: {line}" for line in own)]
+        lines = []
+        if self.trial.problem:
+            lines.append(f"judge {name} cannot be asked: {self.trial.problem}")
+        for line in describe_forecast(self.forecast, self.trial.pace, self.judge.deployment.prices):
+            lines.append(f"judge {name}: {line}")
+        return lines
 
 
 async def try_judges(juries: Sequence[Sequence[SeatedJudge]], limits: HttpLimits) -> JudgeTrials:
-    """Probe and time each judge's server; one that cannot be met is no error here."""
-    judges = {identify_server(judge): judge for jury in juries for judge in jury}
-    return {key: await try_server(judge.deployment, judge.max_in_flight, limits) for key, judge in judges.items()}
+    """Probe and time each judge's server; an unreachable server is no error here."""
+    judges: dict[ServerKey, SeatedJudge] = {}
+    for jury in juries:
+        for judge in jury:
+            judges[identify_server(judge.deployment)] = judge
+    trials = {}
+    for key, judge in judges.items():
+        trials[key] = await try_server(judge.deployment, judge.max_in_flight, limits)
+    return trials
 
 
-def forecast_judging(plan: Plan, left: RemainingWork, met: JudgeTrials) -> list[JudgeForecast]:
-    """Return what each judge of the plan would take, every reply being a verdict at once.
+def forecast_judging(plan: Plan, remaining: RemainingWork, trials: JudgeTrials) -> list[JudgeForecast]:
+    """Forecast the questions to each judge of the plan, if every reply is a verdict at once.
 
     Answers are taken to be as long as their references; where there are none, as long as is allowed.
     """
     if not plan.jury:
         return []
     use = select_jury_measures(plan.rules)[0].use
-    frame = _frame(use)
-    most = round(plan.max_tokens * CHARACTERS_A_TOKEN)
+    template_length = _measure_template(use)
+    longest_answer = round(plan.max_tokens * CHARACTERS_A_TOKEN)
     sizes: dict[int, PromptSize] = {}
     for position, instance in enumerate(plan.instances):
-        right = [len(reference.text) for reference in instance.references if reference.correct]
-        sizes[position] = _size(use, frame, instance, min(most, max(right)) if right else most)
-    return _forecasts(plan.jury, plan.jury, left.judge, sizes, met)
+        reference_lengths = [len(reference.text) for reference in instance.references if reference.correct]
+        answer_length = min(longest_answer, max(reference_lengths, default=longest_answer))
+        sizes[position] = _measure_judge_prompt(use, template_length, instance, answer_length)
+    return _forecast_judges(plan.jury, plan.jury, remaining.judge, sizes, trials)
 
 
-def forecast_case(store: Store, case: Case, met: JudgeTrials) -> list[JudgeForecast]:
-    """Return what each judge that is asked now about a stored run would take, every reply being a verdict at once."""
-    frame = _frame(case.use)
+def forecast_run_judging(store: Store, task: JudgingTask, trials: JudgeTrials) -> list[JudgeForecast]:
+    """Forecast the questions to each judge that is asked now about a stored run.
+
+    As in `forecast_judging`, every reply is taken to be a verdict at once.
+    """
+    template_length = _measure_template(task.use)
     sizes: dict[int, PromptSize] = {}
-    for stored in store.answers.read_each_instance(case.run.run_id):
+    for stored in store.answers.read_each_instance(task.run.run_id):
         if stored.instance is None or stored.response is None:
             continue
-        answer = read_judged_answer(case.rules, stored.response)
+        answer = read_judged_answer(task.rules, stored.response)
         if isinstance(answer, str) and answer.strip():
-            sizes[stored.position] = _size(case.use, frame, stored.instance, len(answer))
-    everything = [frozenset(sizes)] * len(case.jury)
-    left = everything if case.changed else find_open_answers(store, case.run.run_id, case.rules)
-    return _forecasts(case.jury, case.asked, left, sizes, met)
+            sizes[stored.position] = _measure_judge_prompt(task.use, template_length, stored.instance, len(answer))
+    if task.changed:
+        all_positions = frozenset(sizes)
+        open_by_seat = [all_positions for _ in task.jury]
+    else:
+        open_by_seat = find_open_answers(store, task.run.run_id, task.rules)
+    return _forecast_judges(task.jury, task.asked, open_by_seat, sizes, trials)
 
 
-def _forecasts(
+def _forecast_judges(
     jury: Sequence[SeatedJudge],
     asked: Collection[SeatedJudge],
-    left: Sequence[frozenset[int]],
+    open_by_seat: Sequence[frozenset[int]],
     sizes: Mapping[int, PromptSize],
-    met: JudgeTrials,
+    trials: JudgeTrials,
 ) -> list[JudgeForecast]:
-    found = []
-    for key, judge in {identify_server(judge): judge for judge in asked}.items():
-        seats = [left[number] for number, other in enumerate(jury) if identify_server(other) == key]
-        positions = sorted(frozenset[int]().union(*seats) & sizes.keys())
-        found.append(JudgeForecast(judge, met[key], _forecast(judge, met[key], [sizes[one] for one in positions])))
-    return found
+    """Return one forecast for each deployment among the judges that are asked.
+
+    Args:
+        jury: every seat.
+        asked: the seats that are asked now.
+        open_by_seat: positions of the answers that each seat of the jury has yet to judge.
+        sizes: of the prompts, by position; answers that are shown to no judge have none.
+        trials: of the judges' servers.
+    """
+    open_by_judge: dict[ServerKey, set[int]] = {}
+    for judge, positions in zip(jury, open_by_seat, strict=True):
+        open_by_judge.setdefault(identify_server(judge.deployment), set()).update(positions)
+    judges = {identify_server(judge.deployment): judge for judge in asked}
+    forecasts = []
+    for key, judge in judges.items():
+        open_positions = sorted(open_by_judge[key] & sizes.keys())
+        judge_sizes = [sizes[position] for position in open_positions]
+        forecasts.append(JudgeForecast(judge, trials[key], _forecast_judge(judge, trials[key], judge_sizes)))
+    return forecasts
 
 
-def _forecast(judge: SeatedJudge, met: ServerTrial, sizes: Sequence[PromptSize]) -> Forecast:
-    window = window_of(judge.deployment, met.capabilities)
-    room = limit_verdict_tokens(window)
-    budget = prompt_budget(window, room, None)
-    return forecast(sizes, {}, max_tokens=room, budget=budget, can_shorten=False, thinks=True)
+def _forecast_judge(judge: SeatedJudge, trial: ServerTrial, sizes: Sequence[PromptSize]) -> Forecast:
+    window = window_of(judge.deployment, trial.capabilities)
+    verdict_tokens = limit_verdict_tokens(window)
+    budget = prompt_budget(window, verdict_tokens, None)
+    return forecast(sizes, {}, max_tokens=verdict_tokens, budget=budget, can_shorten=False, thinks=True)
 
 
-def _frame(use: MetricUse) -> int:
-    return sum(len(message.content) for message in write_judge_messages(use, Matter("", "", ""), _MARKER))
+def _measure_template(use: MetricUse) -> int:
+    """Return the characters of a judge's prompt without question, reference and answer."""
+    messages = write_judge_messages(use, Matter("", "", ""), _MARKER)
+    return sum(len(message.content) for message in messages)
 
 
-def _size(use: MetricUse, frame: int, instance: Instance, answer: int) -> PromptSize:
-    gold = sum(len(reference.text) for reference in instance.references if reference.correct) if use.gold_shown else 0
-    characters = frame + sum(len(message.content) for message in instance.messages) + gold + answer
-    return PromptSize(characters, 4 * characters, characters, None)
+def _measure_judge_prompt(use: MetricUse, template_length: int, instance: Instance, answer_length: int) -> PromptSize:
+    characters = template_length + answer_length
+    for message in instance.messages:
+        characters += len(message.content)
+    if use.gold_shown:
+        for reference in instance.references:
+            if reference.correct:
+                characters += len(reference.text)
+    # No part of a judge's prompt may be cut, and a verdict's length is not that of any reference.
+    return PromptSize(characters, _MOST_BYTES_A_CHARACTER * characters, fixed=characters, answer=None)
 
 
 def describe_judging(forecasts: Sequence[JudgeForecast], *, other_jury: bool) -> list[str]:
-    """Return what a person should know before a run's jury is asked; nothing where there is none.
+    """Return lines for a person before a run's jury is asked; none where the run has no jury.
 
     Args:
         forecasts: of its judges.
         other_jury: judges have graded these answers as another jury.
     """
-    lines = [line for one in forecasts for line in one.lines()]
-    if any(one.found.requests for one in forecasts):
-        lines += [_REPAIRS, *([_OTHER_JURY] if other_jury else [])]
+    lines = []
+    for judge_forecast in forecasts:
+        lines += judge_forecast.describe()
+    if any(judge_forecast.forecast.requests for judge_forecast in forecasts):
+        lines.append(_REPAIRS)
+        if other_jury:
+            lines.append(_OTHER_JURY)
     return lines
 
 
 def describe_judging_total(forecasts: Sequence[Sequence[JudgeForecast]]) -> list[str]:
-    """Return what each judge would take for several runs together."""
-    by_judge: dict[tuple[str, str], list[JudgeForecast]] = {}
-    for of_run in forecasts:
-        for one in of_run:
-            by_judge.setdefault(identify_server(one.judge), []).append(one)
-    return [
-        f"judge {each[0].judge.deployment.name}: {line}"
-        for each in by_judge.values()
-        for line in describe_total(
-            [one.found for one in each],
-            [one.met.pace for one in each],
-            [one.judge.deployment.prices for one in each],
+    """Return the total of each judge over several runs, as lines for a person."""
+    by_judge: dict[ServerKey, list[JudgeForecast]] = {}
+    for run_forecasts in forecasts:
+        for judge_forecast in run_forecasts:
+            key = identify_server(judge_forecast.judge.deployment)
+            by_judge.setdefault(key, []).append(judge_forecast)
+    lines = []
+    for judge_forecasts in by_judge.values():
+        total = describe_total(
+            [each.forecast for each in judge_forecasts],
+            [each.trial.pace for each in judge_forecasts],
+            [each.judge.deployment.prices for each in judge_forecasts],
         )
-    ]
+        name = judge_forecasts[0].judge.deployment.name
+        lines += [f"judge {name}: {line}" for line in total]
+    return lines

@@ -1,16 +1,16 @@
-"""Before a run: counts some of its prompts, and times its server with harmless questions. Nothing is kept."""
+"""Count a sample of a run's prompts and time its server with harmless questions, before the run. Keeps nothing."""
 
 import asyncio
 import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
+from statistics import fmean
 
 from agent.errors import InferenceError
 from agent.inference.capabilities import Capabilities
 from agent.inference.client import ask_all, count_all
-from agent.inference.endpoint import Endpoint
+from agent.inference.endpoint import Endpoint, ServerKey, identify_server
 from agent.inference.limits import HttpLimits
 from agent.inference.probe import probe
 from agent.inference.window import prompt_budget, window_of
@@ -24,49 +24,37 @@ SAMPLED = 32  # prompts counted of those that surely fit, and as many of those t
 _MOST_IN_FLIGHT = 64
 _LONG_CHARACTERS = 4000
 _ANSWER_TOKENS = 32
-# Nothing of any dataset. Each begins otherwise, so that no server answers from what it has just read.
+# No text of any dataset. Each question begins with its own number, so that no server answers from its cache.
 _QUESTION = "Trial {number}. {filler}Count from 1 to 200, separated by single spaces. Write the numbers only."
 _FILLER = "This sentence is here to be read and says nothing at all. "
 
 
 @dataclass(frozen=True, slots=True)
 class ServerTrial:
-    """What a server showed before a run; `problem` says why nothing else is known."""
+    """The capabilities and the pace of a server before a run; `problem` says why either is unknown."""
 
     capabilities: Capabilities | None = None
     pace: Pace | None = None
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Round:
-    """What became of some questions at once: seconds, answers, and the tokens of prompts and answers on average."""
-
-    seconds: float
-    answered: int
-    prompt_tokens: float
-    answer_tokens: float
-
-
-def identify_server(plan: Plan) -> tuple[str, str]:
-    """Return what plans share that ask the same model of the same server."""
-    return plan.deployment.name, plan.deployment.served_model
-
-
-async def try_servers(plans: Sequence[Plan], limits: HttpLimits) -> Mapping[tuple[str, str], ServerTrial]:
-    """Probe and time each server that the plans ask; one that cannot be met is no error.
+async def try_servers(plans: Sequence[Plan], limits: HttpLimits) -> Mapping[ServerKey, ServerTrial]:
+    """Probe and time each server that the plans ask; an unreachable server is no error here.
 
     Raises:
         ConfigError: a deployment's address, tokenizer file, proxy or CA bundle cannot be used.
     """
-    asked = {identify_server(plan): plan for plan in plans}
-    return {key: await try_server(plan.deployment, plan.max_in_flight, limits) for key, plan in asked.items()}
+    plan_by_server = {identify_server(plan.deployment): plan for plan in plans}
+    trials = {}
+    for key, plan in plan_by_server.items():
+        trials[key] = await try_server(plan.deployment, plan.max_in_flight, limits)
+    return trials
 
 
 async def try_server(deployment: Endpoint, max_in_flight: int, limits: HttpLimits) -> ServerTrial:
     """Probe and time one server."""
     try:
-        capabilities = await probe(deployment, _brief(limits))
+        capabilities = await probe(deployment, _limit_to_trial(limits))
     except InferenceError as error:
         return ServerTrial(problem=str(error))
     pace = await time_server(deployment, capabilities, limits, max_in_flight)
@@ -76,145 +64,207 @@ async def try_server(deployment: Endpoint, max_in_flight: int, limits: HttpLimit
 async def forecast_plan(
     plan: Plan, ask: Collection[int], capabilities: Capabilities | None, limits: HttpLimits
 ) -> Forecast:
-    """Return what asking these positions of the plan would take.
+    """Forecast the asking of these positions of the plan.
 
     Without `capabilities` (no server could be asked) nothing is counted.
     """
     budget = prompt_budget(window_of(plan.deployment, capabilities), plan.max_tokens, plan.prompt_limit)
-    sizes: list[PromptSize] = []
-    chosen: dict[int, Instance] = {}
-    every = -(-len(ask) // SAMPLED)
-    doubtful = 0
-    wanted = frozenset(ask)
-    left = (instance for position, instance in enumerate(plan.instances) if position in wanted)
-    for position, instance in enumerate(left):
-        size = measure_prompt(instance)
-        sizes.append(size)
-        may_not_fit = budget is not None and size.most_tokens > budget and doubtful < SAMPLED
-        doubtful += may_not_fit
-        if may_not_fit or position % every == 0:
-            chosen[position] = instance
-    counts = await _count(plan, chosen, capabilities, limits) if capabilities else {}
-    nobody_counts = capabilities is not None and capabilities.counting is None
+    prompts = _PromptSample(budget, step=-(-len(ask) // SAMPLED))
+    positions = frozenset(ask)
+    for position, instance in enumerate(plan.instances):
+        if position in positions:
+            prompts.add(instance)
+    counts: dict[int, int] = {}
+    if capabilities is not None:
+        counts = await _count(plan, prompts.sample, capabilities, limits)
+    cannot_count = capabilities is not None and capabilities.counting is None
     return forecast(
-        sizes,
+        prompts.sizes,
         counts,
         max_tokens=plan.max_tokens,
         budget=budget,
-        can_shorten=not nobody_counts,
-        byte_limit=plan.prompt_limit if nobody_counts else None,
+        can_shorten=not cannot_count,
+        byte_limit=plan.prompt_limit if cannot_count else None,
         thinks=plan.deployment.reasoning or (capabilities is not None and capabilities.inline_thoughts),
     )
 
 
+@dataclass(slots=True)
+class _PromptSample:
+    """The sizes of the prompts to ask, and the sample of them that is counted.
+
+    Attributes:
+        budget: the most tokens of a prompt; None if unknown.
+        step: distance between two prompts of the sample.
+        sizes: of every prompt.
+        sample: by position in `sizes`; besides those in steps, the first SAMPLED that may exceed the budget.
+    """
+
+    budget: int | None
+    step: int
+    sizes: list[PromptSize] = field(default_factory=list)
+    sample: dict[int, Instance] = field(default_factory=dict)
+    _doubtful: int = 0
+
+    def add(self, instance: Instance) -> None:
+        position = len(self.sizes)
+        size = measure_prompt(instance)
+        self.sizes.append(size)
+        may_not_fit = self.budget is not None and size.most_tokens > self.budget
+        if may_not_fit and self._doubtful < SAMPLED:
+            self._doubtful += 1
+            self.sample[position] = instance
+        elif position % self.step == 0:
+            self.sample[position] = instance
+
+
 async def _count(
-    plan: Plan, chosen: Mapping[int, Instance], capabilities: Capabilities, limits: HttpLimits
+    plan: Plan, sample: Mapping[int, Instance], capabilities: Capabilities, limits: HttpLimits
 ) -> dict[int, int]:
+    """Return the tokens of each prompt of the sample that the server counted in time."""
     counts: dict[int, int] = {}
     with suppress(TimeoutError):
         async with asyncio.timeout(COUNTING_S):
             await count_all(
                 plan.deployment,
-                ((position, instance.messages) for position, instance in chosen.items()),
+                ((position, instance.messages) for position, instance in sample.items()),
                 counts.__setitem__,
-                max_in_flight=min(plan.max_in_flight, len(chosen)) or 1,
-                limits=_brief(limits),
+                max_in_flight=min(plan.max_in_flight, len(sample)) or 1,
+                limits=_limit_to_trial(limits),
                 capabilities=capabilities,
             )
     return counts
 
 
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """Outcome of equal questions asked at once; tokens are means over the answers."""
+
+    seconds: float
+    answered: int
+    prompt_tokens: float
+    answer_tokens: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Questions:
+    """The questions of one round.
+
+    Attributes:
+        number: of the round, which sets its questions apart from those of other rounds.
+        filler_characters: length of the filler text before the task.
+        max_tokens: the most tokens of an answer.
+    """
+
+    number: int
+    filler_characters: int
+    max_tokens: int
+
+    def write(self, index: int, model: str, capabilities: Capabilities) -> ChatRequest:
+        """Write one question of the round."""
+        repeats = self.filler_characters // len(_FILLER) + 1
+        filler = (_FILLER * repeats)[: self.filler_characters]
+        content = _QUESTION.format(number=1000 * self.number + index, filler=filler)
+        return ChatRequest(model, (Message("user", content),), self.max_tokens, extra_body=capabilities.extra_body)
+
+
 async def time_server(
     deployment: Endpoint, capabilities: Capabilities, limits: HttpLimits, max_in_flight: int
 ) -> Pace | None:
-    """Ask a few harmless questions at once, three times, and return how fast they were answered.
+    """Ask a few harmless questions at once, in three rounds, and return how fast they were answered.
 
-    Once short with an answer of one token, once long, once with a longer answer. None: the server answered none.
+    A short question with an answer of one token, a long question, and a short question with a longer answer: the
+    differences are the time of a prompt's token and of an answer's. None: the server answered none.
     """
     at_once = min(max_in_flight, _MOST_IN_FLIGHT)
     window = window_of(deployment, capabilities)
-    room = _LONG_CHARACTERS if window is None else min(_LONG_CHARACTERS, window)
-    ask = partial(_round, deployment, capabilities, _brief(limits), at_once)
+    # A character is at most one token of the window for these ASCII questions.
+    long_characters = _LONG_CHARACTERS if window is None else min(_LONG_CHARACTERS, window)
+    questions_of_rounds = [
+        _Questions(0, filler_characters=0, max_tokens=1),
+        _Questions(1, filler_characters=long_characters, max_tokens=1),
+        _Questions(2, filler_characters=0, max_tokens=_ANSWER_TOKENS),
+    ]
     began = time.monotonic()
     rounds: list[_Round] = []
-    for characters, tokens in ((0, 1), (room, 1), (0, _ANSWER_TOKENS)):
-        left_s = TRIAL_S - (time.monotonic() - began)
-        done = await ask(characters, tokens, len(rounds), left_s) if left_s > 0 else None
-        if done is None:
-            return _unfinished(rounds, at_once, time.monotonic() - began)
-        if not done.answered:
+    for questions in questions_of_rounds:
+        remaining_s = TRIAL_S - (time.monotonic() - began)
+        outcome = None
+        if remaining_s > 0:
+            outcome = await _ask_round(deployment, capabilities, limits, at_once, questions, remaining_s)
+        if outcome is None:
+            # Each round of the run takes at least as long as the shortest question did, or as the trial lasted.
+            base_s = rounds[0].seconds if rounds else time.monotonic() - began
+            return Pace(at_once, base_s=base_s, at_least=True)
+        if not outcome.answered:
             return None
-        rounds.append(done)
-    short, long, wordy = rounds
-    more_read = long.prompt_tokens - short.prompt_tokens
-    more_said = wordy.answer_tokens - short.answer_tokens
+        rounds.append(outcome)
+    short, long_prompt, long_answer = rounds
     return Pace(
         in_flight=at_once,
         base_s=short.seconds,
-        prompt_token_s=max(0.0, long.seconds - short.seconds) / more_read if more_read > 0 else 0.0,
-        answer_token_s=max(0.0, wordy.seconds - short.seconds) / more_said if more_said > 0 else 0.0,
+        prompt_token_s=_divide_growth(
+            seconds=long_prompt.seconds - short.seconds, tokens=long_prompt.prompt_tokens - short.prompt_tokens
+        ),
+        answer_token_s=_divide_growth(
+            seconds=long_answer.seconds - short.seconds, tokens=long_answer.answer_tokens - short.answer_tokens
+        ),
     )
 
 
-def _unfinished(rounds: Sequence[_Round], at_once: int, seconds: float) -> Pace:
-    """Return what is known of a server that did not end its trial: each round takes at least so long."""
-    return Pace(at_once, base_s=rounds[0].seconds if rounds else seconds, at_least=True)
+def _divide_growth(*, seconds: float, tokens: float) -> float:
+    """Return the seconds of each further token; 0 where more tokens took no longer, or none were added."""
+    return max(0.0, seconds) / tokens if tokens > 0 else 0.0
 
 
-async def _round(
+async def _ask_round(
     deployment: Endpoint,
     capabilities: Capabilities,
     limits: HttpLimits,
     at_once: int,
-    filler: int,
-    tokens: int,
-    number: int,
+    questions: _Questions,
     most_s: float,
 ) -> _Round | None:
-    """Ask so many questions at once; None when they were not all answered, or refused, in time."""
+    """Ask the questions of one round at once; None when not all were answered, or refused, in time."""
     answers: list[Response] = []
-    text = (_FILLER * (filler // len(_FILLER) + 1))[:filler]
 
     def keep(_: int, result: Response | Failure) -> None:
         if isinstance(result, Response):
             answers.append(result)
-
-    def request(one: int) -> ChatRequest:
-        content = _QUESTION.format(number=1000 * number + one, filler=text)
-        return ChatRequest(
-            deployment.served_model, (Message("user", content),), tokens, extra_body=capabilities.extra_body
-        )
 
     began = time.monotonic()
     try:
         async with asyncio.timeout(most_s):
             await ask_all(
                 deployment,
-                ((one, request(one)) for one in range(at_once)),
+                ((index, questions.write(index, deployment.served_model, capabilities)) for index in range(at_once)),
                 keep,
                 max_in_flight=at_once,
-                limits=limits,
+                limits=_limit_to_trial(limits),
                 capabilities=capabilities,
             )
     except TimeoutError:
         return None
     seconds = time.monotonic() - began
-    many = max(1, len(answers))
-    read = (filler + len(_QUESTION)) / CHARACTERS_A_TOKEN
+    if not answers:
+        return _Round(seconds, answered=0, prompt_tokens=0.0, answer_tokens=0.0)
+    estimated_tokens = (questions.filler_characters + len(_QUESTION)) / CHARACTERS_A_TOKEN
+    prompt_tokens = [estimated_tokens if answer.prompt_tokens is None else answer.prompt_tokens for answer in answers]
     return _Round(
-        # Those that failed would have taken their time too.
-        seconds * at_once / many,
-        len(answers),
-        sum(read if one.prompt_tokens is None else one.prompt_tokens for one in answers) / many,
-        sum(_said(one) for one in answers) / many,
+        # Failed questions would have taken their time too.
+        seconds=seconds * at_once / len(answers),
+        answered=len(answers),
+        prompt_tokens=fmean(prompt_tokens),
+        answer_tokens=fmean(map(_count_answer_tokens, answers)),
     )
 
 
-def _said(answer: Response) -> int:
+def _count_answer_tokens(answer: Response) -> int:
+    """Return the tokens of an answer; where the server counts none, its words."""
     if answer.completion_tokens is not None:
         return answer.completion_tokens
     return len((answer.reasoning + answer.text).split())
 
 
-def _brief(limits: HttpLimits) -> HttpLimits:
+def _limit_to_trial(limits: HttpLimits) -> HttpLimits:
     return replace(limits, max_attempts=1, attempt_timeout_s=TRIAL_S, first_attempt_timeout_s=TRIAL_S)

@@ -1,4 +1,4 @@
-"""What a run's answers cost, in tokens, time and money: lines for a person. Pure; what nobody says stays unknown."""
+"""Compute and describe the tokens, time and money that a run's answers took. Pure; unknown parts stay unknown."""
 
 import math
 from collections.abc import Sequence
@@ -14,11 +14,11 @@ _HOUR_S = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """An amount in a currency, and what it is made of.
+    """An amount in a currency, in its two parts.
 
     Attributes:
-        tokens: by prices a token; None where there are none, or the tokens are not known.
-        gpu_hours: by the rate of the GPUs and the time; None where there is none, or the time is not known.
+        tokens: by prices of tokens; None where there are none, or the tokens are not known.
+        gpu_hours: by the rate of the GPUs and the time; None where there is no rate, or the time is not known.
     """
 
     currency: str
@@ -29,18 +29,26 @@ class Cost:
 def compute_cost(
     prices: Prices, *, prompt_tokens: float | None, completion_tokens: float | None, seconds: float | None
 ) -> Cost:
-    """Return what so many tokens and so much wall time cost; None for what is not known."""
-    by_tokens = by_hours = None
-    prompt, completion = prices.per_million_prompt_tokens, prices.per_million_completion_tokens
-    if prompt is not None and completion is not None and prompt_tokens is not None and completion_tokens is not None:
-        by_tokens = (prompt * prompt_tokens + completion * completion_tokens) / _MILLION
+    """Return the cost of these tokens and this wall time; None stands for an unknown number."""
+    by_tokens = None
+    if prompt_tokens is not None and completion_tokens is not None:
+        by_tokens = _price_tokens(prices, prompt_tokens, completion_tokens)
+    by_hours = None
     if prices.gpu_hour_rate is not None and prices.gpus is not None and seconds is not None:
         by_hours = prices.gpu_hour_rate * prices.gpus * seconds / _HOUR_S
     return Cost(prices.currency, by_tokens, by_hours)
 
 
+def _price_tokens(prices: Prices, prompt_tokens: float, completion_tokens: float) -> float | None:
+    prompt_price = prices.per_million_prompt_tokens
+    completion_price = prices.per_million_completion_tokens
+    if prompt_price is None or completion_price is None:
+        return None
+    return (prompt_price * prompt_tokens + completion_price * completion_tokens) / _MILLION
+
+
 def describe_usage(usage: Usage, prices: Prices | None, *, all_asked_now: bool) -> list[str]:
-    """Return what the answers of one run took and cost.
+    """Return lines with the tokens, time and cost of the answers of one run.
 
     Args:
         usage: of the run's answers, also of those that an earlier run had brought.
@@ -65,12 +73,12 @@ def describe_usage(usage: Usage, prices: Prices | None, *, all_asked_now: bool) 
     if usage.shortened:
         lines.append(f"prompts shortened to fit: {usage.shortened:,}, by {usage.left_out_tokens:,} tokens in all")
     if prices is not None:
-        lines.append(f"cost: {_cost_of(usage, prices)}")
+        lines.append(f"cost: {_describe_cost(usage, prices)}")
     return lines
 
 
 def describe_judge_usage(name: str, usage: Usage, prices: Prices | None, seconds: float) -> list[str]:
-    """Return what the judgements of one judge took and cost.
+    """Return lines with the tokens, time and cost of one judge's judgements.
 
     Args:
         name: the judge's deployment.
@@ -79,86 +87,103 @@ def describe_judge_usage(name: str, usage: Usage, prices: Prices | None, seconds
         seconds: wall time that judging took now; 0 where this judge was not asked. GPU hours are known of it alone.
     """
     lines = [
-        f"judge {name}: {format_count(usage.answers, 'judgement')}, {format_count(usage.attempts, 'request')}, "
-        f"{usage.prompt_tokens:,} tokens in, {usage.completion_tokens:,} tokens out, "
+        f"judge {name}: {format_count(usage.answers, 'judgement')}, "
+        f"{format_count(usage.attempts, 'request')}, "
+        f"{usage.prompt_tokens:,} tokens in, "
+        f"{usage.completion_tokens:,} tokens out, "
         f"{format_duration(usage.answer_seconds / usage.answers)} each"
     ]
     if usage.uncounted:
         lines.append(f"judgements whose tokens the server did not count: {usage.uncounted:,}; without them")
     if prices is None:
         return lines
-    found = compute_usage_cost(replace(usage, asked_seconds=seconds), prices)
-    assert found is not None
-    if found.tokens is not None:
-        lines.append(f"judge {name}: cost {format_cost(Cost(found.currency, found.tokens, None))}")
-    if found.gpu_hours is not None and seconds:
-        hours = format_cost(Cost(found.currency, None, found.gpu_hours))
+    cost = compute_usage_cost(replace(usage, asked_seconds=seconds), prices)
+    assert cost is not None
+    if cost.tokens is not None:
+        lines.append(f"judge {name}: cost {format_cost(replace(cost, gpu_hours=None))}")
+    if cost.gpu_hours is not None and seconds:
+        hours = format_cost(replace(cost, tokens=None))
         lines.append(f"judge {name}: cost at most {hours}, for the {format_duration(seconds)} of judging now")
     return lines
 
 
 def total_usage(usages: Sequence[Usage]) -> Usage:
-    """Return the sum; what two runs share counts in both."""
-    return Usage(*(sum(getattr(one, field.name) for one in usages) for field in fields(Usage)))
+    """Return the sum of every field; answers that two runs share count in both."""
+    totals = {}
+    for field in fields(Usage):
+        totals[field.name] = sum(getattr(usage, field.name) for usage in usages)
+    return Usage(**totals)
 
 
-def _cost_of(usage: Usage, prices: Prices) -> str:
-    found = compute_usage_cost(usage, prices)
-    assert found is not None
-    unknown = (
-        ""
-        if usage.uncounted == 0 or prices.per_million_prompt_tokens is None
-        else "by tokens unknown, as some are not counted"
-    )
-    return "; ".join(part for part in (format_cost(found), unknown) if part)
+def _describe_cost(usage: Usage, prices: Prices) -> str:
+    cost = compute_usage_cost(usage, prices)
+    assert cost is not None
+    parts = []
+    amounts = format_cost(cost)
+    if amounts:
+        parts.append(amounts)
+    if usage.uncounted and prices.per_million_prompt_tokens is not None:
+        parts.append("by tokens unknown, as some are not counted")
+    return "; ".join(parts)
 
 
 def compute_usage_cost(usage: Usage, prices: Prices | None) -> Cost | None:
-    """Return what the answers of a run cost; None without prices, or without answers."""
+    """Return the cost of a run's answers; None without prices, or without answers."""
     if prices is None or not usage.answers:
         return None
-    counted = usage.uncounted == 0
+    all_counted = usage.uncounted == 0
     return compute_cost(
         prices,
-        prompt_tokens=usage.prompt_tokens if format_count else None,
-        completion_tokens=usage.completion_tokens if format_count else None,
+        prompt_tokens=usage.prompt_tokens if all_counted else None,
+        completion_tokens=usage.completion_tokens if all_counted else None,
         seconds=usage.asked_seconds,
     )
 
 
 def format_total_cost(costs: Sequence[Cost | None]) -> str:
-    """Say what several runs cost together; empty unless it is known of each, in one currency and by the same kinds."""
-    known = [one for one in costs if one is not None]
-    kinds = {(one.currency, one.tokens is None, one.gpu_hours is None) for one in known}
-    if len(known) < len(costs) or len(kinds) != 1:
+    """Write the total cost of several runs; empty unless each is known, in one currency and with the same parts."""
+    currencies: set[str] = set()
+    token_amounts: list[float] = []
+    hour_amounts: list[float] = []
+    for cost in costs:
+        if cost is None:
+            return ""
+        currencies.add(cost.currency)
+        if cost.tokens is not None:
+            token_amounts.append(cost.tokens)
+        if cost.gpu_hours is not None:
+            hour_amounts.append(cost.gpu_hours)
+    parts_differ = len(token_amounts) not in (0, len(costs)) or len(hour_amounts) not in (0, len(costs))
+    if len(currencies) != 1 or parts_differ:
         return ""
-    tokens, hours = [one.tokens for one in known], [one.gpu_hours for one in known]
-    return format_cost(Cost(known[0].currency, _sum(tokens), _sum(hours)))
+    total = Cost(
+        currency=currencies.pop(),
+        tokens=sum(token_amounts) if token_amounts else None,
+        gpu_hours=sum(hour_amounts) if hour_amounts else None,
+    )
+    return format_cost(total)
 
 
-def _sum(amounts: Sequence[float | None]) -> float | None:
-    there = [amount for amount in amounts if amount is not None]
-    return sum(there) if there else None
-
-
-def format_cost(found: Cost) -> str:
-    """Say an amount with what it is made of; empty when nothing is known."""
+def format_cost(cost: Cost) -> str:
+    """Write an amount by its parts; empty when neither is known."""
     parts = []
-    if found.tokens is not None:
-        parts.append(f"{_amount(found.tokens)} {found.currency} by tokens")
-    if found.gpu_hours is not None:
-        parts.append(f"{_amount(found.gpu_hours)} {found.currency} by GPU hours")
+    if cost.tokens is not None:
+        parts.append(f"{_format_amount(cost.tokens)} {cost.currency} by tokens")
+    if cost.gpu_hours is not None:
+        parts.append(f"{_format_amount(cost.gpu_hours)} {cost.currency} by GPU hours")
     return ", ".join(parts)
 
 
-def _amount(value: float) -> str:
+def _format_amount(value: float) -> str:
     if value >= 1 or value == 0:
         return f"{value:,.2f}"
-    return f"{value:.{max(4, 1 - math.floor(math.log10(value)))}f}"  # two digits that say something
+    leading_zeros = -1 - math.floor(math.log10(value))
+    decimals = max(4, leading_zeros + 2)  # at least two significant digits
+    return f"{value:.{decimals}f}"
 
 
 def format_duration(seconds: float) -> str:
-    """Say a time in the two units that matter: 8.4 s, 3 min 20 s, 5 h 12 min."""
+    """Write a time in its two largest units: 8.4 s, 3 min 20 s, 5 h 12 min."""
     if seconds < 60:
         return f"{seconds:.1f} s"
     whole = round(seconds)

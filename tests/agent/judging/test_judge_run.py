@@ -1,26 +1,18 @@
 """Juries of scripted judges on loopback: what they are asked, what is kept, and what happens when they fail."""
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
-from agent.catalog.deployments import Deployment, read_deployments
 from agent.cli.doctor import Check, examine
 from agent.cli.main import intramural
-from agent.errors import ConfigError, InferenceError, StoreError
-from agent.inference.capabilities import Capabilities, Feature
-from agent.inference.limits import HttpLimits
+from agent.errors import ConfigError
 from agent.io.progress import Progress
 from agent.judging import judge_suite as judge_suite_module
-from agent.judging import probe_judges as meeting
 from agent.judging.judge_suite import JudgedRun, JudgeOptions, judge_suite
-from agent.judging.jury_selection import SeatedJudge
-from agent.metrics import Judge
 from agent.site.directory import Site, create_site
-from agent.store.scores import Scores
 from agent.vocabulary import Reason, Unscored
 from tests.agent.fault_server import Action, Asked, FaultServer, Message, Status
 from tests.agent.judging.juries import (
@@ -136,48 +128,6 @@ def test_two_seats_of_one_deployment_are_two_seats_and_share_a_reply(site: Site)
         run(site, model.url, ENTRY)
         assert [len(seats) for seats in kept(site)[1].values()] == [2, 2]
         assert len(judged(a)) == 2
-
-
-def test_nothing_is_asked_where_a_judge_is_not_there(site: Site):
-    open_benchmark(site)
-    with FaultServer(models=["m"], answer="Words") as model:
-        deploy(site, {"a": "http://127.0.0.1:9/v1"})
-        write_jury(site.judges, "a")
-        with pytest.raises(InferenceError, match="judge local/a: the server refuses connections") as raised:
-            run(site, model.url, ENTRY)
-        assert "run --no-judging" in raised.value.advice
-        assert [asked for asked in model.asked if NOTE in asked.prompt] == []
-
-
-@pytest.mark.parametrize(
-    ("jury", "said"),
-    [
-        ("judges:\n- {name: x, model: test/x, model_deployment: local/x}\n", "there is no deployment 'local/x'"),
-        ("judges:\n- {name: a, model: test/x, model_deployment: local/a}\n", "serves 'test/a'"),
-        ("quorum: 2\njudges:\n- {name: a, model: test/a, model_deployment: local/a}\n", "quorum"),
-    ],
-)
-def test_a_jury_that_cannot_sit_is_refused_before_anything_is_asked(site: Site, jury: str, said: str):
-    open_benchmark(site)
-    with FaultServer(models=["m"], answer="Words") as model:
-        deploy(site, {"a": "http://127.0.0.1:9/v1"})
-        site.judges.write_text(jury)
-        with pytest.raises(ConfigError, match=said):
-            run(site, model.url, ENTRY)
-        assert model.asked == []
-
-
-def test_a_reference_baseline_is_no_judge(site: Site):
-    open_benchmark(site)
-    with (
-        FaultServer(models=["m"], answer="Words") as model,
-        judge_server(says(verdict()), extra_model_keys={"language_model": False}) as a,
-    ):
-        deploy(site, {"a": a.url})
-        write_jury(site.judges, "a")
-        with pytest.raises(InferenceError, match="no language model"):
-            run(site, model.url, ENTRY)
-        assert not any(NOTE in asked.prompt for asked in model.asked)
 
 
 def test_answers_are_judged_later_when_the_model_is_gone(site: Site, tmp_path: Path):
@@ -378,28 +328,6 @@ def test_seats_that_stay_empty_end_with_the_exit_code_that_says_run_again(site: 
         assert done.exit_code == 9
 
 
-def test_judges_on_one_server_are_met_one_after_the_other(site: Site, monkeypatch: pytest.MonkeyPatch):
-    """A probe is many requests at once; three of them overran a small server, which then seemed to lack features."""
-    now: list[str] = []
-    most: dict[str, int] = {}
-
-    async def probe(deployment: Deployment, limits: HttpLimits) -> Capabilities:
-        now.append(deployment.base_url)
-        most[deployment.base_url] = max(most.get(deployment.base_url, 0), now.count(deployment.base_url))
-        await asyncio.sleep(0.01)
-        now.remove(deployment.base_url)
-        return Capabilities("vllm", {"max_tokens": Feature("honoured", ""), "json_schema": Feature("ignored", "")})
-
-    monkeypatch.setattr(meeting, "probe", probe)
-    deploy(site, {"a": NOWHERE, "b": NOWHERE, "c": NOWHERE.replace("9", "8")})
-    deployments = read_deployments(site.deployments)
-    jury = [SeatedJudge(Judge(name, "m"), deployments[f"local/{name}"], 1) for name in "abc"]
-    found = asyncio.run(meeting.probe_judges([jury], HttpLimits()))
-    assert len(found) == 3
-    assert set(most.values()) == {1}
-    assert len(meeting.describe_judges(jury, found)) == 3
-
-
 def test_doctor_says_who_sits_on_the_sites_jury(site: Site):
     with judge_server(says(verdict())) as a:
         deploy(site, {"a": a.url, "b": a.url, "c": a.url})
@@ -437,38 +365,6 @@ def test_judges_that_share_one_card_are_asked_one_after_the_other(site: Site):
         assert nothing.judged.asked == 0
         with pytest.raises(ConfigError, match="no judge 'd'"):
             judge(site, only=["d"])
-
-
-def test_a_run_entry_names_its_jury_and_a_deployment_map_finds_it_here(site: Site, tmp_path: Path):
-    open_benchmark(site)
-    with FaultServer(models=["m"], answer="Words") as model, judge_server(says(verdict(2, 2))) as a:
-        deploy(site, {"m": model.url, "a": a.url, "b": NOWHERE})
-        site.deployments.write_text(site.deployments.read_text().replace("name: judge", "name: m", 1))
-        write_jury(site.judges, "b")  # the site's own is passed over
-        theirs = tmp_path / "theirs.yaml"
-        theirs.write_text("judges:\n- {name: g, model: openai/g, model_deployment: stanford/a}\n")
-        mapping = tmp_path / "map.yaml"
-        mapping.write_text("theirs/m: local/m\nstanford/*: local/*\n")
-        entry = f"open:model=theirs/m,jury_config_path={theirs}"
-        run(site, None, entry, deployment_map=mapping)  # type: ignore[arg-type]
-        assert kept(site)[0] == [2.0] * 3
-        with site.store() as store:
-            (one,) = store.runs.select("s")
-        assert one.details.metrics[0].judges == (Judge("local/a", "test/a"),)
-        assert str(tmp_path) not in one.name
-        assert "data=" not in one.name  # the same data: another jury is the same run, and refused without --replace
-        assert not one.details.data.named
-
-
-def test_a_jury_file_that_is_not_there_is_said_unless_nobody_judges(site: Site, tmp_path: Path):
-    open_benchmark(site)
-    entry = f"open:model=m,jury_config_path={tmp_path / 'none.yaml'}"
-    with FaultServer(models=["m"], answer="Words") as model:
-        with pytest.raises(ConfigError, match=r"none\.yaml"):
-            run(site, model.url, entry)
-        assert model.asked == []
-        run(site, model.url, entry, no_judging=True)
-        assert kept(site)[0] == [Unscored(Reason.NOT_JUDGED)] * 3
 
 
 @pytest.mark.parametrize("how", [{"refuses": ["response_format"]}, {"ignores": ["response_format"]}], ids=str)
@@ -514,30 +410,3 @@ def test_grades_outlive_the_texts_that_were_purged(site: Site):
         (outcome,) = run(site, model.url, ENTRY)
         assert (outcome.kept, outcome.summary.main.mean.value) == (3, 3.0)
         assert len(judged(a)) == 3
-
-
-def test_a_store_that_refuses_ends_the_judging_and_the_next_time_completes_it(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-):
-    open_benchmark(site, instances=200)
-    real, calls = Scores.keep, 0
-
-    def refuses(self: Scores, *given: Any, **more: Any) -> None:
-        nonlocal calls
-        calls += 1
-        if calls == 2:
-            raise StoreError("the store cannot be written (SQLITE_FULL)")
-        real(self, *given, **more)
-
-    with FaultServer(models=["m"], answer="Words") as model, judge_server(says(verdict(3, 3))) as a:
-        deploy(site, {"a": a.url})
-        write_jury(site.judges, "a")
-        run(site, model.url, ENTRY, no_judging=True)
-        monkeypatch.setattr(Scores, "keep", refuses)
-        with pytest.raises(StoreError, match="SQLITE_FULL"):
-            judge(site)
-        asked = len(judged(a))
-        assert asked < 200
-        (heard,) = judge(site)
-        assert kept(site)[0] == [3.0] * 200
-        assert heard.judged.open == 0

@@ -15,29 +15,19 @@ from agent.datasets.manage.register import Attestation, add_data, check_data
 from agent.errors import AgentError, BenchmarkError, ConfigError
 from agent.inference.capabilities import Capabilities
 from agent.inference.wire import request_identity
-from agent.metrics import AnswerParser, MetricUse
 from agent.runs.plan import RunOptions, check_reachable, plan_runs, write_run_name
-from agent.scoring.measures import Rules
-from agent.scoring.score import score_response
 from agent.site.directory import Site, create_site
 from agent.site.http_limits import http_limits
-from agent.store.run_details import RunDetails, read_details, write_details
-from agent.vocabulary import ChatRequest, Failure, Instance, Message, Reason, Reference, Response, Shortenable, Unscored
+from agent.vocabulary import ChatRequest, Message, Shortenable
 from tests.agent.catalog.shipped import BENCHMARKS
 from tests.agent.runs.suites import plan, write_benchmark
 
 REQUEST = ChatRequest("m", (Message("user", "q"),), 16)
-INSTANCE = Instance("1", "1", (Message("user", "q"),), (Reference("Yes", correct=True),))
 LIMITS = (
     "connect_timeout_s", "attempt_timeout_s", "first_attempt_timeout_s", "total_timeout_s", "max_attempts",
     "outage_grace_s",
 )  # fmt: skip
 DEPLOYMENT = Deployment("local/b", "a/b", "http://127.0.0.1:9/v1", "b")
-RULES = Rules.of((MetricUse("exact_match"), MetricUse("f1_score")), "intramural", AnswerParser("text"), "l")
-
-
-def scores_of(result: Response | Failure, rules: Rules = RULES, instance: Instance = INSTANCE) -> dict[str, object]:
-    return {verdict.measure.name: verdict.value for verdict in score_response(rules, instance, result)}
 
 
 @pytest.fixture(scope="module")
@@ -263,32 +253,6 @@ def test_rows_that_a_loader_numbered_are_not_named_units(site: Site):
     assert plan(site, "numbered:model=a/b").unit_named
 
 
-def test_a_parser_takes_its_part_by_our_rules_and_upstream_scores_the_whole_answer():
-    said = response('I think so. {"answer": "Yes"}')
-    uses, parser = (MetricUse("exact_match"),), AnswerParser("json", "answer")
-    assert scores_of(said, Rules.of(uses, "both", parser, "l")) == {"exact_match": 1.0, "exact_match@helm": 0.0}
-    without = scores_of(response("Yes"), Rules.of(uses, "intramural", parser, "l"))
-    assert without == {"exact_match": Unscored(Reason.UNPARSED)}
-
-
-def test_whatever_changes_the_rules_changes_the_plan():
-    uses, parser = (MetricUse("exact_match"),), AnswerParser("text")
-    rules = [
-        Rules.of(uses, "intramural", parser, "l"),
-        Rules.of(uses, "helm", parser, "l"),
-        Rules.of(uses, "both", parser, "l"),
-        Rules.of(uses, "intramural", AnswerParser("json", "answer"), "l"),
-        Rules.of(uses, "intramural", AnswerParser("pattern", pattern="x"), "l"),
-        Rules.of(uses, "intramural", parser, "m"),
-        Rules.of((MetricUse("rouge_1", {"stemmer": False}),), "intramural", parser, "l"),
-        Rules.of((MetricUse("rouge_1", {"stemmer": True}),), "intramural", parser, "l"),
-    ]
-    assert len({tuple(one.identity()) for one in rules}) == len(rules)
-    for one in rules:
-        details = one.put_into(RunDetails(lineage=one.lineage))
-        assert Rules.of_run(read_details(write_details(details))).identity() == one.identity()
-
-
 def test_the_entry_beats_the_command_line_and_the_command_line_the_benchmark(site: Site):
     entries = [
         parse_run_entry("med_qa:model=a/b"),
@@ -337,34 +301,3 @@ def test_another_seed_takes_other_instances(site: Site):
     ]
     first, again, other = ([instance.id for instance in plans[0].instances] for plans in taken)
     assert first == again != other
-
-
-def response(text: str, finish: str = "stop") -> Response:
-    return Response(text, "", finish, None, None, 0.0)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("result", "reason"),
-    [
-        (Failure(Reason.TIMEOUT), Reason.TIMEOUT),
-        (Failure(Reason.CONTEXT_LENGTH, 400), Reason.CONTEXT_LENGTH),
-        (response(""), Reason.EMPTY),
-        (response(" \n"), Reason.EMPTY),
-        (response("", "length"), Reason.LENGTH),
-        (response("Yes", "content_filter"), Reason.CONTENT_FILTER),
-    ],
-)
-def test_what_is_missing_is_unscored_with_its_reason(result: Response | Failure, reason: Reason):
-    scores = scores_of(result)
-    assert scores == {"exact_match": Unscored(reason), "f1_score": Unscored(reason)}
-
-
-def test_text_that_was_cut_off_is_an_answer_still():
-    scores = scores_of(response("Yes", "length"))
-    assert scores == {"exact_match": 1.0, "f1_score": 1.0}
-
-
-def test_parity_scores_an_empty_answer_as_upstream_does():
-    assert scores_of(response(""), Rules.of((MetricUse("exact_match"),), "helm", AnswerParser("text"), "l")) == {
-        "exact_match": 0.0
-    }

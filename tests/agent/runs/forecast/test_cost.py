@@ -1,16 +1,10 @@
-"""What a run would take: estimates that say upon what they rest, and a server that is met before it."""
-
-import asyncio
-import math
-from dataclasses import replace
+"""Estimates of a run's requests, tokens, time and cost, which name their basis."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.catalog.deployments import Prices
-from agent.inference.probe import probe
-from agent.runs.forecast import trial
 from agent.runs.forecast.cost import (
     Pace,
     PromptSize,
@@ -20,10 +14,7 @@ from agent.runs.forecast.cost import (
     forecast,
     measure_prompt,
 )
-from agent.runs.forecast.trial import time_server
 from agent.vocabulary import Instance, Message, Reference, Shortenable
-from tests.agent.fault_server import FaultServer, Slow, Status
-from tests.agent.inference.asking import QUICK, deployment
 
 PLAIN = {"max_tokens": 16, "budget": None, "can_shorten": True, "thinks": False}
 
@@ -118,55 +109,3 @@ def test_whatever_the_prompts_an_estimate_adds_up(drawn, data):
     if budget is not None:
         assert found.prompt_tokens <= max(budget, 0) * found.requests
     describe_forecast(found, Pace(3, 0.1), None)
-
-
-# The server that is timed.
-
-
-def timed(server: FaultServer, in_flight: int = 4) -> Pace | None:
-    where = deployment(server.url)
-
-    async def try_server() -> Pace | None:
-        return await time_server(where, await probe(where, replace(QUICK, first_attempt_timeout_s=8)), QUICK, in_flight)
-
-    return asyncio.run(try_server())
-
-
-def test_a_trial_measures_at_least_the_time_that_the_server_takes():
-    """A busy machine only ever adds: 40 questions, 4 at once, are 10 rounds of 0.1 s at least."""
-    with FaultServer(latency_s=0.1) as server:
-        pace = timed(server)
-    assert pace is not None
-    assert (pace.in_flight, pace.at_least) == (4, False)
-    assert pace.base_s >= 0.1
-    assert 1.0 <= pace.seconds(40, 40 * 10, 40) < 60
-
-
-def test_a_trial_asks_few_harmless_questions_within_the_limit_at_once():
-    with FaultServer(latency_s=0.02) as server:
-        where = deployment(server.url)
-        found = asyncio.run(probe(where, replace(QUICK, first_attempt_timeout_s=8)))
-        server.peak_in_flight = 0
-        before = len(server.asked)
-        asyncio.run(time_server(where, found, QUICK, 5))
-        assert server.peak_in_flight == 5
-        prompts = server.prompts[before:]
-    assert len(prompts) == 15
-    assert len(set(prompts)) == 15  # no cache can answer for another
-    assert all("Count from 1 to 200" in prompt for prompt in prompts)
-
-
-def test_a_slow_server_is_left_after_the_time_of_the_trial(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(trial, "TRIAL_S", 0.5)
-    slow = Slow(60.0)
-    with FaultServer(fault=lambda asked: slow if "Trial" in asked.prompt else None) as server:
-        pace = timed(server)
-    assert pace is not None
-    assert pace.at_least
-    assert 0.4 <= pace.base_s < 30  # not the minute that the server takes
-    assert math.isinf(estimate_times(forecast([prompt(4)], {}, **PLAIN), pace).most)
-
-
-def test_a_server_that_fails_every_question_of_the_trial_gives_no_time():
-    with FaultServer(fault=lambda asked: Status(500) if "Trial" in asked.prompt else None) as server:
-        assert timed(server) is None

@@ -1,100 +1,13 @@
 """What `run` and `judge` say before and after about juries: what is left to ask, what it took, and what is missing."""
 
-import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-from click.testing import CliRunner
-
-from agent.cli.main import intramural
-from agent.site.directory import Site, create_site
-from tests.agent.fault_server import Body, FaultServer
-from tests.agent.judging.juries import NOTE, acts, deploy, judge_server, judged, open_benchmark, verdict, write_jury
+from agent.site.directory import Site
+from tests.agent.fault_server import FaultServer
+from tests.agent.judging.juries import NOTE, deploy, judged, open_benchmark, write_jury
+from tests.agent.runs.forecast.commands import judge, refused, run, told
 from tests.agent.runs.suites import NOWHERE
-
-PRICES = (
-    "    price_per_million_prompt_tokens: 100\n    price_per_million_completion_tokens: 100\n"
-    "    gpu_hour_rate: 100000\n    gpus: 1\n    currency: EUR\n"
-)
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    site = create_site(tmp_path / "site", "Test")
-    open_benchmark(site)
-    write_jury(site.judges, "abc")
-    return site
-
-
-@pytest.fixture
-def model() -> Iterator[FaultServer]:
-    with FaultServer(models=["m"], answer="An answer") as server:
-        yield server
-
-
-@pytest.fixture
-def judges(site: Site) -> Iterator[FaultServer]:
-    choice = {"index": 0, "message": {"role": "assistant", "content": verdict()}, "finish_reason": "stop"}
-    reply = {"id": "1", "choices": [choice], "usage": {"prompt_tokens": 200, "completion_tokens": 50}}
-    with judge_server(acts(Body(json.dumps(reply).encode()))) as server:
-        deploy(site, dict.fromkeys("abc", server.url), PRICES)
-        yield server
-
-
-def told(site: Site, *words: str, code: int = 0) -> str:
-    done = CliRunner().invoke(intramural, ["--site", str(site.directory), *words])
-    assert done.exit_code == code, (done.output, done.exception)
-    if isinstance(done.exception, SystemExit) or done.exception is None:
-        return done.output
-    return f"{done.output}{done.exception} {getattr(done.exception, 'advice', '')}"
-
-
-def refused(site: Site, *words: str) -> str:
-    done = CliRunner().invoke(intramural, ["--site", str(site.directory), *words])
-    assert done.exit_code != 0
-    return f"{done.exception} {getattr(done.exception, 'advice', '')}"
-
-
-def run(site: Site, model: FaultServer, *more: str, entries: int = 1) -> str:
-    names = [word for name in ("open", "more")[:entries] for word in ("-r", f"{name}:model=m")]
-    return told(site, "run", "--server", model.url, *names, "--suite", "s", "--quiet", *more)
-
-
-def judge(site: Site, *more: str) -> str:
-    return told(site, "judge", "--suite", "s", "--quiet", *more)
-
-
-def test_a_dry_run_counts_what_is_stored_as_done(site: Site, model: FaultServer, judges: FaultServer):
-    assert "  3 requests" in run(site, model, "--dry-run")
-    run(site, model, "--no-judging")
-    asked = run(site, model, "--dry-run")
-    assert "  nothing is left to ask\n  3 instances of 3 not asked: stored, or equal to another" in asked
-    assert "judge local/a: 3 requests, about" in asked
-    judge(site, "--only", "a", "--only", "b")
-    asked = run(site, model, "--dry-run")
-    assert "judge local/a: nothing is left to judge" in asked
-    assert "judge local/c: 3 requests, about" in asked
-    judge(site)
-    asked = run(site, model, "--dry-run")
-    assert asked.count("nothing is left to judge") == 3
-    assert "requests" not in asked
-    assert len(judged(judges)) == 3 * 3
-
-
-def test_a_dry_run_of_more_instances_counts_the_new_ones_alone(site: Site, model: FaultServer, judges: FaultServer):
-    run(site, model, "-m", "2")
-    asked = run(site, model, "--dry-run")
-    assert "  1 request, " in asked
-    assert "2 instances of 3 not asked" in asked
-
-
-def test_equal_prompts_are_forecast_once(site: Site, model: FaultServer, judges: FaultServer):
-    open_benchmark(site, instances=5, name="more", same=True)
-    asked = told(site, "run", "--server", model.url, "-r", "more:model=m", "--suite", "s", "--dry-run")
-    assert "  1 request, " in asked
-    assert "4 instances of 5 not asked: stored, or equal to another" in asked
 
 
 def test_judging_can_be_forecast_for_answers_that_wait(site: Site, model: FaultServer, judges: FaultServer):

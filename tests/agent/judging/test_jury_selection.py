@@ -1,0 +1,78 @@
+"""The jury of a run: which file names it, and which juries are refused before anything is asked."""
+
+from pathlib import Path
+
+import pytest
+
+from agent.errors import ConfigError
+from agent.metrics import Judge
+from agent.site.directory import Site, create_site
+from agent.vocabulary import Reason, Unscored
+from tests.agent.fault_server import FaultServer
+from tests.agent.judging.juries import (
+    deploy,
+    judge_server,
+    kept,
+    open_benchmark,
+    says,
+    verdict,
+    write_jury,
+)
+from tests.agent.runs.suites import NOWHERE, run
+
+ENTRY = "open:model=m"
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return create_site(tmp_path / "site", "Test")
+
+
+@pytest.mark.parametrize(
+    ("jury", "said"),
+    [
+        ("judges:\n- {name: x, model: test/x, model_deployment: local/x}\n", "there is no deployment 'local/x'"),
+        ("judges:\n- {name: a, model: test/x, model_deployment: local/a}\n", "serves 'test/a'"),
+        ("quorum: 2\njudges:\n- {name: a, model: test/a, model_deployment: local/a}\n", "quorum"),
+    ],
+)
+def test_a_jury_that_cannot_sit_is_refused_before_anything_is_asked(site: Site, jury: str, said: str):
+    open_benchmark(site)
+    with FaultServer(models=["m"], answer="Words") as model:
+        deploy(site, {"a": "http://127.0.0.1:9/v1"})
+        site.judges.write_text(jury)
+        with pytest.raises(ConfigError, match=said):
+            run(site, model.url, ENTRY)
+        assert model.asked == []
+
+
+def test_a_run_entry_names_its_jury_and_a_deployment_map_finds_it_here(site: Site, tmp_path: Path):
+    open_benchmark(site)
+    with FaultServer(models=["m"], answer="Words") as model, judge_server(says(verdict(2, 2))) as a:
+        deploy(site, {"m": model.url, "a": a.url, "b": NOWHERE})
+        site.deployments.write_text(site.deployments.read_text().replace("name: judge", "name: m", 1))
+        write_jury(site.judges, "b")  # the site's own is passed over
+        theirs = tmp_path / "theirs.yaml"
+        theirs.write_text("judges:\n- {name: g, model: openai/g, model_deployment: stanford/a}\n")
+        mapping = tmp_path / "map.yaml"
+        mapping.write_text("theirs/m: local/m\nstanford/*: local/*\n")
+        entry = f"open:model=theirs/m,jury_config_path={theirs}"
+        run(site, None, entry, deployment_map=mapping)  # type: ignore[arg-type]
+        assert kept(site)[0] == [2.0] * 3
+        with site.store() as store:
+            (one,) = store.runs.select("s")
+        assert one.details.metrics[0].judges == (Judge("local/a", "test/a"),)
+        assert str(tmp_path) not in one.name
+        assert "data=" not in one.name  # the same data: another jury is the same run, and refused without --replace
+        assert not one.details.data.named
+
+
+def test_a_jury_file_that_is_not_there_is_said_unless_nobody_judges(site: Site, tmp_path: Path):
+    open_benchmark(site)
+    entry = f"open:model=m,jury_config_path={tmp_path / 'none.yaml'}"
+    with FaultServer(models=["m"], answer="Words") as model:
+        with pytest.raises(ConfigError, match=r"none\.yaml"):
+            run(site, model.url, entry)
+        assert model.asked == []
+        run(site, model.url, entry, no_judging=True)
+        assert kept(site)[0] == [Unscored(Reason.NOT_JUDGED)] * 3
