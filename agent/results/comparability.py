@@ -38,7 +38,10 @@ def build_unit_prefix(run: Run) -> bytes:
 
 
 def list_question_traits(run: Run) -> dict[str, Hashable]:
-    """Return what two runs must share besides their part to have asked the same, by the words for a difference."""
+    """Return the traits that two runs must share, besides their part, to have asked the same questions.
+
+    The keys are the words for a difference.
+    """
     origin = run.details.origin
     return {
         "made elsewhere": None if origin is None else (origin.kind, run.suite),
@@ -48,7 +51,7 @@ def list_question_traits(run: Run) -> dict[str, Hashable]:
 
 
 def list_metric_traits(run: Run, metric: KeptMetric) -> dict[str, Hashable]:
-    """Return what a metric of two runs must share to mean the same, by the words for a difference."""
+    """Return the traits that a metric of two runs must share to mean the same, by the words for a difference."""
     version = "" if run.imported else run.details.agent_version
     return {
         "other scoring rules": (metric.scoring or run.details.scoring, version),

@@ -92,9 +92,15 @@ class _Graded:
 
     def list_grades(self, criterion: str) -> list[float | None]:
         """Return every seat's grade of one criterion."""
-        if criterion == OVERALL:
-            return [fmean(grades.values()) if grades else None for grades in self.grades]
-        return [grades.get(criterion) if grades else None for grades in self.grades]
+        row: list[float | None] = []
+        for grades in self.grades:
+            if not grades:
+                row.append(None)
+            elif criterion == OVERALL:
+                row.append(fmean(grades.values()))
+            else:
+                row.append(grades.get(criterion))
+        return row
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,25 +280,46 @@ class _GradedRow:
     grades: Sequence[float | None]
 
 
-def _measure_biases(panel: _Panel) -> Iterator[Bias]:
+def _measure_biases(panel: _Panel) -> list[Bias]:
+    """Return every bias of a panel, also those of no answers."""
     rows = [_GradedRow(answer, answer.list_grades(OVERALL)) for answer in panel.answers]
-    overall_lengths = _correlate_length((row.answer, _mean(row.grades)) for row in rows)
-    yield Bias("length", panel.benchmark, panel.number, judge="", model="", figure=overall_lengths)
+    return [
+        *_measure_length_biases(panel, rows),
+        *_measure_judge_biases(panel, rows),
+        *_measure_family_biases(panel, rows),
+        *_measure_favours(panel, rows),
+    ]
+
+
+def _measure_length_biases(panel: _Panel, rows: Sequence[_GradedRow]) -> Iterator[Bias]:
+    figure = _correlate_length((row.answer, _mean(row.grades)) for row in rows)
+    yield Bias("length", panel.benchmark, panel.number, judge="", model="", figure=figure)
     for seat, name in enumerate(panel.names):
         figure = _correlate_length((row.answer, row.grades[seat]) for row in rows)
         yield Bias("length", panel.benchmark, panel.number, judge=name, model="", figure=figure)
+
+
+def _measure_judge_biases(panel: _Panel, rows: Sequence[_GradedRow]) -> Iterator[Bias]:
     for seat, name in enumerate(panel.names):
         figure = _estimate_lead(panel, rows, {seat})
         yield Bias("judge", panel.benchmark, panel.number, judge=name, model="", figure=figure)
-    for model in dict.fromkeys(answer.model for answer in panel.answers):
+
+
+def _measure_family_biases(panel: _Panel, rows: Sequence[_GradedRow]) -> Iterator[Bias]:
+    rows_by_model: dict[str, list[_GradedRow]] = {}
+    for row in rows:
+        rows_by_model.setdefault(row.answer.model, []).append(row)
+    for model, model_rows in rows_by_model.items():
         family = {seat for seat, judge in enumerate(panel.judges) if is_same_family(judge.model_name, model)}
-        model_rows = [row for row in rows if row.answer.model == model]
         figure = _estimate_lead(panel, model_rows, family)
         yield Bias("family", panel.benchmark, panel.number, judge="", model=model, figure=figure)
+
+
+def _measure_favours(panel: _Panel, rows: Sequence[_GradedRow]) -> Iterator[Bias]:
     for seat, name in enumerate(panel.names):
-        favour = _estimate_favour(panel, seat, rows)
-        if favour is not None:
-            yield Bias("favour", panel.benchmark, panel.number, judge=name, model="", figure=favour)
+        figure = _estimate_favour(panel, seat, rows)
+        if figure is not None:
+            yield Bias("favour", panel.benchmark, panel.number, judge=name, model="", figure=figure)
 
 
 def _correlate_length(graded: Iterable[tuple[_Graded, float | None]]) -> Mean:
@@ -316,11 +343,16 @@ def _estimate_lead(panel: _Panel, rows: Sequence[_GradedRow], seats: set[int]) -
 
 def _compute_lead(grades: Sequence[float | None], seats: set[int]) -> float | None:
     """Return how far these seats stand above the others on one answer; None where either side gave nothing."""
-    inside = _mean([grade for seat, grade in enumerate(grades) if seat in seats])
-    outside = _mean([grade for seat, grade in enumerate(grades) if seat not in seats])
-    if inside is None or outside is None:
+    inside: list[float | None] = []
+    outside: list[float | None] = []
+    for seat, grade in enumerate(grades):
+        side = inside if seat in seats else outside
+        side.append(grade)
+    inside_mean = _mean(inside)
+    outside_mean = _mean(outside)
+    if inside_mean is None or outside_mean is None:
         return None
-    return inside - outside
+    return inside_mean - outside_mean
 
 
 def _estimate_favour(panel: _Panel, seat: int, rows: Sequence[_GradedRow]) -> Mean | None:
@@ -360,8 +392,12 @@ def _lie_apart(graded: Sequence[_BesideStrangers]) -> bool:
     """Whether strangers grade the family's answers more than a standard deviation above or below other answers."""
     family = [each.strangers for each in graded if each.is_family]
     others = [each.strangers for each in graded if not each.is_family]
-    squares = [(grade - fmean(family)) ** 2 for grade in family] + [(grade - fmean(others)) ** 2 for grade in others]
-    variance = sum(squares) / max(1, len(graded) - 2)
+    squares: list[float] = []
+    for grades in (family, others):
+        mean = fmean(grades)
+        squares += [(grade - mean) ** 2 for grade in grades]
+    variance = sum(squares) / max(1, len(graded) - 2)  # two means are estimated
+    # Without any variance, a difference of rounding is none.
     return abs(fmean(family) - fmean(others)) > max(math.sqrt(variance), 1e-9)
 
 

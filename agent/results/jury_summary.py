@@ -1,7 +1,7 @@
 """Summarise a jury's work: seats filled, repairs, failures, criteria, and the score without judges of the family."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agent.jury.family import is_same_family
@@ -10,7 +10,7 @@ from agent.statistics.intervals import Mean, estimate_mean
 from agent.store import KeptMetric, Seat
 from agent.vocabulary import Reason
 
-JudgedAnswer = tuple[bytes, float | str, Sequence[Seat]]  # (unit, score or reason why there is none, what seats gave)
+JudgedAnswer = tuple[bytes, float | str, Sequence[Seat]]  # (unit, score or reason why there is none, seats)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,11 @@ class JurySummary:
         seats: answers that can be judged, times judges.
         filled: seats that gave a valid verdict.
         repaired: filled seats whose judge was asked to mend its first reply.
-        faults: why seats gave none: word -> seats. Seats that nobody was asked for yet are `not_judged`.
-        criteria: criterion -> the mean of what the valid seats gave, answer by answer.
+        faults: seats without a verdict, by the reason. Seats that were not asked yet are `not_judged`.
+        criteria: criterion -> the mean of the valid seats' grades, answer by answer.
         family: seats, from 0, whose judges are of the judged model's family.
         itself: those of them whose judge is the judged model.
-        each: what each seat's judge did, in order.
+        each: the summary of each seat's judge, in order.
         without_family: the score from the other judges alone, more than half of whom must have given a verdict; None
             where no judge is of the family, or all are.
     """
@@ -77,7 +77,7 @@ def summarise_jury(metric: KeptMetric, model: str, answers: Iterable[JudgedAnswe
     Args:
         metric: one that a jury gives.
         model: the one whose answers are judged.
-        answers: one an instance of the run; those that no jury can be asked about have a reason and no seats.
+        answers: one for each instance of the run; those that no jury can be asked about have a reason and no seats.
 
     Returns:
         None where the metric has no judges.
@@ -85,45 +85,80 @@ def summarise_jury(metric: KeptMetric, model: str, answers: Iterable[JudgedAnswe
     jury, judges = metric.jury, metric.judges
     if jury is None or not judges:
         return None
-    family = frozenset(seat for seat, judge in enumerate(judges) if is_same_family(judge.model_name, model))
-    asked = 0
-    tallies = [_JudgeTally() for _ in judges]
-    criteria: dict[str, list[tuple[bytes, float]]] = {criterion: [] for criterion in jury.criteria}
-    without_family: list[tuple[bytes, float]] = []
+    family = tuple(seat for seat, judge in enumerate(judges) if is_same_family(judge.model_name, model))
+    tally = _JuryTally(len(judges), jury.criteria, family)
     for unit, score, seats in answers:
-        if not seats and score != Reason.NOT_JUDGED:
-            continue
-        asked += 1
-        seats_by_number = {seat.seat: seat for seat in seats}
-        for number, tally in enumerate(tallies):
-            tally.add(seats_by_number.get(number))
-        if isinstance(score, str):
-            continue
-        for criterion, scores in criteria.items():
-            grades = [seat.grades[criterion] for seat in seats if seat.grades and criterion in seat.grades]
-            if grades:
-                scores.append((unit, _mean(grades)))
-        strangers = [seat for seat in seats if seat.grades is not None and seat.seat not in family]
-        if 2 * len(strangers) > len(judges) - len(family):
-            means = [_mean(list((seat.grades or {}).values())) for seat in strangers]
-            without_family.append((unit, _mean(means)))
-    each = tuple(tally.summarise() for tally in tallies)
-    faults = sum((tally.faults for tally in tallies), Counter[str]())
-    within = metric.low, metric.high
-    some_are_family = 0 < len(family) < len(judges)
+        if seats or score == Reason.NOT_JUDGED:
+            tally.add(unit, score, seats)
+    scale = (metric.low, metric.high)
+    criteria = {}
+    for criterion, scores in tally.criteria.items():
+        criteria[criterion] = estimate_mean(scores, binary=False, within=scale)
+    without_family = None
+    if 0 < len(family) < len(judges):
+        without_family = estimate_mean(tally.without_family, binary=False, within=scale)
+    summaries = tuple(judge.summarise() for judge in tally.judges)
     return JurySummary(
         judges=name_seats(judges),
         quorum=count_needed_verdicts(len(judges), jury.quorum),
-        seats=asked * len(judges),
-        filled=sum(judge.filled for judge in each),
-        repaired=sum(judge.repaired for judge in each),
-        faults=_sort_faults(faults),
-        criteria={name: estimate_mean(scores, binary=False, within=within) for name, scores in criteria.items()},
-        family=tuple(sorted(family)),
+        seats=tally.answers * len(judges),
+        filled=sum(judge.filled for judge in summaries),
+        repaired=sum(judge.repaired for judge in summaries),
+        faults=tally.count_faults(),
+        criteria=criteria,
+        family=family,
         itself=tuple(seat for seat, judge in enumerate(judges) if judge.model_name == model),
-        each=each,
-        without_family=estimate_mean(without_family, binary=False, within=within) if some_are_family else None,
+        each=summaries,
+        without_family=without_family,
     )
+
+
+class _JuryTally:
+    """Counts and scores of one jury's seats, answer by answer.
+
+    Attributes:
+        answers: number of answers that the jury can be asked about.
+        judges: the tally of each seat.
+        criteria: (unit, mean of the valid seats) of every scored answer, by criterion.
+        without_family: (unit, score from the judges outside the model's family) of every answer that has one.
+    """
+
+    def __init__(self, judges: int, criteria: Iterable[str], family: Collection[int]) -> None:
+        self.answers = 0
+        self.judges = [_JudgeTally() for _ in range(judges)]
+        self.criteria: dict[str, list[tuple[bytes, float]]] = {criterion: [] for criterion in criteria}
+        self.without_family: list[tuple[bytes, float]] = []
+        self._family = family
+
+    def add(self, unit: bytes, score: float | str, seats: Sequence[Seat]) -> None:
+        """Add one answer with the seats that were asked."""
+        self.answers += 1
+        seats_by_number = {seat.seat: seat for seat in seats}
+        for number, judge in enumerate(self.judges):
+            judge.add(seats_by_number.get(number))
+        if isinstance(score, str):
+            return
+        for criterion, scores in self.criteria.items():
+            grades = [seat.grades[criterion] for seat in seats if seat.grades and criterion in seat.grades]
+            if grades:
+                scores.append((unit, _mean(grades)))
+        self._add_without_family(unit, seats)
+
+    def _add_without_family(self, unit: bytes, seats: Sequence[Seat]) -> None:
+        means = []
+        for seat in seats:
+            if seat.grades is not None and seat.seat not in self._family:
+                means.append(_mean(list(seat.grades.values())))
+        strangers = len(self.judges) - len(self._family)
+        if 2 * len(means) > strangers:
+            self.without_family.append((unit, _mean(means)))
+
+    def count_faults(self) -> dict[str, int]:
+        """Return the faults of all seats together."""
+        faults: Counter[str] = Counter()
+        for judge in self.judges:
+            faults.update(judge.faults)
+        return _sort_faults(faults)
 
 
 @dataclass(slots=True)

@@ -17,7 +17,7 @@ class Result:
     """One model's result in one benchmark, or in parts of it.
 
     Attributes:
-        traits: what must be equal for two results to be compared, by the words that say it is not.
+        traits: values that must be equal for two results to be compared, by the words for a difference.
         parts: arguments and data of its runs; those of one model's results are put together before they are compared.
         value: None where there is none.
         weight: instances behind it.
@@ -34,8 +34,10 @@ class Result:
 
     @property
     def left_out(self) -> str | None:
-        """Why it is in no column, whatever the others are."""
-        return self.barred or (NO_VALUE if self.value is None else None)
+        """Why it is in no column, independently of the other results."""
+        if self.barred:
+            return self.barred
+        return NO_VALUE if self.value is None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ class _Whole:
 
 
 def compare_results(results: Sequence[Result]) -> WinRateTable:
-    """Compare models over columns of like results; a column of one model compares nothing and counts for nobody.
+    """Compare models over columns of like results; a column of one model compares nothing and is left out.
 
     Several results of one benchmark and model (subsets, conditions) are weighted by their instances, as HELM merges
     them.
@@ -76,17 +78,23 @@ def compare_results(results: Sequence[Result]) -> WinRateTable:
     comparable = [(place, result) for place, result in enumerate(results) if result.left_out is None]
     wholes = _join_parts(comparable)
     models = Counter(whole.column for whole in wholes)
-    names = {column: str(number) for number, column in enumerate(models)}
+    column_names = {column: str(number) for number, column in enumerate(models)}
     table: dict[str, dict[str, float]] = {result.model: {} for result in results}
     members: dict[Hashable, dict[str, tuple[int, ...]]] = {}
     left_out = Counter(result.left_out for result in results if result.left_out is not None)
     for whole in wholes:
-        if models[whole.column] > 1:
-            table[whole.model][names[whole.column]] = whole.value
-            members.setdefault(whole.column, {})[whole.model] = whole.places
-        else:
+        column = whole.column
+        if models[column] == 1:
             left_out[_explain_alone(whole, wholes)] += len(whole.places)
-    return WinRateTable(mean_win_rates(table), len(members), dict(left_out), tuple(members.values()))
+            continue
+        table[whole.model][column_names[column]] = whole.value
+        members.setdefault(column, {})[whole.model] = whole.places
+    return WinRateTable(
+        rates=mean_win_rates(table),
+        columns=len(members),
+        left_out=dict(left_out),
+        members=tuple(members.values()),
+    )
 
 
 def _join_parts(results: Sequence[tuple[int, Result]]) -> list[_Whole]:
@@ -114,14 +122,17 @@ def _join_parts(results: Sequence[tuple[int, Result]]) -> list[_Whole]:
 
 
 def _average(results: Sequence[Result]) -> float:
-    # A leaderboard made elsewhere may not say how many instances it counted.
-    weights = [result.weight or 1 for result in results]
-    total = math.fsum((result.value or 0.0) * weight for result, weight in zip(results, weights, strict=True))
-    return total / sum(weights)
+    weights: list[int] = []
+    weighted: list[float] = []
+    for result in results:
+        weight = result.weight or 1  # a leaderboard made elsewhere may not say how many instances it counted
+        weights.append(weight)
+        weighted.append((result.value or 0.0) * weight)
+    return math.fsum(weighted) / sum(weights)
 
 
 def _explain_alone(whole: _Whole, wholes: Sequence[_Whole]) -> str:
-    """Say what sets a result apart from the most similar one of another model."""
+    """Describe the differences between a result and the most similar one of another model."""
     differences: list[list[str]] = []
     for rival in wholes:
         if rival.benchmark == whole.benchmark and rival.model != whole.model:

@@ -53,6 +53,11 @@ class Note(StrEnum):
     MEAN_OF_RUNS = "the mean of several runs' values, by their instances"
 
 
+def _count_own_making(unscored: Mapping[str, int]) -> int:
+    """Return how many instances lack a score for a reason of the model's own making."""
+    return sum(unscored.get(reason, 0) for reason in OWN_MAKING)
+
+
 @dataclass(frozen=True, slots=True)
 class MetricSummary:
     """One metric over one run. `low` and `high` bound the metric's range: for a jury they are its own scale.
@@ -76,7 +81,7 @@ class MetricSummary:
     uniform: bool = False
 
     def share(self, value: float | None) -> float | None:
-        """Place a value on the metric's scale, 0 the lowest and 1 the highest: what averages over metrics take."""
+        """Place a value on the metric's scale, 0 the lowest and 1 the highest, as averages over metrics need it."""
         return None if value is None else (value - self.low) / (self.high - self.low)
 
     @property
@@ -97,17 +102,17 @@ class MetricSummary:
     @property
     def weight(self) -> int:
         """How many instances stand behind the floor."""
-        return self.mean.n + sum(self.unscored.get(reason, 0) for reason in OWN_MAKING)
+        return self.mean.n + _count_own_making(self.unscored)
 
     @property
     def floor(self) -> float | None:
         """The value if an answer that the model itself left without a score counted as the metric's lowest.
 
         Failures of servers, references and juries never count. None without any answer to count, and while many are
-        still to be asked, judged or measured: what a model failed is known at once, and would weigh too much.
+        still to be asked, judged or measured: failures of the model are known first, and would weigh too much.
         """
         value, n = self.mean.value, self.mean.n
-        failed = sum(count for reason, count in self.unscored.items() if reason in OWN_MAKING)
+        failed = _count_own_making(self.unscored)
         pending = sum(count for reason, count in self.unscored.items() if reason in _PENDING)
         if not failed:
             return value
@@ -218,7 +223,7 @@ class _WholeRunScore:
     def floor_weight(self) -> int:
         """The number of instances that the floor counts."""
         scored = 0 if self.score is None else self.score.n
-        return scored + sum(self.reasons.get(reason, 0) for reason in OWN_MAKING)
+        return scored + _count_own_making(self.reasons)
 
 
 def summarise_run(store: Store, run: Run) -> RunSummary:
@@ -335,6 +340,12 @@ def _summarise_stored(store: Store, runs: Sequence[Run], metric: KeptMetric) -> 
     summary = summarise_scores(metric, chain.from_iterable(scores_by_run))
     if metric.jury is None or metric.name.endswith(HELM_TWIN):
         return summary
+    return replace(summary, jury=_summarise_stored_jury(store, runs, metric, scores_by_run))
+
+
+def _summarise_stored_jury(
+    store: Store, runs: Sequence[Run], metric: KeptMetric, scores_by_run: Sequence[Sequence[tuple[bytes, float | str]]]
+) -> JurySummary | None:
     answers: list[JudgedAnswer] = []
     for run, scores in zip(runs, scores_by_run, strict=True):
         seats = store.juries.read_seats(run.run_id, metric.name)
@@ -342,8 +353,8 @@ def _summarise_stored(store: Store, runs: Sequence[Run], metric: KeptMetric) -> 
             answers.append((unit, score, seats.get(position, ())))
     jury = summarise_jury(metric, runs[0].model, answers)
     if jury is not None and runs[0].imported:  # HELM has no quorum
-        jury = replace(jury, quorum=None)
-    return replace(summary, jury=jury)
+        return replace(jury, quorum=None)
+    return jury
 
 
 def read_unit_scores(store: Store, run: Run, metric: str) -> Iterator[tuple[bytes, float | str]]:
