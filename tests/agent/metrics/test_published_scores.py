@@ -11,7 +11,6 @@ import pytest
 from agent.datasets.readers.table import Problems
 from agent.datasets.sources.medec import read_medec
 from agent.metrics import MetricUse, compute_figure, read_labels, score
-from agent.metrics.classes import accuracy
 from agent.vocabulary import Instance, Message, Reference, Unscored
 
 DATA = Path(__file__).parents[2] / "data"
@@ -35,7 +34,8 @@ def test_pubmed_qa_human_annotator_on_the_official_500():
     letters = ["ABC"[options.index(p)] for p in predicted]
     scores = [score("exact_match", letter, i) for letter, i in zip(letters, made, strict=True)]
     assert len(scores) == 500
-    assert sum(scores) / 500 == accuracy(gold, predicted) == 0.7800
+    hits = sum(right == answer for right, answer in zip(gold, predicted, strict=True))
+    assert sum(scores) / 500 == hits / 500 == 0.7800
 
     for scoring in ("intramural", "helm"):
 
