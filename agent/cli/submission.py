@@ -137,6 +137,7 @@ def discard(site: Site, digest: str) -> None:
 @click.pass_obj
 def status(site: Site, form: str) -> None:
     """List all submissions with their states."""
+    _ = site.settings  # a folder that is no site is refused, and not taken for one without submissions
     submissions = open_outbox(site).list_submissions()
     registry = _read_registry(site) if submissions else None
     columns = {
