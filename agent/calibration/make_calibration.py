@@ -14,7 +14,7 @@ from agent.errors import ConfigError
 from agent.io.new_folder import new_folder
 from agent.jury.prompts import Matter, build_matter
 from agent.jury.rubric import Rubric, read_rubric
-from agent.redaction.gateway.subject import Whose
+from agent.redaction.gateway.subject import Subject
 from agent.results.comparability import build_unit_prefix
 from agent.scoring.jury_scores import read_judged_answer
 from agent.scoring.measures import HELM_TWIN, Measure, Rules
@@ -83,7 +83,7 @@ class _Item:
     request: bytes
     mark: str
     matter: Matter
-    whose: Whose
+    subject: Subject
 
 
 def find_jury_measure(rules: Rules) -> Measure | None:
@@ -348,7 +348,7 @@ def _load_items(store: "Store", rules: Mapping[str, Rules], candidates: Sequence
                 request=stored.request_key,
                 mark=store.identities.answer_mark(stored.response.text),
                 matter=build_matter(stored.instance, answer),
-                whose=Whose.of(stored.instance),
+                subject=Subject.read_instance(stored.instance),
             )
 
 
@@ -360,7 +360,7 @@ def _clear_rows(
 
     records = [[item.matter.question, item.matter.gold, item.matter.answer] for item in items]
     clearer = open_clearer(site, store, reveal=wanted.reveal, purpose="calibration")
-    shown = clearer.clear_records(records, f"name={wanted.name} items={len(items)}", [item.whose for item in items])
+    shown = clearer.clear_records(records, f"name={wanted.name} items={len(items)}", [item.subject for item in items])
     note = "Texts are shown as they are."
     if not wanted.reveal:
         note = f"{clearer.note.removesuffix('.')}: marks in brackets stand for what was taken out."
