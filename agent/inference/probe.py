@@ -103,9 +103,10 @@ async def _run_probe(asker: "_Asker", deployment: Endpoint) -> Capabilities:
         answers.append(stopped)
     names = _collect_other_names(deployment, answers, catalogue)
 
+    is_listed = model in catalogue.names
     features: dict[FeatureName, Feature] = {
         "model_list": catalogue.feature(model),
-        "model_name": findings.examine_model_name(round_one.stranger, model in catalogue.names, names.unlisted),
+        "model_name": findings.examine_model_name(round_one.stranger, is_listed, names.unlisted),
         "max_tokens": findings.examine_token_limit(round_one.plain),
         "max_completion_tokens": findings.examine_token_limit(round_one.limited),
         "temperature_zero": findings.compare_at_zero(round_one.plain, round_one.again),
@@ -122,25 +123,28 @@ async def _run_probe(asker: "_Asker", deployment: Endpoint) -> Capabilities:
     extra_body, notes = undo_own_defaults(server)
     if catalogue.refused_token:
         notes = (*notes, "The server refuses to list its models with this token.")
-    thinks_inline = findings.thinks_inline(answers)
-    if deployment.reasoning and not findings.thinks_apart(answers):
-        thinks_inline = True
     counting, template_tokens = _choose_counting(deployment, round_one)
     return Capabilities(
         server=server,
         features=features,
         models_listed=len(catalogue.names),
-        model_in_list=model in catalogue.names,
+        model_in_list=is_listed,
         notes=notes,
         token_limit_field=limit_field,
         extra_body=extra_body,
         language_model=model not in catalogue.not_language_models,
-        inline_thoughts=thinks_inline,
+        inline_thoughts=_thinks_inline(deployment, answers),
         other_names=tuple(sorted(map(name_digest, names.names))),
         window=catalogue.window(model, round_one.props),
         counting=counting,
         template_tokens=template_tokens,
     )
+
+
+def _thinks_inline(deployment: Endpoint, answers: Sequence[ProbeReply]) -> bool:
+    """Tell whether the model thinks inside its answers: a reply shows it, or no reply shows where its thoughts go."""
+    is_unseen = deployment.reasoning and not findings.thinks_apart(answers)
+    return is_unseen or findings.thinks_inline(answers)
 
 
 async def _ask_usable_first_round(asker: "_Asker", model: str) -> "_FirstRound":

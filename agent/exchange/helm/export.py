@@ -70,7 +70,9 @@ def _write_run(
     """Write the run's files into the new folder `target`; return the number of instances in them."""
     run = summary.run
     stats = RunStats(spec.helm_names, spec.split)
-    units = [row.unit_key.hex()[:16] for row in store.scores.read_units(run.run_id, summary.main.metric)]
+    units: list[str | None] = []
+    for row in store.scores.read_units(run.run_id, summary.main.metric):
+        units.append(row.unit_key.hex()[:16] if run.details.unit_named else None)
     multiple_choice = _is_multiple_choice(store, run)
     adapter = spec.adapter_spec(multiple_choice=multiple_choice)
     count = 0
@@ -84,8 +86,7 @@ def _write_run(
             per_instance.add({"instance_id": identity, "train_trial_index": 0, "stats": stats.add(case, response)})
             if case.prompt is not None:
                 states.add(write_request_state(case, identity, spec.split, adapter, spec.group, spec.judges))
-            unit = units[case.position] if run.details.unit_named else None
-            records.add(write_instance_record(case, identity, unit))
+            records.add(write_instance_record(case, identity, units[case.position]))
             count += 1
             progress.advance()
     write_json(target / "run_spec.json", spec.run_spec(target.name, multiple_choice=multiple_choice))
@@ -103,8 +104,10 @@ def _read_cases(store: Store, clearer: Clearer, run: Run) -> Iterator[tuple[Resp
 
 
 def _is_multiple_choice(store: Store, run: Run) -> bool:
-    first = next((stored.instance for stored in store.answers.read_each_instance(run.run_id) if stored.instance), None)
-    return first is not None and first.multiple_choice
+    for stored in store.answers.read_each_instance(run.run_id):
+        if stored.instance is not None:
+            return stored.instance.multiple_choice
+    return False  # no instance was kept, or all are purged
 
 
 def _name_deployment(names: ShownNames, run: Run, shown: Run, *, reveal: bool) -> str:
