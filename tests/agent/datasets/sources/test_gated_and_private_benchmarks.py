@@ -847,5 +847,5 @@ def test_the_page_of_layouts_names_every_benchmark_with_its_files_and_columns():
             assert [column for column in used if f"`{column}`" not in page] == []
     for name in ("patient_columns", "patient_pattern", "id_columns", "skip_without", "only"):
         assert f"`{name}`" in page
-    for column in (*identity.names(identity._PATIENT_COLUMNS), *identity.names(identity._ID_COLUMNS)):
+    for column in (*identity.split_names(identity._PATIENT_COLUMNS), *identity.split_names(identity._ID_COLUMNS)):
         assert f"`{column}`" in page
