@@ -7,7 +7,7 @@ import pytest
 
 from agent.errors import ConfigError
 from agent.metrics import Means
-from agent.metrics.bert_score import BertScoreComparison, Triple, check, comparison, triples
+from agent.metrics.bert_score import BertScoreComparison, Triple, build_comparison, check, triples
 from agent.vocabulary import Instance, Message, Reason, Reference, Unscored
 from tests.extras.encoders import WORDS, invented_encoder, pairs, real_encoder
 
@@ -109,8 +109,8 @@ def test_blank_answers_and_references_fail_nobody():
 
 def test_a_reference_of_unknown_characters_is_none():
     instance = Instance("1", "1", (Message("user", "?"),), (Reference("𓀀 𓀁 𓀂", True), Reference("no", False)))
-    assert triples([comparison("𓂀", instance, "intramural")], means()) == [Unscored(Reason.NO_REFERENCE)]
-    (by_helm,) = triples([comparison("no", instance, "helm")], means())
+    assert triples([build_comparison("𓂀", instance, "intramural")], means()) == [Unscored(Reason.NO_REFERENCE)]
+    (by_helm,) = triples([build_comparison("no", instance, "helm")], means())
     assert by_helm[2] == pytest.approx(1, abs=1e-5)  # a reference that is marked wrong counts there
 
 

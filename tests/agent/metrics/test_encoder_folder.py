@@ -8,7 +8,7 @@ import pytest
 
 from agent.errors import BenchmarkError, ConfigError
 from agent.metrics import METRICS, Means, MetricUse, bert_score, check_available
-from agent.metrics.bert_score import BertScoreComparison, comparison
+from agent.metrics.bert_score import BertScoreComparison, build_comparison
 from agent.metrics.encoder import TextComparison
 from agent.metrics.encoder_folder import EncoderFolder, encoder_folder
 from agent.vocabulary import Instance, Message, Reference
@@ -177,11 +177,11 @@ def test_the_encoder_is_part_of_the_metric(folder, extra):
 def test_what_is_compared_by_either_rules():
     references = (Reference("{right}", True), Reference("wrong", False), Reference(" ", True))
     instance = Instance("1", "1", (Message("user", "?"),), references)
-    assert comparison("{an answer} ", instance, "intramural") == BertScoreComparison(
+    assert build_comparison("{an answer} ", instance, "intramural") == BertScoreComparison(
         "{an answer} ", ("{right}",), "intramural"
     )
     # HELM takes every reference, and an outer brace from each text.
-    assert comparison("{an answer} ", instance, "helm") == BertScoreComparison(
+    assert build_comparison("{an answer} ", instance, "helm") == BertScoreComparison(
         "an answer", ("right", "wrong", " "), "helm"
     )
 
