@@ -74,7 +74,9 @@ def _approve_here(site: Site, key_path: Path, digest: str | None, *, yes: bool) 
 
     if check_custody(key_path, site.directory, one_account=site.settings.one_account_approval):
         click.secho(ONE_ACCOUNT_WARNING, fg="red", bold=True)
-    registry, policy, outbox = open_federation(site).read_registry(today_day()), read_site_policy(site), open_outbox(site)
+    registry = open_federation(site).read_registry(today_day())
+    policy = read_site_policy(site)
+    outbox = open_outbox(site)
     steward = load_signer(key_path, KeyRole.STEWARD)
     chosen = choose_submissions(outbox, digest, "prepared")
     if not chosen:

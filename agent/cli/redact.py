@@ -126,10 +126,8 @@ def _report(tally: "RowTally") -> None:
     Raises:
         RedactionError: something was withheld in every row.
     """
-    click.echo(
-        f"{format_count(tally.rows, 'row')}: {format_count(tally.identifiers, 'identifier')} in {tally.redacted_rows} of them",
-        err=True,
-    )
+    rows, identifiers = format_count(tally.rows, "row"), format_count(tally.identifiers, "identifier")
+    click.echo(f"{rows}: {identifiers} in {tally.redacted_rows} of them", err=True)
     if tally.unchecked_rows:
         has = "has" if tally.unchecked_rows == 1 else "have"
         click.echo(

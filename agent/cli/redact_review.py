@@ -164,7 +164,8 @@ def gold(site: Site, name: str, out: Path) -> None:
         with open(handle, "w", encoding="utf-8") as file:  # noqa: PTH123 - a handle, no path
             file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     click.echo(
-        f"{format_count(len(rows), 'text')} written. They are original texts: keep the file inside, delete it after use."
+        f"{format_count(len(rows), 'text')} written. "
+        "They are original texts: keep the file inside, delete it after use."
     )
 
 

@@ -58,7 +58,8 @@ def _send(site: Site, digest: str | None) -> None:
     if not chosen:
         click.echo("Nothing waits to be sent.")
         return
-    aggregator, registry = connect_aggregator(site, federation.read_membership().url), federation.read_registry(today_day())
+    aggregator = connect_aggregator(site, federation.read_membership().url)
+    registry = federation.read_registry(today_day())
     for submission in send(
         open_outbox(site), registry, aggregator, chosen, today_day=today_day(), audit=partial(record_event, site)
     ):

@@ -38,7 +38,9 @@ def measure(ward: Ward, what: str) -> None:
     if isinstance(done, Registered):
         ward.approve(done)
         ward.release(done)
-        outcome = f"{len(done.candidate.entry.list_persons())} persons, {done.candidate.difference or 'no version before'}"
+        outcome = (
+            f"{len(done.candidate.entry.list_persons())} persons, {done.candidate.difference or 'no version before'}"
+        )
     else:
         outcome = str(done)
     print(f"{what}: {seconds:.1f} s; {outcome}", flush=True)

@@ -132,7 +132,8 @@ def _find_around_month(text: str, words: Sequence[Word], index: int) -> Iterator
 
 
 def _may_be_day(number: Word) -> bool:
-    return 1 <= int(number.key) <= 31 and len(number.key) <= 2
+    # The length first: Python refuses to read numbers of thousands of digits.
+    return len(number.key) <= 2 and 1 <= int(number.key) <= 31
 
 
 def _is_ordinal_of(words: Sequence[Word], index: int) -> bool:

@@ -97,7 +97,7 @@ def _list_simple_characters() -> Iterator[str]:
 _SIMPLE = "".join(_list_simple_characters())
 # A character that may have to be read together with its neighbours, or that is not read as one character.
 _HARD = re.compile(f"[^\x00-\x7f{re.escape(_SIMPLE)}]")
-_FLAG = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
+_FLAG = regex.compile(r"[\U0001f1e6-\U0001f1ff]{2}[\p{M}\u200d]*")  # two letters, and marks drawn over them
 _GRAPHEME = regex.compile(r"\X")
 _WORD = regex.compile(r"[\p{L}\p{M}]++")
 _DRAWN_LIKE_LATIN = regex.compile(r"[\p{Cyrillic}\p{Greek}\p{Armenian}\p{Cherokee}\p{Coptic}]")
@@ -179,8 +179,8 @@ def _split_clusters(text: str) -> Iterator[tuple[int, int]]:
         is_visible = not _INVISIBLE.match(text, start)
         if start > position and is_visible and unicodedata.category(text[start])[0] == "M":
             start -= 1  # a mark belongs to the character before it, simple or not
-        cluster_end = max(_GRAPHEME.match(text, start).end(), start + 1)
-        position = start + 2 if _FLAG.match(text, start) else cluster_end
+        cluster = _FLAG.match(text, start) or _GRAPHEME.match(text, start)
+        position = max(cluster.end(), start + 1)
         yield start, position
 
 

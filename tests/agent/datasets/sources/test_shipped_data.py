@@ -11,7 +11,7 @@ import yaml
 from agent.catalog.benchmark import load_benchmark
 from agent.datasets.load import load_instances, locate_dataset
 from agent.errors import BenchmarkError
-from agent.metrics import JUDGED, METRICS, AnswerParser, Means, extract, select_measurable, score
+from agent.metrics import JUDGED, METRICS, AnswerParser, Means, extract, score, select_measurable
 from tests.agent.catalog.shipped import BENCHMARKS
 
 REAL = {id_: b for id_, b in BENCHMARKS.items() if b.sample and not b.sample_is_invented}

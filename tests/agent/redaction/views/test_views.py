@@ -14,6 +14,7 @@ from tests.agent.redaction.views.disguised_texts import TEXTS, list_views
 @given(TEXTS)
 @example("J\u0336\u200b\u0301ohn")
 @example("\U0001f1e6\U0001f1ef4 1 2")
+@example("\U0001f1e6\U0001f1ef\u0336")
 def test_every_character_of_a_reading_has_a_place_that_splits_nothing_drawn_as_one(text: str):
     edges = {0, *(match.end() for match in regex.finditer(r"\X", text))}
     for view in list_views(text):
