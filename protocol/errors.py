@@ -2,6 +2,10 @@
 
 Before the signatures of an envelope are checked only `malformed`, `unknown_key` and `bad_signature` are used: whoever
 holds no enrolled key learns nothing more.
+
+A new code needs a decision in two places: its HTTP status, where that is not 422 (`aggregator/api/answers.py`,
+`STATUS_OF_CODE`), and whether a site tries again later (`agent/delivery/transport.py`, `_PASSING`) or gives the
+submission up. Sites of an older version read an unknown code as none, and keep the submission.
 """
 
 from enum import StrEnum

@@ -65,10 +65,11 @@ def test_the_agents_top_level_holds_its_rooms_and_three_modules():
 
 
 def test_every_loader_that_a_definition_may_name_is_there():
-    from agent.catalog.data_section import LOADERS
-    from agent.datasets.sources.formats import FORMATS
+    from agent.catalog.data_section import BY_ENDING, LOADERS
+    from agent.datasets.formats import FORMATS
 
     assert tuple(FORMATS) == LOADERS
+    assert set(BY_ENDING.values()) <= set(LOADERS)
 
 
 def test_protocol_has_no_clock_disk_network_or_randomness():

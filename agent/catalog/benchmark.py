@@ -41,7 +41,7 @@ class Benchmark:
 
     Attributes:
         id: unique here; also the name in run entries and the folder under a site's `data/`.
-        loader: how files become rows: a name of `agent.datasets.sources.formats.FORMATS`.
+        loader: how files become rows: a name of `agent.datasets.formats.FORMATS`.
         files: the official dataset files, in instance order; empty for a site's own benchmark.
         dataset_file: a site's own dataset beside the definition; None if the benchmark has official files.
         data_options: settings of the loader (`sheet`, ...).

@@ -34,7 +34,7 @@ LOADERS = (
     "mtsamples",
     "race_based_med",
 )
-"""Names of the file formats that `agent.datasets.sources.formats` reads."""
+"""Names of the file formats that `agent.datasets.formats` reads."""
 
 BY_ENDING = {
     ".csv": "csv",
@@ -52,7 +52,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 def loader_by_ending(path: Path) -> str:
     """Return the loader of a site's own dataset; the ending .gz of a compressed one does not count."""
-    return BY_ENDING.get(Path(path.name.removesuffix(".gz")).suffix.lower(), "csv")
+    return BY_ENDING.get(Path(path.name.lower().removesuffix(".gz")).suffix, "csv")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from agent.datasets.locate import Dataset, Known, locate_dataset
 from agent.datasets.prompt import Instructions
 from agent.datasets.readers.files import Files
 from agent.datasets.readers.table import Problems, Table
-from agent.datasets.sources.formats import FORMATS
+from agent.datasets.formats import FORMATS
 from agent.errors import BenchmarkError
 from agent.vocabulary import Instance
 

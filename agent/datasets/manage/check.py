@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from agent.catalog.benchmark import Benchmark, load_benchmark, survey_benchmarks
-from agent.catalog.data_section import BY_ENDING
+from agent.catalog.data_section import loader_by_ending
 from agent.catalog.named_file import find_named_file
 from agent.catalog.template import compile_template
 from agent.datasets.folder import hash_file
@@ -12,7 +12,7 @@ from agent.datasets.load import locate_dataset
 from agent.datasets.manage.examine import DatasetContents, examine, required_choices
 from agent.datasets.manage.register import holds_data, read_all
 from agent.datasets.readers.files import Files
-from agent.datasets.sources.formats import FORMATS
+from agent.datasets.formats import FORMATS
 from agent.errors import AgentError, BenchmarkError
 from agent.io.small_file import decode_text, read_bytes
 from agent.io.strict_yaml import parse_yaml
@@ -90,15 +90,15 @@ def _read_prompt(tree: Mapping[str, object], folder: Path) -> str:
 
 def _check_rows(path: Path, prompt: str, tree: Mapping[str, object]) -> None:
     arguments = tree.get("arguments")
-    find_placeholders = {"options"}
+    placeholders = {"options"}
     if isinstance(arguments, dict | list):
-        find_placeholders.update(arguments)
+        placeholders.update(arguments)
     loader = tree.get("loader")
     if not isinstance(loader, str) or loader not in FORMATS:
-        loader = BY_ENDING.get(path.suffix.lower(), "csv")
+        loader = loader_by_ending(path)
     files = Files({path.name: path}, {path.name: hash_file(path, path.name)})
     for table, problems in FORMATS[loader](files):
-        _, prompt_problems = compile_template(prompt, find_placeholders.union(table.columns))
+        _, prompt_problems = compile_template(prompt, placeholders.union(table.columns))
         for problem in prompt_problems:
             problems.add("prompt", problem)
         for _ in table.rows:  # reading a row notes its problems

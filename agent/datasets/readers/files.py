@@ -58,7 +58,7 @@ class Files:
                 if hashlib.file_digest(file, "sha256").hexdigest() != self.digests[name]:
                     raise BenchmarkError(f"{name}: changed since the run began; start again")
                 file.seek(0)
-                if name.endswith(".gz"):
+                if name.lower().endswith(".gz"):
                     with gzip.open(file) as inner:
                         yield cast(BinaryIO, inner)
                 else:

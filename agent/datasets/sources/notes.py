@@ -18,7 +18,7 @@ def load_notes(files: Files) -> Iterator[tuple[Table, Problems]]:
     """Read each file (JSON lines by its ending, else CSV) and add `unit` and `row_id`."""
     for name in files.names:
         problems = files.problems(name)
-        read = read_json_lines if name.removesuffix(".gz").endswith((".json", ".jsonl")) else read_csv
+        read = read_json_lines if name.lower().removesuffix(".gz").endswith((".json", ".jsonl")) else read_csv
         with files.open_text(name) as file:
             yield _select_rows(read(file, problems), files.options, problems), problems
 

@@ -260,7 +260,7 @@ def test_what_needs_a_prompt_says_so(tmp_path):
     ("name", "loader"),
     [
         *(("x.csv", "csv"), ("x.TSV", "tsv"), ("x.jsonl", "json_lines"), ("x.json", "json"), ("x.txt", "csv")),
-        *(("x.parquet", "parquet"), ("x.feather", "feather"), ("x.xlsx", "xlsx"), ("x.csv.gz", "csv")),
+        *(("x.parquet", "parquet"), ("x.feather", "feather"), ("x.xlsx", "xlsx"), ("x.csv.gz", "csv"), ("x.TSV.GZ", "tsv")),
         *(("{path: x.xlsx, sheet: S}", "xlsx"), ("{path: x.jsonl.gz}", "json_lines")),
     ],
 )

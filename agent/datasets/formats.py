@@ -1,4 +1,8 @@
-"""The file formats a benchmark may name as its `loader`."""
+"""The file formats a benchmark may name as its `loader`.
+
+A new format needs an entry here, its name in `agent.catalog.data_section.LOADERS` and, where an ending tells it, in
+`BY_ENDING` beside that. A `.gz` behind the ending is taken off by `agent.datasets.readers.files`.
+"""
 
 from agent.datasets.readers.csv_table import read_csv, read_tsv
 from agent.datasets.readers.files import Loader, make_text_loader
