@@ -8,7 +8,7 @@ import json
 import shutil
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -16,10 +16,10 @@ import pytest
 
 from agent.errors import StoreError
 from agent.keys import derive_key
-from agent.redaction.gateway.cases import open_clearer
 from agent.site.directory import Site, create_site
 from agent.store import AuditHead, Store, Vault
 from agent.store.audit_chain import AuditEvent, encode_event, seal_event, seal_head
+from tests.agent.store.reveals import reveal
 
 DATA_KEY = bytes(range(32))
 AUDIT_KEY = bytes(range(32, 64))
@@ -232,8 +232,6 @@ def test_log_is_read_whole_while_another_command_writes_to_it(store: Store, path
 
 
 # Attack 5: rewriting with the data key.
-
-
 def rewrite_without_approvals(path: Path, key: bytes) -> None:
     """Remove both approvals and chain the rest anew under `key`, as whoever knows all of the agent's code would."""
     with closing(sqlite3.connect(path)) as database, database:
@@ -279,66 +277,9 @@ def test_without_a_seal_key_of_its_own_the_rewriting_would_succeed(tmp_path: Pat
 
 
 # Attack 5: the whole store is put back, and what was revealed since is gone.
-
-
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
     return create_site(tmp_path / "site", "St. Elsewhere")
-
-
-def reveal(site: Site, pages: int) -> None:
-    """Show original texts to a person, `pages` times, as `--reveal` does."""
-    with site.store() as store:
-        clearer = open_clearer(site, store, reveal=True, purpose="view")
-        for page in range(pages):
-            clearer.clear_records([["Mr Quackenbush, 14 May"]], f"run=1 page={page}")
-
-
-def copy_of_store(site: Site, tmp_path: Path) -> Callable[[], None]:
-    """Copy the store's folder; return what puts it back."""
-    kept = tmp_path / "kept"
-    shutil.copytree(site.directory / "store", kept)
-
-    def put_back() -> None:
-        shutil.rmtree(site.directory / "store")
-        shutil.copytree(kept, site.directory / "store")
-
-    return put_back
-
-
-def test_store_put_back_loses_reveals_and_a_head_kept_elsewhere_shows_it(site: Site, tmp_path: Path) -> None:
-    reveal(site, 2)
-    put_back = copy_of_store(site, tmp_path)
-    reveal(site, 20)
-    with site.store() as store:
-        kept_by_the_steward = store.audit.read_head()
-        events = store.audit.read_events()
-        assert [event.event for event in events].count("reveal") == 22
-        assert store.audit.compare_head(*kept_by_the_steward) == ""
-    put_back()
-    with site.store() as store:
-        # The rule removed: without a head that somebody else kept, the store that was put back looks whole.
-        assert [event.event for event in store.audit.read_events()].count("reveal") == 2
-        assert store.audit.compare_head(*kept_by_the_steward) == (
-            f"20 events after event {kept_by_the_steward.number - 20} are missing: the store was put back"
-        )
-
-
-def test_store_put_back_is_noticed_though_the_log_went_on_since(site: Site, tmp_path: Path) -> None:
-    put_back = copy_of_store(site, tmp_path)
-    with site.store() as store:
-        first = store.audit.read_head()
-    reveal(site, 3)
-    with site.store() as store:
-        second = store.audit.read_head()
-    put_back()
-    with site.store() as store:
-        for _ in range(9):
-            store.audit.record("purge", "texts=0")
-        assert store.audit.compare_head(*first) == ""
-        assert store.audit.compare_head(*second) == (
-            f"event {second.number} is not the one of that time: the store was put back to before it and went on since"
-        )
 
 
 def test_head_of_another_site_or_of_no_event_is_no_match(site: Site, store: Store) -> None:
