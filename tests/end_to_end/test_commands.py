@@ -265,13 +265,13 @@ def test_a_dry_run_asks_no_question_of_the_benchmark(site: UserSite):
 def test_a_disk_that_fills_up_ends_the_run_and_what_was_kept_stays(site: UserSite):
     script = (
         "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "from pathlib import Path; from agent.runs import score_writer as keeper\n"
-        "begin = keeper.Keeper.write\n"
+        "from pathlib import Path; from agent.runs.score_writer import ScoreWriter\n"
+        "begin = ScoreWriter.write\n"
         "def limited(self):\n"
         "    begin(self)\n"
         "    size = max(p.stat().st_size for p in (Path(sys.argv[2]) / 'store').iterdir())\n"
         "    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100,) * 2)\n"
-        "keeper.Keeper.write = limited\n"
+        "ScoreWriter.write = limited\n"
         "from agent.cli.main import main; main()\n"
     )
     with FaultServer(models=["test/model"], answer="Yes", latency_s=0.1) as server:

@@ -72,17 +72,17 @@ def done(site: UserSite, *words: str | Path) -> None:
     assert given.returncode == 0, given.stderr
 
 
-STORE = "agent.store.Store"
+RUNS, ANSWERS, SCORES = "agent.store.runs.Runs", "agent.store.answers.Answers", "agent.store.scores.Scores"
 
 
 @pytest.mark.sample(1)
-@pytest.mark.parametrize("at", ["begin_run:1", "settle:0", "end_run:1"])
+@pytest.mark.parametrize("at", [f"{RUNS}:begin:1", f"{ANSWERS}:settle:0", f"{RUNS}:end:1"])
 def test_an_import_that_is_killed_leaves_whole_runs_and_again_brings_all(make_site: Callable[..., UserSite], at: str):
     site, whole = make_site(instances=1), make_site("whole", instances=1)
     output = DATA / "helm_output"
     done(whole, "import", "helm", output)
     expected = state(whole, "real")
-    killed(site, f"{STORE}:{at}", "import", "helm", output)
+    killed(site, at, "import", "helm", output)
     left = state(site, "real")
     assert left == {name: expected[name] for name in left}
     assert len(left) == int(at[-1])
@@ -100,8 +100,8 @@ def asked(make_site: Callable[..., UserSite]) -> UserSite:
 
 def test_scoring_again_that_is_killed_leaves_the_old_scores_and_again_makes_the_new(asked: UserSite):
     before = state(asked, "s")
-    for at in ("draft_scores:1", "put_in_place:0"):
-        killed(asked, f"{STORE}:{at}", "rescore", "--suite", "s", "--scoring", "both")
+    for at in (f"{SCORES}:draft:1", f"{SCORES}:put_draft_in_place:0"):
+        killed(asked, at, "rescore", "--suite", "s", "--scoring", "both")
         assert state(asked, "s") == before, at
     chance = random.Random(7)
     killed_after(asked, 0.3 + chance.random(), "rescore", "--suite", "s", "--scoring", "both")
@@ -126,9 +126,8 @@ def test_an_export_that_is_killed_leaves_no_folder_of_its_name_and_again_writes_
     out.parent.mkdir()
     words = ["export", "--suite", "s", "--format", form, "--output"]
     done(site, *words, tmp_path / "undisturbed")
-    for at in ("instances:0",):
-        killed(site, f"{STORE}:{at}", *words, out)
-        assert not out.exists()
+    killed(site, f"{ANSWERS}:read_instances:0", *words, out)
+    assert not out.exists()
     killed(site, "agent.io.new_folder.Path:rename:0", *words, out)  # all is written, and has not taken its name
     assert not out.exists()
     assert [path.name for path in out.parent.iterdir()] == [".out.partial"]

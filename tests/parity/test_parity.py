@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.metrics import METRICS, Labelled, MetricUse, figure, labels, score
+from agent.metrics import METRICS, Labelled, MetricUse, compute_figure, read_labels, score
 from agent.metrics.bert_score import NAMES
 from agent.vocabulary import Instance, Message, Reference, Unscored
 from tests.parity.cases import LABEL_SETS, ONE_CLASS, Case, closed_benchmarks, make_case
@@ -68,8 +68,8 @@ def test_helm_scoring_is_helms_to_the_last_digit(id_, both):
     wanted = {metric.name for metric in case.benchmark.metrics if METRICS[metric.name].fn} - elsewhere
     assert wanted <= compared.keys()
     for name, theirs in upstream["figures"].items():
-        read = [labels(name, answer, case.instances[place], "helm") for place, answer in case.answers]
-        assert figure(name, [one for one in read if isinstance(one, Labelled)], "helm") == theirs, name
+        read = [read_labels(name, answer, case.instances[place], "helm") for place, answer in case.answers]
+        assert compute_figure(name, [one for one in read if isinstance(one, Labelled)], "helm") == theirs, name
         compared[name] += 1
     asked = f"{len(case.instances):5} instances ({case.known}), {len(case.answers):6} answers"
     LINES[id_] = f"{asked}, {sum(compared.values()):6} scores equal"
@@ -80,8 +80,8 @@ def test_figures_of_sets_of_labels_are_helms_to_the_last_digit(both):
     for label_sets, theirs in zip((LABEL_SETS, ONE_CLASS, ONE_CLASS[:3]), upstreams, strict=True):
         for name in ("classification_macro_f1", "classification_micro_f1"):
             use = MetricUse(name, {"delimiter": ","})
-            read = [labels(use, answer, _labelled_instance(golds), "helm") for golds, answer in label_sets]
-            assert figure(use, read, "helm") == theirs[name]
+            read = [read_labels(use, answer, _labelled_instance(golds), "helm") for golds, answer in label_sets]
+            assert compute_figure(use, read, "helm") == theirs[name]
 
 
 def _labelled_instance(golds: list[str]) -> Instance:

@@ -1,20 +1,16 @@
 """Policies of a site's own: checked when they are read, named by file and key, and quoted nowhere."""
 
-import time
 from pathlib import Path
 
 import pytest
 import yaml
 
 from agent.errors import RedactionError
-from agent.io.packaged import shipped
-from agent.redaction.deadline import Deadline
-from agent.redaction.engine import Engine, open_engine
-from agent.redaction.policy.policy import RedactionPolicy, choose_policy, load_policy
-from agent.redaction.policy.site_patterns import Phrases, check_pattern
-from agent.redaction.redacted import Withheld
-
-SHIPPED = yaml.safe_load((shipped("policies") / "redaction/hipaa_safe_harbor.yaml").read_text("utf-8"))
+from agent.redaction import Withheld, open_redactor
+from agent.redaction.engine import open_engine
+from agent.redaction.policy.policy import choose_policy, load_policy
+from tests.agent.redaction.policies import POLICY
+from tests.agent.redaction.policy.own_policies import SHIPPED
 
 
 def policy(tmp_path: Path, **keys: object) -> Path:
@@ -60,66 +56,6 @@ def test_a_name_on_a_list_is_quoted_in_no_error(tmp_path: Path):
     while error is not None:
         assert "ochitl" not in str(error)
         error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-
-
-@pytest.mark.parametrize("pattern", [r"(a+)+$", r"(?:MRN ?|MRN)+#", r"\s*\w*\s*\w*\s*\w*#"])
-def test_a_pattern_made_to_stall_is_refused_soon(pattern: str):
-    began = time.monotonic()
-    with pytest.raises(ValueError, match="takes too long"):
-        check_pattern(pattern)
-    assert time.monotonic() - began < 20
-
-
-@pytest.mark.parametrize("pattern", [r"\bTRIAL-\d{4}\b", r"(?i)study arm: \K[a-z]{1,9}", r"[A-Z]{2}\d{6}[A-Z]?"])
-def test_a_pattern_as_hospitals_write_them_passes(pattern: str):
-    check_pattern(pattern)
-
-
-@pytest.fixture(scope="module")
-def ours() -> Engine:
-    return Engine(
-        RedactionPolicy.model_validate(
-            {
-                **SHIPPED,
-                "recognizers": [{"entity": "ID", "pattern": r"(?i)\bstudy arm: \K[a-z]{3,9}"}],
-                "deny": {"FACILITY": ["Sunrise House", "blue wing"], "NAME": ["Bo"]},
-                "allow": ["Foley", "617-555-0100"],
-            }
-        )
-    )
-
-
-def test_own_patterns_and_denied_words_are_taken_out_as_whole_words_in_any_case(ours: Engine):
-    shown = ours.redact(
-        "Study arm: zebra. From SUNRISE-HOUSE to the blue  wing with bo! Bow and bluewings stay, elbow too."
-    )
-    assert shown == (
-        "Study arm: [ID-1]. From [FACILITY-1] to the [FACILITY-2] with [NAME-1]! Bow and bluewings stay, elbow too."
-    )
-
-
-def test_an_allowed_word_stays_unless_it_is_somebodys_name_or_part_of_more(ours: Engine):
-    assert ours.redact("Call 617-555-0100, not 617-555-0101.") == "Call 617-555-0100, not [PHONE-1]."
-    assert "Foley" in ours.redact("Name: Foley")
-    assert "Foley" not in ours.redact("Patient name: Margaret Foley\nFoley catheter was placed for Foley.")
-    assert "617-555-0100" not in ours.redact("Call 617-555-0100 x 4521.")
-
-
-def test_a_list_of_fifty_thousand_names_costs_no_time_per_name():
-    names = Phrases(f"Xq{n} Zz{n * 7}" for n in range(50_000))
-    deadline = Deadline()
-    deadline.start(60)
-    text = "the patient Xq17 Zz119 came with chest pain " * 2_000
-    began = time.process_time()
-    assert sum(1 for _ in names.find(text, deadline)) == 2_000
-    assert time.process_time() - began < 2
-
-
-def test_own_patterns_stop_when_the_time_of_a_field_is_over():
-    deadline = Deadline()
-    deadline.start(-1)
-    with pytest.raises(TimeoutError):
-        list(Phrases(["blue wing"]).find("blue wing", deadline))
 
 
 def test_a_policy_can_be_read_in_another_language_and_in_no_unknown_one():
@@ -168,3 +104,55 @@ def test_a_limited_data_set_keeps_dates_ages_and_towns():
     shown = open_engine("limited_data_set").redact("Ms. Anna Holloway, aged 94, was seen on 03/14/2022 in Boston.")
     assert "Holloway" not in shown
     assert all(kept in shown for kept in ("94", "03/14/2022", "Boston"))
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("colour: blue", "colour"),
+        ("version: 2", "version"),
+        ("threshold: 7", "threshold"),
+        ("limits: {field_characters: 0, field_seconds: 1}", "field_characters"),
+        ("entities: [NAME, DREAM]", "entities"),
+        ("entities: [NAME, NAME]", "twice"),
+        ("entities: !!python/object:os.system []", "tags are not supported"),
+        ("language: tlh", "language"),
+    ],
+)
+def test_a_wrong_policy_is_refused_by_file_and_key(tmp_path: Path, line: str, named: str):
+    key = line.split(":", maxsplit=1)[0]
+    lines, skipping = [], False
+    for old in POLICY.read_text().splitlines():
+        skipping = old.startswith(f"{key}:") if not old.startswith((" ", "#")) else skipping
+        if not skipping or line == "version: 2":
+            lines.append(old)
+    path = tmp_path / "mine.yaml"
+    path.write_text("\n".join([*lines, line]))
+    with pytest.raises(RedactionError, match=named) as refused:
+        open_redactor(str(path))
+    assert "mine.yaml" in str(refused.value)
+
+
+def test_a_sites_own_policy_is_read_from_the_site_and_not_from_where_the_command_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    site, elsewhere = tmp_path / "site", tmp_path / "elsewhere"
+    for folder, name in ((site, "ours"), (elsewhere, "not_ours")):
+        folder.mkdir()
+        content = POLICY.read_text().replace("name: hipaa_safe_harbor", f"name: {name}")
+        (folder / "own.yaml").write_text(content)
+    monkeypatch.chdir(elsewhere)
+    assert open_redactor("own.yaml", site).policy == "ours 1"
+    with pytest.raises(RedactionError, match="needs the folder"):
+        open_redactor("own.yaml")
+
+
+@pytest.mark.parametrize("name", ["../disclosure/strict", "hipaa safe harbor", "", "/etc/passwd", "x\n"])
+def test_what_is_no_policys_name_is_no_path_either(name: str):
+    with pytest.raises(RedactionError, match="not the name of a redaction policy"):
+        open_redactor(name)
+
+
+def test_a_policy_that_is_missing_is_refused():
+    with pytest.raises(RedactionError, match="no_such_policy"):
+        open_redactor("no_such_policy")
