@@ -1,59 +1,28 @@
 """Benchmark definitions: MedHELM's run unchanged, ours are complete, and mistakes are named by file and key."""
 
-import itertools
 import re
 import shutil
-import time
 from pathlib import Path
 
 import pytest
-import yaml
-from hypothesis import given
-from hypothesis import strategies as st
 
-import agent.catalog.definition_files as files_module
 from agent.catalog import arguments, data_section, metric_uses, question
 from agent.catalog import benchmark as benchmark_module
 from agent.catalog.benchmark import Benchmark, load_benchmark, survey_benchmarks
 from agent.catalog.taxonomy import taxonomy
-from agent.catalog.template import compile_template
 from agent.datasets.load import load_instances, locate_dataset
-from agent.errors import BenchmarkError
 from agent.io.packaged import shipped
-from agent.io.strict_yaml import parse_yaml
-from agent.io.wording import find_unseen
 from agent.metrics import Means, check_available, select_measurable
+from tests.agent.catalog.definitions import GOOD, definition, refused
 from tests.agent.catalog.shipped import BENCHMARKS
 
 SOURCE = "".join(
     Path(m.__file__).read_text(encoding="utf-8")
     for m in (benchmark_module, data_section, arguments, metric_uses, question)
 )
+
+
 MEDHELM = Path(__file__).parents[2] / "data" / "medhelm_configurable"
-
-
-def definition(tmp_path: Path, text: str, prompt: str = "{note}") -> Path:
-    (tmp_path / "prompt.txt").write_text(prompt, encoding="utf-8")
-    path = tmp_path / "own.yaml"
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-JUDGE_PROMPT = '{QUESTION} {RESPONSE} <rubric_criteria>{"a": ["score"]}</rubric_criteria>'
-GOOD = """name: own
-description: ours
-prompt_file: prompt.txt
-dataset_file: data.csv
-metrics:
-  - name: exact_match
-"""
-
-
-def refused(path: Path) -> str:
-    with pytest.raises(BenchmarkError) as caught:
-        load_benchmark(path)
-    assert str(path) in str(caught.value)
-    return str(caught.value)
 
 
 def test_medhelms_own_example_runs_unchanged():
@@ -76,12 +45,6 @@ def test_files_are_found_beside_the_yaml_and_else_in_the_working_directory(tmp_p
     monkeypatch.chdir(tmp_path)
     benchmark = load_benchmark(tmp_path / "here" / "exact_match_demo.yaml")
     assert len(load_instances(benchmark, locate_dataset(benchmark))) == 2
-
-
-def test_an_unknown_key_with_the_nearest_one(tmp_path):
-    said = refused(definition(tmp_path, GOOD + "max_token: 5\nmertics: []\n"))
-    assert "max_token: unknown key (did you mean 'max_tokens'?)" in said
-    assert "mertics: unknown key (did you mean 'metrics'?)" in said
 
 
 def test_every_problem_of_a_definition_at_once(tmp_path):
@@ -119,7 +82,7 @@ def test_every_problem_of_a_definition_at_once(tmp_path):
         (GOOD + "subcategory: Nowhere\ncategory: Clinical Note Generation\n", "subcategory: 'Nowhere' is not a sub"),
         (GOOD + "choices: [yes]\n", "choices: expected 2 to 26"),
         (GOOD + "choices: [yes, yes]\n", "choices: expected 2 to 26"),
-        (GOOD + "parser: option_letter\n", "parser: option_letter goes with `choices`"),
+        (GOOD + "parser: option_letter\n", "parser: option_letter needs `choices`"),
         (GOOD + "gold: {column: a, form: letter}\n", "gold.form: a letter or number needs `choices`"),
         (GOOD + "data: {loader: csv, files: [{name: x.csv}]}\n", "give either `dataset_file` or `data`"),
         (GOOD.replace("dataset_file: data.csv", "data: {loader: cvs}"), "data.loader: 'cvs' is not one of"),
@@ -174,6 +137,8 @@ data:
       versions: [{version: v1.2, name: b.xlsx, sha256: OTHER, rows: 0, url: https://example.org/b.xlsx, note: none}]
   sample: {folder: invented, sha256: SHA, rows: 2, invented: true, arguments: {condition: a}}
 """.replace("SHA", "a" * 64).replace("OTHER", "b" * 64)
+
+
 HEAD = "name: own\ndescription: ours\nprompt_file: prompt.txt\n"
 
 
@@ -220,7 +185,7 @@ def test_every_key_of_a_definition_is_read(tmp_path):
         (", value: train", "", "few_shot.dataset_file: expected either a file of examples"),
         ("column: split, value: train", "dataset_file: ../x.csv", "few_shot.dataset_file: expected a path that stays"),
         ("{sex: Sex, age: Age group}", "[Sex]", "subgroup_columns: expected a map of texts"),
-        ("parser: pattern", "parser: json", "answer_pattern: goes with `parser: pattern`"),
+        ("parser: pattern", "parser: json", "answer_pattern: is only allowed with `parser: pattern`"),
         ("parser: pattern", "parser: regex", "parser: 'regex' is not one of option_letter, text, json, pattern"),
         ("'Answer:\\s*(.*)'", "'('", "answer_pattern: is not a regular expression"),
         ("answer_pattern: 'Answer:\\s*(.*)'", "", "answer_pattern: is required with `parser: pattern`"),
@@ -256,38 +221,12 @@ def test_what_needs_a_prompt_says_so(tmp_path):
     assert "shorten: needs a `prompt_file`" in said
 
 
-@pytest.mark.parametrize(
-    ("name", "loader"),
-    [
-        *(("x.csv", "csv"), ("x.TSV", "tsv"), ("x.jsonl", "json_lines"), ("x.json", "json"), ("x.txt", "csv")),
-        *(("x.parquet", "parquet"), ("x.feather", "feather"), ("x.xlsx", "xlsx"), ("x.csv.gz", "csv"), ("x.TSV.GZ", "tsv")),
-        *(("{path: x.xlsx, sheet: S}", "xlsx"), ("{path: x.jsonl.gz}", "json_lines")),
-    ],
-)
-def test_the_ending_of_a_dataset_says_how_it_is_read(tmp_path, name, loader):
-    benchmark = load_benchmark(definition(tmp_path, GOOD.replace("data.csv", name)))
-    assert benchmark.loader == loader
-    assert benchmark.data_options == ({"sheet": "S"} if "sheet" in name else {})
-    assert load_benchmark(definition(tmp_path, GOOD.replace("data.csv", name) + "loader: tsv\n")).loader == "tsv"
-
-
 def test_examples_need_a_right_answer(tmp_path):
     text = (
         GOOD.replace("exact_match", "jury_score\n    criteria: {a: b?}") + "few_shot: {count: 1, dataset_file: x.csv}\n"
     )
     assert "few_shot: needs `gold`" in refused(definition(tmp_path, text))
     load_benchmark(definition(tmp_path, text + "gold: {column: a}\n"))
-
-
-def test_answers_in_json_have_a_field(tmp_path):
-    assert load_benchmark(definition(tmp_path, GOOD + "parser: json\n")).answer_field == "answer"
-    letters = "choices: [yes, no]\nparser: json\nanswer_field: letter\n"
-    assert load_benchmark(definition(tmp_path, GOOD + letters)).answer_field == "letter"
-
-
-def test_a_list_of_arguments_takes_any_value_and_needs_none(tmp_path):
-    benchmark = load_benchmark(definition(tmp_path, GOOD + "arguments: [one, two]\n"))
-    assert benchmark.fill_arguments({"two": "x", "data_path": "y"}) == {"two": "x"}
 
 
 def test_a_definition_that_is_not_utf8(tmp_path):
@@ -312,44 +251,6 @@ def test_a_benchmark_that_does_not_say_is_private(tmp_path):
 def test_the_dataset_that_units_come_from_is_what_the_definition_says_and_else_open(tmp_path):
     assert load_benchmark(definition(tmp_path, GOOD)).lineage == ""
     assert load_benchmark(definition(tmp_path, GOOD + "lineage: cohort 2024\n")).lineage == "cohort 2024"
-
-
-def test_a_jury_is_read_and_refused_before_anything_is_asked(tmp_path):
-    (tmp_path / "judge.txt").write_text(JUDGE_PROMPT)
-    benchmark = load_benchmark(
-        definition(
-            tmp_path,
-            GOOD + "  - name: jury_score\n    prompt_file: judge.txt\n    judges:\n"
-            "      - name: local/judge\n        model_name: judge/one\n  - name: BERTScore-F\n",
-        )
-    )
-    jury = benchmark.metrics[1]
-    assert jury.prompt == (tmp_path / "judge.txt").read_text("utf-8")
-    assert [(j.model_deployment, j.model_name) for j in jury.judges] == [("local/judge", "judge/one")]
-    with pytest.raises(BenchmarkError, match="BERTScore needs"):
-        check_available(benchmark.id, benchmark.metrics)
-
-
-def test_a_jury_alone_needs_no_right_answer(tmp_path):
-    (tmp_path / "judge.txt").write_text(JUDGE_PROMPT)
-    (tmp_path / "data.csv").write_text("note\nx\n")
-    text = GOOD.replace(
-        "exact_match", "jury_score\n    prompt_file: judge.txt\n    judges: [{name: a/b, model_name: a/b}]"
-    )
-    benchmark = load_benchmark(definition(tmp_path, text))
-    (instance,) = load_instances(benchmark, locate_dataset(benchmark))
-    assert instance.references == ()
-
-
-def test_the_digest_changes_with_every_file_of_the_definition(tmp_path):
-    path = definition(tmp_path, GOOD)
-    digests = {load_benchmark(path).digest}
-    (tmp_path / "prompt.txt").write_text("{note} ")
-    digests.add(load_benchmark(path).digest)
-    path.write_text(GOOD + "# a comment\n")
-    digests.add(load_benchmark(path).digest)
-    assert len(digests) == 3
-    assert load_benchmark(path).digest in digests
 
 
 def test_own_benchmarks_join_the_shipped_ones_and_may_not_take_their_names(tmp_path):
@@ -382,187 +283,9 @@ def test_one_broken_definition_hides_no_other(tmp_path):
         assert message in errors
 
 
-SECRET = "ab" * 32 + "\n"
-
-
-@pytest.fixture
-def site(tmp_path):
-    """A site directory with keys, and the folder of its own benchmarks, which is returned."""
-    (tmp_path / "site" / "keys").mkdir(parents=True)
-    (tmp_path / "site" / "keys" / "data.key").write_text(SECRET)
-    (tmp_path / "site" / "keys" / "token").write_text("a bearer token")
-    (tmp_path / "site" / "benchmarks").mkdir()
-    return tmp_path / "site" / "benchmarks"
-
-
-def naming(folder: Path, key: str, name: str) -> Path:
-    """Write a definition whose `key` names the file."""
-    (folder / "judge.txt").write_text(JUDGE_PROMPT)
-    text = GOOD + "  - name: jury_score\n    prompt_file: judge.txt\n    judges: [{name: a/b, model_name: a/b}]\n"
-    was = {"prompt_file": "prompt_file: prompt.txt", "dataset_file": "dataset_file: data.csv", "judge": "judge.txt"}[
-        key
-    ]
-    new = f"{key}: {name}" if key != "judge" else name
-    return definition(folder, text.replace(was, new, 1))
-
-
-@pytest.mark.parametrize("key", ["prompt_file", "dataset_file", "judge"])
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("../keys/data.key", "expected a path that stays in its folder"),
-        ("../benchmarks/other.txt", "expected a path that stays in its folder"),
-        ("keys/token", "files below a folder named keys"),  # found from the site as working directory
-        ("linked/token", "is a link out of its folder"),
-        ("link.txt", "is a link out of its folder"),
-        ("inner/Keys/token", "files below a folder named keys"),
-        ("{site}/keys/token", "expected a path beside the definition, not an absolute one"),
-        (".", "is not a plain file"),
-        ('"prompt\\e[2J.txt"', "holds U+001B, a character that cannot be seen"),
-        ('"prompt\\0.txt"', "holds U+0000, a character that cannot be seen"),
-    ],
-)
-def test_a_definition_that_names_the_sites_keys_or_leaves_its_folder(site, monkeypatch, key, name, said):
-    monkeypatch.chdir(site.parent)
-    (site / "linked").symlink_to(site.parent / "keys")
-    (site / "link.txt").symlink_to(site.parent / "keys" / "token")
-    (site / "inner" / "Keys").mkdir(parents=True)
-    (site / "inner" / "Keys" / "token").write_text("a token")
-    assert said in refused(naming(site, key, name.format(site=site.parent)))
-
-
-@pytest.mark.parametrize("key", ["prompt_file", "dataset_file", "judge"])
-def test_a_definition_that_a_user_names_may_give_absolute_paths_but_not_of_keys(site, tmp_path, key):
-    (tmp_path / "far").mkdir()
-    (tmp_path / "far" / "file.txt").write_text(JUDGE_PROMPT if key == "judge" else "{note}")
-    path = naming(site, key, str(tmp_path / "far" / "file.txt"))
-    load_benchmark(path, absolute_paths=True)
-    (tmp_path / "far" / "link.txt").symlink_to(site.parent / "keys" / "token")
-    for name in (tmp_path / "far" / "link.txt", site.parent / "keys" / "token"):
-        with pytest.raises(BenchmarkError, match="files below a folder named keys"):
-            load_benchmark(naming(site, key, str(name)), absolute_paths=True)
-
-
-def test_the_folder_of_keys_as_working_directory(site, monkeypatch):
-    monkeypatch.chdir(site.parent / "keys")
-    assert "files below a folder named keys" in refused(naming(site, "prompt_file", "token"))
-
-
-def test_a_link_within_the_folder_is_followed(site):
-    (site / "texts").mkdir()
-    (site / "texts" / "real.txt").write_text("Note: {note}")
-    (site / "link.txt").symlink_to(site / "texts" / "real.txt")
-    assert load_benchmark(naming(site, "prompt_file", "link.txt")).template == "Note: {note}"
-
-
-def test_the_root_of_the_file_system_is_no_working_directory(site, monkeypatch):
-    monkeypatch.chdir("/")
-    inside = str(site.parent / "site.yaml").lstrip("/")
-    (site.parent / "site.yaml").write_text("site_name: x\n")
-    assert "cannot be read" in refused(naming(site, "prompt_file", inside))
-
-
-@pytest.mark.parametrize("key", ["prompt_file", "judge"])
-@pytest.mark.parametrize("secret", [SECRET, SECRET.upper(), "\n-----BEGIN PRIVATE KEY-----\nMC4CAQ\n"])
-def test_a_key_that_lies_elsewhere_is_no_prompt(tmp_path, key, secret):
-    (tmp_path / "copy.txt").write_text(secret)
-    said = refused(naming(tmp_path, key, "copy.txt"))
-    assert "looks like a private key" in said
-    assert secret.strip() not in said
-
-
 @pytest.mark.parametrize("name", ["..", ".", "../keys", ".hidden", "-x", "_x"])
 def test_an_id_that_would_be_another_folder(tmp_path, name):
     assert "name: expected a name that begins with" in refused(definition(tmp_path, GOOD.replace("own", f'"{name}"')))
-
-
-@pytest.mark.parametrize("bad", ["\\e[31m", "\\r", "\\n", "\\u202e", "\\u200b", "\\u2028", "\\x9b", "\\0", "\\x7f"])
-@pytest.mark.parametrize("key", ["name", "display_name", "unit", "lineage", "aliases", "arguments"])
-def test_names_that_a_terminal_would_obey(tmp_path, key, bad):
-    value = f'["a{bad}b"]' if key in ("aliases", "arguments") else f'"a{bad}b"'
-    text = GOOD.replace("name: own", f"name: {value}") if key == "name" else GOOD + f"{key}: {value}\n"
-    said = refused(definition(tmp_path, text))
-    assert f"{key}: " in said
-    assert said.replace("\n", "").isprintable()
-
-
-def test_names_without_end_and_longer_texts_with_controls(tmp_path):
-    assert "display_name: has 201 char" in refused(definition(tmp_path, GOOD + f"display_name: {'x' * 201}\n"))
-    assert "licence: holds U+001B" in refused(definition(tmp_path, GOOD + 'licence: "\\e[2J"\n'))
-    assert "a key holds U+001B" in refused(definition(tmp_path, GOOD + '"\\e[2J": x\n'))
-    good = definition(tmp_path, GOOD + 'licence: "two\\n\\tlines"\ndisplay_name: Größe 中文 µg\n')
-    assert load_benchmark(good).licence == "two\n\tlines"
-
-
-def test_a_file_of_records_taken_for_a_definition_is_not_quoted(tmp_path):
-    said = refused(definition(tmp_path, "Margarethe Oberhuber: seen in May\nMr. Quill: seen in June\n"))
-    assert "2 keys do not look like keys" in said
-    assert "Oberhuber" not in said
-    said = refused(definition(tmp_path, "Margarethe Oberhuber: May\nMargarethe Oberhuber: June\n"))
-    assert "line 2: a key is given twice" in said
-    assert "Oberhuber" not in said
-
-
-LAUGHS = 'a: &a ["x","x","x","x","x","x","x","x","x"]\n' + "".join(
-    f"{new}: &{new} [{','.join([f'*{old}'] * 9)}]\n" for old, new in itertools.pairwise("abcdefghi")
-)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (LAUGHS, "line 1: anchors and aliases are not supported"),
-        ("a: *x\n", "line 1: anchors and aliases are not supported"),
-        ("x: &x {<<: *x}\n", "line 1: anchors and aliases are not supported"),
-        ("a: !!python/object/apply:os.system [id]\n", "line 1: tags are not supported"),
-        ("a:\n  b: {c: 1, c: 2}\n", "line 2: the key 'c' is given twice"),
-        ("? [a]\n: b\n", "line 1: a key is not text"),
-        ("a: 1\n---\na: 2\n", "line 2: expected a single document"),
-        ("[" * 200_000, "line 1: nested more than 20 deep"),
-        ("a: " + "{b: " * 200_000, "line 1: nested more than 20 deep"),
-        ("name: " + "x" * 2**20, "at most 1048576 bytes are read"),
-    ],
-    ids=["laughs", "alias", "merge", "tag", "key-twice", "key-list", "documents", "lists", "maps", "size"],
-)
-def test_yaml_that_would_fill_the_memory_or_mean_two_things(tmp_path, text, said):
-    before = time.process_time()
-    assert said in refused(definition(tmp_path, text))
-    assert time.process_time() - before < 1
-
-
-class WholeDumper(yaml.SafeDumper):
-    """Writes a value that it meets twice twice, without an alias."""
-
-    def ignore_aliases(self, data):
-        return True
-
-
-texts = st.text(st.characters(codec="utf-8"), max_size=8)
-keys = texts.filter(lambda key: not find_unseen(key))
-
-
-@given(
-    st.recursive(
-        texts, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3), max_leaves=20
-    )
-)
-def test_whatever_yaml_writes_of_texts_is_read_again(value):
-    written = yaml.dump(value, Dumper=WholeDumper, allow_unicode=True)
-    assert parse_yaml(written.encode(), Path("x"), BenchmarkError) == value
-
-
-def test_a_prompt_is_hashed_as_it_was_read(tmp_path, monkeypatch):
-    path = definition(tmp_path, GOOD)
-    expected = load_benchmark(path)
-    read = files_module.read_bytes
-
-    def read_then_replace(file, error):
-        data = read(file, error)
-        file.write_bytes(b"another prompt")
-        return data
-
-    monkeypatch.setattr(files_module, "read_bytes", read_then_replace)
-    assert load_benchmark(path) == expected
 
 
 @pytest.mark.parametrize("id_", ["medcalc_bench", "ehr_sql"])
@@ -594,13 +317,6 @@ def test_a_criterion_means_what_its_annotators_meant(id_, means):
     assert means in told
 
 
-def test_medhelms_taxonomy_is_whole():
-    tree = taxonomy()
-    assert len(tree) == 5
-    assert sum(map(len, tree.values())) == 22
-    assert len(set().union(*tree.values())) == 22
-
-
 @pytest.mark.parametrize("benchmark", BENCHMARKS.values(), ids=list(BENCHMARKS))
 def test_shipped_definitions_are_complete(benchmark: Benchmark):
     assert benchmark.folder.name == benchmark.id
@@ -622,51 +338,6 @@ def test_shipped_definitions_are_complete(benchmark: Benchmark):
         assert not version.url or version.url.startswith("https://")
         assert len(benchmark.source_commit) == 40 or not version.url.startswith("https://raw.githubusercontent.com/")
     check_available(benchmark.id, select_measurable(benchmark.metrics, Means()))
-
-
-@pytest.mark.parametrize(
-    ("text", "rendered"),
-    [
-        ("{note}", "N"),
-        ("{note}{q}", "NQ"),
-        ('{"answer": "{note}"}', '{"answer": "N"}'),
-        ('Answer as {"answer": ...} please: {note}', 'Answer as {"answer": ...} please: N'),
-        ('{"a": {"b": 1}} {note}', '{"a": {"b": 1}} N'),
-        ("{{note}} {note}", "{note} N"),  # as str.format reads it, and so MedHELM
-        ('{{"answer": "A"}} {note}', '{"answer": "A"} N'),
-        ("cost: $5 {note} ${note}", "cost: $5 N $N"),
-        ("{ } {} { {note}", "{ } {} { N"),
-        ("{1,2} {note}", "{1,2} N"),
-        ("{Patient Note}", "P"),
-        ("no fields", "no fields"),
-        ("", ""),
-    ],
-)
-def test_braces_and_dollars_in_a_prompt(text, rendered):
-    cells = {"note": "N", "q": "Q", "Patient Note": "P"}
-    template, problems = compile_template(text, cells)
-    assert problems == ()
-    assert template.render(cells) == rendered
-
-
-def test_a_cells_own_braces_are_left_alone():
-    template, _ = compile_template("{note}/{q}", ["note", "q"])
-    assert template.render({"note": "{q} $x {{", "q": "2"}) == "{q} $x {{/2"
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("a\n{nota}", "line 2: {nota} names no column (did you mean 'note'?)"),
-        ("{Note}", "{Note} names no column (did you mean 'note'?)"),
-        ("{note} {{x}} {unheard_of}", "{unheard_of} names no column"),
-        ("{note!r}", None),
-        ('{"json": 1} {patient id}', "{patient id} names no column (did you mean 'patient_id'?)"),
-    ],
-)
-def test_a_misspelt_placeholder_is_named(text, said):
-    _, problems = compile_template(text, ["note", "patient_id"])
-    assert (problems == ()) if said is None else any(said in problem for problem in problems)
 
 
 def test_every_key_is_documented():

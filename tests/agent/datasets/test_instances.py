@@ -1,11 +1,12 @@
-"""Identifiers of a record's people go with its instance; solved examples are of the rows that the argument takes."""
+"""Instances: their ids, units and identifiers, the columns they need, and their solved examples."""
 
 from pathlib import Path
 
 import pytest
 
 from agent.vocabulary import Identifier
-from tests.agent.datasets.own import instances, own, problem
+from tests.agent.datasets.own import CANARY, instances, own, problem
+from tests.agent.datasets.plain_files import load_own, refusal, write_own
 
 SAID = "identifiers: {who: NAME, chart: MRN, born: DATE}\n"
 
@@ -56,3 +57,32 @@ def test_examples_of_another_category_are_not_shown(tmp_path: Path, column: bool
         "cough",
         "rash",
     ]
+
+
+def test_a_missing_column_with_the_nearest_one(tmp_path):
+    said = refusal(write_own(tmp_path, "nota,question,correct_answer\nx,y,z\n"))
+    # The prompt's {note} is no column, so it is the prompt that is wrong for this table.
+    assert "{note} names no column (did you mean 'nota'?)" in said
+    said = refusal(write_own(tmp_path, "note,question,corect_answer\nx,y,z\n"))
+    assert "data.csv: columns: 'correct_answer' is missing (did you mean 'corect_answer'?)" in said
+
+
+def test_a_column_name_that_is_no_identifier_is_never_suggested(tmp_path):
+    said = refusal(write_own(tmp_path, f"{CANARY},not e,question,correct_answer\nx,y,z,a\n", prompt="{note}{question}"))
+    assert "{note} names no column" in said
+    assert "did you mean" not in said
+
+
+def test_duplicate_ids_name_both_rows_and_not_the_id(tmp_path):
+    data = f"id,note,question,correct_answer\n{CANARY},n,q,a\n2,n,q,a\n{CANARY},n,q,a\n"
+    said = refusal(write_own(tmp_path, data, "id_column: id\n"))
+    assert "row 3 (line 4): has the same 'id' as row 1 (line 2)" in said
+
+
+def test_an_empty_unit_is_a_problem_and_a_unit_may_have_many_rows(tmp_path):
+    data = "patient,note,question,correct_answer\np1,n,q,a\np1,n,q,b\n,n,q,c\n"
+    path = write_own(tmp_path, data, "unit: patient\nunit_column: patient\n")
+    assert "row 3 (line 4): the column 'patient' is empty" in refusal(path)
+    (tmp_path / "data.csv").write_text(data.replace("\n,n", "\np2,n"))
+    assert [i.unit for i in load_own(path)] == ["p1", "p1", "p2"]
+    assert [i.id for i in load_own(path)] == ["1", "2", "3"]

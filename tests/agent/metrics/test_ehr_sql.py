@@ -1,20 +1,15 @@
 """EHRSQL: queries that a model wrote are run on a real database, and can do nothing there but read for a while."""
 
 import hashlib
-import signal
 import sqlite3
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from agent.catalog.benchmark import load_benchmark
 from agent.datasets.load import load_instances, locate_dataset
-from agent.errors import BenchmarkError
 from agent.io.packaged import shipped
-from agent.metrics import read_only_sql, score
+from agent.metrics import score
 from agent.metrics.ehr_sql import NOW, is_same_result, read_query, repair_query
 from agent.metrics.read_only_sql import run_query
 from agent.vocabulary import Instance, Message, Reason, Reference, Unscored
@@ -24,24 +19,6 @@ VALIDITY = "ehr_sql_query_validity"
 PRECISION = "ehr_sql_precision_answerable"
 RECALL = "ehr_sql_recall_answerable"
 GOLD = "select distinct name, dose from drug where dose > 1"
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Path:
-    path = tmp_path / "a ward's #1?.sqlite"
-    with sqlite3.connect(path) as connection:
-        connection.execute("create table drug (name text, dose real, started timestamp)")
-        connection.executemany(
-            "insert into drug values (?, ?, ?)",
-            [
-                ("aspirin", 100, "2105-12-30 10:00:00"),
-                ("aspirin", 100, "2105-12-31 10:00:00"),
-                ("heparin", 2.5, "2104-02-01 08:30:00"),
-                ("morphine", 1, "2103-02-01 08:30:00"),
-            ],
-        )
-    connection.close()
-    return path
 
 
 @pytest.fixture
@@ -57,9 +34,6 @@ def asked(database):
 
 def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-# ---- What a query cannot do -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -98,76 +72,6 @@ def test_a_query_that_writes_attaches_or_reaches_out_changes_nothing_and_is_wron
     assert (digest(database), set(tmp_path.iterdir())) == (before, files)
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n",
-        "with recursive n(i) as (select 1 union all select i from n) select i from n where i > 1",
-        "select count(*) from drug a, drug b, drug c, drug d, drug e, drug f, drug g, drug h, drug i, drug j, drug k, "
-        "drug l, drug m, drug n, drug o, drug p, drug q, drug r",
-    ],
-)
-def test_a_query_that_never_ends_is_stopped(sql, database):
-    before = time.monotonic()
-    assert run_query(database, sql, seconds=0.3).ended == "too_long"
-    assert time.monotonic() - before < 60  # without a limit: hours
-
-
-REPORTED = (
-    "with recursive r(x) as (select 1 union all select x + 1 from r limit 1000) select count(*) from r "
-    "where printf('%.*c', 190000, 'a') || x like '%_' || printf('%.*c', 49000, 'a') || 'b'"
-)
-LONG_STEP = "printf('%.*c',190000,'a') like '%'||printf('%.*c',150,'_')||printf('%.*c',40,'a')||'b'"
-
-
-@pytest.mark.parametrize(
-    "sql",
-    [
-        REPORTED,
-        REPORTED.replace("like '%_'", "glob '*'"),
-        "select " + ", ".join([LONG_STEP] * 1500),  # no jump in it, at which SQLite would look at the clock
-        "with recursive r(i, x) as (select 1, printf('%.*c', 190000, 'a') union select i + 1, x || '' from r) "
-        "select count(*) from r",  # a gigabyte a second
-    ],
-)
-def test_a_query_whose_every_step_takes_seconds_is_stopped_all_the_same(sql, database):
-    before = time.monotonic()
-    assert run_query(database, sql, seconds=0.5).ended in ("too_long", "failed")
-    assert time.monotonic() - before < 60  # without a limit: minutes
-    assert run_query(database, "select 1").rows == ((1,),)  # the next question is asked as if nothing had been
-
-
-def test_a_whole_benchmarks_queries_are_run_in_seconds(database):
-    before = time.monotonic()
-    for number in range(1000):
-        assert run_query(database, f"select {number}").rows == ((number,),)
-    assert time.monotonic() - before < 60
-
-
-def test_the_process_that_runs_queries_ends_with_the_agent_also_when_it_is_killed(database):
-    script = (
-        "import os, signal; from pathlib import Path; from agent.metrics import read_only_sql as r\n"
-        f"r.run_query(Path({str(database)!r}), 'select 1')\n"
-        "print(r._PROCESS._process._child.pid, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
-    )
-    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=30)
-    child = Path("/proc") / found.stdout.strip()
-    assert found.returncode == -signal.SIGKILL
-    for _ in range(50):
-        if not child.exists() or "\nState:\tZ" in (child / "status").read_text():
-            return
-        time.sleep(0.1)
-    pytest.fail("it is still there")
-
-
-def test_a_process_that_is_killed_between_two_queries_costs_no_query(database):
-    assert run_query(database, "select 1").rows == ((1,),)
-    child = read_only_sql._PROCESS._process._child
-    child.kill()
-    child.wait()
-    assert run_query(database, "select 2").rows == ((2,),)
-
-
 def test_a_query_that_returns_a_million_rows_is_valid_and_wrong_and_not_kept(database, asked):
     rows = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 1000000) select i from n"
     assert run_query(database, rows) == run_query(database, rows, max_rows=5)
@@ -175,28 +79,10 @@ def test_a_query_that_returns_a_million_rows_is_valid_and_wrong_and_not_kept(dat
     assert (score(EXECUTION, rows, asked()), score(VALIDITY, rows, asked())) == (0.0, 1.0)
 
 
-def test_few_rows_of_many_megabytes_are_not_kept_either(database):
-    wide = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 500) "
-    assert run_query(database, wide + "select i, printf('%150000d', i) from n").ended == "too_much"
-    assert run_query(database, "select replace(printf('%190000d', 1), ' ', 'ab')").ended == "failed"
-
-
 @pytest.mark.parametrize("sql", ["select", "select nothing from nowhere", "select 1\0", "select '", "with", "values"])
 def test_what_is_no_query_fails(sql, database, asked):
     assert run_query(database, sql).ended == "failed"
     assert score(VALIDITY, sql, asked()) == 0.0
-
-
-def test_a_missing_or_foreign_database_is_said_and_not_created(tmp_path):
-    with pytest.raises(BenchmarkError, match=r"gone\.sqlite: is missing"):
-        run_query(tmp_path / "gone.sqlite", "select 1")
-    (tmp_path / "notes.sqlite").write_text("a patient's notes, not a database at all" * 50)
-    with pytest.raises(BenchmarkError, match="no SQLite database"):
-        run_query(tmp_path / "notes.sqlite", "select 1")
-    assert not (tmp_path / "gone.sqlite").exists()
-
-
-# ---- How answers are read -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -237,9 +123,6 @@ def test_a_missing_or_foreign_database_is_said_and_not_created(tmp_path):
 )
 def test_the_query_in_an_answer(answer, query):
     assert read_query(answer) == query
-
-
-# ---- What is right --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -382,9 +265,6 @@ def test_precision_and_recall_count_each_over_its_own_questions(asked):
     assert [score(VALIDITY, answer, instance) for instance, answer in questions] == [1.0, 1.0, nothing, 1.0, nothing]
 
 
-# ---- HELM's rule ----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("gold", "answer", "execution", "validity", "precision"),
     [
@@ -421,9 +301,6 @@ def test_helms_rule_runs_nothing_that_writes(database, asked):
         assert score(VALIDITY, answer, asked(), "helm") == 1.0
     assert digest(database) == before
     assert score(EXECUTION, GOLD, asked(), "helm") == 1.0
-
-
-# ---- The sample -----------------------------------------------------------------------------------------------------
 
 
 def test_the_sample_has_real_questions_that_its_invented_database_answers():

@@ -1,37 +1,14 @@
-"""An encoder that is missing, broken or unknown is refused before anything is asked, with what to do."""
+"""An encoder that is broken or unknown is refused before anything is asked, with what to do."""
 
 import json
 import os
-from pathlib import Path
 
 import pytest
 
 from agent.errors import BenchmarkError, ConfigError
-from agent.metrics import METRICS, Means, MetricUse, bert_score, check_available
-from agent.metrics.bert_score import BertScoreComparison, build_comparison
-from agent.metrics.encoder import TextComparison
-from agent.metrics.encoder_folder import EncoderFolder, encoder_folder
-from agent.vocabulary import Instance, Message, Reference
-
-CONFIG = {"model_type": "distilbert", "n_layers": 6, "max_position_embeddings": 512}
-
-
-def weights(data: bytes = b"\0" * 8, end: int | None = None) -> bytes:
-    header = json.dumps({"w": {"dtype": "F32", "shape": [2], "data_offsets": [0, end or len(data)]}}).encode()
-    return len(header).to_bytes(8, "little") + header + data
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / "config.json").write_text(json.dumps(CONFIG))
-    (tmp_path / "tokenizer.json").write_text("{}")
-    (tmp_path / "model.safetensors").write_bytes(weights())
-    return tmp_path
-
-
-@pytest.fixture
-def extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bert_score, "missing_packages", lambda: ())
+from agent.metrics import Means, MetricUse, check_available
+from agent.metrics.encoder_folder import encoder_folder
+from tests.agent.metrics.encoder_files import CONFIG, weights
 
 
 def test_the_layer_is_the_one_its_authors_chose_unless_another_is_named(folder):
@@ -153,49 +130,3 @@ def test_a_layer_that_is_not_there_is_refused(folder, layer):
     with pytest.raises(ConfigError, match=f"no layer {layer}") as refused:
         encoder_folder(folder, layer)
     assert refused.value.advice == "Give a number from 1 to 6, or leave it out."
-
-
-def test_a_benchmark_with_bertscore_is_refused_until_extra_and_encoder_are_there(folder, monkeypatch):
-    uses = [MetricUse("exact_match"), MetricUse("BERTScore-R")]
-    monkeypatch.setattr(bert_score, "missing_packages", lambda: ("torch", "transformers"))
-    with pytest.raises(BenchmarkError, match="own: BERTScore needs torch and transformers") as refused:
-        check_available("own", uses, Means(folder))
-    assert "pip install" in refused.value.advice
-    monkeypatch.setattr(bert_score, "missing_packages", lambda: ())
-    with pytest.raises(BenchmarkError, match="own: BERTScore needs an encoder, and none is set") as refused:
-        check_available("own", uses)
-    assert "bertscore_model" in refused.value.advice
-    check_available("own", uses, Means(folder))
-    check_available("own", uses[:1])
-
-
-def test_the_encoder_is_part_of_the_metric(folder, extra):
-    use = bert_score.with_encoder(MetricUse("BERTScore-F"), Means(folder))
-    assert use.options == {"encoder": f"sha256:{encoder_folder(folder).digest}", "layer": "5"}
-
-
-def test_what_is_compared_by_either_rules():
-    references = (Reference("{right}", True), Reference("wrong", False), Reference(" ", True))
-    instance = Instance("1", "1", (Message("user", "?"),), references)
-    assert build_comparison("{an answer} ", instance, "intramural") == BertScoreComparison(
-        "{an answer} ", ("{right}",), "intramural"
-    )
-    # HELM takes every reference, and an outer brace from each text.
-    assert build_comparison("{an answer} ", instance, "helm") == BertScoreComparison(
-        "an answer", ("right", "wrong", " "), "helm"
-    )
-
-
-def test_an_encoders_figures_are_the_best_of_each_and_within_their_range(monkeypatch, folder, extra):
-    class Encoder:
-        def compare(self, comparisons):
-            assert comparisons == [TextComparison("a", ("b", "c"), is_cut=False)]
-            return [[(0.2, 0.9, -0.1), (1.0000001, 0.3, 0.4)]]
-
-    monkeypatch.setattr(bert_score, "_load_encoder", lambda encoder, threads: Encoder())
-    assert isinstance(bert_score.check("own", Means(folder)), EncoderFolder)
-    assert bert_score.triples([BertScoreComparison("a", ("b", "c"), "intramural")], Means(folder)) == [(1.0, 0.9, 0.4)]
-
-
-def test_bertscore_is_measured_later():
-    assert all(METRICS[name].later for name in bert_score.NAMES)

@@ -1,31 +1,19 @@
-"""ROUGE is Google's package to the last digit, in a tenth of its time, in one process or in several."""
+"""ROUGE is Google's package to the last digit, in a tenth of its time."""
 
-import json
-import os
-import random
-import signal
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
-from agent.metrics.rouge import RougeComparison, compute_f_measure
-from agent.metrics.rouge_workers import RougeWorkers
+from agent.metrics import MetricUse, score
+from agent.metrics.rouge import compute_f_measure
+from agent.vocabulary import Reason, Unscored
+from tests.agent.metrics.asked import free
+from tests.agent.metrics.notes import NOTES, texts
 
-NOTES = json.loads((Path(__file__).parents[2] / "data/aci_bench/led_test2.json").read_text(encoding="utf-8"))
 KINDS = ["rouge1", "rouge2", "rougeL", "rougeLsum"]
-
-
-def texts() -> list[tuple[str, str]]:
-    chance = random.Random(2)
-    words = ["pain", "runs", "running", "run", "fever", "fevers", "a", "of", "the", "3", "mg", "\n", "\n\n"]
-    made = [tuple(" ".join(chance.choices(words, k=chance.randrange(12))) for _ in range(2)) for _ in range(250)]
-    return [(note["reference"], note["predicted"]) for note in NOTES[:4]] + made
 
 
 @pytest.mark.parametrize("stemmer", [True, False])
@@ -64,72 +52,42 @@ def test_an_answer_without_line_breaks_cannot_hold_up_a_run():
     assert time.process_time() - before < 3  # the package's table would have 13 million places
 
 
-COMPARISONS = [RougeComparison("rougeL", True, (gold,), predicted) for gold, predicted in texts()[4:56]]
-FIGURES = [comparison.compute_best() for comparison in COMPARISONS]
-
-
-@pytest.mark.usefixtures("without_scipy")
-def test_several_processes_give_the_same_figures_in_the_same_order():
-    with RougeWorkers(2, patience_s=0) as workers:
-        for size in (0, 1, 2, 52):
-            assert workers.begin(COMPARISONS[:size])() == FIGURES[:size]
-        processes = list(workers._processes)
-        assert len(processes) == 2
-    assert all(process.is_dead() for process in processes)  # none still runs
-
-
-def test_few_answers_start_no_process():
-    with RougeWorkers(8) as workers:
-        assert workers.begin(COMPARISONS)() == FIGURES
-        assert workers._processes is None
-
-
-@pytest.mark.usefixtures("without_scipy")
-def test_a_process_that_is_killed_costs_no_figure():
-    with RougeWorkers(2, patience_s=0) as workers:
-        workers.begin(COMPARISONS[:2])()
-        first, second = workers._processes
-        os.kill(first._child.pid, signal.SIGKILL)
-        first._child.wait()
-        assert workers.begin(COMPARISONS)() == FIGURES
-        assert workers._processes == [second]
-        wait_for = workers.begin(COMPARISONS)
-        os.kill(second._child.pid, signal.SIGKILL)  # while it works
-        assert wait_for() == FIGURES
-        assert workers.begin(COMPARISONS)() == FIGURES  # from here on in this process
-
-
-def test_a_process_that_cannot_be_started_costs_no_figure(monkeypatch):
-    monkeypatch.setattr(sys, "executable", "/nonexistent/python")
-    with RougeWorkers(2, patience_s=0) as workers:
-        assert workers.begin(COMPARISONS)() == FIGURES
-
-
-@pytest.mark.usefixtures("without_scipy")
-def test_processes_end_with_the_one_that_started_them_however_it_ends():
-    code = (
-        "import os, signal\n"
-        "from agent.metrics.rouge import RougeComparison\n"
-        "from agent.metrics.rouge_workers import RougeWorkers\n"
-        "workers = RougeWorkers(2, patience_s=0)\n"
-        "workers.begin([RougeComparison('rouge1', True, ('a',), 'a')] * 4)()\n"
-        "print(*[process._child.pid for process in workers._processes], flush=True)\n"
-        "os.kill(os.getpid(), signal.SIGKILL)\n"
+def test_rouge_stems_unless_told_otherwise():
+    gold = free("the patient was coughing")
+    assert score("rouge_1", "the patient coughs", gold) > score(
+        MetricUse("rouge_1", {"stemmer": False}), "the patient coughs", gold
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == -signal.SIGKILL
-    left = [int(pid) for pid in done.stdout.split()]
-    assert len(left) == 2
-    until = time.monotonic() + 10
-    while left and time.monotonic() < until:
-        left = [pid for pid in left if _runs(pid)]
-        time.sleep(0.05)
-    assert left == []
 
 
-def _runs(pid: int) -> bool:
-    """Whether the process is there and has not ended: an orphan that nobody waited for stays as a zombie."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+def test_upstream_stems_whatever_the_benchmark_says():
+    use, gold = MetricUse("rouge_1", {"stemmer": False}), free("the patient was coughing")
+    assert score(use, "the patient coughs", gold, "helm") == score("rouge_1", "the patient coughs", gold)
+
+
+def test_rouge_never_takes_a_reference_marked_incorrect():
+    instance = free("fever and cough", wrong=("healthy as ever",))
+    assert score("rouge_1", "healthy as ever", instance) == 0.0
+    assert score("rouge_1", "healthy as ever", instance, "helm") == 1.0
+
+
+def test_rouge_counts_words_pairs_and_sequences():
+    gold = free("a b c d")
+    values = [score(MetricUse(name, {"stemmer": False}), "a b d c", gold) for name in ("rouge_1", "rouge_2", "rouge_l")]
+    assert values == [1.0, pytest.approx(1 / 3), 0.75]
+
+
+@pytest.mark.parametrize("gold", ["발열", "Пациент жалуется на кашель 38", "—", ""])
+def test_rouge_of_a_script_it_cannot_read_is_no_score(gold):
+    for name in ("rouge_1", "rouge_2", "rouge_l"):
+        assert score(name, gold or "x", free(gold)) == Unscored(Reason.NO_REFERENCE)
+        assert score(name, "der Patient hat 熱", free("Der Patient hat 熱")) == 1.0  # most of it can be read
+
+
+def test_rouge_2_of_a_single_word_is_no_score():
+    assert score("rouge_1", "fever", free("fever")) == 1.0
+    assert score("rouge_2", "fever", free("fever")) == Unscored(Reason.NO_REFERENCE)
+    assert score("rouge_2", "fever", free("fever"), "helm") == 0.0
+
+
+def test_rouge_counts_an_answer_in_another_script_as_no_overlap():
+    assert score("rouge_1", "발열", free("fever")) == 0.0

@@ -2,29 +2,15 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
-from agent.plots.differences import build_differences_chart
 from agent.results.compare_models import compare_models, shows_difference
 from agent.results.paired_instances import ModelSide, PairedBenchmark
 from agent.results.paired_models import Pairing
 from agent.statistics.paired import NOTHING, Pair
 from agent.store import KeptMetric
 from protocol.figures import mean_win_rates
-
-JURY = KeptMetric(name="jury_score", low=1, high=5)
-SHARE = KeptMetric(name="rouge_1", low=0, high=1)
-
-
-def paired(name: str, metric: KeptMetric, scores: list[tuple[float, float]]) -> PairedBenchmark:
-    pairs = tuple(Pair(unit, a, b) for unit, (a, b) in enumerate(scores))
-    return PairedBenchmark(name, metric, pairs, pairs)
-
-
-def noisy(seed: int, above: float, n: int, reach: float = 1.0) -> list[tuple[float, float]]:
-    draw = np.random.default_rng(seed)
-    return [(b + above + e, b) for b, e in zip(draw.random(n) * reach, draw.normal(0, 0.1 * reach, n), strict=True)]
+from tests.agent.results.pairs import JURY, SHARE, noisy, paired
 
 
 def test_a_jurys_points_and_shares_weigh_the_same_together():
@@ -34,24 +20,6 @@ def test_a_jurys_points_and_shares_weigh_the_same_together():
     assert points == pytest.approx(0.4, abs=0.2)  # on its own scale
     assert found.overall.value == pytest.approx((points / 4 + share) / 2)
     assert found.in_overall == ("open", "closed")
-
-
-def test_a_drawing_puts_benchmarks_of_all_scales_beside_each_other():
-    jury, rouge = paired("open", JURY, noisy(1, 0.4, 50, 4.0)), paired("closed", SHARE, noisy(2, 0.1, 80))
-    tiny = paired("tiny", SHARE, [(1.0, 0.0), (0.0, 0.0), (1.0, 0.1)])
-    found = compare_models(Pairing("a", "b", (jury, rouge, tiny), {}))
-    (panel,) = build_differences_chart(found, "a", "b").panels
-    reach = max(
-        abs(end) / r
-        for d, r in zip(found.benchmarks, (4, 1), strict=False)
-        for end in (d.difference.low, d.difference.high)
-    )
-    assert panel.ends[1] == f"A better by {reach:.3f}"
-    for benchmark, point, scale in zip(found.benchmarks, panel.points, (4, 1, 1), strict=True):
-        place = (benchmark.difference.value / scale / reach + 1) / 2
-        assert point.value == pytest.approx(min(1.0, place))
-        assert 0 <= point.low <= point.value <= point.high <= 1
-        assert point.said.startswith(f"{benchmark.difference.value / scale:+.3f} (")
 
 
 def test_p_values_are_corrected_for_the_benchmarks_that_have_one():

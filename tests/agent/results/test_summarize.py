@@ -1,49 +1,15 @@
-"""How runs become a leaderboard."""
+"""What a run's scores come to: the floor, and what has none."""
 
 from dataclasses import replace
 
 import pytest
 
-from agent.results.leaderboard import NO_OTHER_MODEL, OTHER_PARTS
-from agent.results.summarize import LACKING, MetricSummary, RunSummary, compare_summaries, summarise_metric
+from agent.results.leaderboard import NO_OTHER_MODEL
+from agent.results.summarize import LACKING, MetricSummary, compare_summaries, summarise_metric
 from agent.statistics.intervals import Mean
-from agent.store import KeptMetric, Run, RunDetails
+from agent.store import KeptMetric
 from agent.vocabulary import OWN_MAKING, Reason
-
-
-def summary(model: str, benchmark: str, value: float | None, n: int, name: str = "") -> RunSummary:
-    run = Run("r", "s", f"{benchmark}{name}", benchmark, model, "local/m", RunDetails(), "ended", 0, 0)
-    return RunSummary(run, (MetricSummary("m", "M", 0, 1, Mean(n, n, value, None, None, "none"), {}),))
-
-
-def test_several_runs_of_one_benchmark_weigh_by_their_instances_as_helm_merges_them():
-    # a: (0.9 * 10 + 0.1 * 90) / 100 = 0.18 is worse than b's 0.3; unweighted it would be 0.5 and better
-    found = compare_summaries(
-        [summary("a", "x", 0.9, 10, "1"), summary("a", "x", 0.1, 90, "2"), summary("b", "x", 0.3, 100)]
-    ).rates
-    assert found == {"a": 0.0, "b": 1.0}
-
-
-def test_a_run_without_a_score_is_no_column_and_no_zero():
-    found = compare_summaries([summary("a", "x", None, 0), summary("b", "x", 0.0, 5), summary("c", "x", 0.2, 5)]).rates
-    assert found == {"a": None, "b": 0.0, "c": pytest.approx(1.0)}
-
-
-def test_models_measured_by_two_metrics_are_not_compared():
-    one, other = summary("a", "x", 0.9, 10), summary("b", "x", 0.1, 10)
-    assert compare_summaries([one, other]).rates == {"a": 1.0, "b": 0.0}
-    imported = RunSummary(other.run, (replace(other.main, metric="quasi_exact_match"),))
-    assert compare_summaries([one, imported]).rates == {"a": None, "b": None}
-
-
-def test_a_leaderboard_that_does_not_say_how_many_counts_its_mean():
-    assert compare_summaries([summary("a", "x", 0.9, 0), summary("b", "x", 0.1, 10)]).rates == {"a": 1.0, "b": 0.0}
-
-
-def of(model: str, value: float | None, unscored: dict[str, int], n: int = 10, **details: object) -> RunSummary:
-    kept = {"data": {"known": "official", "digest": "d", "instances": 100}, "scoring": "intramural"}
-    run = Run("r", "s", f"x:model={model}", "x", model, "local/m", RunDetails.from_json(kept | details), "ended", 0, 0)
-    return RunSummary(run, (MetricSummary("m", "M", 0, 1, Mean(n, n, value, None, None, "none"), unscored),))
+from tests.agent.results.run_summaries import of
 
 
 def test_a_model_that_refuses_what_it_does_not_know_does_not_win():
@@ -76,47 +42,6 @@ def test_answers_that_wait_for_their_jury_weigh_as_much_as_failures_that_are_kno
     assert replace(half, unscored={"not_judged": 80}).floor == 5.0
     result = of("a", 1.0, {"not_measured": 80, "empty": 10})
     assert compare_summaries([result, of("b", 0.5, {})]).left_out == {LACKING: 1, NO_OTHER_MODEL: 1}
-
-
-@pytest.mark.parametrize(
-    ("change", "why"),
-    [
-        ({"scoring": "helm"}, "other scoring rules"),
-        ({"agent_version": "0.0.1"}, "other scoring rules"),
-        ({"benchmark_digest": "e"}, "another definition of the benchmark"),
-        ({"sampled": 50}, "another sample"),
-        (
-            {"metrics": [{"name": "m", "options": {"encoder": "sha256:e"}}]},
-            "another encoder or other options of the metric",
-        ),
-        ({"data": {"known": "sample", "digest": "d", "instances": 100}}, "another kind of data"),
-        ({"data": {"known": "official", "digest": "e", "instances": 100}}, OTHER_PARTS),
-        ({"arguments": {"condition": "homelessness"}}, OTHER_PARTS),
-        ({"origin": {"kind": "helm-leaderboard"}}, "made elsewhere"),
-    ],
-)
-def test_results_of_two_kinds_are_not_compared_and_the_reader_is_told_why(change: dict[str, object], why: str):
-    one, other = of("a", 0.9, {}), of("b", 0.1, {}, **change)
-    found = compare_summaries([one, other])
-    assert (found.rates, found.columns, found.left_out) == ({"a": None, "b": None}, 0, {why: 2})
-    again = of("c", 0.2, {}, **change)
-    assert compare_summaries([one, other, again]).rates == {"a": None, "b": 0.0, "c": 1.0}
-
-
-def test_a_limit_above_the_data_chooses_nothing_and_lengths_of_answers_are_the_models_own():
-    one, other = of("a", 0.9, {}), of("b", 0.1, {}, sampled=100, sample_seed=7, max_tokens=4000)
-    assert compare_summaries([one, other]).rates == {"a": 1.0, "b": 0.0}
-    long = replace(other, run=replace(other.run, name="x:model=b,num_output_tokens=4000"))
-    assert compare_summaries([one, long]).rates == {"a": 1.0, "b": 0.0}
-    told = replace(other, run=replace(other.run, name="x:model=b,instructions=none"))
-    assert compare_summaries([one, told]).rates == {"a": None, "b": None}
-
-
-def test_models_are_compared_by_the_same_parts_however_many_rows_they_are():
-    parts = [of(model, value, {}, arguments={"c": c}) for model, c, value in (("a", "1", 0.9), ("a", "2", 0.1))]
-    whole = [of("b", 0.4, {}, arguments={"c": c}) for c in "12"]
-    assert compare_summaries([*parts, *whole]).rates == {"a": 1.0, "b": 0.0}
-    assert compare_summaries([*parts, whole[0]]).left_out == {OTHER_PARTS: 3}
 
 
 def test_what_a_metric_does_not_ask_for_is_not_unscored():

@@ -1,86 +1,38 @@
 """Data is put into a site whole or not at all, and what was put in can be told from what is there now."""
 
-import contextlib
-import csv
 import hashlib
-import io
 import json
 import os
 import stat
 import subprocess
 import sys
-import tarfile
-import zipfile
 from pathlib import Path
 
 import pytest
 
-from agent.catalog.benchmark import Benchmark, load_benchmark
+from agent.catalog.benchmark import Benchmark
 from agent.datasets.load import iter_instances, locate_dataset
 from agent.datasets.manage.register import Attestation, add_data, check_data
 from agent.errors import AgentError, BenchmarkError, ConfigError, StoreError
 from agent.io.atomic_files import lock_folder
-from agent.site.directory import Site, create_site
-from tests.agent import terminal
+from agent.site.directory import Site
 from tests.agent.catalog.shipped import BENCHMARKS
-from tests.agent.terminal import Done
+from tests.agent.datasets.manage.given_data import (
+    GOOD,
+    ROWS,
+    a_folder,
+    add,
+    broken,
+    define,
+    intramural,
+    packed,
+    source,
+    text_of,
+    what_lies_there,
+    with_parts,
+)
 
-ROWS = [
-    {"id": "1", "note": "CANARY one", "answer": "yes"},
-    {"id": "2", "note": "CANARY two\nwith two lines", "answer": "no"},
-    {"id": "3", "note": "CANARY three", "answer": "no"},
-]
 WHO = Attestation("Some Agreement 1.0", "Dr Example")
-
-
-def text_of(rows: list[dict[str, str]]) -> str:
-    out = io.StringIO(newline="")
-    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()
-
-
-GOOD = text_of(ROWS)
-
-
-def sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def define(folder: Path, more: str = "access: public\n", files: str = "[{name: official.csv}]") -> Benchmark:
-    place = folder / "own"
-    place.mkdir(parents=True)
-    (place / "prompt.txt").write_text("Note: {note}\n\n{options}\n")
-    (place / "benchmark.yaml").write_text(
-        "name: own\ndescription: x\nprompt_file: prompt.txt\nchoices: ['yes', 'no']\ngold: {column: answer}\n"
-        f"id_column: id\nmetrics: [{{name: exact_match}}]\n{more}data: {{loader: csv, files: {files}}}\n"
-    )
-    return load_benchmark(place)
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return create_site(tmp_path / "site", "Test")
-
-
-@pytest.fixture
-def own(site: Site) -> Benchmark:
-    return define(site.directory / "benchmarks")
-
-
-def source(tmp_path: Path, text: str = GOOD, name: str = "given.csv") -> Path:
-    path = tmp_path / name
-    path.write_text(text)
-    return path
-
-
-def add(site: Site, own: Benchmark, path: Path, **more) -> None:
-    add_data(own, path, site.data, attestation=more.pop("attestation", None), **more)
-
-
-def what_lies_there(site: Site) -> set[str]:
-    return {path.relative_to(site.data).as_posix() for path in site.data.rglob("*") if path.name != ".lock"}
 
 
 def test_a_file_is_put_in_under_its_official_name_for_its_owner_alone(site: Site, own: Benchmark, tmp_path: Path):
@@ -96,10 +48,6 @@ def test_a_file_is_put_in_under_its_official_name_for_its_owner_alone(site: Site
     assert list(record["files"]) == ["official.csv"]
     assert (record["known"], record["instances"], record["attested_by"]) == ("unknown", 3, "")
     assert check_data(own, site.data).state == "ready"
-
-
-def broken(change: dict[str, str] | None = None, **cells: str) -> str:
-    return text_of([*ROWS, {**ROWS[0], "id": "4", **cells}])
 
 
 @pytest.mark.parametrize(
@@ -269,52 +217,6 @@ def test_two_commands_at_once_do_not_mix(site, own, tmp_path):
     add(site, own, source(tmp_path))
 
 
-# Folders and archives
-
-
-def with_parts(site: Site, below: str = "") -> Benchmark:
-    return define(
-        site.directory / "benchmarks" / below,
-        "access: public\narguments:\n  ward: {values: [north, south, west], required: true}\n",
-        "[{name: 'wards/{ward}.csv'}, {name: legend.txt, optional: true}]",
-    )
-
-
-def a_folder(tmp_path: Path) -> Path:
-    folder = tmp_path / "release"
-    (folder / "wards").mkdir(parents=True)
-    for ward, count in (("north", 2), ("south", 3)):
-        (folder / "wards" / f"{ward}.csv").write_text(text_of(ROWS[:count]))
-    (folder / "README.md").write_text("not read")
-    (folder / "wards" / "elsewhere.csv").write_text("not read either")
-    return folder
-
-
-def packed(folder: Path, kind: str) -> Path:
-    target = folder.parent / f"release.{kind}"
-    if kind == "zip":
-        with zipfile.ZipFile(target, "w") as archive:
-            for path in folder.rglob("*"):
-                archive.write(path, Path("release-1.0") / path.relative_to(folder))
-    elif kind != "folder":
-        with tarfile.open(target, "w:gz") as archive:
-            archive.add(folder, "release-1.0")
-    return folder if kind == "folder" else target
-
-
-@pytest.mark.parametrize("kind", ["folder", "zip", "tar.gz", "tgz"])
-def test_what_the_benchmark_reads_is_taken_from_a_folder_or_an_archive(site, tmp_path, kind):
-    own = with_parts(site)
-    added = add_data(own, packed(a_folder(tmp_path), kind), site.data, attestation=None)
-    assert added.contents.parts == {"ward=north": 2, "ward=south": 3}
-    assert added.record.instances == 5
-    assert added.left_out == 2
-    assert {name for name in what_lies_there(site) if name.endswith("csv")} == {
-        "own/wards/north.csv",
-        "own/wards/south.csv",
-    }
-
-
 def test_a_fault_is_told_of_the_file_as_it_was_handed_over(site, own, tmp_path):
     with pytest.raises(BenchmarkError) as caught:
         add(site, own, source(tmp_path, broken(answer="?"), "mine.csv"))
@@ -325,191 +227,11 @@ def test_a_fault_is_told_of_the_file_as_it_was_handed_over(site, own, tmp_path):
         add(site, with_parts(site, "parts"), packed(folder, "tgz"), replace=True)
 
 
-def test_right_answers_of_no_use_are_told_and_known_versions_are_taken_as_they_are(site, tmp_path):
-    bad = "id,note,answer\n1,CANARY,5\n2,CANARY,five\n"
-    text = (
-        "name: own\ndescription: x\nprompt_file: prompt.txt\ngold: {column: answer}\nid_column: id\n"
-        "extra_columns: {category: answer, lower_limit: answer, upper_limit: answer}\n"
-        "metrics: [{name: medcalc_bench_accuracy}]\naccess: public\n"
-    )
-    own = define(site.directory / "benchmarks")
-    (own.folder / "prompt.txt").write_text("{note}\n")
-    for files, refused in (("{name: official.csv}", True), (f"{{name: official.csv, sha256: {sha256(bad)}}}", False)):
-        (own.folder / "benchmark.yaml").write_text(f"{text}data: {{loader: csv, files: [{files}]}}\n")
-        of_now = load_benchmark(own.folder)
-        with pytest.raises(BenchmarkError, match="row 1") if refused else contextlib.nullcontext():
-            add(site, of_now, source(tmp_path, bad))
-
-
-def test_a_known_version_is_found_in_a_folder_by_its_bytes_whatever_it_is_called(site, tmp_path):
-    own = define(site.directory / "benchmarks", files=f"[{{name: official.csv, sha256: {sha256(GOOD)}}}]")
-    folder = tmp_path / "release"
-    folder.mkdir()
-    for name, text in (
-        ("train_EN.csv", text_of(ROWS[:2])),
-        ("LICENCE", GOOD),
-        ("test_EN.csv", GOOD),
-        ("copy.csv", GOOD),
-    ):
-        source(folder, text, name)
-    added = add_data(own, folder, site.data, attestation=None)
-    assert (added.record.known, added.left_out) == ("official", 3)
-    assert (site.data / "own" / "official.csv").read_text() == GOOD
-
-
-def test_what_takes_several_passes_says_so(site, tmp_path):
-    with_parts(site)
-    done = intramural(site, "datasets", "add", "own", a_folder(tmp_path))
-    assert done.returncode == 0, done.stderr
-    assert done.stderr.splitlines()[:2] == [
-        "reading own: ward=north (1 of 2)",
-        "reading own: ward=south (2 of 2)",
-    ]
-
-
-def test_every_part_of_a_folder_is_checked(site, tmp_path):
-    folder = a_folder(tmp_path)
-    for ward in ("north", "south"):
-        (folder / "wards" / f"{ward}.csv").write_text(broken(answer="?"))
-    with pytest.raises(BenchmarkError) as caught:
-        add(site, with_parts(site), folder)
-    assert "north.csv: row 4" in str(caught.value)
-    assert "south.csv: row 4" in str(caught.value)
-
-
-def test_a_folder_without_anything_that_is_read(site, own, tmp_path):
-    (tmp_path / "release").mkdir()
-    source(tmp_path / "release", name="a.txt")
-    source(tmp_path / "release", name="b.txt")
-    with pytest.raises(
-        BenchmarkError, match=r"holds 2 files and none that own reads; expected official\.csv"
-    ) as caught:
-        add(site, own, tmp_path / "release")
-    assert "If one of them is the dataset, give that file itself" in caught.value.advice
-    source(tmp_path / "release", name="test_EN.csv")
-    with pytest.raises(BenchmarkError) as caught:
-        add(site, own, tmp_path / "release")
-    assert "If test_EN.csv is the dataset, give that file itself" in caught.value.advice
-
-
 def test_a_hospitals_own_data_is_not_warned_of_as_another_version(site, tmp_path):
     define(site.directory / "benchmarks", more="access: private\n")
     done = intramural(site, "datasets", "add", "own", source(tmp_path))
     assert (done.returncode, done.stderr) == (0, "")
     assert "own: 3 instances in 1 file, your own data" in done.stdout
-
-
-def test_one_file_of_a_benchmark_that_reads_several_is_refused(site, tmp_path):
-    with pytest.raises(BenchmarkError, match="name the folder that holds them"):
-        add(site, with_parts(site), source(tmp_path))
-
-
-@pytest.mark.parametrize("linked", ["official.csv", "other.csv", "wards"])
-def test_a_link_out_of_the_folder_is_refused(site, own, tmp_path, linked):
-    outside = source(tmp_path, name="outside.csv")
-    folder = tmp_path / "release"
-    folder.mkdir()
-    source(folder, name="official.csv" if linked != "official.csv" else "more.csv")
-    (folder / linked).symlink_to(tmp_path if linked == "wards" else outside)
-    with pytest.raises(BenchmarkError, match=f"{linked}: is a link out of its folder"):
-        add(site, own, folder)
-    assert what_lies_there(site) == set()
-
-
-def test_a_link_within_the_folder_is_copied_as_the_file_it_means(site, own, tmp_path):
-    folder = tmp_path / "release"
-    folder.mkdir()
-    source(folder, name="v1.csv")
-    (folder / "official.csv").symlink_to("v1.csv")
-    add(site, own, folder)
-    assert not (site.data / "own" / "official.csv").is_symlink()
-
-
-def test_a_link_as_the_file_itself_is_refused(site, own, tmp_path):
-    (tmp_path / "official.csv").symlink_to(source(tmp_path))
-    with pytest.raises(BenchmarkError, match="is a link; name the file itself"):
-        add(site, own, tmp_path / "official.csv")
-
-
-def test_the_sites_own_keys_are_not_data(site, own):
-    for path in (site.keys, site.keys / "data.key"):
-        with pytest.raises(BenchmarkError, match="folder named keys"):
-            add(site, own, path)
-
-
-def test_a_pipe_and_a_device_are_not_waited_for(site, own, tmp_path):
-    os.mkfifo(tmp_path / "official.csv")
-    for path in (tmp_path / "official.csv", Path("/dev/zero")):
-        with pytest.raises(BenchmarkError, match="is not a plain file"):
-            add(site, own, path)
-    folder = tmp_path / "release"
-    folder.mkdir()
-    (tmp_path / "official.csv").rename(folder / "official.csv")
-    with pytest.raises(BenchmarkError, match="is not a plain file"):
-        add(site, own, folder)
-    assert what_lies_there(site) == set()
-
-
-def test_two_versions_of_a_file_are_refused(site, tmp_path):
-    own = define(
-        site.directory / "benchmarks",
-        files=f"[{{name: official.csv, sha256: {'a' * 64}, versions: [{{name: new.csv, sha256: {'b' * 64}}}]}}]",
-    )
-    folder = tmp_path / "release"
-    folder.mkdir()
-    source(folder, name="official.csv")
-    source(folder, name="new.csv")
-    with pytest.raises(BenchmarkError, match=r"more than one version: new.csv, official.csv"):
-        add(site, own, folder)
-
-
-def test_one_version_in_each_of_two_folders_is_refused(site, own, tmp_path):
-    for name in ("v1", "v2"):
-        (tmp_path / "release" / name).mkdir(parents=True)
-        source(tmp_path / "release" / name, name="official.csv")
-    with pytest.raises(BenchmarkError, match="in 2 folders; is it two versions"):
-        add(site, own, tmp_path / "release")
-    add(site, own, tmp_path / "release" / "v1")
-
-
-@pytest.mark.parametrize("name", ["../official.csv", "/etc/official.csv", "a/../../official.csv"])
-@pytest.mark.parametrize("kind", ["zip", "tar"])
-def test_an_archive_that_reaches_out_of_its_folder_is_refused(site, own, tmp_path, name, kind):
-    path = tmp_path / f"release.{kind}"
-    if kind == "zip":
-        with zipfile.ZipFile(path, "w") as archive:
-            archive.writestr(name, GOOD)
-    else:
-        with tarfile.open(path, "w") as tar:
-            info = tarfile.TarInfo(name)
-            info.size = len(GOOD.encode())
-            tar.addfile(info, io.BytesIO(GOOD.encode()))
-    with pytest.raises(BenchmarkError, match="outside its folder"):
-        add(site, own, path)
-    assert not (tmp_path / "official.csv").exists()
-
-
-@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE])
-def test_links_and_devices_in_an_archive_are_refused(site, own, tmp_path, kind):
-    with tarfile.open(tmp_path / "release.tar", "w") as archive:
-        info = tarfile.TarInfo("official.csv")
-        info.type, info.linkname = kind, "/etc/passwd"
-        archive.addfile(info)
-    with pytest.raises(BenchmarkError, match="is a link or a device"):
-        add(site, own, tmp_path / "release.tar")
-
-
-@pytest.mark.parametrize("name", ["release.zip", "release.tar.gz", "release.tgz"])
-def test_an_archive_that_is_none(site, own, tmp_path, name):
-    with pytest.raises(BenchmarkError, match="damaged, encrypted, or not what its name says"):
-        add(site, own, source(tmp_path, name=name))
-
-
-# Through the command
-
-
-def intramural(site: Site, *words: str | Path) -> Done:
-    return terminal.intramural("--site", site.directory, *words, cwd=Path())
 
 
 def test_the_commands_tell_what_was_put_in_and_leave_a_trace(site, tmp_path):
@@ -519,13 +241,13 @@ def test_the_commands_tell_what_was_put_in_and_leave_a_trace(site, tmp_path):
     assert "The Owner's Agreement 2.0" in refused.stderr
     half = intramural(site, "datasets", "add", "own", source(tmp_path), "--agreement", "x")
     assert half.returncode == 2
-    assert "go together" in half.stderr
+    assert "must be given together" in half.stderr
     words = ("--agreement", WHO.agreement, "--attested-by", WHO.by)
     done = intramural(site, "datasets", "add", "own", source(tmp_path), *words)
     assert done.returncode == 0, done.stderr
     assert "own: 3 instances in 1 file, no published digest to compare with" in done.stdout
-    assert "right options: A 1, B 2" in done.stdout
-    assert "the owner's agreement is named" in done.stderr
+    assert "correct options: A 1, B 2" in done.stdout
+    assert "the data owner's agreement is" in done.stderr
     assert "CANARY" not in done.stdout + done.stderr
     audit = intramural(site, "audit").stdout
     assert "data added" in audit

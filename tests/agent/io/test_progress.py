@@ -1,0 +1,37 @@
+"""The progress of a run: a bar that is written over on a terminal, one line elsewhere, nothing when quiet."""
+
+import io
+import re
+
+from agent.io.progress import Progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def show(stream: io.StringIO, *, quiet: bool = False) -> str:
+    progress = Progress(stream, quiet=quiet)
+    progress.begin("pubmed_qa with a/b", 4)
+    progress.advance(3)
+    progress.note("the jury is asked later")
+    progress.advance()
+    progress.end()
+    return stream.getvalue()
+
+
+def test_a_file_gets_a_line_at_the_end_and_no_control_characters():
+    said = show(io.StringIO())
+    assert re.fullmatch(r"note: the jury is asked later\npubmed_qa with a/b  4/4  0\.\d s\n", said)
+
+
+def test_a_terminal_gets_a_bar_that_begins_empty_and_ends_full():
+    said = show(Terminal())
+    assert said.startswith("\r\x1b[Kpubmed_qa with a/b  " + "·" * 24 + " 0/4")
+    assert said.endswith("█" * 24 + " 4/4  0 s\n")
+    assert said.count("\n") == 2  # the note's, and the end
+
+
+def test_quiet_means_notes_alone():
+    assert show(Terminal(), quiet=True) == "note: the jury is asked later\n"
