@@ -181,7 +181,7 @@ WITH_A_STORE = {
     ],
     "G112": [
         "tests/aggregator/test_registry.py::test_the_database_alone_does_not_prove_a_token",
-        "tests/agent/delivery/test_a_whole_site.py::test_a_second_site_with_a_used_invite_keeps_nothing_of_it_and_takes_a_new_one",
+        "tests/agent/cli/test_enroll.py::test_a_second_site_with_a_used_invite_keeps_nothing_of_it_and_takes_a_new_one",
     ],
     "G113": [
         "tests/agent/delivery/test_transport.py::test_a_redirect_is_never_followed",

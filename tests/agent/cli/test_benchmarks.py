@@ -15,25 +15,15 @@ from agent.catalog.new_benchmark import KINDS, write_new_benchmark
 from agent.datasets.manage.check import check_benchmark
 from agent.errors import BenchmarkError, ConfigError
 from agent.site.directory import Site, create_site
+from tests.agent.cli.benchmark_commands import ROOT, intramural, mine, on
 from tests.agent.fault_server import FaultServer
-from tests.agent.terminal import Done
-from tests.agent.terminal import intramural as in_process
 
-ROOT = Path(__file__).parents[3]
 MEDHELM = ROOT / "tests" / "data" / "medhelm_configurable"
 
 
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
     return create_site(tmp_path / "site", "Test")
-
-
-def intramural(*words: str | Path, cwd: Path = ROOT) -> Done:
-    return in_process(*words, cwd=cwd)
-
-
-def on(site: Site, *words: str | Path) -> Done:
-    return intramural("--site", site.directory, *words)
 
 
 # list and show
@@ -124,40 +114,6 @@ def test_the_keys_that_a_template_offers_work_when_taken(site: Site):
     assert checked.stdout.count("Is it?") == 2, "the two examples"
 
 
-def test_the_author_of_a_jury_sees_its_terms_and_what_a_judge_will_be_asked(site: Site):
-    on(site, "benchmarks", "new", "mine", "--kind", "jury")
-    path = site.directory / "benchmarks" / "mine" / "benchmark.yaml"
-    judges = "judges:\n      - {name: strict, model: org/one, model_deployment: local/one}\n"
-    path.write_text(path.read_text().replace("scale: {low: 1, high: 5}", f"scale: {{low: 1, high: 10}}\n    {judges}"))
-    terms = (
-        "jury_score: grades from 1 to 10", "faithful: Does the summary say what the note says", "complete: Does it",
-        "the right answer is shown", "more than half of the seats\n", "judges: strict\n",
-    )  # fmt: skip
-    shown, checked = on(site, "benchmarks", "show", "mine"), on(site, "benchmarks", "check", "mine", "--rows", "1")
-    assert (shown.returncode, checked.returncode) == (0, 0), shown.stderr + checked.stderr
-    for said in terms:
-        assert said in shown.stdout
-        assert said in checked.stdout
-    prompt, asked = checked.stdout.split("--- what a judge is asked about instance 1 ---")
-    assert prompt.count("Admitted with pneumonia") == 1
-    for said in (
-        "Admitted with pneumonia",
-        "(here stands the model's answer)",
-        "a number from 1 to 10",
-        "treated with",
-    ):
-        assert said in asked
-    assert "what a judge is asked" not in on(site, "benchmarks", "check", "mine", "--rows", "0").stdout
-    (row,) = json.loads(on(site, "benchmarks", "show", "mine", "--format", "json").stdout)
-    assert row["jury"]["scale"] == {"low": 1, "high": 10}
-    assert row["jury"]["judges"] == [{"name": "strict", "model": "org/one", "model_deployment": "local/one"}]
-    path.write_text(path.read_text().replace("# gold_shown", "gold_shown").replace("# quorum: 2", "quorum: 1"))
-    hidden = on(site, "benchmarks", "check", "mine", "--rows", "1").stdout
-    assert "the right answer is not shown" in hidden
-    assert "more than half of the seats, and 1 at least" in hidden
-    assert "treated with" not in hidden.split("--- what a judge is asked")[1]
-
-
 def test_the_judges_prompt_that_a_template_offers_works_when_taken(site: Site):
     on(site, "benchmarks", "new", "mine", "--kind", "jury")
     path = site.directory / "benchmarks" / "mine" / "benchmark.yaml"
@@ -238,11 +194,6 @@ def test_a_benchmark_that_travels_with_the_agent_is_checked_on_its_sample(site: 
     assert checked.returncode == 0, checked.stderr
     assert "from the sample" in checked.stdout
     assert "[user]" not in checked.stdout
-
-
-def mine(tmp_path: Path, kind: str = "yes-no") -> Path:
-    write_new_benchmark("mine", kind, tmp_path / "mine")
-    return tmp_path / "mine"
 
 
 def refused(folder: Path) -> str:
@@ -327,7 +278,7 @@ def test_a_link_out_of_the_folder_is_not_read(tmp_path: Path):
     folder = mine(tmp_path)
     shutil.move(folder / "data.csv", tmp_path / "outside.csv")
     (folder / "data.csv").symlink_to(tmp_path / "outside.csv")
-    assert "is a link out of its folder" in refused(folder)
+    assert "is a link to a file outside its folder" in refused(folder)
 
 
 def test_a_spreadsheet_with_formulas_is_refused_by_cell(tmp_path: Path):
@@ -422,23 +373,3 @@ def test_a_long_reference_is_not_held_against_itself(tmp_path: Path):
     began = time.monotonic()
     check_benchmark(folder, Path("no such site"), None, keep=0)
     assert time.monotonic() - began < 10
-
-
-# What `run` says of benchmarks that cannot be run
-
-
-def test_a_map_and_one_server_for_everything_exclude_each_other(site: Site, tmp_path: Path):
-    (tmp_path / "map.yaml").write_text("x/*: here/*\n")
-    words = ("--server", "http://127.0.0.1:1/v1", "--deployment-map", tmp_path / "map.yaml")
-    told = on(site, "run", "--dry-run", *words, "--run-entries", "medec:model=a/b")
-    assert told.returncode == 2
-    assert "--server asks one server for everything" in told.stderr
-
-
-def test_benchmarks_that_cannot_be_read_say_how_the_others_are_run_first(site: Site):
-    broken = site.data / "medec"
-    broken.mkdir()
-    (broken / "MEDEC-MS-TestSet-with-GroundTruth-and-ErrorType.csv").write_text("a,b\n1,2\n")
-    words = ("run", "--dry-run", "--server", "http://127.0.0.1:1/v1", "--run-entries")
-    assert "--groups-to-run" in on(site, *words, "medec:model=a/b", "--run-entries", "med_qa:model=a/b").stderr
-    assert "--groups-to-run" not in on(site, *words, "medec:model=a/b").stderr

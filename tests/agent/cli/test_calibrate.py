@@ -209,7 +209,7 @@ def test_answers_that_no_jury_can_grade_are_not_shown(filled: FilledSite):
     add_run(filled, MODELS[0], cases(MODELS[0], 6, text=lambda _, n: "" if n % 2 else "Two tablets."), judged=False)
     done, sheets = make(filled)
     assert {row[ANSWER] for row in read(sheets / "rater-1.csv")} == {"Two tablets."}
-    assert "60 answers were asked for, and 3 are all that there are" in done.stderr
+    assert "60 answers were requested; only 3 are available" in done.stderr
 
 
 def test_the_same_patient_comes_again_only_when_there_is_no_other(filled: FilledSite):
@@ -231,7 +231,7 @@ def test_purged_answers_are_left_out_and_said(filled: FilledSite):
     assert not sheets.exists()
     add_run(filled, MODELS[1], cases(MODELS[1], 5))
     done, sheets = make(filled)
-    assert "5 answers could not be chosen: a purge took their texts" in done.stderr
+    assert "5 answers could not be chosen: their texts were purged" in done.stderr
     assert {row[ANSWER] for row in read(sheets / "rater-1.csv")} == {answer(MODELS[1], n) for n in range(5)}
 
 

@@ -239,7 +239,7 @@ def test_a_model_of_two_deployments_must_be_named_by_one(site: Site):
         ((GOOD, POOR), ("--metric", "rouge_9"), "no metric of that name"),
         ((GOOD, POOR), ("--suites", "s", "absent"), "there is no suite absent"),
         ((GOOD, POOR), ("--plot", "chart.png"), "--plot writes SVG"),
-        ((GOOD, POOR), ("--plot", "-", "--format", "json"), "both write here"),
+        ((GOOD, POOR), ("--plot", "-", "--format", "json"), "both write to standard output"),
     ],
 )
 def test_what_cannot_be_compared_is_refused_by_name(site: Site, models, words, why):

@@ -70,12 +70,12 @@ def evaluate(site: Site, *words: str) -> Done:
 def test_it_prints_what_was_frozen_and_what_comes_next(site: Site):
     done = command(site, "datasets", "register", "ward")
     assert done.returncode == 0, done.stderr
-    assert "ward: version 1: 200 units in 200 rows" in done.stdout
+    assert "ward, version 1: 200 units in 200 rows" in done.stdout
     assert "never seen before: 200" in done.stdout
-    assert "the steward looks at it" in done.stdout
+    assert "the steward reviews it" in done.stdout
     assert "ward" in command(site, "audit").stdout
     again = command(site, "datasets", "register", "ward")
-    assert "drafted before" in again.stdout
+    assert "was already drafted" in again.stdout
     approve_all(site)
     nothing = command(site, "datasets", "register", "ward")
     assert (nothing.returncode, nothing.stdout) == (6, "")
@@ -96,7 +96,7 @@ def test_units_that_are_merged_and_versions_that_share_patients_are_named(site: 
     write_rows(site, [*(one.row() for one in patients(50)), *copies])
     done = command(site, "datasets", "register", "ward")
     assert "50 units in 55 rows" in done.stdout
-    assert "counted as one with another, because identifiers or records are the same: 5" in done.stdout
+    assert "units merged because they share identifiers or records: 5" in done.stdout
 
 
 def test_figures_of_a_registered_version_are_prepared_and_others_are_not(site: Site):

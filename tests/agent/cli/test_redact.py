@@ -1,29 +1,19 @@
 """`intramural redact` as users and accidents call it: what is written, what is said, and with which exit code."""
 
 import io
-import json
 import os
 import sys
 from pathlib import Path
 
 import pytest
-import spacy
 
+from tests.agent.cli.jsonl import read, written
 from tests.agent.terminal import intramural
 
 ROWS = [
     {"id": "a", "text": "Mr. Jonas Holloway, MRN: 4471209, has gout."},
     {"id": "b", "text": "What is the dose of metformin?"},
 ]
-
-
-def written(path: Path, *rows: object) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
-def read(path: Path) -> list[dict[str, object]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 def test_a_file_is_redacted_for_its_owner_alone_and_what_was_not_looked_at_is_said(tmp_path: Path):
@@ -123,47 +113,6 @@ def test_standard_input_is_one_text(
     assert "Holl" not in done.stderr
 
 
-def test_a_measurement_says_recall_by_kind_what_else_is_taken_and_what_it_costs(tmp_path: Path):
-    gold = written(
-        tmp_path / "gold.jsonl",
-        {"text": "Mr. Holloway, MRN: 4471209", "spans": [[0, 12, "PERSON"], [19, 26, "RECORD"]]},
-        {"text": "the dose was given", "spans": [[4, 8, "CODE"]]},
-        {"text": "gout", "spans": []},
-    )
-    done = intramural("redact", "bench", "--gold", gold, "--format", "json", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    figures = {row["measure"]: row for row in json.loads(done.stdout)}
-    assert {name: figures[name]["value"] for name in ("core recall, PERSON", "core recall, RECORD")} == {
-        "core recall, PERSON": 1,
-        "core recall, RECORD": 1,
-    }
-    assert figures["core recall, CODE"]["value"] == 0
-    assert figures["core recall"]["value"] == pytest.approx(2 / 3)
-    assert 0 < figures["core recall"]["low"] < 2 / 3 < figures["core recall"]["high"] < 1
-    assert figures["full recall"]["value"] <= figures["core recall"]["value"]
-    assert (figures["texts clean"]["value"], figures["over-redaction"]["value"]) == (0.5, 0)
-    assert figures["kchar a second of CPU"]["value"] > 0
-    assert 0 < figures["s to the first text"]["value"] < 60
-
-
-@pytest.mark.parametrize(
-    "row", ["[]", '{"text": "Holloway"}', '{"text": "Holloway", "spans": [[0, 99, "NAME"]]}', "Holloway"]
-)
-def test_gold_that_is_none_is_named_by_row_and_not_quoted(tmp_path: Path, row: str):
-    (tmp_path / "gold.jsonl").write_text('{"text": "gout", "spans": []}\n' + row)
-    done = intramural("redact", "bench", "--gold", "gold.jsonl", cwd=tmp_path)
-    assert done.returncode == 5
-    assert "gold.jsonl: row 2: expected" in done.stderr
-    assert "Holloway" not in done.stderr
-
-
-def test_a_model_that_is_none_is_refused(tmp_path: Path):
-    gold = written(tmp_path / "gold.jsonl", {"text": "gout", "spans": []})
-    for engine in ("no:folder", "spacy:folder"):
-        done = intramural("redact", "bench", "--gold", gold, "--engine", engine, cwd=tmp_path)
-        assert done.returncode == 5
-
-
 def test_a_field_of_identifiers_that_no_row_has_is_a_mistake_of_the_command(tmp_path: Path):
     source = written(tmp_path / "in.jsonl", {"text": "gout", "who": {"NAME": ["Anna Kowalski"]}})
     words = ("redact", "jsonl", source, "--field", "text", "--out", "out.jsonl", "--identifiers")
@@ -171,35 +120,6 @@ def test_a_field_of_identifiers_that_no_row_has_is_a_mistake_of_the_command(tmp_
     assert (mistyped.returncode, "no row has a field whoo" in mistyped.stderr) == (5, True)
     assert not (tmp_path / "out.jsonl").exists()
     assert intramural(*words, "who", cwd=tmp_path).returncode == 0
-
-
-def test_models_of_a_policy_are_measured_admitted_and_then_used(tmp_path: Path):
-    made = spacy.blank("en")
-    made.add_pipe("entity_ruler").add_patterns([{"label": "PERSON", "pattern": "kettle"}])
-    made.to_disk(tmp_path / "rules")
-    ours = (Path(__file__).parents[3] / "policies/redaction/hipaa_safe_harbor.yaml").read_text()
-    (tmp_path / "ours.yaml").write_text(f"{ours}\nmodels: [{{kind: spacy, path: {tmp_path / 'rules'}}}]\n")
-    source = written(tmp_path / "in.jsonl", {"text": "potassium normal, kettle was seen"})
-    words = ("redact", "jsonl", source, "--field", "text", "--out", "out.jsonl", "--policy", "ours.yaml")
-    refused = intramural(*words, cwd=tmp_path)
-    assert (refused.returncode, "nobody has measured them" in refused.stderr) == (5, True)
-    gold = written(
-        tmp_path / "gold.jsonl", {"text": "MRN: 00451234, kettle", "spans": [[5, 13, "MRN"], [15, 21, "NAME"]]}
-    )
-    bench = ("redact", "bench", "--gold", gold, "--policy", "ours.yaml", "--format", "json")
-    measured = intramural(*bench, "--admit", cwd=tmp_path)
-    assert measured.returncode == 0, measured.stderr
-    cores = {row["engine"]: row["value"] for row in json.loads(measured.stdout) if row["measure"] == "core recall"}
-    assert cores["in its place"] == 1.0
-    assert cores["intramural"] <= 1.0
-    assert intramural(*words, cwd=tmp_path).returncode == 0
-    assert read(tmp_path / "out.jsonl")[0]["text"] == "potassium normal, [NAME-1] was seen"
-
-
-def test_nothing_is_admitted_beside_the_packages_own_model(tmp_path: Path):
-    gold = written(tmp_path / "gold.jsonl", {"text": "gout", "spans": []})
-    done = intramural("redact", "bench", "--gold", gold, "--admit", cwd=tmp_path)
-    assert (done.returncode, "there is nothing to admit" in done.stderr) == (5, True)
 
 
 def test_a_site_that_is_named_gives_its_policy_and_its_key(tmp_path: Path):

@@ -103,7 +103,7 @@ def test_a_purge_takes_the_texts_and_leaves_the_figures(filled: FilledSite, tmp_
         store.purge(0)
         assert all(text.content is None for text in store.reviews.read_texts("spring"))
     assert call(site, "report", "spring").exit_code == 0
-    assert "a purge took 2 texts" in call(site, "mark", "spring").output
+    assert "2 texts purged before review" in call(site, "mark", "spring").output
     assert call(site, "gold", "spring", "--out", str(tmp_path / "gold")).exit_code != 0
 
 
@@ -111,7 +111,7 @@ def test_a_purge_takes_the_texts_and_leaves_the_figures(filled: FilledSite, tmp_
 def test_what_is_not_there_is_said(filled: FilledSite, words: tuple[str, ...]):
     new(filled.site)
     said = str(call(filled.site, *words).exception)
-    assert "no text of review spring was reviewed" in said or "there is no review autumn (known: spring)" in said
+    assert "no text of review spring has been reviewed" in said or "there is no review autumn (known: spring)" in said
 
 
 def test_a_name_twice_a_bad_name_and_an_empty_suite_are_refused(filled: FilledSite):

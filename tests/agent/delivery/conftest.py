@@ -62,3 +62,8 @@ def wire(served: Served) -> Iterator[Wire]:
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
     return make_site(tmp_path / f"{CANARY}-site")
+
+
+@pytest.fixture
+def others_were_here_first(desk: Desk) -> None:
+    desk.log.leaves.append(b"another site's")

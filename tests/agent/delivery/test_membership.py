@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from agent.cli.federation import open_federation
+from agent.cli.submission_context import open_outbox
 from agent.delivery.membership import (
     Federation,
     Membership,
@@ -20,6 +22,7 @@ from agent.delivery.membership import (
 )
 from agent.delivery.transport import Aggregator
 from agent.errors import ConfigError, DeliveryError, DisclosureError
+from agent.site.directory import Site
 from protocol import envelope
 from protocol.enrolment import open_enrolment, token_verifier
 from protocol.envelope import REGISTRY_TYPE
@@ -27,6 +30,8 @@ from protocol.errors import ProtocolError
 from protocol.keys import Signer
 from protocol.registry import build_registry
 from tests.agent.delivery.desk import Desk, Reply
+from tests.agent.delivery.whole_site import Wire, join
+from tests.aggregator.conftest import Served
 from tests.protocol import world
 
 TOKEN = "7e" * 32
@@ -321,3 +326,14 @@ def test_a_changed_registry_file_stops_everything(federation: Federation, tmp_pa
     path.write_bytes(registry_file(1, world.STRANGER, roots=(world.STRANGER.public,)))
     with pytest.raises(DisclosureError, match="does not verify"):
         federation.read_registry(world.TODAY)
+
+
+def test_the_registry_under_which_a_link_was_made_is_found_again(
+    site: Site, served: Served, wire: Wire, tmp_path: Path
+) -> None:
+    join(site, served, wire, tmp_path)
+    federation = open_federation(site)
+    newest = federation.read_trusted()
+    for link in open_outbox(site).list_submissions():
+        assert federation.read_version(link.header.registry) == newest
+    assert federation.read_version(99) is None

@@ -1,8 +1,6 @@
 """Delivery: twice is once, a crash loses nothing, and a receipt counts only if it proves itself."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +8,6 @@ import pytest
 from agent.delivery import proven_log
 from agent.delivery import send as delivery
 from agent.delivery.outbox import State, Submission
-from agent.delivery.proven_log import follow_newest_checkpoint
-from agent.delivery.receipts import LogError, read_head
 from agent.delivery.send import (
     SignedRefusalError,
     export,
@@ -22,13 +18,15 @@ from agent.delivery.send import (
 from agent.delivery.transport import Aggregator, SubmissionRefusedError
 from agent.disclosure.prepare import Gate, prepare
 from agent.errors import DeliveryError
-from protocol.checkpoint import LogKey
 from protocol.errors import Code
 from protocol.keys import Signer
 from protocol.refusal import Refusal, sign_refusal
+from tests.agent.delivery.answers import head_size, send_all, states
 from tests.agent.delivery.desk import Desk, Log, Reply, Request
 from tests.agent.disclosure.ward import CARD, MODEL, OTHER_MODEL, REGISTRY, whole_ward
 from tests.protocol import world
+
+pytestmark = pytest.mark.usefixtures("others_were_here_first")
 
 
 class AuditLog(list[str]):
@@ -36,20 +34,8 @@ class AuditLog(list[str]):
         self.append(f"{event} {detail}")
 
 
-def send_all(gate: Gate, aggregator: Aggregator, submissions: Sequence[Submission] | None = None) -> list[Submission]:
-    chosen = list_waiting(gate.outbox) if submissions is None else submissions
-    return delivery.send(
-        gate.outbox, REGISTRY, aggregator, chosen, today_day=world.TODAY, audit=lambda event, detail: None
-    )
-
-
 def never(_version: int) -> None:
     """No registry of the past is kept."""
-
-
-def states(gate: Gate) -> list[State]:
-    """The states of the results; the dataset that they are of has its receipt before each test."""
-    return [submission.state for submission in gate.outbox.list_submissions() if submission.is_result]
 
 
 def refuse(submission: Submission, code: str, *, signer: Signer = world.RECEIPT, origin: str = world.ORIGIN) -> str:
@@ -60,15 +46,6 @@ def refuse(submission: Submission, code: str, *, signer: Signer = world.RECEIPT,
 def answer_refusal(desk: Desk, code: str, note: str | None = None, status: int = 409) -> None:
     body = {"code": code} if note is None else {"code": code, "refusal": note}
     desk.instead = lambda _: Reply(json.dumps(body).encode(), status)
-
-
-def head_size(gate: Gate) -> int:
-    return read_head(gate.outbox.directory / "head.json", world.ORIGIN).size
-
-
-@pytest.fixture(autouse=True)
-def _others_were_here_first(desk: Desk) -> None:
-    desk.log.leaves.append(b"another site's")
 
 
 def test_everything_approved_arrives_in_order_with_a_receipt(
@@ -244,136 +221,6 @@ def test_a_signed_refusal_that_came_as_a_file_is_taken(gate: Gate, approved: lis
     assert take_refusal(gate.outbox, REGISTRY, passing, today_day=world.TODAY, audit=audit).state is State.SENT
 
 
-def answer_with(desk: Desk, digest: str, receipt: str) -> None:
-    desk.instead = lambda _: Reply(json.dumps({"digest": digest, "receipt": receipt}).encode())
-
-
-def wrong_receipts(desk: Desk, submission: Submission, other: Submission) -> dict[str, str]:
-    leaf = submission.envelope.pae
-    log = Log(leaves=[b"a", b"b", leaf, other.envelope.pae, b"c"])
-    good = log.receipt(leaf)
-    lines = good.split("\n")
-    return {
-        "of another submission": log.receipt(other.envelope.pae),
-        "of another log's key": Log(signer=world.STRANGER, leaves=log.leaves).receipt(leaf),
-        "of another log's name": Log(origin="evil.example", leaves=log.leaves).receipt(leaf),
-        "of a site's own key": Log(signer=world.AGENT, leaves=log.leaves).receipt(leaf),
-        "cut short": good[: len(good) // 2],
-        "without its end": good.rstrip("\n"),
-        "with another index": good.replace("index 2", "index 3"),
-        "with a node less": "\n".join([*lines[:2], *lines[3:]]),
-        "empty": "",
-        "a web page": "<html>",
-    }
-
-
-@pytest.mark.sample(4)
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "of another submission",
-        "of another log's key",
-        "of another log's name",
-        "of a site's own key",
-        "cut short",
-        "without its end",
-        "with another index",
-        "with a node less",
-        "empty",
-        "a web page",
-    ],
-)
-def test_a_receipt_that_proves_nothing_is_not_kept(
-    gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission], kind: str
-) -> None:
-    answer_with(desk, approved[0].digest, wrong_receipts(desk, approved[0], approved[1])[kind])
-    with pytest.raises(DeliveryError, match="receipt does not verify"):
-        send_all(gate, aggregator)
-    assert states(gate) == [State.SENT, State.APPROVED]
-    assert head_size(gate) == 0
-
-
-@pytest.mark.parametrize("answer", [b"", b"[]", b"{}", b"nonsense", b'{"digest": 1, "receipt": 2}', b"[" * 5000])
-def test_an_answer_that_is_no_receipt_is_not_kept(
-    gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission], answer: bytes
-) -> None:
-    desk.instead = lambda _: Reply(answer)
-    with pytest.raises(DeliveryError, match="no receipt"):
-        send_all(gate, aggregator)
-    assert states(gate)[0] is State.SENT
-
-
-def test_an_answer_about_another_submission_is_not_kept(
-    gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission]
-) -> None:
-    answer_with(desk, approved[1].digest, "")
-    with pytest.raises(DeliveryError, match="another submission"):
-        send_all(gate, aggregator)
-
-
-def test_a_log_that_forgets_is_caught(
-    gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission]
-) -> None:
-    """The aggregator shows this site a log without the entries it showed before."""
-    send_all(gate, aggregator, approved[:1])
-    kept = (gate.outbox.directory / "head.json").read_bytes()
-    desk.log.leaves[:] = [b"another history"]
-    with pytest.raises(DeliveryError, match="cannot be proven"):
-        send_all(gate, aggregator)
-    assert states(gate) == [State.RECEIPTED, State.SENT]
-    assert (gate.outbox.directory / "head.json").read_bytes() == kept
-
-
-def test_two_histories_of_one_size_are_caught(
-    gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission]
-) -> None:
-    send_all(gate, aggregator, approved[:1])
-    desk.log.leaves[:] = [b"x", b"y"]
-    with pytest.raises(DeliveryError, match="two different histories"):
-        send_all(gate, aggregator)
-
-
-@pytest.mark.parametrize("proof", [[], ["00" * 32], ["zz"], ["00" * 33], [7], "x", None])
-def test_growth_without_its_proof_is_not_believed(
-    gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission], proof: object
-) -> None:
-    send_all(gate, aggregator, approved[:1])
-    kept = (gate.outbox.directory / "head.json").read_bytes()
-
-    def lie(request: Request) -> Reply:
-        if request.path.startswith("/v1/log/consistency"):
-            return Reply(json.dumps({"proof": proof}).encode())
-        return desk.honest(request)
-
-    desk.instead = lie
-    with pytest.raises(DeliveryError, match=r"cannot be proven|no consistency proof"):
-        send_all(gate, aggregator)
-    assert states(gate)[1] is State.SENT
-    assert (gate.outbox.directory / "head.json").read_bytes() == kept
-
-
-def test_an_old_receipt_is_proven_to_be_a_part_of_the_log_seen_since(
-    gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission]
-) -> None:
-    """A receipt made early and handed out late is for a smaller log than the one this site knows by now."""
-    desk.log.leaves.append(approved[0].envelope.pae)
-    desk.log.leaves.append(approved[1].envelope.pae)
-    old = desk.log.receipt(approved[1].envelope.pae)
-    desk.log.leaves.append(b"and another's")
-    send_all(gate, aggregator, approved[:1])
-    assert head_size(gate) == 5
-
-    def old_receipt(request: Request) -> Reply:
-        if request.method == "POST":
-            return Reply(json.dumps({"digest": approved[1].digest, "receipt": old}).encode())
-        return desk.honest(request)
-
-    desk.instead = old_receipt
-    send_all(gate, aggregator)
-    assert states(gate) == [State.RECEIPTED] * 2
-    assert head_size(gate) == 5
-
-
 def test_a_later_link_is_not_sent_before_an_earlier_one(
     gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission], tmp_path: Path
 ) -> None:
@@ -457,33 +304,3 @@ def test_a_file_that_is_no_receipt_for_anything_here_is_refused(
         )
     assert type(caught.value).__name__ in {"DeliveryError", "StoreError"}
     assert states(gate) == [State.APPROVED] * 2
-
-
-def test_a_receipt_under_a_log_key_that_the_registry_replaced_does_not_count(
-    gate: Gate, aggregator: Aggregator, approved: list[Submission]
-) -> None:
-    rotated = replace(REGISTRY, log_keys=(LogKey(world.SECOND_AGENT.public),))
-    with pytest.raises(DeliveryError, match="does not verify"):
-        delivery.send(
-            gate.outbox, rotated, aggregator, approved, today_day=world.TODAY, audit=lambda event, detail: None
-        )
-
-
-def test_a_log_that_was_rewritten_is_noticed_without_sending_anything(
-    gate: Gate, aggregator: Aggregator, desk: Desk, approved: list[Submission]
-) -> None:
-    delivery.send(gate.outbox, REGISTRY, aggregator, approved, today_day=world.TODAY, audit=lambda event, detail: None)
-    size = len(desk.log.leaves)
-    assert follow_newest_checkpoint(gate.outbox, REGISTRY, aggregator) == size
-    desk.log.leaves.append(b"of another site")
-    assert follow_newest_checkpoint(gate.outbox, REGISTRY, aggregator) == size + 1
-    seen = read_head(gate.outbox.directory / "head.json", world.ORIGIN)
-    assert seen.size == size + 1
-    desk.log.leaves[0] = b"another history"
-    desk.log.leaves.append(b"and more")
-    with pytest.raises(LogError):
-        follow_newest_checkpoint(gate.outbox, REGISTRY, aggregator)
-    desk.log.signer = world.STRANGER
-    with pytest.raises(DeliveryError, match="does not verify"):
-        follow_newest_checkpoint(gate.outbox, REGISTRY, aggregator)
-    assert read_head(gate.outbox.directory / "head.json", world.ORIGIN) == seen

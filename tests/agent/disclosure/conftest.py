@@ -5,8 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from agent.disclosure.prepare import Gate
 from agent.site.directory import Site
 from tests.agent.disclosure.patients import ReleasedWard, Ward, gate_of_site, open_ward, patients
+from tests.agent.disclosure.ward import (
+    site_gate,
+)
 
 
 @pytest.fixture
@@ -26,3 +30,8 @@ def released(released_once: ReleasedWard, tmp_path: Path) -> ReleasedWard:
     site = Site(tmp_path / "site")
     shutil.copytree(released_once.ward.site.directory, site.directory)
     return ReleasedWard(Ward(site, gate_of_site(site)), released_once.first)
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Gate:
+    return site_gate(tmp_path)

@@ -40,11 +40,6 @@ AUDIT_HEAD = (7, "ab" * 32)
 REGISTRY_FILE = envelope.sign(build_registry(REGISTRY), [world.ROOT], REGISTRY_TYPE)
 
 
-@pytest.fixture
-def gate(tmp_path: Path) -> Gate:
-    return site_gate(tmp_path)
-
-
 def draft_after_a_release(gate: Gate) -> Submission:
     for count in (100, 150):
         register(gate, {MODEL: whole_ward(count)})

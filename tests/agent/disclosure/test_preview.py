@@ -1,38 +1,19 @@
 """The page that a person reads before signing: made from the bytes, in the steward's own words."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agent.cli.submission_page import print_page
-from agent.delivery.outbox import Submission
-from agent.disclosure.findings import Finding
-from agent.disclosure.prepare import Gate, prepare
-from agent.disclosure.preview import Page, make_page
+from agent.disclosure.prepare import Gate
+from agent.disclosure.preview import make_page
 from agent.errors import DisclosureError
 from protocol.describe import describe_statement
 from protocol.description import Knowledge
-from tests.agent.disclosure.ward import CARD, MODEL, REGISTRY, register, sign, site_gate, whole_ward
+from tests.agent.disclosure.pages import build_page, draft_of
+from tests.agent.disclosure.ward import MODEL, REGISTRY, register, sign, whole_ward
 from tests.protocol import world
-
-
-@pytest.fixture
-def gate(tmp_path: Path) -> Gate:
-    return site_gate(tmp_path)
-
-
-def draft_of(gate: Gate, findings: Sequence[Finding]) -> Submission:
-    register(gate, {MODEL: findings})
-    (draft,) = prepare(gate, CARD, {MODEL: findings}).submissions
-    return draft
-
-
-def build_page(gate: Gate, submission: Submission, verdicts: Mapping[str, Any] | None = None) -> Page:
-    kept = gate.outbox.read_verdicts(submission.digest) if verdicts is None else verdicts
-    return make_page(submission, gate.registry, gate.policy, kept, gate.outbox.list_submissions())
 
 
 def test_the_site_reads_the_words_that_the_stewards_tool_makes(gate: Gate) -> None:
@@ -74,18 +55,6 @@ def test_the_page_of_a_dataset_has_no_figures(gate: Gate, capsys: pytest.Capture
     shown = capsys.readouterr().out
     assert "A version of the site's dataset for A ward's letters (ward) is registered." in shown
     assert "in the gate's own words" not in shown
-
-
-def test_figures_stay_on_a_line_in_a_terminal_of_100_columns(
-    gate: Gate, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    draft = draft_of(gate, whole_ward(140))
-    monkeypatch.setenv("COLUMNS", "100")
-    print_page(build_page(gate, draft))
-    shown = capsys.readouterr().out
-    table = shown.partition("\n\n")[2].partition("Why, in the gate's own words")[0].splitlines()
-    assert len(table) > 3
-    assert max(map(len, table)) <= 100
 
 
 def test_the_gates_word_says_which_figures_come_from_a_sample(gate: Gate) -> None:

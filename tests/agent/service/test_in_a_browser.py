@@ -16,7 +16,7 @@ from agent.service.files import write_pages
 from agent.service.pages import SitePages
 from tests.agent.exchange.conftest import DATA
 from tests.agent.service.filled_site import FilledSite, case, graded, twin_metrics
-from tests.agent.service.test_pages import SCRIPTS, leak
+from tests.agent.service.leaky_texts import SCRIPTS, leak
 from tests.agent.service.test_server import Running
 
 CHROMIUM = shutil.which("chromium")

@@ -9,8 +9,8 @@ from agent.vocabulary import Reason, Response
 from tests.agent.service.conftest import OpenPages
 from tests.agent.service.filled_site import FilledSite, case
 from tests.agent.service.judged import CRITERIA, JUDGES, add_judged, verdict
+from tests.agent.service.leaky_texts import CANARIES, LEAKY, SCRIPTS, Markup
 from tests.agent.service.pages_read import draw_html
-from tests.agent.service.test_pages import CANARIES, LEAKY, SCRIPTS, Markup
 
 
 def instances(pages: SitePages, run_id: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 from agent.exchange.shown_names import ShownNames
 from agent.redaction.gateway.cases import Redacting
 from agent.service.pages import SitePages
-from tests.agent.cli.test_summarize import JUDGES, judged_run
+from tests.agent.cli.judged_suite import JUDGES, judged_run
 from tests.agent.service.conftest import OpenPages
 from tests.agent.service.filled_site import FilledSite, failed, filled_site, graded, unscored
 

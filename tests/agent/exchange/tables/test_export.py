@@ -14,7 +14,7 @@ from agent.redaction.spans.span import Span
 from agent.vocabulary import Reference
 from tests.agent.exchange.tables.exported_tables import export, read_lines
 from tests.agent.service.filled_site import FilledSite, case, failed
-from tests.agent.service.test_pages import CANARIES, LEAKY, leak
+from tests.agent.service.leaky_texts import CANARIES, LEAKY, leak
 
 
 def test_planted_identifiers_are_in_no_exported_line_and_in_nothing_that_is_printed(

@@ -1,90 +1,34 @@
-"""Machines that were restored, copied or robbed of a key: recognised, explained, and brought back, by commands alone.
+"""`intramural reset`: machines that were restored, copied or robbed of a key are recognised, and brought back."""
 
-The aggregator is a real process, the steward's tool runs as the steward does, and people decide by its functions.
-"""
-
-import hashlib
-import json
 import shutil
-import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-from click.testing import CliRunner
 
 from agent.cli.enroll import registry, steward_key
 from agent.cli.federation import open_federation
 from agent.cli.reset import reset
-from agent.cli.rotate import rotate
 from agent.cli.submission import submission
 from agent.cli.submission_context import open_gate, open_outbox
-from agent.delivery import site_heads
 from agent.disclosure.ledger import ResetEntry
 from agent.errors import AgentError, ConfigError, DeliveryError, DisclosureError, StoreError
 from agent.site.directory import Site
 from agent.site.new_keys import adopt_new_agent_key
-from aggregator.cli import cli as aggregator_cli
 from aggregator.home import today_day
 from aggregator.registry.proposals import Changes, change_now
-from aggregator.registry.rekeyings import open_request, pending_rekeyings
+from aggregator.registry.rekeyings import open_request
 from aggregator.registry.versions import newest_envelope
+from tests.agent.cli.rekeyings import Steward, approve, carry_head, decide, release, shown
 from tests.agent.delivery.whole_site import (
-    PROTECTED,
     SUITE,
-    Wire,
-    as_steward,
     fill,
-    join,
     make_site,
     ok,
     rows,
-    run,
     states,
 )
 from tests.aggregator.conftest import Served
 from tests.aggregator.federation import CARD, MODELS
-
-
-class Steward:
-    """The other person: a folder with keys, a list of decisions, and the root key that they were told."""
-
-    def __init__(self, folder: Path, root: str) -> None:
-        self.folder = folder
-        self.listed = ("--list", folder / "list.jsonl")
-        self.root = root
-
-    def sign_request(self, request: Path, key: Path) -> Path:
-        signed = self.folder / f"signed-{hashlib.sha256(request.read_bytes()).hexdigest()[:8]}-{key.name}"
-        as_steward("sign-request", request, "--key", key, "--out", signed, *self.listed, answer="y\n")
-        return signed
-
-
-@pytest.fixture
-def key(site: Site, served: Served, wire: Wire, tmp_path: Path) -> Path:
-    """The steward's key of a site with two registered datasets and one result, all with receipts."""
-    key = join(site, served, wire, tmp_path)
-    release(site, key, MODELS[0].name)
-    return key
-
-
-@pytest.fixture
-def steward(key: Path, tmp_path: Path) -> Steward:
-    root = json.loads((tmp_path / "invite.json").read_text())["root_keys"][0]
-    folder = tmp_path / "stewards-own"
-    folder.mkdir()
-    return Steward(folder, root)
-
-
-def release(site: Site, key: Path, model: str, suite: str = SUITE) -> None:
-    approve(site, key, model, suite)
-    ok(site, submission, "send")
-
-
-def approve(site: Site, key: Path, model: str, suite: str = SUITE) -> None:
-    ok(site, submission, "prepare", "--suite", suite, "--model", model)
-    waiting = [row for row in rows(site) if row["state"] == "prepared"]
-    ok(site, submission, "approve", "--key", key, answer="y\n" * len(waiting))
 
 
 def copy_submissions(site: Site, place: Path) -> Path:
@@ -95,37 +39,6 @@ def copy_submissions(site: Site, place: Path) -> Path:
 def put_back(site: Site, copy: Path) -> None:
     shutil.rmtree(site.submissions)
     shutil.copytree(copy, site.submissions)
-
-
-def decide(served: Served) -> None:
-    """People at the aggregator compare the fingerprints, and put the one request that waits in force."""
-    with served.home.database.reading() as connection:
-        ((asked,), _) = pending_rekeyings(connection)
-    with served.home.database.writing() as connection:
-        change_now(connection, served.home, Changes(rekeyings=[asked]), today_day=today_day())
-
-
-def carry_head(site: Site, served: Served) -> Path:
-    """Return the file with the aggregator's word about a site that its people write down for it."""
-    out = site.directory.parent / "carried-head"
-    out.unlink(missing_ok=True)
-    words = [
-        "--dir",
-        str(served.home.directory),
-        "head",
-        open_federation(site).read_membership().site,
-        "--out",
-        str(out),
-    ]
-    written = CliRunner().invoke(aggregator_cli, words)
-    assert written.exit_code == 0, written.output
-    return out
-
-
-def shown(site: Site, *words: object) -> tuple[int, str]:
-    result = run(site, reset, "show", *words)
-    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-    return result.exit_code, result.output
 
 
 def go_through_a_reset(site: Site, served: Served, steward: Steward, key: Path, tmp_path: Path, *words: object) -> None:
@@ -350,82 +263,6 @@ def test_a_site_without_a_network_goes_through_a_reset_with_files(
         ok(site, reset, "show", "--head", tmp_path / "carried-head")
 
 
-@pytest.mark.parametrize("change", ["another site", "a stranger's key", "cut", "a larger ledger"])
-def test_a_forged_word_about_the_site_is_not_believed(
-    site: Site, served: Served, key: Path, tmp_path: Path, change: str
-) -> None:
-    lines = carry_head(site, served).read_text().split("\n")
-    match change:
-        case "another site":
-            lines[1] = "s-aaaaaaa9"
-        case "a stranger's key":
-            lines[-2] = lines[-2][:-8] + "AAAAAAA="
-        case "cut":
-            lines = lines[:5]
-        case "a larger ledger":
-            lines[5] = str(int(lines[5]) + 5)
-    (tmp_path / "head").write_text("\n".join(lines))
-    with pytest.raises(DeliveryError, match="does not verify"):
-        ok(site, reset, "show", "--head", tmp_path / "head")
-
-
-@pytest.mark.parametrize("role", ["agent", "steward"])
-def test_a_rotated_key_signs_from_then_on_and_the_old_one_no_more(
-    site: Site, served: Served, key: Path, steward: Steward, tmp_path: Path, role: str
-) -> None:
-    request, new = tmp_path / "rotation", tmp_path / "new-steward.key"
-    words: tuple[object, ...] = ("--role", role, "--out", request)
-    if role == "steward":
-        ok(site, steward_key, "--out", new)
-        words = (*words, "--steward-public", f"{new}.pub")
-    ok(site, rotate, "request", *words)
-    signed = steward.sign_request(request, key)
-    if role == "steward":
-        with pytest.raises(DisclosureError, match="2 signatures; it needs those of 3 keys"):
-            ok(site, rotate, "send", signed)
-        signed = steward.sign_request(signed, new)
-    ok(site, rotate, "send", signed)
-    assert states(site, "rotate") == ["sent"]
-    with pytest.raises(DisclosureError, match="a rotation of a key waits"):
-        ok(site, submission, "prepare", "--suite", SUITE, "--model", MODELS[1].name)
-    ok(site, submission, "send")
-    assert states(site, "rotate") == ["sent"]  # it waits for a person, without an error
-    before = (site.keys / "agent.key").read_bytes()
-    decide(served)
-    ok(site, registry, "update")
-    assert ((site.keys / "agent.key").read_bytes() != before) == (role == "agent")
-    ok(site, submission, "send")
-    assert states(site, "rotate") == ["receipted"]
-    release(site, key if role == "agent" else new, MODELS[1].name)
-    last = rows(site, "result")[-1]
-    assert (last["epoch"], last["seq"], last["state"]) == (1, len(PROTECTED) + 3, "receipted")
-
-
-def test_a_rotation_that_nobody_puts_in_force_is_taken_back(
-    site: Site, served: Served, key: Path, steward: Steward, tmp_path: Path
-) -> None:
-    request = tmp_path / "rotation"
-    ok(site, rotate, "request", "--role", "agent", "--out", request)
-    signed = steward.sign_request(request, key)
-    ok(site, rotate, "send", signed)
-    ok(site, rotate, "cancel")
-    assert states(site, "rotate") == ["void"]
-    release(site, key, MODELS[1].name)
-    with pytest.raises(DisclosureError, match="went on since"):
-        ok(site, rotate, "send", signed)
-    ok(site, rotate, "request", "--role", "agent", "--out", tmp_path / "later")
-
-
-def test_a_key_is_not_replaced_while_drafts_or_submissions_wait(site: Site, key: Path, tmp_path: Path) -> None:
-    ok(site, submission, "prepare", "--suite", SUITE, "--model", MODELS[1].name)
-    with pytest.raises(DisclosureError, match="is prepared"):
-        ok(site, rotate, "request", "--role", "agent", "--out", tmp_path / "none")
-    ok(site, submission, "approve", "--key", key, answer="y\n")
-    with pytest.raises(DisclosureError, match="is approved"):
-        ok(site, rotate, "request", "--role", "agent", "--out", tmp_path / "none")
-    assert not (tmp_path / "none").exists()
-
-
 def test_before_enrolment_a_reset_says_what_is_missing(site: Site, tmp_path: Path) -> None:
     with pytest.raises(AgentError, match="has not been enrolled"):
         ok(site, reset, "show")
@@ -450,30 +287,3 @@ def test_a_site_whose_seal_key_is_lost_is_made_anew_and_takes_its_old_place(
     fill(made, "pubmed_qa", "exact_match", MODELS[2].name, right=50, suite="public")
     release(made, key, MODELS[2].name, "public")
     assert [(row["epoch"], row["state"]) for row in rows(made)] == [(2, "receipted")]
-
-
-def test_a_machine_whose_clock_is_wrong_is_told_so(
-    site: Site, key: Path, monkeypatch: pytest.MonkeyPatch, served: Served
-) -> None:
-    # The agent's clock alone: the server runs in this process too.
-    now = time.time()
-    with monkeypatch.context() as patch:
-        patch.setattr(site_heads, "time", SimpleNamespace(time=lambda: now - 3600))
-        with pytest.raises(DeliveryError, match="clock here is wrong by more than 10 minutes"):
-            ok(site, reset, "show")
-    assert shown(site)[0] == 0
-
-
-@pytest.mark.parametrize("fault", ["damaged", "open to others"])
-def test_a_machine_whose_agents_key_cannot_be_used_is_shown_another_way(
-    site: Site, served: Served, key: Path, fault: str
-) -> None:
-    path = site.keys / "agent.key"
-    if fault == "damaged":
-        path.write_bytes(b"nothing")
-    else:
-        path.chmod(0o644)
-    with pytest.raises(ConfigError, match=r"without the agent's key: the agent key") as refused:
-        ok(site, reset, "show")
-    assert "--head FILE" in refused.value.advice
-    assert shown(site, "--head", carry_head(site, served))[0] == 0

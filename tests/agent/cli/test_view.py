@@ -7,10 +7,12 @@ from pathlib import Path
 
 from click.testing import CliRunner, Result
 
+from agent.cli.main import intramural
 from agent.cli.view import view
+from agent.exchange.releases import make_release
 from agent.site.directory import Site
 from tests.agent.service.filled_site import FilledSite, case
-from tests.agent.service.test_pages import CANARIES, LEAKY, leak
+from tests.agent.service.leaky_texts import CANARIES, LEAKY, leak
 
 
 def exported(filled: FilledSite, folder: Path, *words: str) -> Result:
@@ -105,3 +107,17 @@ def test_the_module_of_the_command_imports_no_engine_and_no_server():
     )
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_files_of_a_release_hold_that_release_and_nothing_else(filled: FilledSite, tmp_path: Path):
+    shown, hidden = filled.add([case(0)]), filled.add([case(1)], suite="secret")
+    make_release(filled.site, ["november"], "R1")
+    make_release(filled.site, ["secret"], "R2")
+    words = ["--site", str(filled.site.directory), "view", "--release", "R1", "--export", str(tmp_path / "out")]
+    done = CliRunner().invoke(intramural, words, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    paths = {path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*.html")}
+    assert f"runs/{shown}/index.html" in paths
+    assert "releases/R1/index.html" in paths
+    assert [path for path in paths if hidden in path or "secret" in path or "R2" in path] == []
+    assert "secret" not in (tmp_path / "out" / "index.html").read_text("utf-8")

@@ -1,0 +1,36 @@
+"""What `run` says when it is done: what was asked, and what it cost in all."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from agent.site.directory import Site, create_site
+from tests.agent.cli.bold_and_shy import BOLD, SHY, asked, write
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return create_site(tmp_path / "site", "Test")
+
+
+def test_equal_prompts_are_counted_once_and_said(site: Site):
+    write(site, [1, 2, 3, 3, 3])
+    done = asked(site, f"own:model={BOLD}")
+    assert "asked 3 for 5 instances (equal prompts are asked once), kept 0" in done.stdout
+    assert "n=5" in done.stdout
+    again = asked(site, f"own:model={BOLD}")
+    assert "asked 0, kept 5" in again.stdout
+
+
+def test_several_runs_have_a_total_cost_before_and_after(site: Site):
+    write(site, range(5))
+    entries = (f"own:model={BOLD}", f"own:model={SHY}")
+    dry = asked(site, *entries, more=["--dry-run"]).stdout
+    together = dry.partition("2 runs together")[2]
+    assert re.search(r"cost at most [\d,.]+ EUR by GPU hours", together)
+    done = asked(site, *entries).stdout
+    each = [float(amount) for amount in re.findall(r"^  cost: ([\d.]+) EUR", done, re.MULTILINE)]
+    (total,) = re.findall(r"2 runs together cost ([\d.]+) EUR by GPU hours", done)
+    assert float(total) == pytest.approx(sum(each), abs=0.02)
+    assert "together cost" not in asked(site, entries[0]).stdout
