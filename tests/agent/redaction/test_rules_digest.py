@@ -6,6 +6,7 @@ import pytest
 
 from agent.redaction import rules_digest as module
 from agent.redaction.policy.policy import load_policy
+from agent.redaction.rules_digest import rules_digest
 
 _REDACTION = Path(module.__file__).parent
 
@@ -27,3 +28,9 @@ def test_digest_reads_the_running_package_and_not_the_generator_of_training_text
     assert all(path.is_relative_to(_REDACTION) for path in read)
     assert {_REDACTION / "rules/rulebook.py", _REDACTION / "rules/en/words/given_names.txt"} <= set(read)
     assert not [path for path in read if "training" in path.name]
+
+
+def test_another_policy_is_another_set_of_rules():
+    policy = load_policy("hipaa_safe_harbor")
+    assert rules_digest(policy) == rules_digest(policy)
+    assert rules_digest(policy) != rules_digest(policy.model_copy(update={"threshold": 0.9}))

@@ -1,34 +1,18 @@
 """A site's model goes on learning from reviewed texts: it finds what it was shown, or it is not written."""
 
-import json
-import random
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from agent.cli.redact_train import train
 from agent.errors import RedactionError
 from agent.redaction.engine import build_engine
 from agent.redaction.measuring import fine_tuning
-from agent.redaction.measuring.bench import GoldText, read_gold
+from agent.redaction.measuring.bench import GoldText
 from agent.redaction.measuring.fine_tuning import fine_tune
 from agent.redaction.policy.policy import OtherModel, load_policy
+from tests.agent.redaction.measuring.house_texts import house_texts
 
 POLICY = load_policy("hipaa_safe_harbor")
-WORDS = "harvest copper pebble thimble lantern saddle barley walnut kettle".split()  # noqa: SIM905 (a row of words)
-
-
-def house_texts(count: int, seed: int = 0) -> list[GoldText]:
-    """Texts of a hospital that calls its wards by everyday words, where nobody else would look for a name."""
-    chance = random.Random(seed)
-    texts = []
-    for number in range(count):
-        ward = chance.choice(WORDS)
-        before = f"{chance.randint(2, 9)} tablets given, plan unchanged, sat out in chair, bed moved to "
-        text = f"{before}{ward} corner, case {number}, potassium {chance.randint(30, 50) / 10} mmol/l."
-        texts.append(GoldText(text, ((len(before), len(before) + len(ward), "FACILITY"),)))
-    return texts
 
 
 @pytest.mark.full
@@ -70,16 +54,3 @@ def test_a_kind_that_nobody_knows_is_not_quoted(tmp_path: Path):
     with pytest.raises(RedactionError, match="kind of identifier in the texts is unknown") as refused:
         fine_tune(texts, POLICY, tmp_path / "ours", seed=1, force=False)
     assert "Holloway" not in str(refused.value) + refused.value.advice
-
-
-def test_the_command_says_what_came_of_it(tmp_path: Path):
-    rows = [{"text": text.text, "spans": [list(place) for place in text.spans]} for text in house_texts(120)]
-    gold = tmp_path / "gold.jsonl"
-    gold.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    assert len(read_gold(gold)) == 120
-    said = CliRunner().invoke(train, ["--gold", str(gold), "--out", str(tmp_path / "ours")])
-    assert said.exit_code == 0, said.exception
-    assert "kept back to measure on" in said.output
-    assert f"path: {tmp_path / 'ours'}" in said.output
-    again = CliRunner().invoke(train, ["--gold", str(gold), "--out", str(tmp_path / "ours")])
-    assert "is not empty" in str(again.exception)

@@ -5,8 +5,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.redaction import Redactor
-from agent.redaction.spans.merge import merge_spans
-from agent.redaction.spans.span import Span
 
 
 def test_the_same_person_has_the_same_number_in_prompt_answer_and_reasoning(redactor: Redactor):
@@ -70,24 +68,6 @@ TEXTS = st.lists(
 def test_redacting_twice_changes_nothing_more(redactor: Redactor, text: str):
     once = redactor.redact(text)
     assert redactor.redact(once) == once
-
-
-@given(
-    st.lists(
-        st.tuples(st.integers(0, 40), st.integers(1, 12), st.sampled_from(["NAME", "DATE", "MRN", "FACILITY", "ID"])),
-        max_size=12,
-    )
-)
-def test_uniting_covers_exactly_what_was_found_in_order_and_without_overlaps(found: list[tuple[int, int, str]]):
-    text = "x" * 60
-    spans = [Span(start, start + length, entity) for start, length, entity in found]
-    covered = {place for span in spans for place in range(span.start, span.end)}
-    union = merge_spans(spans, text)
-    assert {place for span in union for place in range(span.start, span.end)} == covered
-    assert sum(span.end - span.start for span in union) == len(covered)
-    ends = [edge for span in union for edge in (span.start, span.end)]
-    assert ends == sorted(ends)
-    assert all(span.start < span.end for span in union)
 
 
 def test_names_in_speech_written_without_capitals_are_found(redactor: Redactor):

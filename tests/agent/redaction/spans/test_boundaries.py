@@ -10,11 +10,7 @@ from agent.redaction import Redactor
 from agent.redaction.entities import PRECEDENCE
 from agent.redaction.spans.merge import merge_spans
 from agent.redaction.spans.span import Span
-
-
-def spans(text: str, *found: tuple[str, str]) -> list[tuple[str, str]]:
-    places = [Span(text.index(value), text.index(value) + len(value), entity) for value, entity in found]
-    return [(text[span.start : span.end], span.entity) for span in merge_spans(places, text)]
+from tests.agent.redaction.spans.shown_spans import spans
 
 
 @pytest.mark.parametrize(
@@ -88,31 +84,6 @@ def test_what_is_said_of_somebody_stays(text: str, found: str, left: list[str]):
 )
 def test_brackets_labels_and_full_stops_stay_outside(text: str, found: str, entity: str, whole: str):
     assert spans(text, (found, entity)) == [(whole, entity)]
-
-
-@pytest.mark.parametrize(
-    ("text", "found", "shown"),
-    [
-        ("Minh Duc", [("Minh Duc", "FACILITY"), ("Minh Duc", "NAME")], [("Minh Duc", "NAME")]),
-        ("Holloway Clinic", [("Holloway Clinic", "FACILITY"), ("Holloway Clinic", "NAME")], None),
-        ("Anke Dreyer left", [("Anke", "ORGANIZATION"), ("Dreyer", "NAME")], [("Anke Dreyer", "NAME")]),
-        (
-            "Dr. Ames Sutter Imaging",
-            [("Dr. Ames", "NAME"), ("Ames Sutter Imaging", "FACILITY")],
-            [("Dr. Ames", "NAME"), ("Sutter Imaging", "FACILITY")],
-        ),
-        ("Pt Holloway, Tyrell  29 y", [("Holloway", "NAME"), ("Tyrell", "NAME")], [("Holloway, Tyrell", "NAME")]),
-        (
-            "Seen by Smith, Jones and Lee",
-            [("Smith", "NAME"), ("Jones", "NAME")],
-            [("Smith", "NAME"), ("Jones", "NAME")],
-        ),
-    ],
-)
-def test_findings_that_overlap_keep_the_right_kind(
-    text: str, found: list[tuple[str, str]], shown: list[tuple[str, str]] | None
-):
-    assert spans(text, *found) == (shown or found[:1])
 
 
 WORDS = st.lists(

@@ -1,0 +1,10 @@
+"""Numbers to call, and addresses of mail, pages and machines."""
+
+import pytest
+
+from tests.agent.redaction.rules.en.examples import SAFE_HARBOR, find_leaked, list_examples
+
+
+@pytest.mark.parametrize("example", list_examples("PHONE", "EMAIL", "URL", "IP"))
+def test_an_identifier_among_words_is_found_whole(example: str):
+    assert find_leaked(example, SAFE_HARBOR) == ""
