@@ -44,7 +44,7 @@ class BenchmarkError(AgentError):
     """A benchmark folder or a dataset file is wrong."""
 
     exit_code = 3
-    advice = "Correct the file named above; nothing of it was used."
+    advice = "Correct the file named above; none of it was used."
 
 
 class InferenceError(AgentError):

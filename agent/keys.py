@@ -237,7 +237,7 @@ def _check_directory(directory: Path, whose: str) -> None:
     except OSError as error:
         raise StoreError(f"the folder of the {whose} key cannot be read ({error.strerror})") from error
     if not stat.S_ISDIR(state.st_mode):
-        raise StoreError(f"the folder of the {whose} key is not a folder")
+        raise StoreError(f"the path of the folder of the {whose} key is not a folder")
     if state.st_uid != os.geteuid():
         raise StoreError(
             f"the folder of the {whose} key belongs to another user", "Run the command as the user who owns the site."

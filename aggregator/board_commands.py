@@ -67,8 +67,8 @@ def _explain_audits(published: "Published") -> list[str]:
     if threshold == 0:
         return [
             *lines,
-            f"{rests} on auditors, and the registry names none: nobody vouches for them, and `verify` leaves with 7. "
-            "Add auditors with `registry propose` (docs/verifying.md).",
+            f"{rests} on auditors, but the registry names none: they are not checked independently, and `verify` exits "
+            "with 7. Add auditors with `registry propose` (docs/verifying.md).",
         ]
     return [
         *lines,

@@ -222,7 +222,7 @@ def _check_name(store: "Store", name: str) -> None:
     if store.calibrations.find(name) is not None:
         raise ConfigError(
             f"there is a calibration {name} already",
-            f"Choose another name, or let go of it with `intramural calibrate delete {name}`.",
+            f"Choose another name, or delete it with `intramural calibrate delete {name}`.",
         )
 
 

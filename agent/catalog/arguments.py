@@ -11,7 +11,7 @@ from agent.io.yaml_map import YamlMap
 
 FILE_ARGUMENTS = frozenset({"config_path", "data_path", "jury_config_path"})
 """Arguments of a run entry that name files; every benchmark takes them besides its own arguments."""
-DATA_ARGUMENTS = FILE_ARGUMENTS - {"jury_config_path"}  # those that change which data is asked
+DATA_ARGUMENTS = FILE_ARGUMENTS - {"jury_config_path"}  # those that choose the data
 
 _MOST_TOKENS = 100_000_000
 _HELM_NOTHING = "None"  # `category=None` in a run name of HELM's: all categories
@@ -23,11 +23,11 @@ class Argument:
     """An argument that a run entry may pass.
 
     Attributes:
-        values: those allowed; empty: any text.
-        default: where the entry passes none; None: there is none.
+        values: the allowed values; empty: any text.
+        default: the value if the entry passes none; None: no default.
         required: whether an entry must pass it.
-        column: only rows whose cell here equals the value are taken (all, if the value is empty); None: of no row.
-        kind: "text", or "tokens" for the most tokens of a prompt, which no row and no file name sees.
+        column: only rows whose cell here equals the value are taken (all, if the value is empty); None: all rows.
+        kind: "text", or "tokens" for the maximum tokens of a prompt, which chooses no rows and is in no file name.
     """
 
     values: tuple[str, ...] = ()
@@ -45,7 +45,9 @@ def read_arguments(section: YamlMap) -> dict[str, Argument]:
         arguments = {name: _read_argument(inner) for name, inner in section.named_maps("arguments").items()}
     for name in arguments:
         if not _LIKE_A_NAME.fullmatch(name) or name in FILE_ARGUMENTS or name == "options":
-            section.note("arguments", "expected names of letters, digits and _, none of them `options` or a file's")
+            section.note(
+                "arguments", "expected names of letters, digits and _, except `options` and the names of file arguments"
+            )
             return {}
     return arguments
 

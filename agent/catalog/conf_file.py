@@ -26,10 +26,10 @@ def read_conf_file(path: Path) -> list[ConfEntry]:
     """Read a conf file.
 
     Raises:
-        ConfigError: it is missing or not of that form; names file and entry number.
+        ConfigError: the file is missing or malformed; the message names the file and the entry number.
     """
     text = decode_text(read_bytes(path, ConfigError), path, ConfigError)
-    # HOCON can put the environment's variables into any value; runs are named and kept by these.
+    # HOCON can put environment variables into any value; values become names of runs and keys of the store.
     if "${" in text:
         line = text.count("\n", 0, text.index("${")) + 1
         raise ConfigError(f"{path}: line {line}: substitution (a dollar sign and a brace) is not supported")
@@ -43,9 +43,9 @@ def read_conf_file(path: Path) -> list[ConfEntry]:
     try:
         tree = ConfigFactory.parse_string(text).as_plain_ordered_dict()
     except ParseBaseException as why:
-        raise ConfigError(f"{path}: line {why.lineno} is not HOCON") from None
+        raise ConfigError(f"{path}: line {why.lineno}: HOCON syntax error") from None
     except (ConfigException, RecursionError, AttributeError, TypeError):
-        raise ConfigError(f"{path}: not HOCON with a map of keys") from None
+        raise ConfigError(f"{path}: expected HOCON with a map of keys") from None
     entries = tree.get("entries")
     if not isinstance(entries, list) or set(tree) != {"entries"}:
         raise ConfigError(f"{path}: expected one key `entries` with a list")
@@ -54,14 +54,14 @@ def read_conf_file(path: Path) -> list[ConfEntry]:
 
 def _read_entry(item: object, where: str) -> ConfEntry:
     if not isinstance(item, dict) or not isinstance(item.get("description"), str):
-        raise ConfigError(f"{where}: expected a map with a text `description`")
+        raise ConfigError(f"{where}: expected a map with a string `description`")
     for key in item:
         if key not in _KEYS:
             raise ConfigError(f"{where}: unknown key {key!r}{nearest(key, _KEYS)}")
     priority = item.get("priority")
     groups = item.get("groups") or []
     if priority is not None and (isinstance(priority, bool) or not isinstance(priority, int)):
-        raise ConfigError(f"{where}: priority is not a whole number")
+        raise ConfigError(f"{where}: priority must be a whole number")
     if not isinstance(groups, list) or not all(isinstance(group, str) for group in groups):
-        raise ConfigError(f"{where}: groups is not a list of texts")
+        raise ConfigError(f"{where}: groups must be a list of strings")
     return ConfEntry(where, item["description"], priority, tuple(groups))

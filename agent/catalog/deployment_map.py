@@ -119,12 +119,12 @@ def check_deployments(entries: Iterable[RunEntry], deployments: Mapping[str, Dep
             missing[f"{name}: {problem}"] += 1
     if missing:
         raise ConfigError(
-            f"deployments that the run entries name are not to be had here:{format_counts(missing)}", _MAP_ADVICE
+            f"the run entries name deployments that are not available here:{format_counts(missing)}", _MAP_ADVICE
         )
 
 
 _MAP_ADVICE = (
-    "Add them to model_deployments.yaml; or name a YAML file with --deployment-map that says for each which deployment "
-    "here is asked instead, as `stanfordhealthcare/*: local/*` (`none` on the right leaves entries out); "
+    "Add them to model_deployments.yaml; or name a YAML file with --deployment-map that maps each to a deployment "
+    "here, as `stanfordhealthcare/*: local/*` (`none` on the right leaves entries out); "
     "or choose among the models with --models-to-run."
 )

@@ -35,7 +35,7 @@ def read_jury(path: Path) -> Jury:
     quorum = read_quorum(section, judges)
     section.finish()
     if section.problems:
-        raise ConfigError(f"{path}: " + "; ".join(section.problems), "Correct the jury's file; nothing was asked.")
+        raise ConfigError(f"{path}: " + "; ".join(section.problems), "Correct the jury's file; no judge was asked.")
     return Jury(judges, quorum)
 
 
@@ -56,7 +56,7 @@ def read_judges(section: YamlMap) -> tuple[Judge, ...]:
         section.note("judges", f"{len(judges)} judges; expected at most {_MOST_SEATS}")
     names = [judge.name for judge in judges if judge.name]
     for name in sorted({name for name in names if names.count(name) > 1}):
-        section.note("judges", f"the name {name!r} is given twice; people could not tell the seats apart")
+        section.note("judges", f"the name {name!r} is given twice; names must be unique")
     return tuple(judges)
 
 
@@ -70,7 +70,9 @@ def read_quorum(section: YamlMap, judges: tuple[Judge, ...]) -> int | None:
     quorum = section.integer("quorum", None, high=_MOST_SEATS)
     seats = len(judges)
     if quorum is not None and judges and quorum > seats:
-        section.note("quorum", f"{quorum} valid verdicts of {format_count(seats, 'seat')} cannot be had")
+        section.note("quorum", f"{quorum} exceeds the jury's {format_count(seats, 'seat')}")
     elif quorum is not None and judges and 2 * quorum <= seats:
-        section.note("quorum", f"{quorum} of {seats} seats is no majority; expected at least {seats // 2 + 1}, or none")
+        section.note(
+            "quorum", f"{quorum} of {seats} seats is not a majority; give at least {seats // 2 + 1}, or omit it"
+        )
     return quorum

@@ -37,7 +37,7 @@ def find_named_file(name: str, folder: Path, *, absolute: bool = False) -> Path:
         root = _choose_root(path, folder).resolve()
         resolved = (root / path).resolve()
         if not resolved.is_relative_to(root):
-            raise BenchmarkError("is a link out of its folder; put the file itself there")
+            raise BenchmarkError("is a link to a file outside its folder; copy the file itself there")
         refuse_keys_folder(resolved, root)
     if resolved.exists() and not resolved.is_file():
         raise BenchmarkError(f"{name!r} is not a plain file")

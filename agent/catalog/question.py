@@ -1,4 +1,4 @@
-"""How a row becomes a question, as a definition says it: options, right answer, examples, what may be shortened."""
+"""How a row becomes a question, by its definition: options, correct answer, examples, shortening."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ _MOST_EXAMPLES = 100
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """Where the right answer stands: in `column`, as the answer's text, an option letter, or a 1-based number."""
+    """The location of the correct answer: in `column`, as the answer's text, an option letter, or a 1-based number."""
 
     column: str
     form: Literal["text", "letter", "number"] = "text"
@@ -35,7 +35,7 @@ class Choices:
 class FewShot:
     """Solved examples before the question: the first `count` rows of a file, or of the rows with `value` in `column`.
 
-    Rows of the dataset that may be examples are never asked.
+    Rows that may serve as examples are never asked as questions.
     """
 
     count: int
@@ -46,7 +46,7 @@ class FewShot:
 
 @dataclass(frozen=True, slots=True)
 class Shorten:
-    """The column that may be cut when a prompt does not fit the model; `keep` is the end of it that stays."""
+    """The column that may be cut when a prompt does not fit the model; `keep` says which part of it stays."""
 
     column: str
     keep: Literal["start", "end"] = "start"
@@ -54,7 +54,10 @@ class Shorten:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRule:
-    """How an answer is read: `field` of the last JSON object with `json`, `pattern` with `pattern`."""
+    """How an answer is read.
+
+    Parser `json` reads `field` of the last JSON object; parser `pattern` reads the match of the regular expression.
+    """
 
     parser: Parser
     field: str = ""
@@ -111,7 +114,7 @@ def read_few_shot(section: YamlMap, files: DefinitionFiles) -> FewShot | None:
     names_rows = bool(column or value)
     is_half_named = bool(column) != bool(value)
     if names_file == names_rows or is_half_named:
-        inner.note("dataset_file", "expected either a file of examples, or `column` and `value` of rows that are")
+        inner.note("dataset_file", "expected either a file of examples, or `column` and `value` to choose the examples")
     inner.finish()
     return FewShot(count=count or 1, dataset_file=file, column=column, value=value)
 
@@ -131,9 +134,9 @@ def read_answer_rule(section: YamlMap, choices: Choices | None) -> AnswerRule:
     """Read the keys `parser`, `answer_field` and `answer_pattern`."""
     default = "option_letter" if choices else "text"
     parser = cast(Parser, section.choice("parser", PARSERS, default))
-    # The parsers `json` and `pattern` go with and without choices.
+    # The parsers `json` and `pattern` work with and without choices.
     if parser in ("option_letter", "text") and parser != default:
-        section.note("parser", "option_letter goes with `choices`, and text without")
+        section.note("parser", "option_letter needs `choices`, and text is only for a benchmark without them")
     _note_wrong_parser(section, "answer_field", parser, needed="json")
     _note_wrong_parser(section, "answer_pattern", parser, needed="pattern")
     field = section.name("answer_field", "answer")
@@ -148,7 +151,7 @@ def read_answer_rule(section: YamlMap, choices: Choices | None) -> AnswerRule:
 
 def _note_wrong_parser(section: YamlMap, key: str, parser: Parser, *, needed: Parser) -> None:
     if section.has(key) and parser != needed:
-        section.note(key, f"goes with `parser: {needed}`")
+        section.note(key, f"is only allowed with `parser: {needed}`")
 
 
 def _check_pattern(section: YamlMap, pattern: str) -> None:

@@ -24,7 +24,7 @@ class Template:
         return tuple(dict.fromkeys(self.parts[1::2]))
 
     def render(self, cells: Mapping[str, str]) -> str:
-        """Put the cells in; a column the row lacks is empty. A cell's own braces stay as they are."""
+        """Fill in the cells; a column that the row lacks is empty text. A cell's own braces stay as they are."""
         parts = list(self.parts)
         parts[1::2] = [cells.get(column, "") for column in self.parts[1::2]]
         return "".join(parts)
@@ -46,7 +46,8 @@ def compile_template(text: str, columns: Collection[str]) -> tuple[Template, tup
 
     A template that `str.format` would accept with these columns is read by its rules (a doubled brace stands
     for one), so that MedHELM's prompts mean the same here. In any other, a brace that does not enclose a column
-    is literal: {"answer": "A"} needs no escape. Only a {word} that looks like a column and is none is wrong.
+    is literal: {"answer": "A"} needs no escape. Only a {word} that looks like a column
+    name and matches no column is a problem.
     """
     formatted = _parse_format_string(text, columns)
     if formatted is not None:
@@ -78,7 +79,7 @@ def find_placeholders(text: str) -> tuple[str, ...]:
 def suggest_column(name: str, columns: Iterable[str]) -> str:
     """Return " (did you mean ...?)" for the most similar column that is an identifier, or nothing.
 
-    Anything else at the head of a column may be a cell of a file that lacks its header line.
+    Other names are never suggested: in a file without a header line they are cells, perhaps of a patient.
     """
     return nearest(name, [column for column in columns if _LIKE_AN_IDENTIFIER.fullmatch(column)])
 

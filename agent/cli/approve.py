@@ -1,4 +1,4 @@
-"""The command `submission approve`: a second person, with a key of their own, lets drafts out or does not."""
+"""The command `submission approve`: the steward approves or rejects drafts, with a key of their own."""
 
 from functools import partial
 from pathlib import Path
@@ -43,28 +43,29 @@ def approve(
     digest: str | None,
     yes: bool,
 ) -> None:
-    """Let the steward, another person, sign what would leave.
+    """Have the steward, a second person, sign drafts of submissions.
 
     \b
     At the site:             --out REQUEST
     The steward, elsewhere:  intramural-steward approve REQUEST --key KEY --out SIGNED
     Back at the site:        --signed SIGNED   (or --rejected FILE)
-    Taking back what was signed checks everything again; only then it may be sent.
+    --signed repeats every check; only then can the submission be sent.
 
-    With --key the steward signs here, each draft after its page. The key is refused where the account of this site can
-    read it: whoever runs the site could then approve alone. `one_account_approval: true` in site.yaml allows that.
+    With --key the steward signs on this machine, after reading the page of each draft. The key is refused if the
+    account that runs the site can read it: that account could then approve alone. `one_account_approval: true` in
+    site.yaml allows that.
     """
     if yes and digest is None:
-        raise click.UsageError("--yes needs --digest: at least the first 8 characters of what was read and found right")
+        raise click.UsageError("--yes needs --digest: at least the first 8 characters of the digest on the page read")
     match key_path, out, signed_path, rejected_path:
         case Path(), None, None, None:
             _approve_here(site, key_path, digest, yes=yes)
         case None, Path(), None, None if not yes:
             _write_request(site, digest, out)
         case None, None, Path(), None if not (yes or digest):
-            _take_signed(site, signed_path)
+            _import_signed_file(site, signed_path)
         case None, None, None, Path() if not (yes or digest):
-            _take_rejected(site, rejected_path)
+            _import_rejected(site, rejected_path)
         case _:
             raise click.UsageError("these options do not go together; see --help for the ways to approve")
 
@@ -86,9 +87,9 @@ def _approve_here(site: Site, key_path: Path, digest: str | None, *, yes: bool) 
         if draft.state.value == "prepared":
             check_draft(draft, registry, policy)
             print_page(build_page(site, registry, draft))
-            if not (yes or _agree(draft)):
+            if not (yes or _confirm_release(draft)):
                 raise _decline(approved_before=draft is not chosen[0])
-        _take(site, countersign(draft, registry, policy, steward))
+        _import_signed(site, countersign(draft, registry, policy, steward))
 
 
 def _write_request(site: Site, digest: str | None, out: Path) -> None:
@@ -110,22 +111,22 @@ def _write_request(site: Site, digest: str | None, out: Path) -> None:
     registry_file = federation.read_registry_file(today_day())
     write_new_file(out, write_request(registry_file, policy, drafts, audit_head, collect_refusals(outbox, registry)))
     click.echo(
-        f"{count_drafts(len(drafts))} written to {out.name}. The steward reads and signs them, on a computer of "
-        "theirs, with"
+        f"{count_drafts(len(drafts))} written to {out.name}. The steward reads and signs them, on another "
+        "computer, with"
     )
     click.echo(f"  intramural-steward approve {out.name} --key KEY --out SIGNED")
-    click.echo(with_site("and you take the answer with `intramural submission approve --signed SIGNED`."))
+    click.echo(with_site("Then import the signed file with `intramural submission approve --signed SIGNED`."))
 
 
-def _take_signed(site: Site, signed_path: Path) -> None:
+def _import_signed_file(site: Site, signed_path: Path) -> None:
     from agent.disclosure.exchange import LARGEST, read_signed
     from agent.io.atomic_files import read_bounded
 
     for signed in read_signed(read_bounded(signed_path, LARGEST, "what the steward signed")):
-        _take(site, signed)
+        _import_signed(site, signed)
 
 
-def _take_rejected(site: Site, rejected_path: Path) -> None:
+def _import_rejected(site: Site, rejected_path: Path) -> None:
     """Show why the steward rejected drafts, and discard those that are still there, with the drafts after them."""
     from agent.disclosure.approval import discard
     from agent.disclosure.exchange import LARGEST, REJECTION_WORDS, read_rejected
@@ -137,7 +138,7 @@ def _take_rejected(site: Site, rejected_path: Path) -> None:
     waiting = {draft.digest for draft in outbox.list_submissions() if draft.state.value == "prepared"}
     for digest in rejection.digests:
         if digest not in waiting:
-            click.echo(f"no draft here (any more): {digest}")
+            click.echo(f"{digest}: no such draft here; it may have been discarded already")
             continue
         audit("submission rejected", f"digest={digest} reason={rejection.reason}")
         for discarded in discard(outbox, digest, audit=audit):
@@ -145,7 +146,7 @@ def _take_rejected(site: Site, rejected_path: Path) -> None:
             click.echo(f"discarded {discarded}")
 
 
-def _take(site: Site, signed: bytes) -> None:
+def _import_signed(site: Site, signed: bytes) -> None:
     from agent.disclosure.approval import approve
 
     registry = open_federation(site).read_registry(today_day())
@@ -160,7 +161,7 @@ def _take(site: Site, signed: bytes) -> None:
     click.echo(f"{done.state.value} {done.digest}")
 
 
-def _agree(draft: "Submission") -> bool:
+def _confirm_release(draft: "Submission") -> bool:
     return click.confirm(f"Let these bytes leave the site ({draft.digest[:8]})?")
 
 

@@ -79,8 +79,8 @@ def new(
     )
     click.echo(made.note)
     notes = {
-        f"{items} answers were asked for, and {made.items} are all that there are": made.items < items,
-        f"{_counted(made.purged, 'answer')} could not be chosen: a purge took their texts": made.purged > 0,
+        f"{items} answers were requested; only {made.items} are available": made.items < items,
+        f"{_counted(made.purged, 'answer')} could not be chosen: their texts were purged": made.purged > 0,
         f"{_counted(made.withheld, 'text')} could not be cleared and are not shown": made.withheld > 0,
         f"{_counted(made.too_long, 'item')} with a text longer than a spreadsheet's cell holds (32,767 characters): "
         "spreadsheets cut or split it; open the file with another program": made.too_long > 0,

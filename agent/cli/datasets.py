@@ -28,14 +28,16 @@ def datasets() -> None:
 
 @datasets.command("list")
 @format_option()
-@click.option("--verify", is_flag=True, help="Read every file in full, even if its size and time are as recorded.")
+@click.option(
+    "--verify", is_flag=True, help="Read every file in full, even if its size and modification time are as recorded."
+)
 @click.pass_obj
 def list_datasets(site: Site, form: str, verify: bool) -> None:
     """List benchmarks with the state of their data.
 
-    Says for each benchmark what is to be done. A file counts as unchanged while its size and time are those it was
-    added with; --verify reads all of it. A run does so in any case. Of gated and private benchmarks it says which
-    version is registered, and how many newer rows wait.
+    Shows the next step for each benchmark. A file counts as unchanged while its size and modification time are as
+    recorded; --verify reads its contents again, as every run does. For gated and private benchmarks it shows the
+    registered version and the number of rows that are not registered yet.
     """
     from agent.catalog.benchmark import survey_benchmarks
     from agent.datasets.manage.register import check_data
@@ -50,7 +52,7 @@ def list_datasets(site: Site, form: str, verify: bool) -> None:
                 "access": benchmark.access,
                 "state": state.state,
                 "instances": state.instances,
-                "registered": _registered_text(benchmark, site),
+                "registered": _describe_registration(benchmark, site),
                 "detail": state.detail,
             }
         )
@@ -63,7 +65,7 @@ def list_datasets(site: Site, form: str, verify: bool) -> None:
         "state": "State",
         "instances": "Instances",
         "registered": "Registered",
-        "detail": "What is to be done",
+        "detail": "Next step",
     }
     show_rows(rows, columns, form, folds=True)
     for definition in broken:
@@ -75,7 +77,7 @@ def list_datasets(site: Site, form: str, verify: bool) -> None:
 @click.argument("source", metavar="PATH", type=click.Path(exists=True, path_type=Path))
 @click.option("--agreement", metavar="TEXT", help="Agreement under which this site may use the data.")
 @click.option("--attested-by", metavar="NAME", help="Name of the person who attests to that.")
-@click.option("--replace", is_flag=True, help="Replace the data that is there.")
+@click.option("--replace", is_flag=True, help="Replace existing data.")
 @click.pass_obj
 def add_dataset(
     site: Site, benchmark_id: str, source: Path, agreement: str | None, attested_by: str | None, replace: bool
@@ -83,55 +85,56 @@ def add_dataset(
     """Copy a benchmark's data into the site, after reading all of it.
 
     PATH is a file, a folder or an archive (.zip, .tar, .tar.gz) that holds the official files under their own names.
-    Every problem is named with file and row, and then nothing is added. Each right answer is also handed to the main
-    metric, which must be able to use it (not where a jury scores or queries are run, nor in files of a known version).
+    If the data has problems, each is reported with file and row, and nothing is added. Each reference answer is also
+    checked against the main metric, except in benchmarks that a jury scores or that run queries, and in files of a
+    known version.
     A benchmark with an argument that must be given, such as ehrshot with its 14 subjects, is read once for each value.
     """
     from agent.catalog.run_entries import find_named_benchmark
     from agent.datasets.manage.register import add_data
 
-    _ = site.settings  # refuses a directory that is no site, before anything is read
+    _ = site.settings  # fails before anything is read if the directory is not a site
     benchmark = find_named_benchmark(benchmark_id, site.own_benchmarks)
-    attestation = _attestation(agreement, attested_by)
+    attestation = _read_attestation(agreement, attested_by)
     with site.store() as store:
         added = add_data(
             benchmark, source, site.data, attestation=attestation, replace=replace, progress=_say_part(benchmark)
         )
         store.audit.record(
-            "data added", _audit_detail(benchmark, added.record.known, added.record.instances, attestation)
+            "data added", _format_audit_detail(benchmark, added.record.known, added.record.instances, attestation)
         )
     _report(benchmark, added)
 
 
-def _attestation(agreement: str | None, attested_by: str | None) -> "Attestation | None":
+def _read_attestation(agreement: str | None, attested_by: str | None) -> "Attestation | None":
     from agent.datasets.manage.register import Attestation
     from agent.io.wording import find_unseen
 
     if agreement is None and attested_by is None:
         return None
     if not (agreement or "").strip() or not (attested_by or "").strip():
-        raise ConfigError("--agreement and --attested-by go together: which agreement, and who attests it")
+        raise ConfigError("--agreement and --attested-by must be given together: the agreement, and who attests to it")
     assert agreement is not None
     assert attested_by is not None
     if find_unseen(agreement) or find_unseen(attested_by) or len(agreement) > 500 or len(attested_by) > 200:
-        raise ConfigError("--agreement and --attested-by are short texts in one line")
+        raise ConfigError("--agreement and --attested-by must be short texts of one line")
     return Attestation(agreement.strip(), attested_by.strip())
 
 
-def _audit_detail(benchmark: "Benchmark", known: str, instances: int, attestation: "Attestation | None") -> str:
+def _format_audit_detail(benchmark: "Benchmark", known: str, instances: int, attestation: "Attestation | None") -> str:
     by = f" agreement={attestation.agreement!r} attested_by={attestation.by!r}" if attestation else ""
     return f"benchmark={benchmark.id} version={known} instances={instances}{by}"
 
 
 @datasets.command("fetch")
 @click.argument("benchmark_id", metavar="ID")
-@click.option("--replace", is_flag=True, help="Replace the data that is there.")
+@click.option("--replace", is_flag=True, help="Replace existing data.")
 @click.pass_obj
 def fetch_dataset(site: Site, benchmark_id: str, replace: bool) -> None:
     """Download a public benchmark's data.
 
-    From its pinned address, through the site's proxy and CA. Nothing but the bytes whose SHA-256 the definition names
-    is kept. No other command downloads data.
+    From its pinned address, through the site's proxy and CA. A file is kept only if its SHA-256 is that of the
+    definition. No other command downloads data.
     """
     from agent.catalog.run_entries import find_named_benchmark
     from agent.datasets.manage.fetch import FetchSettings, fetch_files, select_pinned_files
@@ -147,11 +150,11 @@ def fetch_dataset(site: Site, benchmark_id: str, replace: bool) -> None:
         with stage_data(benchmark, site.data, replace=replace) as folder:
             fetch_files(files, folder, fetch_settings, _Bar())
             record, contents = record_data(benchmark, folder, None, progress=_say_part(benchmark))
-        store.audit.record("data fetched", _audit_detail(benchmark, record.known, record.instances, None))
+        store.audit.record("data fetched", _format_audit_detail(benchmark, record.known, record.instances, None))
     _report(benchmark, AddedData(record, contents, left_out=0))
 
 
-def _registered_text(benchmark: "Benchmark", site: Site) -> str | None:
+def _describe_registration(benchmark: "Benchmark", site: Site) -> str | None:
     from agent.datasets.frozen import find_newer_data, find_newest_frozen
 
     if benchmark.access == "public":
@@ -172,11 +175,12 @@ def _registered_text(benchmark: "Benchmark", site: Site) -> str | None:
 def register_dataset(site: Site, benchmark_id: str, dry_run: bool) -> None:
     """Register a version of a gated or private dataset.
 
-    Figures of such data leave only for registered versions.
+    Results on such data may leave the site only for registered versions.
 
-    Copies the data as it lies now, enters keyed fingerprints of its units into the ledger of releases, and drafts a
+    Copies the current data, enters keyed fingerprints of its units into the ledger of releases, and drafts a
     statement that the steward approves. Runs read the newest registered version until another is registered. A
-    version that differs too little from one that figures may be known of is refused: its new rows wait for more.
+    version that differs too little from one whose results may already be known is refused: register again when more
+    rows have arrived.
     """
     from agent.catalog.run_entries import find_named_benchmark
     from agent.disclosure.registration import register
@@ -197,59 +201,55 @@ def register_dataset(site: Site, benchmark_id: str, dry_run: bool) -> None:
 def _say_registered(benchmark: "Benchmark", done: "Registered") -> None:
     candidate = done.candidate
     persons = len(candidate.entry.list_persons())
-    title = f"version {done.number}" if done.number else "this version would hold"
-    click.echo(
-        f"{benchmark.id}: {title}: {format_count(persons, 'unit')} in {format_count(candidate.entry.instances, 'row')}"
-    )
-    for line in _candidate_lines(candidate):
+    title = f"{benchmark.id}, version {done.number}" if done.number else f"{benchmark.id} (dry run)"
+    click.echo(f"{title}: {format_count(persons, 'unit')} in {format_count(candidate.entry.instances, 'row')}")
+    for line in _describe_candidate(candidate):
         click.echo(f"  {line}")
     if done.submission is None:
         click.echo("nothing was registered (--dry-run)")
         return
-    state = "drafted" if done.is_new else "drafted before"
-    click.echo(f"statement {done.submission.digest[:12]} {state}; the version is {candidate.entry.commitment[:12]}")
+    state = "drafted" if done.is_new else "was already drafted"
+    click.echo(f"statement {done.submission.digest[:12]} {state}; dataset commitment {candidate.entry.commitment[:12]}")
     for digest in done.dropped:
         if digest != done.submission.digest:
-            click.echo(
-                f"draft {digest[:12]} was dropped: this version takes its place, or it followed one that is gone"
-            )
+            click.echo(f"draft {digest[:12]} was discarded: this version replaces it, or it followed a discarded draft")
     click.echo(
         with_site(
-            "Next, the steward looks at it (`intramural submission show`) and approves it; it is sent before, or with, "
+            "Next, the steward reviews it (`intramural submission show`) and approves it; it is sent before, or with, "
             "the first figures of this version."
         )
     )
 
 
-def _candidate_lines(candidate: "DatasetCandidate") -> list[str]:
+def _describe_candidate(candidate: "DatasetCandidate") -> list[str]:
     lines = []
     if candidate.difference is not None:
         difference = candidate.difference
         lines.append(
-            f"since the version before: {difference.added:,} added, {difference.removed:,} removed, "
+            f"since the previous version: {difference.added:,} added, {difference.removed:,} removed, "
             f"{difference.changed:,} changed"
         )
     lines.append(f"never seen before: {candidate.never_seen:,}")
     if candidate.merged:
-        lines.append(f"counted as one with another, because identifiers or records are the same: {candidate.merged:,}")
+        lines.append(f"units merged because they share identifiers or records: {candidate.merged:,}")
     if candidate.shared_with:
-        lines.append(f"shares its patients with versions of: {', '.join(candidate.shared_with)}")
+        lines.append(f"shares patients with versions of: {', '.join(candidate.shared_with)}")
     return lines
 
 
 def _say_part(benchmark: "Benchmark") -> "Progress":
-    """Tell what is read, where reading one dataset takes several passes over its files."""
+    """Report which part is being read when a dataset takes several passes over its files."""
     return lambda part: click.echo(f"reading {benchmark.id}: {part}", err=True)
 
 
 class _Bar:
-    """Shows on a terminal how much of a file has come."""
+    """Shows the progress of a download on a terminal."""
 
     def __init__(self) -> None:
         self._shown = ""
 
     def __call__(self, name: str, count: int, total: int | None) -> None:
-        """Show it, where it changes what is shown."""
+        """Redraw the line if its text has changed."""
         of = f" of {total / 1e6:.1f}" if total else ""
         line = f"{name}  {count / 1e6:.1f}{of} MB"
         if line != self._shown and sys.stderr.isatty():
@@ -263,21 +263,21 @@ def _report(benchmark: "Benchmark", added: "AddedData") -> None:
 
     record, contents = added.record, added.contents
     version = describe_version(benchmark, contents.known)
-    click.echo(f"{benchmark.id}: {record.instances} instances in {_files(len(record.files))}, {version}")
+    click.echo(f"{benchmark.id}: {record.instances} instances in {format_count(len(record.files), 'file')}, {version}")
     for part, count in contents.parts.items() if any(contents.parts) else ():
         click.echo(f"  {part}  {count}")
     if contents.letters:
         counts = ", ".join(f"{letter} {count}" for letter, count in contents.letters.items())
-        click.echo(f"  right options: {counts}")
+        click.echo(f"  correct options: {counts}")
     if added.left_out:
-        click.echo(f"  left out, because this benchmark does not read it: {_files(added.left_out)}")
+        click.echo(f"  left out, because this benchmark does not read it: {format_count(added.left_out, 'file')}")
     for problem in contents.problems:
         if benchmark.access == "private" and "published digest" in problem:
-            continue  # nobody publishes what is a hospital's own
-        click.secho(f"warning: {problem}; results say so", fg="yellow", err=True)
+            continue  # a hospital's own data has no published digest
+        click.secho(f"warning: {problem}; this is noted in the results", fg="yellow", err=True)
     if record.agreement and benchmark.agreement and record.agreement.casefold() != benchmark.agreement.casefold():
-        click.secho(f"warning: the owner's agreement is named {benchmark.agreement!r}", fg="yellow", err=True)
-
-
-def _files(count: int) -> str:
-    return "1 file" if count == 1 else f"{count} files"
+        click.secho(
+            f"warning: the data owner's agreement is {benchmark.agreement!r}, but --agreement is {record.agreement!r}",
+            fg="yellow",
+            err=True,
+        )

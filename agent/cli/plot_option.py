@@ -1,4 +1,4 @@
-"""The option `--plot`: a drawing in a file, or in plain letters on the terminal."""
+"""The option `--plot`: a plot written to a file, or drawn as plain text on the terminal."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,20 +14,22 @@ if TYPE_CHECKING:
 
 
 def plot_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the option."""
+    """Add the option `--plot` to a command."""
     kind = click.Path(path_type=Path, allow_dash=True)
-    words = "Draw it into a file (SVG), or as text in the terminal (-)."
+    words = "Write a plot to an SVG file, or draw it as text in the terminal (-)."
     return click.option("--plot", type=kind, metavar="FILE.svg|-", help=words)(command)
 
 
 def check_plot(plot: Path | None, form: str) -> None:
-    """See that a drawing can go where it is to go, before anything is computed.
+    """Check the destination of the plot before anything is computed.
 
     Raises:
-        ConfigError: the file is no SVG file, or drawing and figures would both be printed.
+        ConfigError: the file's name does not end in .svg, or plot and figures would both be printed.
     """
     if str(plot) == "-" and form != "table":
-        raise ConfigError(f"--plot - and --format {form} both write here", "Name a file: --plot FILE.svg.")
+        raise ConfigError(
+            f"--plot - and --format {form} both write to standard output", "Name a file: --plot FILE.svg."
+        )
     if plot is not None and str(plot) != "-" and plot.suffix != ".svg":
         raise ConfigError("--plot writes SVG", "Name a file that ends in .svg, or - for a plot in the terminal.")
 
@@ -36,9 +38,9 @@ def draw(plot: Path, chart: "Chart", svg: "Callable[[Chart], bytes]") -> None:
     """Draw a chart.
 
     Args:
-        plot: as the option has it.
-        chart: what to draw.
-        svg: makes a file's content of it.
+        plot: the value of the option, a path or "-" for the terminal.
+        chart: the chart to draw.
+        svg: renders the chart as the content of an SVG file.
 
     Raises:
         ConfigError: the file cannot be written.

@@ -1,4 +1,4 @@
-"""`intramural redact helm`: HELM's output folders made fit to be handed on."""
+"""`intramural redact helm`: redact HELM's output folders so that they can be shared."""
 
 import secrets
 from collections import Counter
@@ -13,11 +13,11 @@ from agent.errors import ConfigError, RedactionError
 from agent.keys import derive_key
 
 if TYPE_CHECKING:
-    from agent.exchange.helm.redaction.walk import Judges
+    from agent.exchange.helm.redaction.walk import FolderRedactors
     from agent.redaction.files.worker import EngineChoice
     from agent.redaction.policy.policy import RedactionPolicy
 
-_LEAST: Final = "hipaa_safe_harbor"  # below which no folder is called clean, unless a policy is given
+_LEAST: Final = "hipaa_safe_harbor"  # the weakest policy under which a folder is called clean, unless a policy is given
 
 
 @click.command()
@@ -51,85 +51,94 @@ def helm(
 ) -> None:
     """Redact an output folder of HELM so that it can be shared.
 
-    Prompts, inputs, references, explanations and errors become "[redacted]", as by MedHELM's scripts. What models and
-    judges wrote is redacted under the policy; ids become keyed hashes, the same in all files. Only files and fields
+    Prompts, inputs, references, explanations and errors become "[redacted]", as MedHELM's scripts do. What models
+    and judges wrote is redacted under the policy; ids become keyed hashes, the same in all files. Only files and fields
     that HELM is known to write are carried over: raw data sets, caches, logs, lists of tokens, times and extra data are
     not. redaction.json lists every file with its digest. HELM's other folders, such as prod_env, are not looked at.
     """
-    wanted = _Wanted(policy, language, level)
+    chosen_options = _RedactionOptions(policy, language, level)
     if check:
         if copy_to or redact_output or redact_annotations:
-            raise ConfigError("--check changes nothing", "Give --output and nothing else with it.")
-        _check(output, suites, wanted)
+            raise ConfigError(
+                "--check cannot be combined with --copy-to, --redact-output or --redact-annotations",
+                "Redact the folder first, then check it.",
+            )
+        _check(output, suites, chosen_options)
         return
     if not suites:
-        raise ConfigError("no suite is named", "Give --suite, as helm-run had it.")
+        raise ConfigError("no suite is named", "Give --suite with the value passed to helm-run.")
     from agent.exchange.helm.redaction.redacting import redact_folder
     from agent.exchange.helm.redaction.walk import Options
 
     options = Options(blank_outputs=redact_output, blank_annotations=redact_annotations)
-    manifest, tally = redact_folder(output, suites, wanted.open(), options, wanted.key(), copy_to=copy_to)
+    manifest, tally = redact_folder(
+        output, suites, chosen_options.open(), options, chosen_options.key(), copy_to=copy_to
+    )
     for counted, count in manifest.counts.items():
         click.echo(f"{counted}: {count}")
     for kind, count in sorted((+Counter(tally.left_out)).items()):
         click.echo(f"left out or not shown: {count} {kind}")
-    click.echo(f"{len(manifest.files)} files written, listed in redaction.json; look again with --check")
+    click.echo(f"{len(manifest.files)} files written, listed in redaction.json; check them with --check")
     if (output.absolute().parent / "prod_env").exists():
         click.echo("Beside the folder lies prod_env, which keeps every prompt and answer. Do not hand it on.", err=True)
     if manifest.withheld:
-        told = ", ".join(f"{count} ({reason})" for reason, count in manifest.withheld.items())
+        reasons = ", ".join(f"{count} ({reason})" for reason, count in manifest.withheld.items())
         raise RedactionError(
-            f"texts that could not be judged were withheld: {told}", "The folder is written; they are not in it."
+            f"texts that could not be redacted safely were withheld: {reasons}",
+            "The folder is written; they are not in it.",
         )
 
 
-def _check(output: Path, suites: tuple[str, ...], wanted: "_Wanted") -> None:
-    """Check a folder under what is asked for, and under what its manifest claims: a manifest lowers nothing."""
+def _check(output: Path, suites: tuple[str, ...], chosen_options: "_RedactionOptions") -> None:
+    """Check a folder under the requested policy, and under the shipped one that its manifest names.
+
+    The manifest cannot weaken the check.
+    """
     from agent.exchange.helm.redaction.checking import check_folder
     from agent.exchange.helm.redaction.manifest import read_manifest
 
     claimed = read_manifest(output).policy
-    judges = [wanted.open()]
-    if not wanted.is_said and not wanted.takes_enough():
-        judges.append(wanted.open(_LEAST))
+    redactors = [chosen_options.open()]
+    if not chosen_options.names_a_policy and not chosen_options.meets_safe_harbor():
+        redactors.append(chosen_options.open(_LEAST))
     weaker = False
-    if shipped_as := wanted.shipped_policy(claimed):
-        weaker = not wanted.takes_enough(shipped_as)
-        if claimed not in {one.texts.policy for one in judges}:
-            judges.append(wanted.open(shipped_as))
-    under = ", ".join(one.texts.policy for one in judges)
+    if shipped_as := chosen_options.shipped_policy(claimed):
+        weaker = not chosen_options.meets_safe_harbor(shipped_as)
+        if claimed not in {redactor.texts.policy for redactor in redactors}:
+            redactors.append(chosen_options.open(shipped_as))
+    under = ", ".join(redactor.texts.policy for redactor in redactors)
     if weaker:
-        click.echo(f"The manifest names {claimed}, which takes less than {_LEAST}. Checked under {under}.", err=True)
-    manifest = check_folder(output, *judges)
+        click.echo(f"The manifest names {claimed}, which removes less than {_LEAST}. Checked under {under}.", err=True)
+    manifest = check_folder(output, *redactors)
     if set(suites) - set(manifest.suites):
         raise RedactionError("the folder does not hold that suite", "Its manifest lists those that it holds.")
-    click.echo(f"clean: {len(manifest.files)} files, as they were redacted under {claimed}; checked under {under}")
+    click.echo(f"clean: {len(manifest.files)} files, unchanged since redaction under {claimed}; checked under {under}")
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
-    """By which rules and under which key a folder is redacted."""
+class _RedactionOptions:
+    """The policy options and the key for redacting a folder."""
 
     policy: str | None
     language: str | None
     level: Literal["default", "strict"] | None
 
     @property
-    def is_said(self) -> bool:
-        """Whether the command line says how much is taken."""
+    def names_a_policy(self) -> bool:
+        """Whether the command line names a policy, a language or a level."""
         return (self.level, self.language, self.policy) != (None, None, None)
 
-    def open(self, shipped_policy: str | None = None) -> "Judges":
+    def open(self, shipped_policy: str | None = None) -> "FolderRedactors":
         """Open the redactors of texts and of names.
 
         Args:
-            shipped_policy: one of the program's own, whatever the options or the site say.
+            shipped_policy: a policy shipped with the program, used in place of the options' or the site's.
 
         Raises:
-            RedactionError: the policy writes what looks like an identifier, so that nobody could check the folder.
+            RedactionError: the policy writes surrogates, which a check cannot tell from identifiers.
         """
-        from agent.exchange.helm.redaction.name_judge import open_name_judge
-        from agent.exchange.helm.redaction.walk import Judges
+        from agent.exchange.helm.redaction.name_filter import open_name_filter
+        from agent.exchange.helm.redaction.walk import FolderRedactors
         from agent.redaction.engine import open_engine
 
         choice = self._choice(shipped_policy)
@@ -137,13 +146,16 @@ class _Wanted:
         policy = self._load(choice)
         if policy.keyed_operators:
             raise RedactionError(
-                f"redaction policy {policy.name}: it writes surrogates or moved dates, which no check tells from real",
+                f"redaction policy {policy.name}: it writes surrogates or shifted dates, "
+                "which a check cannot tell from real identifiers",
                 "Give a policy that writes tags, such as --policy hipaa_safe_harbor.",
             )
-        return Judges(open_engine(choice.policy, directory, language=choice.language), open_name_judge(choice.language))
+        return FolderRedactors(
+            open_engine(choice.policy, directory, language=choice.language), open_name_filter(choice.language)
+        )
 
-    def takes_enough(self, shipped_policy: str | None = None) -> bool:
-        """Whether a policy takes all that HIPAA's Safe Harbor asks for: that in force, or a shipped one."""
+    def meets_safe_harbor(self, shipped_policy: str | None = None) -> bool:
+        """Return whether the policy in force, or a shipped one, removes everything that `_LEAST` removes."""
         policy, least = self._load(self._choice(shipped_policy)), self._load(self._choice(_LEAST))
         return (
             set(least.entities) <= set(policy.entities)
@@ -154,7 +166,7 @@ class _Wanted:
         )
 
     def shipped_policy(self, claimed: str) -> str | None:
-        """Return the name of the program's own policy that a manifest names with its version, if it is one."""
+        """Return the name of the shipped policy that a manifest claims; None if it claims another policy or version."""
         from agent.io.packaged import shipped
 
         name = claimed.partition(" ")[0]
@@ -164,7 +176,7 @@ class _Wanted:
         return name if f"{policy.name} {policy.version}" == claimed else None
 
     def key(self) -> bytes:
-        """Return the key of hashed ids and labels: a named site's, or one that nobody keeps."""
+        """Return the key of hashed ids and labels: derived from a named site's, or a random one that is not kept."""
         key = self._choice().key
         return secrets.token_bytes(32) if key is None else derive_key(bytes.fromhex(key), "helm folder")
 

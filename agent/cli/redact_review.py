@@ -25,8 +25,8 @@ _COLUMNS = {
     "found": "Found",
     "missed": "Missed",
     "recall": "Recall",
-    "low": "From",
-    "high": "To (95 %)",
+    "low": "95 % low",
+    "high": "95 % high",
     "wrong": "Marked wrongly",
 }
 _LISTED = {
@@ -53,15 +53,17 @@ def review() -> None:
 def new(site: Site, name: str, suite: str, records: int, seed: int | None) -> None:
     """Choose random records of a suite for a person to check.
 
-    What redaction finds in them is kept with them, sealed."""
+    The detections of redaction are stored with them, encrypted."""
     from agent.review.sample import ReviewSampling, make_review
 
     made = make_review(site, ReviewSampling(name, suite, records, seed))
     click.echo(f"{format_count(made.texts, 'text')} of {format_count(made.records, 'record')}")
     if made.records < records:
-        click.echo(f"{records} records were asked for, and {made.records} are all that there are", err=True)
+        click.echo(f"{records} records were requested; only {made.records} are available", err=True)
     if made.withheld:
-        click.echo(f"{format_count(made.withheld, 'text')} could not be cleared: they are shown nowhere", err=True)
+        click.echo(
+            f"{format_count(made.withheld, 'text')} could not be redacted safely and will not be shown", err=True
+        )
     click.echo(with_site(f"Next: intramural redact review mark {name}"))
 
 
@@ -70,10 +72,10 @@ def new(site: Site, name: str, suite: str, records: int, seed: int | None) -> No
 @click.option("--again", type=click.IntRange(1), help="Review this text again.")
 @click.pass_obj
 def mark(site: Site, name: str, again: int | None) -> None:
-    """Show original texts with what was found, and ask what is wrong.
+    """Show original texts with the detections of redaction, and ask which are wrong and which are missing.
 
-    For a person who may see patients' texts: each one shown is written to the audit log. What redaction found stands in
-    brackets with a number and its kind. Stop at any time (q); run it again to resume there.
+    For a person who may see patients' texts: the audit log notes each text that is shown. Detections are in brackets,
+    each with its number and kind. Stop at any time (q); run it again to resume there.
     """
     from agent.review.sample import require_review
 
@@ -81,7 +83,10 @@ def mark(site: Site, name: str, again: int | None) -> None:
         require_review(store, name)
         texts = store.reviews.read_texts(name)
         if again is not None and again > len(texts):
-            raise ConfigError(f"review {name} has {format_count(len(texts), 'text')}", "Give one of their numbers.")
+            raise ConfigError(
+                f"review {name} has only {format_count(len(texts), 'text')}",
+                f"Give --again a number from 1 to {len(texts)}.",
+            )
         for text in texts:
             is_next = text.figures is None if again is None else text.item == again
             if not is_next or text.content is None:
@@ -107,7 +112,9 @@ def report(site: Site, name: str, form: str) -> None:
         texts = store.reviews.read_texts(name)
     reviewed = [text for text in texts if text.figures is not None]
     if not reviewed:
-        raise ConfigError(f"no text of review {name} was reviewed yet", f"Run `intramural redact review mark {name}`.")
+        raise ConfigError(
+            f"no text of review {name} has been reviewed yet", f"Run `intramural redact review mark {name}`."
+        )
     rows = []
     for estimate in estimate_recall(reviewed):
         rows.append(
@@ -140,7 +147,7 @@ def report(site: Site, name: str, form: str) -> None:
 @click.option("--out", required=True, type=FILE, help="A new file.")
 @click.pass_obj
 def gold(site: Site, name: str, out: Path) -> None:
-    """Write the reviewed texts with every identifier in them.
+    """Write the reviewed texts with all identifiers annotated.
 
     For `redact bench` and `redact train`. The file holds original texts: it is readable by its owner alone, and writing
     it is noted in the audit log.
@@ -160,12 +167,12 @@ def gold(site: Site, name: str, out: Path) -> None:
         try:
             handle = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except OSError as error:
-            raise ConfigError(f"{out.name} cannot be made ({error.strerror})", "Name a new file.") from None
-        with open(handle, "w", encoding="utf-8") as file:  # noqa: PTH123 - a handle, no path
+            raise ConfigError(f"{out.name} cannot be created ({error.strerror})", "Name a new file.") from None
+        with open(handle, "w", encoding="utf-8") as file:  # noqa: PTH123 - a handle, not a path
             file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     click.echo(
         f"{format_count(len(rows), 'text')} written. "
-        "They are original texts: keep the file inside, delete it after use."
+        "They are original texts: keep the file inside the hospital, and delete it after use."
     )
 
 
@@ -232,7 +239,7 @@ def _mark_text(store: "Store", name: str, text: "ReviewedText", total: int) -> b
 
 
 def _format_marked(text: str, spans: "tuple[MarkedSpan, ...]") -> str:
-    """Return the text with each span in brackets, behind its number and entity."""
+    """Return the text with each span in brackets, after its number and entity."""
     pieces: list[str] = []
     position = 0
     for number, span in enumerate(spans, 1):
@@ -254,7 +261,7 @@ def _ask_wrong(marks: int) -> frozenset[int] | None:
             return None
         numbers = reply.replace(",", " ").split()
         if reply == "?":
-            click.echo("The numbers stand in the brackets, before the kind: [3 NAME: ...].")
+            click.echo("The numbers are in the brackets, before the kind: [3 NAME: ...].")
             continue
         if all(number.isdecimal() and 1 <= int(number) <= marks for number in numbers):
             return frozenset(int(number) - 1 for number in numbers)
@@ -263,7 +270,7 @@ def _ask_wrong(marks: int) -> frozenset[int] | None:
 
 
 def _ask_missed(text: str, spans: "tuple[MarkedSpan, ...]") -> "tuple[MarkedSpan, ...] | None":
-    """Ask for identifiers that were missed, until there is none more; None: stop."""
+    """Ask for identifiers that were missed, until there are no more; None: stop."""
     from typing import get_args
 
     from agent.redaction.entities import Entity
@@ -273,7 +280,8 @@ def _ask_missed(text: str, spans: "tuple[MarkedSpan, ...]") -> "tuple[MarkedSpan
     missed: dict[tuple[int, int], MarkedSpan] = {}
     while True:
         reply = click.prompt(
-            "Missed, as it stands there; KIND: first unless it is a name (DATE: 3 May) (Enter: none more; q: stop)",
+            "Missed identifier, exactly as in the text, after its kind unless it is a name, e.g. DATE: 3 May "
+            "(Enter: no more; q: stop)",
             default="",
             show_default=False,
         ).strip()
@@ -299,7 +307,7 @@ def _print_progress(store: "Store", name: str) -> None:
     purged = sum(text.figures is None and text.content is None for text in texts)
     click.echo(f"{len(texts) - waiting} of {format_count(len(texts), 'text')} reviewed")
     if purged:
-        click.echo(f"a purge took {format_count(purged, 'text')} before they were reviewed", err=True)
+        click.echo(f"{format_count(purged, 'text')} purged before review", err=True)
     if waiting > purged:
         click.echo(with_site(f"Next: intramural redact review mark {name}"))
     else:

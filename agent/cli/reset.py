@@ -1,4 +1,4 @@
-"""The commands `reset show|request|send`: a way back for a machine that was restored, copied, or robbed of a key."""
+"""The commands `reset show|request|send`: start a new epoch after a restore, a copied machine or a lost key."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,7 +47,7 @@ def show(site: Site, head_file: Path | None) -> None:
 
 @reset.command()
 @click.option("--reason", type=click.Choice(RESET_REASONS), required=True, help="Reason for the reset.")
-@click.option("--steward-public", "steward_path", type=FILE, help="The new steward's .pub file, if the key is new.")
+@click.option("--steward-public", "steward_path", type=FILE, help="The steward's new .pub file, if that key changes.")
 @click.option("--new-agent-key", is_flag=True, help="Make a new agent key; it is used once the registry names it.")
 @click.option("--new-ledger", is_flag=True, help="Set an unreadable ledger aside and start a new one.")
 @HEAD
@@ -66,7 +66,7 @@ def request(
 
     It begins where the aggregator's log ends.
 
-    The steward signs it with `intramural-steward sign-request`. Asking for the same again gives the same bytes.
+    The steward signs it with `intramural-steward sign-request`. The same request again gives the same bytes.
     """
     from agent.disclosure.ledger import Ledger, derive_ledger_key
     from agent.disclosure.rekeying import request_reset, set_ledger_aside
@@ -117,7 +117,7 @@ def request(
 @click.option("--out", type=FILE, help="Check it and write it to this file instead of sending it.")
 @click.pass_obj
 def send(site: Site, signed: Path, out: Path | None) -> None:
-    """Send the request that the steward has signed. People at the aggregator decide about it."""
+    """Send the request that the steward has signed. The aggregator's people decide about it."""
     from agent.disclosure.rekeying import check_signed
     from agent.io.atomic_files import read_bounded
     from protocol.envelope import MAX_BYTES, STATEMENT_TYPE
@@ -133,7 +133,7 @@ def send(site: Site, signed: Path, out: Path | None) -> None:
     elif post_request(site, data, opened.digest):
         click.echo("The reset is in force already.")
     else:
-        click.echo(f"Request sent; it waits for a person there. {_COMPARE}")
+        click.echo(f"Request sent; it waits for a decision at the aggregator. {_COMPARE}")
     click.echo(with_site("Once it is in force, run `intramural registry update`, then prepare again."))
 
 
@@ -153,7 +153,7 @@ def _choose_agent_key(site: Site, standing: SiteStanding, *, new_agent_key: bool
     signer = load_present_agent_key(site.keys)
     found = standing.registry.site_of(signer.public.keyid)
     if found is None:
-        return signer  # a machine that was made anew
+        return signer  # a newly made machine
     entry = found[1]
     ended = entry.revoked_from is not None or entry.until_index is not None
     if found[0] != standing.site_id or entry.role != "agent" or ended:
@@ -164,15 +164,18 @@ def _choose_agent_key(site: Site, standing: SiteStanding, *, new_agent_key: bool
 def _describe(standing: SiteStanding) -> list[str]:
     comparison, head = standing.comparison, standing.comparison.head
     lines = [
-        f"The aggregator's log ({head.log_size} entries) has link {head.seq} of epoch {head.epoch} as this site's "
-        f"last, and a ledger of {head.ledger.length} entries"
-        + ("; the site is frozen after a fork." if head.frozen else "."),
+        f"In the aggregator's log ({head.log_size} entries) this site's last link is {head.seq} of epoch {head.epoch}, "
+        f"with {head.ledger.length} ledger entries" + ("; the site is frozen after a fork." if head.frozen else "."),
         f"This machine agrees with it up to link {comparison.common_seq}"
-        + _counted(comparison.waiting_links, "; {} approved here follows it", "; {} approved here follow it")
-        + _counted(
+        + _format_if_any(
+            comparison.waiting_links,
+            "; {} statement approved here follows it",
+            "; {} statements approved here follow it",
+        )
+        + _format_if_any(
             comparison.stray_links,
-            "; {} approved here has no place any more",
-            "; {} approved here have no place any more",
+            "; {} statement approved here no longer fits the chain",
+            "; {} statements approved here no longer fit the chain",
         )
         + ".",
     ]
@@ -183,8 +186,8 @@ def _describe(standing: SiteStanding) -> list[str]:
     if comparison.is_whole:
         return [*lines, "Nothing is lost. Go on with `intramural submission send` or `intramural submission prepare`."]
     lost = [
-        _counted(comparison.lost_links, "{} link", "{} links"),
-        _counted(comparison.lost_entries, "{} entry of the ledger", "up to {} entries of the ledger"),
+        _format_if_any(comparison.lost_links, "{} link", "{} links"),
+        _format_if_any(comparison.lost_entries, "{} entry of the ledger", "up to {} entries of the ledger"),
     ]
     if any(lost):
         lines.append(f"Lost here: {' and '.join(text for text in lost if text)}.")
@@ -199,7 +202,7 @@ def _describe(standing: SiteStanding) -> list[str]:
     ]
 
 
-def _counted(number: int, singular: str, plural: str) -> str:
+def _format_if_any(number: int, singular: str, plural: str) -> str:
     if not number:
         return ""
     return (singular if number == 1 else plural).format(number)

@@ -60,7 +60,7 @@ def keep_proven_receipt(
 
     Raises:
         LogError: the log contradicts what this site has seen of it.
-        DeliveryError: the receipt does not verify, or the proof cannot be had.
+        DeliveryError: the receipt does not verify, or the proof is not available.
     """
     receipt = check_receipt(text, submission.envelope.pae, registry)
     _follow(outbox, receipt.checkpoint, _growth_proof(aggregator))
@@ -134,7 +134,7 @@ def follow_newest_checkpoint(outbox: Outbox, registry: Registry, aggregator: Agg
 
     Raises:
         LogError: the log shows this site another history than before, or than a receipt that came as a file.
-        DeliveryError: the log's key has not signed it, or it or its proof cannot be had.
+        DeliveryError: the log's key has not signed it, or it or its proof is not available.
     """
     with outbox.held():
         return _follow_newest_checkpoint(outbox, registry, aggregator)

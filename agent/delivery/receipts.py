@@ -80,7 +80,7 @@ def follow_log(head: Checkpoint, seen: Checkpoint, proof_of: GrowthProof) -> Che
 
     Raises:
         LogError: the log shows this site another history than before.
-        DeliveryError: the proof cannot be had.
+        DeliveryError: the proof is not available.
     """
     old, new = (head, seen) if head.size <= seen.size else (seen, head)
     try:

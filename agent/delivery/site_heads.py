@@ -90,7 +90,7 @@ def collect_receipts(outbox: Outbox, registry: Registry, aggregator: Aggregator,
 
     Raises:
         LogError: the log contradicts what this site has seen of it.
-        DeliveryError: a proof cannot be had.
+        DeliveryError: a proof is not available.
     """
     collected: list[str] = []
     with outbox.held():

@@ -18,12 +18,12 @@ from agent.metrics import JUDGED, Judge, MetricUse
 from agent.site.directory import Site
 
 _NO_JUDGES = "Add it to model_deployments.yaml, or give another jury with --judges FILE."
-_LATER = "Or keep the answers with `run --no-judging`, and let `intramural judge` ask the jury."
+_LATER = "Or use `run --no-judging`, and have the answers judged later with `intramural judge`."
 
 
 @contextmanager
 def advise_judging_later() -> Iterator[None]:
-    """Where a jury cannot be asked, say that answers can be had without it."""
+    """Add to the advice, if a jury cannot be asked, that the run is possible without it."""
     try:
         yield
     except (ConfigError, InferenceError) as error:

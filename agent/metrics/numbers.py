@@ -1,14 +1,16 @@
-"""The number, date or duration that an answer gives. Tolerant of units and sentences, never of two candidates.
+"""The number, date or duration that an answer gives.
+
+Units and the words around a value are ignored; two different candidates give no value.
 
 The text is taken from the last stated result: a LaTeX box, else what follows the last "answer is", "final answer:"
-or "result:", else what follows the last equals sign, else the whole text. There it must hold one value only (the
-same value twice is one). Digits that belong to a unit ("mL/min/1.73 m2", "10^9/L", "kg/m2", "H2O") or to a
+or "result:", else what follows the last equals sign, else the whole text. That passage must hold a single value
+(the same value twice is one). Digits that belong to a unit ("mL/min/1.73 m2", "10^9/L", "kg/m2", "H2O") or to a
 maximum ("7 out of 10", "7/10 points") are not values.
 
-An explanation in brackets is none either: "5 (2 for age, 3 for stroke)", where the parts add up to the value, and
-"106.2 (using a weight of 75 kg)"; but "5 (or 6)", "5 (6 with albumin)" and "20 (18-22)" hold several.
+An explanation in brackets is not a value either: "5 (2 for age, 3 for stroke)", where the parts add up to the value,
+and "106.2 (using a weight of 75 kg)"; but "5 (or 6)", "5 (6 with albumin)" and "20 (18-22)" hold several.
 
-A bound is no value ("< 5", "at least 5", "5 or more", "before 09/03/2014"), nor is what the answer denies ("not 5").
+A bound is not a value ("< 5", "at least 5", "5 or more", "before 09/03/2014"), nor is what the answer denies ("not 5").
 "About 5", "~5" and "\u2248 5" give the value 5: the metric's own limits decide whether that is near enough. A hyphen,
 dash or minus sign right before a digit is a minus; between two numbers it is a range, which holds two values.
 """
@@ -31,13 +33,13 @@ _STATED = re.compile(
     r"\b(?:answer|result|total|score|value)\s?(?:is|was|of|:|=|would\sbe|equals)(?:\s?(?:approximately|about|:))?",
     re.IGNORECASE,
 )
-# "The maximum score is 9", "a total of 9 is possible": no result of this patient.
+# "The maximum score is 9", "a total of 9 is possible": this describes the scale, not the patient's result.
 _OF_THE_SCALE = re.compile(
     r"\b(?:maximum|minimum|max|min|possible|highest|lowest|cut-?off|threshold|normal|reference)\b", re.I
 )
 _EQUALS = re.compile(r"(?<![<>!=])[=≈≅]")
 _UNIT_DIGITS = re.compile(
-    r"(?:/|per|×|x|\*)? ?1\.73 ?m\w*"  # body surface of a clearance
+    r"(?:/|per|×|x|\*)? ?1\.73 ?m\w*"  # body surface area that a clearance refers to
     r"|(?<=[A-Za-z])(?<!\d[eE])\d+(?:\.\d+)?(?!\d)"  # m2, H2O, but not the power of 1e9
     r"|\^ ?\{?-?\d+\}?",  # m^2; powers of ten are read before this
     re.IGNORECASE,
@@ -82,7 +84,7 @@ _WEEKS_DAYS = re.compile(
     re.IGNORECASE,
 )
 _DAYS = re.compile(r"(?<![\d.,])(\d{1,4})\s?days?\b", re.IGNORECASE)
-# "14.5 weeks", "14 to 15 weeks", "-3 days": no duration in whole weeks and days.
+# "14.5 weeks", "14 to 15 weeks", "-3 days": not a duration in whole weeks and days.
 _UNCLEAR_DURATION = re.compile(
     r"(?:\d[.,]\d{1,9}|\d ?(?:-|to|or|/|⁄) ?\d{1,9}|(?:^|\s)-\d{1,9}) ?(?:weeks?|wks?|w|days?|d)\b", re.IGNORECASE
 )
@@ -133,12 +135,12 @@ def _drop_explanations(passage: str, find_values: Callable[[str], list[V]]) -> s
 
 
 def _holds_rival(brackets: str) -> bool:
-    """Tell whether brackets may hold another answer: "5 (or 6)". "Rounded to" is no range, though it has a "to"."""
+    """Return whether brackets may hold another answer: "5 (or 6)". "Rounded to" does not begin a range."""
     return _RIVAL.search(re.sub(r"^rounded to\b", "", brackets, flags=re.IGNORECASE)) is not None
 
 
 def _adds_up(parts: list[V], total: V) -> bool:
-    """Tell whether two or more numbers have this sum: "5 (2 for age, 3 for stroke)"."""
+    """Return whether `parts` are two or more numbers that sum to `total`: "5 (2 for age, 3 for stroke)"."""
     numbers = [part for part in parts if isinstance(part, int | float)]
     if len(numbers) < 2 or not isinstance(total, int | float):
         return False
@@ -146,7 +148,7 @@ def _adds_up(parts: list[V], total: V) -> bool:
 
 
 def _simplify(answer: str) -> str:
-    """Bring signs and powers to ASCII and take markup away. Single white space remains."""
+    """Convert signs and powers to ASCII, remove markup, and reduce white space within a line to single spaces."""
     text = re.sub("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+", lambda match: "^" + match[0].translate(_SUPERSCRIPTS), answer)
     text = unicodedata.normalize("NFKC", text).translate(ASCII_MARKS).replace("\u200b", "")
     text = "\n".join(" ".join(line.split()) for line in text.splitlines())
@@ -159,7 +161,10 @@ def _simplify(answer: str) -> str:
 
 
 def _list_passages(text: str) -> list[str]:
-    """Return the passages to read, the most explicit first; each ends with its line where a later one repeats it."""
+    """Return the passages to read, the most explicit first.
+
+    A passage after a stated result or an equals sign ends with its line. The whole text comes last.
+    """
     boxed = _BOXED.findall(text)
     passages = [boxed[-1]] if boxed else []
     for stated in reversed(list(_STATED.finditer(text))):
@@ -190,7 +195,7 @@ def _find_numbers(text: str) -> list[float]:
 
 
 def _drop_maximum(match: re.Match[str]) -> str:
-    """Leave the score of "7/10" alone. "120/80" stays two numbers: a maximum is not less than the score."""
+    """Drop the maximum of "7/10". "120/80" stays two numbers: a maximum is not less than the score."""
     maximum = match[2] or match[3] or match[4]
     return match[1] if float(match[1]) <= float(maximum) else match[0]
 
@@ -215,7 +220,7 @@ def _read_month(name: str) -> int:
 
 
 def _make_date(*, year: str, month: int, day: str) -> datetime.date | None:
-    """Return the date; None for one that no calendar has."""
+    """Return the date; None if it does not exist, as 30 February."""
     try:
         return datetime.date(int(year), month, int(day))
     except ValueError:
@@ -223,7 +228,7 @@ def _make_date(*, year: str, month: int, day: str) -> datetime.date | None:
 
 
 def _find_durations(text: str) -> list[int]:
-    """Return durations in days: those in weeks and days, or where there are none those in days alone."""
+    """Return the durations in weeks and days, in days; without any, the durations in plain days."""
     if _UNCLEAR_DURATION.search(text):
         return []
     durations: list[int] = []

@@ -2,7 +2,7 @@
 
 The package's words are runs of a-z and 0-9; every other character separates them. A text in another script has no
 words there and would score 0 against itself, so a reference that is written mostly in other letters has no score. In
-languages with accented letters words fall into pieces: the figure can be computed but means less than in English.
+languages with accented letters, words are split: the figure can be computed but means less than in English.
 """
 
 import re
@@ -16,13 +16,13 @@ from itertools import chain
 from agent.metrics.spec import MetricSpec, MetricUse, Options
 from agent.vocabulary import Instance, Reason, Scoring, Unscored
 
-_MOST_WORDS = 50_000  # whose stems are remembered
+_MOST_WORDS = 50_000  # words whose stems are cached
 
-_Line = tuple[str, ...]  # the words of a line, or of a whole text
+_Words = tuple[str, ...]  # of a line, or of a whole text
 
 
-class _Words:
-    """The package's own words, with every stem computed once: stemming is most of the work."""
+class _Tokenizer:
+    """The package's tokenizer with a cache of stems: stemming is most of the work."""
 
     def __init__(self, stemmer: bool) -> None:
         from rouge_score.tokenizers import porter, tokenize  # brings nltk and numpy, half a second of CPU
@@ -41,17 +41,17 @@ class _Stems:
 
 
 @cache
-def _load_words(stemmer: bool) -> _Words:
-    return _Words(stemmer)
+def _load_words(stemmer: bool) -> _Tokenizer:
+    return _Tokenizer(stemmer)
 
 
 @lru_cache(8)
-def _split_words(text: str, stemmer: bool) -> _Line:
-    """Return a text's words; the metrics of one answer come one after the other and share them."""
+def _split_words(text: str, stemmer: bool) -> _Words:
+    """Return a text's words; cached, because the metrics of one answer need the same words in turn."""
     return tuple(_load_words(stemmer).tokenize(text))
 
 
-def _split_lines(text: str, stemmer: bool) -> list[_Line]:
+def _split_lines(text: str, stemmer: bool) -> list[_Words]:
     words = _load_words(stemmer)
     return [tuple(words.tokenize(line)) for line in text.split("\n") if line]
 
@@ -92,15 +92,16 @@ def _combine(common: int, predicted: int, gold: int) -> float:
 
 
 def _rouge_l(gold: Sequence[str], predicted: Sequence[str]) -> float:
-    """Return the package's figure to the last digit, without its table of words times words."""
+    """Return the package's figure to the last digit, without its quadratic table."""
     common = _measure_longest_common(gold, predicted)
     return _combine(common, len(predicted), len(gold)) if common else 0.0
 
 
-def _rouge_l_sum(gold: list[_Line], predicted: list[_Line]) -> float:
-    """Return the package's figure: for each line of the reference, the words that it shares in sequence with any line.
+def _rouge_l_sum(gold: list[_Words], predicted: list[_Words]) -> float:
+    """Return ROUGE-Lsum as the package computes it: each line of the reference is compared with every predicted line.
 
-    A word counts at most as often as each of the two texts has it (as in version 1.5.5 of the original program).
+    Words in its longest common subsequence with any of them are common. A word counts at most as often as each of the
+    two texts has it (as in version 1.5.5 of the original program).
     """
     gold_words = Counter(chain.from_iterable(gold))
     predicted_words = Counter(chain.from_iterable(predicted))
@@ -122,7 +123,7 @@ def _rouge_l_sum(gold: list[_Line], predicted: list[_Line]) -> float:
     return _combine(common, predicted_words.total(), gold_words.total())
 
 
-def _find_shared_words(line: _Line, predicted_lines: Iterable[_Line]) -> list[str]:
+def _find_shared_words(line: _Words, predicted_lines: Iterable[_Words]) -> list[str]:
     """Return the words of a line that are in its longest common subsequence with at least one predicted line."""
     words = set(line)
     indices: set[int] = set()
@@ -133,14 +134,14 @@ def _find_shared_words(line: _Line, predicted_lines: Iterable[_Line]) -> list[st
 
 
 def _find_common_indices(gold: Sequence[str], predicted: Sequence[str]) -> set[int]:
-    """Return the indices in `gold` of the longest common subsequence that the package takes, of several as long."""
+    """Return the indices in `gold` of the longest common subsequence; ties are broken as in the package."""
     rows = list(_build_rows(gold, predicted))
 
     def measure(i: int, j: int) -> int:
         """Return the length for the first i words of `gold` and the first j of `predicted`."""
         return i - (rows[j] & ((1 << i) - 1)).bit_count()
 
-    # The package walks its table back from the last words of both, and so takes the same one of several.
+    # The package walks its table back from the last words of both, which breaks ties the same way.
     indices: set[int] = set()
     i, j = len(gold), len(predicted)
     while i > 0 and j > 0:
@@ -179,7 +180,7 @@ def _measure_longest_common(gold: Sequence[str], predicted: Sequence[str]) -> in
 
 
 def can_compare(gold: str, rouge_type: str) -> bool:
-    """Tell whether the package can read a reference: most of its letters are in words, for ROUGE-2 in two or more."""
+    """Return whether most letters of a reference are in the package's words; ROUGE-2 needs two words or more."""
     words = re.findall(r"[a-z0-9]+", gold.lower())
     if len(words) < (2 if rouge_type == "rouge2" else 1):
         return False
@@ -190,7 +191,7 @@ def can_compare(gold: str, rouge_type: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RougeComparison:
-    """One answer and what it is compared with. Plain values, for another process to compute."""
+    """One answer and what it is compared with. It holds plain values, so that it can be sent to a worker."""
 
     rouge_type: str
     stemmer: bool
@@ -205,7 +206,7 @@ class RougeComparison:
 def build_comparison(use: MetricUse, answer: str, instance: Instance, rules: Scoring) -> RougeComparison | Unscored:
     """Return the comparison of an answer with its references.
 
-    Upstream stems always, and takes the best over all references, also those marked incorrect, in any script.
+    HELM always stems, and takes the maximum over all references, also incorrect ones and those in any script.
     """
     rouge_type = TYPES[use.name]
     stemmer = rules == "helm" or bool(use.options.get("stemmer", True))
@@ -241,7 +242,7 @@ def _make_spec(name: str, display_name: str, doc: str) -> MetricSpec:
 
 
 TYPES = {"rouge_1": "rouge1", "rouge_2": "rouge2", "rouge_l": "rougeL", "rouge_lsum": "rougeLsum"}
-"""The package's names."""
+"""The package's name for each of our metrics."""
 
 SPECS = (
     _make_spec("rouge_1", "ROUGE-1", "Overlap of single words with the reference, F-measure."),

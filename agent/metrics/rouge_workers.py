@@ -1,4 +1,4 @@
-"""ROUGE of many answers: in this process while they are few, then in several."""
+"""Compute ROUGE for many answers: in this process first, in worker processes if it takes long."""
 
 import json
 import time
@@ -9,7 +9,7 @@ from typing import Self
 from agent.io.worker_process import WorkerProcess
 from agent.metrics.rouge import RougeComparison
 
-PATIENCE_S = 5.0  # of computing here, some 1,500 notes, before others are started: each takes a second to load
+PATIENCE_S = 5.0  # of computing in this process (some 1,500 notes) before workers start: each takes a second to load
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +69,18 @@ class RougeWorkers:
         for share in shares:
             reply = _receive(share)
             if reply is None:
-                self._forget(share.process)
+                self._end_worker(share.process)
                 reply = [comparison.compute_best() for comparison in share.comparisons]
             figures += reply
         return figures
 
-    def _forget(self, process: WorkerProcess) -> None:
+    def _end_worker(self, process: WorkerProcess) -> None:
         process.end()
         self._processes = [running for running in self._processes or () if running is not process]
 
 
 def _start_processes(workers: int) -> list[WorkerProcess]:
-    """Start as many processes as can be started."""
+    """Start up to `workers` processes; skip those that cannot start."""
     processes: list[WorkerProcess] = []
     for _ in range(workers):
         try:

@@ -1,8 +1,8 @@
-"""The process that runs queries nobody vouches for. It imports nothing of the agent's and ends with its input.
+"""The worker process that runs untrusted queries. It imports nothing from the agent and exits when its input closes.
 
 A request (read from standard input) is answered on standard output. A query that asks for too much time is stopped by
-SQLite at the next step; one that stays within a single step, or in the compiler, takes the whole process with it: the
-system's alarm clock ends it, whatever SQLite is doing. Whoever asked then starts another one.
+SQLite at the next step. If a single step or the compiler takes too long, the signal SIGALRM ends the whole process,
+and the caller starts a new one.
 """
 
 import contextlib
@@ -18,15 +18,15 @@ from typing import BinaryIO, Literal, NamedTuple
 from urllib.parse import quote
 
 GRACE = 0.5  # seconds a step may go on after the limit
-_BYTES = 16 * 2**20  # of a result
+_BYTES = 16 * 2**20  # of a result, at most
 _MEMORY = 2**30  # bytes of the whole process
 _LENGTH = 200_000  # of one text or statement
-_LIKE = 200  # of the pattern of LIKE and GLOB, whose work is its length times the text's
-_STEPS = 1_000  # of SQLite's machine between two looks at the clock
+_LIKE = 200  # characters of a pattern of LIKE or GLOB; matching costs its length times the text's
+_STEPS = 1_000  # instructions of SQLite's virtual machine between two checks of the deadline
 
 _PRAGMA = re.compile(r"\s*pragma\s", re.IGNORECASE)
 _READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
-# What computes from its arguments alone. random() is left out: a result must come out again.
+# Functions that depend only on their arguments. random() is left out: results must be reproducible.
 _FUNCTION = re.compile(
     r"abs|avg|cast|ceil|ceiling|char|coalesce|concat|concat_ws|count|cume_dist|current_date|current_time|"
     r"current_timestamp|date|datetime|dense_rank|exp|first_value|floor|format|glob|group_concat|hex|iif|"
@@ -39,12 +39,12 @@ _FUNCTION = re.compile(
 
 Cell = str | int | float | bytes | None
 SqlRow = tuple[Cell, ...]
-Ended = Literal["finished", "refused", "failed", "too_long", "too_much", "missing"]
-Reply = tuple[Ended, tuple[SqlRow, ...]]
+Outcome = Literal["finished", "refused", "failed", "too_long", "too_much", "missing"]
+Reply = tuple[Outcome, tuple[SqlRow, ...]]
 
 
 class Request(NamedTuple):
-    """What is to be done: run the statement, or only compile it. Sent as the plain tuple it is."""
+    """A request to run a statement, or only to compile it. It is pickled as a plain tuple."""
 
     compile_only: bool
     database: str
@@ -76,22 +76,22 @@ def serve(requests: BinaryIO, replies: BinaryIO) -> None:
 
 
 def _answer(request: Request) -> Reply:
-    connection = _opened(request.database)
+    connection = _open_read_only(request.database)
     if connection is None:
         return "missing", ()
     try:
-        return _compiled(connection, request.sql) if request.compile_only else _run(connection, request)
+        return _try_compile(connection, request.sql) if request.compile_only else _run(connection, request)
     finally:
         connection.close()
 
 
-def _opened(database: str) -> sqlite3.Connection | None:
-    """Open a file that cannot change by what is run; None if it is missing or no database."""
+def _open_read_only(database: str) -> sqlite3.Connection | None:
+    """Open a database for reading only; return None if it is missing or not a database."""
     connection = None
     try:
         connection = sqlite3.connect(f"file:{quote(database)}?mode=ro&immutable=1", uri=True, isolation_level=None)
         connection.execute("select count(*) from sqlite_master").fetchone()
-        connection.execute("pragma temp_store = memory")  # nothing of the tables is left on the disk
+        connection.execute("pragma temp_store = memory")  # temporary tables never reach the disk
     except sqlite3.Error:
         if connection is not None:
             connection.close()
@@ -105,25 +105,25 @@ def _run(connection: sqlite3.Connection, request: Request) -> Reply:
     try:
         if request.now is not None:
             for name in ("current_time", "current_date", "current_timestamp"):
-                connection.create_function(name, 0, _constant(request.now), deterministic=True)
+                connection.create_function(name, 0, _make_constant(request.now), deterministic=True)
         _limit(connection)
-        connection.set_authorizer(_only_reading(refused))
+        connection.set_authorizer(_build_read_only_authorizer(refused))
         connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
         rows = _fetch(connection.execute(request.sql), request.max_rows)
-    except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError):  # ValueError: a zero character
+    except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError):  # ValueError: a NUL character in the statement
         if refused:
             return "refused", ()
         return "too_long" if time.monotonic() > deadline else "failed", ()
     return ("too_much", ()) if rows is None else ("finished", rows)
 
 
-def _compiled(connection: sqlite3.Connection, sql: str) -> Reply:
-    """Say "finished" if SQLite would accept a statement of any kind, writing too; nothing is run."""
+def _try_compile(connection: sqlite3.Connection, sql: str) -> Reply:
+    """Return "finished" if SQLite can compile the statement, even one that writes; do not run it."""
     if _PRAGMA.match(sql):
-        return "finished", ()  # SQLite passes over those it does not know
+        return "finished", ()  # SQLite ignores pragmas that it does not know
     try:
         _limit(connection)
-        connection.set_authorizer(_nothing_at_once)
+        connection.set_authorizer(_deny_pragmas)
         connection.execute(f"explain {sql}").close()
     except (sqlite3.Error, sqlite3.Warning, ValueError):
         return "failed", ()
@@ -137,7 +137,7 @@ def _limit(connection: sqlite3.Connection) -> None:
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
 
 
-def _only_reading(refused: list[int]) -> Callable[..., int]:
+def _build_read_only_authorizer(refused: list[int]) -> Callable[..., int]:
     def authorize(action: int, _first: str | None, second: str | None, *_: object) -> int:
         known_function = action == sqlite3.SQLITE_FUNCTION and _FUNCTION.fullmatch(second or "") is not None
         if action in _READING or known_function:
@@ -148,12 +148,12 @@ def _only_reading(refused: list[int]) -> Callable[..., int]:
     return authorize
 
 
-def _nothing_at_once(action: int, *_: object) -> int:
+def _deny_pragmas(action: int, *_: object) -> int:
     """Refuse the statements that take effect while they are compiled."""
     return sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_PRAGMA else sqlite3.SQLITE_OK
 
 
-def _constant(value: str) -> Callable[[], str]:
+def _make_constant(value: str) -> Callable[[], str]:
     return lambda: value
 
 

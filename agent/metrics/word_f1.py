@@ -1,9 +1,9 @@
-"""F1 of words: how much of an answer's words and of the reference's are the same, each word as often as it stands.
+"""Word-level F1: the overlap of an answer's words with the reference's, where repeated words count repeatedly.
 
-The right rule is SQuAD's (Rajpurkar et al. 2016, section 6.1): 2 * common / (words of the answer + words of the gold),
-a word counted as often as both have it, without English articles and punctuation, the best over the right references.
-Numbers keep their point and sign, as in the quasi-exact match. Upstream counts every word once, so that an answer that
-repeats itself loses nothing.
+We follow SQuAD (Rajpurkar et al. 2016, section 6.1): 2 * common / (words of the answer + words of the gold),
+a word counted as often as both have it, without English articles and punctuation, the maximum over the correct
+references. Numbers keep their point and sign, as in the quasi-exact match. Upstream counts every word once, so
+that an answer that repeats itself loses nothing.
 """
 
 from collections import Counter
@@ -30,7 +30,7 @@ def f1(answer: str, instance: Instance, options: Options) -> float | Unscored:  
 
 
 def helm_f1(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
-    """Score as HELM does at version 0.5.16: sets of words, from precision and recall as nltk computes it."""
+    """Score as HELM does at version 0.5.16: F1 over sets of words, from precision and recall as in nltk."""
     golds = [reference.text for reference in instance.references if reference.correct]
     if not golds:
         return Unscored(Reason.NO_REFERENCE)
@@ -51,11 +51,11 @@ def _helm_f1(gold: set[str], given: set[str]) -> float:
 SPECS = (
     MetricSpec(
         "f1_score",
-        "F1 of words",
+        "Word-level F1",
         0,
         1,
         False,
-        "Overlap of the answer's words with the right answer's, each word as often as it stands.",
+        "Overlap of the answer's words with the reference's; a repeated word counts as often as both texts contain it.",
         f1,
         helm_f1,
     ),

@@ -81,7 +81,7 @@ def make_review(site: "Site", wanted: ReviewSampling) -> Sampled:
                     found = [[span.start, span.end, span.entity] for span in spans]
                     texts.append((number, {"text": text, "found": found, "wrong": [], "missed": []}))
         if not texts:
-            raise ConfigError("there is no text to review: all were withheld", "Look at the policy's limits.")
+            raise ConfigError("no text to review: all were withheld", "Check the limits of the redaction policy.")
         plan = {"suite": wanted.suite, "seed": seed, "policy": engine.policy, "records": len(records)}
         with store.transaction():
             store.reviews.keep(wanted.name, plan, texts)
@@ -97,7 +97,7 @@ def _check_name(store: "Store", name: str) -> None:
     if store.reviews.find(name) is not None:
         raise ConfigError(
             f"there is a review {name} already",
-            f"Choose another name, or let go of it with `intramural redact review delete {name}`.",
+            f"Choose another name, or delete it with `intramural redact review delete {name}`.",
         )
 
 
@@ -108,7 +108,7 @@ def _choose_records(store: "Store", wanted: ReviewSampling, seed: int) -> list[_
     for run in store.runs.select(wanted.suite):
         for position in range(store.answers.count_instances(run.run_id)):
             answers.append((run.run_id, position))
-    random.Random(seed).shuffle(answers)  # noqa: S311 (a sample, no secret)
+    random.Random(seed).shuffle(answers)  # noqa: S311 (a sample, not a secret)
     chosen: dict[bytes, _Record] = {}
     for run_id, position in answers:
         if len(chosen) == wanted.records:
@@ -118,7 +118,7 @@ def _choose_records(store: "Store", wanted: ReviewSampling, seed: int) -> list[_
                 chosen.setdefault(stored.instance_key, _build_record(stored.instance, stored.response))
     if not chosen:
         raise ConfigError(
-            f"suite {wanted.suite} has no texts to review: nothing is answered yet, or a purge took them",
+            f"suite {wanted.suite} has no texts to review: nothing is answered yet, or the texts were purged",
             "Run it first.",
         )
     return list(chosen.values())
@@ -134,7 +134,7 @@ def _build_record(instance: Instance, response: Response) -> _Record:
 
 
 def read_gold_rows(store: "Store", name: str) -> Iterator[dict[str, Any]]:
-    """Yield the reviewed texts of a sample with every identifier in them, in the form that `redact bench` reads."""
+    """Yield the reviewed texts of a sample with all identifiers annotated, in the form that `redact bench` reads."""
     for text in store.reviews.read_texts(name):
         if text.figures is None or text.content is None:
             continue

@@ -10,7 +10,10 @@ from agent.vocabulary import Failure, Instance, Reason, Response, Scoring, Unsco
 
 @dataclass(frozen=True, slots=True)
 class MeasuredScore:
-    """The score of one answer under one measure; for a metric of the whole run, the labels of the answer."""
+    """The score of one answer under one measure (a metric and its scoring rules).
+
+    For a metric of the whole run it holds the labels of the answer.
+    """
 
     measure: Measure
     value: float | Labelled | Unscored
@@ -21,7 +24,7 @@ def score_response(rules: Rules, instance: Instance, result: Response | Failure)
 
     Measures of a jury are unscored(not_judged) here, and those computed later are unscored(not_measured).
     An answer that cannot be read is unscored at once under every measure.
-    A cut-off thought is unscored(length), since it holds no answer yet. Text that was cut off is an answer.
+    Reasoning that was cut off is unscored(length), since no answer follows it. An answer that was cut off is scored.
     """
     for measure in rules.measures:
         answer = select_answer(rules, result, measure.rules)
@@ -38,7 +41,7 @@ def score_response(rules: Rules, instance: Instance, result: Response | Failure)
 
 
 def select_answer(rules: Rules, result: Response | Failure, scoring: Scoring) -> str | Unscored:
-    """Return the text to score. Like HELM, its rules also score an empty or a rambling answer."""
+    """Return the text to score. Under the rules "helm", empty and rambling answers are scored too, as HELM does."""
     if isinstance(result, Failure):
         return Unscored(result.reason)
     if result.finish_reason == "content_filter":

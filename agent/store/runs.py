@@ -22,7 +22,7 @@ _RUNS = "SELECT run_id, suite, name, benchmark, model, deployment, details, stat
 
 
 class Runs:
-    """Runs by suite and name."""
+    """The store's runs, found by suite and name."""
 
     def __init__(self, database: Database, identities: Identities, scores: Scores) -> None:
         self._database = database
@@ -40,7 +40,7 @@ class Runs:
         """Refuse a suite that has no run.
 
         Raises:
-            ConfigError: it has none; names the suites that have.
+            ConfigError: the suite has no run; the message lists the suites that have runs.
         """
         suites = self.list_suites()
         if suite not in suites:
@@ -58,7 +58,7 @@ class Runs:
         return self._select("? IS NULL OR suite = ?", suite, suite)
 
     def find(self, run_id: str) -> Run | None:
-        """Return one run, None where there is none of this id."""
+        """Return the run with this id, or None."""
         return next(iter(self._select("run_id = ?", run_id)), None)
 
     def _select(self, condition: str, *values: str | None) -> list[Run]:
@@ -74,7 +74,7 @@ class Runs:
         return row is not None and row[0] == plan_digest
 
     def share_a_request(self, run_ids: Sequence[str]) -> bool:
-        """Return whether two of the runs asked the same request, byte for byte."""
+        """Return whether two of the runs sent the same request, byte for byte."""
         marks = ", ".join("?" for _ in run_ids)
         row = self._connection.execute(
             f"SELECT 1 FROM run_instances WHERE run_id IN ({marks}) "  # noqa: S608 (marks are placeholders)
@@ -117,23 +117,23 @@ class Runs:
         """Write the run and its instances; return its id.
 
         The same plan again changes nothing but `details` and keeps every score; another plan under the same name
-        starts over, with the answers that are still fitting.
+        starts over, and uses the stored answers that still apply.
 
         Args:
             suite: that the run belongs to.
             name: of the run, unique in its suite: its run entry.
             benchmark: name of the benchmark.
-            lineage: the dataset that the units come from; a patient has one unit key in all benchmarks of it.
+            lineage: the dataset that the units come from; its benchmarks share unit keys, so a patient has one.
             model: name of the model.
             deployment: name of the deployment that serves it.
             details: of the run.
-            planned: each instance with its request key, in order; walked once, few at a time in memory.
+            planned: each instance with its request key, in order; iterated once, in batches.
             scored_by: names of the metrics and the scoring rules, part of the plan's identity.
         """
         run_id = self._identities.run_id(suite, name)
         plan = PlanDigest(scored_by)
         subgroups = SubgroupLabels()
-        keys: list[bytes] = []  # of one instance each: instance, unit, record and request key in one
+        keys: list[bytes] = []  # for each instance its instance, unit, record and request keys, joined
         walk = iter(planned)
         while batch := list(islice(walk, BATCH)):
             encoded = [encode_instance(instance) for instance, _ in batch]
@@ -171,7 +171,7 @@ class Runs:
             "INSERT INTO run_instances VALUES (?, ?, ?, ?, ?, ?, NULL)",
             ((run_id, position, key[:32], key[32:64], key[64:96], key[96:]) for position, key in enumerate(keys)),
         )
-        # Time spent on answers that this plan has no use for is not its own.
+        # If none of the stored answers belongs to the new plan, the time spent on them is not counted either.
         self._connection.execute(
             "UPDATE runs SET asked_seconds = NULL WHERE run_id = ? AND NOT EXISTS (SELECT 1 FROM run_instances i "
             "JOIN answers a ON a.request_key = i.request_key WHERE i.run_id = runs.run_id)",
@@ -210,7 +210,7 @@ class Runs:
         return sum(key not in planned_keys for (key,) in scored_keys)
 
     def end(self, run_id: str, run_scores: Iterable[RunScore] = ()) -> None:
-        """Mark the run as ended, with the metrics that only the whole run has."""
+        """Mark the run as ended, and store the metrics of the whole run."""
         with self._database.transaction():
             self._scores.write_whole_run(run_id, run_scores)
             self._connection.execute("UPDATE runs SET state = 'ended', ended_at = ? WHERE run_id = ?", (_now(), run_id))

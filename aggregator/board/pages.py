@@ -527,7 +527,7 @@ class BoardPages:
         return self._write(
             "provenance.html",
             path,
-            f"Behind {model.row.model.display_name}",
+            f"Provenance of {model.row.model.display_name}",
             "index.html",
             trail,
             card=card,

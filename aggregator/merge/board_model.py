@@ -500,4 +500,4 @@ def _read_cell(value: object) -> MergedCell:
 def _refuse_unknown(found: Mapping[str, object], known: frozenset[str]) -> None:
     unknown = sorted(found.keys() - known)
     if unknown:
-        raise ProtocolError(Code.SCHEMA, f"audited figures: an unknown name among {len(found)}")
+        raise ProtocolError(Code.SCHEMA, f"audited figures: {len(unknown)} unknown among {len(found)} keys")

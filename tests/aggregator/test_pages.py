@@ -173,7 +173,7 @@ def test_provenance_has_digest_and_log_entry_of_every_named_submission(files: Fi
     for result in mine:
         assert result.digest in page
         assert f'<td class="number">{result.log_position}</td>' in page
-    assert "4 more sites stand behind the pooled figures" in page
+    assert "4 more sites contribute to the pooled figures" in page
 
 
 def test_public_results_stand_beside_and_are_ranked_nowhere(registry: Registry, files: Files) -> None:

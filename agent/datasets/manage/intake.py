@@ -221,7 +221,9 @@ def _list_folder(folder: Path) -> dict[str, Opener]:
             path = Path(parent) / name
             relative = path.relative_to(root).as_posix()
             if path.is_symlink() and not path.resolve().is_relative_to(root):
-                raise BenchmarkError(f"{relative}: is a link out of its folder; put the file itself there", _ADVICE)
+                raise BenchmarkError(
+                    f"{relative}: is a link to a file outside its folder; copy the file itself there", _ADVICE
+                )
             if name in names and not name.startswith("."):
                 refuse_keys_folder(path, root)
                 members[relative] = partial(_open_file, path)

@@ -151,7 +151,7 @@ def approve(
     """Show each draft of FILE and sign it after you agreed. Approving again gives the same bytes."""
     key = _check_key_options(_KeyOptions(path, password_file, module, token, label))
     if yes and digest is None:
-        raise UsageError("--yes needs --digest: at least the first 8 characters of what you read and found right")
+        raise UsageError("--yes needs --digest: at least the first 8 characters of the digest on the page you read")
     with open_list(list_path.expanduser()) as known:
         pages, request = _read_pages(file, roots, known)
         if not isinstance(request, SiteRequest):

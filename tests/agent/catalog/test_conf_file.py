@@ -34,13 +34,13 @@ def test_conf_files_with_priorities_and_groups(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('entries: [ {description: "x:model=a/b"', "is not HOCON"),
+        ('entries: [ {description: "x:model=a/b"', "HOCON syntax error"),
         ("entries: 5", "expected one key `entries`"),
         ('runs: [ {description: "x"} ]', "expected one key `entries`"),
-        ("[1, 2]", "not HOCON with a map of keys"),
-        ("entries: [ {priority: 1} ]", "entry 1: expected a map with a text `description`"),
+        ("[1, 2]", "expected HOCON with a map of keys"),
+        ("entries: [ {priority: 1} ]", "entry 1: expected a map with a string `description`"),
         ('entries: [ {description: "x", prio: 1} ]', "entry 1: unknown key 'prio' (did you mean 'priority'?)"),
-        ('entries: [ {description: "x", priority: "high"} ]', "entry 1: priority is not a whole number"),
+        ('entries: [ {description: "x", priority: "high"} ]', "entry 1: priority must be a whole number"),
         ('entries: [ {description: "x"}, {description: "y:model"} ]', "entry 2: the run entry 'y:model'"),
         ("entries: [ {description: ${HOME}} ]", "line 1: substitution"),
         ('entries: [\n {description: "x:model="${?HOME}} ]', "line 2: substitution"),

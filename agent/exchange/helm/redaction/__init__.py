@@ -9,7 +9,7 @@ kinds.py         the kinds of files and fields that are not carried over
 walk.py          takes files through their steps, and the texts of one instance together through the redactor
 names.py         names that may stay, keyed labels for the others, keyed hashes of instances' ids
 vouched.py       names of HELM's catalogue and ours, which are public
-name_judge.py    decides whether a name may stay that stands in neither
+name_filter.py   decides whether a name may stay that stands in neither
 redacting.py     redacts a folder beside the old one, then puts it in its place
 manifest.py      the list of the files written, with counts and digests
 checking.py      redacts a finished folder again: nothing may change, be missing or be added

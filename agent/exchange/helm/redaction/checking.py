@@ -14,16 +14,16 @@ from agent.exchange.helm.redaction.layout import MANIFEST, SuiteFolder, find_sui
 from agent.exchange.helm.redaction.manifest import Counted, Manifest, describe_file, order_counts, read_manifest
 from agent.exchange.helm.redaction.names import KEY_BYTES, Names
 from agent.exchange.helm.redaction.redacting import count_run, count_withheld, old_folder, read_run, read_suite
-from agent.exchange.helm.redaction.walk import Judges, Step, walk_files
+from agent.exchange.helm.redaction.walk import FolderRedactors, Step, walk_files
 from agent.redaction import Withheld
 
 
-def check_folder(output: Path, *judges: Judges) -> Manifest:
+def check_folder(output: Path, *redactors: FolderRedactors) -> Manifest:
     """Return the manifest of a folder that is clean.
 
     A folder is clean if it holds the files of its manifest and no others, each as it was written, if no file changes
-    when any of `judges` redacts it again, and if every field is one that may be shown. Everything in the manifest is
-    computed again. Its policy has to be that of one of `judges`, so that no manifest chooses by what it is judged.
+    when each of `redactors` redacts it again, and if every field is one that may be shown. Everything in the manifest
+    is computed again. Its policy has to be that of one of `redactors`, so that no manifest chooses its own check.
 
     Raises:
         RedactionError: the folder is not clean; counts the findings, by kind.
@@ -36,13 +36,13 @@ def check_folder(output: Path, *judges: Judges) -> Manifest:
         findings["unredacted folders beside it"] += 1
     if not is_written_as(output / MANIFEST, manifest.model_dump(mode="json")):
         findings["manifests that are not written as they were"] += 1
-    if manifest.policy not in {judge.texts.policy for judge in judges}:
+    if manifest.policy not in {redactor.texts.policy for redactor in redactors}:
         findings["policies under which nothing was checked"] += 1
     contents = _read_contents(output, manifest)
     findings += _count_again(manifest, contents)
     findings += _find_strangers(output, contents)
-    for judge in judges:
-        findings += _redact_again(manifest, contents, judge)
+    for redactor in redactors:
+        findings += _redact_again(manifest, contents, redactor)
     if +findings:
         listing = ", ".join(f"{count} {kind}" for kind, count in sorted(findings.items()) if count)
         raise RedactionError(f"the folder is not clean: {listing}", "Do not hand it on. Redact it again.")
@@ -155,21 +155,21 @@ def _find_strangers(output: Path, contents: _Contents) -> Counter[str]:
     return findings
 
 
-def _redact_again(manifest: Manifest, contents: _Contents, judges: Judges) -> Counter[str]:
+def _redact_again(manifest: Manifest, contents: _Contents, redactors: FolderRedactors) -> Counter[str]:
     """Redact everything again and count the changes: a value that changes was not redacted."""
     findings = Counter[str]()
-    names = Names(judges.names, secrets.token_bytes(KEY_BYTES), redacted_before=True)
+    names = Names(redactors.names, secrets.token_bytes(KEY_BYTES), redacted_before=True)
     for suite in contents.suites:
         findings["names"] += names.show(suite.folder.name) != suite.folder.name
         for run in suite.runs:
             findings["names"] += names.show_run(run.folder.name) != run.folder.name
-            walked = walk_files(run.files, names, manifest.options, judges.texts)
+            walked = walk_files(run.files, names, manifest.options, redactors.texts)
             findings += _compare(run.folder, run.files, walked.contents)
         for path, tables in suite.folder.files:
             if tables:
                 table_name = Path(path).stem
                 findings["names"] += names.show(table_name) != table_name
-        walked = walk_files(suite.summary, names, manifest.options, judges.texts)
+        walked = walk_files(suite.summary, names, manifest.options, redactors.texts)
         findings += _compare(suite.folder.path, suite.summary, walked.contents)
     return findings
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from agent.errors import BenchmarkError
 
 MOST_BYTES: Final = 2 << 30  # of one file, which is read whole
-_ADVICE = "Nothing was changed. Make the file again with HELM, or move its run away."
+_ADVICE = "Nothing was changed. Regenerate the file with HELM, or move that run out of the folder."
 
 
 def read_content(path: Path, described: str) -> Any:

@@ -27,7 +27,7 @@ from agent.exchange.helm.redaction.layout import (
 from agent.exchange.helm.redaction.manifest import Counted, Manifest, RedactionTally, write_manifest
 from agent.exchange.helm.redaction.names import Names
 from agent.exchange.helm.redaction.shapes import OF_A_RUN, OF_A_SUITE, TABLES
-from agent.exchange.helm.redaction.walk import Judges, Options, Step, redact_files
+from agent.exchange.helm.redaction.walk import FolderRedactors, Options, Step, redact_files
 from agent.exchange.json_files import write_json
 from agent.io.new_folder import new_folder
 from agent.io.progress import Progress
@@ -39,7 +39,7 @@ _ADVICE = "Nothing was changed."
 def redact_folder(
     output: Path,
     suites: Sequence[str],
-    judges: Judges,
+    redactors: FolderRedactors,
     options: Options,
     key: bytes,
     *,
@@ -65,12 +65,12 @@ def redact_folder(
         _refuse_overlap(output, copy_to.absolute())
         suite_folders = find_suites(output, suites)
         with new_folder(copy_to) as folder:
-            return _write(output, suite_folders, folder, judges, options, key, progress)
+            return _write(output, suite_folders, folder, redactors, options, key, progress)
     with _lock(output):
         suite_folders = find_suites(output, suites)
         refuse_to_lose(output, suite_folders)
         with _replace(output) as folder:
-            return _write(output, suite_folders, folder, judges, options, key, progress)
+            return _write(output, suite_folders, folder, redactors, options, key, progress)
 
 
 def old_folder(output: Path) -> Path:
@@ -83,7 +83,7 @@ class _Writer:
     """Writes redacted suites into a new folder, and counts."""
 
     folder: Path
-    judges: Judges
+    redactors: FolderRedactors
     options: Options
     names: Names
     progress: Progress
@@ -102,7 +102,7 @@ class _Writer:
         _write_files(target, self._redact(read_suite(suite, self.names.show)))
 
     def _redact(self, files: Mapping[str, tuple[Step, Any]]) -> dict[str, Any]:
-        contents, left_out = redact_files(files, self.names, self.options, self.judges.texts)
+        contents, left_out = redact_files(files, self.names, self.options, self.redactors.texts)
         self.left_out += left_out
         count_withheld(contents, self.withheld)
         return contents
@@ -112,14 +112,14 @@ def _write(
     output: Path,
     suites: Sequence[SuiteFolder],
     folder: Path,
-    judges: Judges,
+    redactors: FolderRedactors,
     options: Options,
     key: bytes,
     progress: Progress | None,
 ) -> tuple[Manifest, RedactionTally]:
     """Write redacted `suites` of `output` into `folder`, and the manifest last."""
-    names = Names(judges.names, key, redacted_before=(output / MANIFEST).is_file())
-    writer = _Writer(folder, judges, options, names, progress or Progress())
+    names = Names(redactors.names, key, redacted_before=(output / MANIFEST).is_file())
+    writer = _Writer(folder, redactors, options, names, progress or Progress())
     writer.progress.begin("runs", sum(len(suite.runs) for suite in suites))
     shown_names = []
     for suite in suites:
@@ -129,7 +129,7 @@ def _write(
     writer.progress.end()
     left_out = writer.left_out + count_left_out(output, suites) + names.labelled
     tally = RedactionTally(writer.written, left_out, writer.withheld)
-    manifest = write_manifest(folder, judges.texts.policy, shown_names, options, tally)
+    manifest = write_manifest(folder, redactors.texts.policy, shown_names, options, tally)
     return manifest, tally
 
 
@@ -162,7 +162,10 @@ def _write_files(folder: Path, contents: dict[str, Any]) -> None:
         try:
             write_json(folder / name, content)
         except UnicodeEncodeError:
-            raise BenchmarkError("a name in a file is no text", _ADVICE) from None
+            raise BenchmarkError(
+                f"{name}: a key contains invalid Unicode (a lone surrogate)",
+                f"{_ADVICE} Regenerate the file with HELM.",
+            ) from None
 
 
 def _make_folder(folder: Path) -> Path:
@@ -188,7 +191,7 @@ def count_withheld(tree: Any, counts: Counter[Withheld]) -> None:
 
 def _refuse_overlap(output: Path, copy: Path) -> None:
     if copy == output or output in copy.parents or copy in output.parents:
-        raise ConfigError("the copy would lie in the output folder, or around it", "Give --copy-to another folder.")
+        raise ConfigError("--copy-to is inside the output folder, or contains it", "Give --copy-to another folder.")
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Steps: what becomes of one value of HELM's files. `shapes` says which field takes which step.
 
 A step gets the walk and a value, and returns the value of the new tree, or `OMIT`. The steps that come first take
-apart maps and lists; the others judge single values. Every value that does not pass is handed to `Walk.hide`, so
+apart maps and lists; the others decide about single values. Every value that does not pass is handed to `Walk.hide`, so
 that identifiers in it are searched in the texts that are shown.
 """
 

@@ -80,7 +80,7 @@ class Texts(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Judges:
+class FolderRedactors:
     """The engine that clears texts, and the function that decides whether a name may stay."""
 
     texts: Texts

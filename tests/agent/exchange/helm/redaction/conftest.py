@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.exchange.helm.redaction.name_judge import open_name_judge
+from agent.exchange.helm.redaction.name_filter import open_name_filter
 from agent.exchange.helm.redaction.redacting import redact_folder
-from agent.exchange.helm.redaction.walk import Judges, Options
+from agent.exchange.helm.redaction.walk import FolderRedactors, Options
 from agent.redaction.engine import open_engine
 from tests.agent.exchange.helm.redaction.planted_helm_folder import (
     SUITE,
@@ -17,8 +17,8 @@ from tests.agent.exchange.helm.redaction.redacted_folders import KEY
 
 
 @pytest.fixture(scope="session")
-def judges() -> Judges:
-    return Judges(open_engine("hipaa_safe_harbor"), open_name_judge())
+def redactors() -> FolderRedactors:
+    return FolderRedactors(open_engine("hipaa_safe_harbor"), open_name_filter())
 
 
 @pytest.fixture(scope="session")
@@ -28,10 +28,10 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def clean(output: Path, judges: Judges) -> Path:
+def clean(output: Path, redactors: FolderRedactors) -> Path:
     """Its redacted copy. For reading only."""
     copy = output.parent / "clean"
-    redact_folder(output, [SUITE], judges, Options(), KEY, copy_to=copy)
+    redact_folder(output, [SUITE], redactors, Options(), KEY, copy_to=copy)
     return copy
 
 

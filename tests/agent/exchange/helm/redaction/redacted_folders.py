@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from agent.exchange.helm.redaction.names import Names
 from agent.exchange.helm.redaction.shapes import OF_A_RUN
-from agent.exchange.helm.redaction.walk import REDACTED, Judges, Options, redact_files
+from agent.exchange.helm.redaction.walk import REDACTED, FolderRedactors, Options, redact_files
 from tests.agent.exchange.helm.redaction.planted_helm_folder import (
     PLANTED,
     SUITE,
@@ -79,9 +79,9 @@ def leaves(tree: Any) -> Iterator[Any]:
             yield from leaves(value)
 
 
-def redact_file(name: str, tree: Any, judges: Judges) -> Any:
-    names = Names(judges.names, KEY, redacted_before=False)
-    return redact_files({name: (OF_A_RUN[name], tree)}, names, Options(), judges.texts)[0][name]
+def redact_file(name: str, tree: Any, redactors: FolderRedactors) -> Any:
+    names = Names(redactors.names, KEY, redacted_before=False)
+    return redact_files({name: (OF_A_RUN[name], tree)}, names, Options(), redactors.texts)[0][name]
 
 
 def run_command(*words: str) -> Any:

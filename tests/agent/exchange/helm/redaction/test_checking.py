@@ -10,7 +10,7 @@ import pytest
 from agent.errors import AgentError, RedactionError
 from agent.exchange.helm.redaction.checking import check_folder
 from agent.exchange.helm.redaction.redacting import redact_folder
-from agent.exchange.helm.redaction.walk import Judges, Options
+from agent.exchange.helm.redaction.walk import FolderRedactors, Options
 from tests.agent.exchange.helm.redaction.planted_helm_folder import (
     MRN,
     PATIENT,
@@ -29,17 +29,19 @@ from tests.agent.exchange.helm.redaction.redacted_folders import (
 )
 
 
-def test_a_redacted_folder_is_clean_and_redacting_it_again_changes_nothing(clean: Path, judges: Judges, tmp_path: Path):
-    check_folder(clean, judges)
-    redact_folder(clean, [SUITE], judges, Options(), b"another key of thirty-two bytes.", copy_to=tmp_path / "again")
+def test_a_redacted_folder_is_clean_and_redacting_it_again_changes_nothing(
+    clean: Path, redactors: FolderRedactors, tmp_path: Path
+):
+    check_folder(clean, redactors)
+    redact_folder(clean, [SUITE], redactors, Options(), b"another key of thirty-two bytes.", copy_to=tmp_path / "again")
     for path in clean.rglob("*.json"):
         if path.parent != clean:
             assert (tmp_path / "again" / path.relative_to(clean)).read_bytes() == path.read_bytes()
 
 
-def test_helms_own_folder_is_not_called_clean(output: Path, judges: Judges):
+def test_helms_own_folder_is_not_called_clean(output: Path, redactors: FolderRedactors):
     with pytest.raises(RedactionError, match="no manifest"):
-        check_folder(output, judges)
+        check_folder(output, redactors)
 
 
 def add_a_log(folder: Path) -> None:
@@ -74,10 +76,10 @@ def keep_the_old_folder(folder: Path) -> None:
         keep_the_old_folder,
     ],
 )  # fmt: skip
-def test_a_folder_that_was_touched_is_not_called_clean(spoil: Any, spoilt: Path, judges: Judges):
+def test_a_folder_that_was_touched_is_not_called_clean(spoil: Any, spoilt: Path, redactors: FolderRedactors):
     spoil(spoilt)
     with pytest.raises(RedactionError, match="not clean") as caught:
-        check_folder(spoilt, judges)
+        check_folder(spoilt, redactors)
     assert not any(word in str(caught.value) for word in PLANTED)
 
 
@@ -102,7 +104,7 @@ def test_a_folder_that_was_touched_is_not_called_clean(spoil: Any, spoilt: Path,
     ],
 )
 def test_a_folder_with_a_forged_manifest_is_not_called_clean(
-    where: tuple[str | int, ...], what: Any, spoilt: Path, judges: Judges
+    where: tuple[str | int, ...], what: Any, spoilt: Path, redactors: FolderRedactors
 ):
     path = find_run(spoilt) / "scenario_state.json"
     tree = inner = json.loads(path.read_text("utf-8"))
@@ -112,38 +114,38 @@ def test_a_folder_with_a_forged_manifest_is_not_called_clean(
     path.write_text(json.dumps(tree), "utf-8")
     list_again(spoilt)
     with pytest.raises(RedactionError, match="places in files"):
-        check_folder(spoilt, judges)
+        check_folder(spoilt, redactors)
 
 
 @pytest.mark.parametrize("smuggled", ['{"name": "Kowalski", ', "{  "])
-def test_a_key_that_stands_twice_hides_nothing(smuggled: str, spoilt: Path, judges: Judges):
+def test_a_key_that_stands_twice_hides_nothing(smuggled: str, spoilt: Path, redactors: FolderRedactors):
     path = find_run(spoilt) / "stats.json"
     path.write_text(path.read_text("utf-8").replace("{", smuggled, 1), "utf-8")
     list_again(spoilt)
     with pytest.raises(RedactionError, match="not written as they were"):
-        check_folder(spoilt, judges)
+        check_folder(spoilt, redactors)
 
 
-def test_what_is_written_beside_the_content_of_a_file_is_found(spoilt: Path, judges: Judges):
+def test_what_is_written_beside_the_content_of_a_file_is_found(spoilt: Path, redactors: FolderRedactors):
     try:
         os.setxattr(find_run(spoilt), "user.patient", PATIENT.encode())
     except OSError:
         pytest.skip("a file system without attributes")
     with pytest.raises(RedactionError, match="1 files or folders with attributes"):
-        check_folder(spoilt, judges)
+        check_folder(spoilt, redactors)
 
 
-def test_a_folder_that_cannot_be_read_is_not_called_clean(spoilt: Path, judges: Judges):
+def test_a_folder_that_cannot_be_read_is_not_called_clean(spoilt: Path, redactors: FolderRedactors):
     (spoilt / "closed").mkdir(mode=0o000)
     with pytest.raises(AgentError):
-        check_folder(spoilt, judges)
+        check_folder(spoilt, redactors)
 
 
-def test_a_foreign_file_in_a_forged_manifest_is_not_called_clean(spoilt: Path, judges: Judges):
+def test_a_foreign_file_in_a_forged_manifest_is_not_called_clean(spoilt: Path, redactors: FolderRedactors):
     add_a_file(spoilt)
     list_again(spoilt)
     with pytest.raises(RedactionError, match="not HELM's"):
-        check_folder(spoilt, judges)
+        check_folder(spoilt, redactors)
 
 
 @pytest.mark.parametrize("options", [[], ["--level", "strict"]])
@@ -158,7 +160,7 @@ def test_a_manifest_that_names_a_weaker_policy_lowers_nothing(options: list[str]
     done = run_command("--output", str(spoilt), "--check", *options)
     assert isinstance(done.exception, RedactionError)
     assert "places in files" in str(done.exception)
-    assert "limited_data_set 1, which takes less" in done.output
+    assert "limited_data_set 1, which removes less" in done.output
 
 
 def test_a_folder_under_a_weaker_policy_is_called_clean_under_that_one_if_it_is_asked_for(tmp_path: Path):
@@ -171,5 +173,5 @@ def test_a_folder_under_a_weaker_policy_is_called_clean_under_that_one_if_it_is_
     assert run_command("--output", str(output), "--suite", SUITE, "--copy-to", copy, *weak).exit_code == 0
     done = run_command("--output", copy, "--check", *weak)
     assert done.exit_code == 0, done.output
-    assert "limited_data_set 1, which takes less" in done.output
+    assert "limited_data_set 1, which removes less" in done.output
     assert isinstance(run_command("--output", copy, "--check").exception, RedactionError)

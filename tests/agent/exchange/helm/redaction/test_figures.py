@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.exchange.helm.redaction.walk import Judges
+from agent.exchange.helm.redaction.walk import FolderRedactors
 from tests.agent.exchange.helm.redaction.redacted_folders import redact_file
 
 
@@ -31,9 +31,9 @@ from tests.agent.exchange.helm.redaction.redacted_folders import redact_file
         {"count": 1, "sum": 1, "sum_squared": 84736251},
     ],
 )
-def test_figures_that_do_not_follow_from_each_other_are_left_out(figures: dict[str, Any], judges: Judges):
+def test_figures_that_do_not_follow_from_each_other_are_left_out(figures: dict[str, Any], redactors: FolderRedactors):
     stats = [{"name": {"name": "exact_match", "split": "test"}, **figures}]
-    assert redact_file("stats.json", stats, judges) == [{"name": {"name": "exact_match", "split": "test"}}]
+    assert redact_file("stats.json", stats, redactors) == [{"name": {"name": "exact_match", "split": "test"}}]
 
 
 @given(st.lists(st.floats(-1e5, 1e5) | st.integers(0, 900_000), min_size=1, max_size=30))
@@ -46,4 +46,4 @@ def test_figures_that_helm_computes_stay(values: list[float]):
         "sum_squared": sum(one * one for one in values), "mean": mean, "variance": variance, "stddev": variance**0.5,
     }  # fmt: skip
     unused: Any = None
-    assert redact_file("stats.json", [stat], Judges(unused, bool)) == [stat]
+    assert redact_file("stats.json", [stat], FolderRedactors(unused, bool)) == [stat]

@@ -8,7 +8,7 @@ import pytest
 
 from agent.errors import RedactionError
 from agent.exchange.helm.redaction.checking import check_folder
-from agent.exchange.helm.redaction.walk import Judges
+from agent.exchange.helm.redaction.walk import FolderRedactors
 from tests.agent.exchange.helm.redaction.planted_helm_folder import (
     SUITE,
 )
@@ -40,17 +40,19 @@ def test_the_manifest_says_what_is_there_and_what_is_not(clean: Path):
         ("suites", [SUITE, SUITE]),
     ],
 )
-def test_a_manifest_that_says_more_than_it_may_is_not_called_clean(key: str, value: Any, spoilt: Path, judges: Judges):
+def test_a_manifest_that_says_more_than_it_may_is_not_called_clean(
+    key: str, value: Any, spoilt: Path, redactors: FolderRedactors
+):
     manifest = json.loads((spoilt / "redaction.json").read_text())
     (spoilt / "redaction.json").write_text(json.dumps(manifest | {key: value}, indent=1) + "\n")
     with pytest.raises(RedactionError) as caught:
-        check_folder(spoilt, judges)
+        check_folder(spoilt, redactors)
     assert "kowalski" not in str(caught.value)
 
 
-def test_an_entry_of_a_file_that_stands_twice_hides_nothing(spoilt: Path, judges: Judges):
+def test_an_entry_of_a_file_that_stands_twice_hides_nothing(spoilt: Path, redactors: FolderRedactors):
     manifest = json.loads((spoilt / "redaction.json").read_text())
     manifest["files"].insert(0, manifest["files"][0] | {"bytes": 84736251})
     (spoilt / "redaction.json").write_text(json.dumps(manifest, indent=1) + "\n")
     with pytest.raises(RedactionError, match="twice"):
-        check_folder(spoilt, judges)
+        check_folder(spoilt, redactors)

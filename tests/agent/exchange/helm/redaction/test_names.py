@@ -5,15 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.exchange.helm.redaction.names import Names
-from agent.exchange.helm.redaction.walk import Judges
+from agent.exchange.helm.redaction.walk import FolderRedactors
 from tests.agent.exchange.helm.redaction.planted_helm_folder import (
     MRN,
 )
 from tests.agent.exchange.helm.redaction.redacted_folders import KEY
 
 
-def test_hashes_of_ids_cannot_be_found_by_trying_without_the_key(judges: Judges):
-    one, other = (Names(judges.names, key, redacted_before=False).hash_id(MRN) for key in (KEY, b"j" * 32))
+def test_hashes_of_ids_cannot_be_found_by_trying_without_the_key(redactors: FolderRedactors):
+    one, other = (Names(redactors.names, key, redacted_before=False).hash_id(MRN) for key in (KEY, b"j" * 32))
     assert one != other
 
 
@@ -26,8 +26,8 @@ def test_hashes_of_ids_cannot_be_found_by_trying_without_the_key(judges: Judges)
         "n2c2_ct_matching:subject=ABDOMINAL,model=google_gemini-2.0-flash-001",
     ],
 )
-def test_names_that_helms_tools_look_up_stay(name: str, judges: Judges):
-    assert Names(judges.names, KEY, redacted_before=False).show_run(name) == name
+def test_names_that_helms_tools_look_up_stay(name: str, redactors: FolderRedactors):
+    assert Names(redactors.names, KEY, redacted_before=False).show_run(name) == name
 
 
 @pytest.mark.parametrize(
@@ -37,8 +37,8 @@ def test_names_that_helms_tools_look_up_stay(name: str, judges: Judges):
         "ward:data_path=_home_kowalski", "ward:n=00451234", "Dr. Anna Kowalski", "ward:model=hospital_john-smith",
     ],
 )  # fmt: skip
-def test_names_of_people_and_places_on_a_disk_become_labels(name: str, judges: Judges):
-    shown = Names(judges.names, KEY, redacted_before=False).show_run(name).casefold()
+def test_names_of_people_and_places_on_a_disk_become_labels(name: str, redactors: FolderRedactors):
+    shown = Names(redactors.names, KEY, redacted_before=False).show_run(name).casefold()
     assert not any(word in shown for word in ("kowalski", "smith", "00451234", "mrn=7"))
 
 
@@ -52,8 +52,8 @@ def test_names_of_people_and_places_on_a_disk_become_labels(name: str, judges: J
         "helm.mrn_84736251.A", "helm.benchmark.metrics.Szczepanski",
     ],
 )  # fmt: skip
-def test_a_name_that_nobody_vouches_for_becomes_a_label(name: str, judges: Judges):
-    names = Names(judges.names, KEY, redacted_before=False)
+def test_a_name_that_nobody_vouches_for_becomes_a_label(name: str, redactors: FolderRedactors):
+    names = Names(redactors.names, KEY, redacted_before=False)
     assert names.show(name) == names.label(name)
 
 
@@ -66,8 +66,8 @@ def test_a_name_that_nobody_vouches_for_becomes_a_label(name: str, judges: Judge
         "helm.benchmark.scenarios.medhelm_configurable_scenario.MedHELMConfigurableScenario",
     ],
 )  # fmt: skip
-def test_a_name_of_known_words_stays(name: str, judges: Judges):
-    assert Names(judges.names, KEY, redacted_before=False).show(name) == name
+def test_a_name_of_known_words_stays(name: str, redactors: FolderRedactors):
+    assert Names(redactors.names, KEY, redacted_before=False).show(name) == name
 
 
 @given(st.integers(0, 10**19))

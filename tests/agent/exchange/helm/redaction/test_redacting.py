@@ -17,7 +17,7 @@ from agent.cli.main import intramural
 from agent.errors import BenchmarkError, ConfigError, RedactionError
 from agent.exchange.helm.redaction.checking import check_folder
 from agent.exchange.helm.redaction.redacting import redact_folder
-from agent.exchange.helm.redaction.walk import REDACTED, Judges, Options
+from agent.exchange.helm.redaction.walk import REDACTED, FolderRedactors, Options
 from tests.agent.exchange.helm.redaction.planted_helm_folder import (
     PATIENT,
     PLANTED,
@@ -67,19 +67,19 @@ def test_an_instance_has_one_hashed_id_in_all_files(clean: Path):
         assert ids == [one["instance_id"] for one in read_content(clean, name)]
 
 
-def test_with_redact_output_no_word_of_an_answer_is_left(output: Path, judges: Judges, tmp_path: Path):
+def test_with_redact_output_no_word_of_an_answer_is_left(output: Path, redactors: FolderRedactors, tmp_path: Path):
     options = Options(blank_outputs=True, blank_annotations=True)
-    redact_folder(output, [SUITE], judges, options, KEY, copy_to=tmp_path / "copy")
+    redact_folder(output, [SUITE], redactors, options, KEY, copy_to=tmp_path / "copy")
     assert find_words(tmp_path / "copy", [*PLANTED, "may go home", "was seen", "no such column"]) == set()
-    assert check_folder(tmp_path / "copy", judges).outputs == "not shown"
+    assert check_folder(tmp_path / "copy", redactors).outputs == "not shown"
 
 
-def test_in_place_the_old_folder_is_gone(judges: Judges, tmp_path: Path):
+def test_in_place_the_old_folder_is_gone(redactors: FolderRedactors, tmp_path: Path):
     output = planted(tmp_path)
-    redact_folder(output, [SUITE], judges, Options(), KEY)
+    redact_folder(output, [SUITE], redactors, Options(), KEY)
     assert find_words(tmp_path) == set()
     assert [path.name for path in tmp_path.iterdir()] == ["benchmark_output"]
-    check_folder(output, judges)
+    check_folder(output, redactors)
 
 
 @pytest.mark.parametrize(
@@ -87,41 +87,41 @@ def test_in_place_the_old_folder_is_gone(judges: Judges, tmp_path: Path):
     [b'{"adapter_spec": "Kowalski', b"\xff\xfe", b"[" * 100_000, b'{"a": ' + b"9" * 5000 + b"}", b""],
     ids=["cut", "not UTF-8", "deep", "a long number", "empty"],
 )
-def test_a_damaged_file_stops_everything_and_is_not_quoted(damage: bytes, judges: Judges, tmp_path: Path):
+def test_a_damaged_file_stops_everything_and_is_not_quoted(damage: bytes, redactors: FolderRedactors, tmp_path: Path):
     output = planted(tmp_path)
     (output / "runs" / SUITE / RUN / "scenario_state.json").write_bytes(damage)
     with pytest.raises(BenchmarkError, match=r"run 1 of the suite: scenario_state.json") as caught:
-        redact_folder(output, [SUITE], judges, Options(), KEY)
+        redact_folder(output, [SUITE], redactors, Options(), KEY)
     assert not any(word in str(caught.value) for word in PLANTED)
     assert [path.name for path in tmp_path.iterdir()] == ["benchmark_output"]
     assert (output / "run.log").exists()
 
 
 @pytest.mark.parametrize("place", ["inside", "runs/november"])
-def test_a_copy_into_the_folder_itself_is_refused(place: str, output: Path, judges: Judges):
-    with pytest.raises(ConfigError, match="in the output folder"):
-        redact_folder(output, [SUITE], judges, Options(), KEY, copy_to=output / place)
+def test_a_copy_into_the_folder_itself_is_refused(place: str, output: Path, redactors: FolderRedactors):
+    with pytest.raises(ConfigError, match="inside the output folder"):
+        redact_folder(output, [SUITE], redactors, Options(), KEY, copy_to=output / place)
 
 
-def test_what_a_killed_command_left_is_put_right(judges: Judges, tmp_path: Path):
+def test_what_a_killed_command_left_is_put_right(redactors: FolderRedactors, tmp_path: Path):
     output = planted(tmp_path)
     old = tmp_path / ".benchmark_output.unredacted"
     put(tmp_path / ".benchmark_output.redacting" / "half.json", "{")
     output.rename(old)  # killed before the new folder took its name
-    redact_folder(output, [SUITE], judges, Options(), KEY)
+    redact_folder(output, [SUITE], redactors, Options(), KEY)
     assert [path.name for path in tmp_path.iterdir()] == ["benchmark_output"]
     planted(tmp_path / "other").rename(old)  # killed while the old folder was deleted
     with pytest.raises(RedactionError, match="unredacted folders beside it"):
-        check_folder(output, judges)
-    redact_folder(output, [SUITE], judges, Options(), KEY)
-    check_folder(output, judges)
+        check_folder(output, redactors)
+    redact_folder(output, [SUITE], redactors, Options(), KEY)
+    check_folder(output, redactors)
     assert not old.exists()
 
 
 @pytest.mark.parametrize("error", [OSError("full"), KeyboardInterrupt()], ids=["a full disk", "an interrupt"])
 @pytest.mark.parametrize("turn", [1, 2])
 def test_what_goes_wrong_while_folders_change_places_leaves_the_old_one(
-    turn: int, error: BaseException, judges: Judges, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    turn: int, error: BaseException, redactors: FolderRedactors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     output = planted(tmp_path, instances=1)
     rename, turns = Path.rename, iter(range(1, 9))
@@ -133,7 +133,7 @@ def test_what_goes_wrong_while_folders_change_places_leaves_the_old_one(
 
     monkeypatch.setattr(Path, "rename", failing)
     with pytest.raises((ConfigError, KeyboardInterrupt)):
-        redact_folder(output, [SUITE], judges, Options(), KEY)
+        redact_folder(output, [SUITE], redactors, Options(), KEY)
     assert [path.name for path in tmp_path.iterdir()] == ["benchmark_output"]
     assert (output / "run.log").exists()
 
@@ -141,12 +141,12 @@ def test_what_goes_wrong_while_folders_change_places_leaves_the_old_one(
 KILLED = """
 import sys, time
 from pathlib import Path
-from agent.exchange.helm.redaction.name_judge import open_name_judge
+from agent.exchange.helm.redaction.name_filter import open_name_filter
 from agent.exchange.helm.redaction.redacting import redact_folder
-from agent.exchange.helm.redaction.walk import Judges, Options
+from agent.exchange.helm.redaction.walk import FolderRedactors, Options
 from tests.agent.exchange.helm.redaction.redacted_folders import KEY, Slow
 from tests.agent.exchange.helm.redaction.planted_helm_folder import SUITE
-redact_folder(Path(sys.argv[1]), [SUITE], Judges(Slow(), bool), Options(), KEY)
+redact_folder(Path(sys.argv[1]), [SUITE], FolderRedactors(Slow(), bool), Options(), KEY)
 """
 
 
@@ -163,7 +163,7 @@ def test_a_command_that_is_killed_leaves_the_old_folder_or_the_new_one(tmp_path:
     assert not (output / "redaction.json").exists()
     assert set(find_words(output)) == set(find_words(planted(tmp_path / "other")))
     slow: Any = Slow()
-    redact_folder(output, [SUITE], Judges(slow, bool), Options(), KEY)
+    redact_folder(output, [SUITE], FolderRedactors(slow, bool), Options(), KEY)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["benchmark_output", "other"]
     assert find_words(output, ["may go home", "qcanary"]) == set()
 

@@ -10,7 +10,7 @@ from agent.exchange.helm.redaction.names import Names
 from agent.exchange.helm.redaction.redacting import redact_folder
 from agent.exchange.helm.redaction.shapes import OF_A_RUN
 from agent.exchange.helm.redaction.steps import redact_annotations
-from agent.exchange.helm.redaction.walk import REDACTED, Judges, Options, redact_files
+from agent.exchange.helm.redaction.walk import REDACTED, FolderRedactors, Options, redact_files
 from tests.agent.exchange.helm.redaction.planted_helm_folder import (
     PATIENT,
     SUITE,
@@ -23,7 +23,7 @@ from tests.agent.exchange.helm.redaction.redacted_folders import (
 )
 
 
-def test_a_field_that_helm_adds_tomorrow_is_not_carried_over(output: Path, judges: Judges, tmp_path: Path):
+def test_a_field_that_helm_adds_tomorrow_is_not_carried_over(output: Path, redactors: FolderRedactors, tmp_path: Path):
     def with_field(tree: Any) -> Any:
         if isinstance(tree, dict):
             return {key: with_field(value) for key, value in tree.items()} | {"tomorrow": "zebrafinch"}
@@ -35,7 +35,7 @@ def test_a_field_that_helm_adds_tomorrow_is_not_carried_over(output: Path, judge
         if path.name not in free | {"costs.json", "runs_to_run_suites.json"} and path.parent.name != "failed_run":
             tree = with_field(json.loads(path.read_text("utf-8")))
             path.write_text(json.dumps(drop_keys(tree, free)), "utf-8")
-    redact_folder(new, [SUITE], judges, Options(), KEY, copy_to=tmp_path / "copy")
+    redact_folder(new, [SUITE], redactors, Options(), KEY, copy_to=tmp_path / "copy")
     assert find_words(new, ["zebrafinch"])
     assert not find_words(tmp_path / "copy", ["zebrafinch", "tomorrow"])
 
@@ -63,21 +63,23 @@ def test_what_medhelms_scripts_replace_is_replaced(clean: Path):
     }
 
 
-def test_a_person_of_the_record_is_no_key_and_no_sub_split_either(judges: Judges):
+def test_a_person_of_the_record_is_no_key_and_no_sub_split_either(redactors: FolderRedactors):
     tree = {"says": f"Patient: {PATIENT}", "kowalski": {"score": 3}, "accuracy": {"score": 4}}
-    names = Names(judges.names, KEY, redacted_before=False)
-    contents, _ = redact_files({"a": (redact_annotations, tree)}, names, Options(), judges.texts)
+    names = Names(redactors.names, KEY, redacted_before=False)
+    contents, _ = redact_files({"a": (redact_annotations, tree)}, names, Options(), redactors.texts)
     assert set(contents["a"]) == {"says", "accuracy", names.label("kowalski")}
     state = [{"id": "id7", "input": {"text": f"Patient: {PATIENT}"}, "sub_split": "kowalski"}]
-    contents, _ = redact_files({"instances.json": (OF_A_RUN["instances.json"], state)}, names, Options(), judges.texts)
+    contents, _ = redact_files(
+        {"instances.json": (OF_A_RUN["instances.json"], state)}, names, Options(), redactors.texts
+    )
     assert contents["instances.json"][0]["sub_split"] == names.label("kowalski")
 
 
-def test_figures_of_helms_own_output_stay_and_it_can_still_be_read(judges: Judges, tmp_path: Path):
-    redact_folder(REAL, ["real"], judges, Options(), KEY, copy_to=tmp_path / "copy")
+def test_figures_of_helms_own_output_stay_and_it_can_still_be_read(redactors: FolderRedactors, tmp_path: Path):
+    redact_folder(REAL, ["real"], redactors, Options(), KEY, copy_to=tmp_path / "copy")
     for run in sorted((REAL / "runs" / "real").iterdir()):
         name = json.loads((run / "run_spec.json").read_text())["name"]
-        assert Names(judges.names, KEY, redacted_before=False).show_run(name) == name
+        assert Names(redactors.names, KEY, redacted_before=False).show_run(name) == name
         old, new = read_run(run), read_run(tmp_path / "copy" / "runs" / "real" / run.name)
         assert [dict(one.scores) for one in new.cases] == [dict(one.scores) for one in old.cases]
         assert (new.model, new.groups, new.scenario, new.whole_run) == (

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agent.exchange.helm.redaction.names import Names
 from agent.exchange.helm.redaction.steps import redact_annotations
-from agent.exchange.helm.redaction.walk import REDACTED, Judges, Options, redact_files
+from agent.exchange.helm.redaction.walk import REDACTED, FolderRedactors, Options, redact_files
 from tests.agent.exchange.helm.redaction.redacted_folders import (
     KEY,
     Slow,
@@ -37,14 +37,14 @@ def is_a_grade(value: Any) -> bool:
     return isinstance(value, int | float) and abs(value) <= 100
 
 
-def test_a_number_beside_a_word_that_is_no_grade_is_not_shown(judges: Judges):
+def test_a_number_beside_a_word_that_is_no_grade_is_not_shown(redactors: FolderRedactors):
     tree = {"patient_age_value": 97, "room_rank": 12, "value": 84.73, "scored_by": 7, "accuracy_score": 4, "points": 2}
-    names = Names(judges.names, KEY, redacted_before=False)
-    contents, _ = redact_files({"a": (redact_annotations, tree)}, names, Options(), judges.texts)
+    names = Names(redactors.names, KEY, redacted_before=False)
+    contents, _ = redact_files({"a": (redact_annotations, tree)}, names, Options(), redactors.texts)
     assert [one for one in leaves(contents["a"]) if one != REDACTED] == [4, 2]
 
 
-def test_numbers_of_records_in_the_settings_of_a_run_are_left_out(judges: Judges):
+def test_numbers_of_records_in_the_settings_of_a_run_are_left_out(redactors: FolderRedactors):
     args = {
         "hadm_id": 20000147, "subject_id": 10000032, "note_id": 84736251, "visit": 7731, "zip": 2114,
         "zip_code": "02114",
@@ -61,7 +61,7 @@ def test_numbers_of_records_in_the_settings_of_a_run_are_left_out(judges: Judges
             "seeds_per_instance": 84736,
         },
     }
-    new = redact_file("run_spec.json", spec, judges)
+    new = redact_file("run_spec.json", spec, redactors)
     kept = {one for one in leaves(new) if isinstance(one, int | float)}
     assert kept == {17, 5, 1, 1e-07}
     assert not any(number in json.dumps(new) for number in ("20000147", "02114"))

@@ -6,7 +6,7 @@ from typing import Any
 from agent.exchange.helm.redaction.names import Names
 from agent.exchange.helm.redaction.shapes import OF_A_RUN
 from agent.exchange.helm.redaction.steps import redact_annotations
-from agent.exchange.helm.redaction.walk import REDACTED, Judges, Options, redact_files
+from agent.exchange.helm.redaction.walk import REDACTED, FolderRedactors, Options, redact_files
 from tests.agent.exchange.helm.redaction.redacted_folders import KEY, leaves
 
 
@@ -31,15 +31,15 @@ def test_texts_on_which_redaction_does_not_settle_are_not_shown():
     assert counts["unsettled instances"] == 1
 
 
-def test_what_the_data_set_says_of_a_patient_is_gone_from_answers(judges: Judges):
+def test_what_the_data_set_says_of_a_patient_is_gone_from_answers(redactors: FolderRedactors):
     told = {"patient_name": "Wren Featherstonehaugh", "mrn": "QX-77-3", "subject_id": 7731}
     state = {
         "instance": {"id": "id7", "input": {"text": "Who?"}, "extra_data": {"row": told}},
         "result": {"completions": [{"text": "wren featherstonehaugh, QX 77 3, also 7731, has a cough."}]},
     }
-    names = Names(judges.names, KEY, redacted_before=False)
+    names = Names(redactors.names, KEY, redacted_before=False)
     files = {"scenario_state.json": (OF_A_RUN["scenario_state.json"], {"request_states": [state]})}
-    contents, _ = redact_files(files, names, Options(), judges.texts)
+    contents, _ = redact_files(files, names, Options(), redactors.texts)
     said = contents["scenario_state.json"]["request_states"][0]["result"]["completions"][0]["text"]
     assert said.startswith("[NAME-1], [")
     assert said.endswith(", has a cough.")

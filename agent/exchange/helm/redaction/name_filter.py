@@ -40,7 +40,7 @@ class _PersonNames:
         return False
 
 
-def open_name_judge(language: str | None = None) -> Callable[[str], bool]:
+def open_name_filter(language: str | None = None) -> Callable[[str], bool]:
     """Return the function that decides whether a name may stay.
 
     Args:
