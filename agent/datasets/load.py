@@ -5,12 +5,12 @@ from itertools import islice
 
 from agent.catalog.benchmark import Benchmark
 from agent.catalog.data_section import loader_by_ending
+from agent.datasets.formats import FORMATS
 from agent.datasets.instances import InstanceMaker
 from agent.datasets.locate import Dataset, Known, locate_dataset
 from agent.datasets.prompt import Instructions
 from agent.datasets.readers.files import Files
 from agent.datasets.readers.table import Problems, Table
-from agent.datasets.formats import FORMATS
 from agent.errors import BenchmarkError
 from agent.vocabulary import Instance
 

@@ -8,11 +8,11 @@ from agent.catalog.data_section import loader_by_ending
 from agent.catalog.named_file import find_named_file
 from agent.catalog.template import compile_template
 from agent.datasets.folder import hash_file
+from agent.datasets.formats import FORMATS
 from agent.datasets.load import locate_dataset
 from agent.datasets.manage.examine import DatasetContents, examine, required_choices
 from agent.datasets.manage.register import holds_data, read_all
 from agent.datasets.readers.files import Files
-from agent.datasets.formats import FORMATS
 from agent.errors import AgentError, BenchmarkError
 from agent.io.small_file import decode_text, read_bytes
 from agent.io.strict_yaml import parse_yaml

@@ -155,7 +155,11 @@ def test_a_scale_of_ones_own_keeps_its_decimals(tmp_path):
         ("criteria: {a: b?}\n    scale: {low: 1, high: 1e999}", "", "scale.high: expected a number from"),
         ("criteria: {a: b?}\n    scale: {low: 1, hihg: 5}", "", "scale.hihg: unknown key (did you mean 'high'?)"),
         ("criteria: {a: b?}\n    scale: 5", "", "scale: expected a map"),
-        ("criteria: {a: b?}\n    quorum: 2\n    judges: [{name: a, model_name: b}]", "", "quorum: 2 exceeds the jury's 1 seat"),
+        (
+            "criteria: {a: b?}\n    quorum: 2\n    judges: [{name: a, model_name: b}]",
+            "",
+            "quorum: 2 exceeds the jury's 1 seat",
+        ),
         ("criteria: {a: b?}\n    judges: [{name: a, model_nam: b}]", "", "judges[1].model_nam: unknown key"),
         ("criteria: {a: b?}\n    critera: {}", "", "critera: unknown key (did you mean 'criteria'?)"),
         ("prompt_file: judge.txt", PROMPT.replace("{RESPONSE}", "{ANSWER}"), "a judge's prompt needs {RESPONSE}"),
