@@ -175,7 +175,7 @@ def test_whatever_a_file_holds_is_replies_or_an_error_that_quotes_nothing(lines:
     if told:
         assert all(line.startswith("j.jsonl: ") for line in told.splitlines())
         return
-    said = [file.replies(identity, judge) for identity, judge in file._places]
+    said = [file.replies(identity, judge) for identity, judge in file._lines]
     assert all(1 <= len(replies) <= 2 for replies in said)
     assert sum(map(len, said)) == sum(bool(line.strip()) for line in content.split(b"\n"))
 
