@@ -72,7 +72,7 @@ def new(site: Site, name: str, suite: str, records: int, seed: int | None) -> No
 @click.option("--again", type=click.IntRange(1), help="Review this text again.")
 @click.pass_obj
 def mark(site: Site, name: str, again: int | None) -> None:
-    """Show original texts with the detections of redaction, and ask which are wrong and which are missing.
+    """Ask which detections in the original texts are wrong or missing.
 
     For a person who may see patients' texts: the audit log notes each text that is shown. Detections are in brackets,
     each with its number and kind. Stop at any time (q); run it again to resume there.
