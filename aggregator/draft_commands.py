@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from aggregator.registry.invites import PendingRequest
     from aggregator.registry.proposals import Changes
     from aggregator.registry.rekeyings import PendingRekeying
-    from protocol.registry import NamedKey
+    from protocol.registry import NamedKey, Publication
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -256,6 +256,28 @@ def _show_changes(draft: "Draft") -> None:
         click.echo(f"- {printable(line)}")
 
 
+def _read_revocations(texts: Sequence[str], site_keys: Sequence[str]) -> dict[str, int]:
+    """Return the log index from which each revoked key counts no more, by key id."""
+    revoked: dict[str, int] = {}
+    for text in texts:
+        key, separator, index = text.rpartition("@")
+        if not separator or not index.isascii() or not index.isdigit():
+            raise click.UsageError(f"--revoke {text}: expected KEY@INDEX, for example 1a2b3c4d5e6f7081@120.")
+        keyid = _find_key(key, site_keys)
+        if keyid in revoked:
+            raise click.UsageError(f"--revoke {text}: this key is given twice.")
+        revoked[keyid] = int(index)
+    return revoked
+
+
+def _read_publications(texts: Sequence[str]) -> "dict[str, Publication]":
+    """Return how each site is published, by its name."""
+    publications = _pairs(texts, "--publication")
+    if set(publications.values()) - {"named", "pooled"}:
+        raise click.UsageError("--publication: expected SITE=named or SITE=pooled.")
+    return publications  # type: ignore[return-value]  # checked above
+
+
 def _read_changes(
     connection: "Connection",
     options: dict[str, Any],
@@ -273,18 +295,6 @@ def _read_changes(
     public_keys = {kind: Ed25519Signer(key).public for kind, key in new_keys.items()}
     site_keys = [entry.key.keyid for site in before.sites.values() for entry in site.keys]
     root_keys = [key.keyid for key in before.roots]
-    revoked = {}
-    for text in options["revoked"]:
-        key, separator, index = text.rpartition("@")
-        if not separator or not index.isascii() or not index.isdigit():
-            raise click.UsageError(f"--revoke {text}: expected KEY@INDEX, for example 1a2b3c4d5e6f7081@120.")
-        keyid = _find_key(key, site_keys)
-        if keyid in revoked:
-            raise click.UsageError(f"--revoke {text}: this key is given twice.")
-        revoked[keyid] = int(index)
-    publications = _pairs(options["publications"], "--publication")
-    if set(publications.values()) - {"named", "pooled"}:
-        raise click.UsageError("--publication: expected SITE=named or SITE=pooled.")
     return Changes(
         enrolments=_approved_enrolments(connection, options, fingerprint_checked),
         rekeyings=_approved_rekeyings(connection, options, fingerprint_checked),
@@ -295,9 +305,9 @@ def _read_changes(
             agents=options["agents"],
             policies=[read_policy(path) for path in options["policies"]],
         ),
-        revoked=revoked,
+        revoked=_read_revocations(options["revoked"], site_keys),
         ended=[_find_key(key, site_keys) for key in options["ended"]],
-        publications=publications,  # type: ignore[arg-type]  # checked above
+        publications=_read_publications(options["publications"]),
         names=_pairs(options["names"], "--rename"),
         leaving=options["leaving"],
         new_roots=[load_public_key(path) for path in options["new_roots"]],

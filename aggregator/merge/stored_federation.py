@@ -128,16 +128,25 @@ def _restore_results(
     columns: dict[str, list[Any]] = {name: texts.read(arrays[stored[name]]) for name in _TEXTS}
     for name in (*_NUMBERS, "is_hidden"):
         columns[name] = arrays[stored[name]].tolist()
-    digests = arrays[stored["digest"]].tobytes().hex()
-    columns["digest"] = [digests[start : start + _DIGEST] for start in range(0, len(digests), _DIGEST)]
-    signers = {text: tuple(text.split(" ")) for text in texts.texts}
+    columns["digest"] = _restore_digests(arrays[stored["digest"]])
+    signers = {text: tuple(text.split(" ")) for text in texts.texts}  # results of one site share one tuple
     columns["keyids"] = [signers[text] for text in texts.read(arrays[stored["keyids"]])]
     columns["place"] = [(epoch, seq) for epoch, seq in arrays[stored["place"]].tolist()]
-    widths = {digest: len(federation.lay_out(digest).keys) for digest in set(columns["scorecard"])}
-    codes = _Pieces(arrays[stored["codes"]].astype(numpy.int64))
-    columns["codes"] = [codes.take(widths[scorecard]) for scorecard in columns["scorecard"]]
+    columns["codes"] = _restore_codes(arrays[stored["codes"]], columns["scorecard"], federation)
     order = [field.name for field in fields(Taken)]
     return [Taken(*values) for values in zip(*(columns[name] for name in order), strict=True)]
+
+
+def _restore_digests(array: Array) -> list[str]:
+    digits = array.tobytes().hex()
+    return [digits[start : start + _DIGEST] for start in range(0, len(digits), _DIGEST)]
+
+
+def _restore_codes(array: Array, scorecards: Sequence[str], federation: Federation) -> list[Any]:
+    """Cut the row of all codes into those of each result: as many as its scorecard has cells."""
+    cells = {digest: len(federation.lay_out(digest).keys) for digest in set(scorecards)}
+    codes = _Pieces(array.astype(numpy.int64))
+    return [codes.take(cells[digest]) for digest in scorecards]
 
 
 def _store_withdrawal(withdrawal: Withdrawal) -> list[Any]:

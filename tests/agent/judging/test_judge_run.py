@@ -12,7 +12,7 @@ from agent.errors import ConfigError
 from agent.io.progress import Progress
 from agent.judging import judge_suite as judge_suite_module
 from agent.judging.judge_suite import JudgedRun, JudgeOptions, judge_suite
-from agent.site.directory import Site, create_site
+from agent.site.directory import Site
 from agent.vocabulary import Reason, Unscored
 from tests.agent.fault_server import Action, Asked, FaultServer, Message, Status
 from tests.agent.judging.juries import (
@@ -30,11 +30,6 @@ from tests.agent.judging.juries import (
 from tests.agent.runs.suites import NOWHERE, run
 
 ENTRY = "open:model=m"
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return create_site(tmp_path / "site", "Test")
 
 
 def test_three_judges_grade_every_answer_once_and_are_never_asked_again(site: Site):

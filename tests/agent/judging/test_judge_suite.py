@@ -10,7 +10,7 @@ from agent.cli.main import intramural
 from agent.errors import ConfigError
 from agent.io.progress import Progress
 from agent.judging.judge_suite import JudgedRun, JudgeOptions, judge_suite
-from agent.site.directory import Site, create_site
+from agent.site.directory import Site
 from agent.vocabulary import Reason, Unscored
 from tests.agent.fault_server import FaultServer, Message
 from tests.agent.judging.juries import (
@@ -27,11 +27,6 @@ from tests.agent.judging.juries import (
 from tests.agent.runs.suites import run
 
 ENTRY = "open:model=m"
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return create_site(tmp_path / "site", "Test")
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Judgements are written in batches; a store that refuses one ends the judging."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,7 +7,7 @@ import pytest
 from agent.errors import StoreError
 from agent.io.progress import Progress
 from agent.judging.judge_suite import JudgedRun, JudgeOptions, judge_suite
-from agent.site.directory import Site, create_site
+from agent.site.directory import Site
 from agent.store.scores import Scores
 from tests.agent.fault_server import FaultServer
 from tests.agent.judging.juries import (
@@ -24,11 +23,6 @@ from tests.agent.judging.juries import (
 from tests.agent.runs.suites import run
 
 ENTRY = "open:model=m"
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return create_site(tmp_path / "site", "Test")
 
 
 def judge(site: Site) -> list[JudgedRun]:

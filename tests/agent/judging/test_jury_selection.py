@@ -6,7 +6,7 @@ import pytest
 
 from agent.errors import ConfigError
 from agent.metrics import Judge
-from agent.site.directory import Site, create_site
+from agent.site.directory import Site
 from agent.vocabulary import Reason, Unscored
 from tests.agent.fault_server import FaultServer
 from tests.agent.judging.juries import (
@@ -21,11 +21,6 @@ from tests.agent.judging.juries import (
 from tests.agent.runs.suites import NOWHERE, run
 
 ENTRY = "open:model=m"
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return create_site(tmp_path / "site", "Test")
 
 
 @pytest.mark.parametrize(

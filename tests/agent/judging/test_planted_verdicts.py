@@ -21,11 +21,6 @@ ENTRY = "open:model=m"
 Says = Callable[[Asked], str]
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return create_site(tmp_path / "site", "Test")
-
-
 def judges(site: Site, answer: str, *say: Says) -> tuple[list[float | Unscored], list[list[str | None]], list[int]]:
     """The scores, why seats are empty, and how many requests each judge got, where judges reply this."""
     model = FaultServer(models=["m"], answer=answer)

@@ -1,7 +1,6 @@
 """The servers of a jury are probed before its first question."""
 
 import asyncio
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +11,7 @@ from agent.inference.limits import HttpLimits
 from agent.judging import probe_judges as module
 from agent.judging.jury_selection import SeatedJudge
 from agent.metrics import Judge
-from agent.site.directory import Site, create_site
+from agent.site.directory import Site
 from tests.agent.fault_server import FaultServer
 from tests.agent.judging.juries import (
     NOTE,
@@ -26,11 +25,6 @@ from tests.agent.judging.juries import (
 from tests.agent.runs.suites import NOWHERE, run
 
 ENTRY = "open:model=m"
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return create_site(tmp_path / "site", "Test")
 
 
 def test_nothing_is_asked_where_a_judge_is_not_there(site: Site):
