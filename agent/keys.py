@@ -105,7 +105,9 @@ def create_signing_key(path: Path, role: KeyRole) -> Ed25519Signer:
         StoreError: there is a file of that name, or the disk refuses.
     """
     key = Ed25519PrivateKey.generate()
-    pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    pem = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
     _create(path, role, pem)
     return Ed25519Signer(key)
 
@@ -142,12 +144,16 @@ def read_public(path: Path) -> PublicKey:
     try:
         key = serialization.load_pem_public_key(path.read_bytes())
         return load_public(
-            key.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+            key.public_bytes(
+                serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+            )
         )
     except OSError as error:
         raise StoreError(f"the public key cannot be read ({error.strerror})") from error
     except (ValueError, UnsupportedAlgorithm, ProtocolError):
-        raise StoreError("this is not a public key in PEM", "Use the .pub file beside the steward's key.") from None
+        raise StoreError(
+            "this is not a public key in PEM", "Use the .pub file beside the steward's key."
+        ) from None
 
 
 def _create_secret_key(path: Path, role: KeyRole) -> None:
@@ -172,7 +178,9 @@ def _create(path: Path, role: KeyRole, content: bytes) -> None:
     if role is not KeyRole.STEWARD:
         _check_directory(path.parent, role)
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        handle = os.open(
+            path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
+        )
     except FileExistsError as error:
         raise StoreError(
             f"there is a file where the {role} key should be made; a key is never overwritten",
@@ -217,7 +225,10 @@ def _check_file(state: os.stat_result, role: KeyRole) -> None:
     if not stat.S_ISREG(state.st_mode):
         raise StoreError(f"the {role} key is not a regular file")
     if state.st_uid != os.geteuid():
-        raise StoreError(f"the {role} key belongs to another user", "Run the command as the user who owns the key.")
+        raise StoreError(
+            f"the {role} key belongs to another user",
+            "Run the command as the user who owns the key.",
+        )
     mode = stat.S_IMODE(state.st_mode)
     if mode & 0o077:
         raise StoreError(
@@ -235,12 +246,15 @@ def _check_directory(directory: Path, whose: str) -> None:
             f"the folder of the {whose} key is missing", "Make the site with `intramural init`."
         ) from error
     except OSError as error:
-        raise StoreError(f"the folder of the {whose} key cannot be read ({error.strerror})") from error
+        raise StoreError(
+            f"the folder of the {whose} key cannot be read ({error.strerror})"
+        ) from error
     if not stat.S_ISDIR(state.st_mode):
         raise StoreError(f"the path of the folder of the {whose} key is not a folder")
     if state.st_uid != os.geteuid():
         raise StoreError(
-            f"the folder of the {whose} key belongs to another user", "Run the command as the user who owns the site."
+            f"the folder of the {whose} key belongs to another user",
+            "Run the command as the user who owns the site.",
         )
     if stat.S_IMODE(state.st_mode) & 0o077:
         raise StoreError(
@@ -250,7 +264,9 @@ def _check_directory(directory: Path, whose: str) -> None:
 
 
 def _damaged(role: KeyRole, expected: str) -> StoreError:
-    return StoreError(f"the {role} key is damaged (expected {expected})", "Restore it from a back-up.")
+    return StoreError(
+        f"the {role} key is damaged (expected {expected})", "Restore it from a back-up."
+    )
 
 
 def _missing_finding(role: KeyRole) -> str:

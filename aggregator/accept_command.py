@@ -11,7 +11,11 @@ from aggregator.errors import SettingsError
 
 @click.command()
 @click.argument(
-    "files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path, dir_okay=False, exists=True)
+    "files",
+    nargs=-1,
+    required=True,
+    metavar="FILE...",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
 )
 @click.option(
     "--receipts",

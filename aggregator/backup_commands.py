@@ -9,9 +9,16 @@ from aggregator.command import count, format_option, open_home, say
 
 @click.command()
 @click.option(
-    "--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="New file; never overwritten."
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="New file; never overwritten.",
 )
-@click.option("--with-keys", is_flag=True, help="Put the private keys into it. Keep such a file like the keys.")
+@click.option(
+    "--with-keys",
+    is_flag=True,
+    help="Put the private keys into it. Keep such a file like the keys.",
+)
 @format_option
 @click.pass_context
 def backup(context: click.Context, out: Path, with_keys: bool, form: str) -> None:
@@ -29,7 +36,11 @@ def backup(context: click.Context, out: Path, with_keys: bool, form: str) -> Non
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
-@click.option("--database-url", default=None, help="SQLAlchemy URL of an empty database; none means SQLite in --dir.")
+@click.option(
+    "--database-url",
+    default=None,
+    help="SQLAlchemy URL of an empty database; none means SQLite in --dir.",
+)
 @format_option
 @click.pass_context
 def restore(context: click.Context, file: Path, database_url: str | None, form: str) -> None:
@@ -72,7 +83,9 @@ def restore(context: click.Context, file: Path, database_url: str | None, form: 
 )
 @format_option
 @click.pass_context
-def resume(context: click.Context, checkpoints: tuple[Path, ...], asked_everybody: bool, form: str) -> None:
+def resume(
+    context: click.Context, checkpoints: tuple[Path, ...], asked_everybody: bool, form: str
+) -> None:
     """Let a restored log go on, once it is known not to be behind what others have seen.
 
     On a log that was not restored this changes nothing, but checkpoints that are given are compared all the same.
@@ -87,8 +100,14 @@ def resume(context: click.Context, checkpoints: tuple[Path, ...], asked_everybod
     with home.database.writing() as connection:
         registry = newest_registry(connection)
         was_restored = read_mark(connection) is not None
-        newest = resume_log(connection, notes, registry.log_keys, registry.log_name, asked_everybody=asked_everybody)
-    compared = f"its tree of {count(newest.size, 'entry', 'entries')} is the one that others hold" if newest else ""
+        newest = resume_log(
+            connection, notes, registry.log_keys, registry.log_name, asked_everybody=asked_everybody
+        )
+    compared = (
+        f"its tree of {count(newest.size, 'entry', 'entries')} is the one that others hold"
+        if newest
+        else ""
+    )
     if was_restored:
         text = f"The log goes on: {compared or 'on your word'}."
     else:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder of the board; replaced as a whole.",
 )
-@click.option("--from-scratch", is_flag=True, help="Read every log entry again, also those published before.")
+@click.option(
+    "--from-scratch", is_flag=True, help="Read every log entry again, also those published before."
+)
 @format_option
 @click.pass_context
 def publish(context: click.Context, out: Path, from_scratch: bool, form: str) -> None:
@@ -59,7 +61,11 @@ def _explain_audits(published: "Published") -> list[str]:
     lines = []
     cells, threshold = published.audited.cells, published.log.registry.auditors.threshold
     if published.lapsed_audits:
-        lapsed = count(published.lapsed_audits, "auditor's signature, which does", "auditors' signatures, which do")
+        lapsed = count(
+            published.lapsed_audits,
+            "auditor's signature, which does",
+            "auditors' signatures, which do",
+        )
         lines.append(f"The board before had {lapsed} not hold for this one: it is another board.")
     if not cells or 0 < threshold <= published.audits:
         return lines
@@ -79,7 +85,12 @@ def _explain_audits(published: "Published") -> list[str]:
 
 
 @click.command()
-@click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="New file to write.")
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="New file to write.",
+)
 @click.pass_context
 def archive(context: click.Context, out: Path) -> None:
     """Write the whole log to a file that only the registry's auditors can open."""
@@ -91,7 +102,10 @@ def archive(context: click.Context, out: Path) -> None:
 
 @click.command()
 @click.option(
-    "--board", required=True, type=click.Path(path_type=Path, file_okay=False), help="Folder of a published board."
+    "--board",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of a published board.",
 )
 @click.option(
     "--archive",
@@ -100,7 +114,12 @@ def archive(context: click.Context, out: Path) -> None:
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="Sealed log, made by `intramural-aggregator archive`.",
 )
-@click.option("--key", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The auditor's key file.")
+@click.option(
+    "--key",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The auditor's key file.",
+)
 @click.option(
     "--root-key",
     "root_keys",
@@ -110,7 +129,9 @@ def archive(context: click.Context, out: Path) -> None:
     help="Root key that must have signed; may be repeated.",
 )
 @as_of_option
-def audit(board: Path, archived: Path, key: Path, root_keys: tuple[str, ...], as_of: datetime | None) -> None:
+def audit(
+    board: Path, archived: Path, key: Path, root_keys: tuple[str, ...], as_of: datetime | None
+) -> None:
     """Recompute a board from the sealed log, and sign it. Runs on the auditor's computer.
 
     Replays every entry, compares every entry and every figure with those published, and writes the signature to the
@@ -132,8 +153,15 @@ def audit(board: Path, archived: Path, key: Path, root_keys: tuple[str, ...], as
 
 
 @click.command()
-@click.option("--log", "url", required=True, metavar="URL", help="The aggregator whose log is witnessed.")
-@click.option("--key", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The witness's key file.")
+@click.option(
+    "--log", "url", required=True, metavar="URL", help="The aggregator whose log is witnessed."
+)
+@click.option(
+    "--key",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The witness's key file.",
+)
 @click.option(
     "--state",
     required=True,
@@ -159,7 +187,13 @@ def witness(url: str, key: Path, state: Path, root_keys: tuple[str, ...]) -> Non
     from aggregator.key_files import load_key
     from aggregator.watching.witness import witness as watch
 
-    seen = watch(url, state, load_key(key), root_keys, unix_time=int(time.time()), today_day=today_day())
-    before = "the first checkpoint seen" if seen.seen_size is None else f"{seen.seen_size} when last seen"
+    seen = watch(
+        url, state, load_key(key), root_keys, unix_time=int(time.time()), today_day=today_day()
+    )
+    before = (
+        "the first checkpoint seen"
+        if seen.seen_size is None
+        else f"{seen.seen_size} when last seen"
+    )
     entries = count(seen.size, "entry", "entries")
     click.echo(f"Cosigned the log of {seen.origin} at {entries} ({before}). {seen.remark}".rstrip())

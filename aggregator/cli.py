@@ -80,7 +80,9 @@ def cli(context: click.Context, directory: Path) -> None:
 @cli.command()
 @click.argument("directory", required=False, type=click.Path(path_type=Path, file_okay=False))
 @click.option(
-    "--origin", required=True, help="Name of the deployment and its log, for example board.example. Never changes."
+    "--origin",
+    required=True,
+    help="Name of the deployment and its log, for example board.example. Never changes.",
 )
 @click.option(
     "--name",
@@ -92,9 +94,14 @@ def cli(context: click.Context, directory: Path) -> None:
     default=None,
     help="Where sites reach it, https://HOST[:PORT]; written into invites. Plain http is for loopback alone.",
 )
-@click.option("--database-url", default=None, help="SQLAlchemy URL; none means SQLite in the directory.")
 @click.option(
-    "--policy-floor", default="strict", show_default=True, help="Shipped disclosure policy that every result must obey."
+    "--database-url", default=None, help="SQLAlchemy URL; none means SQLite in the directory."
+)
+@click.option(
+    "--policy-floor",
+    default="strict",
+    show_default=True,
+    help="Shipped disclosure policy that every result must obey.",
 )
 @click.option(
     "--scorecard",
@@ -103,7 +110,9 @@ def cli(context: click.Context, directory: Path) -> None:
     type=click.Path(path_type=Path, dir_okay=False),
     help="JSON file, or the name of a shipped one (medhelm-v1); may be repeated.",
 )
-@click.option("--models", type=click.Path(path_type=Path, dir_okay=False), help="YAML list of models.")
+@click.option(
+    "--models", type=click.Path(path_type=Path, dir_okay=False), help="YAML list of models."
+)
 @format_option
 @click.pass_context
 def init(
@@ -156,7 +165,12 @@ def init(
         f"Created {home.directory} for {origin}, registry version 1.\n"
         f"Root key fingerprint:\n  {fingerprint}\n"
         "Back up keys/ now: without root.key no site can ever be added or removed.",
-        {"directory": str(home.directory), "origin": origin, "registry": 1, "root_key": registry.roots[0].keyid},
+        {
+            "directory": str(home.directory),
+            "origin": origin,
+            "registry": 1,
+            "root_key": registry.roots[0].keyid,
+        },
     )
 
 
@@ -179,7 +193,13 @@ def list_(context: click.Context, what: str, form: str) -> None:
 
 @cli.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", default=8750, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free port.")
+@click.option(
+    "--port",
+    default=8750,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="0 takes a free port.",
+)
 @click.option(
     "--workers",
     default=1,
@@ -203,7 +223,9 @@ def list_(context: click.Context, what: str, form: str) -> None:
     help="Form of the log: lines of text, or one JSON object on a line.",
 )
 @click.pass_context
-def serve(context: click.Context, host: str, port: int, workers: int, log_level: str, log_format: str) -> None:
+def serve(
+    context: click.Context, host: str, port: int, workers: int, log_level: str, log_format: str
+) -> None:
     """Take submissions over HTTP until interrupted. Put a reverse proxy with TLS before it."""
     from aggregator.api import logs, server
     from aggregator.api.connections import raise_open_files

@@ -11,7 +11,12 @@ if TYPE_CHECKING:
     from aggregator.home import Home
 
 format_option = click.option(
-    "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="How to print."
+    "--format",
+    "form",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="How to print.",
 )
 
 

@@ -35,7 +35,9 @@ class DirectoryLock:
                     f"another command is working on {directory}, such as `serve` or `publish`",
                     "Nothing was removed. End it, and run this command again.",
                 ) from None
-            raise SettingsError(f"{directory} is being removed by another command", "Nothing was done.") from None
+            raise SettingsError(
+                f"{directory} is being removed by another command", "Nothing was done."
+            ) from None
         except OSError as error:
             self.close()
             raise SettingsError(

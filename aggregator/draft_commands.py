@@ -32,10 +32,22 @@ _NAME_HELP = "the name in a-z, 0-9 and .:/-, such as audit.example"
 _OPTIONS = (
     click.option("--enroll-pending", is_flag=True, help="Enrol every site whose request waits."),
     click.option(
-        "--enroll", "enrolments", multiple=True, type=_EXISTING, help="Enrolment request that came as a file."
+        "--enroll",
+        "enrolments",
+        multiple=True,
+        type=_EXISTING,
+        help="Enrolment request that came as a file.",
     ),
-    click.option("--rekey-pending", is_flag=True, help="Grant every reset and rotation that waits."),
-    click.option("--rekey", "rekeyings", multiple=True, type=_EXISTING, help="Reset or rotation that came as a file."),
+    click.option(
+        "--rekey-pending", is_flag=True, help="Grant every reset and rotation that waits."
+    ),
+    click.option(
+        "--rekey",
+        "rekeyings",
+        multiple=True,
+        type=_EXISTING,
+        help="Reset or rotation that came as a file.",
+    ),
     click.option(
         "--revoke",
         "revoked",
@@ -43,24 +55,66 @@ _OPTIONS = (
         metavar="KEY@INDEX",
         help=f"Revoke a site's key ({_KEY_HELP}) from this log entry on: results it signed from there no longer count.",
     ),
-    click.option("--end-key", "ended", multiple=True, metavar="KEY", help="End a site's key; its results stay."),
     click.option(
-        "--publication", "publications", multiple=True, metavar="SITE=named|pooled", help="Change a site's publication."
+        "--end-key",
+        "ended",
+        multiple=True,
+        metavar="KEY",
+        help="End a site's key; its results stay.",
     ),
-    click.option("--rename", "names", multiple=True, metavar="SITE=NAME", help="Change the name of a site."),
-    click.option("--leave", "leaving", multiple=True, metavar="SITE", help="A site leaves; its results stay."),
+    click.option(
+        "--publication",
+        "publications",
+        multiple=True,
+        metavar="SITE=named|pooled",
+        help="Change a site's publication.",
+    ),
+    click.option(
+        "--rename", "names", multiple=True, metavar="SITE=NAME", help="Change the name of a site."
+    ),
+    click.option(
+        "--leave", "leaving", multiple=True, metavar="SITE", help="A site leaves; its results stay."
+    ),
     click.option("--models", type=_FILE, help="YAML list of models."),
     click.option(
-        "--scorecard", "scorecards", multiple=True, type=_FILE, help="JSON file, or the name of a shipped one."
+        "--scorecard",
+        "scorecards",
+        multiple=True,
+        type=_FILE,
+        help="JSON file, or the name of a shipped one.",
     ),
     click.option(
-        "--retire-scorecard", "retired", multiple=True, metavar="NAME[@VERSION]", help="Take no more results."
+        "--retire-scorecard",
+        "retired",
+        multiple=True,
+        metavar="NAME[@VERSION]",
+        help="Take no more results.",
     ),
-    click.option("--agent-version", "agents", multiple=True, help="Version of the agent that sites may use."),
-    click.option("--policy", "policies", multiple=True, type=_FILE, help="Disclosure policy (YAML)."),
-    click.option("--add-root", "new_roots", multiple=True, type=_EXISTING, help="Public key file of a new root."),
-    click.option("--remove-root", "removed_roots", multiple=True, metavar="KEY", help=f"Remove a root ({_KEY_HELP})."),
-    click.option("--threshold", type=click.IntRange(1, 16), help="Number of roots that must sign from then on."),
+    click.option(
+        "--agent-version", "agents", multiple=True, help="Version of the agent that sites may use."
+    ),
+    click.option(
+        "--policy", "policies", multiple=True, type=_FILE, help="Disclosure policy (YAML)."
+    ),
+    click.option(
+        "--add-root",
+        "new_roots",
+        multiple=True,
+        type=_EXISTING,
+        help="Public key file of a new root.",
+    ),
+    click.option(
+        "--remove-root",
+        "removed_roots",
+        multiple=True,
+        metavar="KEY",
+        help=f"Remove a root ({_KEY_HELP}).",
+    ),
+    click.option(
+        "--threshold",
+        type=click.IntRange(1, 16),
+        help="Number of roots that must sign from then on.",
+    ),
     click.option(
         "--add-auditor",
         "auditors",
@@ -68,8 +122,18 @@ _OPTIONS = (
         metavar="NAME=FILE",
         help=f"Auditor and public key; {_NAME_HELP}.",
     ),
-    click.option("--remove-auditor", "gone_auditors", multiple=True, metavar="NAME", help="Remove an auditor."),
-    click.option("--auditor-threshold", type=click.IntRange(1, 16), help="Number of auditors that must sign a board."),
+    click.option(
+        "--remove-auditor",
+        "gone_auditors",
+        multiple=True,
+        metavar="NAME",
+        help="Remove an auditor.",
+    ),
+    click.option(
+        "--auditor-threshold",
+        type=click.IntRange(1, 16),
+        help="Number of auditors that must sign a board.",
+    ),
     click.option(
         "--add-witness",
         "witnesses",
@@ -77,9 +141,21 @@ _OPTIONS = (
         metavar="NAME=FILE",
         help=f"Witness and public key; {_NAME_HELP}.",
     ),
-    click.option("--remove-witness", "gone_witnesses", multiple=True, metavar="NAME", help="Remove a witness."),
-    click.option("--witness-threshold", type=click.IntRange(1, 16), help="Number of witnesses that must cosign."),
-    click.option("--rotate-log-key", is_flag=True, help="Make a new log key, and hand the log over to it."),
+    click.option(
+        "--remove-witness",
+        "gone_witnesses",
+        multiple=True,
+        metavar="NAME",
+        help="Remove a witness.",
+    ),
+    click.option(
+        "--witness-threshold",
+        type=click.IntRange(1, 16),
+        help="Number of witnesses that must cosign.",
+    ),
+    click.option(
+        "--rotate-log-key", is_flag=True, help="Make a new log key, and hand the log over to it."
+    ),
     click.option(
         "--log-key-from",
         type=click.IntRange(1),
@@ -88,9 +164,15 @@ _OPTIONS = (
     ),
     click.option("--rotate-receipt-key", is_flag=True, help="Make a new receipt key."),
     click.option(
-        "--valid-days", type=click.IntRange(1, 3650), help="Days until the version expires [as the settings]."
+        "--valid-days",
+        type=click.IntRange(1, 3650),
+        help="Days until the version expires [as the settings].",
     ),
-    click.option("--renew", is_flag=True, help="Propose a version even if nothing changes, to move its expiry."),
+    click.option(
+        "--renew",
+        is_flag=True,
+        help="Propose a version even if nothing changes, to move its expiry.",
+    ),
 )
 
 
@@ -133,7 +215,9 @@ def new_key(path: Path) -> None:
     help="Do not ask: all fingerprints have been compared with the sites already.",
 )
 @click.pass_context
-def propose(context: click.Context, /, out: Path, fingerprint_checked: bool, **options: Any) -> None:
+def propose(
+    context: click.Context, /, out: Path, fingerprint_checked: bool, **options: Any
+) -> None:
     """Collect changes of the registry in a draft for the root keys to sign. Nothing comes into force.
 
     Several changes make one version. Where the registry or the chain of a site in the draft moves before `commit`, the
@@ -155,15 +239,21 @@ def propose(context: click.Context, /, out: Path, fingerprint_checked: bool, **o
         proposal = compose(connection, changes, expires_day=today_day() + days)
     draft = start_draft(proposal)
     if not draft.explain_changes() and not options["renew"]:
-        raise click.UsageError("Nothing would change. Name a change, or --renew to move the expiry.")
+        raise click.UsageError(
+            "Nothing would change. Name a change, or --renew to move the expiry."
+        )
     _show_changes(draft)
     # They sign nothing before the registry names them, and lie here for the time after `commit`.
     with kept_keys(home.keys, new_keys) as key_files:
         write_draft(out, draft)
     for path in key_files:
-        click.echo(f"Wrote {path}, which signs nothing before `commit`. Remove it if the draft is given up.")
+        click.echo(
+            f"Wrote {path}, which signs nothing before `commit`. Remove it if the draft is given up."
+        )
     click.echo(f"Wrote {out}. {draft.describe_signatures()}")
-    click.echo("Each root signs it with `registry sign DRAFT --key FILE`; then `registry commit DRAFT`.")
+    click.echo(
+        "Each root signs it with `registry sign DRAFT --key FILE`; then `registry commit DRAFT`."
+    )
 
 
 @registry.command()
@@ -178,7 +268,16 @@ def show(draft: Path, form: str) -> None:
     if form == "json":
         signed = [signature.keyid for signature in opened.signatures]
         version = opened.after.version
-        say(form, "", {"version": version, "changes": lines, "signed_by": signed, "missing": opened.missing()})
+        say(
+            form,
+            "",
+            {
+                "version": version,
+                "changes": lines,
+                "signed_by": signed,
+                "missing": opened.missing(),
+            },
+        )
         return
     _show_changes(opened)
     click.echo(opened.describe_signatures())
@@ -193,7 +292,13 @@ def sign(draft: Path, key: Path, yes: bool) -> None:
     """Read the changes in a draft and add a root key's signature to it. Needs no aggregator's directory."""
     from aggregator.home import today_day
     from aggregator.key_files import load_key
-    from aggregator.registry.draft_file import read_draft, remember_base, remembered_base, sign_draft, write_draft
+    from aggregator.registry.draft_file import (
+        read_draft,
+        remember_base,
+        remembered_base,
+        sign_draft,
+        write_draft,
+    )
     from aggregator.registry.explanations import check_expiry
 
     opened = read_draft(draft)
@@ -208,7 +313,9 @@ def sign(draft: Path, key: Path, yes: bool) -> None:
         click.echo(f"This key has signed already. {opened.describe_signatures()}")
         return
     if remembered is None:
-        click.echo("This key signs here for the first time. Compare with the other roots, by telephone:")
+        click.echo(
+            "This key signs here for the first time. Compare with the other roots, by telephone:"
+        )
         click.echo("\n".join(opened.describe_base()))
     if not yes and not click.confirm("Sign these changes?", default=False):
         click.echo("Not signed.")
@@ -262,7 +369,9 @@ def _read_revocations(texts: Sequence[str], site_keys: Sequence[str]) -> dict[st
     for text in texts:
         key, separator, index = text.rpartition("@")
         if not separator or not index.isascii() or not index.isdigit():
-            raise click.UsageError(f"--revoke {text}: expected KEY@INDEX, for example 1a2b3c4d5e6f7081@120.")
+            raise click.UsageError(
+                f"--revoke {text}: expected KEY@INDEX, for example 1a2b3c4d5e6f7081@120."
+            )
         keyid = _find_key(key, site_keys)
         if keyid in revoked:
             raise click.UsageError(f"--revoke {text}: this key is given twice.")
@@ -314,10 +423,14 @@ def _read_changes(
         removed_roots=[_find_key(key, root_keys) for key in options["removed_roots"]],
         threshold=options["threshold"],
         auditors=GroupChange(
-            _named_keys(options["auditors"], "--add-auditor"), options["gone_auditors"], options["auditor_threshold"]
+            _named_keys(options["auditors"], "--add-auditor"),
+            options["gone_auditors"],
+            options["auditor_threshold"],
         ),
         witnesses=GroupChange(
-            _named_keys(options["witnesses"], "--add-witness"), options["gone_witnesses"], options["witness_threshold"]
+            _named_keys(options["witnesses"], "--add-witness"),
+            options["gone_witnesses"],
+            options["witness_threshold"],
         ),
         log_key=public_keys.get("log"),
         log_key_from=options["log_key_from"],
@@ -330,14 +443,18 @@ def _find_key(text: str, keyids: Sequence[str]) -> str:
     start = text.replace(" ", "").lower()
     matching = [keyid for keyid in keyids if keyid.startswith(start)]
     if len(start) < 16 or len(matching) != 1:
-        raise click.UsageError(f"{text!r} names no key, or not one alone; give its first 16 digits (`list keys`).")
+        raise click.UsageError(
+            f"{text!r} names no key, or not one alone; give its first 16 digits (`list keys`)."
+        )
     return matching[0]
 
 
 def _pair(text: str, option: str) -> tuple[str, str]:
     name, separator, value = text.partition("=")
     if not separator or not name or not value:
-        raise click.UsageError(f"{option} {text}: expected two parts with = between them, as `--help` shows.")
+        raise click.UsageError(
+            f"{option} {text}: expected two parts with = between them, as `--help` shows."
+        )
     return name, value
 
 
@@ -391,6 +508,8 @@ def _approved_rekeyings(
         waiting += pending_rekeyings(connection)[0]
     approved: dict[str, PendingRekeying] = {}
     for asked in waiting:
-        if asked.site_id not in approved and confirm_rekeying(connection, asked, fingerprint_checked):
+        if asked.site_id not in approved and confirm_rekeying(
+            connection, asked, fingerprint_checked
+        ):
             approved[asked.site_id] = asked
     return list(approved.values())

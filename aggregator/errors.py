@@ -72,7 +72,9 @@ class BoardMismatchError(AggregatorError):
     """A published board is not what its own log says."""
 
     exit_code = 1
-    advice = "Do not trust this board; fetch it again from its origin and tell the people who run it."
+    advice = (
+        "Do not trust this board; fetch it again from its origin and tell the people who run it."
+    )
 
 
 class UnauditedBoardError(AggregatorError):

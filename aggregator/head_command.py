@@ -10,7 +10,12 @@ from aggregator.errors import SettingsError
 
 @click.command()
 @click.argument("site")
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="Write it to this file.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    help="Write it to this file.",
+)
 @click.pass_context
 def head(context: click.Context, site: str, out: Path) -> None:
     """Write down, signed, how far this log has come with a site: for one without a connection or an agent's key.
@@ -27,13 +32,19 @@ def head(context: click.Context, site: str, out: Path) -> None:
         registry = newest_registry(connection)
         found = read_site_head(connection, site, registry, journal.size(connection))
     if found is None:
-        raise SettingsError(f"no site {site} is enrolled", "`intramural-aggregator list sites` has their ids.")
+        raise SettingsError(
+            f"no site {site} is enrolled", "`intramural-aggregator list sites` has their ids."
+        )
     note = sign_site_head(found, registry.log_name, home.receipt_signer(registry))
     try:
         with out.open("x", encoding="utf-8") as file:
             file.write(note)
     except FileExistsError:
-        raise SettingsError(f"{out.name} is there already; nothing is overwritten", "Name another file.") from None
+        raise SettingsError(
+            f"{out.name} is there already; nothing is overwritten", "Name another file."
+        ) from None
     except OSError as error:
         raise SettingsError(f"{out.name} cannot be written ({error.strerror})") from None
-    click.echo(f"Written to {out.name}: link {found.seq} of epoch {found.epoch}, log of {found.log_size} entries.")
+    click.echo(
+        f"Written to {out.name}: link {found.seq} of epoch {found.epoch}, log of {found.log_size} entries."
+    )

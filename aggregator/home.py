@@ -53,7 +53,9 @@ class Home:
     @cached_property
     def database(self) -> Database:
         """The database; its schema is checked by whoever opens the directory to work on it."""
-        return Database(self.settings.database_url or f"sqlite:///{self.directory.absolute() / DATABASE_FILE}")
+        return Database(
+            self.settings.database_url or f"sqlite:///{self.directory.absolute() / DATABASE_FILE}"
+        )
 
     @cached_property
     def writer(self) -> GroupCommit:
@@ -84,7 +86,9 @@ class Home:
             signer = load_key(path)
             if signer.public.keyid in roots:
                 return signer
-        raise KeyFileError("no file in the folder keys holds a root key that the registry names", _ELSEWHERE)
+        raise KeyFileError(
+            "no file in the folder keys holds a root key that the registry names", _ELSEWHERE
+        )
 
     def _signer(self, first: str, public: PublicKey) -> Ed25519Signer:
         if public.keyid not in self._signers:

@@ -13,16 +13,25 @@ def import_() -> None:
 
 
 @import_.command("helm-release")
-@click.argument("folder", required=False, type=click.Path(path_type=Path, file_okay=False, exists=True))
+@click.argument(
+    "folder", required=False, type=click.Path(path_type=Path, file_okay=False, exists=True)
+)
 @click.option(
     "--name",
     metavar="NAME",
     help="What the board calls it: letters, digits, and . _ - between them [default: the name in summary.json].",
 )
-@click.option("--remove", "removed", metavar="NAME", help="Instead of FOLDER: take out what was imported as NAME.")
+@click.option(
+    "--remove",
+    "removed",
+    metavar="NAME",
+    help="Instead of FOLDER: take out what was imported as NAME.",
+)
 @format_option
 @click.pass_context
-def helm_release(context: click.Context, folder: Path | None, name: str | None, removed: str | None, form: str) -> None:
+def helm_release(
+    context: click.Context, folder: Path | None, name: str | None, removed: str | None, form: str
+) -> None:
     """Take over the main figures of a HELM release, or take them out again.
 
     FOLDER is what `helm-summarize` wrote: schema.json, summary.json and groups/, or a folder with one such release

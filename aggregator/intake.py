@@ -23,7 +23,13 @@ from protocol.envelope import decode
 from protocol.errors import Code, ProtocolError
 from protocol.registry import Registry
 from protocol.statements import kind_name, parse_statement
-from protocol.verification import Accepted, Authentic, authenticate_envelope, check_signers, verify_link
+from protocol.verification import (
+    Accepted,
+    Authentic,
+    authenticate_envelope,
+    check_signers,
+    verify_link,
+)
 
 log = logging.getLogger("aggregator.intake")
 
@@ -73,7 +79,9 @@ class _Outcome:
     level: int = logging.INFO
 
 
-def accept(home: Home, data: bytes, *, today_day: int, allowance: Allowance = UNLIMITED) -> Receipted:
+def accept(
+    home: Home, data: bytes, *, today_day: int, allowance: Allowance = UNLIMITED
+) -> Receipted:
     """Verify a submission in the protocol's order and append it; the same payload again gets the same receipt.
 
     Of two payloads for one place in a site's chain the second is kept as evidence and the site is frozen until it
@@ -119,7 +127,11 @@ def _registry_of(connection: Connection, standpoint: Standpoint) -> Registry:
 
 
 def _foresee(
-    connection: Connection, authentic: Authentic, registry: Registry, standpoint: Standpoint, today_day: int
+    connection: Connection,
+    authentic: Authentic,
+    registry: Registry,
+    standpoint: Standpoint,
+    today_day: int,
 ) -> _Foreseen | None:
     """Verify a statement as the writer would now; None where it would be refused, which the writer alone decides."""
     if today_day >= registry.expires_day:
@@ -142,14 +154,22 @@ def _decide_all(connection: Connection, submissions: Sequence[_Submission]) -> l
     return [outcomes[submission] for submission in submissions]
 
 
-def _append_foreseen(connection: Connection, submissions: Sequence[_Submission]) -> dict[_Submission, _Outcome]:
-    sizes = [submission.foreseen.standpoint.log_size for submission in submissions if submission.foreseen is not None]
+def _append_foreseen(
+    connection: Connection, submissions: Sequence[_Submission]
+) -> dict[_Submission, _Outcome]:
+    sizes = [
+        submission.foreseen.standpoint.log_size
+        for submission in submissions
+        if submission.foreseen is not None
+    ]
     present = read_present(connection, min(sizes)) if sizes else None
     if present is None:
         return {}
     head, links = present.head, {}
     for submission in submissions:
-        if submission.foreseen is not None and _still_holds(submission, submission.foreseen, present):
+        if submission.foreseen is not None and _still_holds(
+            submission, submission.foreseen, present
+        ):
             registry = submission.foreseen.registry  # the present one, so the same for all of them
             links[submission] = _make_link(submission, submission.foreseen.accepted, registry)
             present.add(links[submission])
@@ -206,10 +226,15 @@ def _make_link(submission: _Submission, accepted: Accepted, registry: Registry) 
 
 
 def _append(
-    connection: Connection, registry: Registry, head: LogHead | None, links: Mapping[_Submission, Link]
+    connection: Connection,
+    registry: Registry,
+    head: LogHead | None,
+    links: Mapping[_Submission, Link],
 ) -> dict[_Submission, _Outcome]:
     signer = next(iter(links)).home.log_signer(registry)
-    appended = journal.append_all(connection, list(links.values()), origin=registry.log_name, log_key=signer, head=head)
+    appended = journal.append_all(
+        connection, list(links.values()), origin=registry.log_name, log_key=signer, head=head
+    )
     outcomes = {}
     for (submission, link), entry in zip(links.items(), appended, strict=True):
         outcomes[submission] = _Outcome(
@@ -221,7 +246,9 @@ def _append(
     return outcomes
 
 
-def _refuse(connection: Connection, submission: _Submission, registry: Registry, error: ProtocolError) -> _Outcome:
+def _refuse(
+    connection: Connection, submission: _Submission, registry: Registry, error: ProtocolError
+) -> _Outcome:
     """Sign and remember a refusal; keep the evidence of a fork.
 
     A site that was refused puts another payload in the same place. So neither a refused payload that somebody posts
@@ -234,12 +261,16 @@ def _refuse(connection: Connection, submission: _Submission, registry: Registry,
         return _Outcome(before)
     if is_fork and _holder_was_refused_before(connection, authentic):
         is_fork = False
-        error = ProtocolError(Code.WRONG_SEQ, "its place is taken by a payload that had been refused before")
+        error = ProtocolError(
+            Code.WRONG_SEQ, "its place is taken by a payload that had been refused before"
+        )
     if is_fork:
         _keep_evidence(connection, authentic, submission.data)
     if before is not None and before.code is error.code:
         return _Outcome(before)
-    signed = sign_and_remember(connection, submission.home, registry, authentic.digest, authentic.site, error)
+    signed = sign_and_remember(
+        connection, submission.home, registry, authentic.digest, authentic.site, error
+    )
     if not is_fork:
         return _Outcome(signed, is_kept=before is None)
     news = f"fork: site={authentic.site} frozen, evidence digest={authentic.digest}"
@@ -259,6 +290,10 @@ def _keep_evidence(connection: Connection, authentic: Authentic, data: bytes) ->
     header = parse_statement(authentic.envelope.payload).header
     connection.execute(
         insert(forks).values(
-            digest=authentic.digest, site=authentic.site, epoch=header.epoch, seq=header.seq, envelope=data
+            digest=authentic.digest,
+            site=authentic.site,
+            epoch=header.epoch,
+            seq=header.seq,
+            envelope=data,
         )
     )

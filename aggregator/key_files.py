@@ -53,7 +53,9 @@ def keep_key(path: Path, key: Ed25519PrivateKey) -> None:
     try:
         path.parent.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
-        raise KeyFileError(f"the folder of {path.name} cannot be made: {error.strerror}", _DISK_ADVICE) from None
+        raise KeyFileError(
+            f"the folder of {path.name} cannot be made: {error.strerror}", _DISK_ADVICE
+        ) from None
     _check_directory(path, _NEW_KEY_ADVICE)
     write_private(path, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
 
@@ -105,7 +107,9 @@ def write_private(path: Path, content: bytes) -> None:
         KeyFileError: there is a file already, or it cannot be written; then nothing is left of it.
     """
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        handle = os.open(
+            path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
+        )
     except FileExistsError:
         raise KeyFileError(f"{path.name} exists already", _NEVER_OVERWRITTEN) from None
     except OSError as error:
@@ -120,7 +124,9 @@ def write_private(path: Path, content: bytes) -> None:
     except OSError as error:
         with suppress(OSError):
             path.unlink()
-        raise KeyFileError(f"{path.name} cannot be written: {error.strerror}", _DISK_ADVICE) from None
+        raise KeyFileError(
+            f"{path.name} cannot be written: {error.strerror}", _DISK_ADVICE
+        ) from None
 
 
 def write_public(path: Path, key: PublicKey) -> None:
@@ -147,7 +153,9 @@ def load_public_key(path: Path) -> PublicKey:
         with path.open("rb") as file:
             pem = file.read(_LARGEST_KEY_FILE)
     except FileNotFoundError:
-        raise KeyFileError(f"there is no file {path}", "Name the file with the public key; it ends in .pub.") from None
+        raise KeyFileError(
+            f"there is no file {path}", "Name the file with the public key; it ends in .pub."
+        ) from None
     except OSError as error:
         raise KeyFileError(f"{path.name} cannot be read: {error.strerror}", _DISK_ADVICE) from None
     try:
@@ -160,10 +168,13 @@ def load_public_key(path: Path) -> PublicKey:
                 "Give the file that ends in .pub. If this copy left its owner's machine, make another key.",
             ) from None
         raise KeyFileError(
-            f"{path.name} is not a public key in PEM", "Give the file that ends in .pub, never the private one."
+            f"{path.name} is not a public key in PEM",
+            "Give the file that ends in .pub, never the private one.",
         ) from None
     if key.algorithm != "ed25519":
-        raise KeyFileError(f"{path.name} holds a key of another kind; expected Ed25519", "Make one with `new-key`.")
+        raise KeyFileError(
+            f"{path.name} holds a key of another kind; expected Ed25519", "Make one with `new-key`."
+        )
     return key
 
 
@@ -179,7 +190,9 @@ def load_key(path: Path) -> Ed25519Signer:
         key = load_pem_private_key(pem, password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
         # The library's message may quote the file, so the cause is dropped.
-        raise KeyFileError(f"{path.name} is damaged: expected an unencrypted Ed25519 key in PEM") from None
+        raise KeyFileError(
+            f"{path.name} is damaged: expected an unencrypted Ed25519 key in PEM"
+        ) from None
     if not isinstance(key, Ed25519PrivateKey):
         raise KeyFileError(f"{path.name} holds a key of another kind; expected Ed25519")
     return Ed25519Signer(key)
@@ -231,7 +244,9 @@ def _refuse_public_half(path: Path) -> None:
     except OSError:
         return
     try:
-        is_public = stat.S_ISREG(os.fstat(handle).st_mode) and os.read(handle, 64).startswith(_PUBLIC_HEADER)
+        is_public = stat.S_ISREG(os.fstat(handle).st_mode) and os.read(handle, 64).startswith(
+            _PUBLIC_HEADER
+        )
     except OSError:
         return
     finally:

@@ -23,7 +23,9 @@ def listing(connection: Connection, what: str) -> list[Line]:
                 {
                     "site": site_id,
                     # The registry holds no name of a pooled site; that of its invite is kept here alone.
-                    "name": names.get(site_id, site_id) if site.publication == "pooled" else site.display_name,
+                    "name": names.get(site_id, site_id)
+                    if site.publication == "pooled"
+                    else site.display_name,
                     "publication": site.publication,
                     "epoch": site.epoch,
                     "state": _state_of_site(connection, site_id, site),
@@ -56,7 +58,9 @@ def listing(connection: Connection, what: str) -> list[Line]:
         case "keys":
             return [*_central_keys(registry), *_site_keys(registry)]
         case "forks":
-            query = select(forks.c.site, forks.c.epoch, forks.c.seq, forks.c.digest).order_by(forks.c.digest)
+            query = select(forks.c.site, forks.c.epoch, forks.c.seq, forks.c.digest).order_by(
+                forks.c.digest
+            )
             return [dict(row._mapping) for row in connection.execute(query)]
     raise ValueError(what)
 
@@ -68,20 +72,29 @@ def _state_of_site(connection: Connection, site_id: str, site: Site) -> str:
     `left`, where its keys have ended.
     """
     if not is_active(site):
-        is_revoked = any(entry.revoked_from is not None and entry.until_index is None for entry in site.keys)
+        is_revoked = any(
+            entry.revoked_from is not None and entry.until_index is None for entry in site.keys
+        )
         return "revoked" if is_revoked else "left"
     return "frozen" if is_frozen(connection, site_id, site.epoch) else "active"
 
 
 def _central_keys(registry: Registry) -> list[Line]:
-    lines = [_key_line(f"root ({registry.threshold} must sign)", "", root, "active") for root in registry.roots]
+    lines = [
+        _key_line(f"root ({registry.threshold} must sign)", "", root, "active")
+        for root in registry.roots
+    ]
     for entry in registry.log_keys:
         state = "active" if entry.until_size is None else f"replaced at size {entry.until_size}"
         lines.append(_key_line("log", registry.log_name, entry.key, state))
     lines.append(_key_line("receipt", registry.log_name, registry.receipt_key, "active"))
     for office, group in (("auditor", registry.auditors), ("witness", registry.witnesses)):
         for named in group.keys:
-            lines.append(_key_line(f"{office} ({group.threshold} must sign)", named.name, named.key, "active"))
+            lines.append(
+                _key_line(
+                    f"{office} ({group.threshold} must sign)", named.name, named.key, "active"
+                )
+            )
     return lines
 
 

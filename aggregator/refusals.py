@@ -28,11 +28,18 @@ def recall(connection: Connection, digest: str) -> SignedRefusalError | None:
     row = connection.execute(select(refusals).where(refusals.c.digest == digest)).one_or_none()
     if row is None:
         return None
-    return SignedRefusalError(Code(row.code), f"refused when the log had {row.log_size} entries", row.note)
+    return SignedRefusalError(
+        Code(row.code), f"refused when the log had {row.log_size} entries", row.note
+    )
 
 
 def sign_and_remember(
-    connection: Connection, home: Home, registry: Registry, digest: str, site: str, error: ProtocolError
+    connection: Connection,
+    home: Home,
+    registry: Registry,
+    digest: str,
+    site: str,
+    error: ProtocolError,
 ) -> SignedRefusalError:
     """Sign the refusal of a payload, and keep it in the place of an earlier one; the caller commits.
 
@@ -44,6 +51,8 @@ def sign_and_remember(
     note = sign_refusal(refusal, registry.log_name, home.receipt_signer(registry))
     connection.execute(delete(refusals).where(refusals.c.digest == digest))
     connection.execute(
-        insert(refusals).values(digest=digest, site=site, code=error.code.value, log_size=refusal.log_size, note=note)
+        insert(refusals).values(
+            digest=digest, site=site, code=error.code.value, log_size=refusal.log_size, note=note
+        )
     )
     return SignedRefusalError(error.code, error.detail, note)

@@ -39,14 +39,20 @@ def invite(context: click.Context, site_name: str, publication: Any, out: Path) 
 
     home = open_home(context)
     with home.database.writing() as connection:
-        made = invites.invite(connection, home, site_name=site_name, publication=publication, today_day=today_day())
+        made = invites.invite(
+            connection, home, site_name=site_name, publication=publication, today_day=today_day()
+        )
         write_private(out, made.to_json())
     click.echo(f"Wrote {out} for site {made.site}, to be used before {_as_date(made.expires_day)}.")
-    click.echo("Whoever holds this file can ask to be enrolled as that site, once. `invites --cancel SITE` ends that.")
+    click.echo(
+        "Whoever holds this file can ask to be enrolled as that site, once. `invites --cancel SITE` ends that."
+    )
 
 
 @click.command()
-@click.option("--cancel", metavar="SITE", help="Forget an unused invite, and the request that it brought.")
+@click.option(
+    "--cancel", metavar="SITE", help="Forget an unused invite, and the request that it brought."
+)
 @format_option
 @click.pass_context
 def invites(context: click.Context, cancel: str | None, form: str) -> None:
@@ -87,15 +93,25 @@ def _as_date(day: int) -> str:
 
 
 @click.command()
-@click.argument("request", required=False, type=click.Path(path_type=Path, dir_okay=False, exists=True))
-@click.option("--pending", is_flag=True, help="The requests that came in over HTTP, instead of a file.")
+@click.argument(
+    "request", required=False, type=click.Path(path_type=Path, dir_okay=False, exists=True)
+)
+@click.option(
+    "--pending", is_flag=True, help="The requests that came in over HTTP, instead of a file."
+)
 @click.option("--site", help="With --pending: only this site's request.")
 @click.option(
-    "--fingerprint-checked", is_flag=True, help="Do not ask: the fingerprints have been compared with the site already."
+    "--fingerprint-checked",
+    is_flag=True,
+    help="Do not ask: the fingerprints have been compared with the site already.",
 )
 @click.pass_context
 def enroll(
-    context: click.Context, request: Path | None, pending: bool, site: str | None, fingerprint_checked: bool
+    context: click.Context,
+    request: Path | None,
+    pending: bool,
+    site: str | None,
+    fingerprint_checked: bool,
 ) -> None:
     """Enrol a site after a person has compared its keys' fingerprints, and sign the next registry."""
     from aggregator.home import today_day
@@ -117,8 +133,12 @@ def enroll(
     waiting = [asked for asked in waiting if site in {None, asked.site}]
     if not waiting:
         with home.database.reading() as connection:
-            write_copies(connection, home.registry_copies)  # which a killed command may not have come to
-        click.echo("No request is waiting." if site is None else f"No request of site {site} is waiting.")
+            write_copies(
+                connection, home.registry_copies
+            )  # which a killed command may not have come to
+        click.echo(
+            "No request is waiting." if site is None else f"No request of site {site} is waiting."
+        )
         return
     if fingerprint_checked and len(waiting) > 1:
         raise click.UsageError("Several requests are waiting; name one with --site.")
@@ -150,7 +170,9 @@ def read_enrolment(connection: "Connection", file: Path) -> "PendingRequest":
                 "Nothing was changed. Give the request that `intramural enroll` wrote on site and that the steward has "
                 "signed, never the invite."
             )
-        raise EnrolmentError(f"{file.name} is refused: {error.detail} ({error.code})", advice) from None
+        raise EnrolmentError(
+            f"{file.name} is refused: {error.detail} ({error.code})", advice
+        ) from None
 
 
 def confirm_enrolment(asked: "PendingRequest", fingerprint_checked: bool) -> bool:
@@ -171,8 +193,12 @@ def confirm_enrolment(asked: "PendingRequest", fingerprint_checked: bool) -> boo
 @click.option("--model", help="Name of one model, for example qwen/qwen2.5-7b-instruct.")
 @click.option("--display-name", help="With --model: how the board names it.")
 @click.option("--organization", default="", help="With --model: who made it.")
-@click.option("--not-a-language-model", is_flag=True, help="With --model: a baseline; marked on the board.")
-@click.option("--models", type=click.Path(path_type=Path, dir_okay=False), help="YAML list of models.")
+@click.option(
+    "--not-a-language-model", is_flag=True, help="With --model: a baseline; marked on the board."
+)
+@click.option(
+    "--models", type=click.Path(path_type=Path, dir_okay=False), help="YAML list of models."
+)
 @click.option(
     "--scorecard",
     "scorecards",
@@ -181,9 +207,15 @@ def confirm_enrolment(asked: "PendingRequest", fingerprint_checked: bool) -> boo
     help="JSON file, or the name of a shipped one (medhelm-v1); may be repeated.",
 )
 @click.option(
-    "--retire-scorecard", "retired", multiple=True, metavar="NAME[@VERSION]", help="Take no more results for it."
+    "--retire-scorecard",
+    "retired",
+    multiple=True,
+    metavar="NAME[@VERSION]",
+    help="Take no more results for it.",
 )
-@click.option("--agent-version", "agents", multiple=True, help="Version of the agent that sites may use.")
+@click.option(
+    "--agent-version", "agents", multiple=True, help="Version of the agent that sites may use."
+)
 @click.option(
     "--policy",
     "policies",
@@ -191,7 +223,9 @@ def confirm_enrolment(asked: "PendingRequest", fingerprint_checked: bool) -> boo
     type=click.Path(path_type=Path, dir_okay=False),
     help="Disclosure policy (YAML) that sites may name.",
 )
-@click.option("--renew", is_flag=True, help="Sign a new version even if nothing changes, to move its expiry.")
+@click.option(
+    "--renew", is_flag=True, help="Sign a new version even if nothing changes, to move its expiry."
+)
 @click.pass_context
 def register(
     context: click.Context,

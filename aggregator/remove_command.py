@@ -25,7 +25,11 @@ _FILES: Final = {
 
 
 @click.command()
-@click.option("--origin", required=True, help="Origin of the deployment, typed once more: there is no way back.")
+@click.option(
+    "--origin",
+    required=True,
+    help="Origin of the deployment, typed once more: there is no way back.",
+)
 @click.pass_context
 def remove(context: click.Context, origin: str) -> None:
     """Remove an aggregator's directory with its keys, database and log. For one that was made to try things out.
@@ -41,7 +45,9 @@ def remove(context: click.Context, origin: str) -> None:
         deployment = newest_registry(connection).deployment
     home.database.close()
     if deployment != origin:
-        raise SettingsError(f"this is the aggregator of {deployment}, not of {origin}", "Nothing was removed.")
+        raise SettingsError(
+            f"this is the aggregator of {deployment}, not of {origin}", "Nothing was removed."
+        )
     directory = home.directory.absolute()
     files = find_files(directory)
     for path in files:
@@ -84,5 +90,6 @@ def find_files(directory: Path) -> list[Path]:
 
 def _foreign(name: str) -> SettingsError:
     return SettingsError(
-        f"{name} in the directory is not the aggregator's", "Nothing was removed. Move it elsewhere first."
+        f"{name} in the directory is not the aggregator's",
+        "Nothing was removed. Move it elsewhere first.",
     )

@@ -19,7 +19,9 @@ _NO_KEY_YET = "none: the site is new"
 
 
 @click.command()
-@click.option("--drop", metavar="DIGEST", help="Forget one reset or rotation that nobody stands behind.")
+@click.option(
+    "--drop", metavar="DIGEST", help="Forget one reset or rotation that nobody stands behind."
+)
 @format_option
 @click.pass_context
 def requests(context: click.Context, drop: str | None, form: str) -> None:
@@ -37,12 +39,20 @@ def requests(context: click.Context, drop: str | None, form: str) -> None:
         with home.database.writing() as connection:
             dropped = drop_requests(connection, [drop])
         if not dropped:
-            raise EnrolmentError("no reset or rotation with this digest is waiting", "Run it without --drop.")
+            raise EnrolmentError(
+                "no reset or rotation with this digest is waiting", "Run it without --drop."
+            )
     with home.database.reading() as connection:
-        found = [_enrolment_fields(asked) for asked in pending_requests(connection, today_day=today_day())]
+        found = [
+            _enrolment_fields(asked)
+            for asked in pending_requests(connection, today_day=today_day())
+        ]
         waiting, stale = pending_rekeyings(connection)
         found += [_rekeying_fields(connection, asked) for asked in waiting]
-        found += [{"kind": "stale", "site": old.site_id, "digest": old.digest, "code": old.code.value} for old in stale]
+        found += [
+            {"kind": "stale", "site": old.site_id, "digest": old.digest, "code": old.code.value}
+            for old in stale
+        ]
     text = "\n\n".join(_as_text(fields) for fields in found)
     say(form, text or "No request is waiting.", found)
 
@@ -90,11 +100,21 @@ def rekey(
             waiting, _ = pending_rekeyings(connection)
         else:
             waiting = read_request(connection, file)
-    waiting = [asked for asked in waiting if site in {None, asked.site_id} and digest in {None, asked.rekeying.digest}]
+    waiting = [
+        asked
+        for asked in waiting
+        if site in {None, asked.site_id} and digest in {None, asked.rekeying.digest}
+    ]
     if not waiting:
         with home.database.reading() as connection:
-            write_copies(connection, home.registry_copies)  # which a killed command may not have come to
-        click.echo("No request is waiting." if site is None and digest is None else "No such request is waiting.")
+            write_copies(
+                connection, home.registry_copies
+            )  # which a killed command may not have come to
+        click.echo(
+            "No request is waiting."
+            if site is None and digest is None
+            else "No such request is waiting."
+        )
         return
     if fingerprint_checked and len(waiting) > 1:
         raise click.UsageError("Several requests are waiting; name one with --site or --digest.")
@@ -112,12 +132,16 @@ def rekey(
         done.add(asked.site_id)
 
 
-def confirm_rekeying(connection: "Connection", asked: "PendingRekeying", fingerprint_checked: bool) -> bool:
+def confirm_rekeying(
+    connection: "Connection", asked: "PendingRekeying", fingerprint_checked: bool
+) -> bool:
     """Show a reset or rotation, and return whether a person has asked the site about it."""
     click.echo(_as_text(_rekeying_fields(connection, asked)))
     if fingerprint_checked:
         return True
-    click.echo("Ask the site's two people, over a way that you trust, whether they asked for this and why,")
+    click.echo(
+        "Ask the site's two people, over a way that you trust, whether they asked for this and why,"
+    )
     click.echo("and to read the fingerprints of both keys after it out to you.")
     if click.confirm("Is everything the same?", default=False):
         return True
@@ -188,7 +212,9 @@ def _rekeying_fields(connection: "Connection", asked: "PendingRekeying") -> _Fie
     assert head is not None, "a request is opened for enrolled sites alone"
     name = None
     if asked.site.publication == "pooled":  # whose name is not in the registry
-        name = connection.execute(select(invites.c.display_name).where(invites.c.site == asked.site_id)).scalar()
+        name = connection.execute(
+            select(invites.c.display_name).where(invites.c.site == asked.site_id)
+        ).scalar()
     keys: _Fields = {}
     for role, key in asked.rekeying.keys.items():
         now = asked.key_now(role, size)

@@ -18,7 +18,9 @@ from aggregator.strict_yaml import faults, read_yaml
 from protocol import schema
 from protocol.errors import ProtocolError
 
-_HOST = re.compile(r"[a-z0-9._:-]+")  # `urlsplit` has it in small letters, without the brackets of IPv6
+_HOST = re.compile(
+    r"[a-z0-9._:-]+"
+)  # `urlsplit` has it in small letters, without the brackets of IPv6
 
 
 class Settings(BaseModel):
@@ -26,7 +28,9 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    name: str = Field("", description="What people call this deployment; written into invites, and nowhere else.")
+    name: str = Field(
+        "", description="What people call this deployment; written into invites, and nowhere else."
+    )
     public_url: str = Field(
         "http://127.0.0.1:8750",
         description="Where sites reach this aggregator, https://HOST[:PORT]; written into invites.",
@@ -35,21 +39,36 @@ class Settings(BaseModel):
         None, description="SQLAlchemy URL; none means SQLite in the aggregator's directory."
     )
     invite_days: int = Field(30, ge=1, le=365, description="Days that an invite can be used.")
-    registry_days: int = Field(400, ge=1, le=3660, description="Days until a registry version expires.")
-    arrival_timeout_s: float = Field(10.0, gt=0, le=600, description="Seconds for a request's head, and for its body.")
+    registry_days: int = Field(
+        400, ge=1, le=3660, description="Days until a registry version expires."
+    )
+    arrival_timeout_s: float = Field(
+        10.0, gt=0, le=600, description="Seconds for a request's head, and for its body."
+    )
     exchange_timeout_s: float = Field(
         60.0, gt=0, le=3600, description="Seconds from a request's head until its answer is taken."
     )
     keep_alive_s: float = Field(
         75.0, gt=0, le=3600, description="Seconds that a connection may rest between two requests."
     )
-    max_connections: int = Field(2048, ge=16, le=100_000, description="Open connections of one worker.")
-    max_in_flight: int = Field(
-        6, ge=1, le=16, description="Statements, and as many readings, that one worker works on at once."
+    max_connections: int = Field(
+        2048, ge=16, le=100_000, description="Open connections of one worker."
     )
-    max_waiting: int = Field(512, ge=1, le=10_000, description="Requests of one worker that may wait for their turn.")
-    max_waiting_per_client: int = Field(128, ge=1, le=10_000, description="Requests of one client that may wait.")
-    waiting_timeout_s: float = Field(30.0, gt=0, le=600, description="Seconds that a request may wait for its turn.")
+    max_in_flight: int = Field(
+        6,
+        ge=1,
+        le=16,
+        description="Statements, and as many readings, that one worker works on at once.",
+    )
+    max_waiting: int = Field(
+        512, ge=1, le=10_000, description="Requests of one worker that may wait for their turn."
+    )
+    max_waiting_per_client: int = Field(
+        128, ge=1, le=10_000, description="Requests of one client that may wait."
+    )
+    waiting_timeout_s: float = Field(
+        30.0, gt=0, le=600, description="Seconds that a request may wait for its turn."
+    )
     requests_per_minute: int = Field(
         1200,
         ge=0,
@@ -57,13 +76,17 @@ class Settings(BaseModel):
         description="Requests of one client that a worker takes in a minute, a quarter of them at once; 0: no limit.",
     )
     payloads_per_site_day: int = Field(
-        2000, ge=1, le=1_000_000, description="Payloads of one site, refused ones too, that a worker keeps in a day."
+        2000,
+        ge=1,
+        le=1_000_000,
+        description="Payloads of one site, refused ones too, that a worker keeps in a day.",
     )
     megabytes_per_site_day: int = Field(
         32, ge=1, le=100_000, description="Megabytes of one site that a worker keeps in a day."
     )
     trusted_proxies: tuple[str, ...] = Field(
-        (), description="Addresses or networks of your own reverse proxies; their `client_header` is believed."
+        (),
+        description="Addresses or networks of your own reverse proxies; their `client_header` is believed.",
     )
     client_header: str = Field(
         "X-Forwarded-For",
@@ -90,7 +113,13 @@ class Settings(BaseModel):
             host, _ = parts.hostname, parts.port
         except ValueError:
             raise ValueError("expected https://HOST or https://HOST:PORT") from None
-        extras = parts.path.strip("/") or parts.query or parts.fragment or parts.username or parts.password
+        extras = (
+            parts.path.strip("/")
+            or parts.query
+            or parts.fragment
+            or parts.username
+            or parts.password
+        )
         if parts.scheme not in ("https", "http") or not host or extras or not _HOST.fullmatch(host):
             raise ValueError("expected https://HOST or https://HOST:PORT and nothing more")
         if parts.scheme == "http" and not _is_loopback(host):
@@ -106,7 +135,9 @@ class Settings(BaseModel):
             try:
                 ip_network(text)
             except (TypeError, ValueError):
-                raise ValueError("expected a list of addresses or networks, such as 10.0.0.0/8") from None
+                raise ValueError(
+                    "expected a list of addresses or networks, such as 10.0.0.0/8"
+                ) from None
         return tuple(value)
 
     @field_validator("database_url")

@@ -19,7 +19,13 @@ from aggregator.small_file import read_small
 
 _MAX_DEPTH: Final = 20
 
-_WORDS: Final[Mapping[str, bool | None]] = {"true": True, "false": False, "null": None, "~": None, "": None}
+_WORDS: Final[Mapping[str, bool | None]] = {
+    "true": True,
+    "false": False,
+    "null": None,
+    "~": None,
+    "": None,
+}
 _WHOLE = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 _FRACTION = re.compile(r"-?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,18}")
 _LIKE_A_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
@@ -38,7 +44,9 @@ class YamlFile:
     def refusal(self, error: ValidationError) -> SettingsError:
         """Return the error that names all faults of a value at once, each with its line and key."""
         named = sorted((self._line(place), fault) for place, fault in faults(error))
-        return SettingsError(f"{self.name}: " + "; ".join(f"line {line}: {fault}" for line, fault in named))
+        return SettingsError(
+            f"{self.name}: " + "; ".join(f"line {line}: {fault}" for line, fault in named)
+        )
 
     def _line(self, place: Place) -> int:
         """Return the line of a value; for one that is missing, that of what it should be in."""
@@ -107,7 +115,9 @@ def read_yaml(path: Path) -> YamlFile:
         raise SettingsError(f"{path.name}:{line} {problem or 'not YAML'}") from None
     except yaml.reader.ReaderError as why:
         line_number = text.count("\n", 0, why.position) + 1
-        raise SettingsError(f"{path.name}: line {line_number}: a character that YAML does not allow") from None
+        raise SettingsError(
+            f"{path.name}: line {line_number}: a character that YAML does not allow"
+        ) from None
     return YamlFile(path.name, value, lines)
 
 

@@ -25,12 +25,20 @@ def find_day(as_of: datetime | None) -> int:
     """Return the day of the option `--as-of`, today without it, in days since 1970-01-01 UTC."""
     from aggregator.home import today_day
 
-    return today_day() if as_of is None else (as_of.replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)).days
+    return (
+        today_day()
+        if as_of is None
+        else (as_of.replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)).days
+    )
 
 
 @click.command()
-@click.option("--board", type=click.Path(path_type=Path, file_okay=False), help="Folder of a published board.")
-@click.option("--log", "source", metavar="URL|DIR", help="Instead of a board: a log, by URL or folder.")
+@click.option(
+    "--board", type=click.Path(path_type=Path, file_okay=False), help="Folder of a published board."
+)
+@click.option(
+    "--log", "source", metavar="URL|DIR", help="Instead of a board: a log, by URL or folder."
+)
 @click.option(
     "--since",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
@@ -139,7 +147,12 @@ def _verify_board(board: Path, root_keys: tuple[str, ...], today_day: int, form:
 
 
 def _verify_log(
-    source: str, since: Path | None, save: Path | None, root_keys: tuple[str, ...], today_day: int, form: str
+    source: str,
+    since: Path | None,
+    save: Path | None,
+    root_keys: tuple[str, ...],
+    today_day: int,
+    form: str,
 ) -> None:
     from aggregator.watching.mirror import check_log
 
@@ -155,8 +168,16 @@ def _verify_log(
         line += f" It continues the checkpoint of {count(checked.continues, 'entry', 'entries')}."
     wanted = log.registry.witnesses.threshold
     report = _Report(
-        [line, _name_witnesses(checked.witnesses, log), *([checked.remark] if checked.remark else [])],
-        {"continues": checked.continues, "witnesses": list(checked.witnesses), "witnesses_wanted": wanted},
+        [
+            line,
+            _name_witnesses(checked.witnesses, log),
+            *([checked.remark] if checked.remark else []),
+        ],
+        {
+            "continues": checked.continues,
+            "witnesses": list(checked.witnesses),
+            "witnesses_wanted": wanted,
+        },
     )
     report.show(log, root_keys, form)
 

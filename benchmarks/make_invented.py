@@ -70,10 +70,15 @@ def as_parquet(columns: Mapping[str, tuple[str, list[object]]], rows_in_group: i
     import pyarrow
     from pyarrow import parquet
 
-    arrays = {name: pyarrow.array(values, type=_arrow_type(kind)) for name, (kind, values) in columns.items()}
+    arrays = {
+        name: pyarrow.array(values, type=_arrow_type(kind))
+        for name, (kind, values) in columns.items()
+    }
     out = io.BytesIO()
     table = pyarrow.table(arrays)
-    parquet.write_table(table, out, compression="none", use_dictionary=False, row_group_size=rows_in_group)
+    parquet.write_table(
+        table, out, compression="none", use_dictionary=False, row_group_size=rows_in_group
+    )
     return out.getvalue()
 
 
@@ -82,7 +87,10 @@ def as_feather(columns: Mapping[str, tuple[str, list[object]]]) -> bytes:
     import pyarrow
     from pyarrow import feather
 
-    arrays = {name: pyarrow.array(values, type=_arrow_type(kind)) for name, (kind, values) in columns.items()}
+    arrays = {
+        name: pyarrow.array(values, type=_arrow_type(kind))
+        for name, (kind, values) in columns.items()
+    }
     out = io.BytesIO()
     feather.write_feather(pyarrow.table(arrays), out, compression="uncompressed")
     return out.getvalue()
@@ -104,7 +112,14 @@ def _arrow_type(kind: str) -> object:
 
 # -- The ten sets of one shape: a question, a note or message, a letter -----------------------------------------------
 
-_NAMES = ("Ada Invented", "Bo Fictional", "Cleo Madeup", "Dov Nobody", "Eve Placeholder", "Finn Example")
+_NAMES = (
+    "Ada Invented",
+    "Bo Fictional",
+    "Cleo Madeup",
+    "Dov Nobody",
+    "Eve Placeholder",
+    "Finn Example",
+)
 
 _SHC: dict[str, tuple[str, str, tuple[tuple[str, str], ...]]] = {
     # id -> (header of the question's column, question, rows of context and label)
@@ -112,9 +127,15 @@ _SHC: dict[str, tuple[str, str, tuple[tuple[str, str], ...]]] = {
         "prompt",
         "Does the note recommend parent training in behavior management?",
         (
-            ("{name}, 5 y, ADHD. Parents given the dates of the parent training course; advised to start in May.", "A"),
+            (
+                "{name}, 5 y, ADHD. Parents given the dates of the parent training course; advised to start in May.",
+                "A",
+            ),
             ("{name}, 4 y, ADHD. Sleep and diet discussed. Return in three months.", "B"),
-            ("{name}, 6 y. Referred family to parent behavior training, declined medication for now.", "A"),
+            (
+                "{name}, 6 y. Referred family to parent behavior training, declined medication for now.",
+                "A",
+            ),
             ("{name}, 5 y. Teacher reports fidgeting. Rating scales sent to the school.", "B"),
             ("{name}, 4 y. Recommended evidence-based parenting classes as the first step.", "A"),
             ("{name}, 6 y. Growth normal. Influenza vaccine given.", "B"),
@@ -125,7 +146,10 @@ _SHC: dict[str, tuple[str, str, tuple[tuple[str, str], ...]]] = {
         "Does the note document an inquiry about current side effects of the ADHD medication?",
         (
             ("{name}, 9 y, on methylphenidate. Appetite lower at lunch, sleep unchanged.", "A"),
-            ("{name}, 8 y. Possible side effects of the new medication explained; will call in two weeks.", "B"),
+            (
+                "{name}, 8 y. Possible side effects of the new medication explained; will call in two weeks.",
+                "B",
+            ),
             ("{name}, 10 y. Asked about headaches and tics on the medication: none.", "A"),
             ("{name}, 7 y. Refill requested by telephone, sent to the pharmacy.", "B"),
             ("{name}, 11 y. Mother reports stomach aches since the dose was raised.", "A"),
@@ -136,7 +160,10 @@ _SHC: dict[str, tuple[str, str, tuple[tuple[str, str], ...]]] = {
         "prompt",
         "Does the note contain confidential content that should not be shared with a parent?",
         (
-            ("{name}, 16 y. Seen alone. Asked for contraception and wishes this kept private.", "A"),
+            (
+                "{name}, 16 y. Seen alone. Asked for contraception and wishes this kept private.",
+                "A",
+            ),
             ("{name}, 15 y. Sprained ankle at football. Ice and rest.", "B"),
             ("{name}, 17 y. Told the nurse in confidence of smoking cannabis at weekends.", "A"),
             ("{name}, 14 y. Seasonal allergies, antihistamine helps.", "B"),
@@ -172,7 +199,10 @@ _SHC: dict[str, tuple[str, str, tuple[tuple[str, str], ...]]] = {
         "prompt",
         "Did the patient receive another transplant after the first bone marrow transplant?",
         (
-            ("{name}. First transplant in 2001, second allogeneic transplant in 2003 after relapse.", "A"),
+            (
+                "{name}. First transplant in 2001, second allogeneic transplant in 2003 after relapse.",
+                "A",
+            ),
             ("{name}. Single autologous transplant in 2002, in remission since.", "B"),
             ("{name}. Two prior transplants, the last from a sibling.", "A"),
             ("{name}. Transplant in 2004, no further cell therapy.", "B"),
@@ -184,7 +214,10 @@ _SHC: dict[str, tuple[str, str, tuple[tuple[str, str], ...]]] = {
         "prompt",
         "Is the patient eligible for hospice?",
         (
-            ("{name}. Metastatic cancer, no further treatment wished, expected months. Comfort first.", "A"),
+            (
+                "{name}. Metastatic cancer, no further treatment wished, expected months. Comfort first.",
+                "A",
+            ),
             ("{name}. Stable heart failure, wants every treatment, walks daily.", "B"),
             ("{name}. End-stage dementia, family agrees on comfort care.", "A"),
             ("{name}. Palliative clinic for pain after surgery; cure expected.", "B"),
@@ -220,7 +253,10 @@ _SHC: dict[str, tuple[str, str, tuple[tuple[str, str], ...]]] = {
         "prompt",
         "Does the note support a referral to an ear, nose and throat specialist?",
         (
-            ("{name}. Seven ear infections this year, hearing test failed. Referral to ENT placed.", "A"),
+            (
+                "{name}. Seven ear infections this year, hearing test failed. Referral to ENT placed.",
+                "A",
+            ),
             ("{name}. ENT saw the patient last month and discharged; no need to go again.", "B"),
             ("{name}. Blood pressure check, well.", "C"),
             ("{name}. Hoarse for eight weeks, smoker, needs laryngoscopy.", "A"),
@@ -235,8 +271,13 @@ _SHC: dict[str, tuple[str, str, tuple[tuple[str, str], ...]]] = {
 def shc(benchmark: str) -> Folder:
     """Make one set; its last row is there twice, since upstream would merge the two."""
     column, question, cases = _SHC[benchmark]
-    filled = [(question, text.format(name=_NAMES[i % len(_NAMES)]), label) for i, (text, label) in enumerate(cases)]
-    return {f"invented_{benchmark}.csv": as_csv((column, "context", "label"), [*filled, filled[-1]])}
+    filled = [
+        (question, text.format(name=_NAMES[i % len(_NAMES)]), label)
+        for i, (text, label) in enumerate(cases)
+    ]
+    return {
+        f"invented_{benchmark}.csv": as_csv((column, "context", "label"), [*filled, filled[-1]])
+    }
 
 
 # -- CLEAR ------------------------------------------------------------------------------------------------------------
@@ -279,10 +320,30 @@ def clear() -> Folder:
 
 _TASKS = (
     *("guo_icu", "guo_los", "guo_readmission"),
-    *("lab_anemia", "lab_hyperkalemia", "lab_hypoglycemia", "lab_hyponatremia", "lab_thrombocytopenia"),
-    *("new_acutemi", "new_celiac", "new_hyperlipidemia", "new_hypertension", "new_lupus", "new_pancan"),
+    *(
+        "lab_anemia",
+        "lab_hyperkalemia",
+        "lab_hypoglycemia",
+        "lab_hyponatremia",
+        "lab_thrombocytopenia",
+    ),
+    *(
+        "new_acutemi",
+        "new_celiac",
+        "new_hyperlipidemia",
+        "new_hypertension",
+        "new_lupus",
+        "new_pancan",
+    ),
 )
-_CODES = ("Visit/IP", "ICD10CM/I10", "LOINC/2951-2", "RxNorm/11289", "SNOMED/271649006", "LOINC/718-7")
+_CODES = (
+    "Visit/IP",
+    "ICD10CM/I10",
+    "LOINC/2951-2",
+    "RxNorm/11289",
+    "SNOMED/271649006",
+    "LOINC/718-7",
+)
 _SUBJECTS = range(9_000_001, 9_000_013)
 _SPLITS = ("held_out", "held_out", "train", "held_out", "held_out", "tuning")
 
@@ -305,7 +366,10 @@ def ehrshot() -> Folder:
         events += [(subject, time - timedelta(days=30 - i), code) for i, code in enumerate(codes)]
         events.append((subject, time, f"INVENTED//KNOWN//{subject}"))  # at the very time
         events.append((subject, time + timedelta(minutes=1), f"INVENTED//LATER//{subject}"))
-    values = [None if code.startswith("INVENTED") else float(i % 9) for i, (_, _, code) in enumerate(events)]
+    values = [
+        None if code.startswith("INVENTED") else float(i % 9)
+        for i, (_, _, code) in enumerate(events)
+    ]
     folder = "invented_sample"
     found: Folder = {
         f"{folder}/data/data.parquet": as_parquet(
@@ -325,7 +389,10 @@ def ehrshot() -> Folder:
         ),
     }
     for number, task in enumerate(_TASKS):
-        labels = [(subject, _prediction_time(subject), (subject // 2 + number) % 2 == 0) for subject in _SUBJECTS]
+        labels = [
+            (subject, _prediction_time(subject), (subject // 2 + number) % 2 == 0)
+            for subject in _SUBJECTS
+        ]
         labels.append((_SUBJECTS[0], _prediction_time(_SUBJECTS[0]) - timedelta(days=29), False))
         labels = [labels[i * 5 % len(labels)] for i in range(len(labels))]
         found[f"{folder}/labels/{task}/labels.parquet"] = as_parquet(
@@ -344,17 +411,43 @@ def ehrshot() -> Folder:
 # -- MedAlign ---------------------------------------------------------------------------------------------------------
 
 _INSTRUCTIONS = (
-    (101, 7001, "Which medicine was started at the first visit?", "Metformin was started on 2001-03-02."),
-    (102, 7001, "Summarise the course of the blood sugar.", "HbA1c fell from 8.1% to 6.9% within a year."),
-    (103, 7002, "Has the patient ever had surgery? Which?", "Yes: the appendix was removed in 1998."),
+    (
+        101,
+        7001,
+        "Which medicine was started at the first visit?",
+        "Metformin was started on 2001-03-02.",
+    ),
+    (
+        102,
+        7001,
+        "Summarise the course of the blood sugar.",
+        "HbA1c fell from 8.1% to 6.9% within a year.",
+    ),
+    (
+        103,
+        7002,
+        "Has the patient ever had surgery? Which?",
+        "Yes: the appendix was removed in 1998.",
+    ),
     (104, 7002, "List the allergies.", "Penicillin (rash)."),
     (105, 7003, "When is the next scan due?", "In May 2004, six months after the last."),
-    (106, 7003, "Draft one sentence for the referral.", "Please see this patient for a growing thyroid nodule."),
+    (
+        106,
+        7003,
+        "Draft one sentence for the referral.",
+        "Please see this patient for a growing thyroid nodule.",
+    ),
 )
 _RECORDS = {
     7001: ("Zed Invented", ("Metformin 500 mg started", "HbA1c 8.1 %", "HbA1c 6.9 % & stable")),
-    7002: ("Yara Madeup", ("Appendectomy 1998", "Allergy: penicillin (rash)", "Well, weight < 70 kg")),
-    7003: ("Xeno Nobody", ("Thyroid nodule 9 mm", "Thyroid nodule 12 mm", "Next scan in six months")),
+    7002: (
+        "Yara Madeup",
+        ("Appendectomy 1998", "Allergy: penicillin (rash)", "Well, weight < 70 kg"),
+    ),
+    7003: (
+        "Xeno Nobody",
+        ("Thyroid nodule 9 mm", "Thyroid nodule 12 mm", "Next scan in six months"),
+    ),
 }
 
 
@@ -366,7 +459,11 @@ def medalign() -> Folder:
         for model in ("model_one", "model_two")
     ]
     answers = [
-        (number, annotator, response if annotator == "Annotator_1" else "Another clinician said it otherwise.")
+        (
+            number,
+            annotator,
+            response if annotator == "Annotator_1" else "Another clinician said it otherwise.",
+        )
         for number, _, _, response in _INSTRUCTIONS
         for annotator in ("Annotator_2", "Annotator_1")
     ]
@@ -375,7 +472,14 @@ def medalign() -> Folder:
     folder = "invented_sample"
     found = {
         f"{folder}/clinician-reviewed-model-responses.tsv": as_csv(
-            ("instruction_id", "question", "person_id", "is_selected_ehr", "model_name", "model_response"),
+            (
+                "instruction_id",
+                "question",
+                "person_id",
+                "is_selected_ehr",
+                "model_name",
+                "model_response",
+            ),
             reviewed,
             "\t",
         ),
@@ -430,7 +534,9 @@ def dischargeme() -> Folder:
     """Make four admissions of three patients; the first has three radiology reports, in the wrong order."""
     texts, targets, reports, stays, diagnoses, triages = [], [], [], [], [], []
     for number, (subject, admission, why, course, instructions) in enumerate(_STAYS):
-        wrapped = course.replace(" with ", " \nwith ")  # the note breaks its lines elsewhere than the target
+        wrapped = course.replace(
+            " with ", " \nwith "
+        )  # the note breaks its lines elsewhere than the target
         text = (
             f"Name:  ___          Unit No:  ___\n\nChief Complaint:\n{why}\n\n"
             f"History of Present Illness:\n{_NAMES[number]} came with {why.lower()}. Vital signs: Stable.\n\n"
@@ -438,40 +544,101 @@ def dischargeme() -> Folder:
             f"Discharge Disposition:\nHome\n\nDischarge Instructions:\n{instructions}\n\nFollowup Instructions:\n___\n"
         )
         note = f"{subject}-DS-{number + 1}"
-        texts.append((note, subject, admission, "DS", number + 1, "2000-01-09 00:00:00", "2000-01-10 00:00:00", text))
+        texts.append(
+            (
+                note,
+                subject,
+                admission,
+                "DS",
+                number + 1,
+                "2000-01-09 00:00:00",
+                "2000-01-10 00:00:00",
+                text,
+            )
+        )
         words = (len(course.split()), len(instructions.split()))
         targets.append((note, admission, course, words[0], instructions, words[1]))
         for day in (2, 1, 3) if number == 0 else (1,):
-            report = (f"{subject}-RR-{admission}{day}", subject, admission, "RR", day, f"2000-01-0{day} 08:00:00")
+            report = (
+                f"{subject}-RR-{admission}{day}",
+                subject,
+                admission,
+                "RR",
+                day,
+                f"2000-01-0{day} 08:00:00",
+            )
             found = f"EXAMINATION: CHEST\n\nFINDINGS: Invented finding of day {day} for admission {number + 1}."
             reports.append((*report, f"2000-01-0{day} 09:00:00", found))
         stay = 38_000_000 + number
-        stays.append((subject, admission, stay, "2000-01-01 01:00:00", "2000-01-01 05:00:00", "F", "WALK IN"))
+        stays.append(
+            (subject, admission, stay, "2000-01-01 01:00:00", "2000-01-01 05:00:00", "F", "WALK IN")
+        )
         diagnoses.append((subject, stay, 1, "R69", 10, "Illness, unspecified"))
         triages.append((subject, stay, 98.6, 80, 16, 99, 120, 80, "0", 3, why))
-    note_columns = ("note_id", "subject_id", "hadm_id", "note_type", "note_seq", "charttime", "storetime", "text")
+    note_columns = (
+        "note_id",
+        "subject_id",
+        "hadm_id",
+        "note_type",
+        "note_seq",
+        "charttime",
+        "storetime",
+        "text",
+    )
     tables = {
         "discharge": (note_columns, texts),
         "discharge_target": (
             (
-                *("note_id", "hadm_id", "brief_hospital_course", "brief_hospital_course_word_count"),
+                *(
+                    "note_id",
+                    "hadm_id",
+                    "brief_hospital_course",
+                    "brief_hospital_course_word_count",
+                ),
                 *("discharge_instructions", "discharge_instructions_word_count"),
             ),
             targets,
         ),
         "radiology": (note_columns, reports),
-        "edstays": (("subject_id", "hadm_id", "stay_id", "intime", "outtime", "gender", "arrival_transport"), stays),
-        "diagnosis": (("subject_id", "stay_id", "seq_num", "icd_code", "icd_version", "icd_title"), diagnoses),
+        "edstays": (
+            (
+                "subject_id",
+                "hadm_id",
+                "stay_id",
+                "intime",
+                "outtime",
+                "gender",
+                "arrival_transport",
+            ),
+            stays,
+        ),
+        "diagnosis": (
+            ("subject_id", "stay_id", "seq_num", "icd_code", "icd_version", "icd_title"),
+            diagnoses,
+        ),
         "triage": (
             (
-                *("subject_id", "stay_id", "temperature", "heartrate", "resprate", "o2sat", "sbp", "dbp", "pain"),
+                *(
+                    "subject_id",
+                    "stay_id",
+                    "temperature",
+                    "heartrate",
+                    "resprate",
+                    "o2sat",
+                    "sbp",
+                    "dbp",
+                    "pain",
+                ),
                 *("acuity", "chiefcomplaint"),
             ),
             triages,
         ),
     }
     folder = "invented_sample/files/discharge-me/1.3/test_phase_1"
-    return {f"{folder}/{name}.csv.gz": as_gzip(as_csv(header, rows)) for name, (header, rows) in tables.items()}
+    return {
+        f"{folder}/{name}.csv.gz": as_gzip(as_csv(header, rows))
+        for name, (header, rows) in tables.items()
+    }
 
 
 # -- MIMIC: hospital courses, radiology summaries, billing codes ------------------------------------------------------
@@ -509,9 +676,15 @@ def mimic_rrs() -> Folder:
         ("there is a small left pleural effusion .", "small left effusion ."),
         ("the appendix measures 12 mm with stranding .", "acute appendicitis ."),
         ("no focal consolidation .", ""),
-        ("a 9 mm stone lies in the right ureter with hydronephrosis .", "obstructing right ureteral stone ."),
+        (
+            "a 9 mm stone lies in the right ureter with hydronephrosis .",
+            "obstructing right ureteral stone .",
+        ),
         ("no fracture is seen . alignment is normal .", "no fracture ."),
-        ("there is a new 2 cm mass in the right upper lobe .", "right upper lobe mass , ct advised ."),
+        (
+            "there is a new 2 cm mass in the right upper lobe .",
+            "right upper lobe mass , ct advised .",
+        ),
     ]
     columns = [[pair[side] for pair in pairs] for side in (0, 1)]
     names = ("test.findings.tok", "test.impression.tok")
@@ -536,11 +709,17 @@ _BILLS: tuple[tuple[str, tuple[str, ...]], ...] = (
 def mimiciv_billing_code() -> Folder:
     """Make eight summaries of six patients; among the codes are those with letters inside, and procedures."""
     patients = [8_100_001 + i % 6 for i in range(len(_BILLS))]
-    texts = [f"Discharge summary of {_NAMES[i % len(_NAMES)]}: {why}." for i, (why, _) in enumerate(_BILLS)]
+    texts = [
+        f"Discharge summary of {_NAMES[i % len(_NAMES)]}: {why}."
+        for i, (why, _) in enumerate(_BILLS)
+    ]
     return {
         "invented_mimiciv_icd10.feather": as_feather(
             {
-                "note_id": ("text", [f"{patient}-DS-{i + 20}" for i, patient in enumerate(patients)]),
+                "note_id": (
+                    "text",
+                    [f"{patient}-DS-{i + 20}" for i, patient in enumerate(patients)],
+                ),
                 "subject_id": ("int", list(patients)),
                 "_id": ("int", [28_100_000 + i for i in range(len(_BILLS))]),
                 "text": ("text", list(texts)),
@@ -556,7 +735,10 @@ def mimiciv_billing_code() -> Folder:
 _CRITERIA = {
     # criterion -> (what a note says when it is met, and when it is not)
     "ABDOMINAL": ("Part of the small bowel was removed in 2060.", "No abdominal surgery."),
-    "ADVANCED-CAD": ("Angina on exertion; had a heart attack in 2058; on two cardiac drugs.", "Heart healthy."),
+    "ADVANCED-CAD": (
+        "Angina on exertion; had a heart attack in 2058; on two cardiac drugs.",
+        "Heart healthy.",
+    ),
     "ALCOHOL-ABUSE": ("Drinks six beers a day at present.", "Does not drink."),
     "ASP-FOR-MI": ("Aspirin 81 mg daily to prevent a heart attack.", "Takes no aspirin."),
     "CREATININE": ("Serum creatinine 2.1 mg/dl (high).", "Serum creatinine 0.8 mg/dl."),
@@ -576,14 +758,19 @@ def n2c2_ct_matching() -> Folder:
     found: Folder = {}
     for patient in range(6):
         met = [(patient + i) % 2 == 0 for i in range(len(_CRITERIA))]
-        said = [texts[0] if yes else texts[1] for texts, yes in zip(_CRITERIA.values(), met, strict=True)]
-        older = f"Record date: 2066-0{patient + 1}-11\n\nFirst visit of {_NAMES[patient]}.\n\n\n\n" + "\n".join(
-            said[:6]
+        said = [
+            texts[0] if yes else texts[1]
+            for texts, yes in zip(_CRITERIA.values(), met, strict=True)
+        ]
+        older = (
+            f"Record date: 2066-0{patient + 1}-11\n\nFirst visit of {_NAMES[patient]}.\n\n\n\n"
+            + "\n".join(said[:6])
         )
         newer = f"Record date: 2067-0{patient + 1}-20\n\nSecond visit.\n" + "\n".join(said[6:])
         line = "*" * 100
         tags = "".join(
-            f'<{name} met="{"met" if yes else "not met"}" />\n' for name, yes in zip(_CRITERIA, met, strict=True)
+            f'<{name} met="{"met" if yes else "not met"}" />\n'
+            for name, yes in zip(_CRITERIA, met, strict=True)
         )
         text = (
             '<?xml version="1.0" encoding="UTF-8" ?>\n<PatientMatching>\n<TEXT><![CDATA[\n\n'
@@ -616,17 +803,42 @@ def starr_patient_instructions() -> Folder:
         "DischargeInstructionNoteText",
     )
     cases = [
-        ("TRUE", "Cataract", "Lens replacement", "Rest the eye today. Use the drops four times a day."),
-        ("TRUE", "Hernia", "Hernia repair", "Lift nothing heavier than a bag of sugar for two weeks."),
+        (
+            "TRUE",
+            "Cataract",
+            "Lens replacement",
+            "Rest the eye today. Use the drops four times a day.",
+        ),
+        (
+            "TRUE",
+            "Hernia",
+            "Hernia repair",
+            "Lift nothing heavier than a bag of sugar for two weeks.",
+        ),
         ("FALSE", "Cyst", "Excision", "Not checked yet."),
-        ("true", "Carpal tunnel syndrome", "Release", "Keep the bandage dry for five days. Move your fingers."),
+        (
+            "true",
+            "Carpal tunnel syndrome",
+            "Release",
+            "Keep the bandage dry for five days. Move your fingers.",
+        ),
         ("TRUE", "Gallstones", "Gallbladder removal", ""),
         ("TRUE", "Knee pain", "Arthroscopy", "Ice the knee. Crutches for two days."),
-        ("TRUE", "Skin lesion", "Biopsy", "Change the plaster once a day. Stitches come out in a week."),
+        (
+            "TRUE",
+            "Skin lesion",
+            "Biopsy",
+            "Change the plaster once a day. Stitches come out in a week.",
+        ),
     ]
     rows = [
         (
-            *(qc, diagnosis, procedure, f"{_NAMES[i % len(_NAMES)]}, otherwise well, for {procedure.lower()}."),
+            *(
+                qc,
+                diagnosis,
+                procedure,
+                f"{_NAMES[i % len(_NAMES)]}, otherwise well, for {procedure.lower()}.",
+            ),
             *(f"{procedure} under local anaesthesia, no complications.", instructions),
         )
         for i, (qc, diagnosis, procedure, instructions) in enumerate(cases)
@@ -638,14 +850,29 @@ def mental_health() -> Folder:
     """Make six turns of two conversations."""
     talks = {
         ("Workplace", "1"): (
-            ("I cannot sleep because of my new job.", "That sounds exhausting. What goes through your mind at night?"),
-            ("That I will be found out.", "It is hard to carry such a fear alone. When did it begin?"),
-            ("When I was promoted.", "A promotion can be a joy and a burden at once. What would help you this week?"),
+            (
+                "I cannot sleep because of my new job.",
+                "That sounds exhausting. What goes through your mind at night?",
+            ),
+            (
+                "That I will be found out.",
+                "It is hard to carry such a fear alone. When did it begin?",
+            ),
+            (
+                "When I was promoted.",
+                "A promotion can be a joy and a burden at once. What would help you this week?",
+            ),
         ),
         ("Grief", "2"): (
             ("My dog died.", "I am so sorry. Would you like to tell me about your dog?"),
-            ("She was with me for ten years.", "Ten years is a long time together. What do you miss most?"),
-            ("The walks.", "Those walks gave your days a shape. Might a small walk for her feel right?"),
+            (
+                "She was with me for ten years.",
+                "Ten years is a long time together. What do you miss most?",
+            ),
+            (
+                "The walks.",
+                "Those walks gave your days a shape. Might a small walk for her feel right?",
+            ),
         ),
     }
     rows = []
@@ -689,16 +916,23 @@ def main() -> None:
         digest = joint_digest(made)
         definition = HERE / benchmark / "benchmark.yaml"
         known = definition.is_file() and digest in definition.read_text(encoding="utf-8")
-        print(f"{benchmark}: {len(made)} files, {digest}{'' if known else '  <- put this in benchmark.yaml'}")
+        print(
+            f"{benchmark}: {len(made)} files, {digest}{'' if known else '  <- put this in benchmark.yaml'}"
+        )
 
 
 def joint_digest(made: Folder) -> str:
     """Return the digest that the benchmark's YAML has: of the file, or of the "digest  name" lines of a folder's."""
-    digests = {name.removeprefix("invented_sample/"): hashlib.sha256(made[name]).hexdigest() for name in made}
+    digests = {
+        name.removeprefix("invented_sample/"): hashlib.sha256(made[name]).hexdigest()
+        for name in made
+    }
     if len(digests) == 1:
         return next(iter(digests.values()))
     names = sorted(digests, key=lambda name: Path(name).parts)
-    return hashlib.sha256("".join(f"{digests[name]}  {name}\n" for name in names).encode()).hexdigest()
+    return hashlib.sha256(
+        "".join(f"{digests[name]}  {name}\n" for name in names).encode()
+    ).hexdigest()
 
 
 if __name__ == "__main__":

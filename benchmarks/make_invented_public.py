@@ -150,7 +150,13 @@ BULLETS: tuple[tuple[str, tuple[str, str, str, str, str], int], ...] = (
     (
         "A 29-year-old invented woman has palpitations, weight loss and a diffusely enlarged thyroid.\n\n"
         "Which of the following is the most likely diagnosis?",
-        ("Graves disease", "Hashimoto thyroiditis", "Riedel thyroiditis", "Thyroid lymphoma", "Myxedema coma"),
+        (
+            "Graves disease",
+            "Hashimoto thyroiditis",
+            "Riedel thyroiditis",
+            "Thyroid lymphoma",
+            "Myxedema coma",
+        ),
         0,
     ),
     (
@@ -162,7 +168,13 @@ BULLETS: tuple[tuple[str, tuple[str, str, str, str, str], int], ...] = (
     (
         "A 61-year-old invented man has crushing chest pain and ST elevation in II, III and aVF. "
         "Which artery is most likely occluded?",
-        ("Left main", "Left anterior descending", "Right coronary", "Left circumflex", "Internal thoracic"),
+        (
+            "Left main",
+            "Left anterior descending",
+            "Right coronary",
+            "Left circumflex",
+            "Internal thoracic",
+        ),
         2,
     ),
     (
@@ -192,7 +204,13 @@ BULLETS: tuple[tuple[str, tuple[str, str, str, str, str], int], ...] = (
     (
         "An invented newborn has bilious vomiting on the first day and a double bubble on the radiograph. "
         "Which of the following is the diagnosis?",
-        ("Pyloric stenosis", "Intussusception", "Duodenal atresia", "Meckel diverticulum", "Volvulus of the sigmoid"),
+        (
+            "Pyloric stenosis",
+            "Intussusception",
+            "Duodenal atresia",
+            "Meckel diverticulum",
+            "Volvulus of the sigmoid",
+        ),
         2,
     ),
 )
@@ -202,10 +220,25 @@ def make_medbullets() -> None:
     """Write a CSV with cells that span lines and hold quotes, as the official one."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["link", "question", "opa", "opb", "opc", "opd", "ope", "answer_idx", "answer", "explanation"])
+    writer.writerow(
+        [
+            "link",
+            "question",
+            "opa",
+            "opb",
+            "opc",
+            "opd",
+            "ope",
+            "answer_idx",
+            "answer",
+            "explanation",
+        ]
+    )
     for number, (question, options, right) in enumerate(BULLETS, 1):
         link = f"https://example.org/invented/{number}"
-        why = f"The picture is that of the option {options[right]}.\n\nThis explanation is invented."
+        why = (
+            f"The picture is that of the option {options[right]}.\n\nThis explanation is invented."
+        )
         writer.writerow([link, question, *options, "ABCDE"[right], options[right], why])
     write("medbullets", "medbullets_op5.csv", out.getvalue().encode())
 
@@ -213,15 +246,45 @@ def make_medbullets() -> None:
 # ---- MedicationQA ---------------------------------------------------------------------------------------------------
 
 MEDICATIONS = (
-    ("how long does exampline stay in the body", "exampline", "Time/duration", "About two days in healthy adults."),
-    ("can i take samplozol with grapefruit juice?", "samplozol", "Interaction", "No. Grapefruit raises its level."),
+    (
+        "how long does exampline stay in the body",
+        "exampline",
+        "Time/duration",
+        "About two days in healthy adults.",
+    ),
+    (
+        "can i take samplozol with grapefruit juice?",
+        "samplozol",
+        "Interaction",
+        "No. Grapefruit raises its level.",
+    ),
     ("what color is pretendamine 5 mg", "pretendamine", "Appearance", "PINK"),
-    ("side effects of fictivir", "fictivir", "Side effects", "Most often nausea and headache.\nRarely, a rash."),
+    (
+        "side effects of fictivir",
+        "fictivir",
+        "Side effects",
+        "Most often nausea and headache.\nRarely, a rash.",
+    ),
     ("is madeupril good for dogs", "madeupril", "Usage", "No answers"),
     ("how about the weather medicine", "n/a", "not_drug_question", "n/a"),
-    ("how to store inventolin drops", "inventolin", "Storage and disposal", "In the refrigerator, away from light."),
-    ("missed dose of placebex", "placebex", "Usage", "Take it when you remember, unless the next is due soon."),
-    ("max dose of dummyfen per day", "dummyfen", "Dose", "Not more than 3,000 mg in 24 hours for adults."),
+    (
+        "how to store inventolin drops",
+        "inventolin",
+        "Storage and disposal",
+        "In the refrigerator, away from light.",
+    ),
+    (
+        "missed dose of placebex",
+        "placebex",
+        "Usage",
+        "Take it when you remember, unless the next is due soon.",
+    ),
+    (
+        "max dose of dummyfen per day",
+        "dummyfen",
+        "Dose",
+        "Not more than 3,000 mg in 24 hours for adults.",
+    ),
 )
 
 
@@ -246,7 +309,9 @@ def without_times(archive: bytes, compression: int = zipfile.ZIP_STORED) -> byte
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(archive)) as old, zipfile.ZipFile(out, "w", compression) as new:
         for entry in sorted(old.infolist(), key=lambda entry: entry.filename):
-            data = re.sub(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", b"2026-01-01T00:00:00Z", old.read(entry))
+            data = re.sub(
+                rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", b"2026-01-01T00:00:00Z", old.read(entry)
+            )
             new.writestr(zipfile.ZipInfo(entry.filename, (1980, 1, 1, 0, 0, 0)), data, compression)
     return out.getvalue()
 
@@ -310,7 +375,11 @@ QUESTIONS: tuple[tuple[str, tuple[tuple[int, int, str], ...]], ...] = (
         "invented syndrome my aunt has invented syndrome, is there treatment & where can she get help?",
         (
             (2, 2, "Invented syndrome: a made-up disorder of the imagination."),
-            (1, 4, "Treatment of invented syndrome: rest, tea and <plain> words. Most people feel better in a week."),
+            (
+                1,
+                4,
+                "Treatment of invented syndrome: rest, tea and <plain> words. Most people feel better in a week.",
+            ),
         ),
     ),
     (
@@ -326,8 +395,14 @@ QUESTIONS: tuple[tuple[str, tuple[tuple[int, int, str], ...]], ...] = (
             (2, 3, "A brace can help for some weeks."),
         ),
     ),
-    ("What are the signs of dehydration?", ((1, 4, "Thirst, dark urine, dry mouth, dizziness and tiredness."),)),
-    ("can exampline cause hair loss", ((1, 3, "Hair loss was seen in 1 of 1,000 people who took exampline."),)),
+    (
+        "What are the signs of dehydration?",
+        ((1, 4, "Thirst, dark urine, dry mouth, dizziness and tiredness."),),
+    ),
+    (
+        "can exampline cause hair loss",
+        ((1, 3, "Hair loss was seen in 1 of 1,000 people who took exampline."),),
+    ),
     (
         "Who needs a flu shot?",
         (
@@ -348,9 +423,15 @@ def make_medi_qa() -> None:
             "\t\t<AnswerList>",
         ]
         for number, (rank, grade, answer) in enumerate(answers, 1):
-            attributes = {"AID": f"{qid}_Answer{number}", "SystemRank": number, "ReferenceRank": rank}
+            attributes = {
+                "AID": f"{qid}_Answer{number}",
+                "SystemRank": number,
+                "ReferenceRank": rank,
+            }
             attributes["ReferenceScore"] = grade
-            written = " ".join(f"{key}={quoteattr(str(value))}" for key, value in attributes.items())
+            written = " ".join(
+                f"{key}={quoteattr(str(value))}" for key, value in attributes.items()
+            )
             lines += [
                 f"\t\t\t<Answer {written}>",
                 f"\t\t\t\t<AnswerURL>https://example.org/{qid}/{number}</AnswerURL>",
@@ -372,7 +453,9 @@ _SQLITE_VERSION = slice(96, 100)  # the library's version in a file's header: no
 def make_ehr_sql(source: Path) -> None:
     """Write 120 of the real questions, the real schema, and an invented database that answers many of them."""
     text = (source / "eicu/eicu.sql").read_text(encoding="utf-8")
-    questions: list[dict[str, Any]] = json.loads((source / "eicu/valid.json").read_text(encoding="utf-8"))
+    questions: list[dict[str, Any]] = json.loads(
+        (source / "eicu/valid.json").read_text(encoding="utf-8")
+    )
     by_kind: dict[str, dict[str, Any]] = {}
     for question in questions:
         if not question["is_impossible"]:
@@ -398,7 +481,9 @@ def make_ehr_sql(source: Path) -> None:
     ids = {question["id"] for question in picked}
     kept = [question for question in questions if question["id"] in ids]
     write("ehr_sql", "valid.json", (json.dumps(kept, indent=1) + "\n").encode())
-    print(f"ehr_sql: {len(told)} of {len(candidates)} kinds of question have an answer in the database")
+    print(
+        f"ehr_sql: {len(told)} of {len(candidates)} kinds of question have an answer in the database"
+    )
 
 
 def _spread(items: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:
@@ -407,7 +492,11 @@ def _spread(items: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:
 
 def _has_answer(connection: sqlite3.Connection, query: str) -> bool:
     """Tell whether a published query gives anything, run as the dataset's own evaluation runs it."""
-    query = query.replace("current_time", "'2105-12-31 23:59:00'").replace("%y", "%Y").replace("%j", "%J")
+    query = (
+        query.replace("current_time", "'2105-12-31 23:59:00'")
+        .replace("%y", "%Y")
+        .replace("%j", "%J")
+    )
     query = re.sub(r"\b(?!between\b)\w+_lower\b", "10", query)
     query = re.sub(r"\b\w+_upper\b", "100", query)
     rows = connection.execute(query).fetchmany(1)
@@ -442,31 +531,53 @@ class _Hospital:
         choice, pick = self._random.choice, self._random.randrange
         wards, routes = self._names["ward_id"], self._names["admission_route"]
         current = stay == 1 and number % 2 == 0
-        admitted = _time(2105 if stay else 2104, 12 if current else 1 + pick(11), 1 + pick(20), pick(24))
+        admitted = _time(
+            2105 if stay else 2104, 12 if current else 1 + pick(11), 1 + pick(20), pick(24)
+        )
         left = None if current else admitted + datetime.timedelta(days=3 + pick(5))
         unit = 100_000 + 10 * number + stay
         hospital = 500_000 + 10 * number + stay
         wanted = self._asked.get(patient, [{}])
         ward = next((value["ward_id"] for value in wanted if "ward_id" in value), choice(wards))
-        route = next((value["admission_route"] for value in wanted if "admission_route" in value), choice(routes))
+        route = next(
+            (value["admission_route"] for value in wanted if "admission_route" in value),
+            choice(routes),
+        )
         dead = left is not None and stay == 1 and number % 7 == 1
         sex, age = choice(["male", "female"]), str(20 + number * 7 % 65)
         sizes = (150 + pick(45), 50 + pick(50), 50 + pick(50))
         end = None if left is None else str(left)
         status = None if left is None else "expired" if dead else "alive"
         who = (patient, hospital, unit, sex, age, "caucasian", 50 + number % 3, ward)
-        self._insert("patient", (*who, *sizes, str(admitted), route, str(admitted), end, end, status))
+        self._insert(
+            "patient", (*who, *sizes, str(admitted), route, str(admitted), end, end, status)
+        )
         for hours in (2, 20):
-            self._events(patient, hospital, unit, admitted + datetime.timedelta(hours=hours, minutes=pick(60)), wanted)
+            self._events(
+                patient,
+                hospital,
+                unit,
+                admitted + datetime.timedelta(hours=hours, minutes=pick(60)),
+                wanted,
+            )
 
     def _events(
-        self, patient: str, hospital: int, unit: int, time: datetime.datetime, wanted: list[dict[str, Any]]
+        self,
+        patient: str,
+        hospital: int,
+        unit: int,
+        time: datetime.datetime,
+        wanted: list[dict[str, Any]],
     ) -> None:
         when = str(time)
 
         def some(key: str, count: int = 1) -> list[str]:
-            asked = [value[name] for value in wanted for name in value if re.sub(r"\d$", "", name) == key]
-            return list(dict.fromkeys(asked + [self._random.choice(self._names[key]) for _ in range(count)]))
+            asked = [
+                value[name] for value in wanted for name in value if re.sub(r"\d$", "", name) == key
+            ]
+            return list(
+                dict.fromkeys(asked + [self._random.choice(self._names[key]) for _ in range(count)])
+            )
 
         def number(low: int, high: int) -> float:
             return round(self._random.uniform(low, high), 1)
@@ -480,19 +591,38 @@ class _Hospital:
         routes = some("drug_route")
         for name in some("drug_name"):
             stop = str(time + datetime.timedelta(days=1))
-            self._event(patient, hospital, "medication", (unit, name, "1", routes[0], when, stop), when)
+            self._event(
+                patient, hospital, "medication", (unit, name, "1", routes[0], when, stop), when
+            )
         for name in some("drug_name")[-1:]:
             self._event(patient, hospital, "allergy", (unit, name, name, when), when)
         for kind, key in (("intake", "intake_name"), ("output", "output_name")):
             for name in some(key):
                 path = f"flowsheet|flowsheet cell labels|i&o|{kind} (ml)|{name}"
-                self._event(patient, hospital, "intakeoutput", (unit, path, name, number(50, 400), when), when)
+                self._event(
+                    patient,
+                    hospital,
+                    "intakeoutput",
+                    (unit, path, name, number(50, 400), when),
+                    when,
+                )
         for name in some("culture_name"):
-            self._event(patient, hospital, "microlab", (unit, name, self._random.choice(_ORGANISMS), when), when)
-        vitals = (number(35, 39), *(int(number(*limits)) for limits in ((88, 100), (55, 120), (10, 30))))
+            self._event(
+                patient,
+                hospital,
+                "microlab",
+                (unit, name, self._random.choice(_ORGANISMS), when),
+                when,
+            )
+        vitals = (
+            number(35, 39),
+            *(int(number(*limits)) for limits in ((88, 100), (55, 120), (10, 30))),
+        )
         self._insert("vitalperiodic", (self._next(), unit, *vitals, 120, 75, 90, when))
 
-    def _event(self, patient: str, hospital: int, table: str, cells: tuple[object, ...], when: str) -> None:
+    def _event(
+        self, patient: str, hospital: int, table: str, cells: tuple[object, ...], when: str
+    ) -> None:
         event = self._next()
         self._insert(table, (event, *cells))
         cost = round(self._random.uniform(5, 60), 2)

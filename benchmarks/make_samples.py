@@ -117,7 +117,9 @@ def cut_medcalc(text: str) -> str:
     short = [row for row in rows if len(row["Patient Note"]) <= 2500]
     groups: dict[tuple[str, bool], list[dict[str, str]]] = {}
     for row in short:
-        groups.setdefault((row["Category"], row["Ground Truth Answer"].startswith("(")), []).append(row)
+        groups.setdefault((row["Category"], row["Ground Truth Answer"].startswith("(")), []).append(
+            row
+        )
     picked = [
         row
         for (category, is_duration), group in groups.items()
@@ -332,7 +334,9 @@ def make(sample: Sample, source: Path) -> None:
     )
     definition = HERE / sample.benchmark / "benchmark.yaml"
     known = definition.exists() and digest in definition.read_text(encoding="utf-8")
-    print(f"{sample.benchmark}: {len(data)} bytes, {digest}{'' if known else '  <- put this in benchmark.yaml'}")
+    print(
+        f"{sample.benchmark}: {len(data)} bytes, {digest}{'' if known else '  <- put this in benchmark.yaml'}"
+    )
 
 
 def main() -> None:

@@ -22,13 +22,20 @@ def make_scorecard() -> Scorecard:
     catalogue, broken = survey_benchmarks()
     for definition in broken:
         raise definition.error  # a scorecard without one of its benchmarks would be another scorecard
-    places = [(category, subcategory) for category, names in taxonomy().items() for subcategory in names]
+    places = [
+        (category, subcategory) for category, names in taxonomy().items() for subcategory in names
+    ]
     benchmarks = sorted(
         catalogue.values(),
-        key=lambda benchmark: (places.index((benchmark.category, benchmark.subcategory)), benchmark.display_name),
+        key=lambda benchmark: (
+            places.index((benchmark.category, benchmark.subcategory)),
+            benchmark.display_name,
+        ),
     )
     jury = read_jury(FOLDER / "medhelm_judges.yaml")
-    return draft_scorecard("medhelm-v1", 1, benchmarks, jury=jury, main_only=True, keep_unnamed=True)
+    return draft_scorecard(
+        "medhelm-v1", 1, benchmarks, jury=jury, main_only=True, keep_unnamed=True
+    )
 
 
 def render(scorecard: Scorecard) -> str:

@@ -19,7 +19,14 @@ from protocol.refusal import MAX_REFUSAL
 MAX_FILE_BYTES: Final = 32 * 1024 * 1024
 MAX_DRAFTS: Final = 256  # drafts of one request
 
-REJECTION_REASONS: Final = ("wrong_figures", "wrong_data", "not_agreed", "too_much", "shorter_history", "other")
+REJECTION_REASONS: Final = (
+    "wrong_figures",
+    "wrong_data",
+    "not_agreed",
+    "too_much",
+    "shorter_history",
+    "other",
+)
 NOTES: Final = ("units", "added", "removed", "changed", "never_seen", "merged")
 """Figures that a site may tell its steward, and nobody else, about a draft: exact numbers of units."""
 
@@ -108,7 +115,8 @@ def write_approval_request(request: ApprovalRequest) -> bytes:
             "registry": encode_base64(request.registry),
             "policy": request.policy.to_json(),
             "drafts": [
-                {"envelope": encode_base64(draft.envelope), "notes": dict(draft.notes)} for draft in request.drafts
+                {"envelope": encode_base64(draft.envelope), "notes": dict(draft.notes)}
+                for draft in request.drafts
             ],
             "audit": {"number": request.audit_head.number, "link": request.audit_head.link},
             "refusals": {digest: encode_base64(note) for digest, note in request.refusals.items()},
@@ -130,7 +138,10 @@ def read_approval_request(data: bytes) -> ApprovalRequest:
         return ApprovalRequest(
             registry=_read_bytes(found["registry"], "registry", MAX_BYTES[REGISTRY_TYPE]),
             policy=parse_policy(found["policy"]),
-            drafts=tuple(_read_draft(draft) for draft in schema.array(found["drafts"], "drafts", 1, MAX_DRAFTS)),
+            drafts=tuple(
+                _read_draft(draft)
+                for draft in schema.array(found["drafts"], "drafts", 1, MAX_DRAFTS)
+            ),
             audit_head=AuditHead(
                 number=schema.integer(audit["number"], "audit.number"),
                 link=schema.text(audit["link"], "audit.link", schema.HEX64),
@@ -206,7 +217,8 @@ def _open(data: bytes, kind: str, fields: frozenset[str]) -> dict[str, object]:
         raise ProtocolError(Code.MALFORMED, f"{len(data)} bytes; expected 1 to {MAX_FILE_BYTES}")
     if _UNRELEASED.search(data):
         raise ProtocolError(
-            Code.OLD_SCHEMA, "of an unreleased version (schema 1), which no version after it reads; start anew"
+            Code.OLD_SCHEMA,
+            "of an unreleased version (schema 1), which no version after it reads; start anew",
         )
     try:
         found = schema.record(parse_canonical(data), fields, kind)

@@ -98,7 +98,9 @@ def parse_audit(payload: bytes) -> Audit:
         log_root=schema.text(fields["log_root"], "log_root", schema.HEX64),
     )
     if build_audit(audit) != payload:
-        raise ProtocolError(Code.WRONG_SUBJECT, "the subject is not the board that the predicate names")
+        raise ProtocolError(
+            Code.WRONG_SUBJECT, "the subject is not the board that the predicate names"
+        )
     return audit
 
 

@@ -19,7 +19,9 @@ _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 _BRACKET = re.compile(r"[\[\]{}]")
 _NESTING = {"[": 1, "{": 1, "]": -1, "}": -1}
 
-_ENCODER = json.JSONEncoder(ensure_ascii=True, sort_keys=True, separators=(",", ":"), allow_nan=False)
+_ENCODER = json.JSONEncoder(
+    ensure_ascii=True, sort_keys=True, separators=(",", ":"), allow_nan=False
+)
 
 
 def canonical(value: object) -> bytes:
@@ -119,7 +121,9 @@ def _integer(digits: str) -> int:
 
 
 def _no_float(_: str) -> NoReturn:
-    raise ProtocolError(Code.BAD_NUMBER, "fractions, exponents, NaN and Infinity are not part of the protocol")
+    raise ProtocolError(
+        Code.BAD_NUMBER, "fractions, exponents, NaN and Infinity are not part of the protocol"
+    )
 
 
 _DECODER = json.JSONDecoder(

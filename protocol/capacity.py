@@ -71,7 +71,9 @@ def capacity_bits(scorecard: Scorecard, policy: DisclosurePolicy) -> float:
     return math.log2(count_payloads(scorecard, policy))
 
 
-def measure_capacity(scorecard: Scorecard, policy: DisclosurePolicy, signers: Sequence[Algorithm]) -> Capacity:
+def measure_capacity(
+    scorecard: Scorecard, policy: DisclosurePolicy, signers: Sequence[Algorithm]
+) -> Capacity:
     """Return the capacity of an envelope with a signature of each of these algorithms."""
     return Capacity(
         payload_bits=capacity_bits(scorecard, policy),
@@ -80,7 +82,9 @@ def measure_capacity(scorecard: Scorecard, policy: DisclosurePolicy, signers: Se
     )
 
 
-def rank_result(result: ResultPredicate, space: FigureSpace, *, newest_registry: int, today_day: int) -> int:
+def rank_result(
+    result: ResultPredicate, space: FigureSpace, *, newest_registry: int, today_day: int
+) -> int:
     """Return the number of a result among the `count_payloads` that differ in what the site decides.
 
     Args:
@@ -99,7 +103,12 @@ def rank_result(result: ResultPredicate, space: FigureSpace, *, newest_registry:
 
 
 def unrank_result(
-    number: int, template: ResultPredicate, space: FigureSpace, *, newest_registry: int, today_day: int
+    number: int,
+    template: ResultPredicate,
+    space: FigureSpace,
+    *,
+    newest_registry: int,
+    today_day: int,
 ) -> ResultPredicate:
     """Return the result with this number; the inverse of `rank_result`.
 

@@ -21,7 +21,9 @@ _LINE = re.compile(r"— ([^\s+]+) ([A-Za-z0-9+/]+={0,2})")
 
 def cosignature_key_id(name: str, key: PublicKey) -> bytes:
     """Return the 4 bytes that name a witness's key in a signed note."""
-    return hashlib.sha256(name.encode() + b"\n" + COSIGNATURE_TYPE + key.raw).digest()[:_KEY_ID_BYTES]
+    return hashlib.sha256(name.encode() + b"\n" + COSIGNATURE_TYPE + key.raw).digest()[
+        :_KEY_ID_BYTES
+    ]
 
 
 def note_body(note: str) -> str:
@@ -47,7 +49,9 @@ def cosign(note: str, name: str, witness: Signer, unix_time: int) -> str:
     """
     signature = witness.sign(_message(note_body(note), unix_time))
     key_id = cosignature_key_id(name, witness.public)
-    return f"— {name} {encode_base64(key_id + unix_time.to_bytes(_TIME_BYTES, 'big') + signature)}\n"
+    return (
+        f"— {name} {encode_base64(key_id + unix_time.to_bytes(_TIME_BYTES, 'big') + signature)}\n"
+    )
 
 
 def read_cosignatures(note: str, witnesses: Mapping[str, PublicKey]) -> dict[str, int]:
@@ -67,7 +71,9 @@ def read_cosignatures(note: str, witnesses: Mapping[str, PublicKey]) -> dict[str
     for line in note.rpartition("\n\n")[2].splitlines():
         found = _LINE.fullmatch(line)
         if found is None:
-            raise ProtocolError(Code.BAD_CHECKPOINT, "a signature line is not of the form '— name base64'")
+            raise ProtocolError(
+                Code.BAD_CHECKPOINT, "a signature line is not of the form '— name base64'"
+            )
         name, key = found[1], witnesses.get(found[1])
         data = _decode(found[2])
         if key is None or data[:_KEY_ID_BYTES] != cosignature_key_id(name, key):

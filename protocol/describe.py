@@ -8,9 +8,21 @@ earlier statements that the reader keeps.
 from collections.abc import Mapping
 from typing import Final
 
-from protocol.describe_datasets import describe_abandon, describe_dataset, describe_plan, describe_withdraw
+from protocol.describe_datasets import (
+    describe_abandon,
+    describe_dataset,
+    describe_plan,
+    describe_withdraw,
+)
 from protocol.describe_results import describe_result
-from protocol.description import Description, DescriptionParts, Fact, Knowledge, count_things, name_both
+from protocol.description import (
+    Description,
+    DescriptionParts,
+    Fact,
+    Knowledge,
+    count_things,
+    name_both,
+)
 from protocol.envelope import digest
 from protocol.errors import Code, ProtocolError
 from protocol.keys import load_public
@@ -56,7 +68,9 @@ def describe_statement(payload: bytes, knowledge: Knowledge) -> Description:
     statement = parse_statement(payload)
     header, registry = statement.header, knowledge.registry
     if header.deployment != registry.deployment:
-        raise ProtocolError(Code.WRONG_DEPLOYMENT, f"meant for {header.deployment}, the registry is another's")
+        raise ProtocolError(
+            Code.WRONG_DEPLOYMENT, f"meant for {header.deployment}, the registry is another's"
+        )
     site = registry.sites.get(header.site)
     if site is None:
         raise ProtocolError(Code.WRONG_SITE, f"{header.site} is not enrolled in this registry")
@@ -72,7 +86,9 @@ def describe_statement(payload: bytes, knowledge: Knowledge) -> Description:
         case WithdrawPredicate():
             parts = describe_withdraw(statement, knowledge)
         case _:
-            raise ProtocolError(Code.WRONG_TYPE, "a request about keys, which needs no registry to be read")
+            raise ProtocolError(
+                Code.WRONG_TYPE, "a request about keys, which needs no registry to be read"
+            )
     return _assemble(payload, statement, name_both(site.display_name, header.site), parts)
 
 
@@ -98,7 +114,10 @@ def describe_request(payload: bytes) -> Description:
 def _describe_enrolment(request: EnrollPredicate) -> DescriptionParts:
     return DescriptionParts(
         title=f"The site asks {request.header.deployment} to be enrolled, with these two keys.",
-        facts=(_fingerprint("agent's key", request.agent_key), _fingerprint("steward's key", request.steward_key)),
+        facts=(
+            _fingerprint("agent's key", request.agent_key),
+            _fingerprint("steward's key", request.steward_key),
+        ),
         sentences=(
             _COMPARE,
             "Only a statement that both keys have signed is taken from this site afterwards.",
@@ -117,7 +136,9 @@ def _describe_reset(request: ResetPredicate) -> DescriptionParts:
             _fingerprint("steward's key", request.steward_key),
         ),
         sentences=(_COMPARE, "A key of the site that is not among the two is revoked."),
-        cautions=("Ask at the site what happened: a reset is rare, and also what an intruder would ask for.",),
+        cautions=(
+            "Ask at the site what happened: a reset is rare, and also what an intruder would ask for.",
+        ),
     )
 
 
@@ -125,7 +146,10 @@ def _describe_rotation(request: RotatePredicate) -> DescriptionParts:
     return DescriptionParts(
         title=f"The site asks to replace its {request.role}'s key.",
         facts=(_fingerprint(f"new {request.role}'s key", request.new_key),),
-        sentences=(_COMPARE, "Both old keys and the new one sign this; the key that it replaces ends with it."),
+        sentences=(
+            _COMPARE,
+            "Both old keys and the new one sign this; the key that it replaces ends with it.",
+        ),
     )
 
 
@@ -133,7 +157,9 @@ def _fingerprint(name: str, der: bytes) -> Fact:
     return Fact(name, load_public(der).fingerprint)
 
 
-def _assemble(payload: bytes, statement: Statement, site: str, parts: DescriptionParts) -> Description:
+def _assemble(
+    payload: bytes, statement: Statement, site: str, parts: DescriptionParts
+) -> Description:
     header = statement.header
     facts = (
         Fact("site", site),
@@ -141,7 +167,10 @@ def _assemble(payload: bytes, statement: Statement, site: str, parts: Descriptio
         *parts.facts,
         Fact("place", f"epoch {header.epoch}, link {header.seq} of the site's chain"),
         Fact("link before", header.prev),
-        Fact("ledger", count_things(header.ledger.length, "entry", "entries") + f", head {header.ledger.head}"),
+        Fact(
+            "ledger",
+            count_things(header.ledger.length, "entry", "entries") + f", head {header.ledger.head}",
+        ),
         Fact("registry", f"version {header.registry}"),
     )
     return Description(

@@ -71,7 +71,9 @@ def describe_dataset(dataset: DatasetPredicate, knowledge: Knowledge) -> Descrip
             f"{policy.changed_units}."
         )
     if is_first and dataset.lineage != dataset.commitment:
-        cautions.append("Its patients are those of another dataset of this site: both belong to one lineage.")
+        cautions.append(
+            "Its patients are those of another dataset of this site: both belong to one lineage."
+        )
     differences = (
         Fact("added", _show_difference(dataset.added)),
         Fact("removed", _show_difference(dataset.removed)),
@@ -95,7 +97,11 @@ def describe_dataset(dataset: DatasetPredicate, knowledge: Knowledge) -> Descrip
         title=f"A version of the site's dataset for {benchmark} is registered.",
         facts=facts,
         rules=list_rules(
-            knowledge.own_policy, federation, listed=_SEEN_IN_A_DATASET, seen=_SEEN_IN_A_DATASET, broken=broken
+            knowledge.own_policy,
+            federation,
+            listed=_SEEN_IN_A_DATASET,
+            seen=_SEEN_IN_A_DATASET,
+            broken=broken,
         ),
         notes=notes,
         sentences=(
@@ -109,7 +115,9 @@ def describe_dataset(dataset: DatasetPredicate, knowledge: Knowledge) -> Descrip
     )
 
 
-def _check_dataset_sizes(dataset: DatasetPredicate, policy: DisclosurePolicy) -> tuple[list[str], dict[str, str]]:
+def _check_dataset_sizes(
+    dataset: DatasetPredicate, policy: DisclosurePolicy
+) -> tuple[list[str], dict[str, str]]:
     faults, broken = [], {}
     if bucket_range(dataset.units)[0] < policy.min_units:
         broken["min_units"] = f"broken: {show_units(dataset.units) or 'no'} units"
@@ -118,11 +126,15 @@ def _check_dataset_sizes(dataset: DatasetPredicate, policy: DisclosurePolicy) ->
         bucket: int = getattr(dataset, name)
         if bucket and bucket_range(bucket)[0] < policy.changed_units:
             broken["changed_units"] = f"broken: {show_units(bucket)} units {name}"
-            faults.append(f"a version may not differ by fewer than {policy.changed_units} units ({name})")
+            faults.append(
+                f"a version may not differ by fewer than {policy.changed_units} units ({name})"
+            )
     return faults, broken
 
 
-def _describe_notes(dataset: DatasetPredicate, notes: Mapping[str, int]) -> tuple[tuple[Fact, ...], list[str]]:
+def _describe_notes(
+    dataset: DatasetPredicate, notes: Mapping[str, int]
+) -> tuple[tuple[Fact, ...], list[str]]:
     """Return the site's own figures and the contradictions between them and the statement."""
     facts, contradictions = [], []
     for name, words in _NOTE_WORDS.items():
@@ -131,7 +143,9 @@ def _describe_notes(dataset: DatasetPredicate, notes: Mapping[str, int]) -> tupl
         facts.append(Fact(words, str(notes[name])))
         stated: int | None = getattr(dataset, name, None)
         if stated is not None and bucket_of(notes[name]) != stated:
-            contradictions.append(f"the site's own figure of {words} is not in the range that the statement gives")
+            contradictions.append(
+                f"the site's own figure of {words} is not in the range that the statement gives"
+            )
     return tuple(facts), contradictions
 
 
@@ -140,7 +154,9 @@ def _find_benchmark(definition: str, registry: Registry) -> str:
         for entry in registered.scorecard.benchmarks:
             if entry.definition == definition:
                 return name_both(entry.display_name, entry.id)
-    raise ProtocolError(Code.UNKNOWN_BENCHMARK, "no registered scorecard has a benchmark of this definition")
+    raise ProtocolError(
+        Code.UNKNOWN_BENCHMARK, "no registered scorecard has a benchmark of this definition"
+    )
 
 
 def _show_difference(bucket: int) -> str:
@@ -152,7 +168,11 @@ def describe_plan(plan: PlanPredicate, knowledge: Knowledge) -> DescriptionParts
     registry = knowledge.registry
     card = find_scorecard(plan.scorecard, registry)
     facts = list_named_facts(plan, card, knowledge)
-    served = "from weights that the agent hashed" if plan.model_assurance == "weights_hashed" else "as its server says"
+    served = (
+        "from weights that the agent hashed"
+        if plan.model_assurance == "weights_hashed"
+        else "as its server says"
+    )
     model = registry.models[plan.model].display_name
     return DescriptionParts(
         title=f"The site plans to evaluate {model} for scorecard {card.name}.",
@@ -172,12 +192,18 @@ def describe_plan(plan: PlanPredicate, knowledge: Knowledge) -> DescriptionParts
 def describe_abandon(abandon: AbandonPredicate, knowledge: Knowledge) -> DescriptionParts:
     """Describe the end of a plan that has no result."""
     plan = knowledge.earlier.get(abandon.plan)
-    words, cautions = "not among the statements known here", ["The plan is not among the statements known here."]
+    words, cautions = (
+        "not among the statements known here",
+        ["The plan is not among the statements known here."],
+    )
     if isinstance(plan, PlanPredicate):
         words, cautions = _name_subject(plan, knowledge.registry), []
     return DescriptionParts(
         title="A plan will have no result.",
-        facts=(Fact("plan", f"{abandon.plan} ({words})"), Fact("reason", _ABANDON_WORDS[abandon.reason])),
+        facts=(
+            Fact("plan", f"{abandon.plan} ({words})"),
+            Fact("reason", _ABANDON_WORDS[abandon.reason]),
+        ),
         sentences=("No figure leaves. The plan stays in the log, with this reason.",),
         cautions=tuple(cautions),
     )
@@ -186,13 +212,24 @@ def describe_abandon(abandon: AbandonPredicate, knowledge: Knowledge) -> Descrip
 def describe_withdraw(withdraw: WithdrawPredicate, knowledge: Knowledge) -> DescriptionParts:
     """Describe the withdrawal of an earlier result."""
     result = knowledge.earlier.get(withdraw.result)
-    words, cautions = "not among the statements known here", ["The result is not among the statements known here."]
+    words, cautions = (
+        "not among the statements known here",
+        ["The result is not among the statements known here."],
+    )
     if isinstance(result, ResultPredicate):
-        words, cautions = f"{_name_subject(result, knowledge.registry)}, {format_day(result.day)}", []
+        words, cautions = (
+            f"{_name_subject(result, knowledge.registry)}, {format_day(result.day)}",
+            [],
+        )
     return DescriptionParts(
         title="An earlier result is withdrawn from the board.",
-        facts=(Fact("result", f"{withdraw.result} ({words})"), Fact("reason", _WITHDRAW_WORDS[withdraw.reason])),
-        sentences=("No figure leaves. The result leaves the board; the log keeps it, as it keeps everything.",),
+        facts=(
+            Fact("result", f"{withdraw.result} ({words})"),
+            Fact("reason", _WITHDRAW_WORDS[withdraw.reason]),
+        ),
+        sentences=(
+            "No figure leaves. The result leaves the board; the log keeps it, as it keeps everything.",
+        ),
         cautions=tuple(cautions),
     )
 
@@ -201,5 +238,7 @@ def _name_subject(statement: PlanPredicate | ResultPredicate, registry: Registry
     model = registry.models.get(statement.model)
     registered = registry.scorecards.get(statement.scorecard)
     model_name = model.display_name if model else "a model that is no longer registered"
-    card_name = registered.scorecard.name if registered else "a scorecard that is no longer registered"
+    card_name = (
+        registered.scorecard.name if registered else "a scorecard that is no longer registered"
+    )
     return f"{model_name}, {card_name}"

@@ -63,11 +63,18 @@ def describe_result(result: ResultPredicate, site: Site, knowledge: Knowledge) -
     previous = _find_previous_result(result, knowledge.earlier)
     before = previous[1] if previous else None
     surplus = {cell.key for cell in surplus_cells(card, policy)}
-    figures = [_describe_figure(cell, result, before, policy, is_surplus=cell.key in surplus) for cell in card.cells]
+    figures = [
+        _describe_figure(cell, result, before, policy, is_surplus=cell.key in surplus)
+        for cell in card.cells
+    ]
     if result.approval != "two_person":
         faults.append("approval by exception: the registry names no terms and people of exceptions")
     datasets = tuple(describe_data(card, result.data, knowledge))
-    compared = f"{previous[0]}, of {format_day(previous[1].day)}" if previous else "no earlier release is known here"
+    compared = (
+        f"{previous[0]}, of {format_day(previous[1].day)}"
+        if previous
+        else "no earlier release is known here"
+    )
     facts = (
         *list_named_facts(result, card, knowledge),
         *datasets,
@@ -88,7 +95,13 @@ def describe_result(result: ResultPredicate, site: Site, knowledge: Knowledge) -
         title=f"Figures of {registry.models[result.model].display_name} for scorecard {card.name} leave the site.",
         facts=facts,
         figures=tuple(figures),
-        rules=list_rules(knowledge.own_policy, federation, listed=RULE_MEANINGS, seen=_SEEN_IN_A_RESULT, broken=broken),
+        rules=list_rules(
+            knowledge.own_policy,
+            federation,
+            listed=RULE_MEANINGS,
+            seen=_SEEN_IN_A_RESULT,
+            broken=broken,
+        ),
         sentences=sentences,
         previous=previous[0] if previous else "",
         cautions=tuple(caution_about_data(card, result.data, knowledge)),
@@ -107,11 +120,15 @@ def _check_figures(
             raise
         words = f"broken ({error.code}: {error.detail})"
         rule = _BROKEN_BY.get(error.code)
-        return [f"the figures do not obey the rules ({error.code}: {error.detail})"], {rule: words} if rule else {}
+        return [f"the figures do not obey the rules ({error.code}: {error.detail})"], {
+            rule: words
+        } if rule else {}
     return [], {}
 
 
-def _check_data(result: ResultPredicate, card: Scorecard, earlier: Mapping[str, Statement]) -> list[str]:
+def _check_data(
+    result: ResultPredicate, card: Scorecard, earlier: Mapping[str, Statement]
+) -> list[str]:
     """Return the faults of the datasets that a result names; a dataset that is not known here is no fault."""
     faults = []
     for entry in card.benchmarks:
@@ -127,7 +144,9 @@ def _check_data(result: ResultPredicate, card: Scorecard, earlier: Mapping[str, 
         if dataset is None:
             continue
         if not isinstance(dataset, DatasetPredicate) or dataset.definition != entry.definition:
-            faults.append(f"{entry.id}: the statement that it names is not a dataset of this benchmark")
+            faults.append(
+                f"{entry.id}: the statement that it names is not a dataset of this benchmark"
+            )
         elif result.groups[entry.id] > dataset.units:
             faults.append(f"{entry.id}: more units than its registered dataset has")
     return faults
@@ -142,14 +161,22 @@ def _find_previous_result(
     for statement_digest, statement in earlier.items():
         if not isinstance(statement, ResultPredicate):
             continue
-        has_same_subject = (statement.model, statement.scorecard) == (result.model, result.scorecard)
+        has_same_subject = (statement.model, statement.scorecard) == (
+            result.model,
+            result.scorecard,
+        )
         if has_same_subject and (statement.header.epoch, statement.header.seq) < position:
             newest = (statement_digest, statement)
     return newest
 
 
 def _describe_figure(
-    cell: Cell, result: ResultPredicate, before: ResultPredicate | None, policy: DisclosurePolicy, *, is_surplus: bool
+    cell: Cell,
+    result: ResultPredicate,
+    before: ResultPredicate | None,
+    policy: DisclosurePolicy,
+    *,
+    is_surplus: bool,
 ) -> FigureRow:
     bucket, value = result.groups[cell.group], result.cells[cell.key]
     spread = result.spreads.get(cell.key, -1)
@@ -165,7 +192,8 @@ def _describe_figure(
             change = f"{_scale(cell, value) - _scale(cell, value_before):+.3f}"
     return FigureRow(
         cell=cell.key,
-        subject=f"{cell.benchmark}, {cell.metric}" + (f", {cell.subgroup}" if cell.subgroup else ""),
+        subject=f"{cell.benchmark}, {cell.metric}"
+        + (f", {cell.subgroup}" if cell.subgroup else ""),
         units=show_units(bucket),
         value=_show_value(cell, value),
         scale=f"{cell.low} to {cell.high}",
@@ -177,7 +205,9 @@ def _describe_figure(
     )
 
 
-def _explain_figure(cell: Cell, value: int, bucket: int, policy: DisclosurePolicy, *, is_surplus: bool) -> str:
+def _explain_figure(
+    cell: Cell, value: int, bucket: int, policy: DisclosurePolicy, *, is_surplus: bool
+) -> str:
     if value >= 0 and not cell.protected:
         return "as it is: the benchmark is public"
     if value >= 0:
@@ -252,7 +282,9 @@ def _describe_capacity(card: Scorecard, policy: DisclosurePolicy, site: Site) ->
 
 
 @functools.lru_cache(maxsize=8)
-def _measure_once(card: Scorecard, policy: DisclosurePolicy, signers: tuple[Algorithm, ...]) -> Capacity:
+def _measure_once(
+    card: Scorecard, policy: DisclosurePolicy, signers: tuple[Algorithm, ...]
+) -> Capacity:
     """Return the capacity of a result's envelope; the same for all results of a scorecard."""
     return measure_capacity(card, policy, signers)
 
@@ -278,4 +310,6 @@ def _describe_juries(card: Scorecard, result: ResultPredicate) -> list[Fact]:
         if jury is not None and result.cells[cell.key] != NOT_RUN:
             panel = f"{', '.join(jury.seats)} ({jury.quorum} valid verdicts needed)"
             graded.setdefault(panel, {})[cell.benchmark] = None
-    return [Fact(f"judges of {', '.join(benchmarks)}", panel) for panel, benchmarks in graded.items()]
+    return [
+        Fact(f"judges of {', '.join(benchmarks)}", panel) for panel, benchmarks in graded.items()
+    ]

@@ -225,7 +225,9 @@ def format_day(day: int) -> str:
     # Years are counted from March, so that the leap day is the last of its year.
     days = day + 719_468
     era, day_of_era = divmod(days, 146_097)
-    year_of_era = (day_of_era - day_of_era // 1460 + day_of_era // 36_524 - day_of_era // 146_096) // 365
+    year_of_era = (
+        day_of_era - day_of_era // 1460 + day_of_era // 36_524 - day_of_era // 146_096
+    ) // 365
     day_of_year = day_of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
     month_from_march = (5 * day_of_year + 2) // 153
     day_of_month = day_of_year - (153 * month_from_march + 2) // 5 + 1

@@ -30,8 +30,12 @@ from protocol.scorecard import Cell, Scorecard
 NO_SPREAD = -1
 SPREAD_STEPS = 25  # of 0.02 of the range; no standard deviation exceeds half the range
 CERTAINTY = 3  # scales of Laplace noise: 1 - exp(-3), so 95 % of it lies nearer to 0
-_MOST_CONTRIBUTIONS = 200  # more do not make a sum more dominated: no policy asks for less than a percent
-FEWEST_SUMS = 5  # that figures of one group, taken for the same scores, must leave possible together
+_MOST_CONTRIBUTIONS = (
+    200  # more do not make a sum more dominated: no policy asks for less than a percent
+)
+FEWEST_SUMS = (
+    5  # that figures of one group, taken for the same scores, must leave possible together
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +93,14 @@ def release(
     for whole, margins in _protected_margins(scorecard):
         table = _audit_table(whole, margins, cells, units, policy)
         hidden = close_margins(table, policy, (earlier or {}).get(whole.key, ()))
-        for part in (part for margin in margins.values() for part in margin if part.group in hidden):
+        for part in (
+            part for margin in margins.values() for part in margin if part.group in hidden
+        ):
             cells[part.key] = SUPPRESSED
     spreads = {
-        cell.key: release_spread(cell, sums[cell.key], cells[cell.key]) for cell in scorecard.cells if not cell.binary
+        cell.key: release_spread(cell, sums[cell.key], cells[cell.key])
+        for cell in scorecard.cells
+        if not cell.binary
     }
     return Release(groups, cells, spreads)
 
@@ -106,7 +114,9 @@ def _audit_table(
 ) -> MarginTable:
     """Return what the figures of one metric admit, with the exact sizes of groups, which an attacker may know."""
     admitted = {
-        variable: {part.group: admit_counts(cells[part.key], units[part.group], policy) for part in margin}
+        variable: {
+            part.group: admit_counts(cells[part.key], units[part.group], policy) for part in margin
+        }
         for variable, margin in margins.items()
     }
     return build_table(admit_counts(cells[whole.key], units[whole.group], policy), admitted)
@@ -132,7 +142,9 @@ def _is_of_surplus_variable(group: str, scorecard: Scorecard, policy: Disclosure
     return any(group in margin for margin in surplus)
 
 
-def _suppress_narrow(group: Sequence[Cell], cells: dict[str, int], bucket: int, policy: DisclosurePolicy) -> None:
+def _suppress_narrow(
+    group: Sequence[Cell], cells: dict[str, int], bucket: int, policy: DisclosurePolicy
+) -> None:
     """Suppress, last first, figures of one group that together would pin the sum behind them."""
     shown = [cell.key for cell in group if cell.protected and cells[cell.key] >= 0]
     while _is_narrow([cells[key] for key in shown], bucket, policy):
@@ -154,7 +166,9 @@ def _is_narrow(values: Sequence[int], bucket: int, policy: DisclosurePolicy) -> 
     return any(0 < common * units / 1000 + noise < FEWEST_SUMS for units in bucket_range(bucket))
 
 
-def release_groups(scorecard: Scorecard, units: Mapping[str, int], policy: DisclosurePolicy) -> dict[str, int]:
+def release_groups(
+    scorecard: Scorecard, units: Mapping[str, int], policy: DisclosurePolicy
+) -> dict[str, int]:
     """Decide the published bucket of every group of the scorecard.
 
     Args:
@@ -171,8 +185,14 @@ def release_groups(scorecard: Scorecard, units: Mapping[str, int], policy: Discl
     for benchmark in scorecard.benchmarks:
         if not _protected(scorecard, benchmark.id):
             continue
-        for group in (benchmark.id, *(group for margin in scorecard.margins(benchmark.id) for group in margin)):
-            if is_below_threshold(bucket_range(buckets[group])[0], policy.min_units) or not buckets[benchmark.id]:
+        for group in (
+            benchmark.id,
+            *(group for margin in scorecard.margins(benchmark.id) for group in margin),
+        ):
+            if (
+                is_below_threshold(bucket_range(buckets[group])[0], policy.min_units)
+                or not buckets[benchmark.id]
+            ):
                 buckets[group] = 0
         for margin in scorecard.margins(benchmark.id):
             _close_margin(margin, units[benchmark.id], units, buckets, policy)
@@ -180,12 +200,18 @@ def release_groups(scorecard: Scorecard, units: Mapping[str, int], policy: Discl
 
 
 def _close_margin(
-    margin: Sequence[str], total: int, units: Mapping[str, int], buckets: dict[str, int], policy: DisclosurePolicy
+    margin: Sequence[str],
+    total: int,
+    units: Mapping[str, int],
+    buckets: dict[str, int],
+    policy: DisclosurePolicy,
 ) -> None:
     """Withhold further groups, smallest first, until the hidden ones do not follow from the total and the rest."""
     while shown := [group for group in margin if buckets[group]]:
         withheld = len(margin) - len(shown)
-        hidden_units = total - sum(units[group] for group in shown)  # counts units of no listed group too
+        hidden_units = total - sum(
+            units[group] for group in shown
+        )  # counts units of no listed group too
         few = withheld > 0 and (withheld < policy.margin_hidden or hidden_units < policy.min_units)
         if not few and not 0 < hidden_units < policy.min_units:
             return
@@ -222,8 +248,14 @@ def release_cell(cell: Cell, sums: CellSums | None, bucket: int, policy: Disclos
         return code
     successes, failures = sums.total, sums.n - sums.total
     is_few = min(successes, failures) < policy.min_events
-    is_dominated_by_few = _may_be_dominated(successes, policy) or _may_be_dominated(failures, policy)
-    return SUPPRESSED if is_few or is_dominated_by_few or _fault(cell, bucket, value, policy) else value
+    is_dominated_by_few = _may_be_dominated(successes, policy) or _may_be_dominated(
+        failures, policy
+    )
+    return (
+        SUPPRESSED
+        if is_few or is_dominated_by_few or _fault(cell, bucket, value, policy)
+        else value
+    )
 
 
 def _may_be_dominated(total: float, policy: DisclosurePolicy) -> bool:
@@ -233,9 +265,9 @@ def _may_be_dominated(total: float, policy: DisclosurePolicy) -> bool:
     """
     full = min(int(max(0.0, total)), _MOST_CONTRIBUTIONS)
     contributions = [1.0] * full + [max(0.0, total) - int(max(0.0, total))]
-    return is_dominated(contributions, policy.dominance_n, policy.dominance_percent) or violates_p_percent(
-        contributions, policy.p_percent
-    )
+    return is_dominated(
+        contributions, policy.dominance_n, policy.dominance_percent
+    ) or violates_p_percent(contributions, policy.p_percent)
 
 
 def _code_for(sums: CellSums, policy: DisclosurePolicy) -> int | None:
@@ -279,20 +311,31 @@ def check_result(result: ResultPredicate, scorecard: Scorecard, policy: Disclosu
         if code := _fault(cell, result.groups[cell.group], value, policy):
             raise ProtocolError(code, f"{cell.key}: {value} in bucket {result.groups[cell.group]}")
         if not cell.binary and result.spreads[cell.key] not in allowed_spreads(cell, value):
-            raise ProtocolError(Code.WRONG_VALUE, f"{cell.key}: spread {result.spreads[cell.key]} beside {value}")
+            raise ProtocolError(
+                Code.WRONG_VALUE, f"{cell.key}: spread {result.spreads[cell.key]} beside {value}"
+            )
     for group in scorecard.group_keys:
-        if result.groups[group] and all(result.cells[cell.key] == NOT_RUN for cell in scorecard.cells_of(group)):
+        if result.groups[group] and all(
+            result.cells[cell.key] == NOT_RUN for cell in scorecard.cells_of(group)
+        ):
             raise ProtocolError(Code.WRONG_GROUPS, f"{group}: has units, but was not run")
     for cell in surplus_cells(scorecard, policy):
         if result.cells[cell.key] not in {SUPPRESSED, NOT_RUN}:
-            raise ProtocolError(Code.TOO_MANY_METRICS, f"{cell.key}: not among the figures that may leave its group")
+            raise ProtocolError(
+                Code.TOO_MANY_METRICS, f"{cell.key}: not among the figures that may leave its group"
+            )
     for group in scorecard.group_keys:
         protected = [result.cells[cell.key] for cell in scorecard.cells_of(group) if cell.protected]
         if _is_narrow([value for value in protected if value >= 0], result.groups[group], policy):
-            raise ProtocolError(Code.TOO_MANY_METRICS, f"{group}: its figures together leave too few sums")
+            raise ProtocolError(
+                Code.TOO_MANY_METRICS, f"{group}: its figures together leave too few sums"
+            )
     for whole, margins in _protected_margins(scorecard):
         figures = {
-            variable: {part.group: Figure(result.groups[part.group], result.cells[part.key]) for part in margin}
+            variable: {
+                part.group: Figure(result.groups[part.group], result.cells[part.key])
+                for part in margin
+            }
             for variable, margin in margins.items()
         }
         check_margins(Figure(result.groups[whole.group], result.cells[whole.key]), figures, policy)
@@ -314,14 +357,21 @@ def _check_keys(result: ResultPredicate, scorecard: Scorecard) -> None:
         if found.keys() != set(expected):
             missing = sorted(set(expected) - found.keys())
             extra = len(found.keys() - set(expected))
-            raise ProtocolError(Code.WRONG_CELLS, f"{name}: lacks {missing}, has {extra} that the scorecard has not")
+            raise ProtocolError(
+                Code.WRONG_CELLS, f"{name}: lacks {missing}, has {extra} that the scorecard has not"
+            )
 
 
-def _check_groups(groups: Mapping[str, int], scorecard: Scorecard, policy: DisclosurePolicy) -> None:
+def _check_groups(
+    groups: Mapping[str, int], scorecard: Scorecard, policy: DisclosurePolicy
+) -> None:
     for benchmark in scorecard.benchmarks:
         protected = _protected(scorecard, benchmark.id)
         most = bucket_range(groups[benchmark.id])[1]
-        for group in (benchmark.id, *(group for margin in scorecard.margins(benchmark.id) for group in margin)):
+        for group in (
+            benchmark.id,
+            *(group for margin in scorecard.margins(benchmark.id) for group in margin),
+        ):
             if protected and groups[group] and bucket_range(groups[group])[0] < policy.min_units:
                 raise ProtocolError(Code.BELOW_THRESHOLD, f"{group}: bucket {groups[group]}")
             if is_too_large(groups[group], benchmark.units):
@@ -337,7 +387,9 @@ def _check_groups(groups: Mapping[str, int], scorecard: Scorecard, policy: Discl
             withheld = len(margin) - len(shown)
             few = withheld < policy.margin_hidden or most - least < policy.min_units
             if protected and shown and withheld and few:
-                raise ProtocolError(Code.OPEN_MARGIN, f"{benchmark.id}: a withheld group follows from the others")
+                raise ProtocolError(
+                    Code.OPEN_MARGIN, f"{benchmark.id}: a withheld group follows from the others"
+                )
 
 
 def is_too_large(bucket: int, dataset_units: int) -> bool:
@@ -370,7 +422,9 @@ def _fault(cell: Cell, bucket: int, value: int, policy: DisclosurePolicy) -> Cod
 
 def allowed_values(cell: Cell, bucket: int, policy: DisclosurePolicy) -> list[int]:
     """Return every value and code that one cell may have in a group of that size."""
-    return [value for value in range(HIGH_CODED, 1001) if _fault(cell, bucket, value, policy) is None]
+    return [
+        value for value in range(HIGH_CODED, 1001) if _fault(cell, bucket, value, policy) is None
+    ]
 
 
 def allowed_spreads(cell: Cell, value: int) -> range | tuple[int, ...]:

@@ -32,7 +32,9 @@ class Enrolment:
     pae: bytes
 
 
-_ED25519_DER: Final = bytes.fromhex("302a300506032b6570032100")  # before the 32 bytes of a key (RFC 8410)
+_ED25519_DER: Final = bytes.fromhex(
+    "302a300506032b6570032100"
+)  # before the 32 bytes of a key (RFC 8410)
 
 
 def token_verifier(token: bytes) -> str:
@@ -40,7 +42,9 @@ def token_verifier(token: bytes) -> str:
     return _token_signer(token).public.raw.hex()
 
 
-def sign_with_token(token: bytes, deployment: str, site: str, agent: PublicKey, steward: PublicKey) -> str:
+def sign_with_token(
+    token: bytes, deployment: str, site: str, agent: PublicKey, steward: PublicKey
+) -> str:
     """Return the signature (hex) of the token's key that binds the invite to these two keys."""
     return _token_signer(token).sign(_bound(deployment, site, agent, steward)).hex()
 
@@ -85,11 +89,15 @@ def open_signed_enrolment(data: bytes, *, deployment: str) -> Enrolment:
     if len(opened.signatures) != 2:
         raise ProtocolError(Code.UNKNOWN_KEY, "agent and steward must both sign")
     if predicate.header.deployment != deployment:
-        raise ProtocolError(Code.WRONG_DEPLOYMENT, f"meant for {predicate.header.deployment}, this is {deployment}")
+        raise ProtocolError(
+            Code.WRONG_DEPLOYMENT, f"meant for {predicate.header.deployment}, this is {deployment}"
+        )
     return Enrolment(predicate, agent, steward, opened.digest, opened.pae)
 
 
-def open_enrolment(data: bytes, *, deployment: str, site: str, verifier: str, registry_version: int) -> Enrolment:
+def open_enrolment(
+    data: bytes, *, deployment: str, site: str, verifier: str, registry_version: int
+) -> Enrolment:
     """Check an enrolment request (an envelope signed by both keys it names).
 
     Args:
@@ -106,14 +114,21 @@ def open_enrolment(data: bytes, *, deployment: str, site: str, verifier: str, re
     enrolment = open_signed_enrolment(data, deployment=deployment)
     predicate = enrolment.predicate
     if predicate.header.site != site:
-        raise ProtocolError(Code.WRONG_SITE, f"from {predicate.header.site}, the invite is for {site}")
+        raise ProtocolError(
+            Code.WRONG_SITE, f"from {predicate.header.site}, the invite is for {site}"
+        )
     if predicate.header.registry > registry_version:
-        raise ProtocolError(Code.WRONG_REGISTRY, f"version {predicate.header.registry} does not exist yet")
+        raise ProtocolError(
+            Code.WRONG_REGISTRY, f"version {predicate.header.registry} does not exist yet"
+        )
     try:
         token_key = load_public(_ED25519_DER + bytes.fromhex(verifier))
         token_key.verify(
-            bytes.fromhex(predicate.token_signature), _bound(deployment, site, enrolment.agent, enrolment.steward)
+            bytes.fromhex(predicate.token_signature),
+            _bound(deployment, site, enrolment.agent, enrolment.steward),
         )
     except ProtocolError:
-        raise ProtocolError(Code.WRONG_TOKEN, "the request does not prove the invite's token") from None
+        raise ProtocolError(
+            Code.WRONG_TOKEN, "the request does not prove the invite's token"
+        ) from None
     return enrolment

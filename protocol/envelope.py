@@ -16,7 +16,11 @@ STATEMENT_TYPE = "application/vnd.in-toto+json"
 REGISTRY_TYPE = "application/vnd.intramural.registry+json"
 HEAD_REQUEST_TYPE = "application/vnd.intramural.head-request+json"
 
-MAX_BYTES = {STATEMENT_TYPE: 64 * 1024, REGISTRY_TYPE: 16 * 1024 * 1024, HEAD_REQUEST_TYPE: 4096}  # of the whole file
+MAX_BYTES = {
+    STATEMENT_TYPE: 64 * 1024,
+    REGISTRY_TYPE: 16 * 1024 * 1024,
+    HEAD_REQUEST_TYPE: 4096,
+}  # of the whole file
 MAX_SIGNATURES = {STATEMENT_TYPE: 4, REGISTRY_TYPE: 16, HEAD_REQUEST_TYPE: 1}
 
 _ENVELOPE = frozenset({"payload", "payloadType", "signatures"})
@@ -126,7 +130,9 @@ def decode(data: bytes, payload_type: str = STATEMENT_TYPE) -> Envelope:
         ProtocolError: MALFORMED, whatever the reason.
     """
     if not 0 < len(data) <= MAX_BYTES[payload_type]:
-        raise ProtocolError(Code.MALFORMED, f"{len(data)} bytes; expected 1 to {MAX_BYTES[payload_type]}")
+        raise ProtocolError(
+            Code.MALFORMED, f"{len(data)} bytes; expected 1 to {MAX_BYTES[payload_type]}"
+        )
     try:
         found = schema.record(parse_canonical(data), _ENVELOPE, "envelope")
         schema.choice(found["payloadType"], "payloadType", (payload_type,))

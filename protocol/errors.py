@@ -16,7 +16,9 @@ class Code(StrEnum):
 
     # before the signature check
     MALFORMED = "malformed"  # size, bytes, JSON, envelope form, payload type or base64
-    UNKNOWN_KEY = "unknown_key"  # key id unknown, of two sites, not valid now, or roles not satisfied
+    UNKNOWN_KEY = (
+        "unknown_key"  # key id unknown, of two sites, not valid now, or roles not satisfied
+    )
     BAD_SIGNATURE = "bad_signature"  # at least one signature does not verify
     # the payload as JSON
     TOO_DEEP = "too_deep"
@@ -39,7 +41,9 @@ class Code(StrEnum):
     UNKNOWN_MODEL = "unknown_model"
     UNKNOWN_AGENT = "unknown_agent"
     UNKNOWN_POLICY = "unknown_policy"
-    UNKNOWN_BENCHMARK = "unknown_benchmark"  # a dataset's definition is in no scorecard that is still taken
+    UNKNOWN_BENCHMARK = (
+        "unknown_benchmark"  # a dataset's definition is in no scorecard that is still taken
+    )
     UNKNOWN_DATASET = "unknown_dataset"  # not a dataset statement of this site in the log, or none where one is needed
     WRONG_DATASET = "wrong_dataset"  # lineage, previous version or numbers of units do not fit what the log holds
     UNKNOWN_PLAN = "unknown_plan"  # no plan of this site in the log
@@ -53,10 +57,14 @@ class Code(StrEnum):
     # what the statement says
     WRONG_CELLS = "wrong_cells"  # keys of data, groups, cells or spreads are not the scorecard's
     WRONG_OUTCOME = "wrong_outcome"  # complete, yet a benchmark was not run
-    BELOW_THRESHOLD = "below_threshold"  # figure or group size of fewer units than the policy allows
+    BELOW_THRESHOLD = (
+        "below_threshold"  # figure or group size of fewer units than the policy allows
+    )
     OFF_GRID = "off_grid"  # finer than the number of units allows
     EXTREME_VALUE = "extreme_value"  # 0 % or 100 % of a gated or private group
-    TOO_MANY_METRICS = "too_many_metrics"  # more figures of one protected group than the policy lets out
+    TOO_MANY_METRICS = (
+        "too_many_metrics"  # more figures of one protected group than the policy lets out
+    )
     SMALL_COUNT = "small_count"  # too few successes or failures behind a binary rate
     WRONG_VALUE = "wrong_value"  # a code or spread that the rest of the statement does not allow
     WRONG_GROUPS = "wrong_groups"  # sizes of groups contradict each other
@@ -70,7 +78,9 @@ class Code(StrEnum):
     WRONG_SEQ = "wrong_seq"  # a gap
     WRONG_PREV = "wrong_prev"
     FORK = "fork"  # a second payload for a place in the chain that is taken
-    LEDGER_ROLLED_BACK = "ledger_rolled_back"  # the site's ledger of releases is shorter than before, or another
+    LEDGER_ROLLED_BACK = (
+        "ledger_rolled_back"  # the site's ledger of releases is shorter than before, or another
+    )
     # keys and registry
     WEAK_KEY = "weak_key"
     DUPLICATE_KEY = "duplicate_key"  # the same key material in two places

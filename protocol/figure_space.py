@@ -17,7 +17,9 @@ from protocol.scorecard import Cell, Scorecard
 _OUTCOMES = ("complete", "partial")
 _SILENT = frozenset({SUPPRESSED, NOT_RUN})
 
-_Choice = tuple[int, int | None]  # value of a cell and its spread; None for a binary cell, which has no spread
+_Choice = tuple[
+    int, int | None
+]  # value of a cell and its spread; None for a binary cell, which has no spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,9 @@ class _Progress:
 
     def after(self, choice: _Choice) -> "_Progress":
         value, _ = choice
-        return _Progress(self.complete, self.ran or value != NOT_RUN, self.spoken or value not in _SILENT)
+        return _Progress(
+            self.complete, self.ran or value != NOT_RUN, self.spoken or value not in _SILENT
+        )
 
     def in_next_group(self) -> "_Progress":
         return replace(self, ran=False)
@@ -82,7 +86,11 @@ class FigureSpace:
         self._known_choices: dict[tuple[bool, bool, bool, bool, int], _Choices] = {}
         # _rows[i]: the ways to fill groups i and later, by the two marks that outlast a group: complete, spoken.
         # Behind the last group a row counts only if something was published.
-        after_the_last = {(complete, spoken): int(spoken) for complete in (True, False) for spoken in (True, False)}
+        after_the_last = {
+            (complete, spoken): int(spoken)
+            for complete in (True, False)
+            for spoken in (True, False)
+        }
         self._rows = [after_the_last] * (len(self._groups) + 1)
         for place in reversed(range(len(self._groups))):
             self._rows[place] = {mark: self._count_group(place, *mark) for mark in after_the_last}
@@ -103,7 +111,10 @@ class FigureSpace:
             for smaller in buckets[: buckets.index(bucket)]:
                 number += self._count_rows(place, 0, smaller, progress)
             for position, cell in enumerate(cells):
-                choice = (figures.cells[cell.key], None if cell.binary else figures.spreads[cell.key])
+                choice = (
+                    figures.cells[cell.key],
+                    None if cell.binary else figures.spreads[cell.key],
+                )
                 number += self._count_before(place, position, bucket, progress, choice)
                 progress = progress.after(choice)
             if bucket and not progress.ran:
@@ -162,9 +173,14 @@ class FigureSpace:
             quiet -= unrun
         silent = 0 if progress.spoken else quiet
         later = self._rows[place + 1]
-        return silent * later[progress.complete, False] + (every - silent) * later[progress.complete, True]
+        return (
+            silent * later[progress.complete, False]
+            + (every - silent) * later[progress.complete, True]
+        )
 
-    def _count_before(self, place: int, position: int, bucket: int, progress: _Progress, choice: _Choice) -> int:
+    def _count_before(
+        self, place: int, position: int, bucket: int, progress: _Progress, choice: _Choice
+    ) -> int:
         """Count the rows that differ first in this cell, by an earlier choice for it."""
         choices = self._choices(self._groups[place][1][position], bucket, progress)
         before = 0
@@ -175,7 +191,9 @@ class FigureSpace:
         rows = self._count_rows(place, position + 1, bucket, progress.after(choice))
         return before + choices.speaking.index(choice) * rows
 
-    def _choose(self, place: int, position: int, bucket: int, progress: _Progress, number: int) -> tuple[_Choice, int]:
+    def _choose(
+        self, place: int, position: int, bucket: int, progress: _Progress, number: int
+    ) -> tuple[_Choice, int]:
         """Return the choice for one cell that leads to the row with this number, and the number among its rows."""
         choices = self._choices(self._groups[place][1][position], bucket, progress)
         for quiet in choices.quiet:
@@ -207,7 +225,9 @@ class FigureSpace:
             self._known_choices[kind] = self._list_choices(cell, bucket, is_surplus, may_be_unrun)
         return self._known_choices[kind]
 
-    def _list_choices(self, cell: Cell, bucket: int, is_surplus: bool, may_be_unrun: bool) -> _Choices:
+    def _list_choices(
+        self, cell: Cell, bucket: int, is_surplus: bool, may_be_unrun: bool
+    ) -> _Choices:
         quiet: list[_Choice] = []
         speaking: list[_Choice] = []
         for value in self._values(cell, bucket):

@@ -25,7 +25,9 @@ def wilson(successes: float, n: float, z: float = Z95) -> tuple[float, float]:
     p, d = successes / n, 1 + z * z / n
     half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / d
     mid = (p + z * z / (2 * n)) / d
-    return max(0.0, min(p, mid - half)), min(1.0, max(p, mid + half))  # the interval holds p, rounding or not
+    return max(0.0, min(p, mid - half)), min(
+        1.0, max(p, mid + half)
+    )  # the interval holds p, rounding or not
 
 
 def normal_interval(
@@ -61,4 +63,6 @@ def mean_win_rates(table: Mapping[str, Mapping[str, float]]) -> dict[str, float 
             worse = sum(other < value for other in values)
             tied = sum(other == value for other in values) - 1
             rates[model].append((worse + tied / 2) / (len(values) - 1))
-    return {model: math.fsum(found) / len(found) if found else None for model, found in rates.items()}
+    return {
+        model: math.fsum(found) / len(found) if found else None for model, found in rates.items()
+    }

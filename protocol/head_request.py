@@ -51,7 +51,9 @@ def sign_head_request(request: HeadRequest, agent: Signer) -> bytes:
     return sign(payload, [agent], HEAD_REQUEST_TYPE)
 
 
-def check_head_request(data: bytes, site: str, registry: Registry, *, log_size: int, now_s: int) -> None:
+def check_head_request(
+    data: bytes, site: str, registry: Registry, *, log_size: int, now_s: int
+) -> None:
     """Return if an agent of `site` asks for its head now.
 
     Args:
@@ -70,7 +72,9 @@ def check_head_request(data: bytes, site: str, registry: Registry, *, log_size: 
         raise ProtocolError(Code.UNKNOWN_KEY, "no agent of the site has signed this, or not now")
 
 
-def _is_asked_by(site: str, opened: Envelope, registry: Registry, *, log_size: int, now_s: int) -> bool:
+def _is_asked_by(
+    site: str, opened: Envelope, registry: Registry, *, log_size: int, now_s: int
+) -> bool:
     try:
         opened.verify(_find_agents(site, registry, log_size))
         request = _parse(opened.payload)
@@ -83,7 +87,9 @@ def _is_asked_by(site: str, opened: Envelope, registry: Registry, *, log_size: i
 def _find_agents(site: str, registry: Registry, log_size: int) -> dict[str, PublicKey]:
     entry = registry.sites.get(site)
     keys = () if entry is None else entry.keys
-    return {key.key.keyid: key.key for key in keys if key.role == "agent" and key.valid_at(log_size)}
+    return {
+        key.key.keyid: key.key for key in keys if key.role == "agent" and key.valid_at(log_size)
+    }
 
 
 def _parse(payload: bytes) -> HeadRequest:

@@ -12,7 +12,10 @@ from typing import Literal, Protocol
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
-from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature, encode_dss_signature
+from cryptography.hazmat.primitives.asymmetric.utils import (
+    decode_dss_signature,
+    encode_dss_signature,
+)
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_der_public_key
 from nacl.bindings import crypto_core_ed25519_is_valid_point
 
@@ -24,7 +27,9 @@ ED25519_BYTES = 64
 P256_MOST_BYTES = 72  # strict DER of two integers below 2^256
 P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 ED25519_ORDER = 2**252 + 27742317777372353535851937790883648493
-CACHED_KEYS = 32_768  # the largest registry, 10,000 sites with two keys each, and the keys that replaced some
+CACHED_KEYS = (
+    32_768  # the largest registry, 10,000 sites with two keys each, and the keys that replaced some
+)
 
 _SMALL_ORDER = frozenset(
     bytes.fromhex(encoding)
@@ -77,7 +82,9 @@ class PublicKey:
                 _check_p256_form(signature)
                 key.verify(signature, message, ec.ECDSA(hashes.SHA256()))
         except (InvalidSignature, ValueError):
-            raise ProtocolError(Code.BAD_SIGNATURE, f"signature of key {self.keyid} does not verify") from None
+            raise ProtocolError(
+                Code.BAD_SIGNATURE, f"signature of key {self.keyid} does not verify"
+            ) from None
 
 
 def check_signature_form(signature: bytes) -> None:
@@ -114,7 +121,10 @@ def _check_ed25519_form(signature: bytes) -> None:
 def _check_p256_form(signature: bytes) -> None:
     """Refuse anything but the one DER form of (r, s) with s in the lower half."""
     r, s = decode_dss_signature(signature)
-    if not (0 < r < P256_ORDER and 0 < s <= P256_ORDER // 2) or encode_dss_signature(r, s) != signature:
+    if (
+        not (0 < r < P256_ORDER and 0 < s <= P256_ORDER // 2)
+        or encode_dss_signature(r, s) != signature
+    ):
         raise InvalidSignature
 
 
@@ -139,7 +149,9 @@ def load_public(der: bytes) -> PublicKey:
     if isinstance(key, ed25519.Ed25519PublicKey):
         algorithm = "ed25519"
         if not crypto_core_ed25519_is_valid_point(key.public_bytes_raw()):
-            raise ProtocolError(Code.WEAK_KEY, "an Ed25519 point that is not canonical or not of prime order")
+            raise ProtocolError(
+                Code.WEAK_KEY, "an Ed25519 point that is not canonical or not of prime order"
+            )
     elif isinstance(key, ec.EllipticCurvePublicKey) and isinstance(key.curve, ec.SECP256R1):
         algorithm = "ecdsa-p256-sha256"
     else:

@@ -19,7 +19,9 @@ from protocol.codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
 from protocol.errors import Code, ProtocolError
 from protocol.policy import BUCKETS, DisclosurePolicy, bucket_of, bucket_range, grid_step
 
-NOISE_SCALES = 3  # an attacker reckons with Laplace noise of at most 3 scales, which holds for 95 % of it
+NOISE_SCALES = (
+    3  # an attacker reckons with Laplace noise of at most 3 scales, which holds for 95 % of it
+)
 
 Form = Literal["shown", "coded", "suppressed"]
 
@@ -92,7 +94,12 @@ def admit_counts(value: int, units: int, policy: DisclosurePolicy) -> AuditCell:
         policy: the one that the result names. If the site applied a stricter one, its noise is larger than assumed
             here, and the audit only errs on the safe side.
     """
-    return _admit(value, range(units, units + 1), grid_step(bucket_range(bucket_of(max(1, units)))[0], policy), policy)
+    return _admit(
+        value,
+        range(units, units + 1),
+        grid_step(bucket_range(bucket_of(max(1, units)))[0], policy),
+        policy,
+    )
 
 
 def _admit(value: int, sizes: range, step: int, policy: DisclosurePolicy) -> AuditCell:
@@ -152,7 +159,9 @@ def _join_cells(a: AuditCell, b: AuditCell) -> AuditCell:
     if a.units != b.units:
         raise ValueError(f"one group has {a.units} units in one release and {b.units} in another")
     forms: tuple[Form, ...] = ("shown", "coded", "suppressed")
-    return AuditCell(a.units, max(a.low, b.low), min(a.high, b.high), min(a.form, b.form, key=forms.index))
+    return AuditCell(
+        a.units, max(a.low, b.low), min(a.high, b.high), min(a.form, b.form, key=forms.index)
+    )
 
 
 def count_feasible(table: MarginTable) -> FeasibleCounts:
@@ -201,7 +210,9 @@ def _count_sum(some: Sequence[AuditCell], all_cells: Sequence[AuditCell], whole:
     return range(max(low, whole[0] - others_high), min(high, whole[-1] - others_low) + 1)
 
 
-def close_margins(table: MarginTable, policy: DisclosurePolicy, earlier: Sequence[MarginTable] = ()) -> frozenset[str]:
+def close_margins(
+    table: MarginTable, policy: DisclosurePolicy, earlier: Sequence[MarginTable] = ()
+) -> frozenset[str]:
     """Return the keys of the groups to suppress, beside those that are, until no margin tells of a hidden group.
 
     Then, of every variable of which a group is shown: no group is hidden, or at least `margin_hidden` are, with at
@@ -247,15 +258,21 @@ def _suppress_group(table: MarginTable, key: str) -> MarginTable:
     return replace(table, margins=margins)
 
 
-def _find_candidates(table: MarginTable, known: MarginTable, policy: DisclosurePolicy) -> dict[str, AuditCell]:
+def _find_candidates(
+    table: MarginTable, known: MarginTable, policy: DisclosurePolicy
+) -> dict[str, AuditCell]:
     """Return the groups of which one must be suppressed next; none if no margin is open, or no group speaks."""
     for variable, groups in table.margins.items():
         if _has_too_few_hidden(table, variable, policy):
             return {key: cell for key, cell in groups.items() if not cell.hidden}
     speaking: dict[str, dict[str, AuditCell]] = {}
     for variable, groups in table.margins.items():
-        speaking[variable] = {key: cell for key, cell in groups.items() if cell.form != "suppressed"}
-    everything_that_speaks = {key: cell for groups in speaking.values() for key, cell in groups.items()}
+        speaking[variable] = {
+            key: cell for key, cell in groups.items() if cell.form != "suppressed"
+        }
+    everything_that_speaks = {
+        key: cell for groups in speaking.values() for key, cell in groups.items()
+    }
     if not everything_that_speaks:
         return {}
     narrow_variable = _find_narrow(table, _withhold(table), policy)
@@ -300,7 +317,9 @@ def _find_narrow(table: MarginTable, known: MarginTable, policy: DisclosurePolic
         return _WHOLE
     for variable, groups in table.margins.items():
         for key, cell in groups.items():
-            if cell.hidden and _is_narrow(feasible.groups[key], cell.units, policy, before.groups[key]):
+            if cell.hidden and _is_narrow(
+                feasible.groups[key], cell.units, policy, before.groups[key]
+            ):
                 return variable
         units = table.unlisted[variable].units
         if _is_narrow(feasible.unlisted[variable], units, policy, before.unlisted[variable]):
@@ -322,7 +341,9 @@ def _find_narrow_sum(table: MarginTable, policy: DisclosurePolicy) -> str | None
     return None
 
 
-def _is_narrow(counts: range, units: int, policy: DisclosurePolicy, before: range | None = None) -> bool:
+def _is_narrow(
+    counts: range, units: int, policy: DisclosurePolicy, before: range | None = None
+) -> bool:
     """Whether a group of at least `units` has too few feasible counts, unless it had as few `before`."""
     enough = min(policy.min_events, units + 1)
     if before is not None:
@@ -330,7 +351,9 @@ def _is_narrow(counts: range, units: int, policy: DisclosurePolicy, before: rang
     return len(counts) < enough
 
 
-def check_margins(whole: Figure, margins: Mapping[str, Mapping[str, Figure]], policy: DisclosurePolicy) -> None:
+def check_margins(
+    whole: Figure, margins: Mapping[str, Mapping[str, Figure]], policy: DisclosurePolicy
+) -> None:
     """Check one metric of one benchmark as published, knowing no size but its bucket.
 
     Refuses what is open for all sizes that the buckets allow; accepts everything that `close_margins` closed.
@@ -356,22 +379,33 @@ def check_margins(whole: Figure, margins: Mapping[str, Mapping[str, Figure]], po
     for variable, groups in table.margins.items():
         for key, cell in groups.items():
             if cell.hidden and _is_narrow(feasible.groups[key], cell.units, policy):
-                raise ProtocolError(Code.OPEN_MARGIN, f"{key}: a withheld group follows from the others")
+                raise ProtocolError(
+                    Code.OPEN_MARGIN, f"{key}: a withheld group follows from the others"
+                )
         shown_units = [cell.units for cell in groups.values() if not cell.hidden]
         hidden_groups = len(groups) - len(shown_units)
         if shown_units and table.whole.hidden:
-            raise ProtocolError(Code.OPEN_MARGIN, f"{variable}: a group is shown beside a withheld whole")
+            raise ProtocolError(
+                Code.OPEN_MARGIN, f"{variable}: a group is shown beside a withheld whole"
+            )
         if not shown_units or not hidden_groups:
             continue  # no bucket tells whether some units are in no group
         hidden_units = whole_sizes[-1] - sum(shown_units)
         if hidden_groups < policy.margin_hidden or hidden_units < policy.min_units:
-            raise ProtocolError(Code.OPEN_MARGIN, f"{variable}: too few groups or units are withheld")
+            raise ProtocolError(
+                Code.OPEN_MARGIN, f"{variable}: too few groups or units are withheld"
+            )
         if _is_narrow(feasible.hidden[variable], policy.min_units, policy):
-            raise ProtocolError(Code.OPEN_MARGIN, f"{variable}: the withheld groups together follow from the others")
+            raise ProtocolError(
+                Code.OPEN_MARGIN, f"{variable}: the withheld groups together follow from the others"
+            )
 
 
 def _widen_table(
-    whole: Figure, whole_sizes: range, margins: Mapping[str, Mapping[str, Figure]], policy: DisclosurePolicy
+    whole: Figure,
+    whole_sizes: range,
+    margins: Mapping[str, Mapping[str, Figure]],
+    policy: DisclosurePolicy,
 ) -> MarginTable:
     """Return a table that admits whatever any sizes within the buckets admit."""
     cells: dict[str, dict[str, AuditCell]] = {}
@@ -381,9 +415,13 @@ def _widen_table(
         most_left = max(0, whole_sizes[-1] - listed_units)
         cells[variable] = {}
         for key, figure in groups.items():
-            cells[variable][key] = _admit(figure.value, _sizes(figure.bucket, most_left), _step(figure, policy), policy)
+            cells[variable][key] = _admit(
+                figure.value, _sizes(figure.bucket, most_left), _step(figure, policy), policy
+            )
         unlisted[variable] = AuditCell(0, 0, most_left, "suppressed")
-    return MarginTable(_admit(whole.value, whole_sizes, _step(whole, policy), policy), cells, unlisted)
+    return MarginTable(
+        _admit(whole.value, whole_sizes, _step(whole, policy), policy), cells, unlisted
+    )
 
 
 def _sizes(bucket: int, most_withheld: int) -> range:

@@ -46,7 +46,9 @@ def inclusion_proof(leaf_hashes: Sequence[bytes], index: int) -> list[bytes]:
     return [*inclusion_proof(right, index - middle), root(left)]
 
 
-def verify_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes], tree_root: bytes) -> None:
+def verify_inclusion(
+    leaf: bytes, index: int, size: int, proof: Sequence[bytes], tree_root: bytes
+) -> None:
     """Return if `leaf` (a leaf hash) is at `index` in the tree of `size` leaves.
 
     Raises:
@@ -88,7 +90,9 @@ def _consistency(leaf_hashes: Sequence[bytes], old_size: int, *, known: bool) ->
     return [*_consistency(right, old_size - middle, known=False), root(left)]
 
 
-def verify_consistency(old_size: int, new_size: int, proof: Sequence[bytes], old_root: bytes, new_root: bytes) -> None:
+def verify_consistency(
+    old_size: int, new_size: int, proof: Sequence[bytes], old_root: bytes, new_root: bytes
+) -> None:
     """Return if the old tree (not empty) is a prefix of the new one.
 
     Raises:
@@ -99,7 +103,9 @@ def verify_consistency(old_size: int, new_size: int, proof: Sequence[bytes], old
         raise ProtocolError(Code.BAD_PROOF, f"from {old_size} to {new_size} entries")
     if old_size == new_size:
         if proof or old_root != new_root:
-            raise ProtocolError(Code.BAD_PROOF, "trees of one size with different roots, or a needless proof")
+            raise ProtocolError(
+                Code.BAD_PROOF, "trees of one size with different roots, or a needless proof"
+            )
         return
     path = [old_root, *proof] if old_size & (old_size - 1) == 0 else list(proof)
     if not proof:
@@ -129,7 +135,9 @@ def _check_hashes(hashes: Sequence[bytes]) -> None:
 
 def record_salt(site_secret: bytes, dataset_id: str, index: int) -> bytes:
     """Return HMAC-SHA256(site secret, dataset id || 0x00 || index as 8 bytes, big-endian)."""
-    return hmac.new(site_secret, dataset_id.encode() + b"\x00" + index.to_bytes(8, "big"), hashlib.sha256).digest()
+    return hmac.new(
+        site_secret, dataset_id.encode() + b"\x00" + index.to_bytes(8, "big"), hashlib.sha256
+    ).digest()
 
 
 def salted_root(records: Sequence[bytes], salts: Sequence[bytes]) -> bytes:

@@ -73,7 +73,9 @@ class DisclosurePolicy:
         return asdict(self)
 
 
-_NUMBERS = tuple(field.name for field in fields(DisclosurePolicy) if field.name not in {"name", "version"})
+_NUMBERS = tuple(
+    field.name for field in fields(DisclosurePolicy) if field.name not in {"name", "version"}
+)
 _LESS_IS_STRICTER = frozenset(
     {
         "dominance_percent",
@@ -95,7 +97,9 @@ def parse_policy(value: object) -> DisclosurePolicy:
     """
     found = schema.record(value, frozenset({"name", "version", *_NUMBERS}), "disclosure policy")
     numbers = {
-        name: schema.integer(found[name], f"disclosure policy: {name}", 0, 100 if "percent" in name else 1_000_000)
+        name: schema.integer(
+            found[name], f"disclosure policy: {name}", 0, 100 if "percent" in name else 1_000_000
+        )
         for name in _NUMBERS
     }
     return DisclosurePolicy(
@@ -110,7 +114,8 @@ def stricter(a: DisclosurePolicy, b: DisclosurePolicy) -> DisclosurePolicy:
     if a == b:
         return a
     numbers = {
-        name: (min if name in _LESS_IS_STRICTER else max)(getattr(a, name), getattr(b, name)) for name in _NUMBERS
+        name: (min if name in _LESS_IS_STRICTER else max)(getattr(a, name), getattr(b, name))
+        for name in _NUMBERS
     }
     return replace(a, name=f"{a.name}+{b.name}", **numbers)
 

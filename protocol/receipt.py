@@ -26,10 +26,14 @@ class Receipt:
 
 def build_receipt(index: int, proof: Sequence[bytes], signed_checkpoint: str) -> str:
     """Return the receipt's text. `proof` is the inclusion proof of entry `index` in the checkpoint's tree."""
-    return "\n".join([FIRST_LINE, f"index {index}", *map(encode_base64, proof), "", signed_checkpoint])
+    return "\n".join(
+        [FIRST_LINE, f"index {index}", *map(encode_base64, proof), "", signed_checkpoint]
+    )
 
 
-def verify_receipt(text: str, payload_pae: bytes, log_keys: Sequence[LogKey], origin: str) -> Receipt:
+def verify_receipt(
+    text: str, payload_pae: bytes, log_keys: Sequence[LogKey], origin: str
+) -> Receipt:
     """Verify offline that the payload is in the log.
 
     Args:
@@ -57,7 +61,10 @@ def read_receipt(text: str) -> Receipt:
     lines = note.split("\n")
     if len(lines) < 3:
         raise ProtocolError(Code.BAD_CHECKPOINT, "expected the three lines origin, size and root")
-    return Receipt(index, Checkpoint(lines[0], parse_number(lines[1], Code.BAD_CHECKPOINT), parse_hash(lines[2])))
+    return Receipt(
+        index,
+        Checkpoint(lines[0], parse_number(lines[1], Code.BAD_CHECKPOINT), parse_hash(lines[2])),
+    )
 
 
 def _parse(text: str) -> tuple[int, list[bytes], str]:
@@ -66,8 +73,15 @@ def _parse(text: str) -> tuple[int, list[bytes], str]:
         raise ProtocolError(Code.BAD_RECEIPT, f"longer than {MAX_RECEIPT} characters")
     head, separator, note = text.partition("\n\n")
     lines = head.split("\n")
-    if not separator or len(lines) < 2 or lines[0] != FIRST_LINE or not lines[1].startswith("index "):
-        raise ProtocolError(Code.BAD_RECEIPT, f"expected {FIRST_LINE}, an index, a proof and a checkpoint")
+    if (
+        not separator
+        or len(lines) < 2
+        or lines[0] != FIRST_LINE
+        or not lines[1].startswith("index ")
+    ):
+        raise ProtocolError(
+            Code.BAD_RECEIPT, f"expected {FIRST_LINE}, an index, a proof and a checkpoint"
+        )
     if len(lines) - 2 > MAX_PROOF:
         raise ProtocolError(Code.BAD_RECEIPT, f"more than {MAX_PROOF} hashes")
     index = parse_number(lines[1].removeprefix("index "), Code.BAD_RECEIPT)

@@ -136,7 +136,9 @@ class Registry:
     models: Mapping[str, Model]
     auditors: KeyGroup = KeyGroup()
     witnesses: KeyGroup = KeyGroup()
-    _owners: dict[str, tuple[str, SiteKey]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _owners: dict[str, tuple[str, SiteKey]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
     """Filled by the first question: every submission asks for its two keys, of up to 10,000 sites."""
 
     @property
@@ -157,7 +159,9 @@ class Registry:
 
     def holds(self, keyid: str) -> bool:
         """Whether a key is in this registry, for whatever purpose."""
-        return keyid in {key.keyid for key in self.central_keys()} or self.site_of(keyid) is not None
+        return (
+            keyid in {key.keyid for key in self.central_keys()} or self.site_of(keyid) is not None
+        )
 
     def central_keys(self) -> list[PublicKey]:
         """Return every key that is no site's: of roots, log, receipts, auditors and witnesses."""
@@ -172,7 +176,9 @@ class Registry:
             ProtocolError: UNKNOWN_POLICY.
         """
         if digest not in self.policies:
-            raise ProtocolError(Code.UNKNOWN_POLICY, f"no policy {digest} in registry {self.version}")
+            raise ProtocolError(
+                Code.UNKNOWN_POLICY, f"no policy {digest} in registry {self.version}"
+            )
         return stricter(self.policies[self.policy_floor], self.policies[digest])
 
 
@@ -188,8 +194,26 @@ class RootPins:
 _MAX_ENTRIES = 10_000
 _REGISTRY = frozenset(
     {
-        *("schema", "version", "expires_day", "deployment", "roots", "threshold", "log", "receipt_key"),
-        *("auditors", "witnesses", "policy_floor", "sites", "scorecards", "policies", "agents", "models"),
+        *(
+            "schema",
+            "version",
+            "expires_day",
+            "deployment",
+            "roots",
+            "threshold",
+            "log",
+            "receipt_key",
+        ),
+        *(
+            "auditors",
+            "witnesses",
+            "policy_floor",
+            "sites",
+            "scorecards",
+            "policies",
+            "agents",
+            "models",
+        ),
     }
 )
 _LOG = frozenset({"name", "keys"})
@@ -198,7 +222,9 @@ _GROUP = frozenset({"threshold", "keys"})
 _NAMED_KEY = frozenset({"name", "key"})
 _SITE = frozenset({"display_name", "publication", "start", "epoch", "keys"})
 _SITE_KEY = frozenset({"key", "role", "from_index", "until_index", "revoked_from"})
-_MODEL = frozenset({"name", "display_name", "organization", "is_language_model", "family", "parameters_millions"})
+_MODEL = frozenset(
+    {"name", "display_name", "organization", "is_language_model", "family", "parameters_millions"}
+)
 _SCORECARD = frozenset({"scorecard", "retired"})
 _UNSET = -1  # in JSON, for an index that is None
 
@@ -217,7 +243,10 @@ def build_registry(registry: Registry) -> bytes:
             "deployment": registry.deployment,
             "roots": [encode_base64(key.der) for key in registry.roots],
             "threshold": registry.threshold,
-            "log": {"name": registry.log_name, "keys": [_log_key_json(entry) for entry in registry.log_keys]},
+            "log": {
+                "name": registry.log_name,
+                "keys": [_log_key_json(entry) for entry in registry.log_keys],
+            },
             "receipt_key": encode_base64(registry.receipt_key.der),
             "auditors": _group_json(registry.auditors),
             "witnesses": _group_json(registry.witnesses),
@@ -279,7 +308,9 @@ def parse_registry(payload: bytes) -> Registry:
     log = schema.record(found["log"], _LOG, "log")
     scorecards = [_scorecard(value) for value in _entries(found, "scorecards")]
     policies = [parse_policy(value) for value in _entries(found, "policies")]
-    agents = [schema.text(value, "agents", schema.AGENT_VERSION) for value in _entries(found, "agents")]
+    agents = [
+        schema.text(value, "agents", schema.AGENT_VERSION) for value in _entries(found, "agents")
+    ]
     models = [_model(value) for value in _entries(found, "models")]
     registry = Registry(
         version=schema.integer(found["version"], "version", 1, 2**31 - 1),
@@ -293,8 +324,13 @@ def parse_registry(payload: bytes) -> Registry:
         auditors=_group(found["auditors"], "auditors"),
         witnesses=_group(found["witnesses"], "witnesses"),
         policy_floor=schema.text(found["policy_floor"], "policy_floor", schema.HEX64),
-        sites={schema.text(site_id, "sites", schema.SITE): _site(value) for site_id, value in _sites(found).items()},
-        scorecards=_by_digest("scorecards", ((entry.scorecard.digest, entry) for entry in scorecards)),
+        sites={
+            schema.text(site_id, "sites", schema.SITE): _site(value)
+            for site_id, value in _sites(found).items()
+        },
+        scorecards=_by_digest(
+            "scorecards", ((entry.scorecard.digest, entry) for entry in scorecards)
+        ),
         policies=_by_digest("policies", ((policy.digest, policy) for policy in policies)),
         agents=_by_digest("agents", ((agent_digest(version), version) for version in agents)),
         models=_by_digest("models", ((model_digest(model.name), model) for model in models)),
@@ -322,7 +358,10 @@ def _roots(found: dict[str, object]) -> tuple[tuple[PublicKey, ...], int]:
     roots = tuple(_key(value, "roots") for value in schema.array(found["roots"], "roots", 1, 16))
     threshold = found["threshold"]
     if type(threshold) is not int or not 1 <= threshold <= len(roots):
-        raise ProtocolError(Code.BAD_THRESHOLD, f"expected a threshold from 1 to {len(roots)}, the number of root keys")
+        raise ProtocolError(
+            Code.BAD_THRESHOLD,
+            f"expected a threshold from 1 to {len(roots)}, the number of root keys",
+        )
     return roots, threshold
 
 
@@ -333,7 +372,9 @@ def _entries(found: dict[str, object], name: str) -> list[object]:
 def _sites(found: dict[str, object]) -> dict[str, object]:
     sites = schema.mapping(found["sites"], "sites")
     if len(sites) > MAX_SITES:
-        raise ProtocolError(Code.SCHEMA, f"sites: {len(sites)}; a registry holds at most {MAX_SITES} sites")
+        raise ProtocolError(
+            Code.SCHEMA, f"sites: {len(sites)}; a registry holds at most {MAX_SITES} sites"
+        )
     return sites
 
 
@@ -389,14 +430,17 @@ def _group(value: object, where: str) -> KeyGroup:
     threshold = found["threshold"]
     if type(threshold) is not int or not min(1, len(keys)) <= threshold <= len(keys):
         raise ProtocolError(
-            Code.BAD_THRESHOLD, f"{where}: expected a threshold from {min(1, len(keys))} to {len(keys)}, their number"
+            Code.BAD_THRESHOLD,
+            f"{where}: expected a threshold from {min(1, len(keys))} to {len(keys)}, their number",
         )
     return KeyGroup(threshold, tuple(keys))
 
 
 def _scorecard(value: object) -> RegisteredScorecard:
     found = schema.record(value, _SCORECARD, "scorecards")
-    return RegisteredScorecard(parse_scorecard(found["scorecard"]), schema.flag(found["retired"], "retired"))
+    return RegisteredScorecard(
+        parse_scorecard(found["scorecard"]), schema.flag(found["retired"], "retired")
+    )
 
 
 def _model(value: object) -> Model:
@@ -407,7 +451,9 @@ def _model(value: object) -> Model:
         organization=schema.title(found["organization"], "model.organization", empty=True),
         is_language_model=schema.flag(found["is_language_model"], "model.is_language_model"),
         family=schema.title(found["family"], "model.family", empty=True),
-        parameters_millions=schema.integer(found["parameters_millions"], "model.parameters_millions", 0, 10**9),
+        parameters_millions=schema.integer(
+            found["parameters_millions"], "model.parameters_millions", 0, 10**9
+        ),
     )
 
 
@@ -415,7 +461,10 @@ def _site(value: object) -> Site:
     found = schema.record(value, _SITE, "site")
     return Site(
         display_name=schema.title(found["display_name"], "site.display_name"),
-        publication=cast(Publication, schema.choice(found["publication"], "site.publication", ("named", "pooled"))),
+        publication=cast(
+            Publication,
+            schema.choice(found["publication"], "site.publication", ("named", "pooled")),
+        ),
         start=schema.text(found["start"], "site.start", schema.HEX64),
         epoch=schema.integer(found["epoch"], "site.epoch", FIRST_EPOCH, 2**31 - 1),
         keys=tuple(map(_site_key, schema.array(found["keys"], "site.keys", 0, 100))),
@@ -457,7 +506,9 @@ def step_registry(data: bytes, trusted: Registry | RootPins) -> Registry:
             REGISTRY_SPLIT, or as `parse_registry`.
     """
     opened = decode(data, REGISTRY_TYPE)
-    roots, threshold = _roots(_fields(opened.payload))  # all that is believed before the signatures are checked
+    roots, threshold = _roots(
+        _fields(opened.payload)
+    )  # all that is believed before the signatures are checked
     own = {key.keyid: key for key in roots}
     if isinstance(trusted, RootPins):
         # A version that replaced roots is also signed by roots before it, whose keys the pins do not give. A signature
@@ -473,7 +524,9 @@ def step_registry(data: bytes, trusted: Registry | RootPins) -> Registry:
     _check_quorum(opened, own.keys(), threshold)
     new = parse_registry(opened.payload)
     if new.deployment != trusted.deployment:
-        raise ProtocolError(Code.WRONG_DEPLOYMENT, f"the registry of {new.deployment}, not {trusted.deployment}")
+        raise ProtocolError(
+            Code.WRONG_DEPLOYMENT, f"the registry of {new.deployment}, not {trusted.deployment}"
+        )
     if isinstance(trusted, Registry):
         _check_version(new, trusted, opened.payload)
     return new
@@ -487,7 +540,9 @@ def _check_quorum(opened: Envelope, keyids: Iterable[str], threshold: int) -> No
 
 def _check_version(new: Registry, trusted: Registry, payload: bytes) -> None:
     if new.version < trusted.version:
-        raise ProtocolError(Code.REGISTRY_ROLLBACK, f"version {new.version} after {trusted.version}")
+        raise ProtocolError(
+            Code.REGISTRY_ROLLBACK, f"version {new.version} after {trusted.version}"
+        )
     if new.version == trusted.version and payload != build_registry(trusted):
         raise ProtocolError(Code.REGISTRY_SPLIT, f"two contents of version {new.version}")
 
@@ -500,5 +555,7 @@ def load_registry(data: bytes, trusted: Registry | RootPins, today_day: int) -> 
     """
     registry = step_registry(data, trusted)
     if today_day >= registry.expires_day:
-        raise ProtocolError(Code.REGISTRY_EXPIRED, f"expired on day {registry.expires_day}, today is {today_day}")
+        raise ProtocolError(
+            Code.REGISTRY_EXPIRED, f"expired on day {registry.expires_day}, today is {today_day}"
+        )
     return registry

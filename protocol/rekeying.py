@@ -88,7 +88,11 @@ def _open_rotation(
 
 
 def _open_reset(
-    opened: envelope.Envelope, predicate: ResetPredicate, site: Site, registry: Registry, history: History
+    opened: envelope.Envelope,
+    predicate: ResetPredicate,
+    site: Site,
+    registry: Registry,
+    history: History,
 ) -> Rekeying:
     keys: dict[Role, PublicKey] = {
         "agent": load_public(predicate.agent_key),
@@ -100,7 +104,9 @@ def _open_reset(
         if entry is None:
             _refuse_known(key, registry)
         elif entry.role != role or entry.revoked_from is not None or entry.until_index is not None:
-            raise ProtocolError(Code.WRONG_KEYS, f"the {role} key was replaced or revoked, or has the other role")
+            raise ProtocolError(
+                Code.WRONG_KEYS, f"the {role} key was replaced or revoked, or has the other role"
+            )
     _check_signed_by(opened, {key.keyid: key for key in keys.values()}, count=2)
     header = predicate.header
     check_context(header, registry)
@@ -118,9 +124,17 @@ def _refuse_known(key: PublicKey, registry: Registry) -> None:
         raise ProtocolError(Code.DUPLICATE_KEY, f"key {key.keyid} is in the registry already")
 
 
-def _check_signed_by(opened: envelope.Envelope, signers: dict[str, PublicKey], *, count: Literal[2, 3]) -> None:
-    if len(signers) != count or {signature.keyid for signature in opened.signatures} != signers.keys():
-        raise ProtocolError(Code.WRONG_KEYS, f"expected the signatures of {count} keys: each that it names or replaces")
+def _check_signed_by(
+    opened: envelope.Envelope, signers: dict[str, PublicKey], *, count: Literal[2, 3]
+) -> None:
+    if (
+        len(signers) != count
+        or {signature.keyid for signature in opened.signatures} != signers.keys()
+    ):
+        raise ProtocolError(
+            Code.WRONG_KEYS,
+            f"expected the signatures of {count} keys: each that it names or replaces",
+        )
     opened.verify(signers)
 
 
@@ -166,7 +180,9 @@ def answers(before: Site, after: Site, rekeying: Rekeying, log_index: int) -> bo
         if not 0 <= index <= log_index:
             continue
         asked = site_after(before, rekeying, index)
-        has_all_keys = {entry.key.keyid for entry in asked.keys} == {entry.key.keyid for entry in after.keys}
+        has_all_keys = {entry.key.keyid for entry in asked.keys} == {
+            entry.key.keyid for entry in after.keys
+        }
         if has_all_keys and only_restricts(asked, after):
             return True
     return False
@@ -182,7 +198,11 @@ def only_restricts(before: Site, after: Site) -> bool:
     known = {entry.key.keyid: entry for entry in before.keys}
     for entry in after.keys:
         old = known.get(entry.key.keyid)
-        if old is None or (old.key, old.role) != (entry.key, entry.role) or entry.from_index != old.from_index:
+        if (
+            old is None
+            or (old.key, old.role) != (entry.key, entry.role)
+            or entry.from_index != old.from_index
+        ):
             return False
         if not _ends_no_later(old.until_index, entry.until_index):
             return False

@@ -97,11 +97,17 @@ def title(value: object, where: str, *, empty: bool = False) -> str:
         _refuse(where, f"text of {0 if empty else 1} to {MAX_TITLE} characters")
     for character in value:
         if not character.isprintable():
-            _refuse(where, f"printable text with plain spaces; it has the character {_name_character(character)}")
+            _refuse(
+                where,
+                f"printable text with plain spaces; it has the character {_name_character(character)}",
+            )
     if value != value.strip():
         _refuse(where, "text without a space before or after it")
     if value != unicodedata.normalize("NFC", value):
-        _refuse(where, "each letter with its accent as one character (Unicode's normal form C); type it again")
+        _refuse(
+            where,
+            "each letter with its accent as one character (Unicode's normal form C); type it again",
+        )
     return value
 
 

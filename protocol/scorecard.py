@@ -116,7 +116,9 @@ class Scorecard:
     """Ids of the gated and private benchmarks."""
     _by_group: Mapping[str, tuple[Cell, ...]] = field(init=False, repr=False, compare=False)
     _by_benchmark: Mapping[str, tuple[Cell, ...]] = field(init=False, repr=False, compare=False)
-    _margins: Mapping[str, tuple[tuple[str, ...], ...]] = field(init=False, repr=False, compare=False)
+    _margins: Mapping[str, tuple[tuple[str, ...], ...]] = field(
+        init=False, repr=False, compare=False
+    )
     _digests: list[str] = field(init=False, repr=False, compare=False, default_factory=list)
 
     def __post_init__(self) -> None:
@@ -134,9 +136,15 @@ class Scorecard:
         protected = frozenset(cell.benchmark for cell in self.cells if cell.protected)
         object.__setattr__(self, "group_keys", tuple(by_group))
         object.__setattr__(self, "protected_benchmarks", protected)
-        object.__setattr__(self, "_by_group", {group: tuple(cells) for group, cells in by_group.items()})
-        object.__setattr__(self, "_by_benchmark", {name: tuple(cells) for name, cells in by_benchmark.items()})
-        tuples = {name: tuple(map(tuple, variables.values())) for name, variables in margins.items()}
+        object.__setattr__(
+            self, "_by_group", {group: tuple(cells) for group, cells in by_group.items()}
+        )
+        object.__setattr__(
+            self, "_by_benchmark", {name: tuple(cells) for name, cells in by_benchmark.items()}
+        )
+        tuples = {
+            name: tuple(map(tuple, variables.values())) for name, variables in margins.items()
+        }
         object.__setattr__(self, "_margins", tuples)
 
     @property
@@ -206,7 +214,9 @@ def parse_scorecard(value: object) -> Scorecard:
     scorecard = Scorecard(
         name=schema.text(found["name"], "scorecard.name", schema.IDENTIFIER),
         version=schema.integer(found["version"], "scorecard.version", 1),
-        benchmarks=tuple(map(_benchmark, schema.array(found["benchmarks"], "scorecard.benchmarks", 1, MAX_CELLS))),
+        benchmarks=tuple(
+            map(_benchmark, schema.array(found["benchmarks"], "scorecard.benchmarks", 1, MAX_CELLS))
+        ),
         cells=tuple(map(_cell, schema.array(found["cells"], "scorecard.cells", 1, MAX_CELLS))),
         juries=tuple(map(_jury, schema.array(found["juries"], "scorecard.juries", 0, MAX_CELLS))),
     )
@@ -250,8 +260,12 @@ def _cell(value: object) -> Cell:
     return Cell(
         benchmark=schema.text(found["benchmark"], "cell.benchmark", schema.IDENTIFIER),
         metric=schema.text(found["metric"], "cell.metric", schema.IDENTIFIER),
-        subgroup=None if found["subgroup"] == _WHOLE else schema.text(found["subgroup"], "cell.subgroup", _SUBGROUP),
-        access=cast(Access, schema.choice(found["access"], "cell.access", ("public", "gated", "private"))),
+        subgroup=None
+        if found["subgroup"] == _WHOLE
+        else schema.text(found["subgroup"], "cell.subgroup", _SUBGROUP),
+        access=cast(
+            Access, schema.choice(found["access"], "cell.access", ("public", "gated", "private"))
+        ),
         binary=schema.flag(found["binary"], "cell.binary"),
         low=low,
         high=schema.integer(found["high"], "cell.high", low + 1, 1_000_000),
@@ -263,7 +277,10 @@ def _check_whole(scorecard: Scorecard) -> None:
     keys = [cell.key for cell in scorecard.cells]
     ids = [benchmark.id for benchmark in scorecard.benchmarks]
     kinds = {(cell.benchmark, cell.access) for cell in scorecard.cells}
-    forms = {(cell.benchmark, cell.metric, cell.binary, cell.low, cell.high, cell.jury) for cell in scorecard.cells}
+    forms = {
+        (cell.benchmark, cell.metric, cell.binary, cell.low, cell.high, cell.jury)
+        for cell in scorecard.cells
+    }
     whole = {(cell.benchmark, cell.metric) for cell in scorecard.cells if cell.subgroup is None}
     private = {cell.benchmark for cell in scorecard.cells if cell.access == "private"}
     juries = [jury.id for jury in scorecard.juries]
@@ -271,11 +288,15 @@ def _check_whole(scorecard: Scorecard) -> None:
     for fault, found in {
         "a cell twice": len(set(keys)) != len(keys),
         "a benchmark twice": len(set(ids)) != len(ids),
-        "a benchmark without a cell, or a cell without its benchmark": {benchmark for benchmark, _ in kinds}
+        "a benchmark without a cell, or a cell without its benchmark": {
+            benchmark for benchmark, _ in kinds
+        }
         != set(ids),
         "cells of one benchmark with several access levels": len(kinds) != len(ids),
         "a subgroup's metric without the same metric of the whole": len(forms) != len(whole),
-        "a size of a private benchmark": any(entry.units and entry.id in private for entry in scorecard.benchmarks),
+        "a size of a private benchmark": any(
+            entry.units and entry.id in private for entry in scorecard.benchmarks
+        ),
         "a jury twice": len(set(juries)) != len(juries),
         "a jury without a cell, or a cell without its jury": named_juries != set(juries),
     }.items():

@@ -44,8 +44,15 @@ def verify_note(
     """
     text, separator, tail = note.rpartition("\n\n")
     found, signatures = text.split("\n"), tail.split("\n")
-    if not separator or len(found) != lines or signatures.pop() or not 1 <= len(signatures) <= MAX_NOTE_SIGNATURES:
-        raise ProtocolError(bad, f"expected {lines} lines, an empty one, and 1 to {MAX_NOTE_SIGNATURES} signatures")
+    if (
+        not separator
+        or len(found) != lines
+        or signatures.pop()
+        or not 1 <= len(signatures) <= MAX_NOTE_SIGNATURES
+    ):
+        raise ProtocolError(
+            bad, f"expected {lines} lines, an empty one, and 1 to {MAX_NOTE_SIGNATURES} signatures"
+        )
     known = (name, note_key_id(name, key))
     parsed = [_parse_signature(line, bad) for line in signatures]
     ours = [signature for key_name, key_id, signature in parsed if (key_name, key_id) == known]

@@ -136,13 +136,19 @@ def kind_name(predicate: Statement) -> str:
 
 
 def _subject(kind: _Kind, predicate: Statement) -> list[_Fields]:
-    return [{"name": name, "digest": {"sha256": value}} for name, value in kind.subject(predicate).items()]
+    return [
+        {"name": name, "digest": {"sha256": value}}
+        for name, value in kind.subject(predicate).items()
+    ]
 
 
 def _refuse_old_schema(predicate: object) -> None:
-    if isinstance(predicate, dict) and schema.is_number(predicate.get("schema"), _UNRELEASED_SCHEMA):
+    if isinstance(predicate, dict) and schema.is_number(
+        predicate.get("schema"), _UNRELEASED_SCHEMA
+    ):
         raise ProtocolError(
-            Code.OLD_SCHEMA, "of an unreleased version (schema 1), which no version after it reads; start anew"
+            Code.OLD_SCHEMA,
+            "of an unreleased version (schema 1), which no version after it reads; start anew",
         )
 
 
@@ -155,11 +161,17 @@ def _read_header(found: _Fields, kind: _Kind) -> Header:
     return Header(
         deployment=schema.text(found["deployment"], "deployment", schema.ORIGIN),
         site=schema.text(found["site"], "site", schema.SITE),
-        epoch=schema.integer(found["epoch"], "epoch", lowest_epoch, FIRST_EPOCH if is_enrolment else _MOST),
+        epoch=schema.integer(
+            found["epoch"], "epoch", lowest_epoch, FIRST_EPOCH if is_enrolment else _MOST
+        ),
         seq=schema.integer(found["seq"], "seq", lowest_seq, highest_seq),
-        prev=schema.choice(found["prev"], "prev", (NONE,)) if is_enrolment else _digest(found, "prev"),
+        prev=schema.choice(found["prev"], "prev", (NONE,))
+        if is_enrolment
+        else _digest(found, "prev"),
         registry=schema.integer(found["registry"], "registry", 1, _MOST),
-        ledger=LedgerHead(schema.integer(ledger["length"], "ledger.length", 0, _MOST), _digest(ledger, "head")),
+        ledger=LedgerHead(
+            schema.integer(ledger["length"], "ledger.length", 0, _MOST), _digest(ledger, "head")
+        ),
     )
 
 
@@ -230,7 +242,10 @@ def _write_reset(predicate: ResetPredicate) -> _Fields:
 
 
 def _both_keys(predicate: EnrollPredicate | ResetPredicate) -> dict[str, str]:
-    return {"agent_key": _key_digest(predicate.agent_key), "steward_key": _key_digest(predicate.steward_key)}
+    return {
+        "agent_key": _key_digest(predicate.agent_key),
+        "steward_key": _key_digest(predicate.steward_key),
+    }
 
 
 def _read_rotate(header: Header, found: _Fields) -> RotatePredicate:
@@ -278,7 +293,9 @@ def _read_plan(header: Header, found: _Fields) -> PlanPredicate:
         data=_data(found),
         agent=_digest(found, "agent"),
         policy=_digest(found, "policy"),
-        model_assurance=schema.choice(found["model_assurance"], "model_assurance", MODEL_ASSURANCES),
+        model_assurance=schema.choice(
+            found["model_assurance"], "model_assurance", MODEL_ASSURANCES
+        ),
         expires_day=schema.integer(found["expires_day"], "expires_day", 0, _MOST),
     )
 
@@ -296,7 +313,9 @@ def _write_plan(predicate: PlanPredicate) -> _Fields:
 
 
 def _read_abandon(header: Header, found: _Fields) -> AbandonPredicate:
-    return AbandonPredicate(header, _digest(found, "plan"), schema.choice(found["reason"], "reason", ABANDON_REASONS))
+    return AbandonPredicate(
+        header, _digest(found, "plan"), schema.choice(found["reason"], "reason", ABANDON_REASONS)
+    )
 
 
 def _read_withdraw(header: Header, found: _Fields) -> WithdrawPredicate:
@@ -378,7 +397,10 @@ _KINDS: Final[Mapping[type[Statement], _Kind]] = {
         uri=ROTATE,
         fields=frozenset({"role", "new_key"}),
         starts=False,
-        write=lambda predicate: {"role": predicate.role, "new_key": encode_base64(predicate.new_key)},
+        write=lambda predicate: {
+            "role": predicate.role,
+            "new_key": encode_base64(predicate.new_key),
+        },
         read=_read_rotate,
         subject=lambda predicate: {"new_key": _key_digest(predicate.new_key)},
     ),
@@ -397,7 +419,9 @@ _KINDS: Final[Mapping[type[Statement], _Kind]] = {
     ),
     PlanPredicate: _Kind(
         uri=PLAN,
-        fields=frozenset({"scorecard", "model", "data", "agent", "policy", "model_assurance", "expires_day"}),
+        fields=frozenset(
+            {"scorecard", "model", "data", "agent", "policy", "model_assurance", "expires_day"}
+        ),
         starts=False,
         write=_write_plan,
         read=_read_plan,
@@ -423,7 +447,17 @@ _KINDS: Final[Mapping[type[Statement], _Kind]] = {
         uri=RESULT,
         fields=frozenset(
             {
-                *("scorecard", "model", "agent", "policy", "data", "plan", "challenge", "scores_root", "day"),
+                *(
+                    "scorecard",
+                    "model",
+                    "agent",
+                    "policy",
+                    "data",
+                    "plan",
+                    "challenge",
+                    "scores_root",
+                    "day",
+                ),
                 *("outcome", "approval", "groups", "cells", "spreads"),
             }
         ),

@@ -36,7 +36,9 @@ from protocol.statements import parse_statement
 
 DAY_WINDOW = 128  # days: a result may be from today or the 127 days before, a plan may last as long
 MAX_DATASETS = 5_000  # versions of one site: 37 benchmarks every month for eleven years; each costs every later link
-COINCIDENCE = 2**32  # protected figures that could have come out in fewer ways than this may be equal by chance
+COINCIDENCE = (
+    2**32
+)  # protected figures that could have come out in fewer ways than this may be equal by chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,9 @@ def check_signers(authentic: Authentic, registry: Registry, *, log_index: int) -
         raise ProtocolError(Code.UNKNOWN_KEY, "the keys have become another site's")
 
 
-def _find_signers(envelope: Envelope, registry: Registry, log_index: int) -> list[tuple[str, Role, PublicKey]]:
+def _find_signers(
+    envelope: Envelope, registry: Registry, log_index: int
+) -> list[tuple[str, Role, PublicKey]]:
     """Return site, role and key of each signature: one agent's and one steward's of one site. Raises ProtocolError."""
     signers = [_signer(signature.keyid, registry, log_index) for signature in envelope.signatures]
     sites = {site for site, _, _ in signers}
@@ -168,11 +172,15 @@ def _signer(keyid: str, registry: Registry, log_index: int) -> tuple[str, Role, 
         raise ProtocolError(Code.UNKNOWN_KEY, f"no site has key {keyid}")
     site, entry = found
     if not entry.valid_at(log_index):
-        raise ProtocolError(Code.UNKNOWN_KEY, f"key {keyid} of {site} may not sign entry {log_index}")
+        raise ProtocolError(
+            Code.UNKNOWN_KEY, f"key {keyid} of {site} may not sign entry {log_index}"
+        )
     return site, entry.role, entry.key
 
 
-def verify_link(authentic: Authentic, registry: Registry, history: History, *, today_day: int) -> Accepted:
+def verify_link(
+    authentic: Authentic, registry: Registry, history: History, *, today_day: int
+) -> Accepted:
     """Second half: depth to chain. A FORK means: keep both payloads and freeze the site.
 
     Args:
@@ -186,7 +194,10 @@ def verify_link(authentic: Authentic, registry: Registry, history: History, *, t
     """
     statement = parse_statement(authentic.envelope.payload)
     if isinstance(statement, EnrollPredicate | ResetPredicate | RotatePredicate):
-        raise ProtocolError(Code.WRONG_TYPE, "a request about keys, which the root keys answer, is no link by itself")
+        raise ProtocolError(
+            Code.WRONG_TYPE,
+            "a request about keys, which the root keys answer, is no link by itself",
+        )
     header = statement.header
     if header.site != authentic.site:
         raise ProtocolError(Code.WRONG_SITE, f"signed by {authentic.site}")
@@ -206,7 +217,9 @@ def verify_link(authentic: Authentic, registry: Registry, history: History, *, t
             _open_plan(statement.plan, history)
         case WithdrawPredicate():
             if statement.result not in history.results:
-                raise ProtocolError(Code.UNKNOWN_RESULT, "no result of this site, or withdrawn already")
+                raise ProtocolError(
+                    Code.UNKNOWN_RESULT, "no result of this site, or withdrawn already"
+                )
     check_chain(header, registry, history)
     if isinstance(statement, ResultPredicate):
         _check_planned(statement, history)
@@ -228,9 +241,13 @@ def check_context(header: Header, registry: Registry) -> None:
         ProtocolError: WRONG_DEPLOYMENT or WRONG_REGISTRY.
     """
     if header.deployment != registry.deployment:
-        raise ProtocolError(Code.WRONG_DEPLOYMENT, f"meant for {header.deployment}, this is {registry.deployment}")
+        raise ProtocolError(
+            Code.WRONG_DEPLOYMENT, f"meant for {header.deployment}, this is {registry.deployment}"
+        )
     if not 0 <= registry.version - header.registry < ACCEPTED_VERSIONS:
-        raise ProtocolError(Code.WRONG_REGISTRY, f"made with version {header.registry}, now {registry.version}")
+        raise ProtocolError(
+            Code.WRONG_REGISTRY, f"made with version {header.registry}, now {registry.version}"
+        )
 
 
 def check_chain(header: Header, registry: Registry, history: History) -> None:
@@ -290,7 +307,9 @@ def _check_result(
     if not 0 <= today_day - result.day < DAY_WINDOW:
         raise ProtocolError(Code.WRONG_DAY, f"day {result.day}, today is {today_day}")
     if result.approval != "two_person":
-        raise ProtocolError(Code.NO_EXCEPTIONS, "the registry names no terms and people of exceptions")
+        raise ProtocolError(
+            Code.NO_EXCEPTIONS, "the registry names no terms and people of exceptions"
+        )
     policy = registry.policy_for(result.policy)
     check_result(result, scorecard, policy)
     for entry in scorecard.benchmarks:
@@ -321,7 +340,9 @@ def _check_named(statement: PlanPredicate | ResultPredicate, registry: Registry)
     return registered.scorecard
 
 
-def _check_data(result: ResultPredicate, entry: BenchmarkEntry, scorecard: Scorecard, history: History) -> None:
+def _check_data(
+    result: ResultPredicate, entry: BenchmarkEntry, scorecard: Scorecard, history: History
+) -> None:
     """Check that a benchmark's protected figures are of a registered dataset, and others of none (rule 8.4)."""
     cells = scorecard.cells_of_benchmark(entry.id)
     was_run = any(result.cells[cell.key] != NOT_RUN for cell in cells)
@@ -329,7 +350,9 @@ def _check_data(result: ResultPredicate, entry: BenchmarkEntry, scorecard: Score
     named = result.data[entry.id]
     if not needs_dataset:
         if named != NONE:
-            raise ProtocolError(Code.WRONG_DATASET, f"{entry.id}: names a dataset, but no protected figure of it")
+            raise ProtocolError(
+                Code.WRONG_DATASET, f"{entry.id}: names a dataset, but no protected figure of it"
+            )
         return
     dataset = _known_dataset(named, entry, history)
     if result.groups[entry.id] > dataset.units:
@@ -339,16 +362,22 @@ def _check_data(result: ResultPredicate, entry: BenchmarkEntry, scorecard: Score
 def _known_dataset(digest: str, entry: BenchmarkEntry, history: History) -> DatasetPredicate:
     dataset = history.datasets.get(digest)
     if dataset is None:
-        raise ProtocolError(Code.UNKNOWN_DATASET, f"{entry.id}: no dataset statement of this site in the log")
+        raise ProtocolError(
+            Code.UNKNOWN_DATASET, f"{entry.id}: no dataset statement of this site in the log"
+        )
     if dataset.definition != entry.definition:
         raise ProtocolError(Code.WRONG_DATASET, f"{entry.id}: the dataset is another benchmark's")
     return dataset
 
 
-def _check_plan(plan: PlanPredicate, registry: Registry, history: History, today_day: int) -> Scorecard:
+def _check_plan(
+    plan: PlanPredicate, registry: Registry, history: History, today_day: int
+) -> Scorecard:
     scorecard = _check_named(plan, registry)
     if not 0 <= plan.expires_day - today_day < DAY_WINDOW:
-        raise ProtocolError(Code.WRONG_DAY, f"the plan ends on day {plan.expires_day}, today is {today_day}")
+        raise ProtocolError(
+            Code.WRONG_DAY, f"the plan ends on day {plan.expires_day}, today is {today_day}"
+        )
     for entry in scorecard.benchmarks:
         named = plan.data[entry.id]
         if named == NONE:
@@ -370,18 +399,24 @@ def _check_planned(result: ResultPredicate, history: History) -> None:
     said = (result.scorecard, result.model, result.agent, result.policy)
     if said != (promised.scorecard, promised.model, promised.agent, promised.policy):
         raise ProtocolError(Code.WRONG_PLAN, "scorecard, model, agent or policy are not the plan's")
-    if any(named not in (NONE, promised.data[benchmark]) for benchmark, named in result.data.items()):
+    if any(
+        named not in (NONE, promised.data[benchmark]) for benchmark, named in result.data.items()
+    ):
         raise ProtocolError(Code.WRONG_PLAN, "a dataset is not the plan's")
     if result.challenge != plan.challenge:
         raise ProtocolError(Code.WRONG_PLAN, "the challenge is another plan's")
     if result.day > promised.expires_day:
-        raise ProtocolError(Code.PLAN_EXPIRED, f"day {result.day}; the plan ended on day {promised.expires_day}")
+        raise ProtocolError(
+            Code.PLAN_EXPIRED, f"day {result.day}; the plan ended on day {promised.expires_day}"
+        )
 
 
 def _open_plan(digest: str, history: History) -> KnownPlan:
     plan = history.plans.get(digest)
     if plan is None:
-        raise ProtocolError(Code.UNKNOWN_PLAN, "no plan of this site is in the log under this digest")
+        raise ProtocolError(
+            Code.UNKNOWN_PLAN, "no plan of this site is in the log under this digest"
+        )
     if not plan.is_open:
         raise ProtocolError(Code.PLAN_USED, "the plan has a result, or was abandoned")
     return plan
@@ -409,11 +444,17 @@ def check_dataset_size(dataset: DatasetPredicate, registry: Registry) -> None:
         if entry.definition == dataset.definition
     ]
     if not entries:
-        raise ProtocolError(Code.UNKNOWN_BENCHMARK, "no scorecard has a gated or private benchmark of this definition")
+        raise ProtocolError(
+            Code.UNKNOWN_BENCHMARK,
+            "no scorecard has a gated or private benchmark of this definition",
+        )
     # Scorecards may disagree about a size that a later one corrects: the largest decides, unless one gives none.
     size = 0 if any(not entry.units for entry in entries) else max(entry.units for entry in entries)
     if is_too_large(dataset.units, size):
-        raise ProtocolError(Code.WRONG_DATASET, f"bucket {dataset.units} is above the {size} units that were published")
+        raise ProtocolError(
+            Code.WRONG_DATASET,
+            f"bucket {dataset.units} is above the {size} units that were published",
+        )
 
 
 def _protected_entries(scorecard: Scorecard) -> list[BenchmarkEntry]:
@@ -435,14 +476,20 @@ def check_dataset_version(
         ProtocolError: BELOW_THRESHOLD or WRONG_DATASET.
     """
     if len(known) >= MAX_DATASETS:
-        raise ProtocolError(Code.WRONG_DATASET, f"the site has registered {MAX_DATASETS} versions, which is the limit")
+        raise ProtocolError(
+            Code.WRONG_DATASET,
+            f"the site has registered {MAX_DATASETS} versions, which is the limit",
+        )
     if bucket_range(dataset.units)[0] < policy.min_units:
-        raise ProtocolError(Code.BELOW_THRESHOLD, f"a dataset of fewer than {policy.min_units} units")
+        raise ProtocolError(
+            Code.BELOW_THRESHOLD, f"a dataset of fewer than {policy.min_units} units"
+        )
     differences = (dataset.added, dataset.removed, dataset.changed)
     for bucket in differences:
         if bucket and bucket_range(bucket)[0] < policy.changed_units:
             raise ProtocolError(
-                Code.BELOW_THRESHOLD, f"a version that differs by fewer than {policy.changed_units} units"
+                Code.BELOW_THRESHOLD,
+                f"a version that differs by fewer than {policy.changed_units} units",
             )
     if dataset.commitment == merkle.root([]).hex():
         raise ProtocolError(Code.WRONG_DATASET, "the commitment to no records")
@@ -450,7 +497,9 @@ def check_dataset_version(
         raise ProtocolError(Code.WRONG_DATASET, "this version is registered already")
     lineages = {other.lineage for other in known.values()}
     if dataset.lineage != dataset.commitment and dataset.lineage not in lineages:
-        raise ProtocolError(Code.WRONG_DATASET, "lineage is neither its own commitment nor one that the log knows")
+        raise ProtocolError(
+            Code.WRONG_DATASET, "lineage is neither its own commitment nor one that the log knows"
+        )
     alike = [
         digest
         for digest, other in known.items()
@@ -461,9 +510,14 @@ def check_dataset_version(
     was_reset = alike and known[last].header.epoch < dataset.header.epoch
     acceptable = {*alike, NONE} if was_reset else {last}
     if dataset.previous not in acceptable:
-        raise ProtocolError(Code.WRONG_DATASET, "previous is not the last version of this benchmark and lineage")
+        raise ProtocolError(
+            Code.WRONG_DATASET, "previous is not the last version of this benchmark and lineage"
+        )
     if (dataset.previous == NONE) == any(differences):
-        raise ProtocolError(Code.WRONG_DATASET, "numbers of different units without a version before, or none with one")
+        raise ProtocolError(
+            Code.WRONG_DATASET,
+            "numbers of different units without a version before, or none with one",
+        )
     before = known[dataset.previous].units if dataset.previous != NONE else 0
     if max(dataset.added, dataset.changed) > dataset.units or dataset.removed > before:
         raise ProtocolError(Code.WRONG_DATASET, "more units differ than there are")

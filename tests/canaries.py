@@ -47,7 +47,10 @@ class Canaries:
 
     def draw_phrases(self, carrier: str, count: int) -> list[str]:
         """Draw phrases with capitals, a space and a letter beyond ASCII, as names in free text have them."""
-        return [self._keep(carrier, f"{self._word().title()} \u00e9{self._word()}") for _ in range(count)]
+        return [
+            self._keep(carrier, f"{self._word().title()} \u00e9{self._word()}")
+            for _ in range(count)
+        ]
 
     def add(self, carrier: str, canary: str) -> str:
         """Add a string of the test's own, such as an address, which cannot be drawn."""
@@ -56,7 +59,9 @@ class Canaries:
     def only(self, *carriers: str) -> "Canaries":
         """Return the canaries of some carriers."""
         chosen = Canaries(0)
-        chosen.carriers = {canary: carrier for canary, carrier in self.carriers.items() if carrier in carriers}
+        chosen.carriers = {
+            canary: carrier for canary, carrier in self.carriers.items() if carrier in carriers
+        }
         return chosen
 
     def _word(self) -> str:
@@ -138,16 +143,33 @@ def patterns_of(canary: str) -> set[bytes]:
     texts |= {text[::-1] for text in texts}
     plain: set[bytes] = set()
     for text in texts:
-        plain |= {text.encode(), text.encode("latin-1"), text.encode("utf-16-le"), text.encode("utf-16-be")}
+        plain |= {
+            text.encode(),
+            text.encode("latin-1"),
+            text.encode("utf-16-le"),
+            text.encode("utf-16-be"),
+        }
     patterns = set(plain)
     for raw in plain:
         patterns |= {raw.hex().encode(), raw.hex().upper().encode()}
         for core in base64_cores(raw):
             patterns |= {core, core.replace(b"+", b"-").replace(b"/", b"_")}
     for text in texts:
-        patterns |= {quote(text).encode(), quote_plus(text).encode(), json.dumps(text)[1:-1].encode()}
-        patterns |= {escape_json(text), escape_url(text), escape_url(text).upper().replace(b"%U", b"%u")}
-        patterns |= {deflated(text.encode()), text.replace(" ", "_").encode(), text.replace(" ", "-").encode()}
+        patterns |= {
+            quote(text).encode(),
+            quote_plus(text).encode(),
+            json.dumps(text)[1:-1].encode(),
+        }
+        patterns |= {
+            escape_json(text),
+            escape_url(text),
+            escape_url(text).upper().replace(b"%U", b"%u"),
+        }
+        patterns |= {
+            deflated(text.encode()),
+            text.replace(" ", "_").encode(),
+            text.replace(" ", "-").encode(),
+        }
         patterns.add(text.encode("ascii", "xmlcharrefreplace"))
     return patterns
 

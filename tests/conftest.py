@@ -26,7 +26,9 @@ def pytest_configure(config: pytest.Config) -> None:
     descriptor, path = tempfile.mkstemp(prefix="refused-connections-")
     os.close(descriptor)
     os.environ["REFUSED_CONNECTIONS"] = path
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(NO_NETWORK), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        [str(NO_NETWORK), os.environ.get("PYTHONPATH", "")]
+    ).rstrip(os.pathsep)
     runpy.run_path(str(NO_NETWORK / "sitecustomize.py"))
 
 
@@ -54,7 +56,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 @pytest.fixture
-def without_scipy(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def without_scipy(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Processes that a test starts are a user's: scipy is for tests, and nltk takes a second to load it."""
     folder = tmp_path_factory.mktemp("without_scipy")
     (folder / "scipy.py").write_text("raise ImportError('scipy is for tests')\n")

@@ -19,4 +19,6 @@ def run_measured(script: str, *words: str | Path) -> str:
     command = [sys.executable, "-c", PEAK + script, *map(str, words)]
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     env = {**os.environ, "PYTHONPATH": path}
-    return subprocess.run(command, capture_output=True, text=True, check=True, env=env).stdout.strip()
+    return subprocess.run(
+        command, capture_output=True, text=True, check=True, env=env
+    ).stdout.strip()

@@ -25,20 +25,28 @@ def finder(canaries: Canaries) -> Finder:
 
 
 @pytest.mark.parametrize("disguise", DISGUISES)
-def test_every_canary_is_found_in_a_decoy(canaries: Canaries, finder: Finder, tmp_path: Path, disguise: str) -> None:
+def test_every_canary_is_found_in_a_decoy(
+    canaries: Canaries, finder: Finder, tmp_path: Path, disguise: str
+) -> None:
     noise = random.Random(disguise)
-    decoy = b"".join(DISGUISES[disguise](canary) + b"\n " + noise.randbytes(23) for canary in canaries.carriers)
+    decoy = b"".join(
+        DISGUISES[disguise](canary) + b"\n " + noise.randbytes(23) for canary in canaries.carriers
+    )
     (tmp_path / "decoy").write_bytes(decoy)
     assert finder.search_files(tmp_path) == {"decoy": canaries.carriers}
 
 
-def test_one_canary_is_found_at_every_offset_and_no_other(canaries: Canaries, finder: Finder) -> None:
+def test_one_canary_is_found_at_every_offset_and_no_other(
+    canaries: Canaries, finder: Finder
+) -> None:
     canary = next(iter(canaries.carriers))
     for before in range(40):
         assert finder.search(b"x" * before + canary.encode() + b"yz") == {canary}
 
 
-def test_a_canary_in_a_file_name_is_found(canaries: Canaries, finder: Finder, tmp_path: Path) -> None:
+def test_a_canary_in_a_file_name_is_found(
+    canaries: Canaries, finder: Finder, tmp_path: Path
+) -> None:
     canary = next(iter(canaries.carriers))
     (tmp_path / canary.upper()).mkdir()
     assert finder.search_files(tmp_path) == {canary.upper(): {canary: "word"}}
@@ -49,7 +57,9 @@ def test_noise_and_other_canaries_hold_none(canaries: Canaries, finder: Finder) 
     other = Canaries(SEED + 1)
     other.draw("word", 300)
     other.draw_phrases("phrase", 300)
-    decoy = b"".join(disguise(canary) for canary in other.carriers for disguise in DISGUISES.values())
+    decoy = b"".join(
+        disguise(canary) for canary in other.carriers for disguise in DISGUISES.values()
+    )
     assert finder.search(noise.randbytes(2**20)) == set()
     assert finder.search(decoy) == set()
     assert finder.search(b"") == set()

@@ -16,8 +16,31 @@ from agent.errors import AgentError
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("protocol", "agent", "aggregator")
 ROOMS = (
-    *("errors", "vocabulary", "statistics", "io", "keys", "metrics", "inference", "delivery", "store", "site", "jury"),
-    *("scoring", "catalog", "redaction", "datasets", "review", "results", "plots", "calibration", "judging", "runs"),
+    *(
+        "errors",
+        "vocabulary",
+        "statistics",
+        "io",
+        "keys",
+        "metrics",
+        "inference",
+        "delivery",
+        "store",
+        "site",
+        "jury",
+    ),
+    *(
+        "scoring",
+        "catalog",
+        "redaction",
+        "datasets",
+        "review",
+        "results",
+        "plots",
+        "calibration",
+        "judging",
+        "runs",
+    ),
     *("exchange", "disclosure", "service", "cli"),
 )
 """The rooms of the agent in the order of its imports. docs/architecture.md says what each is for."""
@@ -42,7 +65,11 @@ def modules(package: str) -> list[Path]:
     [("protocol", {"agent", "aggregator"}), ("agent", {"aggregator"}), ("aggregator", {"agent"})],
 )
 def test_imports_go_one_way(package: str, forbidden: set[str]):
-    wrong = [str(path) for path in modules(package) if {name.split(".")[0] for name in imports(path)} & forbidden]
+    wrong = [
+        str(path)
+        for path in modules(package)
+        if {name.split(".")[0] for name in imports(path)} & forbidden
+    ]
     assert wrong == []
 
 
@@ -54,13 +81,22 @@ def test_each_room_of_the_agent_imports_only_rooms_above_it_in_this_list():
             continue
         imported = {name.split(".")[1] for name in imports(path) if name.startswith("agent.")}
         below = set(ROOMS[ROOMS.index(room) + 1 :])
-        wrong += [f"{path.relative_to(ROOT)} imports agent.{name}" for name in sorted(imported & below)]
+        wrong += [
+            f"{path.relative_to(ROOT)} imports agent.{name}" for name in sorted(imported & below)
+        ]
     assert wrong == []
 
 
 def test_the_agents_top_level_holds_its_rooms_and_three_modules():
     inside = {path.name for path in (ROOT / "agent").iterdir() if path.name != "__pycache__"}
-    modules_here = {"__init__.py", "__main__.py", "errors.py", "vocabulary.py", "keys.py", "py.typed"}
+    modules_here = {
+        "__init__.py",
+        "__main__.py",
+        "errors.py",
+        "vocabulary.py",
+        "keys.py",
+        "py.typed",
+    }
     assert inside == modules_here | (set(ROOMS) - {"errors", "vocabulary", "keys"})
 
 
@@ -73,7 +109,19 @@ def test_every_loader_that_a_definition_may_name_is_there():
 
 
 def test_protocol_has_no_clock_disk_network_or_randomness():
-    impure = {"time", "datetime", "os", "pathlib", "io", "socket", "ssl", "httpx", "random", "secrets", "tempfile"}
+    impure = {
+        "time",
+        "datetime",
+        "os",
+        "pathlib",
+        "io",
+        "socket",
+        "ssl",
+        "httpx",
+        "random",
+        "secrets",
+        "tempfile",
+    }
     wrong = {str(path): found for path in modules("protocol") if (found := imports(path) & impure)}
     assert wrong == {}
 
@@ -85,7 +133,10 @@ def test_only_inference_delivery_and_the_fetching_of_public_data_open_connection
     for path in modules("agent"):
         name, found = path.relative_to(ROOT).as_posix(), imports(path)
         # fetch.py: `intramural datasets fetch` downloads a public set from its pinned address, and only when asked.
-        if name.startswith(("agent/inference/", "agent/delivery/")) or name == "agent/datasets/manage/fetch.py":
+        if (
+            name.startswith(("agent/inference/", "agent/delivery/"))
+            or name == "agent/datasets/manage/fetch.py"
+        ):
             continue
         if found & clients or ("socket" in found and name not in listeners):
             wrong.append(name)
@@ -108,7 +159,9 @@ def test_every_setting_is_documented():
     page = (ROOT / "docs/settings.md").read_text("utf-8")
     assert [name for name in Settings.model_fields if f"| `{name}` |" not in page] == []
     assert [
-        name for name in re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE) if name not in Settings.model_fields
+        name
+        for name in re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
+        if name not in Settings.model_fields
     ] == []
 
 
@@ -121,7 +174,9 @@ def test_every_setting_is_documented():
     ],
     ids=["connection", "name", "datagram"],
 )
-def test_an_attempt_to_go_online_is_refused_and_noted_in_every_process(attempt: str, tmp_path: Path):
+def test_an_attempt_to_go_online_is_refused_and_noted_in_every_process(
+    attempt: str, tmp_path: Path
+):
     note = tmp_path / "note"
     script = f"import socket\ntry:\n    {attempt}\nexcept ConnectionRefusedError as error:\n    print(error)"
     environment = {**os.environ, "REFUSED_CONNECTIONS": str(note)}
@@ -130,7 +185,9 @@ def test_an_attempt_to_go_online_is_refused_and_noted_in_every_process(attempt: 
     assert note.read_text().startswith("socket.")
 
 
-def commands(group: click.Group, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], click.Command]:
+def commands(
+    group: click.Group, path: tuple[str, ...] = ()
+) -> dict[tuple[str, ...], click.Command]:
     found: dict[tuple[str, ...], click.Command] = {}
     for name, command in group.commands.items():
         found[*path, name] = command
@@ -155,7 +212,9 @@ def test_every_command_the_documents_quote_exists():
     pages += sorted((ROOT / "docs").rglob("*.md"))
     for page in pages:
         for line in re.findall(
-            r"^\s*(?:\$ )?(intramural(?:-aggregator|-steward)? .*)$", page.read_text("utf-8"), re.MULTILINE
+            r"^\s*(?:\$ )?(intramural(?:-aggregator|-steward)? .*)$",
+            page.read_text("utf-8"),
+            re.MULTILINE,
         ):
             program, *words = line.split("#")[0].split()
             path: tuple[str, ...] = ()
@@ -165,7 +224,9 @@ def test_every_command_the_documents_quote_exists():
             options = {word.split("=")[0] for word in words if word.startswith("--")}
             groups = {"--site", "--dir", "--log-level", "--help", "--version"}
             command = known[program].get(path)
-            accepted = {name for option in command.params for name in option.opts} if command else set()
+            accepted = (
+                {name for option in command.params for name in option.opts} if command else set()
+            )
             if not path or options - accepted - groups:
                 wrong.append(f"{page.name}: {line}")
     assert wrong == []
@@ -198,9 +259,27 @@ def test_every_dependency_is_imported_and_has_a_reason():
     declared = {re.split(r"[<>=]", line)[0] for line in project["dependencies"]}
     reasons = (ROOT / "docs/decisions/0002-dependencies.md").read_text("utf-8")
     assert [name for name in sorted(declared) if name not in reasons] == []
-    known = {"yaml": "pyyaml", "rouge_score": "rouge-score", "docx": "python-docx", "nacl": "pynacl"}
-    found = {name.split(".")[0] for package in PACKAGES for path in modules(package) for name in imports(path)}
-    outside = {known.get(name, name.replace("_", "-")) for name in found - set(PACKAGES) - set(sys.stdlib_module_names)}
+    known = {
+        "yaml": "pyyaml",
+        "rouge_score": "rouge-score",
+        "docx": "python-docx",
+        "nacl": "pynacl",
+    }
+    found = {
+        name.split(".")[0]
+        for package in PACKAGES
+        for path in modules(package)
+        for name in imports(path)
+    }
+    outside = {
+        known.get(name, name.replace("_", "-"))
+        for name in found - set(PACKAGES) - set(sys.stdlib_module_names)
+    }
     extras = project["optional-dependencies"]
-    optional = {re.split(r"[<>=\[]", line)[0] for extra in extras for line in extras[extra] if extra != "test"}
+    optional = {
+        re.split(r"[<>=\[]", line)[0]
+        for extra in extras
+        for line in extras[extra]
+        if extra != "test"
+    }
     assert outside - optional == declared

@@ -86,12 +86,20 @@ def compare_graders(table: RatingTable, width: float) -> Iterator[AgreementFigur
     for criterion in criteria:
         if clinician_pairs:
             yield _compare_pairs(
-                table, criterion, Grader(CLINICIANS, "clinician"), clinician_pairs, above=NO_ICC, above_n=0, width=width
+                table,
+                criterion,
+                Grader(CLINICIANS, "clinician"),
+                clinician_pairs,
+                above=NO_ICC,
+                above_n=0,
+                width=width,
             )
         ratings = table.values[criterion]
         for column in table.list_columns("jury", "judge", "metric"):
             trios = [(first, second, column) for first, second in clinician_pairs]
-            trios = [trio for trio in trios if _count_common_answers(ratings, trio) >= FEWEST_ANSWERS]
+            trios = [
+                trio for trio in trios if _count_common_answers(ratings, trio) >= FEWEST_ANSWERS
+            ]
             pairs_of_trios = [(first, second) for first, second, _ in trios]
             yield _compare_pairs(
                 table,
@@ -180,7 +188,11 @@ def _estimate_units_needed(icc: Icc, units: int, width: float) -> int | None:
 
 def _find_common_answers(ratings: Ratings, groups: Sequence[Sequence[int]]) -> list[int]:
     """Return the numbers of the rows that every grader of at least one group graded."""
-    return [number for number, row in enumerate(ratings) if any(_has_all(row, columns) for columns in groups)]
+    return [
+        number
+        for number, row in enumerate(ratings)
+        if any(_has_all(row, columns) for columns in groups)
+    ]
 
 
 def _has_all(row: Sequence[float | None], columns: Sequence[int]) -> bool:

@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.calibration.sample import SampleCandidate, choose_answers, make_codes
-from agent.calibration.sheet import ANSWER, ITEM, LONGEST_CELL, QUESTION, REFERENCE, write_heading, write_sheet
+from agent.calibration.sheet import (
+    ANSWER,
+    ITEM,
+    LONGEST_CELL,
+    QUESTION,
+    REFERENCE,
+    write_heading,
+    write_sheet,
+)
 from agent.errors import ConfigError
 from agent.io.new_folder import new_folder
 from agent.jury.prompts import Matter, build_matter
@@ -119,7 +127,9 @@ def make_calibration(site: "Site", wanted: CalibrationSampling, out: Path) -> Ca
             row[ITEM] = code
         plan = _build_plan(wanted, measure, rubric, dict(zip(codes, items, strict=True)), seed)
         sheets = _write_sheets(rows, rubric, wanted, seed)
-        instructions = _write_instructions(measure, rubric, len(items), note).encode("utf-8", "replace")
+        instructions = _write_instructions(measure, rubric, len(items), note).encode(
+            "utf-8", "replace"
+        )
         _hand_out(store, wanted, plan, out, {INSTRUCTIONS: instructions, **sheets})
     models = {run.run_id: run.model for run in runs}
     return CalibrationSummary(
@@ -135,7 +145,11 @@ def make_calibration(site: "Site", wanted: CalibrationSampling, out: Path) -> Ca
 
 
 def _build_plan(
-    wanted: CalibrationSampling, measure: Measure, rubric: Rubric, items: Mapping[str, _Item], seed: int
+    wanted: CalibrationSampling,
+    measure: Measure,
+    rubric: Rubric,
+    items: Mapping[str, _Item],
+    seed: int,
 ) -> dict[str, Any]:
     """Return the plan of a sample as the store keeps it, with its items by their codes."""
     planned_items = {}
@@ -169,7 +183,9 @@ def _write_sheets(
         file = f"rater-{number}.csv"
         order = random.Random(f"{seed} {file}")  # noqa: S311 (an order, no secret)
         shuffled = order.sample(rows, len(rows))
-        sheets[file] = write_sheet(shuffled, rubric.criteria, rubric.scale, with_reference=wanted.with_reference)
+        sheets[file] = write_sheet(
+            shuffled, rubric.criteria, rubric.scale, with_reference=wanted.with_reference
+        )
     return sheets
 
 
@@ -178,7 +194,11 @@ def _is_too_long(row: Mapping[str, str]) -> bool:
 
 
 def _hand_out(
-    store: "Store", wanted: CalibrationSampling, plan: Mapping[str, Any], out: Path, files: Mapping[str, bytes]
+    store: "Store",
+    wanted: CalibrationSampling,
+    plan: Mapping[str, Any],
+    out: Path,
+    files: Mapping[str, bytes],
 ) -> None:
     """Keep the plan, then let the folder appear: sheets without their plan could not be read again."""
     is_plan_stored = False
@@ -189,7 +209,8 @@ def _hand_out(
             with store.transaction():
                 store.calibrations.keep(wanted.name, plan)
                 store.audit.record(
-                    "calibration made", f"name={wanted.name} items={len(plan['items'])} raters={wanted.raters}"
+                    "calibration made",
+                    f"name={wanted.name} items={len(plan['items'])} raters={wanted.raters}",
                 )
             is_plan_stored = True
     except ConfigError:
@@ -217,7 +238,8 @@ def delete_rater(store: "Store", name: str, number: int) -> None:
 def _check_name(store: "Store", name: str) -> None:
     if not _NAME.fullmatch(name):
         raise ConfigError(
-            "the name of a calibration is 1 to 64 letters, digits, dots, dashes and underscores", "Choose another name."
+            "the name of a calibration is 1 to 64 letters, digits, dots, dashes and underscores",
+            "Choose another name.",
         )
     if store.calibrations.find(name) is not None:
         raise ConfigError(
@@ -280,7 +302,9 @@ def _read_common_rubric(runs: "Sequence[Run]") -> tuple[Measure, Rubric]:
     return rubrics[0]
 
 
-def _list_candidates(store: "Store", runs: "Sequence[Run]", metric: str) -> dict[str, list[SampleCandidate]]:
+def _list_candidates(
+    store: "Store", runs: "Sequence[Run]", metric: str
+) -> dict[str, list[SampleCandidate]]:
     """Return each model's answers that a jury graded, or could grade."""
     candidates: dict[str, list[SampleCandidate]] = {}
     for run in runs:
@@ -293,7 +317,8 @@ def _list_candidates(store: "Store", runs: "Sequence[Run]", metric: str) -> dict
             candidates.setdefault(run.model, []).append(candidate)
     if not candidates:
         raise ConfigError(
-            "there are no answers to show: none was given that a jury could grade", "Run the suite first."
+            "there are no answers to show: none was given that a jury could grade",
+            "Run the suite first.",
         )
     return candidates
 
@@ -331,7 +356,9 @@ def _count_answers(candidates: Mapping[str, Sequence[SampleCandidate]]) -> int:
     return sum(map(len, candidates.values()))
 
 
-def _load_items(store: "Store", rules: Mapping[str, Rules], candidates: Sequence[SampleCandidate]) -> Iterator[_Item]:
+def _load_items(
+    store: "Store", rules: Mapping[str, Rules], candidates: Sequence[SampleCandidate]
+) -> Iterator[_Item]:
     """Yield the candidates whose texts are stored, few in memory at a time."""
     candidates_by_run: dict[str, dict[int, SampleCandidate]] = {}
     for candidate in candidates:
@@ -360,7 +387,9 @@ def _clear_rows(
 
     records = [[item.matter.question, item.matter.gold, item.matter.answer] for item in items]
     clearer = open_clearer(site, store, reveal=wanted.reveal, purpose="calibration")
-    shown = clearer.clear_records(records, f"name={wanted.name} items={len(items)}", [item.subject for item in items])
+    shown = clearer.clear_records(
+        records, f"name={wanted.name} items={len(items)}", [item.subject for item in items]
+    )
     note = "Texts are shown as they are."
     if not wanted.reveal:
         note = f"{clearer.note.removesuffix('.')}: marks in brackets stand for what was taken out."
@@ -391,7 +420,11 @@ def _write_instructions(measure: Measure, rubric: Rubric, count: int, note: str)
         heading = write_heading(criterion, rubric.scale)
         lines.append(f"  {heading}: {question}" if question else f"  {heading}")
     if measure.use.prompt:
-        lines += ["", "What a grade means stands in the words that model judges are given for the same task:", ""]
+        lines += [
+            "",
+            "What a grade means stands in the words that model judges are given for the same task:",
+            "",
+        ]
         lines += [measure.use.prompt]
     return "\n".join(lines) + "\n"
 

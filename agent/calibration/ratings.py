@@ -92,7 +92,9 @@ def build_rating_table(store: "Store", calibration: "Calibration") -> RatingTabl
     ratings: dict[Grader, dict[str, _Values]] = {}
     for rater in store.calibrations.read_raters(calibration.name):
         grader = Grader(f"R{rater.number}", "clinician")
-        ratings[grader] = {item: _add_overall(rater.grades.get(item, {}), criteria) for item in unchanged.items}
+        ratings[grader] = {
+            item: _add_overall(rater.grades.get(item, {}), criteria) for item in unchanged.items
+        }
 
     sampled_runs = _list_sampled_runs(store, plan, unchanged.items)
     variants = _list_variants([sampled.run for sampled in sampled_runs])
@@ -111,7 +113,8 @@ def build_rating_table(store: "Store", calibration: "Calibration") -> RatingTabl
     values: dict[str, Ratings] = {}
     for criterion in (*criteria, OVERALL):
         values[criterion] = [
-            [ratings[grader].get(item, {}).get(criterion) for grader in graders] for item in unchanged.items
+            [ratings[grader].get(item, {}).get(criterion) for grader in graders]
+            for item in unchanged.items
         ]
     return RatingTable(
         criteria=criteria,
@@ -123,7 +126,9 @@ def build_rating_table(store: "Store", calibration: "Calibration") -> RatingTabl
     )
 
 
-def _find_unchanged_items(store: "Store", items: Mapping[str, Mapping[str, object]]) -> _UnchangedItems:
+def _find_unchanged_items(
+    store: "Store", items: Mapping[str, Mapping[str, object]]
+) -> _UnchangedItems:
     items_by_run: dict[str, dict[int, str]] = {}
     for item, planned in items.items():
         items_of_run = items_by_run.setdefault(str(planned["run"]), {})
@@ -145,7 +150,9 @@ def _find_unchanged_items(store: "Store", items: Mapping[str, Mapping[str, objec
     return _UnchangedItems(in_order, changed=len(items) - len(in_order), purged=purged)
 
 
-def _list_sampled_runs(store: "Store", plan: Mapping[str, Any], items: Sequence[str]) -> list[_SampledRun]:
+def _list_sampled_runs(
+    store: "Store", plan: Mapping[str, Any], items: Sequence[str]
+) -> list[_SampledRun]:
     """Return the runs of the sample's benchmark that gave at least one of the `items`."""
     sampled_runs: list[_SampledRun] = []
     for run in store.runs.select(plan["suite"]):
@@ -161,7 +168,9 @@ def _list_sampled_runs(store: "Store", plan: Mapping[str, Any], items: Sequence[
     return sampled_runs
 
 
-_Variants = Mapping[str, Sequence[str]]  # a measure's name -> its variants over these runs, in order
+_Variants = Mapping[
+    str, Sequence[str]
+]  # a measure's name -> its variants over these runs, in order
 
 
 def _list_variants(runs: "Sequence[Run]") -> _Variants:
@@ -224,7 +233,9 @@ def _read_jury_ratings(
                 yield _MachineRating(grader, position, _add_overall(seat.grades, criteria))
 
 
-def _compute_jury_values(seats: "Sequence[Seat]", measure: Measure, criteria: Sequence[str]) -> _Values:
+def _compute_jury_values(
+    seats: "Sequence[Seat]", measure: Measure, criteria: Sequence[str]
+) -> _Values:
     """Return the jury's means, if enough of its seats gave a valid verdict."""
     score = compute_jury_score(seats, measure.use)
     verdicts = [seat.grades for seat in seats if seat.grades is not None]

@@ -32,7 +32,11 @@ def choose_answers(
         items: of the whole sample.
         random: makes every choice; the same state gives the same sample.
     """
-    queues = {model: random.sample(answers, len(answers)) for model, answers in sorted(candidates.items()) if answers}
+    queues = {
+        model: random.sample(answers, len(answers))
+        for model, answers in sorted(candidates.items())
+        if answers
+    }
     turns = random.sample(list(queues), len(queues))
     chosen: list[SampleCandidate] = []
     units: set[bytes] = set()
@@ -50,7 +54,9 @@ def choose_answers(
     return chosen
 
 
-def _find_new(queue: Sequence[SampleCandidate], units: Set[bytes], instances: Set[bytes]) -> SampleCandidate:
+def _find_new(
+    queue: Sequence[SampleCandidate], units: Set[bytes], instances: Set[bytes]
+) -> SampleCandidate:
     """Return the first answer of a new unit, else the first of a new instance, else the first."""
     for candidate in queue:
         if candidate.unit not in units:

@@ -27,7 +27,11 @@ def write_heading(criterion: str, scale: Scale) -> str:
 
 
 def write_sheet(
-    rows: Sequence[Mapping[str, str]], criteria: Sequence[str], scale: Scale, *, with_reference: bool
+    rows: Sequence[Mapping[str, str]],
+    criteria: Sequence[str],
+    scale: Scale,
+    *,
+    with_reference: bool,
 ) -> bytes:
     """Return a file to be filled in. An apostrophe stands before every text that a spreadsheet would run as a formula.
 
@@ -63,7 +67,9 @@ class _SheetColumns:
 class _GradeReader:
     """Collects the grades of a sheet row by row, and the problems of its rows."""
 
-    def __init__(self, items: Sequence[str], columns: _SheetColumns, scale: Scale, problems: Problems) -> None:
+    def __init__(
+        self, items: Sequence[str], columns: _SheetColumns, scale: Scale, problems: Problems
+    ) -> None:
         self.grades: Grades = {}
         self._items = set(items)
         self._columns = columns
@@ -76,7 +82,9 @@ class _GradeReader:
         item = _read_cell(row, self._columns.item)
         if not item:
             if any(cell.strip() for cell in row):
-                self._problems.add(f"row {number}", "has no item code; did a long text break into several rows?")
+                self._problems.add(
+                    f"row {number}", "has no item code; did a long text break into several rows?"
+                )
             return
         if item not in self._items:
             self._problems.add(f"row {number}", "its item code is not one of this sample")
@@ -137,7 +145,9 @@ def _read_rows(path: Path, problems: Problems) -> list[list[str]]:
     if len(content) > _MOST_BYTES:
         raise problems.stop("the whole file", f"is longer than {_MOST_BYTES // 2**20} MiB")
     if content[:4] in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0"):
-        raise problems.stop("the whole file", "is a spreadsheet's own format; save it as CSV (UTF-8)")
+        raise problems.stop(
+            "the whole file", "is a spreadsheet's own format; save it as CSV (UTF-8)"
+        )
     text = _decode(content).replace("\r\n", "\n").replace("\r", "\n")
     header = text.split("\n", 1)[0]
     delimiter = max(",;\t", key=header.count)
@@ -147,7 +157,9 @@ def _read_rows(path: Path, problems: Problems) -> list[list[str]]:
     try:
         rows.extend(reader)
     except csv.Error:
-        raise problems.stop(f"row {len(rows) + 1}", "its quotes do not close as CSV has it") from None
+        raise problems.stop(
+            f"row {len(rows) + 1}", "its quotes do not close as CSV has it"
+        ) from None
     return rows
 
 
@@ -161,7 +173,9 @@ def _decode(content: bytes) -> str:
         return content.decode("cp1252", "replace")
 
 
-def _find_columns(header: Sequence[str], criteria: Sequence[str], scale: Scale, problems: Problems) -> _SheetColumns:
+def _find_columns(
+    header: Sequence[str], criteria: Sequence[str], scale: Scale, problems: Problems
+) -> _SheetColumns:
     item = _find_column(header, [ITEM], problems)
     criterion_columns: dict[str, int] = {}
     for criterion in criteria:

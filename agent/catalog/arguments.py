@@ -42,11 +42,14 @@ def read_arguments(section: YamlMap) -> dict[str, Argument]:
     if section.is_list("arguments"):
         arguments = {name: Argument() for name in section.names("arguments")}
     else:
-        arguments = {name: _read_argument(inner) for name, inner in section.named_maps("arguments").items()}
+        arguments = {
+            name: _read_argument(inner) for name, inner in section.named_maps("arguments").items()
+        }
     for name in arguments:
         if not _LIKE_A_NAME.fullmatch(name) or name in FILE_ARGUMENTS or name == "options":
             section.note(
-                "arguments", "expected names of letters, digits and _, except `options` and the names of file arguments"
+                "arguments",
+                "expected names of letters, digits and _, except `options` and the names of file arguments",
             )
             return {}
     return arguments
@@ -67,7 +70,9 @@ def _read_argument(section: YamlMap) -> Argument:
     return argument
 
 
-def fill_arguments(benchmark_id: str, declared: Mapping[str, Argument], passed: Mapping[str, str]) -> dict[str, str]:
+def fill_arguments(
+    benchmark_id: str, declared: Mapping[str, Argument], passed: Mapping[str, str]
+) -> dict[str, str]:
     """Check the arguments of a run entry and fill in the defaults; an argument without a value is left out.
 
     Args:
@@ -100,8 +105,12 @@ def fill_arguments(benchmark_id: str, declared: Mapping[str, Argument], passed: 
 
 def _find_problem(argument: Argument, value: str) -> str:
     if argument.values and value not in argument.values:
-        return f"expected{_list_allowed(argument).removeprefix(':')}{nearest(value, argument.values)}"
-    if argument.kind == "tokens" and not (value.isascii() and value.isdigit() and 1 <= int(value) <= _MOST_TOKENS):
+        return (
+            f"expected{_list_allowed(argument).removeprefix(':')}{nearest(value, argument.values)}"
+        )
+    if argument.kind == "tokens" and not (
+        value.isascii() and value.isdigit() and 1 <= int(value) <= _MOST_TOKENS
+    ):
         return "expected a whole number of tokens above 0"
     return ""
 

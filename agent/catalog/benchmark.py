@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import cast
 
 from agent.catalog.arguments import Argument, fill_arguments, read_arguments
-from agent.catalog.data_section import LOADERS, DataFile, DataSection, loader_by_ending, read_data_section
+from agent.catalog.data_section import (
+    LOADERS,
+    DataFile,
+    DataSection,
+    loader_by_ending,
+    read_data_section,
+)
 from agent.catalog.definition_files import DefinitionFiles
 from agent.catalog.metric_uses import JUDGE_METRIC, read_metrics
 from agent.catalog.question import (
@@ -171,7 +177,9 @@ def load_benchmark(folder_or_yaml: Path, *, absolute_paths: bool = False) -> Ben
     return _Definition(folder_or_yaml, absolute_paths).read()
 
 
-def survey_benchmarks(own: Path | None = None) -> tuple[dict[str, Benchmark], list[BrokenDefinition]]:
+def survey_benchmarks(
+    own: Path | None = None,
+) -> tuple[dict[str, Benchmark], list[BrokenDefinition]]:
     """Read the benchmarks that travel with the agent and the site's (folders or YAML files in `own`).
 
     If two definitions claim a name, the first keeps it and the second is broken under that name: `resolve_benchmark`
@@ -203,7 +211,9 @@ def _definition_paths(own: Path | None) -> list[Path]:
     paths = [path.parent for path in sorted(shipped("benchmarks").glob("*/benchmark.yaml"))]
     if own is not None and own.is_dir():
         paths += sorted(path.parent for path in own.glob("*/benchmark.yaml"))
-        paths += sorted(path for path in own.iterdir() if path.suffix in (".yaml", ".yml") and path.is_file())
+        paths += sorted(
+            path for path in own.iterdir() if path.suffix in (".yaml", ".yml") and path.is_file()
+        )
     return paths
 
 
@@ -221,7 +231,9 @@ class _Definition:
     """
 
     def __init__(self, folder_or_yaml: Path, absolute_paths: bool = False) -> None:
-        self._path = folder_or_yaml / "benchmark.yaml" if folder_or_yaml.is_dir() else folder_or_yaml
+        self._path = (
+            folder_or_yaml / "benchmark.yaml" if folder_or_yaml.is_dir() else folder_or_yaml
+        )
         self._files = DefinitionFiles(self._path, absolute_paths)
         self._section = parse_map(self._files.definition, self._path, BenchmarkError)
         self._name = self._section.name("name")
@@ -241,7 +253,9 @@ class _Definition:
         benchmark = self._read_benchmark()
         self._section.finish()
         if self._section.problems:
-            raise BenchmarkError("\n".join(f"{self._path}: {problem}" for problem in self._section.problems))
+            raise BenchmarkError(
+                "\n".join(f"{self._path}: {problem}" for problem in self._section.problems)
+            )
         return benchmark
 
     def _read_benchmark(self) -> Benchmark:
@@ -273,7 +287,9 @@ class _Definition:
             category=category,
             subcategory=subcategory,
             # Where the definition does not say, the benchmark gets the strictest rules.
-            access=cast(AccessLevel, section.choice("access", ("private", "gated", "public"), "private")),
+            access=cast(
+                AccessLevel, section.choice("access", ("private", "gated", "public"), "private")
+            ),
             folder=self._path.parent,
             loader=data.loader,
             instructions=section.text("instructions", "").strip(),
@@ -359,7 +375,9 @@ class _Definition:
                 options["sheet"] = sheet
             file_section.finish()
         by_ending = loader_by_ending(path) if path else "csv"
-        return DataSection(loader=section.choice("loader", LOADERS, by_ending), options=options), path
+        return DataSection(
+            loader=section.choice("loader", LOADERS, by_ending), options=options
+        ), path
 
 
 def _read_category(section: YamlMap) -> tuple[str, str]:
@@ -367,7 +385,9 @@ def _read_category(section: YamlMap) -> tuple[str, str]:
     subcategory = section.text("subcategory", "")
     subcategories = taxonomy().get(category, ())
     if category and category not in taxonomy():
-        section.note("category", f"{category!r} is not in the taxonomy{nearest(category, taxonomy())}")
+        section.note(
+            "category", f"{category!r} is not in the taxonomy{nearest(category, taxonomy())}"
+        )
     elif subcategory and subcategory not in subcategories:
         hint = nearest(subcategory, subcategories)
         section.note("subcategory", f"{subcategory!r} is not a subcategory of {category!r}{hint}")
@@ -379,16 +399,23 @@ def _read_identifiers(section: YamlMap) -> Mapping[str, str]:
     for column, kind in identifiers.items():
         if kind not in IDENTIFIER_KINDS:
             kinds = ", ".join(IDENTIFIER_KINDS)
-            section.note(f"identifiers.{column}", f"expected one of {kinds}{nearest(kind, IDENTIFIER_KINDS)}")
+            section.note(
+                f"identifiers.{column}", f"expected one of {kinds}{nearest(kind, IDENTIFIER_KINDS)}"
+            )
     return identifiers
 
 
-def _note_unknown_arguments(section: YamlMap, data: DataSection, arguments: Mapping[str, Argument]) -> None:
+def _note_unknown_arguments(
+    section: YamlMap, data: DataSection, arguments: Mapping[str, Argument]
+) -> None:
     """Note the arguments that names of files and the sample use and the definition does not declare."""
     for number, file in enumerate(data.files, 1):
         for name in find_placeholders(file.name):
             if name not in arguments:
-                section.note(f"data.files[{number}].name", f"{name!r} is no argument{nearest(name, arguments)}")
+                section.note(
+                    f"data.files[{number}].name",
+                    f"{name!r} is no argument{nearest(name, arguments)}",
+                )
     for name in data.sample_arguments:
         if name not in arguments:
             problem = f"{name!r} is not one of the arguments{nearest(name, arguments)}"

@@ -8,7 +8,10 @@ from agent.errors import ConfigError
 from agent.io.small_file import decode_text, read_bytes
 from agent.io.wording import nearest
 
-_INCLUDE = re.compile(r"\binclude\s*(?:required\s*\(|url\s*\(|file\s*\(|package\s*\(|classpath\s*\(|\")", re.IGNORECASE)
+_INCLUDE = re.compile(
+    r"\binclude\s*(?:required\s*\(|url\s*\(|file\s*\(|package\s*\(|classpath\s*\(|\")",
+    re.IGNORECASE,
+)
 _KEYS = ("description", "priority", "groups")
 
 
@@ -32,7 +35,9 @@ def read_conf_file(path: Path) -> list[ConfEntry]:
     # HOCON can put environment variables into any value; values become names of runs and keys of the store.
     if "${" in text:
         line = text.count("\n", 0, text.index("${")) + 1
-        raise ConfigError(f"{path}: line {line}: substitution (a dollar sign and a brace) is not supported")
+        raise ConfigError(
+            f"{path}: line {line}: substitution (a dollar sign and a brace) is not supported"
+        )
     # HOCON can include other files and even web addresses; a run reads only the files named on its command line.
     if _INCLUDE.search(text):
         raise ConfigError(f"{path}: `include` is not supported; give each file with --conf-paths")

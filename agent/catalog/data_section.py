@@ -106,7 +106,9 @@ class DataFile:
         """Every known version, the one that the definition was written for first."""
         if not self.sha256:
             return self.versions
-        first = Version(self.sha256, rows=self.rows, url=self.url, label=self.version, note=self.note)
+        first = Version(
+            self.sha256, rows=self.rows, url=self.url, label=self.version, note=self.note
+        )
         return (first, *self.versions)
 
 

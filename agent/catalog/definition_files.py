@@ -27,7 +27,9 @@ class DefinitionFiles:
         """Return the file named under a required key; it need not exist."""
         name = section.name(key)
         try:
-            return find_named_file(name, self._folder, absolute=self._absolute_paths) if name else None
+            return (
+                find_named_file(name, self._folder, absolute=self._absolute_paths) if name else None
+            )
         except BenchmarkError as why:
             section.note(key, str(why))
             return None

@@ -29,7 +29,9 @@ def read_deployment_map(path: Path) -> dict[str, str]:
     """
     mapping = parse_yaml(read_bytes(path, ConfigError), path, ConfigError)
     if not isinstance(mapping, dict) or not mapping:
-        raise ConfigError(f"{path}: expected lines of the form `deployment of the run entry: deployment here`")
+        raise ConfigError(
+            f"{path}: expected lines of the form `deployment of the run entry: deployment here`"
+        )
     problems = []
     for old, new in mapping.items():
         problem = _find_problem(old, new)
@@ -46,12 +48,16 @@ def _find_problem(old: str, new: object) -> str:
     if not old.strip() or any(find_unseen(name) or "," in name for name in (old, new)):
         return "expected names in one line without commas"
     if old.count("*") > 1 or new.count("*") > old.count("*"):
-        return "expected at most one * on the left, and one on the right only where the left has one"
+        return (
+            "expected at most one * on the left, and one on the right only where the left has one"
+        )
     return ""
 
 
 def map_deployments(
-    entries: Iterable[RunEntry], mapping: Mapping[str, str], deployments: Mapping[str, Deployment] | None = None
+    entries: Iterable[RunEntry],
+    mapping: Mapping[str, str],
+    deployments: Mapping[str, Deployment] | None = None,
 ) -> list[RunEntry]:
     """Put deployments of this site in place of those that entries name.
 
@@ -92,7 +98,11 @@ def map_name(name: str, mapping: Mapping[str, str]) -> tuple[str, str] | None:
         return name, mapping[name]
     for old, new in mapping.items():
         before, star, after = old.partition("*")
-        fits = len(name) >= len(before) + len(after) and name.startswith(before) and name.endswith(after)
+        fits = (
+            len(name) >= len(before) + len(after)
+            and name.startswith(before)
+            and name.endswith(after)
+        )
         if star and fits:
             return old, new.replace("*", name[len(before) : len(name) - len(after)])
     return None
@@ -119,7 +129,8 @@ def check_deployments(entries: Iterable[RunEntry], deployments: Mapping[str, Dep
             missing[f"{name}: {problem}"] += 1
     if missing:
         raise ConfigError(
-            f"the run entries name deployments that are not available here:{format_counts(missing)}", _MAP_ADVICE
+            f"the run entries name deployments that are not available here:{format_counts(missing)}",
+            _MAP_ADVICE,
         )
 
 

@@ -27,7 +27,14 @@ _UNUSED = (
     "max_request_length",
     "max_sequence_and_generated_tokens_length",
 )
-_UNUSED_ARGS = ("org_id", "reasoning_effort", "output_processor", "timeout", "max_retries", "default_headers")
+_UNUSED_ARGS = (
+    "org_id",
+    "reasoning_effort",
+    "output_processor",
+    "timeout",
+    "max_retries",
+    "default_headers",
+)
 _SECRET = ("api_key", "token", "password")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 _HIGHEST_PRICE = 1_000_000.0
@@ -128,7 +135,9 @@ def make_server_deployment(server_url: str, model: str) -> Deployment:
     if problem:
         raise ConfigError(f"--server: {problem}")
     if not model:
-        raise ConfigError("--server needs a model", "Name the model as the server knows it: model=...")
+        raise ConfigError(
+            "--server needs a model", "Name the model as the server knows it: model=..."
+        )
     base_url = server_url.rstrip("/")
     name = f"server-{hashlib.sha256(_normalise_address(base_url).encode()).hexdigest()[:8]}"
     return Deployment(name=name, model_name=model, base_url=base_url, served_model=model)
@@ -148,9 +157,13 @@ def find_deployment(entry: RunEntry, deployments: Mapping[str, Deployment]) -> D
         ConfigError: there is none, it serves another model, or it cannot be used here.
     """
     named = bool(entry.model_deployment)
-    deployment = _find_named(entry, deployments) if named else _find_by_model(entry.model, deployments)
+    deployment = (
+        _find_named(entry, deployments) if named else _find_by_model(entry.model, deployments)
+    )
     if deployment.problem:
-        raise ConfigError(f"the deployment {deployment.name!r} cannot be used: {deployment.problem}", _ADVICE)
+        raise ConfigError(
+            f"the deployment {deployment.name!r} cannot be used: {deployment.problem}", _ADVICE
+        )
     return deployment
 
 
@@ -158,7 +171,9 @@ def _find_named(entry: RunEntry, deployments: Mapping[str, Deployment]) -> Deplo
     name = entry.model_deployment
     deployment = deployments.get(name)
     if deployment is None:
-        raise ConfigError(f"there is no model deployment {name!r}{nearest(name, deployments)}", _ADVICE)
+        raise ConfigError(
+            f"there is no model deployment {name!r}{nearest(name, deployments)}", _ADVICE
+        )
     if entry.model and entry.model != deployment.model_name:
         raise ConfigError(
             f"the deployment {name!r} serves {deployment.model_name!r}, and the run entry asks for {entry.model!r}"
@@ -171,7 +186,9 @@ def _find_by_model(model: str, deployments: Mapping[str, Deployment]) -> Deploym
         if deployment.model_name == model and not deployment.deprecated:
             return deployment
     model_names = {deployment.model_name for deployment in deployments.values()}
-    raise ConfigError(f"there is no deployment of the model {model!r}{nearest(model, model_names)}", _ADVICE)
+    raise ConfigError(
+        f"there is no deployment of the model {model!r}{nearest(model, model_names)}", _ADVICE
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +288,11 @@ def _read_price(section: YamlMap, key: str) -> float | None:
 def _read_client(client: YamlMap) -> _ClientSpec:
     class_name = client.name("class_name").rpartition(".")[2]
     is_compatible = class_name in _COMPATIBLE
-    problem = None if is_compatible else f"its client {class_name} is not one for an OpenAI-compatible server"
+    problem = (
+        None
+        if is_compatible
+        else f"its client {class_name} is not one for an OpenAI-compatible server"
+    )
     args = client.map("args")
     base_url, served_model, unused = "", "", []
     if args is not None:
@@ -296,7 +317,8 @@ def _refuse_secrets(section: YamlMap) -> None:
         # vLLM's clients in HELM send the word EMPTY for no key.
         if section.has(key) and section.text(key, "") not in ("", "EMPTY"):
             section.note(
-                key, "a key must not stand in this file; put it in a file of mode 0600 and name that as token_file"
+                key,
+                "a key must not stand in this file; put it in a file of mode 0600 and name that as token_file",
             )
 
 

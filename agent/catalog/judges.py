@@ -31,11 +31,16 @@ def read_jury(path: Path) -> Jury:
     section = read_yaml(path, ConfigError)
     judges = read_judges(section)
     if not judges and not section.problems:
-        section.note("judges", "expected a list of judges, each with `name`, `model` and `model_deployment`")
+        section.note(
+            "judges", "expected a list of judges, each with `name`, `model` and `model_deployment`"
+        )
     quorum = read_quorum(section, judges)
     section.finish()
     if section.problems:
-        raise ConfigError(f"{path}: " + "; ".join(section.problems), "Correct the jury's file; no judge was asked.")
+        raise ConfigError(
+            f"{path}: " + "; ".join(section.problems),
+            "Correct the jury's file; no judge was asked.",
+        )
     return Jury(judges, quorum)
 
 
@@ -44,9 +49,13 @@ def read_judges(section: YamlMap) -> tuple[Judge, ...]:
     judges: list[Judge] = []
     for inner in section.maps("judges"):
         if inner.has("model_deployment"):
-            judges.append(Judge(inner.name("model_deployment"), _read_model(inner), inner.name("name", "")))
+            judges.append(
+                Judge(inner.name("model_deployment"), _read_model(inner), inner.name("name", ""))
+            )
         elif inner.has("model"):
-            inner.note("model_deployment", "is required beside `model`: the name in model_deployments.yaml")
+            inner.note(
+                "model_deployment", "is required beside `model`: the name in model_deployments.yaml"
+            )
             inner.skip("model")
             inner.skip("name")
         else:
@@ -73,6 +82,7 @@ def read_quorum(section: YamlMap, judges: tuple[Judge, ...]) -> int | None:
         section.note("quorum", f"{quorum} exceeds the jury's {format_count(seats, 'seat')}")
     elif quorum is not None and judges and 2 * quorum <= seats:
         section.note(
-            "quorum", f"{quorum} of {seats} seats is not a majority; give at least {seats // 2 + 1}, or omit it"
+            "quorum",
+            f"{quorum} of {seats} seats is not a majority; give at least {seats // 2 + 1}, or omit it",
         )
     return quorum

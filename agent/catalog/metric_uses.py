@@ -32,7 +32,9 @@ def _read_metric(section: YamlMap, files: DefinitionFiles) -> MetricUse:
     name = section.name("name")
     names = tuple(METRICS)
     if name and name not in names:
-        section.note("name", f"unknown metric {name!r}{nearest(name, names)}; known are {', '.join(names)}")
+        section.note(
+            "name", f"unknown metric {name!r}{nearest(name, names)}; known are {', '.join(names)}"
+        )
     options: dict[str, bool | str] = {}
     if name in METRICS:
         for key, default in METRICS[name].options.items():
@@ -62,7 +64,8 @@ def _read_jury(section: YamlMap, files: DefinitionFiles, use: MetricUse) -> Metr
             criteria = dict.fromkeys(fields, "")
     elif not criteria:
         section.note(
-            "criteria", "expected `criteria` (a map of name and question), or the `prompt_file` of a judge's prompt"
+            "criteria",
+            "expected `criteria` (a map of name and question), or the `prompt_file` of a judge's prompt",
         )
     scale = _read_scale(section, Scale(0, 5) if prompt else Scale(1, 5))
     judges = read_judges(section)
@@ -78,11 +81,17 @@ def _read_jury(section: YamlMap, files: DefinitionFiles, use: MetricUse) -> Metr
     )
 
 
-def _read_rubric(section: YamlMap, prompt: str, path: Path, gold_shown: bool) -> dict[str, tuple[str, ...]]:
+def _read_rubric(
+    section: YamlMap, prompt: str, path: Path, gold_shown: bool
+) -> dict[str, tuple[str, ...]]:
     if "{RESPONSE}" not in prompt:
-        section.note("prompt_file", f"{path}: a judge's prompt needs {{RESPONSE}}, where the answer stands")
+        section.note(
+            "prompt_file", f"{path}: a judge's prompt needs {{RESPONSE}}, where the answer stands"
+        )
     if "{GOLD_RESPONSE}" in prompt and not gold_shown:
-        section.note("gold_shown", f"{path} shows {{GOLD_RESPONSE}}; take it out, or leave `gold_shown` away")
+        section.note(
+            "gold_shown", f"{path} shows {{GOLD_RESPONSE}}; take it out, or leave `gold_shown` away"
+        )
     try:
         return read_rubric_block(prompt)
     except ValueError as why:

@@ -37,7 +37,9 @@ def find_named_file(name: str, folder: Path, *, absolute: bool = False) -> Path:
         root = _choose_root(path, folder).resolve()
         resolved = (root / path).resolve()
         if not resolved.is_relative_to(root):
-            raise BenchmarkError("is a link to a file outside its folder; copy the file itself there")
+            raise BenchmarkError(
+                "is a link to a file outside its folder; copy the file itself there"
+            )
         refuse_keys_folder(resolved, root)
     if resolved.exists() and not resolved.is_file():
         raise BenchmarkError(f"{name!r} is not a plain file")
@@ -62,7 +64,9 @@ def refuse_keys_folder(path: Path, root: Path | None = None) -> None:
     if root is not None and resolved.is_relative_to(root.resolve()):
         resolved = resolved.relative_to(root.resolve().parent)
     if any(part.casefold() == _KEYS for part in resolved.parts[:-1]):
-        raise BenchmarkError(f"files below a folder named {_KEYS} are never read as prompts or data")
+        raise BenchmarkError(
+            f"files below a folder named {_KEYS} are never read as prompts or data"
+        )
 
 
 def refuse_key_text(data: bytes) -> None:

@@ -35,5 +35,7 @@ def write_new_benchmark(name: str, kind: str, folder: Path) -> tuple[Path, ...]:
     except FileExistsError:
         raise ConfigError(f"{folder} is there already", "Name another folder with --out.") from None
     except OSError as why:
-        raise ConfigError(f"{folder} cannot be written ({why.strerror})", "Name another folder with --out.") from None
+        raise ConfigError(
+            f"{folder} cannot be written ({why.strerror})", "Name another folder with --out."
+        ) from None
     return tuple(written)

@@ -20,7 +20,9 @@ class Gold:
 
     column: str
     form: Literal["text", "letter", "number"] = "text"
-    incorrect_column: str = ""  # each cell a JSON list of wrong answers; used where the table has it
+    incorrect_column: str = (
+        ""  # each cell a JSON list of wrong answers; used where the table has it
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,9 @@ def read_choices(section: YamlMap) -> Choices | None:
     if inner:
         inner.finish()
     if not 2 <= len(columns) <= 26 or len(set(columns)) != len(columns):
-        section.note("choices", "expected a list of 2 to 26 texts, or `columns` with 2 to 26 columns")
+        section.note(
+            "choices", "expected a list of 2 to 26 texts, or `columns` with 2 to 26 columns"
+        )
     return Choices(columns=columns)
 
 
@@ -86,7 +90,9 @@ def read_gold(section: YamlMap, choices: Choices | None, *, judged_alone: bool) 
     """Read the key `gold`; without it, take MedHELM's columns, unless a jury alone judges and needs no right answer."""
     inner = section.map("gold")
     if inner is None:
-        return None if judged_alone else Gold("correct_answer", incorrect_column="incorrect_answers")
+        return (
+            None if judged_alone else Gold("correct_answer", incorrect_column="incorrect_answers")
+        )
     forms = ("text", "letter", "number")
     gold = Gold(
         column=inner.text("column"),
@@ -114,7 +120,10 @@ def read_few_shot(section: YamlMap, files: DefinitionFiles) -> FewShot | None:
     names_rows = bool(column or value)
     is_half_named = bool(column) != bool(value)
     if names_file == names_rows or is_half_named:
-        inner.note("dataset_file", "expected either a file of examples, or `column` and `value` to choose the examples")
+        inner.note(
+            "dataset_file",
+            "expected either a file of examples, or `column` and `value` to choose the examples",
+        )
     inner.finish()
     return FewShot(count=count or 1, dataset_file=file, column=column, value=value)
 
@@ -136,7 +145,9 @@ def read_answer_rule(section: YamlMap, choices: Choices | None) -> AnswerRule:
     parser = cast(Parser, section.choice("parser", PARSERS, default))
     # The parsers `json` and `pattern` work with and without choices.
     if parser in ("option_letter", "text") and parser != default:
-        section.note("parser", "option_letter needs `choices`, and text is only for a benchmark without them")
+        section.note(
+            "parser", "option_letter needs `choices`, and text is only for a benchmark without them"
+        )
     _note_wrong_parser(section, "answer_field", parser, needed="json")
     _note_wrong_parser(section, "answer_pattern", parser, needed="pattern")
     field = section.name("answer_field", "answer")

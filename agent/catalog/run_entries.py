@@ -64,7 +64,12 @@ _UNSUPPORTED = {
     "process_output": "Name a parser in the benchmark's definition.",
 }
 _WILDCARDS = frozenset({"", "all", "text", "code", "text_code", "instruction_following"})
-_STOPS = {"none": (), "hash": ("###",), "semicolon": (";",), "br": ("<br>",)}  # HELM's words for them
+_STOPS = {
+    "none": (),
+    "hash": ("###",),
+    "semicolon": (";",),
+    "br": ("<br>",),
+}  # HELM's words for them
 _MAX_DESCRIPTION = 2000  # characters
 
 
@@ -90,13 +95,17 @@ def parse_run_entry(description: str) -> RunEntry:
         ConfigError: not of that form, an expander of HELM's that is not supported, or a value out of range.
     """
     if len(description) > _MAX_DESCRIPTION:
-        raise ConfigError(f"a run entry has {len(description)} characters; expected at most {_MAX_DESCRIPTION}")
+        raise ConfigError(
+            f"a run entry has {len(description)} characters; expected at most {_MAX_DESCRIPTION}"
+        )
     hidden = find_unseen(description)
     if hidden:
         raise ConfigError(f"a run entry holds {hidden}, a character that cannot be seen")
     name, colon, rest = description.partition(":")
     if not name.strip():
-        raise ConfigError(f"the run entry {description!r} names no benchmark; expected benchmark:key=value,...")
+        raise ConfigError(
+            f"the run entry {description!r} names no benchmark; expected benchmark:key=value,..."
+        )
     pairs = _parse_pairs(rest, description) if colon else {}
     arguments = {}
     expanders = {}
@@ -129,7 +138,8 @@ def _parse_pairs(text: str, description: str) -> dict[str, str]:
             raise ConfigError(f"the run entry {description!r} gives {key} twice")
         if key in _UNSUPPORTED:
             raise ConfigError(
-                f"the run entry {description!r}: HELM's expander {key} is not supported here", _UNSUPPORTED[key]
+                f"the run entry {description!r}: HELM's expander {key} is not supported here",
+                _UNSUPPORTED[key],
             )
         if key in _ONLY and value not in _ONLY[key]:
             raise ConfigError(
@@ -148,9 +158,13 @@ def read_overrides(entry: RunEntry) -> Overrides:
     instructions = entry.expanders.get("instructions")
     stop = entry.expanders.get("stop", "none")
     if instructions not in (None, "none", "expert"):
-        raise ConfigError(f"{entry.description!r}: instructions is {instructions!r}, expected none or expert")
+        raise ConfigError(
+            f"{entry.description!r}: instructions is {instructions!r}, expected none or expert"
+        )
     if stop not in _STOPS:
-        raise ConfigError(f"{entry.description!r}: stop is {stop!r}, expected one of {', '.join(_STOPS)}")
+        raise ConfigError(
+            f"{entry.description!r}: stop is {stop!r}, expected one of {', '.join(_STOPS)}"
+        )
     return Overrides(
         max_eval_instances=_read_whole_number(entry, "max_eval_instances", {"default": "1000"}),
         num_output_tokens=_read_whole_number(entry, "num_output_tokens"),
@@ -158,7 +172,9 @@ def read_overrides(entry: RunEntry) -> Overrides:
         temperature=_read_temperature(entry),
         stop=_STOPS[stop],
         instructions=cast(Literal["none", "expert"] | None, instructions),
-        max_train_instances=_read_whole_number(entry, "max_train_instances", {"zero": "0", "one": "1"}, low=0),
+        max_train_instances=_read_whole_number(
+            entry, "max_train_instances", {"zero": "0", "one": "1"}, low=0
+        ),
     )
 
 
@@ -242,7 +258,9 @@ def fill_models(entries: Iterable[RunEntry], models_to_run: Sequence[str]) -> li
                 "Add model=..., or give the models with --models-to-run.",
             )
     if models_to_run and not filled:
-        raise ConfigError(f"no run entry is for {', '.join(models_to_run)}", "Check --models-to-run.")
+        raise ConfigError(
+            f"no run entry is for {', '.join(models_to_run)}", "Check --models-to-run."
+        )
     return filled
 
 
@@ -258,11 +276,14 @@ def check_data_paths(entries: Iterable[RunEntry]) -> None:
         if path is not None and not _exists(path):
             missing[path or "(an empty path)"] += 1
     if missing:
-        raise ConfigError(f"data that the run entries name is not here:{format_counts(missing)}", _DATA_ADVICE)
+        raise ConfigError(
+            f"data that the run entries name is not here:{format_counts(missing)}", _DATA_ADVICE
+        )
 
 
 _DATA_ADVICE = (
-    "Put it there; or give --ignore-data-paths to use what `intramural datasets add` put into the site's data folder."
+    "Put it there; or give --ignore-data-paths to use what "
+    "`intramural datasets add` put into the site's data folder."
 )
 
 
@@ -364,5 +385,7 @@ def _read_temperature(entry: RunEntry) -> float | None:
     except ValueError:
         number = math.nan
     if not 0 <= number <= 10:
-        raise ConfigError(f"{entry.description!r}: temperature is {value!r}, expected a number from 0 to 10")
+        raise ConfigError(
+            f"{entry.description!r}: temperature is {value!r}, expected a number from 0 to 10"
+        )
     return number

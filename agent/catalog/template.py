@@ -62,7 +62,9 @@ def compile_template(text: str, columns: Collection[str]) -> tuple[Template, tup
             end = match.end()
         elif _LIKE_A_NAME.fullmatch(name):
             line = text.count("\n", 0, match.start()) + 1
-            problems.append(f"line {line}: {{{name}}} names no column{suggest_column(name, columns)}")
+            problems.append(
+                f"line {line}: {{{name}}} names no column{suggest_column(name, columns)}"
+            )
     return Template((*parts, text[end:])), tuple(dict.fromkeys(problems))
 
 

@@ -72,7 +72,10 @@ def agreement(site: Site, suite: str, benchmark: str | None, form: str) -> None:
     if not any(run.details.is_judged for run in runs):
         click.echo(f"no benchmark of suite {suite} has a metric that a jury gives", err=True)
     elif not agreements:
-        click.echo(f"no jury has graded answers of suite {suite}: ask one with `intramural judge`", err=True)
+        click.echo(
+            f"no jury has graded answers of suite {suite}: ask one with `intramural judge`",
+            err=True,
+        )
 
 
 def _select_runs(store: "Store", suite: str, benchmark: str | None) -> "list[Run]":
@@ -179,13 +182,17 @@ def _show_biases(kind: str, biases: "Sequence[Bias]", jury_column: Mapping[str, 
     click.echo(EXPLAINED[kind])
 
 
-def _show_agreements(agreements: "Sequence[Agreement]", jury_column: Mapping[str, str], suite: str) -> None:
+def _show_agreements(
+    agreements: "Sequence[Agreement]", jury_column: Mapping[str, str], suite: str
+) -> None:
     rows = [_build_table_row(agreement) for agreement in agreements]
     head = {"benchmark": "Benchmark", **jury_column, "criterion": "Criterion"}
     columns = head | {"answers": "n", "units": "Units"} | ALPHAS
     show_rows(rows, columns, "table", title=f"Suite {suite}: how far the judges agree")
     click.echo("Alpha is over answers that two judges or more graded.")
-    click.echo("In brackets: 95 % intervals, by resampled units; of fewer than 10 units there is none.")
+    click.echo(
+        "In brackets: 95 % intervals, by resampled units; of fewer than 10 units there is none."
+    )
     complete = [row for row in rows if row["complete"]]
     if not complete:
         return
@@ -225,11 +232,15 @@ def _list_notes(agreements: "Sequence[Agreement]") -> list[str]:
         if has_several_juries:
             answers += f" (jury {agreement.jury})"
         if len(heard) == 1:
-            notes[f"{heard[0]} alone graded answers of {answers}: there is nobody to agree with"] = None
+            notes[
+                f"{heard[0]} alone graded answers of {answers}: there is nobody to agree with"
+            ] = None
         elif not agreement.complete:
             silent = ", ".join(agreement.silent)
             reason = f" ({silent} gave none at all)" if silent else ""
-            notes[f"no answer of {answers} has a verdict of every judge{reason}, so there is no ICC"] = None
+            notes[
+                f"no answer of {answers} has a verdict of every judge{reason}, so there is no ICC"
+            ] = None
     return list(notes)
 
 

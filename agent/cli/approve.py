@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 @click.option("--rejected", "rejected_path", type=FILE, help="File with the steward's rejections.")
 @click.option("--key", "key_path", type=FILE, help="Steward's private key, if it is at hand.")
 @DIGEST
-@click.option("--yes", is_flag=True, help="With --key: do not ask; needs --digest of the page that was read.")
+@click.option(
+    "--yes", is_flag=True, help="With --key: do not ask; needs --digest of the page that was read."
+)
 @click.pass_obj
 def approve(
     site: Site,
@@ -56,7 +58,9 @@ def approve(
     site.yaml allows that.
     """
     if yes and digest is None:
-        raise click.UsageError("--yes needs --digest: at least the first 8 characters of the digest on the page read")
+        raise click.UsageError(
+            "--yes needs --digest: at least the first 8 characters of the digest on the page read"
+        )
     match key_path, out, signed_path, rejected_path:
         case Path(), None, None, None:
             _approve_here(site, key_path, digest, yes=yes)
@@ -67,7 +71,9 @@ def approve(
         case None, None, None, Path() if not (yes or digest):
             _import_rejected(site, rejected_path)
         case _:
-            raise click.UsageError("these options do not go together; see --help for the ways to approve")
+            raise click.UsageError(
+                "these options do not go together; see --help for the ways to approve"
+            )
 
 
 def _approve_here(site: Site, key_path: Path, digest: str | None, *, yes: bool) -> None:
@@ -109,13 +115,22 @@ def _write_request(site: Site, digest: str | None, out: Path) -> None:
     with site.store() as store:
         audit_head = store.audit.read_head()
     registry_file = federation.read_registry_file(today_day())
-    write_new_file(out, write_request(registry_file, policy, drafts, audit_head, collect_refusals(outbox, registry)))
+    write_new_file(
+        out,
+        write_request(
+            registry_file, policy, drafts, audit_head, collect_refusals(outbox, registry)
+        ),
+    )
     click.echo(
         f"{count_drafts(len(drafts))} written to {out.name}. The steward reads and signs them, on another "
         "computer, with"
     )
     click.echo(f"  intramural-steward approve {out.name} --key KEY --out SIGNED")
-    click.echo(with_site("Then import the signed file with `intramural submission approve --signed SIGNED`."))
+    click.echo(
+        with_site(
+            "Then import the signed file with `intramural submission approve --signed SIGNED`."
+        )
+    )
 
 
 def _import_signed_file(site: Site, signed_path: Path) -> None:
@@ -133,9 +148,13 @@ def _import_rejected(site: Site, rejected_path: Path) -> None:
     from agent.io.atomic_files import read_bounded
 
     rejection = read_rejected(read_bounded(rejected_path, LARGEST, "what the steward rejected"))
-    click.echo(f"The steward rejected {count_drafts(len(rejection.digests))}: {REJECTION_WORDS[rejection.reason]}.")
+    click.echo(
+        f"The steward rejected {count_drafts(len(rejection.digests))}: {REJECTION_WORDS[rejection.reason]}."
+    )
     outbox, audit = open_outbox(site), partial(record_event, site)
-    waiting = {draft.digest for draft in outbox.list_submissions() if draft.state.value == "prepared"}
+    waiting = {
+        draft.digest for draft in outbox.list_submissions() if draft.state.value == "prepared"
+    }
     for digest in rejection.digests:
         if digest not in waiting:
             click.echo(f"{digest}: no such draft here; it may have been discarded already")
@@ -166,5 +185,7 @@ def _confirm_release(draft: "Submission") -> bool:
 
 
 def _decline(*, approved_before: bool = False) -> click.exceptions.Exit:
-    click.echo("Not approved; nothing " + ("more was changed." if approved_before else "was changed."))
+    click.echo(
+        "Not approved; nothing " + ("more was changed." if approved_before else "was changed.")
+    )
     return click.exceptions.Exit(1)

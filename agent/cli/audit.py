@@ -24,13 +24,17 @@ _SHOWN_DIFFERENCES = 20
 _SHORT = 12  # characters of a digest in a table
 
 
-def _parse_heads(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[AuditHead, ...]:
+def _parse_heads(
+    context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> tuple[AuditHead, ...]:
     """Return the heads that were given as NUMBER:LINK, the form in which `intramural audit` prints its own."""
     heads: list[AuditHead] = []
     for value in values:
         number, _, link = value.partition(":")
         if not (number.isascii() and number.isdecimal()) or int(number) < 1 or not _is_link(link):
-            raise click.BadParameter("expected the number of an event, a colon and 64 hex digits", context, parameter)
+            raise click.BadParameter(
+                "expected the number of an event, a colon and 64 hex digits", context, parameter
+            )
         heads.append(AuditHead(int(number), link))
     return tuple(heads)
 
@@ -59,13 +63,17 @@ def audit(context: click.Context, form: str) -> None:
         }
         for event in events
     ]
-    show_rows(rows, {"number": "No.", "at": "When (UTC)", "event": "What", "detail": "Detail"}, form)
+    show_rows(
+        rows, {"number": "No.", "at": "When (UTC)", "event": "What", "detail": "Detail"}, form
+    )
     if form == "table":
         click.echo(f"Head: {head.number}:{head.link}")
 
 
 @audit.command()
-@click.option("--digest", help="Only this submission: at least the first 8 characters of its digest.")
+@click.option(
+    "--digest", help="Only this submission: at least the first 8 characters of its digest."
+)
 @click.option(
     "--head",
     "heads",
@@ -82,7 +90,9 @@ def audit(context: click.Context, form: str) -> None:
 )
 @format_option()
 @click.pass_obj
-def verify(site: Site, digest: str | None, heads: tuple[AuditHead, ...], heads_path: Path | None, form: str) -> None:
+def verify(
+    site: Site, digest: str | None, heads: tuple[AuditHead, ...], heads_path: Path | None, form: str
+) -> None:
     """Check the log, and recompute submitted figures from the store.
 
     Root, figures and verdicts of every approved result are computed once more; the first difference is named. The exit
@@ -97,8 +107,17 @@ def verify(site: Site, digest: str | None, heads: tuple[AuditHead, ...], heads_p
 
 
 @audit.command()
-@click.option("--digest", required=True, help="The submission: at least the first 8 characters of its digest.")
-@click.option("-k", "count", type=click.IntRange(1), default=300, show_default=True, help="Number of leaves to draw.")
+@click.option(
+    "--digest", required=True, help="The submission: at least the first 8 characters of its digest."
+)
+@click.option(
+    "-k",
+    "count",
+    type=click.IntRange(1),
+    default=300,
+    show_default=True,
+    help="Number of leaves to draw.",
+)
 @click.option("--seed", help="Seed of the draw, best chosen by the auditor (default: random).")
 @format_option()
 @click.pass_obj
@@ -128,7 +147,10 @@ def sample(site: Site, digest: str, count: int, seed: str | None, form: str) -> 
             )
         leaves = open_leaves(basis.records, draw_leaves(len(basis.records), count, seed))
         checks = check_leaves(store, basis.runs, leaves, submission.result.scores_root, site.means)
-        store.audit.record("leaves sampled", f"digest={submission.digest} leaves={len(checks)} of={len(basis.records)}")
+        store.audit.record(
+            "leaves sampled",
+            f"digest={submission.digest} leaves={len(checks)} of={len(basis.records)}",
+        )
     _show_sample(submission, seed, checks, form)
     if any(check.outcome.value != "match" for check in checks):
         raise click.exceptions.Exit(1)
@@ -137,14 +159,22 @@ def sample(site: Site, digest: str, count: int, seed: str | None, form: str) -> 
 def _check_log(store: "Store") -> dict[str, object]:
     """Return a row that says how many events the log has. Raises StoreError where it was changed."""
     events = len(store.audit.read_events())
-    return {"what": "audit log", "outcome": "match", "finding": f"{events} events, each as it was written"}
+    return {
+        "what": "audit log",
+        "outcome": "match",
+        "finding": f"{events} events, each as it was written",
+    }
 
 
 def _check_heads(store: "Store", heads: Sequence[AuditHead]) -> Iterator[dict[str, object]]:
     """Compare the log with each head."""
     for head in sorted(set(heads)):
         finding = store.audit.compare_head(*head)
-        yield {"what": f"head {head.number}", "outcome": "different" if finding else "match", "finding": finding}
+        yield {
+            "what": f"head {head.number}",
+            "outcome": "different" if finding else "match",
+            "finding": finding,
+        }
 
 
 def _check_results(site: Site, store: "Store", digest: str | None) -> Iterator[dict[str, object]]:
@@ -153,7 +183,9 @@ def _check_results(site: Site, store: "Store", digest: str | None) -> Iterator[d
     from agent.disclosure.recomputation import recompute_submission
 
     outbox = Outbox(site.submissions)
-    chosen = [found for found in outbox.list_submissions() if found.state in LIVE and found.is_result]
+    chosen = [
+        found for found in outbox.list_submissions() if found.state in LIVE and found.is_result
+    ]
     if digest is not None:
         chosen = [outbox.find(digest)]
         _require_result(chosen[0])
@@ -168,7 +200,9 @@ def _check_results(site: Site, store: "Store", digest: str | None) -> Iterator[d
         }
 
 
-def _show_sample(submission: "Submission", seed: str, checks: "Sequence[LeafCheck]", form: str) -> None:
+def _show_sample(
+    submission: "Submission", seed: str, checks: "Sequence[LeafCheck]", form: str
+) -> None:
     from agent.disclosure.leaf_sampling import bound_wrong_leaves
 
     size = checks[0].leaf.size if checks else 0
@@ -196,8 +230,12 @@ def _show_sample(submission: "Submission", seed: str, checks: "Sequence[LeafChec
     if len(others) > _SHOWN_DIFFERENCES:
         click.echo(f"and {len(others) - _SHOWN_DIFFERENCES} more")
     different = sum(check.outcome.value == "different" for check in checks)
-    click.echo(f"Submission {submission.digest[:_SHORT]}: {len(checks)} of {size} leaves drawn with seed {seed}")
-    click.echo(f"  {matches} match, {different} differ, {len(others) - different} cannot be checked")
+    click.echo(
+        f"Submission {submission.digest[:_SHORT]}: {len(checks)} of {size} leaves drawn with seed {seed}"
+    )
+    click.echo(
+        f"  {matches} match, {different} differ, {len(others) - different} cannot be checked"
+    )
     click.echo(
         f"  With 95 % confidence at most {most_wrong} of {size} leaves are wrong ({100 * most_wrong / size:.2f} %)"
         + (", those that cannot be checked counted as wrong" if len(others) > different else "")
@@ -219,7 +257,9 @@ def _opening(check: "LeafCheck") -> dict[str, object]:
 
 def _require_result(submission: "Submission") -> None:
     if not submission.is_result:
-        raise DisclosureError("this submission is no result, so it has no figures", "Name a result.")
+        raise DisclosureError(
+            "this submission is no result, so it has no figures", "Name a result."
+        )
 
 
 def _read_heads(path: Path) -> list[AuditHead]:

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.catalog.new_benchmark import KINDS
-from agent.cli.jury_terms import build_jury_terms, describe_jury, find_jury_metric, write_judge_example
+from agent.cli.jury_terms import (
+    build_jury_terms,
+    describe_jury,
+    find_jury_metric,
+    write_judge_example,
+)
 from agent.cli.options import FILE, format_option
 from agent.cli.output import show_rows, with_site
 from agent.errors import ConfigError
@@ -29,7 +34,13 @@ MOST_CLASSES = 12
 """More different right answers than this are counted, not listed."""
 CHARACTERS_A_TOKEN = 4
 LONGEST_CLASS = 40  # characters of a right answer that is listed
-LIST_COLUMNS = {"id": "Id", "display_name": "Name", "access": "Access", "metric": "Main metric", "data": "Data"}
+LIST_COLUMNS = {
+    "id": "Id",
+    "display_name": "Name",
+    "access": "Access",
+    "metric": "Main metric",
+    "data": "Data",
+}
 
 
 @click.group()
@@ -58,7 +69,9 @@ def list_benchmarks(site: Site, form: str) -> None:
     if form == "table":
         _show_categories(rows)
         ready = sum(row["data"] == "ready" for row in rows)
-        click.echo(f"{len(rows)} benchmarks, data ready for {ready}; {with_site('see `intramural datasets list`')}")
+        click.echo(
+            f"{len(rows)} benchmarks, data ready for {ready}; {with_site('see `intramural datasets list`')}"
+        )
     else:
         show_rows(rows, LIST_COLUMNS, form)
     for definition in broken:
@@ -122,7 +135,9 @@ def _print_jury(benchmark: "Benchmark") -> None:
     click.echo()
     for line in describe_jury(use):
         click.echo(printable(line))
-    click.echo(with_site(f"  what a judge is asked: `intramural benchmarks check {benchmark.id} --rows 1`"))
+    click.echo(
+        with_site(f"  what a judge is asked: `intramural benchmarks check {benchmark.id} --rows 1`")
+    )
 
 
 def _print_file(file: Mapping[str, Any]) -> None:
@@ -138,7 +153,9 @@ def _print_file(file: Mapping[str, Any]) -> None:
 def _build_details(benchmark: "Benchmark") -> dict[str, Any]:
     few_shot, shorten, gold = benchmark.few_shot, benchmark.shorten, benchmark.gold
     jury_use = find_jury_metric(benchmark)
-    arguments = {name: _describe_argument(argument) for name, argument in benchmark.arguments.items()}
+    arguments = {
+        name: _describe_argument(argument) for name, argument in benchmark.arguments.items()
+    }
     return {
         "subcategory": benchmark.subcategory,
         "description": benchmark.description,
@@ -152,7 +169,9 @@ def _build_details(benchmark: "Benchmark") -> dict[str, Any]:
         "jury": build_jury_terms(jury_use) if jury_use else None,
         "parser": _join_words(benchmark.parser, benchmark.answer_field, benchmark.answer_pattern),
         "scoring": benchmark.scoring,
-        "choices": list(benchmark.choices.texts or benchmark.choices.columns) if benchmark.choices else None,
+        "choices": list(benchmark.choices.texts or benchmark.choices.columns)
+        if benchmark.choices
+        else None,
         "gold": f"{gold.form} in column {gold.column}" if gold else None,
         "examples_in_prompt": few_shot.count if few_shot else 0,
         "system_prompt": bool(benchmark.system_template),
@@ -236,7 +255,13 @@ def _format_value(value: Any) -> str:
 
 @benchmarks.command("new")
 @click.argument("name", metavar="NAME")
-@click.option("--kind", type=click.Choice(KINDS), default=KINDS[0], show_default=True, help="Form of the answers.")
+@click.option(
+    "--kind",
+    type=click.Choice(KINDS),
+    default=KINDS[0],
+    show_default=True,
+    help="Form of the answers.",
+)
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -262,15 +287,25 @@ def new_benchmark(site: Site, name: str, kind: str, out: Path | None) -> None:
     if is_of_site:
         entry = f"{name}:model=MODEL"
     else:  # a run entry finds a benchmark elsewhere by its path alone
-        entry = f"medhelm_configurable_benchmark:config_path={folder / 'benchmark.yaml'},model=MODEL"
+        entry = (
+            f"medhelm_configurable_benchmark:config_path={folder / 'benchmark.yaml'},model=MODEL"
+        )
     click.echo("Change them to what you need, then check and run:")
     click.echo(with_site(f"  intramural benchmarks check {shlex.quote(str(folder))}"))
-    click.echo(with_site(f"  intramural run --run-entries {shlex.quote(entry) if ' ' in entry else entry}"))
+    click.echo(
+        with_site(f"  intramural run --run-entries {shlex.quote(entry) if ' ' in entry else entry}")
+    )
 
 
 @benchmarks.command("check")
 @click.argument("place", metavar="PATH|ID", type=click.Path(path_type=Path))
-@click.option("--rows", type=click.IntRange(0, 1000), default=2, show_default=True, help="Number of prompts to show.")
+@click.option(
+    "--rows",
+    type=click.IntRange(0, 1000),
+    default=2,
+    show_default=True,
+    help="Number of prompts to show.",
+)
 @click.pass_obj
 def check_benchmark(site: Site, place: Path, rows: int) -> None:
     """Check a definition and all of its data.
@@ -295,7 +330,9 @@ def check_benchmark(site: Site, place: Path, rows: int) -> None:
         _show_instance(instance)
     if jury_use is not None and contents.first:
         instance = contents.first[0]
-        click.secho(f"\n--- what a judge is asked about instance {printable(instance.id)} ---", bold=True)
+        click.secho(
+            f"\n--- what a judge is asked about instance {printable(instance.id)} ---", bold=True
+        )
         _show_messages(write_judge_example(jury_use, instance))
 
 
@@ -333,7 +370,11 @@ def _print_size(benchmark: "Benchmark", contents: "DatasetContents") -> None:
 def _describe_origin(benchmark: "Benchmark", known: str) -> str:
     if benchmark.dataset_file is not None:
         return f"from {benchmark.dataset_file.name}"
-    words = {"official": "the known version", "unknown": "an unknown version", "sample": "from the sample"}
+    words = {
+        "official": "the known version",
+        "unknown": "an unknown version",
+        "sample": "from the sample",
+    }
     return words.get(known, "from the invented sample")
 
 
@@ -351,7 +392,11 @@ def _describe_balance(benchmark: "Benchmark", contents: "DatasetContents") -> st
             counts[label] = count
     if counts:
         return ", ".join(f"{printable(label)} {count}" for label, count in counts.items())
-    return f"{len(contents.gold)} different texts" if contents.gold else "very many different texts, or none"
+    return (
+        f"{len(contents.gold)} different texts"
+        if contents.gold
+        else "very many different texts, or none"
+    )
 
 
 def _label_letter(benchmark: "Benchmark", letter: str) -> str:
@@ -368,7 +413,9 @@ def _show_messages(messages: "Sequence[Message]") -> None:
 
 
 def _show_instance(instance: "Instance") -> None:
-    click.secho(f"\n--- instance {printable(instance.id)}, unit {printable(instance.unit)} ---", bold=True)
+    click.secho(
+        f"\n--- instance {printable(instance.id)}, unit {printable(instance.unit)} ---", bold=True
+    )
     _show_messages(instance.messages)
     for number, reference in enumerate(instance.references):
         letter = f"{chr(ord('A') + number)}. " if instance.multiple_choice else ""
@@ -421,13 +468,19 @@ def write_scorecard(
     from agent.disclosure.scorecard import draft_scorecard, left_out, parse_subgroups
 
     jury = read_jury(judges) if judges else None
-    selected = [find_named_benchmark(benchmark_id, site.own_benchmarks) for benchmark_id in benchmark_ids]
+    selected = [
+        find_named_benchmark(benchmark_id, site.own_benchmarks) for benchmark_id in benchmark_ids
+    ]
     scorecard = draft_scorecard(name, version, selected, parse_subgroups(subgroups), jury=jury)
     try:
         with out.open("x", encoding="utf-8") as file:
             file.write(json.dumps(scorecard.to_json(), indent=2, sort_keys=True) + "\n")
     except OSError as error:
-        raise ConfigError(f"the scorecard cannot be written ({error.strerror})", "Name a new file.") from None
+        raise ConfigError(
+            f"the scorecard cannot be written ({error.strerror})", "Name a new file."
+        ) from None
     for notice in left_out(selected, jury):
         click.echo(f"note: {notice}", err=True)
-    click.echo(f"{len(scorecard.cells)} cells of {len(selected)} benchmarks, digest {scorecard.digest[:16]}")
+    click.echo(
+        f"{len(scorecard.cells)} cells of {len(selected)} benchmarks, digest {scorecard.digest[:16]}"
+    )

@@ -25,7 +25,13 @@ AGREEMENT = {
     "icc": "ICC(2,1)",
     "z": "ICC(3,1) of z scores",
 }
-BESIDE = {"criterion": "Criterion", "who": "Who", "above_n": "n", "above": "Above theirs", "words": "In words"}
+BESIDE = {
+    "criterion": "Criterion",
+    "who": "Who",
+    "above_n": "n",
+    "above": "Above theirs",
+    "words": "In words",
+}
 
 
 @click.group()
@@ -37,7 +43,13 @@ def calibrate() -> None:
 @click.argument("name")
 @suite_option
 @click.option("--benchmark", required=True, help="The benchmark whose answers are graded.")
-@click.option("--items", type=click.IntRange(2, 10_000), default=60, show_default=True, help="Total number of answers.")
+@click.option(
+    "--items",
+    type=click.IntRange(2, 10_000),
+    default=60,
+    show_default=True,
+    help="Total number of answers.",
+)
 @click.option(
     "--raters",
     type=click.IntRange(1, 50),
@@ -46,10 +58,21 @@ def calibrate() -> None:
     help="Number of clinicians; each grades every answer.",
 )
 @click.option("--seed", type=click.IntRange(0), help="Seed that chooses the answers.")
-@click.option("--with-reference", is_flag=True, help="Show the right answer too, as the judges may see it.")
-@click.option("--reveal", is_flag=True, help="Write original instead of redacted text; recorded in the audit log.")
 @click.option(
-    "--output", "--out", "out", required=True, type=click.Path(file_okay=False, path_type=Path), help="A new folder."
+    "--with-reference", is_flag=True, help="Show the right answer too, as the judges may see it."
+)
+@click.option(
+    "--reveal",
+    is_flag=True,
+    help="Write original instead of redacted text; recorded in the audit log.",
+)
+@click.option(
+    "--output",
+    "--out",
+    "out",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="A new folder.",
 )
 @click.pass_obj
 def new(
@@ -71,7 +94,9 @@ def new(
     """
     from agent.calibration.make_calibration import CalibrationSampling, make_calibration
 
-    wanted = CalibrationSampling(name, suite, benchmark, items, raters, seed, with_reference, reveal)
+    wanted = CalibrationSampling(
+        name, suite, benchmark, items, raters, seed, with_reference, reveal
+    )
     made = make_calibration(site, wanted, out)
     click.echo(
         f"{made.items} answers of {_counted(made.models, 'model')}, of {_counted(made.units, 'patient or document')}: "
@@ -80,8 +105,10 @@ def new(
     click.echo(made.note)
     notes = {
         f"{items} answers were requested; only {made.items} are available": made.items < items,
-        f"{_counted(made.purged, 'answer')} could not be chosen: their texts were purged": made.purged > 0,
-        f"{_counted(made.withheld, 'text')} could not be cleared and are not shown": made.withheld > 0,
+        f"{_counted(made.purged, 'answer')} could not be chosen: their texts were purged": made.purged
+        > 0,
+        f"{_counted(made.withheld, 'text')} could not be cleared and are not shown": made.withheld
+        > 0,
         f"{_counted(made.too_long, 'item')} with a text longer than a spreadsheet's cell holds (32,767 characters): "
         "spreadsheets cut or split it; open the file with another program": made.too_long > 0,
         "with one clinician nothing is known of how far clinicians agree": raters == 1,
@@ -89,17 +116,27 @@ def new(
     for note, applies in notes.items():
         if applies:
             click.echo(f"note: {note}", err=True)
-    click.echo(f'Next: intramural calibrate import {name} {out.name}/{made.files[0]} --rater "NAME OF THE CLINICIAN"')
+    click.echo(
+        f'Next: intramural calibrate import {name} {out.name}/{made.files[0]} --rater "NAME OF THE CLINICIAN"'
+    )
 
 
 @calibrate.command(name="import")
 @click.argument("name")
 @click.argument("file", type=EXISTING_FILE)
-@click.option("--rater", required=True, help="Clinician's name; sealed in the store, shown as R1, R2, ...")
+@click.option(
+    "--rater", required=True, help="Clinician's name; sealed in the store, shown as R1, R2, ..."
+)
 @click.option("--replace", is_flag=True, help="Replace the clinician's earlier grades.")
-@click.option("--same-grades", is_flag=True, help="Confirm that another clinician gave exactly the same grades.")
+@click.option(
+    "--same-grades",
+    is_flag=True,
+    help="Confirm that another clinician gave exactly the same grades.",
+)
 @click.pass_obj
-def import_ratings(site: Site, name: str, file: Path, rater: str, replace: bool, same_grades: bool) -> None:
+def import_ratings(
+    site: Site, name: str, file: Path, rater: str, replace: bool, same_grades: bool
+) -> None:
     """Import a clinician's grades.
 
     FILE may be partly filled in: blank cells are missing grades. A wrong cell is named, and nothing is taken in. Only
@@ -116,20 +153,29 @@ def import_ratings(site: Site, name: str, file: Path, rater: str, replace: bool,
         known = store.calibrations.find_rater(name, rater)
         if known is not None and not replace:
             raise ConfigError(
-                f"grades by this clinician are in calibration {name} already", "Give --replace to replace them."
+                f"grades by this clinician are in calibration {name} already",
+                "Give --replace to replace them.",
             )
         grades = read_sheet(file, list(plan["items"]), plan["criteria"], Scale(*plan["scale"]))
         for other in store.calibrations.read_raters(name):
-            if other.grades == grades and (known is None or other.number != known.number) and not same_grades:
+            if (
+                other.grades == grades
+                and (known is None or other.number != known.number)
+                and not same_grades
+            ):
                 raise ConfigError(
                     f"every grade is the same as R{other.number}'s: the same sheet under another name?",
                     "If both clinicians did give these grades, confirm it with --same-grades.",
                 )
         number = store.calibrations.keep_ratings(name, rater, grades)
-        store.audit.record("calibration ratings", f"name={name} rater=R{number} items={len(grades)}")
+        store.audit.record(
+            "calibration ratings", f"name={name} rater=R{number} items={len(grades)}"
+        )
         raters = len(store.calibrations.read_raters(name))
     full = sum(len(given) == len(plan["criteria"]) for given in grades.values())
-    click.echo(f"R{number}: {len(grades)} of {len(plan['items'])} answers graded, {full} on every criterion")
+    click.echo(
+        f"R{number}: {len(grades)} of {len(plan['items'])} answers graded, {full} on every criterion"
+    )
     if raters > plan["raters"]:
         click.echo(f"note: {_more_raters(raters, plan['raters'])}", err=True)
     click.echo(f"Next: intramural calibrate report {name}")
@@ -160,7 +206,8 @@ def report(site: Site, name: str, width: float, form: str) -> None:
     clinicians = len(table.list_columns("clinician"))
     if not clinicians:
         raise ConfigError(
-            f"no clinician's grades are in calibration {name}", "Take them in with `intramural calibrate import`."
+            f"no clinician's grades are in calibration {name}",
+            "Take them in with `intramural calibrate import`.",
         )
     found = list(compare_graders(table, width))
     rows = [_row(figure, clinicians) for figure in found]
@@ -170,7 +217,11 @@ def report(site: Site, name: str, width: float, form: str) -> None:
         plan = calibration.plan
         title = f"Calibration {name}: {plan['benchmark']} of suite {plan['suite']}, {_counted(clinicians, 'clinician')}"
         shown = [
-            {**row, **{key: _with_limits(row, key) for key in ("icc", "z", "above")}, "n": _range(figure)}
+            {
+                **row,
+                **{key: _with_limits(row, key) for key in ("icc", "z", "above")},
+                "n": _range(figure),
+            }
             for row, figure in zip(rows, found, strict=True)
         ]
         _show(title, shown, len(set(table.units)))
@@ -262,11 +313,22 @@ def list_(site: Site, form: str) -> None:
                     "items": len(one.plan["items"]),
                     "asked": one.plan["raters"],
                     "graded": len(raters),
-                    "grades": ", ".join(f"R{rater.number}: {len(rater.grades)}" for rater in raters),
+                    "grades": ", ".join(
+                        f"R{rater.number}: {len(rater.grades)}" for rater in raters
+                    ),
                     "made_at": datetime.fromtimestamp(one.made_at, UTC).date().isoformat(),
                 }
             )
-    headings = ("Name", "Suite", "Benchmark", "Answers", "Clinicians", "Graded by", "Answers graded", "Made (UTC)")
+    headings = (
+        "Name",
+        "Suite",
+        "Benchmark",
+        "Answers",
+        "Clinicians",
+        "Graded by",
+        "Answers graded",
+        "Made (UTC)",
+    )
     keys = ("name", "suite", "benchmark", "items", "asked", "graded", "grades", "made_at")
     show_rows(rows, dict(zip(keys, headings, strict=True)), form)
 
@@ -276,7 +338,8 @@ def _known(store: "Store", name: str) -> "Calibration":
     if found is None:
         known = ", ".join(one.name for one in store.calibrations.read_all()) or "none yet"
         raise ConfigError(
-            f"there is no calibration {name} (here: {known})", "Make one with `intramural calibrate new`."
+            f"there is no calibration {name} (here: {known})",
+            "Make one with `intramural calibrate new`.",
         )
     return found
 
@@ -292,7 +355,12 @@ def _row(figure: "AgreementFigure", clinicians: int) -> dict[str, Any]:
         "units": figure.units,
         "pairs": "; ".join(f"{names}: {n}" for names, n in figure.pairs.items()),
     }
-    parts = {"icc": figure.absolute, "z": figure.standardised, "z_k": figure.mean, "above": figure.above}
+    parts = {
+        "icc": figure.absolute,
+        "z": figure.standardised,
+        "z_k": figure.mean,
+        "above": figure.above,
+    }
     for key, icc in parts.items():
         row |= {key: icc.value, f"{key}_low": icc.low, f"{key}_high": icc.high}
     words = figure.words if clinicians > 1 and figure.who != CLINICIANS else None
@@ -309,27 +377,41 @@ def _with_limits(row: Mapping[str, Any], key: str) -> str | None:
     value, low, high = (row[name] for name in (key, f"{key}_low", f"{key}_high"))
     if value is None:
         return None
-    return f"{value:z.2f}" if low is None or high is None else f"{value:z.2f} ({low:z.2f} to {high:z.2f})"
+    return (
+        f"{value:z.2f}"
+        if low is None or high is None
+        else f"{value:z.2f} ({low:z.2f} to {high:z.2f})"
+    )
 
 
-def _notes(table: "RatingTable", calibration: "Calibration", found: "Sequence[AgreementFigure]") -> list[str]:
+def _notes(
+    table: "RatingTable", calibration: "Calibration", found: "Sequence[AgreementFigure]"
+) -> list[str]:
     """Return what a reader should know of the sample."""
     from agent.calibration.clinician_agreement import FEWEST_ANSWERS, find_constant_graders
 
     items = len(calibration.plan["items"])
     clinicians, sheets = len(table.list_columns("clinician")), calibration.plan["raters"]
-    left_out = dict.fromkeys(f"{names} ({n})" for figure in found for names, n in figure.left_out.items())
-    alike = {grader: ", ".join(criteria) for grader, criteria in find_constant_graders(table).items()}
+    left_out = dict.fromkeys(
+        f"{names} ({n})" for figure in found for names, n in figure.left_out.items()
+    )
+    alike = {
+        grader: ", ".join(criteria) for grader, criteria in find_constant_graders(table).items()
+    }
     notes: dict[str, int] = {
         f"{table.changed} of {items} answers are left out: their run brought another answer since": table.changed,
         f"{table.purged} of {items} answers were purged: that they are those which were graded is known by their "
         "question alone": table.purged,
         "the jury has graded none of these answers": not table.list_columns("jury"),
-        "several juries graded these answers; each is set beside clinicians by itself": len(table.list_columns("jury"))
+        "several juries graded these answers; each is set beside clinicians by itself": len(
+            table.list_columns("jury")
+        )
         > 1,
         "one clinician: nothing is known of how far clinicians agree": clinicians == 1,
         _more_raters(clinicians, sheets): clinicians > sheets,
-        f"left out, for fewer than {FEWEST_ANSWERS} answers in common: {', '.join(left_out)}": bool(left_out),
+        f"left out, for fewer than {FEWEST_ANSWERS} answers in common: {', '.join(left_out)}": bool(
+            left_out
+        ),
         f"one grade for every answer, so no z scores: {'; '.join(f'{who} ({of})' for who, of in alike.items())}": bool(
             alike
         ),

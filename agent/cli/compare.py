@@ -35,7 +35,10 @@ COLUMNS = {
     "detectable": "MDD",
     "words": "In words",
 }
-SPARE = ("units", "p")  # left out where the table is wider than the terminal; beside p stands Holm's
+SPARE = (
+    "units",
+    "p",
+)  # left out where the table is wider than the terminal; beside p stands Holm's
 ALL = "all together"
 
 
@@ -67,7 +70,9 @@ def compare(
     from agent.results.compare_models import compare_models
 
     if suite is not None and suites:
-        raise ConfigError("--suite and --suites both say where to look", "Leave out one of the two.")
+        raise ConfigError(
+            "--suite and --suites both say where to look", "Leave out one of the two."
+        )
     check_plot(plot, form)
     names = list(dict.fromkeys(suites or (suite or "default",)))
     with site.store() as store:
@@ -96,7 +101,9 @@ def compare(
         draw(plot, build_differences_chart(comparison, model_a, model_b), render_dots_svg)
 
 
-def _pair_models(store: "Store", suites: Sequence[str], model_a: str, model_b: str, metric: str | None) -> "Pairing":
+def _pair_models(
+    store: "Store", suites: Sequence[str], model_a: str, model_b: str, metric: str | None
+) -> "Pairing":
     """Pair the models in every benchmark. Raises ConfigError: none can be compared; names the reasons."""
     from agent.results.paired_models import pair_models
 
@@ -159,7 +166,9 @@ def _build_row(comparison: "BenchmarkComparison") -> dict[str, Any]:
         "seats_empty_a": side_a.seats_empty,
         "seats_empty_b": side_b.seats_empty,
         "floor": None if comparison.at_floor is None else _build_difference(comparison.at_floor),
-        "without_family": None if comparison.without_family is None else _build_difference(comparison.without_family),
+        "without_family": None
+        if comparison.without_family is None
+        else _build_difference(comparison.without_family),
         "bounds": build_bounds(comparison.bounds),
         "stands_in": paired.stands_in,
         "family_a": list(side_a.family),
@@ -211,7 +220,9 @@ def _format_counts(reasons: Mapping[str, int]) -> str:
     return " ".join(f"{reason}={count}" for reason, count in reasons.items())
 
 
-def _show_table(rows: Sequence[Mapping[str, Any]], comparison: "ModelComparison", title: str) -> None:
+def _show_table(
+    rows: Sequence[Mapping[str, Any]], comparison: "ModelComparison", title: str
+) -> None:
     is_several = len(comparison.benchmarks) > 1
     table = []
     for row in rows:
@@ -225,7 +236,9 @@ def _show_table(rows: Sequence[Mapping[str, Any]], comparison: "ModelComparison"
     show_rows(table, columns, "table", title=title, folds=True)
     hidden = [heading for key, heading in needed_columns.items() if key not in columns]
     if hidden:
-        click.echo(f"Shown in a wider terminal, and with --format csv or json: {', '.join(hidden)}.")
+        click.echo(
+            f"Shown in a wider terminal, and with --format csv or json: {', '.join(hidden)}."
+        )
     _explain_columns(is_several)
     if rows[-1]["benchmark"] == ALL:
         _explain_overall(comparison)
@@ -234,13 +247,21 @@ def _show_table(rows: Sequence[Mapping[str, Any]], comparison: "ModelComparison"
         remarks = _list_remarks(benchmark)
         if remarks:
             click.echo(f"{benchmark.paired.benchmark}: {'; '.join(remarks)}")
-    provisional = [benchmark.paired.benchmark for benchmark in comparison.benchmarks if benchmark.paired.stands_in]
+    provisional = [
+        benchmark.paired.benchmark
+        for benchmark in comparison.benchmarks
+        if benchmark.paired.stands_in
+    ]
     if provisional:
-        click.echo(f"Main metric yet to be judged or measured, another stands here: {', '.join(provisional)}")
+        click.echo(
+            f"Main metric yet to be judged or measured, another stands here: {', '.join(provisional)}"
+        )
 
 
 def _explain_columns(is_several: bool) -> None:
-    click.echo("Over the instances that both have a score for. Low and High bound the 95 % interval of A - B.")
+    click.echo(
+        "Over the instances that both have a score for. Low and High bound the 95 % interval of A - B."
+    )
     among = " among the benchmarks shown" if is_several else ""
     click.echo(
         f"MDD: four of five such comparisons see a true difference of this size{among}; smaller ones may stay "
@@ -269,7 +290,9 @@ def _print_metrics(comparison: "ModelComparison") -> None:
         if (metric.low, metric.high) != (0, 1):
             name += f" from {metric.low:g} to {metric.high:g}"
         benchmarks_by_metric.setdefault(name, []).append(benchmark.paired.benchmark)
-    groups = [f"{name} ({', '.join(benchmarks)})" for name, benchmarks in benchmarks_by_metric.items()]
+    groups = [
+        f"{name} ({', '.join(benchmarks)})" for name, benchmarks in benchmarks_by_metric.items()
+    ]
     click.echo(f"Metrics: {'; '.join(groups)}")
 
 
@@ -288,19 +311,27 @@ def _list_remarks(comparison: "BenchmarkComparison") -> list[str]:
     if any(unscored):
         remarks.append(f"unscored {' and '.join(filter(None, unscored))}")
     if side_a.inapplicable or side_b.inapplicable:
-        remarks.append(f"left out as not applicable: {side_a.inapplicable} of A, {side_b.inapplicable} of B")
+        remarks.append(
+            f"left out as not applicable: {side_a.inapplicable} of A, {side_b.inapplicable} of B"
+        )
     if side_a.seats_empty or side_b.seats_empty:
         remarks.append(
             f"without a verdict of some judge: {side_a.seats_empty} of A, {side_b.seats_empty} of B, of "
             f"{paired.scored} answers; each pair of answers is by the judges of both"
         )
-    at_floor, bounds, without_family = comparison.at_floor, comparison.bounds, comparison.without_family
+    at_floor, bounds, without_family = (
+        comparison.at_floor,
+        comparison.bounds,
+        comparison.without_family,
+    )
     if at_floor is not None and at_floor.value is not None:
         remarks.append(
             f"A - B is {_format_difference(at_floor)} if what a model left without a score itself is the lowest"
         )
     if bounds is not None and bounds.matters:
-        remarks.append(f"whatever is unscored is worth, A - B is {bounds.low:.3f} to {bounds.high:.3f}")
+        remarks.append(
+            f"whatever is unscored is worth, A - B is {bounds.low:.3f} to {bounds.high:.3f}"
+        )
     if side_a.only or side_b.only:
         remarks.append(f"asked of one alone: {side_a.only} of A, {side_b.only} of B")
     if side_a.family:

@@ -29,7 +29,9 @@ def datasets() -> None:
 @datasets.command("list")
 @format_option()
 @click.option(
-    "--verify", is_flag=True, help="Read every file in full, even if its size and modification time are as recorded."
+    "--verify",
+    is_flag=True,
+    help="Read every file in full, even if its size and modification time are as recorded.",
 )
 @click.pass_obj
 def list_datasets(site: Site, form: str, verify: bool) -> None:
@@ -75,12 +77,19 @@ def list_datasets(site: Site, form: str, verify: bool) -> None:
 @datasets.command("add")
 @click.argument("benchmark_id", metavar="ID")
 @click.argument("source", metavar="PATH", type=click.Path(exists=True, path_type=Path))
-@click.option("--agreement", metavar="TEXT", help="Agreement under which this site may use the data.")
+@click.option(
+    "--agreement", metavar="TEXT", help="Agreement under which this site may use the data."
+)
 @click.option("--attested-by", metavar="NAME", help="Name of the person who attests to that.")
 @click.option("--replace", is_flag=True, help="Replace existing data.")
 @click.pass_obj
 def add_dataset(
-    site: Site, benchmark_id: str, source: Path, agreement: str | None, attested_by: str | None, replace: bool
+    site: Site,
+    benchmark_id: str,
+    source: Path,
+    agreement: str | None,
+    attested_by: str | None,
+    replace: bool,
 ) -> None:
     """Copy a benchmark's data into the site, after reading all of it.
 
@@ -98,10 +107,18 @@ def add_dataset(
     attestation = _read_attestation(agreement, attested_by)
     with site.store() as store:
         added = add_data(
-            benchmark, source, site.data, attestation=attestation, replace=replace, progress=_say_part(benchmark)
+            benchmark,
+            source,
+            site.data,
+            attestation=attestation,
+            replace=replace,
+            progress=_say_part(benchmark),
         )
         store.audit.record(
-            "data added", _format_audit_detail(benchmark, added.record.known, added.record.instances, attestation)
+            "data added",
+            _format_audit_detail(
+                benchmark, added.record.known, added.record.instances, attestation
+            ),
         )
     _report(benchmark, added)
 
@@ -113,16 +130,29 @@ def _read_attestation(agreement: str | None, attested_by: str | None) -> "Attest
     if agreement is None and attested_by is None:
         return None
     if not (agreement or "").strip() or not (attested_by or "").strip():
-        raise ConfigError("--agreement and --attested-by must be given together: the agreement, and who attests to it")
+        raise ConfigError(
+            "--agreement and --attested-by must be given together: the agreement, and who attests to it"
+        )
     assert agreement is not None
     assert attested_by is not None
-    if find_unseen(agreement) or find_unseen(attested_by) or len(agreement) > 500 or len(attested_by) > 200:
+    if (
+        find_unseen(agreement)
+        or find_unseen(attested_by)
+        or len(agreement) > 500
+        or len(attested_by) > 200
+    ):
         raise ConfigError("--agreement and --attested-by must be short texts of one line")
     return Attestation(agreement.strip(), attested_by.strip())
 
 
-def _format_audit_detail(benchmark: "Benchmark", known: str, instances: int, attestation: "Attestation | None") -> str:
-    by = f" agreement={attestation.agreement!r} attested_by={attestation.by!r}" if attestation else ""
+def _format_audit_detail(
+    benchmark: "Benchmark", known: str, instances: int, attestation: "Attestation | None"
+) -> str:
+    by = (
+        f" agreement={attestation.agreement!r} attested_by={attestation.by!r}"
+        if attestation
+        else ""
+    )
     return f"benchmark={benchmark.id} version={known} instances={instances}{by}"
 
 
@@ -144,13 +174,17 @@ def fetch_dataset(site: Site, benchmark_id: str, replace: bool) -> None:
     benchmark = find_named_benchmark(benchmark_id, site.own_benchmarks)
     files = select_pinned_files(benchmark)
     fetch_settings = FetchSettings(
-        proxy=settings.proxy, ca_bundle=settings.ca_bundle, connect_timeout_s=settings.connect_timeout_s
+        proxy=settings.proxy,
+        ca_bundle=settings.ca_bundle,
+        connect_timeout_s=settings.connect_timeout_s,
     )
     with site.store() as store:
         with stage_data(benchmark, site.data, replace=replace) as folder:
             fetch_files(files, folder, fetch_settings, _Bar())
             record, contents = record_data(benchmark, folder, None, progress=_say_part(benchmark))
-        store.audit.record("data fetched", _format_audit_detail(benchmark, record.known, record.instances, None))
+        store.audit.record(
+            "data fetched", _format_audit_detail(benchmark, record.known, record.instances, None)
+        )
     _report(benchmark, AddedData(record, contents, left_out=0))
 
 
@@ -202,17 +236,23 @@ def _say_registered(benchmark: "Benchmark", done: "Registered") -> None:
     candidate = done.candidate
     persons = len(candidate.entry.list_persons())
     title = f"{benchmark.id}, version {done.number}" if done.number else f"{benchmark.id} (dry run)"
-    click.echo(f"{title}: {format_count(persons, 'unit')} in {format_count(candidate.entry.instances, 'row')}")
+    click.echo(
+        f"{title}: {format_count(persons, 'unit')} in {format_count(candidate.entry.instances, 'row')}"
+    )
     for line in _describe_candidate(candidate):
         click.echo(f"  {line}")
     if done.submission is None:
         click.echo("nothing was registered (--dry-run)")
         return
     state = "drafted" if done.is_new else "was already drafted"
-    click.echo(f"statement {done.submission.digest[:12]} {state}; dataset commitment {candidate.entry.commitment[:12]}")
+    click.echo(
+        f"statement {done.submission.digest[:12]} {state}; dataset commitment {candidate.entry.commitment[:12]}"
+    )
     for digest in done.dropped:
         if digest != done.submission.digest:
-            click.echo(f"draft {digest[:12]} was discarded: this version replaces it, or it followed a discarded draft")
+            click.echo(
+                f"draft {digest[:12]} was discarded: this version replaces it, or it followed a discarded draft"
+            )
     click.echo(
         with_site(
             "Next, the steward reviews it (`intramural submission show`) and approves it; it is sent before, or with, "
@@ -231,7 +271,9 @@ def _describe_candidate(candidate: "DatasetCandidate") -> list[str]:
         )
     lines.append(f"never seen before: {candidate.never_seen:,}")
     if candidate.merged:
-        lines.append(f"units merged because they share identifiers or records: {candidate.merged:,}")
+        lines.append(
+            f"units merged because they share identifiers or records: {candidate.merged:,}"
+        )
     if candidate.shared_with:
         lines.append(f"shares patients with versions of: {', '.join(candidate.shared_with)}")
     return lines
@@ -263,19 +305,27 @@ def _report(benchmark: "Benchmark", added: "AddedData") -> None:
 
     record, contents = added.record, added.contents
     version = describe_version(benchmark, contents.known)
-    click.echo(f"{benchmark.id}: {record.instances} instances in {format_count(len(record.files), 'file')}, {version}")
+    click.echo(
+        f"{benchmark.id}: {record.instances} instances in {format_count(len(record.files), 'file')}, {version}"
+    )
     for part, count in contents.parts.items() if any(contents.parts) else ():
         click.echo(f"  {part}  {count}")
     if contents.letters:
         counts = ", ".join(f"{letter} {count}" for letter, count in contents.letters.items())
         click.echo(f"  correct options: {counts}")
     if added.left_out:
-        click.echo(f"  left out, because this benchmark does not read it: {format_count(added.left_out, 'file')}")
+        click.echo(
+            f"  left out, because this benchmark does not read it: {format_count(added.left_out, 'file')}"
+        )
     for problem in contents.problems:
         if benchmark.access == "private" and "published digest" in problem:
             continue  # a hospital's own data has no published digest
         click.secho(f"warning: {problem}; this is noted in the results", fg="yellow", err=True)
-    if record.agreement and benchmark.agreement and record.agreement.casefold() != benchmark.agreement.casefold():
+    if (
+        record.agreement
+        and benchmark.agreement
+        and record.agreement.casefold() != benchmark.agreement.casefold()
+    ):
         click.secho(
             f"warning: the data owner's agreement is {benchmark.agreement!r}, but --agreement is {record.agreement!r}",
             fg="yellow",

@@ -21,7 +21,15 @@ from agent.cli.demo_ward import BENCHMARK, SUBGROUPS, write_benchmark
 from agent.errors import AgentError
 from agent.io.packaged import shipped
 
-BENCHMARKS: Final = ("pubmed_qa", "med_qa", "med_mcqa", "head_qa", "medcalc_bench", "medec", "race_based_med")
+BENCHMARKS: Final = (
+    "pubmed_qa",
+    "med_qa",
+    "med_mcqa",
+    "head_qa",
+    "medcalc_bench",
+    "medec",
+    "race_based_med",
+)
 MODELS: Final = {
     "baseline/first-choice": "First choice",
     "baseline/retrieval": "Word overlap",
@@ -90,7 +98,9 @@ class Demo:
         if shown:
             click.secho(f"$ {program} {shlex.join(map(str, words))}", fg="cyan")
         command = [sys.executable, "-m", PROGRAMS[program], *map(str, words)]
-        process = subprocess.run(command, stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL, check=False)
+        process = subprocess.run(
+            command, stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL, check=False
+        )
         if shown is True or process.returncode:
             click.echo(process.stdout, nl=False)
         elif shown:
@@ -104,7 +114,9 @@ class Demo:
         """Serve in the background, logging into the demo's folder; yield the first line printed, with the address."""
         command = [sys.executable, "-m", PROGRAMS[program], *map(str, words)]
         with (self.directory / f"{program}.log").open("a", encoding="utf-8") as log:
-            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, stdin=subprocess.DEVNULL)
+            process = subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=log, text=True, stdin=subprocess.DEVNULL
+            )
         try:
             assert process.stdout is not None
             line = process.stdout.readline().strip()
@@ -147,12 +159,19 @@ def demo(directory: Path) -> None:
         "The site runs benchmarks against its own inference server (here: reference baselines, no language models)",
     )
     run_benchmarks(demo_folder)
-    _print_title(4, "The site joins the federation: fingerprints are compared, the registry is signed")
-    with demo_folder.serve("intramural-aggregator", "--dir", demo_folder.aggregator, "serve", "--port", "0") as line:
+    _print_title(
+        4, "The site joins the federation: fingerprints are compared, the registry is signed"
+    )
+    with demo_folder.serve(
+        "intramural-aggregator", "--dir", demo_folder.aggregator, "serve", "--port", "0"
+    ) as line:
         click.echo(f"aggregator: {line}")
         point_site_at(demo_folder, line.split()[-1])
         join_federation(demo_folder)
-        _print_title(5, "A private dataset is registered, and one evaluation planned: the steward approves both")
+        _print_title(
+            5,
+            "A private dataset is registered, and one evaluation planned: the steward approves both",
+        )
         register_and_plan(demo_folder)
         _print_title(6, "The private benchmark is run on the registered version")
         run_private_benchmark(demo_folder)
@@ -167,7 +186,12 @@ def _print_end(demo_folder: Demo, seconds: float) -> None:
     """Print where the board is, and the command that shows the site's own pages."""
     board = (demo_folder.board / "index.html").absolute()
     program = Path(sys.executable).parent / "intramural"
-    view = [str(program) if program.exists() else "intramural", "--site", str(demo_folder.site), "view"]
+    view = [
+        str(program) if program.exists() else "intramural",
+        "--site",
+        str(demo_folder.site),
+        "view",
+    ]
     click.echo()
     click.secho(f"Done in {seconds:.0f} s. The board: {board}", bold=True)
     click.echo(f"The site's own pages, with redacted answers: {shlex.join(view)}")
@@ -216,7 +240,15 @@ def make_aggregator(demo_folder: Demo) -> None:
         lines += ["  organization: Intramural", "  is_language_model: false"]
     models.write_text("\n".join(lines) + "\n", "utf-8")
     demo_folder.central(
-        "init", "--origin", ORIGIN, "--name", "Demo board", "--scorecard", scorecard, "--models", models
+        "init",
+        "--origin",
+        ORIGIN,
+        "--name",
+        "Demo board",
+        "--scorecard",
+        scorecard,
+        "--models",
+        models,
     )
 
 
@@ -226,7 +258,9 @@ def run_benchmarks(demo_folder: Demo) -> None:
         click.echo(f"reference baselines at {url}")
         write_deployments(demo_folder, url)
         entries = shipped("benchmarks") / "run_entries_public.conf"
-        demo_folder.agent("run", "--suite", SUITE, "--conf-paths", entries, "--models-to-run", *MODELS, shown=1)
+        demo_folder.agent(
+            "run", "--suite", SUITE, "--conf-paths", entries, "--models-to-run", *MODELS, shown=1
+        )
     demo_folder.agent("summarize", "--suite", SUITE)
 
 
@@ -243,7 +277,11 @@ def write_deployments(demo_folder: Demo, url: str) -> None:
 def point_site_at(demo_folder: Demo, url: str) -> None:
     """Write the aggregator's address into the site's settings: each demo takes a free port."""
     settings = demo_folder.site / "site.yaml"
-    lines = [line for line in settings.read_text("utf-8").splitlines() if not line.startswith("aggregator_url:")]
+    lines = [
+        line
+        for line in settings.read_text("utf-8").splitlines()
+        if not line.startswith("aggregator_url:")
+    ]
     settings.write_text("\n".join([*lines, f"aggregator_url: {url}"]) + "\n", "utf-8")
 
 
@@ -254,9 +292,17 @@ def join_federation(demo_folder: Demo) -> None:
         return
     if not demo_folder.invite.exists():
         demo_folder.central(
-            "invite", "--site-name", "Demo Hospital", "--publication", "named", "--out", demo_folder.invite
+            "invite",
+            "--site-name",
+            "Demo Hospital",
+            "--publication",
+            "named",
+            "--out",
+            demo_folder.invite,
         )
-    demo_folder.agent("enroll", "--invite", demo_folder.invite, "--steward-key", demo_folder.steward_key)
+    demo_folder.agent(
+        "enroll", "--invite", demo_folder.invite, "--steward-key", demo_folder.steward_key
+    )
     demo_folder.central("enroll", "--pending", "--fingerprint-checked")
     demo_folder.agent("registry", "update")
 
@@ -295,7 +341,14 @@ def approve_and_send(demo_folder: Demo) -> None:
     """Approve every draft with the steward's key, and send them."""
     for digest in _list_drafts(demo_folder):
         demo_folder.agent(
-            "submission", "approve", "--key", demo_folder.steward_key, "--digest", digest, "--yes", shown=1
+            "submission",
+            "approve",
+            "--key",
+            demo_folder.steward_key,
+            "--digest",
+            digest,
+            "--yes",
+            shown=1,
         )
     demo_folder.agent("submission", "send")
 
@@ -307,7 +360,11 @@ def publish(demo_folder: Demo) -> None:
 
 
 def _list_drafts(demo_folder: Demo) -> list[str]:
-    return [str(row["digest"])[:8] for row in _list_submissions(demo_folder) if row["state"] == "prepared"]
+    return [
+        str(row["digest"])[:8]
+        for row in _list_submissions(demo_folder)
+        if row["state"] == "prepared"
+    ]
 
 
 def _list_submissions(demo_folder: Demo) -> list[dict[str, object]]:

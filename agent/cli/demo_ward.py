@@ -44,8 +44,22 @@ Question: Which of these drugs did the patient take home?
 Answer with the letter of the right option and nothing else.
 """
 _COLUMNS: Final = ("patient", "ward", "note", "option_a", "option_b", "option_c", "answer")
-_COMPLAINTS: Final = ("chest pain", "a fall at home", "shortness of breath", "fever and cough", "a swollen leg")
-_DRUGS: Final = ("apixaban", "metformin", "ramipril", "amoxicillin", "furosemide", "pantoprazole", "bisoprolol")
+_COMPLAINTS: Final = (
+    "chest pain",
+    "a fall at home",
+    "shortness of breath",
+    "fever and cough",
+    "a swollen leg",
+)
+_DRUGS: Final = (
+    "apixaban",
+    "metformin",
+    "ramipril",
+    "amoxicillin",
+    "furosemide",
+    "pantoprazole",
+    "bisoprolol",
+)
 _SEED: Final = 20_700
 
 
@@ -57,7 +71,9 @@ def write_benchmark(folder: Path) -> None:
         writer = csv.DictWriter(file, _COLUMNS)
         writer.writeheader()
         writer.writerows(_invent_patients())
-    write_atomically(folder / "benchmark.yaml", _DEFINITION.encode())  # last: its presence makes the benchmark
+    write_atomically(
+        folder / "benchmark.yaml", _DEFINITION.encode()
+    )  # last: its presence makes the benchmark
 
 
 def _invent_patients() -> Iterator[dict[str, str]]:

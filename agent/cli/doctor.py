@@ -95,7 +95,10 @@ def _check_directory(site: Site) -> Check:
     mode = site.directory.stat().st_mode & 0o777
     if mode & 0o077:
         return Check(
-            "site directory", "warning", f"other accounts may enter it (mode {mode:o})", "chmod 700 the site directory."
+            "site directory",
+            "warning",
+            f"other accounts may enter it (mode {mode:o})",
+            "chmod 700 the site directory.",
         )
     return Check("site directory", "ok", "only its owner may enter it")
 
@@ -112,14 +115,22 @@ def _check_seal_key(site: Site) -> Check:
 
 def _check_agent_key(site: Site) -> Check:
     signer = load_signer(site.keys / "agent.key", KeyRole.AGENT)
-    return Check("agent key", "ok", f"present, and only its owner may read it; fingerprint {signer.public.keyid[:16]}")
+    return Check(
+        "agent key",
+        "ok",
+        f"present, and only its owner may read it; fingerprint {signer.public.keyid[:16]}",
+    )
 
 
 def _check_store(site: Site) -> Check:
     with site.store() as store:
         entries = len(store.audit.read_events())
         suites = len(store.runs.list_suites())
-    return Check("store", "ok", f"opens under the data key; {suites} suites, {entries} audit entries, none changed")
+    return Check(
+        "store",
+        "ok",
+        f"opens under the data key; {suites} suites, {entries} audit entries, none changed",
+    )
 
 
 def _check_benchmarks(site: Site) -> Iterator[Check]:
@@ -139,7 +150,9 @@ def _check_dataset(subject: str, site: Site, benchmark: Benchmark) -> Check:
     if state.state == "sample only":
         return Check(subject, "ok", f"sample only: {state.detail}")
     if state.state != "ready":
-        return Check(subject, "warning", f"data {state.state}: {state.detail}", "Correct it before running.")
+        return Check(
+            subject, "warning", f"data {state.state}: {state.detail}", "Correct it before running."
+        )
     if state.instances is not None:
         return Check(subject, "ok", f"{state.detail}, {state.instances} instances")
     data = read_data(benchmark, site.data)
@@ -168,7 +181,9 @@ def _check_redaction(site: Site) -> Check:
             "Choose another redaction_policy in site.yaml; show no text to anybody until this is repaired.",
             5,
         )
-    return Check("redaction", "ok", f"engine ready ({redactor.policy}); planted identifiers were removed")
+    return Check(
+        "redaction", "ok", f"engine ready ({redactor.policy}); planted identifiers were removed"
+    )
 
 
 def _check_bertscore(site: Site) -> Check:
@@ -178,7 +193,13 @@ def _check_bertscore(site: Site) -> Check:
     probe_of = bert_score.BertScoreComparison("chest pain", ("chest pain",), "intramural")
     (figures,) = bert_score.triples([probe_of], Means(encoder.folder, encoder.layer))
     if isinstance(figures, Unscored) or abs(figures[2] - 1) > 1e-3:
-        return Check("BERTScore", "failed", "a text is not similar to itself", "Copy the encoder's folder again.", 2)
+        return Check(
+            "BERTScore",
+            "failed",
+            "a text is not similar to itself",
+            "Copy the encoder's folder again.",
+            2,
+        )
     return Check(
         "BERTScore",
         "ok",
@@ -205,7 +226,9 @@ def _check_approval(site: Site) -> Check:
             "one account may approve its own submissions (one_account_approval in site.yaml)",
             "Remove that setting except in trials: the steward approves elsewhere, with `intramural-steward`.",
         )
-    return Check("approval", "ok", "two people: a steward's key that this site's account can read is refused")
+    return Check(
+        "approval", "ok", "two people: a steward's key that this site's account can read is refused"
+    )
 
 
 def _check_outgoing(site: Site) -> Check:
@@ -214,7 +237,9 @@ def _check_outgoing(site: Site) -> Check:
     aggregator = _aggregator_url(site)
     way = " through the proxy of site.yaml" if site.settings.proxy else ""
     finding = (
-        f"submissions go to {urlsplit(aggregator).hostname}{way}" if aggregator else "submissions go out as files only"
+        f"submissions go to {urlsplit(aggregator).hostname}{way}"
+        if aggregator
+        else "submissions go out as files only"
     )
     judges = len(site.settings.outside_judge_hosts)
     if judges:
@@ -226,7 +251,11 @@ def _check_outgoing(site: Site) -> Check:
             f"prompts may be sent to {len(outside)} hosts that are not private addresses; {finding}",
             "Make sure that every name of allowed_hosts is inside the hospital's network.",
         )
-    return Check("outgoing", "ok", f"prompts go to allowed_hosts only, never through a proxy of the site; {finding}")
+    return Check(
+        "outgoing",
+        "ok",
+        f"prompts go to allowed_hosts only, never through a proxy of the site; {finding}",
+    )
 
 
 def _aggregator_url(site: Site) -> str:
@@ -271,7 +300,12 @@ def _check_servers(site: Site, server: str | None, model: str | None) -> Iterato
 def _check_server(site: Site, deployment: Deployment) -> Iterator[Check]:
     subject = _name_deployment(deployment)
     if deployment.problem:
-        yield Check(subject, "warning", f"cannot be used: {deployment.problem}", "Runs that name it are refused.")
+        yield Check(
+            subject,
+            "warning",
+            f"cannot be used: {deployment.problem}",
+            "Runs that name it are refused.",
+        )
         return
     try:
         deployment = _resolve_deployment(deployment, site)
@@ -282,7 +316,11 @@ def _check_server(site: Site, deployment: Deployment) -> Iterator[Check]:
         return
     if deployment.unused_keys:
         yield Check(subject, "ok", f"unused keys of HELM: {', '.join(deployment.unused_keys)}")
-    kind = capabilities.server if capabilities.language_model else f"{capabilities.server}, not a language model"
+    kind = (
+        capabilities.server
+        if capabilities.language_model
+        else f"{capabilities.server}, not a language model"
+    )
     yield Check(subject, "ok", f"reachable ({kind})")
     yield _check_window(deployment, capabilities)
     yield _check_answer(site, deployment, capabilities)
@@ -308,14 +346,20 @@ def _resolve_deployment(deployment: Deployment, site: Site) -> Deployment:
     """Return the deployment as it is asked: as a model's, or as that of a judge outside."""
     if urlsplit(deployment.base_url).hostname not in site.settings.outside_judge_hosts:
         return check_reachable(deployment, site)
-    (seat,) = seat_judges([Judge(deployment.name, deployment.model_name)], site, {deployment.name: deployment})
+    (seat,) = seat_judges(
+        [Judge(deployment.name, deployment.model_name)], site, {deployment.name: deployment}
+    )
     return seat.deployment
 
 
 def _check_jury(site: Site) -> Check:
     """Report the site's jury; its servers are checked with the other deployments."""
     if not site.judges.is_file():
-        return Check("jury", "ok", "none; answers in free text are judged only where a run or a benchmark names judges")
+        return Check(
+            "jury",
+            "ok",
+            "none; answers in free text are judged only where a run or a benchmark names judges",
+        )
     jury = read_jury(site.judges)
     seats = seat_judges(jury.judges, site, read_deployments(site.deployments))
     quorum = compute_quorum(MetricUse("jury_score", judges=jury.judges, quorum=jury.quorum))
@@ -324,12 +368,19 @@ def _check_jury(site: Site) -> Check:
     names = ", ".join(dict.fromkeys(seat.deployment.name for seat in seats))
     finding = f"{len(seats)} seats ({names}), of which {quorum} must give a valid verdict{sent}"
     if len(seats) < FEWEST_SEATS:
-        return Check("jury", "warning", finding, "Name at least three judges of different families.")
+        return Check(
+            "jury", "warning", finding, "Name at least three judges of different families."
+        )
     with site.store() as store:
         judged = {run.deployment for run in store.runs.select() if _has_jury(run)}
     if own := [name for name in sorted(judged) if is_on_own_jury(name, seats)]:
         told = "; ".join(describe_own_judge(name) for name in own)
-        return Check("jury", "warning", f"{finding}; {told}", "Name a jury without it with --judges for its runs.")
+        return Check(
+            "jury",
+            "warning",
+            f"{finding}; {told}",
+            "Name a jury without it with --judges for its runs.",
+        )
     return Check("jury", "ok", finding)
 
 
@@ -363,7 +414,9 @@ def _check_window(deployment: Deployment, capabilities: Capabilities) -> Check:
         )
     said = deployment.max_sequence_length
     smaller = (
-        f", as its deployment says ({capabilities.window} served)" if said and window != capabilities.window else ""
+        f", as its deployment says ({capabilities.window} served)"
+        if said and window != capabilities.window
+        else ""
     )
     tokens = f"{window} tokens of prompt and answer{smaller}; {counts}"
     if capabilities.counting is None:
@@ -410,7 +463,11 @@ def _check_answer(site: Site, deployment: Deployment, capabilities: Capabilities
     if isinstance(result, Failure):
         status = f" (HTTP {result.status})" if result.status else ""
         return Check(
-            subject, "failed", f"the model gave no answer: {result.reason}{status}", "Look at the server's own log.", 4
+            subject,
+            "failed",
+            f"the model gave no answer: {result.reason}{status}",
+            "Look at the server's own log.",
+            4,
         )
     if not result.text.strip():
         return Check(

@@ -24,9 +24,18 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--invite", "invite_path", type=FILE, help="The invite file.")
-@click.option("--steward-key", "key_path", type=FILE, help="Steward's private key, if it is at hand.")
-@click.option("--steward-public", "public_path", type=FILE, help="Otherwise its .pub file; the steward signs later.")
-@click.option("--request", "request_path", type=FILE, help="An existing request to sign or to send.")
+@click.option(
+    "--steward-key", "key_path", type=FILE, help="Steward's private key, if it is at hand."
+)
+@click.option(
+    "--steward-public",
+    "public_path",
+    type=FILE,
+    help="Otherwise its .pub file; the steward signs later.",
+)
+@click.option(
+    "--request", "request_path", type=FILE, help="An existing request to sign or to send."
+)
 @click.option("--out", type=FILE, help="Write the request to this file instead of sending it.")
 @click.pass_obj
 def enroll(
@@ -55,7 +64,9 @@ def enroll(
             data = _sign(_read_request(request_path), key_path)
             next_step = _BACK_AT_THE_SITE
         case None, _, _, _:
-            raise click.UsageError("give --invite; only the steward, who signs a --request to --out, needs none")
+            raise click.UsageError(
+                "give --invite; only the steward, who signs a --request to --out, needs none"
+            )
         case _, Path(), None, None:
             data = _make_signed_request(site, invite, key_path, online=out is None)
             next_step = _AFTER_ENROLMENT if out is None else _BY_HAND
@@ -66,7 +77,9 @@ def enroll(
             data = _take_signed_request(site, invite, request_path)
             next_step = _AFTER_ENROLMENT
         case _:
-            raise click.UsageError("these options do not go together; see --help for the ways to enrol")
+            raise click.UsageError(
+                "these options do not go together; see --help for the ways to enrol"
+            )
     if out is not None:
         write_new_file(out, data)
         click.echo(f"Request written to {out.name}.")
@@ -82,12 +95,17 @@ def enroll(
 
 _STEWARD_SIGNS = "The steward signs it next, with `intramural-steward sign-request REQUEST --key KEY --out SIGNED`."
 _BACK_AT_THE_SITE = (
-    "Take it back to the site, which sends it with `intramural enroll --invite INVITE --request SIGNED`."
+    "Take it back to the site, which sends it with "
+    "`intramural enroll --invite INVITE --request SIGNED`."
 )
 _READ_THEM = "Read the fingerprints to the aggregator's people, by telephone or face to face. "
-_AFTER_ENROLMENT = _READ_THEM + "After they have enrolled the site, run `intramural registry update`."
+_AFTER_ENROLMENT = (
+    _READ_THEM + "After they have enrolled the site, run `intramural registry update`."
+)
 _BY_HAND = (
-    "Hand it to the aggregator's people. " + _READ_THEM + "They give you a registry with the site in it: take it with "
+    "Hand it to the aggregator's people. "
+    + _READ_THEM
+    + "They give you a registry with the site in it: take it with "
     "`intramural registry update --import FILE`."
 )
 
@@ -113,7 +131,9 @@ def update(site: Site, path: Path | None) -> None:
 
     federation = open_federation(site)
     if path is not None:
-        newest = federation.take(read_bounded(path, MAX_BYTES[REGISTRY_TYPE], "the registry"), today_day())
+        newest = federation.take(
+            read_bounded(path, MAX_BYTES[REGISTRY_TYPE], "the registry"), today_day()
+        )
     else:
         with _advise_trying_again("registry update"):
             aggregator = connect_aggregator(site, federation.read_membership().url)
@@ -122,7 +142,9 @@ def update(site: Site, path: Path | None) -> None:
     site_id = federation.read_membership().site
     if adopt_new_agent_key(site.keys, newest, site_id):
         click.echo("the new agent key is in force, and in place")
-    click.echo(f"registry {newest.version} of {newest.deployment}; {_describe_standing(site, newest, site_id)}")
+    click.echo(
+        f"registry {newest.version} of {newest.deployment}; {_describe_standing(site, newest, site_id)}"
+    )
 
 
 @registry.command("show")
@@ -149,7 +171,9 @@ def show_registry(site: Site, form: str) -> None:
 def _build_site_rows(entry: "SiteEntry", site_id: str) -> list[dict[str, str]]:
     rows = [_build_row("site", entry.display_name, site_id)]
     for site_key in entry.keys:
-        rows.append(_build_row(f"{site_key.role} key", site_key.key.fingerprint, site_key.key.keyid))
+        rows.append(
+            _build_row(f"{site_key.role} key", site_key.key.fingerprint, site_key.key.keyid)
+        )
     return rows
 
 
@@ -159,7 +183,9 @@ def _build_registered_rows(current: "Registry") -> list[dict[str, str]]:
     for digest, registered in current.scorecards.items():
         if not registered.retired:
             scorecard = registered.scorecard
-            rows.append(_build_row("scorecard", f"{scorecard.name} version {scorecard.version}", digest))
+            rows.append(
+                _build_row("scorecard", f"{scorecard.name} version {scorecard.version}", digest)
+            )
     for digest, model in current.models.items():
         rows.append(_build_row("model", model.name, digest))
     for digest, version in current.agents.items():
@@ -175,7 +201,10 @@ def _build_row(kind: str, name: str, identity: str) -> dict[str, str]:
 
 @click.command("steward-key")
 @click.option(
-    "--out", type=FILE, required=True, help="File for the private key; the public key is written to FILE.pub."
+    "--out",
+    type=FILE,
+    required=True,
+    help="File for the private key; the public key is written to FILE.pub.",
 )
 def steward_key(out: Path) -> None:
     """Make a steward's key pair. The steward runs it on their own computer, which the key never leaves."""
@@ -298,7 +327,9 @@ def _post(site: Site, invite: "Invite", data: bytes) -> None:
         if error.final:
             newest = federation.update(aggregator, today_day())
             if is_enrolled(newest, invite.site, _load_agent_key(site).keyid):
-                raise ConfigError("this site is enrolled already", "There is nothing more to do.") from None
+                raise ConfigError(
+                    "this site is enrolled already", "There is nothing more to do."
+                ) from None
             federation.leave()
         raise
     click.echo(f"Request sent to {invite.deployment}; it waits for a person there.")

@@ -28,7 +28,11 @@ _EXISTING = click.Path(exists=True, file_okay=False, path_type=Path)
     help="Tables of runs and instances, or HELM's run folders.",
 )
 @click.option("--output", "--out", "out", required=True, type=_FOLDER, help="A new folder.")
-@click.option("--reveal", is_flag=True, help="Write original instead of redacted text; recorded in the audit log.")
+@click.option(
+    "--reveal",
+    is_flag=True,
+    help="Write original instead of redacted text; recorded in the audit log.",
+)
 @click.pass_obj
 def export(site: Site, suite: str, form: ExportForm, out: Path, reveal: bool) -> None:
     """Write a suite's runs and their redacted instances as files.
@@ -52,7 +56,9 @@ def export(site: Site, suite: str, form: ExportForm, out: Path, reveal: bool) ->
         if form == "helm":
             count = export_helm(site, suite, folder, reveal=reveal)
         else:
-            (folder / "summary.json").write_text(json.dumps(rows, indent=2, ensure_ascii=False) + "\n", "utf-8")
+            (folder / "summary.json").write_text(
+                json.dumps(rows, indent=2, ensure_ascii=False) + "\n", "utf-8"
+            )
             count = export_tables(site, suite, folder, form, reveal=reveal)
     click.echo(f"{count} instances written, {'as they are' if reveal else 'redacted'}")
     if form == "helm":
@@ -69,7 +75,10 @@ def import_() -> None:
 
 @import_.command(name="helm")
 @click.argument("directory", type=_EXISTING)
-@click.option("--suite", help="The suite to keep the runs in [default: the name of the folder that they lie in].")
+@click.option(
+    "--suite",
+    help="The suite to keep the runs in [default: the name of the folder that they lie in].",
+)
 @click.option("--replace", is_flag=True, help="Replace imported runs of the same names.")
 @click.pass_obj
 def import_helm_runs(site: Site, directory: Path, suite: str | None, replace: bool) -> None:
@@ -83,7 +92,9 @@ def import_helm_runs(site: Site, directory: Path, suite: str | None, replace: bo
 
     for run in import_helm(site, directory, suite, replace=replace):
         unknown = "" if run.known else ", a benchmark that is not in this catalogue"
-        click.echo(f"{printable(run.name)}: {run.instances} instances into suite {run.suite}{printable(unknown)}")
+        click.echo(
+            f"{printable(run.name)}: {run.instances} instances into suite {run.suite}{printable(unknown)}"
+        )
 
 
 @import_.command(name="helm-leaderboard")

@@ -60,7 +60,9 @@ def write_new_file(path: Path, data: bytes) -> None:
         if path.is_file() and path.read_bytes() == data:
             return
         if path.exists() or path.is_symlink():
-            raise ConfigError(f"{path.name} is there already; nothing is overwritten", "Name another file.")
+            raise ConfigError(
+                f"{path.name} is there already; nothing is overwritten", "Name another file."
+            )
         write_atomically(path, data, mode=0o666)  # as far as the account's umask lets others read
     except OSError as error:
         raise ConfigError(f"{path.name} cannot be written ({error.strerror})") from None

@@ -6,8 +6,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent.cli.judging_report import JudgingUsage, describe_judged, describe_seats, describe_unseated
-from agent.cli.options import FILE, ManyValues, dry_run_option, max_in_flight_option, quiet_option, suite_option
+from agent.cli.judging_report import (
+    JudgingUsage,
+    describe_judged,
+    describe_seats,
+    describe_unseated,
+)
+from agent.cli.options import (
+    FILE,
+    ManyValues,
+    dry_run_option,
+    max_in_flight_option,
+    quiet_option,
+    suite_option,
+)
 from agent.cli.run_report import EXIT_FAILED_INSTANCES, describe_main_score
 from agent.io.plain_text import printable
 from agent.io.wording import format_count
@@ -27,7 +39,9 @@ if TYPE_CHECKING:
 @click.option("--only", multiple=True, help="Ask only these judges (name or deployment) this time.")
 @click.option("-b", "--benchmarks", multiple=True, help="Runs of these benchmarks only.")
 @max_in_flight_option
-@click.option("--replace", is_flag=True, help="Replace the judgements of another jury than that of --judges.")
+@click.option(
+    "--replace", is_flag=True, help="Replace the judgements of another jury than that of --judges."
+)
 @dry_run_option("Show the expected cost and time of each judge; send no text of a case.")
 @quiet_option
 @click.pass_obj
@@ -105,13 +119,20 @@ def _print_forecasts(site: Site, options: "JudgeOptions") -> None:
     import asyncio
 
     from agent.judging.judge_suite import survey_judging
-    from agent.runs.forecast.judging import describe_judging, describe_judging_total, forecast_run_judging, try_judges
+    from agent.runs.forecast.judging import (
+        describe_judging,
+        describe_judging_total,
+        forecast_run_judging,
+        try_judges,
+    )
     from agent.site.http_limits import http_limits
 
     with site.store() as store:
         survey = survey_judging(site, store, options)
         judges = asyncio.run(try_judges([task.asked for task in survey.tasks], http_limits(site)))
-        forecasts = {task.run.run_id: forecast_run_judging(store, task, judges) for task in survey.tasks}
+        forecasts = {
+            task.run.run_id: forecast_run_judging(store, task, judges) for task in survey.tasks
+        }
     for note in survey.notes:
         click.echo(f"note: {printable(note)}", err=True)
     other_jury = {task.run.run_id for task in survey.tasks if task.changed}

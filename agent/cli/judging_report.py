@@ -41,7 +41,9 @@ def describe_unseated(answers: int) -> str:
     return f"answers without a reply of some judge: {answers:,}; run the same command again to ask only those."
 
 
-def describe_unjudged(summaries: "Sequence[RunSummary]", suite: str, *, no_judging: bool) -> list[str]:
+def describe_unjudged(
+    summaries: "Sequence[RunSummary]", suite: str, *, no_judging: bool
+) -> list[str]:
     """Return lines that name the benchmarks whose answers wait for a jury, and the command that asks one."""
     from agent.vocabulary import Reason
 
@@ -97,7 +99,11 @@ class JudgingUsage:
         self._judged_runs = 0
 
     def add_run(
-        self, store: "Store", run: "Run", judged: "JudgingOutcome", asked: Collection[str] | None = None
+        self,
+        store: "Store",
+        run: "Run",
+        judged: "JudgingOutcome",
+        asked: Collection[str] | None = None,
     ) -> list[str]:
         """Add one run, and return lines with the usage and cost of its judgements.
 

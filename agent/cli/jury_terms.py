@@ -23,7 +23,13 @@ def build_jury_terms(use: "MetricUse") -> dict[str, Any]:
     """Return the terms of a jury: criterion -> question, empty where its own prompt has them, scale and judges."""
     judges = []
     for judge in use.judges:
-        judges.append({"name": judge.name, "model": judge.model_name, "model_deployment": judge.model_deployment})
+        judges.append(
+            {
+                "name": judge.name,
+                "model": judge.model_name,
+                "model_deployment": judge.model_deployment,
+            }
+        )
     return {
         "criteria": dict(use.criteria),
         "own_prompt": bool(use.prompt),
@@ -47,7 +53,9 @@ def describe_jury(use: "MetricUse") -> list[str]:
     quorum = f", and {use.quorum} at least" if use.quorum else ""
     lines.append(f"  valid verdicts needed: more than half of the seats{quorum}")
     judges = ", ".join(name_seats(use.judges))
-    lines.append(f"  judges: {judges or 'those of --judges, of the run entry, or of judges.yaml of the site'}")
+    lines.append(
+        f"  judges: {judges or 'those of --judges, of the run entry, or of judges.yaml of the site'}"
+    )
     return lines
 
 

@@ -61,7 +61,9 @@ def _parse_heads(
         number, _, link = value.partition(":")
         is_link = len(link) == _LINK_DIGITS and not set(link) - set("0123456789abcdef")
         if not (number.isascii() and number.isdecimal()) or not is_link:
-            raise click.BadParameter("expected the number of an entry, a colon and 64 hex digits", context, parameter)
+            raise click.BadParameter(
+                "expected the number of an entry, a colon and 64 hex digits", context, parameter
+            )
         heads.append(LedgerHead(int(number), link))
     return tuple(heads)
 
@@ -116,7 +118,11 @@ def _build_row(entry: "LedgerEntry", registry: "Registry | None") -> dict[str, o
     from agent.disclosure.ledger import DatasetEntry, ReleaseEntry
     from protocol.description import format_day
 
-    row: dict[str, object] = {"number": entry.number, "day": format_day(entry.day), "kind": entry.kind}
+    row: dict[str, object] = {
+        "number": entry.number,
+        "day": format_day(entry.day),
+        "kind": entry.kind,
+    }
     match entry.content:
         case DatasetEntry() as dataset:
             row |= {"benchmark": dataset.benchmark, "units": len(dataset.list_persons())}

@@ -52,7 +52,10 @@ class _Commands(click.Group):
             raise
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
 @click.version_option(package_name="intramural")
 @click.option(
     "--site",
@@ -76,7 +79,9 @@ def intramural(context: click.Context, directory: Path, log_level: str) -> None:
     Exit codes: 0 success, 1 unexpected error or a "no", 2 settings or usage, 3 benchmark or data, 4 inference server,
     5 redaction, 6 disclosure, 7 delivery, 8 store or keys, 9 some instances failed (run again), 130 interrupted.
     """
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s %(message)s", level=logging.WARNING)
+    logging.basicConfig(
+        format="%(asctime)s %(levelname)s %(name)s %(message)s", level=logging.WARNING
+    )
     # Only our own logger: libraries log addresses, headers and bodies.
     logging.getLogger("intramural").setLevel(log_level.upper())
     context.obj = Site(directory)
@@ -111,14 +116,18 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, click.Abort):
-        click.echo("interrupted; run the same command again (runs and reviews resume where they stopped)", err=True)
+        click.echo(
+            "interrupted; run the same command again (runs and reviews resume where they stopped)",
+            err=True,
+        )
         sys.exit(130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except Exception as error:  # noqa: BLE001 (the last line of defence: a message may quote a record)
         click.secho(
-            f"unexpected error: {type(error).__name__} (its message is withheld: it may quote a record)", err=True
+            f"unexpected error: {type(error).__name__} (its message is withheld: it may quote a record)",
+            err=True,
         )
         for frame in traceback.extract_tb(error.__traceback__):
             click.echo(f"  {Path(frame.filename).name}:{frame.lineno} in {frame.name}", err=True)

@@ -34,7 +34,9 @@ class ManyValues(click.Command):
 
 def suite_option(command: Command) -> Command:
     """Add the option that names the suite a command works on."""
-    add_option = click.option("--suite", default="default", show_default=True, help="Name of the collection of runs.")
+    add_option = click.option(
+        "--suite", default="default", show_default=True, help="Name of the collection of runs."
+    )
     return add_option(command)
 
 

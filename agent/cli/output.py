@@ -22,7 +22,10 @@ def with_site(text: str) -> str:
     """Put the --site of this command line into the commands that a text tells somebody to run."""
     context = click.get_current_context(silent=True)
     root = context.find_root() if context else None
-    if root is None or root.get_parameter_source("directory") is not click.core.ParameterSource.COMMANDLINE:
+    if (
+        root is None
+        or root.get_parameter_source("directory") is not click.core.ParameterSource.COMMANDLINE
+    ):
         return text
     command = f"intramural --site {shlex.quote(str(root.params['directory']))} "
     return _COMMAND.sub(lambda match: match[1] + command, text)
@@ -33,7 +36,12 @@ _COMMAND = re.compile(r"(`|^ *|^Next: )intramural (?!--|init\b|steward-key\b)", 
 
 
 def show_rows(
-    rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], form: str, *, title: str = "", folds: bool = False
+    rows: Sequence[Mapping[str, Any]],
+    columns: Mapping[str, str],
+    form: str,
+    *,
+    title: str = "",
+    folds: bool = False,
 ) -> None:
     """Print rows on standard output.
 
@@ -46,7 +54,9 @@ def show_rows(
     """
     if form == "json":
         shown = json.dumps([dict(row) for row in rows], indent=2, ensure_ascii=False)
-        click.echo("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in shown))
+        click.echo(
+            "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in shown)
+        )
     elif form == "csv":
         writer = csv.writer(sys.stdout)
         writer.writerow(columns)
@@ -57,7 +67,11 @@ def show_rows(
 
 
 def fitting(
-    rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], spare: Sequence[str], *, folds: bool = False
+    rows: Sequence[Mapping[str, Any]],
+    columns: Mapping[str, str],
+    spare: Sequence[str],
+    *,
+    folds: bool = False,
 ) -> dict[str, str]:
     """Return the columns of a table without as many of the spare ones, first to last, as it is wider than the terminal.
 
@@ -71,7 +85,9 @@ def fitting(
     return remaining
 
 
-def fits(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], *, folds: bool = False) -> bool:
+def fits(
+    rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], *, folds: bool = False
+) -> bool:
     """Tell whether a table of these columns is no wider than the terminal."""
     return _measure_minimum(rows, columns, folds) <= _measure_terminal()
 
@@ -80,18 +96,26 @@ def _measure_terminal() -> int:
     return shutil.get_terminal_size((100, 24)).columns
 
 
-def _measure_minimum(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], folds: bool) -> int:
+def _measure_minimum(
+    rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], folds: bool
+) -> int:
     from rich.console import Console
 
     return Console(width=10_000).measure(_build_table(rows, columns, "", folds)).minimum
 
 
-def _build_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], title: str, folds: bool) -> "Table":
+def _build_table(
+    rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], title: str, folds: bool
+) -> "Table":
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
-    numeric = {key for key in columns if rows and all(isinstance(row.get(key), int | float | None) for row in rows)}
+    numeric = {
+        key
+        for key in columns
+        if rows and all(isinstance(row.get(key), int | float | None) for row in rows)
+    }
     table = Table(
         title=Text(printable(title)) if title else None,
         title_justify="left",
@@ -116,7 +140,9 @@ def _build_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], 
     return table
 
 
-def _print_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], title: str, folds: bool) -> None:
+def _print_table(
+    rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], title: str, folds: bool
+) -> None:
     from rich.console import Console
 
     table = _build_table(rows, columns, title, folds)

@@ -12,7 +12,9 @@ _LONGEST_PLAN = 127  # days, which is what the protocol takes
 
 @click.command()
 @click.option("--model", required=True, help="The model's registered name.")
-@click.option("--scorecard", "scorecard_name", help="Name of the scorecard, where several are registered.")
+@click.option(
+    "--scorecard", "scorecard_name", help="Name of the scorecard, where several are registered."
+)
 @click.option(
     "--days",
     type=click.IntRange(1, _LONGEST_PLAN),
@@ -50,8 +52,18 @@ def plan(site: Site, model: str, scorecard_name: str | None, days: int, assuranc
 
 
 @click.command()
-@click.option("--plan", "digest", required=True, help="The plan: at least the first 8 characters of its digest.")
-@click.option("--reason", type=click.Choice(ABANDON_REASONS), required=True, help="Reason why it has no result.")
+@click.option(
+    "--plan",
+    "digest",
+    required=True,
+    help="The plan: at least the first 8 characters of its digest.",
+)
+@click.option(
+    "--reason",
+    type=click.Choice(ABANDON_REASONS),
+    required=True,
+    help="Reason why it has no result.",
+)
 @click.pass_obj
 def abandon(site: Site, digest: str, reason: str) -> None:
     """Draft the end of a plan without a result. The plan stays in the log, with the reason."""
@@ -64,8 +76,15 @@ def abandon(site: Site, digest: str, reason: str) -> None:
 
 
 @click.command()
-@click.option("--digest", required=True, help="The result: at least the first 8 characters of its digest.")
-@click.option("--reason", type=click.Choice(WITHDRAW_REASONS), required=True, help="Reason for the withdrawal.")
+@click.option(
+    "--digest", required=True, help="The result: at least the first 8 characters of its digest."
+)
+@click.option(
+    "--reason",
+    type=click.Choice(WITHDRAW_REASONS),
+    required=True,
+    help="Reason for the withdrawal.",
+)
 @click.pass_obj
 def withdraw(site: Site, digest: str, reason: str) -> None:
     """Draft the withdrawal of a result from the board. The log keeps it; the model's scores may be submitted again."""

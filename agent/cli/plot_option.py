@@ -28,10 +28,13 @@ def check_plot(plot: Path | None, form: str) -> None:
     """
     if str(plot) == "-" and form != "table":
         raise ConfigError(
-            f"--plot - and --format {form} both write to standard output", "Name a file: --plot FILE.svg."
+            f"--plot - and --format {form} both write to standard output",
+            "Name a file: --plot FILE.svg.",
         )
     if plot is not None and str(plot) != "-" and plot.suffix != ".svg":
-        raise ConfigError("--plot writes SVG", "Name a file that ends in .svg, or - for a plot in the terminal.")
+        raise ConfigError(
+            "--plot writes SVG", "Name a file that ends in .svg, or - for a plot in the terminal."
+        )
 
 
 def draw(plot: Path, chart: "Chart", svg: "Callable[[Chart], bytes]") -> None:
@@ -53,5 +56,7 @@ def draw(plot: Path, chart: "Chart", svg: "Callable[[Chart], bytes]") -> None:
     try:
         plot.write_bytes(svg(chart))
     except OSError as why:
-        raise ConfigError(f"{plot.name} cannot be written ({why.strerror})", "Name a file in another folder.") from None
+        raise ConfigError(
+            f"{plot.name} cannot be written ({why.strerror})", "Name a file in another folder."
+        ) from None
     click.echo(f"Drawn: {plot.name}", err=True)

@@ -46,9 +46,17 @@ for command in (helm, bench, review, train):
     help="A field to redact; may be repeated: the fields of a row are redacted together.",
 )
 @click.option("--out", required=True, type=FILE, help="The file to write.")
-@click.option("--spans", is_flag=True, help='Add "spans": positions in the original text, [[start, end, entity], ...].')
+@click.option(
+    "--spans",
+    is_flag=True,
+    help='Add "spans": positions in the original text, [[start, end, entity], ...].',
+)
 @engine_options
-@click.option("--identifiers", metavar="FIELD", help='What is known of a row\'s people: {"NAME": [...], "MRN": ...}.')
+@click.option(
+    "--identifiers",
+    metavar="FIELD",
+    help='What is known of a row\'s people: {"NAME": [...], "MRN": ...}.',
+)
 @click.option(
     "--unit",
     metavar="FIELD",
@@ -62,7 +70,11 @@ for command in (helm, bench, review, train):
     help="Keep the other fields unchanged, redact them too, or drop them.",
 )
 @click.option(
-    "--workers", type=click.IntRange(1, 256), default=1, show_default=True, help="Number of worker processes."
+    "--workers",
+    type=click.IntRange(1, 256),
+    default=1,
+    show_default=True,
+    help="Number of worker processes.",
 )
 def jsonl(
     source: Path,
@@ -88,7 +100,9 @@ def jsonl(
     from agent.redaction.files.streaming import LocalWorker, WorkerPool, lines_of, redact_stream
 
     if len(set(fields)) < len(fields) or identifiers in fields or (spans and "spans" in fields):
-        raise RedactionError("--field, --identifiers and what --spans writes need different names", "Rename one.")
+        raise RedactionError(
+            "--field, --identifiers and what --spans writes need different names", "Rename one."
+        )
     if out.exists() and (not out.is_file() or out.samefile(source)):
         raise RedactionError("--out is the file to read, or no plain file", "Name another file.")
     task = RowTask(tuple(fields), spans, identifiers, unit, others)
@@ -99,7 +113,9 @@ def jsonl(
             rows = sum(1 for line in lines_of(file) if line.strip())
             file.seek(0)
             with (
-                WorkerPool(choice, task, workers) if workers > 1 else LocalWorker(choice, task) as clearing,
+                WorkerPool(choice, task, workers)
+                if workers > 1
+                else LocalWorker(choice, task) as clearing,
                 open_atomically(out) as written,
             ):
                 progress.begin("redact", rows)
@@ -126,7 +142,10 @@ def _report(tally: "RowTally") -> None:
     Raises:
         RedactionError: something was withheld in every row.
     """
-    rows, identifiers = format_count(tally.rows, "row"), format_count(tally.identifiers, "identifier")
+    rows, identifiers = (
+        format_count(tally.rows, "row"),
+        format_count(tally.identifiers, "identifier"),
+    )
     click.echo(f"{rows}: {identifiers} in {tally.redacted_rows} of them", err=True)
     if tally.unchecked_rows:
         has = "has" if tally.unchecked_rows == 1 else "have"
@@ -137,22 +156,31 @@ def _report(tally: "RowTally") -> None:
         )
     if tally.rows_with_spans:
         had = "row had a field" if tally.rows_with_spans == 1 else "rows had fields"
-        click.echo(f"{tally.rows_with_spans} {had} of the name spans: what --spans found stands there now", err=True)
+        click.echo(
+            f"{tally.rows_with_spans} {had} of the name spans: what --spans found stands there now",
+            err=True,
+        )
     if tally.withheld:
         reasons = ", ".join(f"{count} {reason}" for reason, count in tally.withheld.most_common())
         named = ", ".join(map(str, tally.first_withheld))
-        fields, were = format_count(tally.withheld.total(), "field"), "was" if tally.withheld.total() == 1 else "were"
+        fields, were = (
+            format_count(tally.withheld.total(), "field"),
+            "was" if tally.withheld.total() == 1 else "were",
+        )
         said = f"{fields} {were} withheld ({reasons}); the first rows with one: {named}"
         if tally.withheld_rows == tally.rows:
             raise RedactionError(
-                said, "No row is left to read. Look at the reasons: a policy's limits, a model, a file."
+                said,
+                "No row is left to read. Look at the reasons: a policy's limits, a model, a file.",
             )
         click.echo(f"{said}. Each of these fields reads [WITHHELD: reason] in the file.", err=True)
 
 
 @redact.command()
 @engine_options
-def text(level: Literal["default", "strict"] | None, language: str | None, policy: str | None) -> None:
+def text(
+    level: Literal["default", "strict"] | None, language: str | None, policy: str | None
+) -> None:
     """Redact standard input, as one text. What cannot be judged becomes [WITHHELD: reason]; the exit code is then 5."""
     from agent.redaction.redacted import Withheld
 
@@ -165,4 +193,6 @@ def text(level: Literal["default", "strict"] | None, language: str | None, polic
     click.echo(shown, nl=False)
     if isinstance(found, Withheld):
         click.echo()
-        raise RedactionError(f"the text was withheld: {found}", _MENDED.get(found, "Look at the policy's limits."))
+        raise RedactionError(
+            f"the text was withheld: {found}", _MENDED.get(found, "Look at the policy's limits.")
+        )

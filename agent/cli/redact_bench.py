@@ -39,7 +39,9 @@ IN_PLACE = "in its place"
     multiple=True,
     help="Entity kind that a label of that model stands for.",
 )
-@click.option("--admit", is_flag=True, help="Allow the models of --policy to replace the package's own.")
+@click.option(
+    "--admit", is_flag=True, help="Allow the models of --policy to replace the package's own."
+)
 @click.option("--force", is_flag=True, help="Admit models that find less than the package's own.")
 @format_option()
 def bench(
@@ -75,7 +77,9 @@ def bench(
             "Name a --policy of yours whose `models` take the place of the package's own (without `shipped`).",
         )
     texts = read_gold(gold)
-    costs = {name: run_bench(texts, replace(choice, models=models)) for name, models in measured.items()}
+    costs = {
+        name: run_bench(texts, replace(choice, models=models)) for name, models in measured.items()
+    }
     accuracies = {name: measure_texts(texts, cost.detections) for name, cost in costs.items()}
     show_rows(bench_rows(accuracies, costs), COLUMNS, form)
     if IN_PLACE not in accuracies:
@@ -95,11 +99,15 @@ def bench(
             err=True,
         )
     elif accuracies[IN_PLACE].leaks > accuracies[OURS].leaks and not force:
-        click.echo("Refused in place of the package's own model: core recall is lower (--force).", err=True)
+        click.echo(
+            "Refused in place of the package's own model: core recall is lower (--force).", err=True
+        )
         raise click.exceptions.Exit(1)
 
 
-def _select_models(rules: "RedactionPolicy", engine: str | None, labels: tuple[str, ...]) -> dict[str, tuple[Any, ...]]:
+def _select_models(
+    rules: "RedactionPolicy", engine: str | None, labels: tuple[str, ...]
+) -> dict[str, tuple[Any, ...]]:
     """Return the models to measure, as a policy names them, by the name of their row."""
     if engine is not None:
         kind, _, path = engine.partition(":")

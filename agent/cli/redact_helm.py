@@ -29,14 +29,18 @@ _LEAST: Final = "hipaa_safe_harbor"  # the weakest policy under which a folder i
     help="HELM's output folder, usually benchmark_output.",
 )
 @click.option("--suite", "suites", multiple=True, help="The suite to redact; may be repeated.")
-@click.option("--redact-output", is_flag=True, help="Leave out all answers and reasoning of models.")
+@click.option(
+    "--redact-output", is_flag=True, help="Leave out all answers and reasoning of models."
+)
 @click.option("--redact-annotations", is_flag=True, help="Leave out all text of annotations.")
 @click.option(
     "--copy-to",
     type=click.Path(file_okay=False, path_type=Path),
     help="Write a new folder. Otherwise the output folder is replaced, and everything not carried over is deleted.",
 )
-@click.option("--check", is_flag=True, help="Change nothing; check that the folder is redacted and unchanged.")
+@click.option(
+    "--check", is_flag=True, help="Change nothing; check that the folder is redacted and unchanged."
+)
 @engine_options
 def helm(
     output: Path,
@@ -78,9 +82,14 @@ def helm(
         click.echo(f"{counted}: {count}")
     for kind, count in sorted((+Counter(tally.left_out)).items()):
         click.echo(f"left out or not shown: {count} {kind}")
-    click.echo(f"{len(manifest.files)} files written, listed in redaction.json; check them with --check")
+    click.echo(
+        f"{len(manifest.files)} files written, listed in redaction.json; check them with --check"
+    )
     if (output.absolute().parent / "prod_env").exists():
-        click.echo("Beside the folder lies prod_env, which keeps every prompt and answer. Do not hand it on.", err=True)
+        click.echo(
+            "Beside the folder lies prod_env, which keeps every prompt and answer. Do not hand it on.",
+            err=True,
+        )
     if manifest.withheld:
         reasons = ", ".join(f"{count} ({reason})" for reason, count in manifest.withheld.items())
         raise RedactionError(
@@ -108,11 +117,18 @@ def _check(output: Path, suites: tuple[str, ...], chosen_options: "_RedactionOpt
             redactors.append(chosen_options.open(shipped_as))
     under = ", ".join(redactor.texts.policy for redactor in redactors)
     if weaker:
-        click.echo(f"The manifest names {claimed}, which removes less than {_LEAST}. Checked under {under}.", err=True)
+        click.echo(
+            f"The manifest names {claimed}, which removes less than {_LEAST}. Checked under {under}.",
+            err=True,
+        )
     manifest = check_folder(output, *redactors)
     if set(suites) - set(manifest.suites):
-        raise RedactionError("the folder does not hold that suite", "Its manifest lists those that it holds.")
-    click.echo(f"clean: {len(manifest.files)} files, unchanged since redaction under {claimed}; checked under {under}")
+        raise RedactionError(
+            "the folder does not hold that suite", "Its manifest lists those that it holds."
+        )
+    click.echo(
+        f"clean: {len(manifest.files)} files, unchanged since redaction under {claimed}; checked under {under}"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +167,8 @@ class _RedactionOptions:
                 "Give a policy that writes tags, such as --policy hipaa_safe_harbor.",
             )
         return FolderRedactors(
-            open_engine(choice.policy, directory, language=choice.language), open_name_filter(choice.language)
+            open_engine(choice.policy, directory, language=choice.language),
+            open_name_filter(choice.language),
         )
 
     def meets_safe_harbor(self, shipped_policy: str | None = None) -> bool:
@@ -178,16 +195,26 @@ class _RedactionOptions:
     def key(self) -> bytes:
         """Return the key of hashed ids and labels: derived from a named site's, or a random one that is not kept."""
         key = self._choice().key
-        return secrets.token_bytes(32) if key is None else derive_key(bytes.fromhex(key), "helm folder")
+        return (
+            secrets.token_bytes(32)
+            if key is None
+            else derive_key(bytes.fromhex(key), "helm folder")
+        )
 
     @staticmethod
     def _load(choice: "EngineChoice") -> "RedactionPolicy":
         from agent.redaction.policy.policy import load_policy
 
-        return load_policy(choice.policy, None if choice.directory is None else Path(choice.directory), choice.language)
+        return load_policy(
+            choice.policy,
+            None if choice.directory is None else Path(choice.directory),
+            choice.language,
+        )
 
     def _choice(self, shipped_policy: str | None = None) -> "EngineChoice":
         choice = chosen(self.level, self.language, self.policy)
         return (
-            choice if shipped_policy is None else replace(choice, policy=shipped_policy, directory=None, language=None)
+            choice
+            if shipped_policy is None
+            else replace(choice, policy=shipped_policy, directory=None, language=None)
         )

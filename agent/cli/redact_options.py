@@ -18,8 +18,12 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def engine_options(command: Command) -> Command:
     """Add the options that say by which rules a text is redacted."""
     for option in (
-        click.option("--policy", help="Name of a policy in policies/redaction, or a file ending in .yaml."),
-        click.option("--language", help="Language of the texts: en or es.  [default: the policy's, en]"),
+        click.option(
+            "--policy", help="Name of a policy in policies/redaction, or a file ending in .yaml."
+        ),
+        click.option(
+            "--language", help="Language of the texts: en or es.  [default: the policy's, en]"
+        ),
         click.option(
             "--level",
             type=click.Choice(["default", "strict"]),
@@ -30,7 +34,9 @@ def engine_options(command: Command) -> Command:
     return command
 
 
-def chosen(level: Literal["default", "strict"] | None, language: str | None, policy: str | None) -> "EngineChoice":
+def chosen(
+    level: Literal["default", "strict"] | None, language: str | None, policy: str | None
+) -> "EngineChoice":
     """Return the engine that the options ask for; that of a site where --site names one and they ask for none.
 
     Raises:
@@ -44,11 +50,15 @@ def chosen(level: Literal["default", "strict"] | None, language: str | None, pol
         raise RedactionError("--level and --policy both say what is taken", "Give one of them.")
     site = _named_site()
     if site is None:
-        return EngineChoice(policy or choose_policy(level or "default", language), str(Path.cwd()), language)
+        return EngineChoice(
+            policy or choose_policy(level or "default", language), str(Path.cwd()), language
+        )
     key = site.surrogate_key().hex()
     if (level, language, policy) == (None, None, None):
         return EngineChoice(site.settings.redaction_policy, str(site.directory.absolute()), key=key)
-    return EngineChoice(policy or choose_policy(level or "default", language), str(Path.cwd()), language, key=key)
+    return EngineChoice(
+        policy or choose_policy(level or "default", language), str(Path.cwd()), language, key=key
+    )
 
 
 def _named_site() -> "Site | None":

@@ -47,7 +47,13 @@ def review() -> None:
 @review.command()
 @click.argument("name")
 @suite_option
-@click.option("--records", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Number of records.")
+@click.option(
+    "--records",
+    type=click.IntRange(1, 10_000),
+    default=50,
+    show_default=True,
+    help="Number of records.",
+)
 @click.option("--seed", type=click.IntRange(0), help="Seed that chooses the records.")
 @click.pass_obj
 def new(site: Site, name: str, suite: str, records: int, seed: int | None) -> None:
@@ -62,7 +68,8 @@ def new(site: Site, name: str, suite: str, records: int, seed: int | None) -> No
         click.echo(f"{records} records were requested; only {made.records} are available", err=True)
     if made.withheld:
         click.echo(
-            f"{format_count(made.withheld, 'text')} could not be redacted safely and will not be shown", err=True
+            f"{format_count(made.withheld, 'text')} could not be redacted safely and will not be shown",
+            err=True,
         )
     click.echo(with_site(f"Next: intramural redact review mark {name}"))
 
@@ -113,7 +120,8 @@ def report(site: Site, name: str, form: str) -> None:
     reviewed = [text for text in texts if text.figures is not None]
     if not reviewed:
         raise ConfigError(
-            f"no text of review {name} has been reviewed yet", f"Run `intramural redact review mark {name}`."
+            f"no text of review {name} has been reviewed yet",
+            f"Run `intramural redact review mark {name}`.",
         )
     rows = []
     for estimate in estimate_recall(reviewed):
@@ -139,7 +147,10 @@ def report(site: Site, name: str, form: str) -> None:
         err=True,
     )
     if identifiers < FEW_IDENTIFIERS:
-        click.echo(f"{format_count(identifiers, 'identifier')}: too few to say much; review more records", err=True)
+        click.echo(
+            f"{format_count(identifiers, 'identifier')}: too few to say much; review more records",
+            err=True,
+        )
 
 
 @review.command()
@@ -161,13 +172,18 @@ def gold(site: Site, name: str, out: Path) -> None:
         require_review(store, name)
         rows = list(read_gold_rows(store, name))
         if not rows:
-            raise ConfigError(f"review {name} has no reviewed text", f"Run `intramural redact review mark {name}`.")
+            raise ConfigError(
+                f"review {name} has no reviewed text",
+                f"Run `intramural redact review mark {name}`.",
+            )
         revealing = Revealing(lambda event: store.audit.record("reveal", event), "review")
         revealing.clear_records([[row["text"] for row in rows]], f"name={name} gold={len(rows)}")
         try:
             handle = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except OSError as error:
-            raise ConfigError(f"{out.name} cannot be created ({error.strerror})", "Name a new file.") from None
+            raise ConfigError(
+                f"{out.name} cannot be created ({error.strerror})", "Name a new file."
+            ) from None
         with open(handle, "w", encoding="utf-8") as file:  # noqa: PTH123 - a handle, not a path
             file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     click.echo(
@@ -255,7 +271,9 @@ def _ask_wrong(marks: int) -> frozenset[int] | None:
     """Ask for marks that identify nobody, counted from 0; None: stop."""
     while marks:
         reply = click.prompt(
-            "Marks that identify nobody (numbers; Enter: none; q: stop)", default="", show_default=False
+            "Marks that identify nobody (numbers; Enter: none; q: stop)",
+            default="",
+            show_default=False,
         ).strip()
         if reply.casefold() == "q":
             return None
@@ -298,7 +316,9 @@ def _ask_missed(text: str, spans: "tuple[MarkedSpan, ...]") -> "tuple[MarkedSpan
         if additions:
             click.echo(f"{format_count(len(additions), 'place')} noted")
         else:
-            click.echo(f"The text does not contain that, or all of it is marked already. Kinds: {', '.join(kinds)}")
+            click.echo(
+                f"The text does not contain that, or all of it is marked already. Kinds: {', '.join(kinds)}"
+            )
 
 
 def _print_progress(store: "Store", name: str) -> None:

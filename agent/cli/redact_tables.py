@@ -8,15 +8,27 @@ if TYPE_CHECKING:
     from agent.redaction.measuring.measures import RedactionFigures
     from agent.statistics.intervals import Mean
 
-COLUMNS = {"engine": "Engine", "measure": "Measure", "n": "n", "value": "Figure", "low": "Low", "high": "High"}
+COLUMNS = {
+    "engine": "Engine",
+    "measure": "Measure",
+    "n": "n",
+    "value": "Figure",
+    "low": "Low",
+    "high": "High",
+}
 
 
-def bench_rows(found: Mapping[str, "RedactionFigures"], costs: Mapping[str, "Bench"]) -> list[dict[str, Any]]:
+def bench_rows(
+    found: Mapping[str, "RedactionFigures"], costs: Mapping[str, "Bench"]
+) -> list[dict[str, Any]]:
     """Return one row a figure, by engine: recalls by kind with their intervals first, then what it costs."""
     rows = []
     for engine, figures in found.items():
         rows += [_share(engine, "core recall", figures.all.core)]
-        rows += [_share(engine, f"core recall, {kind}", recall.core) for kind, recall in figures.kinds.items()]
+        rows += [
+            _share(engine, f"core recall, {kind}", recall.core)
+            for kind, recall in figures.kinds.items()
+        ]
         rows += [
             _share(engine, "full recall", figures.all.full),
             _share(engine, "texts clean", figures.clean),

@@ -17,10 +17,16 @@ from agent.io.wording import format_count
     type=EXISTING_FILE,
     help="Your own texts with every identifier marked, as `redact review gold` writes them.",
 )
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="A new folder.")
+@click.option(
+    "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="A new folder."
+)
 @engine_options
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the training.")
-@click.option("--force", is_flag=True, help="Write the model even if it finds less than the package's own.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the training."
+)
+@click.option(
+    "--force", is_flag=True, help="Write the model even if it finds less than the package's own."
+)
 def train(
     gold: Path,
     out: Path,
@@ -43,8 +49,17 @@ def train(
     rules = load_policy(choice.policy, Path(choice.directory or "."), choice.language)
     click.echo("learning", err=True)
     made = fine_tune(read_gold(gold), rules, out, seed=seed, force=force)
-    click.echo(f"{format_count(made.learned, 'text')} learned from, {made.held_out} kept back to measure on")
-    for name, found in (("the package's own model", made.before), ("the new one in its place", made.after)):
-        click.echo(f"{name}: {found.leaks} identifiers left, core recall {found.all.core.value or 0:.4f}")
-    click.echo("To use it, name it in a policy of yours, beside the package's own (`shipped`) or in its place:")
+    click.echo(
+        f"{format_count(made.learned, 'text')} learned from, {made.held_out} kept back to measure on"
+    )
+    for name, found in (
+        ("the package's own model", made.before),
+        ("the new one in its place", made.after),
+    ):
+        click.echo(
+            f"{name}: {found.leaks} identifiers left, core recall {found.all.core.value or 0:.4f}"
+        )
+    click.echo(
+        "To use it, name it in a policy of yours, beside the package's own (`shipped`) or in its place:"
+    )
     click.echo(f"models: [shipped, {{kind: intramural, path: {out.absolute()}}}]")

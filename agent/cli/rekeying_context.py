@@ -52,23 +52,35 @@ def read_standing(site: Site, head_file: Path | None) -> SiteStanding:
     federation, outbox = open_federation(site), open_outbox(site)
     registry, site_id = federation.read_registry(today_day()), federation.read_membership().site
     if site_id not in registry.sites:
-        raise ConfigError("the registry does not know this site", "Run `intramural registry update`.")
+        raise ConfigError(
+            "the registry does not know this site", "Run `intramural registry update`."
+        )
     head = _read_head(site, registry, site_id, head_file)
     if head_file is None:
         agent = _find_registered_agent(site, registry, site_id)
-        collect_receipts(outbox, registry, connect_aggregator(site, federation.read_membership().url), site_id, agent)
+        collect_receipts(
+            outbox,
+            registry,
+            connect_aggregator(site, federation.read_membership().url),
+            site_id,
+            agent,
+        )
     ledger, fault = _read_ledger(site)
     comparison = compare_histories(head, outbox.list_submissions(), ledger)
     return SiteStanding(registry, site_id, ledger, fault, comparison)
 
 
-def _read_head(site: Site, registry: "Registry", site_id: str, head_file: Path | None) -> "SiteHead":
+def _read_head(
+    site: Site, registry: "Registry", site_id: str, head_file: Path | None
+) -> "SiteHead":
     from agent.delivery.site_heads import fetch_site_head, open_site_head
     from agent.io.atomic_files import read_bounded
     from protocol.site_head import MAX_SITE_HEAD
 
     if head_file is not None:
-        note = read_bounded(head_file, MAX_SITE_HEAD, "the aggregator's word").decode("utf-8", "replace")
+        note = read_bounded(head_file, MAX_SITE_HEAD, "the aggregator's word").decode(
+            "utf-8", "replace"
+        )
     else:
         agent = _find_registered_agent(site, registry, site_id)
         aggregator = connect_aggregator(site, open_federation(site).read_membership().url)
@@ -90,7 +102,8 @@ def _find_registered_agent(site: Site, registry: "Registry", site_id: str) -> "S
         signers = load_agent_keys(site.keys)
     except StoreError as error:
         raise ConfigError(
-            f"the aggregator tells nothing without the agent's key: {error}", f"{error.advice} {CARRIED_HEAD_ADVICE}"
+            f"the aggregator tells nothing without the agent's key: {error}",
+            f"{error.advice} {CARRIED_HEAD_ADVICE}",
         ) from None
     for signer in signers:
         if signer.public.keyid in registered:
@@ -117,7 +130,8 @@ def find_steward_key(registry: "Registry", site_id: str) -> "PublicKey":
     keys = list(list_site_keys(registry, site_id, "steward").values())
     if len(keys) != 1:
         raise ConfigError(
-            f"the registry has {len(keys)} keys of stewards of this site", "Name the steward's with --steward-public."
+            f"the registry has {len(keys)} keys of stewards of this site",
+            "Name the steward's with --steward-public.",
         )
     return keys[0]
 
@@ -133,7 +147,9 @@ def post_request(site: Site, data: bytes, digest: str) -> str:
         answer = json.loads(aggregator.post("/v1/requests", data, limit=_LARGEST_ANSWER))
         answered, receipt = answer["digest"], answer.get("receipt", "")
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise DeliveryError("the aggregator answered with something that is no answer to a request") from None
+        raise DeliveryError(
+            "the aggregator answered with something that is no answer to a request"
+        ) from None
     if answered != digest:
         raise DeliveryError("the aggregator answered about another request")
     return receipt if isinstance(receipt, str) else ""

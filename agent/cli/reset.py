@@ -20,9 +20,14 @@ if TYPE_CHECKING:
     from protocol.keys import Signer
 
 HEAD = click.option(
-    "--head", "head_file", type=FILE, help="The aggregator's signed head of this site's chain, if it came as a file."
+    "--head",
+    "head_file",
+    type=FILE,
+    help="The aggregator's signed head of this site's chain, if it came as a file.",
 )
-_COMPARE = "Read the fingerprints to the aggregator's people, by telephone or face to face: they decide."
+_COMPARE = (
+    "Read the fingerprints to the aggregator's people, by telephone or face to face: they decide."
+)
 
 
 @click.group()
@@ -46,12 +51,27 @@ def show(site: Site, head_file: Path | None) -> None:
 
 
 @reset.command()
-@click.option("--reason", type=click.Choice(RESET_REASONS), required=True, help="Reason for the reset.")
-@click.option("--steward-public", "steward_path", type=FILE, help="The steward's new .pub file, if that key changes.")
-@click.option("--new-agent-key", is_flag=True, help="Make a new agent key; it is used once the registry names it.")
-@click.option("--new-ledger", is_flag=True, help="Set an unreadable ledger aside and start a new one.")
+@click.option(
+    "--reason", type=click.Choice(RESET_REASONS), required=True, help="Reason for the reset."
+)
+@click.option(
+    "--steward-public",
+    "steward_path",
+    type=FILE,
+    help="The steward's new .pub file, if that key changes.",
+)
+@click.option(
+    "--new-agent-key",
+    is_flag=True,
+    help="Make a new agent key; it is used once the registry names it.",
+)
+@click.option(
+    "--new-ledger", is_flag=True, help="Set an unreadable ledger aside and start a new one."
+)
 @HEAD
-@click.option("--out", type=FILE, required=True, help="Write the request for the steward to this file.")
+@click.option(
+    "--out", type=FILE, required=True, help="Write the request for the steward to this file."
+)
 @click.pass_obj
 def request(
     site: Site,
@@ -86,7 +106,11 @@ def request(
             "Go on with `intramural submission send`.",
         )
     agent = _choose_agent_key(site, standing, new_agent_key=new_agent_key)
-    steward = read_public(steward_path) if steward_path else find_steward_key(standing.registry, standing.site_id)
+    steward = (
+        read_public(steward_path)
+        if steward_path
+        else find_steward_key(standing.registry, standing.site_id)
+    )
     with outbox.held():
         set_aside = set_ledger_aside(outbox) if new_ledger else 0
         data = request_reset(
@@ -102,13 +126,19 @@ def request(
             set_aside=set_aside,
         )
     record_event(
-        site, "reset requested", f"epoch={standing.comparison.head.epoch + 1} reason={reason} day={today_day()}"
+        site,
+        "reset requested",
+        f"epoch={standing.comparison.head.epoch + 1} reason={reason} day={today_day()}",
     )
     write_new_file(out, data)
-    click.echo(f"Request for epoch {standing.comparison.head.epoch + 1} written to {out.name}. Its keys:")
+    click.echo(
+        f"Request for epoch {standing.comparison.head.epoch + 1} written to {out.name}. Its keys:"
+    )
     click.echo(f"  agent    {agent.public.fingerprint}")
     click.echo(f"  steward  {steward.fingerprint}")
-    click.echo(f"The steward signs it with `intramural-steward sign-request {out.name} --key KEY --out SIGNED`;")
+    click.echo(
+        f"The steward signs it with `intramural-steward sign-request {out.name} --key KEY --out SIGNED`;"
+    )
     click.echo(with_site(f"you send that with `intramural reset send SIGNED`. {_COMPARE}"))
 
 
@@ -134,14 +164,20 @@ def send(site: Site, signed: Path, out: Path | None) -> None:
         click.echo("The reset is in force already.")
     else:
         click.echo(f"Request sent; it waits for a decision at the aggregator. {_COMPARE}")
-    click.echo(with_site("Once it is in force, run `intramural registry update`, then prepare again."))
+    click.echo(
+        with_site("Once it is in force, run `intramural registry update`, then prepare again.")
+    )
 
 
 def _check_keys(reason: str, steward_path: Path | None, *, new_agent_key: bool) -> None:
     if reason == "lost_steward_key" and steward_path is None:
-        raise click.UsageError("--reason lost_steward_key needs the new key's public half: --steward-public FILE.pub")
+        raise click.UsageError(
+            "--reason lost_steward_key needs the new key's public half: --steward-public FILE.pub"
+        )
     if reason == "stolen_key" and steward_path is None and not new_agent_key:
-        raise click.UsageError("--reason stolen_key needs a new key: --new-agent-key, --steward-public, or both")
+        raise click.UsageError(
+            "--reason stolen_key needs a new key: --new-agent-key, --steward-public, or both"
+        )
 
 
 def _choose_agent_key(site: Site, standing: SiteStanding, *, new_agent_key: bool) -> "Signer":
@@ -157,7 +193,9 @@ def _choose_agent_key(site: Site, standing: SiteStanding, *, new_agent_key: bool
     entry = found[1]
     ended = entry.revoked_from is not None or entry.until_index is not None
     if found[0] != standing.site_id or entry.role != "agent" or ended:
-        raise ConfigError("the agent's key here was replaced or revoked", "Make a new one with --new-agent-key.")
+        raise ConfigError(
+            "the agent's key here was replaced or revoked", "Make a new one with --new-agent-key."
+        )
     return signer
 
 
@@ -165,7 +203,8 @@ def _describe(standing: SiteStanding) -> list[str]:
     comparison, head = standing.comparison, standing.comparison.head
     lines = [
         f"In the aggregator's log ({head.log_size} entries) this site's last link is {head.seq} of epoch {head.epoch}, "
-        f"with {head.ledger.length} ledger entries" + ("; the site is frozen after a fork." if head.frozen else "."),
+        f"with {head.ledger.length} ledger entries"
+        + ("; the site is frozen after a fork." if head.frozen else "."),
         f"This machine agrees with it up to link {comparison.common_seq}"
         + _format_if_any(
             comparison.waiting_links,
@@ -184,10 +223,15 @@ def _describe(standing: SiteStanding) -> list[str]:
     elif comparison.ledger is not None:
         lines.append(f"The ledger here has {comparison.ledger.length} entries.")
     if comparison.is_whole:
-        return [*lines, "Nothing is lost. Go on with `intramural submission send` or `intramural submission prepare`."]
+        return [
+            *lines,
+            "Nothing is lost. Go on with `intramural submission send` or `intramural submission prepare`.",
+        ]
     lost = [
         _format_if_any(comparison.lost_links, "{} link", "{} links"),
-        _format_if_any(comparison.lost_entries, "{} entry of the ledger", "up to {} entries of the ledger"),
+        _format_if_any(
+            comparison.lost_entries, "{} entry of the ledger", "up to {} entries of the ledger"
+        ),
     ]
     if any(lost):
         lines.append(f"Lost here: {' and '.join(text for text in lost if text)}.")

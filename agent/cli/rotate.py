@@ -19,7 +19,9 @@ from agent.site.new_keys import load_new_agent_key
 if TYPE_CHECKING:
     from protocol.keys import Signer
 
-_COMPARE = "Read the fingerprint to the aggregator's people, by telephone or face to face: they decide."
+_COMPARE = (
+    "Read the fingerprint to the aggregator's people, by telephone or face to face: they decide."
+)
 
 
 @click.group()
@@ -28,9 +30,18 @@ def rotate() -> None:
 
 
 @rotate.command()
-@click.option("--role", type=click.Choice(["agent", "steward"]), required=True, help="Owner of the key to replace.")
-@click.option("--steward-public", "steward_path", type=FILE, help="The new steward's key: its .pub file.")
-@click.option("--out", type=FILE, required=True, help="Write the request for the steward to this file.")
+@click.option(
+    "--role",
+    type=click.Choice(["agent", "steward"]),
+    required=True,
+    help="Owner of the key to replace.",
+)
+@click.option(
+    "--steward-public", "steward_path", type=FILE, help="The new steward's key: its .pub file."
+)
+@click.option(
+    "--out", type=FILE, required=True, help="Write the request for the steward to this file."
+)
 @click.pass_obj
 def request(site: Site, role: str, steward_path: Path | None, out: Path) -> None:
     """Ask that a key be replaced. Both old keys and the new one sign.
@@ -54,12 +65,16 @@ def request(site: Site, role: str, steward_path: Path | None, out: Path) -> None
             new, signers[signer.public.keyid] = signer.public, signer
         ledger = read_ledger(outbox.ledger, derive_ledger_key(site.seal_key()))
         own = find_enrolled_site(gate.registry, old.public.keyid)
-        data = request_rotation(outbox, gate.registry, own, ledger, role=role, signers=signers, new=new)
+        data = request_rotation(
+            outbox, gate.registry, own, ledger, role=role, signers=signers, new=new
+        )
     record_event(site, "rotation requested", f"role={role} key={new.keyid} day={today_day()}")
     write_new_file(out, data)
     click.echo(f"Request written to {out.name}. The new key:")
     click.echo(f"  {role:<8} {new.fingerprint}")
-    twice = " first with the old key, then what came out with the new one," if role == "steward" else ""
+    twice = (
+        " first with the old key, then what came out with the new one," if role == "steward" else ""
+    )
     click.echo(f"The steward signs it,{twice} with")
     click.echo(f"  intramural-steward sign-request {out.name} --key KEY --out SIGNED")
     click.echo(with_site(f"and you send that with `intramural rotate send SIGNED`. {_COMPARE}"))
@@ -82,7 +97,9 @@ def send(site: Site, signed: Path, out: Path | None) -> None:
     data = read_bounded(signed, MAX_BYTES[STATEMENT_TYPE], "the signed request")
     opened = check_signed(data, outbox, "rotate", registry, own)
     with outbox.held():
-        in_chain = {s.digest for s in outbox.list_submissions() if s.state.value in ("sent", "receipted")}
+        in_chain = {
+            s.digest for s in outbox.list_submissions() if s.state.value in ("sent", "receipted")
+        }
         if opened.digest not in in_chain:
             end = settle_chain(outbox, registry.sites[own], outbox.list_submissions())
             header = parse_statement(opened.payload).header
@@ -102,7 +119,11 @@ def send(site: Site, signed: Path, out: Path | None) -> None:
     else:
         post_request(site, data, opened.digest)
         click.echo(f"Request sent; it waits for a person there. {_COMPARE}")
-    click.echo(with_site("Once it is in force, run `intramural registry update`, then `intramural submission send`."))
+    click.echo(
+        with_site(
+            "Once it is in force, run `intramural registry update`, then `intramural submission send`."
+        )
+    )
 
 
 @rotate.command()
@@ -116,13 +137,18 @@ def cancel(site: Site, head_file: Path | None) -> None:
     standing = read_standing(site, head_file)
     outbox = open_outbox(site)
     with outbox.held():
-        waiting = [s for s in outbox.list_submissions() if s.kind == "rotate" and s.state.value == "sent"]
+        waiting = [
+            s for s in outbox.list_submissions() if s.kind == "rotate" and s.state.value == "sent"
+        ]
         if not waiting:
-            raise ConfigError("no rotation waits", "`intramural submission status` lists the site's chain.")
+            raise ConfigError(
+                "no rotation waits", "`intramural submission status` lists the site's chain."
+            )
         for rotation in waiting:
             if rotation.header.seq <= standing.comparison.head.seq:
                 raise DisclosureError(
-                    "the aggregator's log has it, or another link in its place", "Nothing was changed."
+                    "the aggregator's log has it, or another link in its place",
+                    "Nothing was changed.",
                 )
             outbox.make_void(rotation.digest)
             record_event(site, "rotation cancelled", f"digest={rotation.digest} day={today_day()}")

@@ -22,7 +22,13 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=ManyValues)
-@click.option("-r", "--run-entries", "descriptions", multiple=True, help='Run entries: "benchmark:model=...,...".')
+@click.option(
+    "-r",
+    "--run-entries",
+    "descriptions",
+    multiple=True,
+    help='Run entries: "benchmark:model=...,...".',
+)
 @click.option(
     "-c",
     "--conf-paths",
@@ -33,22 +39,33 @@ if TYPE_CHECKING:
 @click.option("--models-to-run", multiple=True, help="Models for entries that name none.")
 @click.option("--groups-to-run", multiple=True, help="Run only entries of these groups.")
 @click.option(
-    "--priority", type=int, help="Run only entries of this priority or a more important one (a lower number)."
+    "--priority",
+    type=int,
+    help="Run only entries of this priority or a more important one (a lower number).",
 )
 @suite_option
 @click.option(
-    "-m", "--max-eval-instances", type=click.IntRange(1), help="Maximum instances per run, chosen as HELM does."
+    "-m",
+    "--max-eval-instances",
+    type=click.IntRange(1),
+    help="Maximum instances per run, chosen as HELM does.",
 )
-@click.option("--sample-seed", type=int, default=0, show_default=True, help="Seed that chooses the instances.")
+@click.option(
+    "--sample-seed", type=int, default=0, show_default=True, help="Seed that chooses the instances."
+)
 @click.option(
     "--deployment-map",
     type=FILE,
     help="YAML file that maps deployments or models named in entries to deployments here.",
 )
 @click.option(
-    "--ignore-data-paths", is_flag=True, help="Use the site's own data instead of the files that entries name."
+    "--ignore-data-paths",
+    is_flag=True,
+    help="Use the site's own data instead of the files that entries name.",
 )
-@click.option("--max-train-instances", type=click.IntRange(0), help="Maximum solved examples per prompt.")
+@click.option(
+    "--max-train-instances", type=click.IntRange(0), help="Maximum solved examples per prompt."
+)
 @click.option("--server", help="Ask this server (ending in /v1) instead of model_deployments.yaml.")
 @max_in_flight_option
 @click.option(
@@ -77,7 +94,9 @@ if TYPE_CHECKING:
     metavar="DIGEST",
     help="Sample by the challenge in this plan's receipt, which the site cannot choose (`submission plan`).",
 )
-@click.option("--replace", is_flag=True, help="Replace an existing run that used other instances or rules.")
+@click.option(
+    "--replace", is_flag=True, help="Replace an existing run that used other instances or rules."
+)
 @dry_run_option("Check everything and show the expected cost and time; ask the model nothing.")
 @quiet_option
 @click.pass_obj
@@ -115,13 +134,17 @@ def run(
         options |= _read_sampling_options(site, plan_digest, entries)
     run_options = RunOptions(**options)
     if dry_run:
-        print_forecasts(site, plan_runs(site, entries, run_options), no_judging=run_options.no_judging)
+        print_forecasts(
+            site, plan_runs(site, entries, run_options), no_judging=run_options.no_judging
+        )
         return
     outcomes = run_entries(site, entries, run_options, Progress(quiet=quiet))
     report_outcomes(site, outcomes, run_options)
 
 
-def _read_sampling_options(site: Site, digest: str, entries: "Sequence[RunEntry]") -> dict[str, object]:
+def _read_sampling_options(
+    site: Site, digest: str, entries: "Sequence[RunEntry]"
+) -> dict[str, object]:
     """Return the digest of a plan and the seed that its receipt gives.
 
     Raises:
@@ -149,7 +172,8 @@ def _read_sampling_options(site: Site, digest: str, entries: "Sequence[RunEntry]
     unplanned = sorted(model for model in models if model_digest(model) != submission.plan.model)
     if unplanned:
         raise ConfigError(
-            f"the plan is about another model than {', '.join(unplanned)}", "Run the model that the plan names."
+            f"the plan is about another model than {', '.join(unplanned)}",
+            "Run the model that the plan names.",
         )
     challenge = read_challenge(outbox, registry, submission)
     return {"plan": submission.digest, "sample_seed": derive_sampling_seed(challenge)}

@@ -79,7 +79,9 @@ def print_forecasts(site: Site, plans: Sequence[Plan], *, no_judging: bool) -> N
     if len(forecasts) > 1:
         _print_total(forecasts)
     if refusals:
-        raise InferenceError("a run would be refused: its server lacks a required feature", refusals[0].advice)
+        raise InferenceError(
+            "a run would be refused: its server lacks a required feature", refusals[0].advice
+        )
 
 
 def _print_plan(plan: Plan) -> None:
@@ -98,7 +100,9 @@ def _forecast_plan(
         remaining = find_remaining(store, plan, server.capabilities)
     asking = asyncio.run(forecast_plan(plan, remaining.ask, server.capabilities, limits))
     judging = forecast_judging(plan, remaining, judges)
-    return PlanForecast(plan=plan, remaining=remaining, asking=asking, pace=server.pace, judging=judging)
+    return PlanForecast(
+        plan=plan, remaining=remaining, asking=asking, pace=server.pace, judging=judging
+    )
 
 
 def _describe_asking(forecast: PlanForecast) -> list[str]:
@@ -106,7 +110,9 @@ def _describe_asking(forecast: PlanForecast) -> list[str]:
     planned = len(forecast.plan.instances)
     not_asked = planned - len(forecast.remaining.ask)
     if not_asked:
-        lines.append(f"{format_count(not_asked, 'instance')} of {planned:,} not asked: stored, or equal to another")
+        lines.append(
+            f"{format_count(not_asked, 'instance')} of {planned:,} not asked: stored, or equal to another"
+        )
     return lines
 
 
@@ -129,7 +135,9 @@ def _describe_server(plan: Plan, server: ServerTrial, refusal: InferenceError | 
     if refusal is not None:
         lines.append(f"would be refused: {refusal}")
     elif server.capabilities is not None:
-        lines += [f"note: {workaround}" for workaround in list_workarounds(plan, server.capabilities)]
+        lines += [
+            f"note: {workaround}" for workaround in list_workarounds(plan, server.capabilities)
+        ]
     return lines
 
 
@@ -137,7 +145,11 @@ def _describe_judging(forecast: PlanForecast, *, no_judging: bool) -> list[str]:
     plan = forecast.plan
     lines = describe_judging(forecast.judging, other_jury=forecast.remaining.other_jury)
     if select_jury_measures(plan.rules) and not plan.jury:
-        lines.append("judging is postponed" if no_judging else "no jury: answers are stored without being judged")
+        lines.append(
+            "judging is postponed"
+            if no_judging
+            else "no jury: answers are stored without being judged"
+        )
     if is_on_own_jury(plan.deployment.name, plan.jury):
         lines.append(f"note: {describe_own_judge(plan.deployment.name)}")
     return lines

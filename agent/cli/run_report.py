@@ -64,9 +64,16 @@ def _read_prices(site: Site) -> "dict[str, Prices | None]":
     return {name: deployment.prices for name, deployment in deployments.items()}
 
 
-def _print_outcomes(site: Site, outcomes: "Sequence[RunOutcome]", prices_by_name: "dict[str, Prices | None]") -> None:
+def _print_outcomes(
+    site: Site, outcomes: "Sequence[RunOutcome]", prices_by_name: "dict[str, Prices | None]"
+) -> None:
     """Print the score, usage and cost of each run, then of all runs together."""
-    from agent.runs.forecast.usage import Cost, compute_usage_cost, describe_usage, format_total_cost
+    from agent.runs.forecast.usage import (
+        Cost,
+        compute_usage_cost,
+        describe_usage,
+        format_total_cost,
+    )
 
     judging = JudgingUsage(site)
     costs: list[Cost | None] = []
@@ -85,7 +92,9 @@ def _print_outcomes(site: Site, outcomes: "Sequence[RunOutcome]", prices_by_name
     total_cost = format_total_cost(costs) if len(costs) > 1 else ""
     judging_lines = judging.describe_total()
     if total_cost:
-        click.echo(f"{len(costs)} runs together cost {total_cost}{', without judging' if judging_lines else ''}")
+        click.echo(
+            f"{len(costs)} runs together cost {total_cost}{', without judging' if judging_lines else ''}"
+        )
     if judging_lines:
         click.echo(f"{len(costs)} runs together:")
         for line in judging_lines:
@@ -104,12 +113,16 @@ def describe_main_score(summary: "RunSummary") -> str:
     mean = main.mean
     value = "no score" if mean.value is None else f"{mean.value:.3f}"
     interval = "" if mean.low is None else f" ({mean.low:.3f} to {mean.high:.3f})"
-    unscored = ", ".join(f"{count} {reason}" for reason, count in sorted(main.unscored.items())) or "none"
+    unscored = (
+        ", ".join(f"{count} {reason}" for reason, count in sorted(main.unscored.items())) or "none"
+    )
     return f"{main.metric} {value}{interval}  n={mean.n}  unscored: {unscored}"
 
 
 def _describe_asked(asked: int, asked_for: int) -> str:
-    shared = f" for {asked_for} instances (equal prompts are asked once)" if asked != asked_for else ""
+    shared = (
+        f" for {asked_for} instances (equal prompts are asked once)" if asked != asked_for else ""
+    )
     return f"asked {asked}{shared}"
 
 

@@ -25,13 +25,20 @@ MISSING_SHOWN = 20
 
 @click.command()
 @suite_option
-@click.option("--scoring", type=SCORING, help="Rules to use from now on (default: those of each run).")
+@click.option(
+    "--scoring", type=SCORING, help="Rules to use from now on (default: those of each run)."
+)
 @click.option("--all-metrics", is_flag=True, help="Show metrics that did not change too.")
 @click.option("--replace", is_flag=True, help="Drop figures by rules that --scoring leaves out.")
 @format_option("csv")
 @click.pass_obj
 def rescore(
-    site: Site, suite: str, scoring: "ScoringChoice | None", all_metrics: bool, replace: bool, form: str
+    site: Site,
+    suite: str,
+    scoring: "ScoringChoice | None",
+    all_metrics: bool,
+    replace: bool,
+    form: str,
 ) -> None:
     """Score stored answers again with this version's rules.
 
@@ -46,12 +53,21 @@ def rescore(
         if lost and not replace:
             raise ConfigError(
                 f"figures of suite {suite} would be dropped: "
-                + ", ".join(f"by {RULES[rules]} of {format_count(count, 'run')}" for rules, count in lost.items()),
+                + ", ".join(
+                    f"by {RULES[rules]} of {format_count(count, 'run')}"
+                    for rules, count in lost.items()
+                ),
                 "Give --scoring both to keep both, or --replace.",
             )
         outcomes = rescore_suite(store, suite, scoring, site.means)
     rows = _build_change_rows(outcomes, only_changed=form == "table" and not all_metrics)
-    columns = {"run": "Run", "metric": "Metric", "before": "Before", "after": "After", "changed": "Changed"}
+    columns = {
+        "run": "Run",
+        "metric": "Metric",
+        "before": "Before",
+        "after": "After",
+        "changed": "Changed",
+    }
     if rows or form != "table":
         columns |= {"instances": "Instances"}
         shown = fitting(rows, columns, ("instances", "changed")) if form == "table" else columns
@@ -62,13 +78,16 @@ def rescore(
     rescored = sum(not outcome.left for outcome in outcomes)
     changed = sum(any(change.changed for change in outcome.changes) for outcome in outcomes)
     click.echo(
-        f"{rescored} of {len(outcomes)} runs scored again, {changed} with a change; no model was asked", err=True
+        f"{rescored} of {len(outcomes)} runs scored again, {changed} with a change; no model was asked",
+        err=True,
     )
     for rules, count in lost.items():
         click.echo(f"dropped: figures by {RULES[rules]} of {format_count(count, 'run')}", err=True)
 
 
-def _build_change_rows(outcomes: "Sequence[Rescored]", *, only_changed: bool) -> list[dict[str, Any]]:
+def _build_change_rows(
+    outcomes: "Sequence[Rescored]", *, only_changed: bool
+) -> list[dict[str, Any]]:
     """Return one row for each run and metric with the figures before and after."""
     rows: list[dict[str, Any]] = []
     for outcome in outcomes:
@@ -150,27 +169,40 @@ def score(
     are asked here; a second line of one judge about one answer is its reply to a request to repair the first.
     --write-judge-prompts writes what to ask them, questions and answers in the clear, to a file that only you can read.
     """
-    from agent.runs.score_file import JudgedElsewhere, score_answers, write_judge_prompts, write_template
+    from agent.runs.score_file import (
+        JudgedElsewhere,
+        score_answers,
+        write_judge_prompts,
+        write_template,
+    )
 
     if (answers is None) == (template is None) or (template and (judgements or judges or prompts)):
-        raise click.UsageError("give --answers to score them, or --write-template for a file to fill")
+        raise click.UsageError(
+            "give --answers to score them, or --write-template for a file to fill"
+        )
     if judges is not None and judgements is None:
         raise click.UsageError("--judges names who sits on the jury of --judgements; give both")
     if template is not None:
         count = write_template(site.own_benchmarks, benchmark, data, template)
-        click.echo(f"{format_count(count, 'instance')} written to {template.name}; fill each answer in")
+        click.echo(
+            f"{format_count(count, 'instance')} written to {template.name}; fill each answer in"
+        )
         return
     assert answers is not None
     if prompts is not None:
         if judgements is not None:
-            raise click.UsageError("give --judgements to score with them, or --write-judge-prompts to get them")
+            raise click.UsageError(
+                "give --judgements to score with them, or --write-judge-prompts to get them"
+            )
         count = write_judge_prompts(site.own_benchmarks, benchmark, data, answers, prompts)
         click.echo(
             f"{format_count(count, 'prompt')} written to {prompts.name}; they hold questions and answers in the clear"
         )
         return
     judged = None if judgements is None else JudgedElsewhere(judgements, judges)
-    scored = score_answers(site.own_benchmarks, benchmark, data, answers, scoring, judged=judged, means=site.means)
+    scored = score_answers(
+        site.own_benchmarks, benchmark, data, answers, scoring, judged=judged, means=site.means
+    )
     summary = scored.summary
     if form == "json":
         rows = build_summary_rows([summary], all_metrics=True)
@@ -181,5 +213,6 @@ def score(
         shown = ", ".join(scored.missing[:MISSING_SHOWN])
         more = len(scored.missing) - MISSING_SHOWN
         click.echo(
-            f"without an answer: {shown}{f' and {more} more (all with --format json)' if more > 0 else ''}", err=True
+            f"without an answer: {shown}{f' and {more} more (all with --format json)' if more > 0 else ''}",
+            err=True,
         )

@@ -19,13 +19,25 @@ if TYPE_CHECKING:
 
 @click.command()
 @DIGEST
-@click.option("--export", "target", type=click.Path(path_type=Path), help="Write to this file or folder instead.")
+@click.option(
+    "--export",
+    "target",
+    type=click.Path(path_type=Path),
+    help="Write to this file or folder instead.",
+)
 @click.option("--import-receipt", "receipt", type=FILE, help="Import a receipt from a file.")
 @click.option("--import-refusal", "refusal", type=FILE, help="Import a signed refusal from a file.")
-@click.option("--keep-trying", is_flag=True, help="Keep trying until every submission has its answer.")
+@click.option(
+    "--keep-trying", is_flag=True, help="Keep trying until every submission has its answer."
+)
 @click.pass_obj
 def send(
-    site: Site, digest: str | None, target: Path | None, receipt: Path | None, refusal: Path | None, keep_trying: bool
+    site: Site,
+    digest: str | None,
+    target: Path | None,
+    receipt: Path | None,
+    refusal: Path | None,
+    keep_trying: bool,
 ) -> None:
     """Send approved statements in order and verify the receipts. Sending again has no further effect.
 
@@ -34,7 +46,9 @@ def send(
     are all that it remembers.
     """
     if sum((target is not None, receipt is not None, refusal is not None, keep_trying)) > 1:
-        raise click.UsageError("--export, --import-receipt, --import-refusal and --keep-trying are different steps")
+        raise click.UsageError(
+            "--export, --import-receipt, --import-refusal and --keep-trying are different steps"
+        )
     if receipt is not None:
         _import_receipt(site, receipt)
     elif refusal is not None:
@@ -61,7 +75,12 @@ def _send(site: Site, digest: str | None) -> None:
     aggregator = connect_aggregator(site, federation.read_membership().url)
     registry = federation.read_registry(today_day())
     for submission in send(
-        open_outbox(site), registry, aggregator, chosen, today_day=today_day(), audit=partial(record_event, site)
+        open_outbox(site),
+        registry,
+        aggregator,
+        chosen,
+        today_day=today_day(),
+        audit=partial(record_event, site),
     ):
         click.echo(f"{submission.state.value} {submission.digest}")
 
@@ -81,7 +100,9 @@ def _choose(site: Site, digest: str | None) -> "Sequence[Submission]":
         if registry is not None and not isinstance(registry, RootPins):
             entry = registry.sites.get(federation.read_membership().site)
         chosen = list_waiting(outbox, entry.epoch if entry else FIRST_EPOCH)
-    unready = [submission for submission in chosen if submission.state.value in ("prepared", "void")]
+    unready = [
+        submission for submission in chosen if submission.state.value in ("prepared", "void")
+    ]
     if unready:
         raise DisclosureError(
             f"submission {unready[0].digest[:12]} is {unready[0].state.value}, so it cannot be sent",
@@ -99,7 +120,12 @@ def _export(site: Site, digest: str | None, target: Path) -> None:
         return
     registry = open_federation(site).read_registry(today_day())
     paths = export(
-        open_outbox(site), registry, chosen, target, today_day=today_day(), audit=partial(record_event, site)
+        open_outbox(site),
+        registry,
+        chosen,
+        target,
+        today_day=today_day(),
+        audit=partial(record_event, site),
     )
     for path in paths:
         click.echo(f"exported {path.name}")
@@ -127,5 +153,9 @@ def _import_refusal(site: Site, path: Path) -> None:
 
     note = read_bounded(path, MAX_REFUSAL, "the refusal").decode("utf-8", "replace")
     registry = open_federation(site).read_registry(today_day())
-    taken = take_refusal(open_outbox(site), registry, note, today_day=today_day(), audit=partial(record_event, site))
-    click.echo(f"{taken.state.value} {taken.digest}" + (f" ({taken.refusal})" if taken.refusal else ""))
+    taken = take_refusal(
+        open_outbox(site), registry, note, today_day=today_day(), audit=partial(record_event, site)
+    )
+    click.echo(
+        f"{taken.state.value} {taken.digest}" + (f" ({taken.refusal})" if taken.refusal else "")
+    )

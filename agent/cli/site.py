@@ -14,20 +14,30 @@ from agent.site.directory import Site
 
 @click.command()
 @click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--site-name", required=True, help="Name of the site, for people there; it never leaves.")
+@click.option(
+    "--site-name", required=True, help="Name of the site, for people there; it never leaves."
+)
 def init(directory: Path, site_name: str) -> None:
     """Make a new site: keys, settings and an empty encrypted store."""
     from agent.site.directory import create_site
 
     site = create_site(directory, site_name)
-    click.echo(f"Site made in {site.directory}. Keep a back-up of keys/: without data.key no text can be read again,")
-    click.echo("  and without seal.key neither the release ledger nor the audit log can be checked or continued.")
-    click.echo(f"Next: intramural --site {shlex.quote(str(directory))} doctor --server URL --model NAME")
+    click.echo(
+        f"Site made in {site.directory}. Keep a back-up of keys/: without data.key no text can be read again,"
+    )
+    click.echo(
+        "  and without seal.key neither the release ledger nor the audit log can be checked or continued."
+    )
+    click.echo(
+        f"Next: intramural --site {shlex.quote(str(directory))} doctor --server URL --model NAME"
+    )
     click.echo("  or name your servers in its model_deployments.yaml first.")
 
 
 @click.command()
-@click.option("--server", help="Check this server (ending in /v1) instead of those of model_deployments.yaml.")
+@click.option(
+    "--server", help="Check this server (ending in /v1) instead of those of model_deployments.yaml."
+)
 @click.option("--model", help="The model to ask with --server.")
 @format_option()
 @click.pass_obj
@@ -45,7 +55,12 @@ def doctor(site: Site, server: str | None, model: str | None, form: str) -> None
                 click.echo(printable(f"         {check.advice}"))
     if form == "json":
         rows = [
-            {"what": check.subject, "verdict": check.verdict, "finding": check.finding, "advice": check.advice}
+            {
+                "what": check.subject,
+                "verdict": check.verdict,
+                "finding": check.finding,
+                "advice": check.advice,
+            }
             for check in checks
         ]
         show_rows(rows, {}, "json")
@@ -71,7 +86,9 @@ def purge(site: Site, days: int | None) -> None:
     if days is None:
         days = site.settings.keep_texts_days
     if days is None:
-        raise ConfigError("how old must texts be?", "Give --older-than DAYS, or set keep_texts_days in site.yaml.")
+        raise ConfigError(
+            "how old must texts be?", "Give --older-than DAYS, or set keep_texts_days in site.yaml."
+        )
     with site.store() as store:
         gone = store.purge(days)
         store.audit.record("purge", f"older_than_days={days} texts={gone}")

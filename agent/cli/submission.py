@@ -48,11 +48,15 @@ for command in (plan, approve, send, abandon, withdraw):
 
 @submission.command()
 @click.option("--suite", default="default", show_default=True, help="Suite to submit.")
-@click.option("--scorecard", "scorecard_name", help="Name of the scorecard, where several are registered.")
+@click.option(
+    "--scorecard", "scorecard_name", help="Name of the scorecard, where several are registered."
+)
 @click.option("--model", "models", multiple=True, help="Submit only this model; may be repeated.")
 @format_option()
 @click.pass_obj
-def prepare(site: Site, suite: str, scorecard_name: str | None, models: tuple[str, ...], form: str) -> None:
+def prepare(
+    site: Site, suite: str, scorecard_name: str | None, models: tuple[str, ...], form: str
+) -> None:
     """Draft the submission of a suite's figures.
 
     They pass the disclosure gate. One draft for each model; nothing leaves.
@@ -67,19 +71,29 @@ def prepare(site: Site, suite: str, scorecard_name: str | None, models: tuple[st
     with site.store() as store:
         findings = collect(store, suite, card, models, token_limits=limits)
         if not findings:
-            raise DisclosureError(f"the suite has no runs of the benchmarks of scorecard {card.name}")
+            raise DisclosureError(
+                f"the suite has no runs of the benchmarks of scorecard {card.name}"
+            )
         prepared = prepare(gate, card, findings, suite)
         for digest in sorted(prepared.new):
             store.audit.record("submission prepared", f"digest={digest} day={today_day()}")
     rows = []
     for draft in prepared.submissions:
         rows.append({**_build_row(draft, gate.registry, form), "new": draft.digest in prepared.new})
-    columns = {"digest": "Digest", "model": "Model", "outcome": "Outcome", "state": "State", "new": "New"}
+    columns = {
+        "digest": "Digest",
+        "model": "Model",
+        "outcome": "Outcome",
+        "state": "State",
+        "new": "New",
+    }
     show_rows(rows, columns, form)
     if form != "table":
         return
     for digest in prepared.dropped:
-        click.echo(f"draft {digest[:SHORT]} was dropped: it, or one before it, would no longer come out the same")
+        click.echo(
+            f"draft {digest[:SHORT]} was dropped: it, or one before it, would no longer come out the same"
+        )
     for line in _list_partial_benchmarks(findings):
         click.echo(f"{line}; the board marks the result as partial")
     click.echo(with_site("Look at what would leave with `intramural submission show`."))
@@ -113,11 +127,17 @@ def show(site: Site, digest: str | None, form: str) -> None:
     for page in pages:
         print_page(page)
     if not pages:
-        click.echo(with_site("No draft waits for approval. `intramural submission status` lists all submissions."))
+        click.echo(
+            with_site(
+                "No draft waits for approval. `intramural submission status` lists all submissions."
+            )
+        )
 
 
 @submission.command()
-@click.option("--digest", required=True, help="The draft: at least the first 8 characters of its digest.")
+@click.option(
+    "--digest", required=True, help="The draft: at least the first 8 characters of its digest."
+)
 @click.pass_obj
 def discard(site: Site, digest: str) -> None:
     """Delete a draft that has not been approved.
@@ -137,7 +157,9 @@ def discard(site: Site, digest: str) -> None:
 @click.pass_obj
 def status(site: Site, form: str) -> None:
     """List all submissions with their states."""
-    _ = site.settings  # a folder that is no site is refused, and not taken for one without submissions
+    _ = (
+        site.settings
+    )  # a folder that is no site is refused, and not taken for one without submissions
     submissions = open_outbox(site).list_submissions()
     registry = _read_registry(site) if submissions else None
     columns = {
@@ -170,7 +192,9 @@ def _read_registry(site: Site) -> "Registry | None":
     return None if isinstance(trusted, RootPins) else trusted
 
 
-def _build_row(submission: "Submission", registry: "Registry | None", form: str) -> dict[str, object]:
+def _build_row(
+    submission: "Submission", registry: "Registry | None", form: str
+) -> dict[str, object]:
     """Return a submission's row; a table shows only as much of a digest and a subject as tells them apart."""
     from protocol.description import format_day
 
@@ -194,13 +218,22 @@ def _build_row(submission: "Submission", registry: "Registry | None", form: str)
     }
     if submission.is_result:
         result = submission.result
-        row |= {"scorecard": result.scorecard, "day": format_day(result.day), "outcome": result.outcome}
+        row |= {
+            "scorecard": result.scorecard,
+            "day": format_day(result.day),
+            "outcome": result.outcome,
+        }
     return row
 
 
 def _describe_subject(submission: "Submission", registry: "Registry | None") -> str:
     """Return the subject of a statement: a model, a benchmark, a key, or another statement."""
-    from protocol.predicates import AbandonPredicate, DatasetPredicate, RotatePredicate, WithdrawPredicate
+    from protocol.predicates import (
+        AbandonPredicate,
+        DatasetPredicate,
+        RotatePredicate,
+        WithdrawPredicate,
+    )
 
     match submission.statement:
         case DatasetPredicate(definition=definition):

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from protocol.scorecard import Scorecard
 
 SHORT: Final = 12  # characters of a digest in a table
-DIGEST = click.option("--digest", help="The submission: at least the first 8 characters of its digest.")
+DIGEST = click.option(
+    "--digest", help="The submission: at least the first 8 characters of its digest."
+)
 
 
 def open_outbox(site: Site) -> "Outbox":
@@ -69,10 +71,15 @@ def find_scorecard(registry: "Registry", name: str | None) -> "Scorecard":
         name = names[0]
     matching = [card for card in cards if card.name == name]
     if not names:
-        raise ConfigError("no scorecard is registered with the aggregator", "Ask its central team to register one.")
+        raise ConfigError(
+            "no scorecard is registered with the aggregator",
+            "Ask its central team to register one.",
+        )
     if not matching:
         raise ConfigError(
-            "name the scorecard to report with --scorecard" if name is None else "there is no such scorecard",
+            "name the scorecard to report with --scorecard"
+            if name is None
+            else "there is no such scorecard",
             f"Registered are: {', '.join(names)}.",
         )
     return max(matching, key=lambda card: card.version)
@@ -82,7 +89,9 @@ def choose_submissions(outbox: "Outbox", digest: str | None, state: str) -> "Seq
     """Return the one submission asked for, else all in a state."""
     if digest is not None:
         return [outbox.find(digest)]
-    return [submission for submission in outbox.list_submissions() if submission.state.value == state]
+    return [
+        submission for submission in outbox.list_submissions() if submission.state.value == state
+    ]
 
 
 def count_drafts(drafts: int) -> str:

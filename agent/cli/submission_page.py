@@ -23,7 +23,9 @@ def build_page(site: Site, registry: "Registry", submission: "Submission") -> "P
 
     outbox = open_outbox(site)
     verdicts = {} if submission.kind == "rotate" else outbox.read_verdicts(submission.digest)
-    return make_page(submission, registry, read_site_policy(site), verdicts, outbox.list_submissions())
+    return make_page(
+        submission, registry, read_site_policy(site), verdicts, outbox.list_submissions()
+    )
 
 
 def print_page(page: "Page") -> None:
@@ -47,7 +49,9 @@ def print_page(page: "Page") -> None:
             click.echo(f"  {note.text} {note.name}")
     if description.rules:
         click.echo("Rules: of the site's and the federation's number the stricter one is applied.")
-        show_rows([_rule_fields(rule) for rule in description.rules], _RULE_COLUMNS, "table", folds=True)
+        show_rows(
+            [_rule_fields(rule) for rule in description.rules], _RULE_COLUMNS, "table", folds=True
+        )
     for sentence in description.sentences:
         click.echo(sentence)
     if page.capacity is not None:
@@ -56,11 +60,19 @@ def print_page(page: "Page") -> None:
             "fingerprint of the scores, and length and head of the ledger. The signatures could carry "
             f"{page.capacity.signature_bits:.0f} bits, if somebody replaced the programs that sign."
         )
-    click.echo(f"These {len(description.payload)} bytes are what is signed and leaves the site, and nothing else:")
+    click.echo(
+        f"These {len(description.payload)} bytes are what is signed and leaves the site, and nothing else:"
+    )
     click.echo(description.payload)
 
 
-_RULE_COLUMNS = {"name": "Rule", "applied": "Applied", "site": "Site", "federation": "Federation", "verdict": "Verdict"}
+_RULE_COLUMNS = {
+    "name": "Rule",
+    "applied": "Applied",
+    "site": "Site",
+    "federation": "Federation",
+    "verdict": "Verdict",
+}
 
 
 def _rule_fields(rule: "RuleRow") -> dict[str, object]:
@@ -80,7 +92,12 @@ def _print_named(name: str, text: str) -> None:
 def _print_figures(page: "Page") -> None:
     if not page.description.figures:
         return
-    columns = {"subject": "Figure", "units": "Units (range)", "value": "Value", "deviation": "Std. dev."}
+    columns = {
+        "subject": "Figure",
+        "units": "Units (range)",
+        "value": "Value",
+        "deviation": "Std. dev.",
+    }
     if page.description.previous:
         columns |= {"before": "Before", "units_before": "Its units", "change": "Change"}
     rows = []

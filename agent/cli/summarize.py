@@ -38,7 +38,11 @@ COLUMNS = {
     "units": "Units",
     "unscored": "Unscored",
 }
-SPARE = ("units", "bound_range", "rank_range")  # left out where a table is wider than the terminal, in this order
+SPARE = (
+    "units",
+    "bound_range",
+    "rank_range",
+)  # left out where a table is wider than the terminal, in this order
 FLOOR = "the mean, were what the model left without a score itself (empty, unparsed, length, content_filter) the lowest"
 RANK = "the best and the worst place by floor that the data allow (Mean may order the models another way)"
 BOUNDS = "the mean, were every unscored instance wrong, or right; shown where they are more than 0.01 apart"
@@ -47,12 +51,20 @@ BY_HELM = {"helm_mean": "HELM's mean", "helm_n": "HELM's n"}
 
 @click.command(cls=ManyValues)
 @click.option("--suite", help="Name of the collection of runs.  [default: default]")
-@click.option("--suites", multiple=True, help="Join these suites (and imported leaderboards) into --release.")
-@click.option("--release", help="Show this local release, made of --suites.")
-@click.option("--runs", "each_run", is_flag=True, help="One row per run, even for parts of one benchmark.")
-@click.option("--all-metrics", is_flag=True, help="Every metric, not only each benchmark's main one.")
 @click.option(
-    "--subgroups", is_flag=True, help="By sex, age group, or other groups of patients that a benchmark defines."
+    "--suites", multiple=True, help="Join these suites (and imported leaderboards) into --release."
+)
+@click.option("--release", help="Show this local release, made of --suites.")
+@click.option(
+    "--runs", "each_run", is_flag=True, help="One row per run, even for parts of one benchmark."
+)
+@click.option(
+    "--all-metrics", is_flag=True, help="Every metric, not only each benchmark's main one."
+)
+@click.option(
+    "--subgroups",
+    is_flag=True,
+    help="By sex, age group, or other groups of patients that a benchmark defines.",
 )
 @plot_option
 @format_option("csv")
@@ -76,7 +88,9 @@ def summarize(
     if release is None and suites:
         raise ConfigError("--suites joins suites under a name", "Give the name with --release.")
     if release is not None and suite is not None:
-        raise ConfigError("--suite and --release name two things to show", "Leave out one of the two.")
+        raise ConfigError(
+            "--suite and --release name two things to show", "Leave out one of the two."
+        )
     if plot is not None and subgroups:
         raise ConfigError("--plot draws leaderboards, not subgroups", "Leave out one of the two.")
     check_plot(plot, form)
@@ -106,7 +120,9 @@ def read_suite_summaries(site: Site, suite: str, each_run: bool = True) -> "list
         return summarise_suite(store, suite) if each_run else summarise_benchmarks(store, suite)
 
 
-def _read_release_summaries(site: Site, release: str, suites: Sequence[str]) -> "Sequence[RunSummary]":
+def _read_release_summaries(
+    site: Site, release: str, suites: Sequence[str]
+) -> "Sequence[RunSummary]":
     """Summarise a release; make it first if suites are given."""
     from agent.exchange.releases import make_release, summarise_release
 
@@ -117,7 +133,12 @@ def _read_release_summaries(site: Site, release: str, suites: Sequence[str]) -> 
 
 
 def _show_leaderboard(
-    site: Site, summaries: "Sequence[RunSummary]", all_metrics: bool, form: str, title: str, plot: Path | None
+    site: Site,
+    summaries: "Sequence[RunSummary]",
+    all_metrics: bool,
+    form: str,
+    title: str,
+    plot: Path | None,
 ) -> None:
     from agent.results.standings import add_standings
 
@@ -131,7 +152,9 @@ def _show_leaderboard(
         draw(plot, build_chart(summaries, title), render_svg)
 
 
-def show_summaries(summaries: "Sequence[RunSummary]", all_metrics: bool, form: str, title: str) -> None:
+def show_summaries(
+    summaries: "Sequence[RunSummary]", all_metrics: bool, form: str, title: str
+) -> None:
     """Print a leaderboard; a table is followed by the notes that its reader needs."""
     rows = build_summary_rows(summaries, all_metrics)
     if form == "json":
@@ -193,7 +216,9 @@ def _explain_columns(needed_columns: Mapping[str, str], columns: Mapping[str, st
     click.echo(f"Low and High bound the 95 % interval. Means are over n scored instances, {units}.")
     hidden = [heading for key, heading in needed_columns.items() if key not in columns]
     if hidden:
-        click.echo(f"Shown in a wider terminal, and with --format csv or json: {', '.join(hidden)}.")
+        click.echo(
+            f"Shown in a wider terminal, and with --format csv or json: {', '.join(hidden)}."
+        )
     if "rank_range" in columns:
         click.echo(f"Rank: {RANK}.")
     if "bound_range" in columns:
@@ -206,7 +231,9 @@ def _print_main_metrics(rows: Sequence[Mapping[str, Any]]) -> None:
     benchmarks_by_metric: dict[str, dict[str, None]] = {}
     for row in rows:
         benchmarks_by_metric.setdefault(row["metric"], {})[row["benchmark"]] = None
-    groups = [f"{metric} ({', '.join(benchmarks)})" for metric, benchmarks in benchmarks_by_metric.items()]
+    groups = [
+        f"{metric} ({', '.join(benchmarks)})" for metric, benchmarks in benchmarks_by_metric.items()
+    ]
     click.echo(f"Metrics: {'; '.join(groups)}")
 
 
@@ -223,7 +250,9 @@ def _select_columns(rows: Sequence[Mapping[str, Any]], all_metrics: bool) -> dic
     """Return the columns that these rows need."""
     models = {row["model"] for row in rows}
     deployments = {(row["model"], row["deployment"]) for row in rows}
-    rows_by_name = Counter((row["benchmark"], row["model"], row["deployment"], row["metric"]) for row in rows)
+    rows_by_name = Counter(
+        (row["benchmark"], row["model"], row["deployment"], row["metric"]) for row in rows
+    )
     columns = {"benchmark": "Benchmark", "model": "Model"}
     if len(deployments) > len(models):
         columns["deployment"] = "Deployment"
@@ -238,7 +267,9 @@ def _select_columns(rows: Sequence[Mapping[str, Any]], all_metrics: bool) -> dic
         del columns["floor"]
     if any(row["n"] for row in rows) and all(row["units"] == row["n"] for row in rows):
         del columns["units"]
-    if all_metrics or all(row["rank"] is None for row in rows):  # beside names of metrics there is no room
+    if all_metrics or all(
+        row["rank"] is None for row in rows
+    ):  # beside names of metrics there is no room
         del columns["rank_range"]
     if all_metrics or not any(row["bounds"] and row["bounds"]["matters"] for row in rows):
         del columns["bound_range"]
@@ -256,7 +287,9 @@ def _print_win_rates(summaries: "Sequence[RunSummary]") -> None:
     show_standings(summaries, table.rates)
     if table.columns:
         columns = format_count(table.columns, "column")
-        click.echo(f"Win rates and macro-averages take the floor, over {columns} of results of one kind.")
+        click.echo(
+            f"Win rates and macro-averages take the floor, over {columns} of results of one kind."
+        )
     else:
         click.echo("There is no win rate: no two models have results that can be compared.")
     if table.left_out:
@@ -265,7 +298,9 @@ def _print_win_rates(summaries: "Sequence[RunSummary]") -> None:
         click.echo(f"In no rank or win rate are {results} ({reasons}).")
 
 
-def show_subgroups(site: Site, summaries: "Sequence[RunSummary]", all_metrics: bool, form: str, title: str) -> None:
+def show_subgroups(
+    site: Site, summaries: "Sequence[RunSummary]", all_metrics: bool, form: str, title: str
+) -> None:
     """Print the metrics of a leaderboard by subgroups of patients."""
     from agent.results.subgroups import summarise_subgroups
 
@@ -285,9 +320,14 @@ def show_subgroups(site: Site, summaries: "Sequence[RunSummary]", all_metrics: b
     else:
         _show_subgroup_table(rows, title)
     if whole_run_metrics:
-        click.echo(f"{', '.join(whole_run_metrics)}: a figure of whole runs, which has no subgroups", err=True)
+        click.echo(
+            f"{', '.join(whole_run_metrics)}: a figure of whole runs, which has no subgroups",
+            err=True,
+        )
     if not rows:
-        advice = "name columns with `subgroup_columns` in a benchmark.yaml, and give the same run again"
+        advice = (
+            "name columns with `subgroup_columns` in a benchmark.yaml, and give the same run again"
+        )
         click.echo(f"no run here has subgroups: {advice}", err=True)
 
 
@@ -313,6 +353,10 @@ def _show_subgroup_table(rows: Sequence[Mapping[str, Any]], title: str) -> None:
     # A subgroup takes part in no ranking, and its bounds are in the other formats.
     del columns["rank_range"], columns["bound_range"]
     show_rows([flatten_subgroup_row(row) for row in rows], columns, "table", title=title)
-    click.echo("A value of - is of instances whose data does not say. Low and High bound the 95 % interval.")
+    click.echo(
+        "A value of - is of instances whose data does not say. Low and High bound the 95 % interval."
+    )
     click.echo(f"Floor: {FLOOR}.")
-    click.echo("These figures are for this site: with few units they may tell about single patients.")
+    click.echo(
+        "These figures are for this site: with few units they may tell about single patients."
+    )

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from agent.results.summarize import RunSummary
 
 MOST_CRITERIA = 4  # with a column of their own
-WITHOUT = "by the other judges alone, over n answers; they may be milder or stricter with every model"
+WITHOUT = (
+    "by the other judges alone, over n answers; they may be milder or stricter with every model"
+)
 SEATS = {
     "benchmark": "Benchmark",
     "model": "Model",
@@ -75,9 +77,15 @@ def show_juries(rows: Sequence[Mapping[str, Any]], several: bool) -> None:
     columns |= criteria if has_column_each else {"criteria": "Criteria"}
     if not has_column_each and not fits(table, columns, folds=True):
         table = [jury_row | {"without": jury_row["without_short"]} for jury_row in table]
-    show_rows(table, columns, "table", title="Juries, each on its own scale", folds=not has_column_each)
-    show_rows(table, SEATS, "table", title="Seats of the juries, one per judge and answer", folds=True)
-    show_rows(_build_judge_rows(judged), JUDGES, "table", title="Judges, over all models", folds=True)
+    show_rows(
+        table, columns, "table", title="Juries, each on its own scale", folds=not has_column_each
+    )
+    show_rows(
+        table, SEATS, "table", title="Seats of the juries, one per judge and answer", folds=True
+    )
+    show_rows(
+        _build_judge_rows(judged), JUDGES, "table", title="Judges, over all models", folds=True
+    )
     lines = _describe_juries(judged)
     lines += _describe_families(judged)
     lines += _describe_own_judges(judged)
@@ -117,7 +125,9 @@ def _build_jury_row(row: Mapping[str, Any]) -> dict[str, Any]:
 def _format_mean(mean: Mapping[str, Any], *, interval: bool) -> str:
     if mean.get("mean") is None:
         return "none left"
-    limits = f" ({mean['low']:.2f}-{mean['high']:.2f})" if interval and mean["low"] is not None else ""
+    limits = (
+        f" ({mean['low']:.2f}-{mean['high']:.2f})" if interval and mean["low"] is not None else ""
+    )
     return f"{mean['mean']:.3f}{limits}, n {mean['n']}"
 
 
@@ -170,7 +180,9 @@ def _describe_juries(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         for benchmark, models in models_by_benchmark.items():
             is_only_jury = number_of_juries[benchmark] == 1
             names.append(benchmark if is_only_jury else f"{benchmark} ({', '.join(models)})")
-        rule = "" if quorum is None else f" A score takes valid verdicts of {quorum} of {len(judges)}."
+        rule = (
+            "" if quorum is None else f" A score takes valid verdicts of {quorum} of {len(judges)}."
+        )
         lines.append(f"Judges of {', '.join(names)}: {', '.join(judges)}.{rule}")
     return lines
 
@@ -185,7 +197,11 @@ def _describe_families(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     lines: list[str] = []
     for model, benchmarks_by_judges in families.items():
         for judges, benchmarks in benchmarks_by_judges.items():
-            scope = f" in {', '.join(dict.fromkeys(benchmarks))}" if len(benchmarks_by_judges) > 1 else ""
+            scope = (
+                f" in {', '.join(dict.fromkeys(benchmarks))}"
+                if len(benchmarks_by_judges) > 1
+                else ""
+            )
             lines.append(f"Of the family of {model}{scope}: {', '.join(judges)}.")
     return lines
 
@@ -196,12 +212,16 @@ def _describe_own_judges(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     for row in rows:
         if row["jury"]["itself"]:
             judges_by_model[row["model"]] = ", ".join(row["jury"]["itself"])
-    return [f"A model judges itself: {judges} is {model}." for model, judges in judges_by_model.items()]
+    return [
+        f"A model judges itself: {judges} is {model}." for model, judges in judges_by_model.items()
+    ]
 
 
 def show_standings(summaries: "Sequence[RunSummary]", rates: Mapping[str, float | None]) -> None:
     """Print the standing of each model over all benchmarks, the best first."""
-    standings = {summary.run.model: summary.standing for summary in summaries if summary.standing is not None}
+    standings = {
+        summary.run.model: summary.standing for summary in summaries if summary.standing is not None
+    }
     best_first = sorted(rates.items(), key=lambda item: (-(item[1] or 0.0), item[0]))
     rows = []
     for model, rate in best_first:

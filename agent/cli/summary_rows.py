@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 _NESTED_KEYS = ("runs", "helm", "standing", "bounds", "jury", "rank")
 
 
-def build_summary_rows(summaries: "Sequence[RunSummary]", all_metrics: bool) -> list[dict[str, Any]]:
+def build_summary_rows(
+    summaries: "Sequence[RunSummary]", all_metrics: bool
+) -> list[dict[str, Any]]:
     """Return one row for each summary and metric, as JSON shows it."""
     rows: list[dict[str, Any]] = []
     for summary in summaries:
@@ -68,7 +70,9 @@ def _list_data_problems(summary: "RunSummary") -> list[str]:
 
 def format_arguments(run: "Run") -> str:
     """Return the arguments in a run's name, without those that name the model."""
-    return ",".join(f"{key}={value}" for key, value in run.pairs if key not in ("model", "model_deployment"))
+    return ",".join(
+        f"{key}={value}" for key, value in run.pairs if key not in ("model", "model_deployment")
+    )
 
 
 def build_figures(metric: "MetricSummary") -> dict[str, Any]:
@@ -186,7 +190,11 @@ def _flatten_figures(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _flatten_bounds(bounds: Mapping[str, Any]) -> dict[str, Any]:
     bound_range = f"{bounds['low']:.2f}-{bounds['high']:.2f}" if bounds.get("matters") else None
-    return {"bound_low": bounds.get("low"), "bound_high": bounds.get("high"), "bound_range": bound_range}
+    return {
+        "bound_low": bounds.get("low"),
+        "bound_high": bounds.get("high"),
+        "bound_range": bound_range,
+    }
 
 
 def _flatten_jury(jury: Mapping[str, Any]) -> dict[str, Any]:

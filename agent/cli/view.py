@@ -19,13 +19,20 @@ if TYPE_CHECKING:
     help="Port on 127.0.0.1; 0 chooses a free one.",
 )
 @click.option(
-    "--export", "folder", type=click.Path(path_type=Path), help="Write the pages as files to this new folder."
+    "--export",
+    "folder",
+    type=click.Path(path_type=Path),
+    help="Write the pages as files to this new folder.",
 )
 @click.option(
     "--release",
     help="Show this local release first; with --export, show only it.",
 )
-@click.option("--reveal", is_flag=True, help="Show original text; each page opened is recorded in the audit log.")
+@click.option(
+    "--reveal",
+    is_flag=True,
+    help="Show original text; each page opened is recorded in the audit log.",
+)
 @click.pass_obj
 def view(site: "Site", port: int, folder: Path | None, release: str | None, reveal: bool) -> None:
     """Show leaderboard, runs and instances in a browser.
@@ -42,9 +49,13 @@ def view(site: "Site", port: int, folder: Path | None, release: str | None, reve
     from agent.service.server import LOOPBACK, bind, new_secret, serve
 
     with site.store() as store:
-        clearer = open_clearer(site, store, reveal=reveal, purpose="view" if folder is None else "export")
+        clearer = open_clearer(
+            site, store, reveal=reveal, purpose="view" if folder is None else "export"
+        )
         catalogue, _ = survey_benchmarks(site.own_benchmarks)
-        leaves = folder is not None  # files are handed around; pages of this machine are for people of the site
+        leaves = (
+            folder is not None
+        )  # files are handed around; pages of this machine are for people of the site
         pages = SitePages(
             site.name,
             store,
@@ -65,7 +76,11 @@ def view(site: "Site", port: int, folder: Path | None, release: str | None, reve
             return
         secret = new_secret() if reveal else None
         with bind(port) as listener:
-            address = f"http://{LOOPBACK}:{listener.getsockname()[1]}/" + (f"{secret}/" if secret else "") + first
+            address = (
+                f"http://{LOOPBACK}:{listener.getsockname()[1]}/"
+                + (f"{secret}/" if secret else "")
+                + first
+            )
             click.echo(f"{address}  (read-only, this machine only; Ctrl-C stops it)")
             serve(pages, listener, secret)
 
@@ -79,4 +94,8 @@ def _prices(site: "Site") -> "dict[str, Prices]":
         deployments = read_deployments(site.deployments)
     except ConfigError:
         return {}
-    return {name: deployment.prices for name, deployment in deployments.items() if deployment.prices is not None}
+    return {
+        name: deployment.prices
+        for name, deployment in deployments.items()
+        if deployment.prices is not None
+    }

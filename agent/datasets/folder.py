@@ -51,7 +51,9 @@ class FolderEntry:
         return None
 
 
-def find_entries(folder: Path, files: Sequence[DataFile], arguments: Mapping[str, str]) -> list[FolderEntry]:
+def find_entries(
+    folder: Path, files: Sequence[DataFile], arguments: Mapping[str, str]
+) -> list[FolderEntry]:
     """Look for each entry's files under its name, else under the name of one of its further versions.
 
     Raises:
@@ -63,7 +65,9 @@ def find_entries(folder: Path, files: Sequence[DataFile], arguments: Mapping[str
         fields = _FIELD.findall(file.name)
         names = [_fill_name(name, arguments) for name in _possible_names(file)]
         paths = _find_first(folder, names)
-        versions = [replace(version, name=_fill_name(version.name, arguments)) for version in file.versions]
+        versions = [
+            replace(version, name=_fill_name(version.name, arguments)) for version in file.versions
+        ]
         entry = FolderEntry(
             file=replace(file, name=names[0], versions=tuple(versions)),
             present={name: HashedFile(path, hash_file(path, name)) for name, path in paths.items()},
@@ -119,7 +123,11 @@ def hash_folder(folder: Path) -> str:
 
 def list_data_files(folder: Path) -> list[Path]:
     """Return all files below a folder whose names do not begin with a dot, sorted."""
-    return [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.name.startswith(".")]
+    return [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not path.name.startswith(".")
+    ]
 
 
 def read_stamp(path: Path) -> list[int]:
@@ -176,7 +184,9 @@ def _fill_name(name: str, arguments: Mapping[str, str]) -> str:
     for field in _FIELD.findall(name):
         value = arguments.get(field, "")
         if not value:
-            raise ConfigError(f"the data's files are named by the argument {field}, and the run entry gives none")
+            raise ConfigError(
+                f"the data's files are named by the argument {field}, and the run entry gives none"
+            )
         if not _SAFE_VALUE.fullmatch(value) or ".." in value:
             raise ConfigError(f"{field} is {value!r}: expected a part of a file's name")
     template, _ = compile_template(name, arguments)

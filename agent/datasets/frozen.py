@@ -28,7 +28,13 @@ from agent.datasets.load import Dataset, Known, iter_instances, locate_dataset
 from agent.datasets.manage.examine import Choice, required_choices
 from agent.datasets.manage.register import is_attested
 from agent.errors import AgentError, BenchmarkError, ConfigError, StoreError
-from agent.io.atomic_files import lock_folder, open_plain, read_bounded, sync_directory, write_atomically
+from agent.io.atomic_files import (
+    lock_folder,
+    open_plain,
+    read_bounded,
+    sync_directory,
+    write_atomically,
+)
 
 _RECORD: Final = ".frozen.json"
 _LARGEST_RECORD: Final = 16 * 2**20  # bytes
@@ -153,7 +159,9 @@ def find_sources(benchmark: Benchmark, site_data: Path) -> Sources:
                 f"{benchmark.id}: there is only the sample that travels with the agent",
                 f"Add the site's own data with `intramural datasets add {benchmark.id} PATH`.",
             )
-        for name, path, digest in zip(dataset.names, dataset.paths, dataset.file_digests, strict=True):
+        for name, path, digest in zip(
+            dataset.names, dataset.paths, dataset.file_digests, strict=True
+        ):
             files[name] = HashedFile(path, digest)
         known.add(dataset.known)
         examples = dataset.examples
@@ -217,7 +225,9 @@ def freeze(benchmark: Benchmark, site_data: Path) -> FrozenVersion:
                 definition=benchmark.digest,
                 data=sources.digest,
                 files=sources.digests,
-                examples=(sources.examples.path.name, sources.examples.sha256) if sources.examples else (),
+                examples=(sources.examples.path.name, sources.examples.sha256)
+                if sources.examples
+                else (),
                 known=sources.known,
                 attested=sources.attested,
                 stamps=stamps,
@@ -241,7 +251,9 @@ def drop_frozen(version: FrozenVersion) -> None:
     shutil.rmtree(discarded, ignore_errors=True)
 
 
-def has_files_for(version: FrozenVersion, benchmark: Benchmark, arguments: Mapping[str, str]) -> bool:
+def has_files_for(
+    version: FrozenVersion, benchmark: Benchmark, arguments: Mapping[str, str]
+) -> bool:
     """Tell whether a copy has the files of a run entry: of an optional argument, those of its default are frozen."""
     if version.benchmark != benchmark.id or version.definition != benchmark.digest:
         return False
@@ -253,7 +265,9 @@ def has_files_for(version: FrozenVersion, benchmark: Benchmark, arguments: Mappi
     return True
 
 
-def locate_frozen(benchmark: Benchmark, version: FrozenVersion, arguments: Mapping[str, str]) -> Dataset:
+def locate_frozen(
+    benchmark: Benchmark, version: FrozenVersion, arguments: Mapping[str, str]
+) -> Dataset:
     """Return the files of a copy that a run reads, after hashing them.
 
     Raises:
@@ -265,7 +279,9 @@ def locate_frozen(benchmark: Benchmark, version: FrozenVersion, arguments: Mappi
         if not (folder / name).is_file():
             raise _changed_copy(version)
     data_path = folder if benchmark.dataset_file is None else folder / next(iter(version.files))
-    run_arguments = {name: value for name, value in arguments.items() if name in benchmark.arguments}
+    run_arguments = {
+        name: value for name, value in arguments.items() if name in benchmark.arguments
+    }
     run_arguments["data_path"] = str(data_path)
     try:
         dataset = locate_dataset(benchmark, None, run_arguments)
@@ -276,7 +292,9 @@ def locate_frozen(benchmark: Benchmark, version: FrozenVersion, arguments: Mappi
         if version.files.get(name) != digest:
             raise _changed_copy(version)
     examples = _locate_examples(version)
-    return replace(dataset, examples=examples, digest=_digest_dataset(digests, version.examples_digest))
+    return replace(
+        dataset, examples=examples, digest=_digest_dataset(digests, version.examples_digest)
+    )
 
 
 def find_newer_data(benchmark: Benchmark, site_data: Path, version: FrozenVersion) -> NewerData:
@@ -290,7 +308,9 @@ def find_newer_data(benchmark: Benchmark, site_data: Path, version: FrozenVersio
         sources = find_sources(benchmark, site_data)
         if sources.digest == version.data:
             return NewerData(differs=False)
-        rows = count_instances(benchmark, lambda choice: locate_dataset(benchmark, site_data, choice))
+        rows = count_instances(
+            benchmark, lambda choice: locate_dataset(benchmark, site_data, choice)
+        )
     except (AgentError, OSError):
         return NewerData(differs=True, rows=None)
     return NewerData(differs=True, rows=rows - version.instances)
@@ -378,7 +398,9 @@ def _create_copy(copies: Path, name: str) -> Iterator[Path]:
             sync_directory(folder)
     except OSError as why:
         reason = why.strerror or type(why).__name__
-        raise StoreError(f"the data cannot be frozen ({reason})", "Nothing was registered.") from None
+        raise StoreError(
+            f"the data cannot be frozen ({reason})", "Nothing was registered."
+        ) from None
 
 
 def _copy_sources(sources: Sources, folder: Path) -> dict[str, list[int]]:
@@ -404,7 +426,9 @@ def _copy_file(source: HashedFile, target: Path) -> None:
         copy.flush()
         os.fsync(copy.fileno())
     if digest.hexdigest() != source.sha256:
-        raise BenchmarkError("a file of the data changed while it was frozen", "Nothing was registered. Try again.")
+        raise BenchmarkError(
+            "a file of the data changed while it was frozen", "Nothing was registered. Try again."
+        )
 
 
 def _make_private(folder: Path) -> None:
@@ -417,7 +441,9 @@ def _make_private(folder: Path) -> None:
 def _write_record(version: FrozenVersion) -> None:
     body = asdict(version)
     del body["folder"]
-    write_atomically(version.folder / _RECORD, (json.dumps(body, indent=2, sort_keys=True) + "\n").encode())
+    write_atomically(
+        version.folder / _RECORD, (json.dumps(body, indent=2, sort_keys=True) + "\n").encode()
+    )
 
 
 def _read_record(folder: Path, benchmark_id: str) -> FrozenVersion:
@@ -437,7 +463,8 @@ def _read_record(folder: Path, benchmark_id: str) -> FrozenVersion:
         is_valid = False
     if not is_valid:
         raise BenchmarkError(
-            f"{benchmark_id}: the record of the frozen copy of version {int(folder.name)} is damaged", _RESTORE
+            f"{benchmark_id}: the record of the frozen copy of version {int(folder.name)} is damaged",
+            _RESTORE,
         )
     return version
 

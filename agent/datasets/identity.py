@@ -29,7 +29,9 @@ class Identity:
     prefix: str = ""
 
     @classmethod
-    def choose(cls, columns: Collection[str], options: Mapping[str, str], group: str = "") -> "Identity":
+    def choose(
+        cls, columns: Collection[str], options: Mapping[str, str], group: str = ""
+    ) -> "Identity":
         """Choose the columns: the first that a file has of the options `patient_columns` and `id_columns`.
 
         The option `patient_pattern` says which part of the patient's cell is the patient (all of it unless given).
@@ -48,7 +50,9 @@ class Identity:
         if self.patient:
             match = self.pattern.search(row.cells.get(self.patient, ""))
             if match is None:
-                problems.add(row.where, f"the column {self.patient!r} does not name a patient as it should")
+                problems.add(
+                    row.where, f"the column {self.patient!r} does not name a patient as it should"
+                )
                 return None
             unit = (match[1] if self.pattern.groups else match[0]).strip()
         if self.row:

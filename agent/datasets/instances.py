@@ -6,7 +6,13 @@ from dataclasses import dataclass, replace
 from agent.catalog.benchmark import Benchmark
 from agent.catalog.question import Choices, Gold
 from agent.catalog.template import compile_template, suggest_column
-from agent.datasets.prompt import OPTIONS, Instructions, PromptTemplate, list_fields, read_instructions
+from agent.datasets.prompt import (
+    OPTIONS,
+    Instructions,
+    PromptTemplate,
+    list_fields,
+    read_instructions,
+)
 from agent.datasets.readers.table import Problems, Row, Table
 from agent.datasets.references import LETTERS, find_right_answer, read_references
 from agent.vocabulary import Identifier, Instance, Reference
@@ -65,20 +71,28 @@ class InstanceMaker:
                 self._selected[argument.column] = arguments[name]
         self._choices = _fill_choices(benchmark.choices, self._arguments)
         self.named = self._list_expected(benchmark.gold)
-        self.filtered = "".join(f" with {column}={value}" for column, value in self._selected.items())
+        self.filtered = "".join(
+            f" with {column}={value}" for column, value in self._selected.items()
+        )
         self._first: dict[str, tuple[str, str]] = {}  # id -> file and place where it was first seen
         self._rows = 0
 
     def make(self, table: Table, problems: Problems) -> Iterator[Instance]:
         """Yield an instance for every row that is asked and has no problem."""
-        prompt = PromptTemplate(self._benchmark, self._list_placeholders(table), self._instructions, self._examples)
+        prompt = PromptTemplate(
+            self._benchmark, self._list_placeholders(table), self._instructions, self._examples
+        )
         gold = _drop_missing_column(self._benchmark.gold, table.columns)
         reading = self._check_columns(table, problems, prompt, gold, self._list_definition(gold))
         if reading is None:
             return
         for row in table.rows:
             self._rows += 1
-            if not self._is_selected(row) or self._is_example(row) or not reading.is_whole(row, problems):
+            if (
+                not self._is_selected(row)
+                or self._is_example(row)
+                or not reading.is_whole(row, problems)
+            ):
                 continue
             instance = self._make_instance(row, reading, problems)
             if instance is None:
@@ -91,10 +105,16 @@ class InstanceMaker:
     def solve(self, table: Table, problems: Problems) -> Iterator[str]:
         """Yield a solved example for every row that may be one: the question, a space and the right answer."""
         # An example is the question and its answer alone.
-        question_only = replace(self._benchmark, system_template="", messages_column=None, shorten=None)
-        prompt = PromptTemplate(question_only, self._list_placeholders(table), instructions="", examples=())
+        question_only = replace(
+            self._benchmark, system_template="", messages_column=None, shorten=None
+        )
+        prompt = PromptTemplate(
+            question_only, self._list_placeholders(table), instructions="", examples=()
+        )
         gold = _drop_missing_column(self._benchmark.gold, table.columns)
-        reading = self._check_columns(table, problems, prompt, gold, self._list_answer_columns(gold))
+        reading = self._check_columns(
+            table, problems, prompt, gold, self._list_answer_columns(gold)
+        )
         if reading is None:
             return
         few_shot = self._benchmark.few_shot
@@ -105,7 +125,9 @@ class InstanceMaker:
                 continue
             references = read_references(row, reading.gold, self._choices, problems)
             if references is not None:
-                question = reading.prompt.render_question(self._complete_cells(row, reading, references))
+                question = reading.prompt.render_question(
+                    self._complete_cells(row, reading, references)
+                )
                 answer = find_right_answer(references, multiple_choice=self._choices is not None)
                 yield f"{question} {answer}"
 
@@ -117,7 +139,12 @@ class InstanceMaker:
         return names
 
     def _check_columns(
-        self, table: Table, problems: Problems, prompt: PromptTemplate, gold: Gold | None, columns_read: tuple[str, ...]
+        self,
+        table: Table,
+        problems: Problems,
+        prompt: PromptTemplate,
+        gold: Gold | None,
+        columns_read: tuple[str, ...],
     ) -> _Reading | None:
         """Compare the definition with the table's columns; None if no row can be read."""
         columns = set(table.columns)
@@ -129,7 +156,9 @@ class InstanceMaker:
         for problem in prompt.problems:
             problems.add("prompt", problem)
         if self._choices and OPTIONS in columns:
-            problems.add("prompt", f"{OPTIONS!r} stands for the option lines and cannot be a column too")
+            problems.add(
+                "prompt", f"{OPTIONS!r} stands for the option lines and cannot be a column too"
+            )
         missing = [column for column in needed if column not in columns]
         for column in missing:
             problems.add("columns", f"{column!r} is missing{suggest_column(column, table.columns)}")
@@ -139,24 +168,34 @@ class InstanceMaker:
             prompt=prompt,
             gold=gold,
             required=_drop_columns(needed, self._list_optional(prompt, gold)),
-            arguments={name: value for name, value in self._arguments.items() if name not in columns},
+            arguments={
+                name: value for name, value in self._arguments.items() if name not in columns
+            },
         )
 
     def _note_no_column(self, table: Table, gold: Gold | None, problems: Problems) -> None:
         names = ", ".join(map(repr, self._list_expected(gold)))
         if table.has_header:
-            problems.add("line 1", f"holds none of the columns {names}; is the header line missing?")
+            problems.add(
+                "line 1", f"holds none of the columns {names}; is the header line missing?"
+            )
         else:
             problems.add("the whole file", f"holds none of the columns {names}")
 
     def _list_optional(self, prompt: PromptTemplate, gold: Gold | None) -> set[str]:
         """Return the columns whose cells may be empty."""
         benchmark = self._benchmark
-        optional = {*benchmark.optional_columns, *self._selected, *benchmark.subgroup_columns.values()}
+        optional = {
+            *benchmark.optional_columns,
+            *self._selected,
+            *benchmark.subgroup_columns.values(),
+        }
         if benchmark.few_shot:
             optional.add(benchmark.few_shot.column)
         # An identifier that is shown or scored is needed; any other may be unknown.
-        optional |= set(benchmark.identifiers).difference(prompt.columns, self._list_answer_columns(gold))
+        optional |= set(benchmark.identifiers).difference(
+            prompt.columns, self._list_answer_columns(gold)
+        )
         return optional
 
     def _list_answer_columns(self, gold: Gold | None) -> tuple[str, ...]:
@@ -183,14 +222,20 @@ class InstanceMaker:
 
     def _list_expected(self, gold: Gold | None) -> tuple[str, ...]:
         """Return the columns that a table is expected to have, some of which may be misspelt in the prompt."""
-        names = (*list_fields(self._benchmark, self._instructions), *self._selected, *self._list_definition(gold))
+        names = (
+            *list_fields(self._benchmark, self._instructions),
+            *self._selected,
+            *self._list_definition(gold),
+        )
         no_columns = set(self._arguments)
         if self._choices:
             no_columns.add(OPTIONS)
         return _drop_columns(names, no_columns)
 
     def _is_selected(self, row: Row) -> bool:
-        return all(row.cells.get(column, "").strip() == value for column, value in self._selected.items())
+        return all(
+            row.cells.get(column, "").strip() == value for column, value in self._selected.items()
+        )
 
     def _is_example(self, row: Row) -> bool:
         few_shot = self._benchmark.few_shot
@@ -198,13 +243,18 @@ class InstanceMaker:
             return False
         return row.cells.get(few_shot.column, "").strip() == few_shot.value
 
-    def _complete_cells(self, row: Row, reading: _Reading, references: tuple[Reference, ...]) -> Mapping[str, str]:
+    def _complete_cells(
+        self, row: Row, reading: _Reading, references: tuple[Reference, ...]
+    ) -> Mapping[str, str]:
         """Return the row's cells with the arguments and the option lines, which stand in for columns."""
         if self._choices is None and not reading.arguments:
             return row.cells
         cells = {**reading.arguments, **row.cells}
         if self._choices:
-            lines = [f"{letter}. {option.text}" for letter, option in zip(LETTERS, references, strict=False)]
+            lines = [
+                f"{letter}. {option.text}"
+                for letter, option in zip(LETTERS, references, strict=False)
+            ]
             cells[OPTIONS] = "\n".join(lines)
         return cells
 
@@ -239,9 +289,13 @@ class InstanceMaker:
             )
             return None
         messages, shortenable = prompt
-        subgroups = {name: cells.get(column, "").strip() for name, column in benchmark.subgroup_columns.items()}
+        subgroups = {
+            name: cells.get(column, "").strip()
+            for name, column in benchmark.subgroup_columns.items()
+        }
         identifiers = [
-            Identifier(kind, cells.get(column, "").strip()) for column, kind in benchmark.identifiers.items()
+            Identifier(kind, cells.get(column, "").strip())
+            for column, kind in benchmark.identifiers.items()
         ]
         return Instance(
             id=identity,

@@ -28,7 +28,11 @@ def load_instances(
     examples: int | None = None,
 ) -> list[Instance]:
     """Return all of `iter_instances`, in memory."""
-    return list(iter_instances(benchmark, dataset, instructions=instructions, arguments=arguments, examples=examples))
+    return list(
+        iter_instances(
+            benchmark, dataset, instructions=instructions, arguments=arguments, examples=examples
+        )
+    )
 
 
 def iter_instances(
@@ -75,7 +79,9 @@ def iter_instances(
     if not count:
         raise BenchmarkError(f"{benchmark.id}: the dataset has no rows{maker.filtered}")
     if expected is not None and count != expected:
-        raise BenchmarkError(f"{benchmark.id}: {count} instances, and the known version has {expected}")
+        raise BenchmarkError(
+            f"{benchmark.id}: {count} instances, and the known version has {expected}"
+        )
 
 
 def _read_examples(
@@ -88,7 +94,9 @@ def _read_examples(
     if not count:
         return ()
     if few_shot is None:
-        raise BenchmarkError(f"{benchmark.id}: has no examples to show before the question (no `few_shot`)")
+        raise BenchmarkError(
+            f"{benchmark.id}: has no examples to show before the question (no `few_shot`)"
+        )
     maker = InstanceMaker(benchmark, arguments)
     if dataset.examples:
         path, digest = dataset.examples
@@ -103,7 +111,9 @@ def _read_examples(
         if len(examples) == count:
             break
     if len(examples) < count:
-        raise BenchmarkError(f"{benchmark.id}: {len(examples)} rows to show as examples, and {count} are wanted")
+        raise BenchmarkError(
+            f"{benchmark.id}: {len(examples)} rows to show as examples, and {count} are wanted"
+        )
     return tuple(examples)
 
 

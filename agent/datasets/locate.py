@@ -67,19 +67,32 @@ def locate_dataset(
     if data_path := passed.get("data_path"):
         return _locate_data_path(benchmark, Path(data_path), passed)
     if benchmark.dataset_file is not None:
-        return _locate_single_file(benchmark, benchmark.dataset_file, benchmark.fill_arguments(passed))
+        return _locate_single_file(
+            benchmark, benchmark.dataset_file, benchmark.fill_arguments(passed)
+        )
     folder = site_data / benchmark.id if site_data else None
-    if site_data and folder and not folder.exists() and locate_replaced_data(site_data, benchmark.id).exists():
+    if (
+        site_data
+        and folder
+        and not folder.exists()
+        and locate_replaced_data(site_data, benchmark.id).exists()
+    ):
         raise BenchmarkError(
             f"{benchmark.id}: replacing its data was interrupted, and the old data is still set aside",
             f"Give `intramural datasets add {benchmark.id} PATH --replace` again: it first puts the old data back.",
         )
-    if folder and folder.is_dir() and any(not path.name.startswith(".") for path in folder.iterdir()):
+    if (
+        folder
+        and folder.is_dir()
+        and any(not path.name.startswith(".") for path in folder.iterdir())
+    ):
         return _locate_in_folder(benchmark, folder, benchmark.fill_arguments(passed))
     if benchmark.sample is None:
         names = ", ".join(file.name for file in benchmark.files)
         where = folder or f"data/{benchmark.id}"
-        raise BenchmarkError(f"{benchmark.id}: no data here; expected {names or 'a file'} in {where}")
+        raise BenchmarkError(
+            f"{benchmark.id}: no data here; expected {names or 'a file'} in {where}"
+        )
     return _locate_sample(benchmark, benchmark.sample, passed)
 
 
@@ -104,16 +117,25 @@ def _locate_in_folder(benchmark: Benchmark, folder: Path, arguments: Mapping[str
         # Stored with the run and shown, so without names: a site's own file name may say whose data it is.
         problems = [f"{missing} of {len(entries)} files are missing"] if missing else []
         return _describe_entries(benchmark, present, arguments, problems)
-    paths = [path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(".")]
+    paths = [
+        path
+        for path in sorted(folder.iterdir())
+        if path.is_file() and not path.name.startswith(".")
+    ]
     reads_one_name = not any(set("*/{") & set(file.name) for file in benchmark.files)
     if len(paths) == 1 and reads_one_name:
         return _locate_single_file(benchmark, check_inside(folder, paths[0]), arguments)
     names = ", ".join(entry.file.name for entry in entries)
-    raise BenchmarkError(f"{benchmark.id}: expected {names or 'one file'} in {folder}, found {len(paths)} files")
+    raise BenchmarkError(
+        f"{benchmark.id}: expected {names or 'one file'} in {folder}, found {len(paths)} files"
+    )
 
 
 def _describe_entries(
-    benchmark: Benchmark, entries: Sequence[FolderEntry], arguments: Mapping[str, str], problems: list[str]
+    benchmark: Benchmark,
+    entries: Sequence[FolderEntry],
+    arguments: Mapping[str, str],
+    problems: list[str],
 ) -> Dataset:
     files: dict[str, HashedFile] = {}
     for entry in entries:
@@ -184,9 +206,13 @@ def _locate_sample(benchmark: Benchmark, sample: DataFile, passed: Mapping[str, 
         digest = hash_file(check_inside(benchmark.folder, path), path.name)
         files[path.name] = HashedFile(path, digest)
     if digest != sample.sha256:
-        raise BenchmarkError(f"{benchmark.id}: the sample {sample.name} was changed; install the agent again")
+        raise BenchmarkError(
+            f"{benchmark.id}: the sample {sample.name} was changed; install the agent again"
+        )
     if not files:
-        expected = ", ".join(f"{name}={value}" for name, value in benchmark.sample_arguments.items())
+        expected = ", ".join(
+            f"{name}={value}" for name, value in benchmark.sample_arguments.items()
+        )
         raise BenchmarkError(
             f"{benchmark.id}: no data here, and the sample has only files of {expected or 'another name'}"
         )

@@ -27,7 +27,11 @@ class PromptTemplate:
     """
 
     def __init__(
-        self, benchmark: Benchmark, columns: Collection[str], instructions: str, examples: tuple[str, ...]
+        self,
+        benchmark: Benchmark,
+        columns: Collection[str],
+        instructions: str,
+        examples: tuple[str, ...],
     ) -> None:
         self._messages_column = benchmark.messages_column
         self._shorten = benchmark.shorten
@@ -40,7 +44,9 @@ class PromptTemplate:
         if benchmark.choices and benchmark.template and OPTIONS not in columns_used:
             problems.append("shows no {options}")
         if self._shorten and self._question.parts[1::2].count(self._shorten.column) != 1:
-            problems.append(f"shows the column {self._shorten.column!r}, which may be shortened, not exactly once")
+            problems.append(
+                f"shows the column {self._shorten.column!r}, which may be shortened, not exactly once"
+            )
             self._shorten = None
         if self._messages_column:
             columns_used.append(self._messages_column)
@@ -51,7 +57,9 @@ class PromptTemplate:
         """Return the question alone."""
         return self._question.render(cells)
 
-    def render(self, cells: Mapping[str, str]) -> tuple[tuple[Message, ...], Shortenable | None] | None:
+    def render(
+        self, cells: Mapping[str, str]
+    ) -> tuple[tuple[Message, ...], Shortenable | None] | None:
         """Return the messages and the part that may be shortened, or None if the row's messages cannot be read."""
         messages: list[Message] = []
         if self._system.parts != ("",):
@@ -73,7 +81,9 @@ class PromptTemplate:
         messages.append(Message("user", lead + question))
         return tuple(messages), shortenable
 
-    def _find_shortenable(self, cells: Mapping[str, str], *, message: int, offset: int) -> Shortenable | None:
+    def _find_shortenable(
+        self, cells: Mapping[str, str], *, message: int, offset: int
+    ) -> Shortenable | None:
         if self._shorten is None:
             return None
         start, end = self._question.locate(cells, self._shorten.column)

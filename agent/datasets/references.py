@@ -20,7 +20,9 @@ def read_references(
         options = _read_options(row.cells, choices)
         right = _find_right_option(row.cells.get(gold.column, ""), gold.form, options)
         if right is None or len(options) < 2:
-            problems.add(row.where, f"the column {gold.column!r} names none of the options as the right one")
+            problems.add(
+                row.where, f"the column {gold.column!r} names none of the options as the right one"
+            )
             return None
         return tuple(Reference(text, i == right) for i, text in enumerate(options))
     answers = [Reference(row.cells.get(gold.column, ""), True)]
@@ -28,7 +30,9 @@ def read_references(
         wrong = _read_wrong_answers(row.cells.get(gold.incorrect_column, ""))
         if wrong is None:
             column = gold.incorrect_column
-            problems.add(row.where, f"the column {column!r} is not a JSON list of texts; write [] for none")
+            problems.add(
+                row.where, f"the column {column!r} is not a JSON list of texts; write [] for none"
+            )
             return None
         answers += [Reference(text, False) for text in wrong]
     return tuple(answers)

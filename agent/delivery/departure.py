@@ -13,7 +13,9 @@ from protocol.predicates import RotatePredicate
 from protocol.registry import Registry
 from protocol.statements import parse_statement
 
-_ADVICE = "Nothing was sent. Find out who changed the folder submissions; then prepare and approve again."
+_ADVICE = (
+    "Nothing was sent. Find out who changed the folder submissions; then prepare and approve again."
+)
 
 
 def check_departure(submission: Submission, registry: Registry) -> bytes:
@@ -28,10 +30,13 @@ def check_departure(submission: Submission, registry: Registry) -> bytes:
         statement = parse_statement(opened.payload)
     except ProtocolError as error:
         raise DisclosureError(
-            f"submission {submission.digest[:12]} is not what was approved ({error.code}: {error.detail})", _ADVICE
+            f"submission {submission.digest[:12]} is not what was approved ({error.code}: {error.detail})",
+            _ADVICE,
         ) from None
     if opened.digest != submission.digest:
-        raise DisclosureError(f"submission {submission.digest[:12]} was changed after it was approved", _ADVICE)
+        raise DisclosureError(
+            f"submission {submission.digest[:12]} was changed after it was approved", _ADVICE
+        )
     if isinstance(statement, RotatePredicate):
         _check_rotation(opened, statement, registry)
     else:
@@ -60,12 +65,18 @@ def _check_rotation(opened: Envelope, rotation: RotatePredicate, registry: Regis
                 continue
             roles[entry.key.keyid] = entry.role
             keys[entry.key.keyid] = entry.key
-        signing_roles = sorted(roles[signature.keyid] for signature in opened.signatures if signature.keyid in roles)
+        signing_roles = sorted(
+            roles[signature.keyid] for signature in opened.signatures if signature.keyid in roles
+        )
         if len(opened.signatures) != 3 or signing_roles != ["agent", "steward"]:
-            raise DisclosureError("a rotation is not signed by the site's two keys and the new one alone", _ADVICE)
+            raise DisclosureError(
+                "a rotation is not signed by the site's two keys and the new one alone", _ADVICE
+            )
         opened.verify(keys)
     except ProtocolError as error:
-        raise DisclosureError(f"the signatures of a rotation do not verify ({error.code})", _ADVICE) from None
+        raise DisclosureError(
+            f"the signatures of a rotation do not verify ({error.code})", _ADVICE
+        ) from None
 
 
 def check_signatures(opened: Envelope, registry: Registry, site: str) -> str:

@@ -31,7 +31,9 @@ from protocol.statements import build_statement, parse_statement
 _LARGEST_INVITE: Final = 64 * 1024  # bytes
 _LARGEST_ANSWER: Final = 4096
 _LARGEST_REGISTRY: Final = MAX_BYTES[REGISTRY_TYPE]
-_MOST_STEPS: Final = 1024  # changes of the roots that one update follows, so that no aggregator can make it endless
+_MOST_STEPS: Final = (
+    1024  # changes of the roots that one update follows, so that no aggregator can make it endless
+)
 
 Hex64 = Annotated[str, Field(pattern=r"\A[0-9a-f]{64}\z")]
 
@@ -81,9 +83,12 @@ def read_invite(path: Path) -> Invite:
     try:
         return Invite.model_validate_json(content)
     except ValidationError as error:
-        faults = sorted({".".join(str(part) for part in fault["loc"]) or "file" for fault in error.errors()})
+        faults = sorted(
+            {".".join(str(part) for part in fault["loc"]) or "file" for fault in error.errors()}
+        )
         raise ConfigError(
-            f"this is not an invite; wrong or missing: {', '.join(faults)}", "Ask the aggregator's people for another."
+            f"this is not an invite; wrong or missing: {', '.join(faults)}",
+            "Ask the aggregator's people for another.",
         ) from None
 
 
@@ -102,14 +107,17 @@ class Federation:
             content = (self._directory / "membership.json").read_bytes()
         except OSError:
             raise ConfigError(
-                "this site has not been enrolled with an aggregator", "Run `intramural enroll --invite FILE`."
+                "this site has not been enrolled with an aggregator",
+                "Run `intramural enroll --invite FILE`.",
             ) from None
         try:
             fields = json.loads(content)
             fields["root_keys"] = tuple(fields["root_keys"])
             return Membership(**fields)
         except (ValueError, TypeError, KeyError):
-            raise ConfigError("submissions/membership.json is damaged", "Restore it from a back-up.") from None
+            raise ConfigError(
+                "submissions/membership.json is damaged", "Restore it from a back-up."
+            ) from None
 
     def join(self, membership: Membership, agent_keyid: str) -> None:
         """Keep a membership. A new invite of the same aggregator takes the place of one that led to no enrolment.
@@ -122,14 +130,20 @@ class Federation:
             before = self.read_membership()
             is_same_aggregator = before.deployment == membership.deployment
             is_same_site = before.site == membership.site
-            if is_same_aggregator and not is_same_site and not self._led_to_enrolment(before, agent_keyid):
+            if (
+                is_same_aggregator
+                and not is_same_site
+                and not self._led_to_enrolment(before, agent_keyid)
+            ):
                 self.leave()
             elif not (is_same_aggregator and is_same_site):
                 raise ConfigError(
                     f"this site belongs to {before.deployment} as {before.site} already",
                     "Make another site directory for another aggregator.",
                 )
-        write_atomically(path, json.dumps(asdict(membership), indent=1, sort_keys=True).encode() + b"\n")
+        write_atomically(
+            path, json.dumps(asdict(membership), indent=1, sort_keys=True).encode() + b"\n"
+        )
 
     def _led_to_enrolment(self, membership: Membership, agent_keyid: str) -> bool:
         """Whether the newest registry taken has this agent's key under the membership's site."""
@@ -138,7 +152,11 @@ class Federation:
 
     def leave(self) -> None:
         """Keep nothing of a membership that led to no enrolment; the membership itself goes last."""
-        files = [*self._versions.glob("*.dsse.json"), self._request, self._directory / "membership.json"]
+        files = [
+            *self._versions.glob("*.dsse.json"),
+            self._request,
+            self._directory / "membership.json",
+        ]
         for path in files:
             path.unlink(missing_ok=True)
         sync_directory(self._directory)
@@ -167,9 +185,13 @@ class Federation:
     def _iterate_versions(self) -> Iterator[Registry]:
         """Yield the versions taken, each verified from the one before. Raises DisclosureError: one was changed."""
         trusted: Registry | RootPins = self.read_membership().pins
-        for path in sorted(self._versions.glob("*.dsse.json")):  # none where the folder does not exist
+        for path in sorted(
+            self._versions.glob("*.dsse.json")
+        ):  # none where the folder does not exist
             try:
-                trusted = step_registry(read_bounded(path, MAX_BYTES[REGISTRY_TYPE], path.name), trusted)
+                trusted = step_registry(
+                    read_bounded(path, MAX_BYTES[REGISTRY_TYPE], path.name), trusted
+                )
             except ProtocolError as error:
                 raise DisclosureError(
                     f"the kept registry {path.name} does not verify ({error.code})",
@@ -181,10 +203,13 @@ class Federation:
         """Return the newest registry taken. Raises DisclosureError if there is none, or it has expired."""
         newest = self.read_trusted()
         if isinstance(newest, RootPins):
-            raise DisclosureError("no registry has been taken yet", "Run `intramural registry update`.")
+            raise DisclosureError(
+                "no registry has been taken yet", "Run `intramural registry update`."
+            )
         if today_day >= newest.expires_day:
             raise DisclosureError(
-                f"registry {newest.version} has expired", "Get a newer one with `intramural registry update`."
+                f"registry {newest.version} has expired",
+                "Get a newer one with `intramural registry update`.",
             )
         return newest
 
@@ -321,7 +346,8 @@ def make_request(invite: Invite, agent: Signer, steward: PublicKey, registry_ver
     """
     if agent.public.keyid == steward.keyid:
         raise ConfigError(
-            "the steward's key is the agent's key", "The steward is another person, with a key of their own."
+            "the steward's key is the agent's key",
+            "The steward is another person, with a key of their own.",
         )
     header = Header(invite.deployment, invite.site, FIRST_EPOCH, START_SEQ, NONE, registry_version)
     token = bytes.fromhex(invite.token)
@@ -390,7 +416,8 @@ def check_request(data: bytes, invite: Invite, agent: PublicKey, registry_versio
         ) from None
     if request.agent.keyid != agent.keyid:
         raise ConfigError(
-            "the request names another site's key; nothing was sent", "Give the request that was made at this site."
+            "the request names another site's key; nothing was sent",
+            "Give the request that was made at this site.",
         )
 
 

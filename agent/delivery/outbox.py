@@ -51,7 +51,9 @@ from protocol.refusal import FIRST_LINE as REFUSAL_LINE
 from protocol.statements import kind_name, parse_statement
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
-_SHORTEST_PREFIX: Final = 8  # hexadecimal digits: enough that two submissions of a site hardly ever share them
+_SHORTEST_PREFIX: Final = (
+    8  # hexadecimal digits: enough that two submissions of a site hardly ever share them
+)
 _LARGEST_NOTE: Final = 4 * 1024 * 1024  # bytes of a verdict file, a receipt or a mark
 
 
@@ -170,7 +172,9 @@ class Outbox:
         data = read_bounded(path, MAX_BYTES[STATEMENT_TYPE], f"submission {digest[:12]}")
         refusal = None
         if state is State.REFUSED:
-            refusal = _read_refusal_code(read_bounded(self._path(digest, "refused"), _LARGEST_NOTE, "a refusal"))
+            refusal = _read_refusal_code(
+                read_bounded(self._path(digest, "refused"), _LARGEST_NOTE, "a refusal")
+            )
         try:
             submission = open_submission(data, state, refusal)
         except ProtocolError:
@@ -188,10 +192,18 @@ class Outbox:
         """
         if len(prefix) < _SHORTEST_PREFIX:
             raise DisclosureError("at least the first 8 characters of the digest are needed")
-        matches = [submission for submission in self.list_submissions() if submission.digest.startswith(prefix)]
+        matches = [
+            submission
+            for submission in self.list_submissions()
+            if submission.digest.startswith(prefix)
+        ]
         if len(matches) == 1:
             return matches[0]
-        reason = "several submissions begin like this" if matches else "there is no submission with this digest"
+        reason = (
+            "several submissions begin like this"
+            if matches
+            else "there is no submission with this digest"
+        )
         raise DisclosureError(reason, "List them with `intramural submission status`.")
 
     def put_draft(self, digest: str, data: bytes, verdicts: Mapping[str, object]) -> None:
@@ -205,13 +217,18 @@ class Outbox:
 
     def read_verdicts(self, digest: str) -> dict[str, Any]:
         """Return the verdict file. Raises StoreError if it is missing or damaged."""
-        content = read_bounded(self._path(digest, "verdicts.json"), _LARGEST_NOTE, f"the verdicts of {digest[:12]}")
+        content = read_bounded(
+            self._path(digest, "verdicts.json"), _LARGEST_NOTE, f"the verdicts of {digest[:12]}"
+        )
         try:
             verdicts = json.loads(content)
         except ValueError:
             verdicts = None
         if not isinstance(verdicts, dict):
-            raise StoreError(f"the verdicts of {digest[:12]} are damaged", "Run `intramural submission prepare` again.")
+            raise StoreError(
+                f"the verdicts of {digest[:12]} are damaged",
+                "Run `intramural submission prepare` again.",
+            )
         return verdicts
 
     def put_approved(self, digest: str, data: bytes) -> None:
@@ -231,7 +248,9 @@ class Outbox:
     def put_receipt(self, digest: str, text: str) -> None:
         """Keep a verified receipt of a log that is proven to continue the one seen here."""
         write_atomically(self._path(digest, "receipt"), text.encode())
-        self._remove(digest, "refused", "draft.dsse.json")  # a killed `put_approved` leaves the draft
+        self._remove(
+            digest, "refused", "draft.dsse.json"
+        )  # a killed `put_approved` leaves the draft
         self.mark_proven(digest)
 
     def put_carried_receipt(self, digest: str, text: str) -> None:
@@ -246,7 +265,9 @@ class Outbox:
 
     def read_receipt(self, digest: str) -> str:
         """Return a receipt that was kept. Raises StoreError."""
-        return read_bounded(self._path(digest, "receipt"), _LARGEST_NOTE, f"the receipt of {digest[:12]}").decode()
+        return read_bounded(
+            self._path(digest, "receipt"), _LARGEST_NOTE, f"the receipt of {digest[:12]}"
+        ).decode()
 
     def read_refusals(self) -> dict[str, bytes]:
         """Return the kept refusals by the digest of what was refused, those of void submissions too."""

@@ -70,7 +70,11 @@ def keep_proven_receipt(
 
 
 def keep_carried_receipt(
-    outbox: Outbox, registry: Registry, submission: Submission, text: str, made_under: Registry | None
+    outbox: Outbox,
+    registry: Registry,
+    submission: Submission,
+    text: str,
+    made_under: Registry | None,
 ) -> None:
     """Keep a receipt that came as a file, marked as one whose log is still to be proven.
 
@@ -85,7 +89,9 @@ def keep_carried_receipt(
         DeliveryError: it does not verify, or is signed by a key that signed for the log only in the past.
     """
     receipt = check_receipt(text, submission.envelope.pae, registry)
-    check_order(receipt, submission.place, read_kept_receipts(outbox), registry, submission.envelope)
+    check_order(
+        receipt, submission.place, read_kept_receipts(outbox), registry, submission.envelope
+    )
     head = read_head(outbox.directory / "head.json", registry.log_name)
     check_same_size(receipt.checkpoint, head)
     _check_key_had_not_ended(receipt.checkpoint, registry, made_under, head)
@@ -171,16 +177,26 @@ def _find_carried(outbox: Outbox) -> list[Submission]:
 
 
 def _prove_carried_receipt(
-    outbox: Outbox, registry: Registry, submission: Submission, newest: Checkpoint, proof_of: GrowthProof
+    outbox: Outbox,
+    registry: Registry,
+    submission: Submission,
+    newest: Checkpoint,
+    proof_of: GrowthProof,
 ) -> None:
     """Prove that the log of a carried receipt is a part of the newest one. Raises LogError or DeliveryError."""
     try:
-        receipt = check_receipt(outbox.read_receipt(submission.digest), submission.envelope.pae, registry)
-    except DeliveryError as error:  # the key that signed it counts for less of the log than the registry said then
+        receipt = check_receipt(
+            outbox.read_receipt(submission.digest), submission.envelope.pae, registry
+        )
+    except (
+        DeliveryError
+    ) as error:  # the key that signed it counts for less of the log than the registry said then
         raise _contradicts(submission, error) from None
     size = receipt.checkpoint.size
     if size > newest.size:
-        raise _contradicts(submission, f"the log has {newest.size} entries, and {size} by the receipt")
+        raise _contradicts(
+            submission, f"the log has {newest.size} entries, and {size} by the receipt"
+        )
     try:
         follow_log(newest, receipt.checkpoint, proof_of)
     except LogError as error:
@@ -208,13 +224,17 @@ def _follow(outbox: Outbox, checkpoint: Checkpoint, proof_of: GrowthProof) -> No
 
 def _growth_proof(aggregator: Aggregator) -> GrowthProof:
     def proof(old_size: int, new_size: int) -> Sequence[bytes]:
-        answer = aggregator.get(f"/v1/log/consistency?from={old_size}&to={new_size}", limit=_LARGEST_PROOF)
+        answer = aggregator.get(
+            f"/v1/log/consistency?from={old_size}&to={new_size}", limit=_LARGEST_PROOF
+        )
         try:
             nodes = [bytes.fromhex(node) for node in json.loads(answer)["proof"]]
         except (ValueError, TypeError, KeyError, RecursionError):
             nodes = [b""]
         if any(len(node) != _HASH_BYTES for node in nodes):
-            raise DeliveryError("the aggregator answered with something that is no consistency proof")
+            raise DeliveryError(
+                "the aggregator answered with something that is no consistency proof"
+            )
         return nodes
 
     return proof

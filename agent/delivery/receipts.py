@@ -89,7 +89,11 @@ def follow_log(head: Checkpoint, seen: Checkpoint, proof_of: GrowthProof) -> Che
         else:
             check_growth(old, new, proof_of(old.size, new.size))
     except ProtocolError as error:
-        what = "two different histories" if error.code is Code.SPLIT_VIEW else "a history that cannot be proven"
+        what = (
+            "two different histories"
+            if error.code is Code.SPLIT_VIEW
+            else "a history that cannot be proven"
+        )
         raise LogError(
             f"the aggregator's log shows this site {what} ({error.code})",
             "Do not send anything more. Keep the folder submissions as evidence and ask the other sites what they saw.",
@@ -117,7 +121,9 @@ def check_order(
     """
     for other in kept:
         before, after = (
-            (receipt.index, other.receipt.index) if place < other.place else (other.receipt.index, receipt.index)
+            (receipt.index, other.receipt.index)
+            if place < other.place
+            else (other.receipt.index, receipt.index)
         )
         if other.place != place and before >= after:
             raise _contradicts(
@@ -127,13 +133,17 @@ def check_order(
         check_same_size(receipt.checkpoint, other.receipt.checkpoint)
     first = _find_first_index(registry, link)
     if receipt.index < first:
-        raise _contradicts(f"it has entry {receipt.index} of the log, and a key that signed it counts from {first} on")
+        raise _contradicts(
+            f"it has entry {receipt.index} of the log, and a key that signed it counts from {first} on"
+        )
 
 
 def check_same_size(seen: Checkpoint, known: Checkpoint) -> None:
     """Check that two checkpoints of one size have one root. Raises LogError."""
     if seen.size == known.size and seen.root != known.root:
-        raise _contradicts(f"the log that it shows has other entries among the first {seen.size} than one seen before")
+        raise _contradicts(
+            f"the log that it shows has other entries among the first {seen.size} than one seen before"
+        )
 
 
 def _find_first_index(registry: Registry, link: Envelope) -> int:

@@ -15,7 +15,9 @@ def collect_refusals(outbox: Outbox, registry: Registry) -> dict[str, bytes]:
     proven = {}
     for digest, note in outbox.read_refusals().items():
         try:
-            verify_refusal(note.decode("utf-8", "replace"), digest, registry.receipt_key, registry.log_name)
+            verify_refusal(
+                note.decode("utf-8", "replace"), digest, registry.receipt_key, registry.log_name
+            )
         except ProtocolError:
             continue
         proven[digest] = note

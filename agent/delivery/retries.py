@@ -23,7 +23,9 @@ class Waits:
     jitter_s: float = 10.0
 
 
-def keep_trying(attempt: Callable[[], None], *, say: Callable[[str], None], waits: Waits | None = None) -> None:
+def keep_trying(
+    attempt: Callable[[], None], *, say: Callable[[str], None], waits: Waits | None = None
+) -> None:
     """Call `attempt` until it returns, or raises what waiting cannot mend.
 
     Args:
@@ -38,7 +40,9 @@ def keep_trying(attempt: Callable[[], None], *, say: Callable[[str], None], wait
     import stamina.instrumentation
 
     def hook(details: stamina.instrumentation.RetryDetails) -> None:
-        say(f"attempt {details.retry_num} failed: {details.caused_by}; next in {details.wait_for:.0f} s")
+        say(
+            f"attempt {details.retry_num} failed: {details.caused_by}; next in {details.wait_for:.0f} s"
+        )
 
     chosen = waits or Waits()
     before = stamina.instrumentation.get_on_retry_hooks()

@@ -84,7 +84,9 @@ def send(
                 text = _post(outbox, registry, aggregator, submission, data)
                 if text is None:
                     break  # a rotation waits for a person, and everything after it for the rotation
-                receipt = keep_proven_receipt(outbox, registry, aggregator, submission, text, receipts)
+                receipt = keep_proven_receipt(
+                    outbox, registry, aggregator, submission, text, receipts
+                )
                 receipts.append(receipt)
                 audit("submission receipted", f"digest={submission.digest} day={today_day}")
             sent.append(outbox.get(submission.digest))
@@ -128,7 +130,13 @@ def export(
 
 
 def import_receipt(
-    outbox: Outbox, registry: Registry, path: Path, *, made_under: Versions, today_day: int, audit: Audit
+    outbox: Outbox,
+    registry: Registry,
+    path: Path,
+    *,
+    made_under: Versions,
+    today_day: int,
+    audit: Audit,
 ) -> Submission:
     """Take a receipt that came as a file, for the waiting submission that it proves.
 
@@ -155,7 +163,9 @@ def import_receipt(
             except DeliveryError as error:
                 reasons.append(error)
                 continue
-            keep_carried_receipt(outbox, registry, submission, text, made_under(submission.header.registry))
+            keep_carried_receipt(
+                outbox, registry, submission, text, made_under(submission.header.registry)
+            )
             audit("submission receipted", f"digest={submission.digest} day={today_day}")
             return outbox.get(submission.digest)
     reason = f": {reasons[0]}" if reasons else ""
@@ -209,7 +219,9 @@ def _post(
     return receipt
 
 
-def _take_refused(outbox: Outbox, registry: Registry, digest: str, error: SubmissionRefusedError) -> DeliveryError:
+def _take_refused(
+    outbox: Outbox, registry: Registry, digest: str, error: SubmissionRefusedError
+) -> DeliveryError:
     """Return the error of a refused submission. Only a refusal that the log's key signed changes the state here."""
     try:
         refusal = verify_refusal(error.note, digest, registry.receipt_key, registry.log_name)
@@ -226,7 +238,9 @@ def _take_refused(outbox: Outbox, registry: Registry, digest: str, error: Submis
     return signed
 
 
-def take_refusal(outbox: Outbox, registry: Registry, note: str, *, today_day: int, audit: Audit) -> Submission:
+def take_refusal(
+    outbox: Outbox, registry: Registry, note: str, *, today_day: int, audit: Audit
+) -> Submission:
     """Take a refusal that came as a file, for the waiting submission that it names.
 
     Raises:
@@ -235,11 +249,18 @@ def take_refusal(outbox: Outbox, registry: Registry, note: str, *, today_day: in
     with outbox.held():
         for submission in list_waiting(outbox):
             try:
-                refusal = verify_refusal(note, submission.digest, registry.receipt_key, registry.log_name)
+                refusal = verify_refusal(
+                    note, submission.digest, registry.receipt_key, registry.log_name
+                )
             except ProtocolError:
                 continue
             if SubmissionRefusedError(refusal.code, 0, note).final:
                 outbox.put_refusal(submission.digest, note)
-            audit("submission refused", f"digest={submission.digest} code={refusal.code.value} day={today_day}")
+            audit(
+                "submission refused",
+                f"digest={submission.digest} code={refusal.code.value} day={today_day}",
+            )
             return outbox.get(submission.digest)
-    raise DeliveryError("the refusal is not signed by the aggregator, or about no submission that waits for an answer")
+    raise DeliveryError(
+        "the refusal is not signed by the aggregator, or about no submission that waits for an answer"
+    )

@@ -7,7 +7,11 @@ import time
 from typing import Final
 
 from agent.delivery.outbox import LIVE, Outbox, State
-from agent.delivery.proven_log import keep_proven_receipt, prove_carried_receipts, read_kept_receipts
+from agent.delivery.proven_log import (
+    keep_proven_receipt,
+    prove_carried_receipts,
+    read_kept_receipts,
+)
 from agent.delivery.receipts import check_receipt, read_head
 from agent.delivery.transport import Aggregator, SubmissionRefusedError
 from agent.errors import DeliveryError
@@ -31,7 +35,13 @@ def fetch_site_head(aggregator: Aggregator, deployment: str, site: str, agent: S
         DeliveryError: the aggregator cannot be asked, or tells this machine nothing.
     """
     try:
-        note = _ask(aggregator, HeadRequest(deployment, site, int(time.time())), agent, "head", MAX_SITE_HEAD)
+        note = _ask(
+            aggregator,
+            HeadRequest(deployment, site, int(time.time())),
+            agent,
+            "head",
+            MAX_SITE_HEAD,
+        )
     except SubmissionRefusedError as error:
         if error.code is not Code.UNKNOWN_KEY:
             raise
@@ -43,9 +53,13 @@ def fetch_site_head(aggregator: Aggregator, deployment: str, site: str, agent: S
     return note.decode("utf-8", "replace")
 
 
-def _ask(aggregator: Aggregator, request: HeadRequest, agent: Signer, what: str, limit: int) -> bytes:
+def _ask(
+    aggregator: Aggregator, request: HeadRequest, agent: Signer, what: str, limit: int
+) -> bytes:
     """Return what the aggregator tells the agent of its site. Raises DeliveryError."""
-    return aggregator.post(f"/v1/sites/{request.site}/{what}", sign_head_request(request, agent), limit=limit)
+    return aggregator.post(
+        f"/v1/sites/{request.site}/{what}", sign_head_request(request, agent), limit=limit
+    )
 
 
 def open_site_head(note: str, outbox: Outbox, registry: Registry, site: str) -> SiteHead:
@@ -78,7 +92,9 @@ def open_site_head(note: str, outbox: Outbox, registry: Registry, site: str) -> 
     return head
 
 
-def collect_receipts(outbox: Outbox, registry: Registry, aggregator: Aggregator, site: str, agent: Signer) -> list[str]:
+def collect_receipts(
+    outbox: Outbox, registry: Registry, aggregator: Aggregator, site: str, agent: Signer
+) -> list[str]:
     """Fetch the receipts of links that arrived without this machine's knowing; return their digests.
 
     Sends nothing. Receipts that came as files are proven, and those that are fetched kept, as `send` would.
@@ -101,10 +117,14 @@ def collect_receipts(outbox: Outbox, registry: Registry, aggregator: Aggregator,
                 continue
             request = HeadRequest(registry.deployment, site, int(time.time()))
             try:
-                text = _ask(aggregator, request, agent, f"receipts/{submission.digest}", _LARGEST_RECEIPT).decode()
+                text = _ask(
+                    aggregator, request, agent, f"receipts/{submission.digest}", _LARGEST_RECEIPT
+                ).decode()
                 check_receipt(text, submission.envelope.pae, registry)
             except (DeliveryError, UnicodeDecodeError):
                 continue  # it did not arrive, or its arrival cannot be proven
-            receipts.append(keep_proven_receipt(outbox, registry, aggregator, submission, text, receipts))
+            receipts.append(
+                keep_proven_receipt(outbox, registry, aggregator, submission, text, receipts)
+            )
             collected.append(submission.digest)
     return collected

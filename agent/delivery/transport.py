@@ -24,9 +24,13 @@ _LARGEST_REFUSAL: Final = 4096  # bytes of {"code": "..."}
 _SUCCESS: Final = 200
 _OUT_OF_ORDER: Final = frozenset({Code.WRONG_SEQ, Code.WRONG_PREV})
 """Refusals of a link whose predecessor is not there (yet): another payload would take the same place."""
-_NEEDS_RESET: Final = frozenset({Code.FORK, Code.SITE_FROZEN, Code.WRONG_EPOCH, Code.LEDGER_ROLLED_BACK})
+_NEEDS_RESET: Final = frozenset(
+    {Code.FORK, Code.SITE_FROZEN, Code.WRONG_EPOCH, Code.LEDGER_ROLLED_BACK}
+)
 """Refusals of a site whose history is not the one that the aggregator knows: a restored machine, or a copy of it."""
-_PASSING: Final = frozenset({Code.UNKNOWN_KEY, Code.REGISTRY_EXPIRED, *_OUT_OF_ORDER, *_NEEDS_RESET})
+_PASSING: Final = frozenset(
+    {Code.UNKNOWN_KEY, Code.REGISTRY_EXPIRED, *_OUT_OF_ORDER, *_NEEDS_RESET}
+)
 """Refusals that are about the moment, not about the bytes: they change nothing here."""
 
 
@@ -118,7 +122,9 @@ class Aggregator:
                 f"the aggregator at {self._base} did not answer within {self._connection.total_timeout_s:g} seconds"
             ) from None
         except httpx.TimeoutException:
-            raise DeliveryError(f"the aggregator at {self._base} could not be reached in time") from None
+            raise DeliveryError(
+                f"the aggregator at {self._base} could not be reached in time"
+            ) from None
         except httpx.ProxyError:
             raise DeliveryError(
                 f"the proxy refused the connection to the aggregator at {self._base}",
@@ -149,7 +155,9 @@ class Aggregator:
     async def _exchange(self, method: str, path: str, body: bytes | None, limit: int) -> bytes:
         import httpx
 
-        timeout = httpx.Timeout(self._connection.total_timeout_s, connect=self._connection.connect_timeout_s)
+        timeout = httpx.Timeout(
+            self._connection.total_timeout_s, connect=self._connection.connect_timeout_s
+        )
         headers = {"User-Agent": "intramural", "Accept-Encoding": "identity"}
         if body is not None:
             headers["Content-Type"] = "application/json"
@@ -202,12 +210,16 @@ def _refusal(body: bytes, status: int) -> DeliveryError:
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return DeliveryError(f"the aggregator answered with status {status} and without a reason")
     return SubmissionRefusedError(
-        next((code for code in Code if code.value == said), None), status, note if isinstance(note, str) else ""
+        next((code for code in Code if code.value == said), None),
+        status,
+        note if isinstance(note, str) else "",
     )
 
 
 def _is_web_page(content_type: str, start: bytes) -> bool:
-    return content_type.lower().startswith(("text/html", "application/xhtml")) or start.lstrip().startswith(b"<")
+    return content_type.lower().startswith(
+        ("text/html", "application/xhtml")
+    ) or start.lstrip().startswith(b"<")
 
 
 def _breaks_off_tls(cause: BaseException) -> bool:
@@ -237,11 +249,15 @@ def _checked_url(url: str) -> str:
         host, _ = parts.hostname, parts.port
     except ValueError:
         raise ConfigError("the aggregator's address is not a URL") from None
-    extras = parts.path.strip("/") or parts.query or parts.fragment or parts.username or parts.password
+    extras = (
+        parts.path.strip("/") or parts.query or parts.fragment or parts.username or parts.password
+    )
     if parts.scheme not in ("https", "http") or not host or extras:
         raise ConfigError("the aggregator's address must be https://host[:port] and nothing more")
     if parts.scheme == "http" and not _is_loopback(host):
-        raise ConfigError("the aggregator's address must be https: plain http is for loopback alone")
+        raise ConfigError(
+            "the aggregator's address must be https: plain http is for loopback alone"
+        )
     return f"{parts.scheme}://{parts.netloc}"
 
 

@@ -48,7 +48,8 @@ def check_draft(submission: Submission, registry: Registry, own: DisclosurePolic
             check_result(submission.statement, card, policy)
     except ProtocolError as error:
         raise DisclosureError(
-            f"submission {submission.digest[:12]} does not pass ({error.code}: {error.detail})", _PREPARE_AGAIN
+            f"submission {submission.digest[:12]} does not pass ({error.code}: {error.detail})",
+            _PREPARE_AGAIN,
         ) from None
 
 
@@ -59,7 +60,9 @@ def _registered_scorecard(result: ResultPredicate, registry: Registry) -> Scorec
     return registered.scorecard
 
 
-def countersign(submission: Submission, registry: Registry, own: DisclosurePolicy, steward: Signer) -> bytes:
+def countersign(
+    submission: Submission, registry: Registry, own: DisclosurePolicy, steward: Signer
+) -> bytes:
     """Return a draft with the steward's signature added; one that has it already as it is. Needs no site.
 
     Args:
@@ -79,7 +82,13 @@ def countersign(submission: Submission, registry: Registry, own: DisclosurePolic
 
 
 def approve(
-    outbox: Outbox, registry: Registry, own: DisclosurePolicy, signed: bytes, *, seal_key: bytes, audit: Audit
+    outbox: Outbox,
+    registry: Registry,
+    own: DisclosurePolicy,
+    signed: bytes,
+    *,
+    seal_key: bytes,
+    audit: Audit,
 ) -> Submission:
     """Take what the steward signed. Once more changes nothing.
 
@@ -181,7 +190,9 @@ def check_debit(submission: Submission, ledger: Ledger, registry: Registry) -> N
     """
     dataset = submission.dataset
     if dataset is not None and ledger.find_dataset(dataset.commitment) is None:
-        raise DisclosureError("the ledger does not have the dataset that this statement registers", _PREPARE_AGAIN)
+        raise DisclosureError(
+            "the ledger does not have the dataset that this statement registers", _PREPARE_AGAIN
+        )
     if not submission.is_result:
         return
     result = submission.result
@@ -194,7 +205,8 @@ def check_debit(submission: Submission, ledger: Ledger, registry: Registry) -> N
         leaves = (result.cells[cell.key], result.spreads.get(cell.key), result.groups[cell.group])
         if not _is_debited(cells.get(cell.key), leaves):
             raise DisclosureError(
-                f"{cell.key}: the ledger of releases has no debit for the figure that would leave", _PREPARE_AGAIN
+                f"{cell.key}: the ledger of releases has no debit for the figure that would leave",
+                _PREPARE_AGAIN,
             )
 
 

@@ -83,12 +83,16 @@ def _check_agreement(cell: Cell, finding: Finding, definition: str) -> None:
             "Nothing leaves. A public benchmark run on data of your own counts as private.",
         )
     if (finding.binary, finding.low, finding.high) != (cell.binary, cell.low, cell.high):
-        raise DisclosureError(f"{cell.key}: the metric's range or kind is not the one of the scorecard")
+        raise DisclosureError(
+            f"{cell.key}: the metric's range or kind is not the one of the scorecard"
+        )
     if not all(cell.low <= value <= cell.high for value in finding.instance_values()):
         raise DisclosureError(f"{cell.key}: a score lies outside the metric's range")
 
 
-def find_datasets(scorecard: Scorecard, by_cell: Mapping[str, Finding], ledger: Ledger) -> dict[str, DatasetEntry]:
+def find_datasets(
+    scorecard: Scorecard, by_cell: Mapping[str, Finding], ledger: Ledger
+) -> dict[str, DatasetEntry]:
     """Return the registered dataset behind each protected benchmark that was run."""
     datasets: dict[str, DatasetEntry] = {}
     for cell in scorecard.cells:
@@ -176,8 +180,12 @@ def divide_persons(scorecard: Scorecard, scores: Mapping[str, CellScores]) -> di
         for sibling in _list_siblings(cell, scorecard):
             if sibling.key in scores:
                 members -= scores[sibling.key].by_person.keys()
-        by_person = {person: share for person, share in whole.by_person.items() if person in members}
-        divided[cell.key] = CellScores(by_person, group.of_instances, is_part=whole.is_part or group.is_part)
+        by_person = {
+            person: share for person, share in whole.by_person.items() if person in members
+        }
+        divided[cell.key] = CellScores(
+            by_person, group.of_instances, is_part=whole.is_part or group.is_part
+        )
     return divided
 
 
@@ -186,7 +194,11 @@ def _list_siblings(cell: Cell, scorecard: Scorecard) -> list[Cell]:
     siblings = []
     for sibling in scorecard.cells:
         has_same_metric = (sibling.benchmark, sibling.metric) == (cell.benchmark, cell.metric)
-        if has_same_metric and sibling.key != cell.key and _variable_of(sibling) == _variable_of(cell):
+        if (
+            has_same_metric
+            and sibling.key != cell.key
+            and _variable_of(sibling) == _variable_of(cell)
+        ):
             siblings.append(sibling)
     return siblings
 
@@ -267,7 +279,9 @@ def _select_cells(release: ReleaseEntry, dataset: DatasetEntry, metric: str) -> 
     """Return the figures that a release had of a dataset version and metric."""
     cells: list[ReleasedCell] = []
     for cell in release.cells.values():
-        is_of_dataset = cell.commitment == dataset.commitment and cell.definition == dataset.definition
+        is_of_dataset = (
+            cell.commitment == dataset.commitment and cell.definition == dataset.definition
+        )
         if is_of_dataset and cell.metric == metric:
             cells.append(cell)
     return cells
@@ -287,4 +301,6 @@ def _build_earlier_table(
 
 def fingerprint_scores(by_person: Mapping[str, float], secrets: Secrets) -> dict[str, str]:
     """Return the fingerprint of each person's score, as the ledger keeps it."""
-    return {person: secrets.fingerprints.of_score(person, share) for person, share in by_person.items()}
+    return {
+        person: secrets.fingerprints.of_score(person, share) for person, share in by_person.items()
+    }

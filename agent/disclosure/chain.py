@@ -21,7 +21,9 @@ class ChainEnd:
 
     def after(self, submission: Submission) -> "ChainEnd":
         """Return the place after a link that takes this one."""
-        return ChainEnd(self.epoch, self.seq + 1, submission.digest, submission.header.ledger.length)
+        return ChainEnd(
+            self.epoch, self.seq + 1, submission.digest, submission.header.ledger.length
+        )
 
     def leads_to(self, submission: Submission) -> bool:
         """Whether a submission has exactly this place."""
@@ -30,7 +32,9 @@ class ChainEnd:
 
     def header(self, registry: Registry, site: str, ledger: LedgerHead) -> Header:
         """Return the header of a link in this place."""
-        return Header(registry.deployment, site, self.epoch, self.seq, self.prev, registry.version, ledger)
+        return Header(
+            registry.deployment, site, self.epoch, self.seq, self.prev, registry.version, ledger
+        )
 
 
 def find_first_place(site: Site) -> ChainEnd:
@@ -50,7 +54,11 @@ def settle_chain(outbox: Outbox, site: Site, submissions: Sequence[Submission]) 
     for submission in submissions:
         if submission.state not in LIVE:
             continue
-        if submission.kind == "rotate" and submission.state is State.SENT and submission.header.epoch == site.epoch:
+        if (
+            submission.kind == "rotate"
+            and submission.state is State.SENT
+            and submission.header.epoch == site.epoch
+        ):
             # Whatever follows it would be signed with a key that ends with it.
             raise DisclosureError(
                 "a rotation of a key waits for the aggregator's people",
@@ -78,7 +86,10 @@ def select_standing_links(submissions: Sequence[Submission]) -> list[Submission]
     live = [submission for submission in submissions if submission.state in LIVE]
     withdrawn = set()
     for submission in live:
-        if isinstance(submission.statement, WithdrawPredicate) and submission.state is not State.REFUSED:
+        if (
+            isinstance(submission.statement, WithdrawPredicate)
+            and submission.state is not State.REFUSED
+        ):
             withdrawn.add(submission.statement.result)
     return [submission for submission in live if submission.digest not in withdrawn]
 
@@ -99,7 +110,9 @@ def check_ledger(ledger: Ledger, submissions: Sequence[Submission], site: Site) 
             "people have put it in force, run `intramural registry update`.",
         )
     for submission in submissions:
-        if submission.header.epoch >= ledger.began_in and not ledger.holds(submission.header.ledger):
+        if submission.header.epoch >= ledger.began_in and not ledger.holds(
+            submission.header.ledger
+        ):
             raise DisclosureError(
                 f"the ledger of releases lacks entry {submission.header.ledger.length}, which submission "
                 f"{submission.digest[:12]} names: it was cut, or restored from an old back-up",

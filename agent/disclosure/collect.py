@@ -21,7 +21,9 @@ from agent.store import KeptMetric, Run, RunDetails, Store, UnitScore
 from agent.vocabulary import AccessLevel, ScoringChoice
 from protocol.scorecard import Cell, Scorecard
 
-NAME_UNITS: Final = "Name the column of the patient (or document) with `unit_column` in its benchmark.yaml."
+NAME_UNITS: Final = (
+    "Name the column of the patient (or document) with `unit_column` in its benchmark.yaml."
+)
 _KNOWN_DATA: Final = frozenset({"official", "sample", "invented"})
 # A run that lacks one of these details was made before they were kept, so nothing shows that it may be submitted.
 _DECISIVE: Final = frozenset(
@@ -51,9 +53,15 @@ _ALIKE: Final = (
     "scoring",
     "unit_named",
 )
-_ALL_PARTS: Final = "A benchmark is submitted whole: run every part of it on data of one kind, each once."
-_LENGTHS: Final = frozenset({"num_output_tokens", "increase_max_tokens"})  # the second can only raise the limit
-_RUN_AGAIN: Final = "Give the same `intramural run` again: the answers are kept, so nothing is asked again."
+_ALL_PARTS: Final = (
+    "A benchmark is submitted whole: run every part of it on data of one kind, each once."
+)
+_LENGTHS: Final = frozenset(
+    {"num_output_tokens", "increase_max_tokens"}
+)  # the second can only raise the limit
+_RUN_AGAIN: Final = (
+    "Give the same `intramural run` again: the answers are kept, so nothing is asked again."
+)
 
 
 def collect(
@@ -83,7 +91,8 @@ def collect(
     lacking = sorted(set(models) - {run.model for run in runs})
     if lacking:
         raise ConfigError(
-            f"suite {suite} has no runs of {', '.join(lacking)}", "`intramural summarize` shows the models it has."
+            f"suite {suite} has no runs of {', '.join(lacking)}",
+            "`intramural summarize` shows the models it has.",
         )
     findings: dict[str, list[Finding]] = {}
     parts: dict[tuple[str, str], list[Run]] = {}
@@ -107,7 +116,11 @@ def collect(
 def _select_cells(scorecard: Scorecard, run: Run) -> list[Cell]:
     """Return the cells that the run says something about."""
     metrics = {metric.name for metric in run.details.metrics}
-    return [cell for cell in scorecard.cells if cell.benchmark == run.benchmark and cell.metric in metrics]
+    return [
+        cell
+        for cell in scorecard.cells
+        if cell.benchmark == run.benchmark and cell.metric in metrics
+    ]
 
 
 def _check_run(run: Run, cells: Collection[Cell], token_limits: Mapping[str, int]) -> None:
@@ -126,7 +139,9 @@ def _check_making(run: Run, token_limits: Mapping[str, int]) -> None:
             "Run it here in a suite of its own, and submit that suite.",
         )
     if _DECISIVE & details.lacking or not details.lineage:
-        raise DisclosureError(f"{run.benchmark}: it was run before its units and settings were noted", _RUN_AGAIN)
+        raise DisclosureError(
+            f"{run.benchmark}: it was run before its units and settings were noted", _RUN_AGAIN
+        )
     if details.agent_version != __version__:
         raise DisclosureError(
             f"{run.benchmark}: scored by version {details.agent_version} of the agent, this is {__version__}, "
@@ -215,7 +230,9 @@ def _find_graded_metric(run: Run, cell: Cell) -> MetricUse | None:
 
 def _list_changes(details: RunDetails, token_limits: Mapping[str, int]) -> list[str]:
     """Return in words the changes that make a run another benchmark than the registered one; a longer limit is none."""
-    overrides = set(details.overrides) - details.parts.keys()  # `check_parts` checks that all parts were run
+    overrides = (
+        set(details.overrides) - details.parts.keys()
+    )  # `check_parts` checks that all parts were run
     changed = sorted(overrides - _LENGTHS - {"temperature", "stop"})
     if details.temperature != 0:
         changed.append(f"temperature={details.temperature:g}")
@@ -226,7 +243,9 @@ def _list_changes(details: RunDetails, token_limits: Mapping[str, int]) -> list[
         if limit is None:
             changed.append("num_output_tokens (and its definition is not here to compare)")
         elif details.max_tokens is not None and details.max_tokens < limit:
-            changed.append(f"num_output_tokens (at most {details.max_tokens}, {limit} in the benchmark)")
+            changed.append(
+                f"num_output_tokens (at most {details.max_tokens}, {limit} in the benchmark)"
+            )
     if details.sample_seed != 0 and not details.plan:
         changed.append(f"--sample-seed {details.sample_seed}")
     return changed
@@ -299,7 +318,9 @@ def _build_finding(store: Store, runs: Sequence[Run], metric: KeptMetric) -> Fin
         benchmark=runs[0].benchmark,
         metric=metric.name,
         definition=details.benchmark_digest,
-        access=cast("AccessLevel", details.access),  # imported runs, which may have none, were refused
+        access=cast(
+            "AccessLevel", details.access
+        ),  # imported runs, which may have none, were refused
         binary=metric.binary,
         low=metric.low,
         high=metric.high,
@@ -324,7 +345,9 @@ def _read_scores(store: Store, run: Run, metric: str, *, is_alone: bool) -> list
     for score in scores:
         # Units with names are the same patients in every part; units that are row numbers are not.
         unit_key = score.unit_key if run.details.unit_named else prefix + score.unit_key
-        own_scores.append(replace(score, instance_key=prefix + score.instance_key, unit_key=unit_key))
+        own_scores.append(
+            replace(score, instance_key=prefix + score.instance_key, unit_key=unit_key)
+        )
     return own_scores
 
 
@@ -344,7 +367,9 @@ def check_parts(store: Store, runs: Sequence[Run]) -> None:
                 "Run all of them with the same settings in a suite of their own, and submit that suite.",
             )
         if run.details.data.known != first.data.known:
-            raise DisclosureError(f"{name}: its parts were run on data of several kinds", _ALL_PARTS)
+            raise DisclosureError(
+                f"{name}: its parts were run on data of several kinds", _ALL_PARTS
+            )
     parts_run: list[tuple[str, ...]] = []
     for run in runs:
         parts_run.append(tuple(run.details.arguments.get(key, "") for key in first.parts))
@@ -363,4 +388,6 @@ def check_parts(store: Store, runs: Sequence[Run]) -> None:
             _ALL_PARTS,
         )
     if store.runs.share_a_request([run.run_id for run in runs]):
-        raise DisclosureError(f"{name}: two of its parts hold the same instance, which would count twice", _ALL_PARTS)
+        raise DisclosureError(
+            f"{name}: two of its parts hold the same instance, which would count twice", _ALL_PARTS
+        )

@@ -60,7 +60,9 @@ class OpenedLeaf:
     def leads_to(self, scores_root: str) -> bool:
         """Whether record, salt and proof give this root (64 hex digits)."""
         try:
-            verify_inclusion(self.record.leaf, self.index, self.size, self.proof, bytes.fromhex(scores_root))
+            verify_inclusion(
+                self.record.leaf, self.index, self.size, self.proof, bytes.fromhex(scores_root)
+            )
         except ProtocolError:
             return False
         return True
@@ -81,7 +83,9 @@ def select_findings(findings: Iterable[Finding], scorecard: Scorecard) -> list[F
     ]
 
 
-def compute_scores_root(findings: Sequence[Finding], *, model: str, scorecard: str, site_secret: bytes) -> str:
+def compute_scores_root(
+    findings: Sequence[Finding], *, model: str, scorecard: str, site_secret: bytes
+) -> str:
     """Return the root over one record an instance and cell, as 64 hex digits; the same for the same scores.
 
     Args and records: see `list_records`.
@@ -90,7 +94,9 @@ def compute_scores_root(findings: Sequence[Finding], *, model: str, scorecard: s
     return root([record.leaf for record in records]).hex()
 
 
-def list_records(findings: Sequence[Finding], *, model: str, scorecard: str, site_secret: bytes) -> list[ScoreRecord]:
+def list_records(
+    findings: Sequence[Finding], *, model: str, scorecard: str, site_secret: bytes
+) -> list[ScoreRecord]:
     """Return the record of every instance and cell, in the order of the leaves.
 
     A record is canonical JSON: model and scorecard digest, benchmark, metric, subgroup, unit and instance (keyed
@@ -104,13 +110,19 @@ def list_records(findings: Sequence[Finding], *, model: str, scorecard: str, sit
     """
     records: list[ScoreRecord] = []
     salts_used: dict[str, int] = {}
-    for finding in sorted(findings, key=lambda finding: (finding.benchmark, finding.metric, finding.subgroup or "")):
+    for finding in sorted(
+        findings, key=lambda finding: (finding.benchmark, finding.metric, finding.subgroup or "")
+    ):
         for score in sorted(finding.scores, key=lambda score: score.instance_key):
             number = salts_used.get(finding.benchmark, 0)
             salts_used[finding.benchmark] = number + 1
             data = _encode(finding, score, model=model, scorecard=scorecard)
             salt = record_salt(site_secret, finding.benchmark, number)
-            records.append(ScoreRecord(finding.benchmark, finding.metric, finding.subgroup or "", score, data, salt))
+            records.append(
+                ScoreRecord(
+                    finding.benchmark, finding.metric, finding.subgroup or "", score, data, salt
+                )
+            )
     return records
 
 
@@ -121,7 +133,10 @@ def open_leaves(records: Sequence[ScoreRecord], indices: Iterable[int]) -> list[
         IndexError: there is no such leaf.
     """
     levels = _build_levels([record.leaf for record in records])
-    return [OpenedLeaf(index, len(records), records[index], _read_proof(levels, index)) for index in indices]
+    return [
+        OpenedLeaf(index, len(records), records[index], _read_proof(levels, index))
+        for index in indices
+    ]
 
 
 def _encode(finding: Finding, score: UnitScore, *, model: str, scorecard: str) -> bytes:

@@ -25,7 +25,9 @@ from agent.vocabulary import Instance
 from protocol.canonical import canonical
 from protocol.merkle import record_salt, salted_root
 
-_SHORTEST_NAME: Final = 4  # characters of an identifier that is looked for in texts; shorter ones are words and numbers
+_SHORTEST_NAME: Final = (
+    4  # characters of an identifier that is looked for in texts; shorter ones are words and numbers
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,12 @@ def _record(benchmark: Benchmark, choice: Choice, instance: Instance, unit_key: 
             "definition": benchmark.digest,
             "part": dict(choice),
             "unit": unit_key.hex(),
-            "content": _digest([*_texts(instance), *(f"{name}={value}" for name, value in instance.subgroups.items())]),
+            "content": _digest(
+                [
+                    *_texts(instance),
+                    *(f"{name}={value}" for name, value in instance.subgroups.items()),
+                ]
+            ),
         }
     )
 
@@ -157,7 +164,9 @@ def _texts(instance: Instance) -> Iterator[str]:
 def _without_identifiers(instance: Instance) -> list[str]:
     """Return a record's texts without what names the person, in one case and spacing: a new name is no new record."""
     named = {instance.unit, instance.id, *(identifier.value for identifier in instance.identifiers)}
-    names = sorted((_plain(name) for name in named if len(name) >= _SHORTEST_NAME), key=len, reverse=True)
+    names = sorted(
+        (_plain(name) for name in named if len(name) >= _SHORTEST_NAME), key=len, reverse=True
+    )
     texts = [_replace_all(names, _plain(text)) for text in _texts(instance)]
     texts += sorted(f"{name}={value}" for name, value in instance.subgroups.items())
     return texts

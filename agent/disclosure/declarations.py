@@ -23,7 +23,9 @@ _Declaration = TypeVar("_Declaration", PlanPredicate, AbandonPredicate, Withdraw
 _USABLE = frozenset({State.PREPARED, *LIVE}) - {State.REFUSED}
 
 
-def draft_plan(gate: Gate, scorecard: Scorecard, model: str, *, assurance: str, days: int) -> Submission:
+def draft_plan(
+    gate: Gate, scorecard: Scorecard, model: str, *, assurance: str, days: int
+) -> Submission:
     """Draft what the site will evaluate; a plan of exactly this that is still open is returned as it is.
 
     Args:

@@ -67,10 +67,13 @@ def write_request(
     """
     files = tuple(DraftFile(draft.submission.data, read_notes(draft.verdicts)) for draft in drafts)
     try:
-        return write_approval_request(ApprovalRequest(registry, policy, files, AuditHead(*audit_head), refusals))
+        return write_approval_request(
+            ApprovalRequest(registry, policy, files, AuditHead(*audit_head), refusals)
+        )
     except ProtocolError as error:
         raise DisclosureError(
-            f"the request for approval cannot be written ({error.detail})", "Name one draft with --digest."
+            f"the request for approval cannot be written ({error.detail})",
+            "Name one draft with --digest.",
         ) from None
 
 
@@ -79,7 +82,9 @@ def read_signed(data: bytes) -> tuple[bytes, ...]:
     try:
         return read_signed_drafts(data).envelopes
     except ProtocolError as error:
-        raise DisclosureError(f"this is not a file of signed drafts ({error.code}: {error.detail})", _ASK) from None
+        raise DisclosureError(
+            f"this is not a file of signed drafts ({error.code}: {error.detail})", _ASK
+        ) from None
 
 
 def read_rejected(data: bytes) -> Rejection:
@@ -87,4 +92,6 @@ def read_rejected(data: bytes) -> Rejection:
     try:
         return read_rejection(data)
     except ProtocolError as error:
-        raise DisclosureError(f"this is not a file of rejected drafts ({error.code}: {error.detail})", _ASK) from None
+        raise DisclosureError(
+            f"this is not a file of rejected drafts ({error.code}: {error.detail})", _ASK
+        ) from None

@@ -105,7 +105,11 @@ class Finding:
         answering easy questions only.
         """
         asks_nothing = sum(score.reason == Reason.NOT_APPLICABLE for score in self.scores)
-        unscored = [one.reason for one in self.scores if one.value is None and one.reason != Reason.NOT_APPLICABLE]
+        unscored = [
+            one.reason
+            for one in self.scores
+            if one.value is None and one.reason != Reason.NOT_APPLICABLE
+        ]
         return (
             self.extent.enough(self.access)
             and not any(reason in UNFINISHED for reason in unscored)

@@ -94,7 +94,9 @@ def decide(
     sums: dict[str, CellSums | None] = {}
     for cell in scorecard.cells:
         dataset_of_cell = datasets.get(cell.benchmark)
-        sums[cell.key] = sum_scores(cell, scores.get(cell.key), dataset_of_cell, model, policy, secrets)
+        sums[cell.key] = sum_scores(
+            cell, scores.get(cell.key), dataset_of_cell, model, policy, secrets
+        )
     units = {group: count_units(scorecard.cells_of(group), sums) for group in scorecard.group_keys}
     earlier_tables: dict[str, list[MarginTable]] = {}
     for cell in scorecard.cells:
@@ -147,7 +149,9 @@ def _check_budget(
     scores_root: str,
     day: int,
 ) -> None:
-    commitments = [entry.commitment for entry in ledger.list_datasets() if share_persons(entry, dataset)]
+    commitments = [
+        entry.commitment for entry in ledger.list_datasets() if share_persons(entry, dataset)
+    ]
     spent = ledger.count_other_releases_this_month(model, commitments, day, scores_root)
     if spent >= policy.monthly_submissions:
         raise DisclosureError(
@@ -205,7 +209,10 @@ def _build_figures(
 
 
 def _name_rules(
-    scorecard: Scorecard, fresh: disclosure.Release, sums: Mapping[str, CellSums | None], policy: DisclosurePolicy
+    scorecard: Scorecard,
+    fresh: disclosure.Release,
+    sums: Mapping[str, CellSums | None],
+    policy: DisclosurePolicy,
 ) -> dict[str, GateRule]:
     """Return for each cell the rule that decided its figure, before earlier releases are considered."""
     surplus = {cell.key for cell in disclosure.surplus_cells(scorecard, policy)}
@@ -216,7 +223,11 @@ def _name_rules(
 
 
 def _name_rule(
-    cell: Cell, fresh: disclosure.Release, sums: CellSums | None, is_surplus: bool, policy: DisclosurePolicy
+    cell: Cell,
+    fresh: disclosure.Release,
+    sums: CellSums | None,
+    is_surplus: bool,
+    policy: DisclosurePolicy,
 ) -> GateRule:
     """Return the rule that decided a figure, as long as no earlier release does."""
     value = fresh.cells[cell.key]
@@ -263,7 +274,9 @@ def _is_whole(cell: Cell, finding: Finding, scores: CellScores) -> bool:
     return not scores.is_part and not has_failures and finding.extent.enough(finding.access)
 
 
-def _name_dataset(cells: Sequence[Cell], dataset: DatasetEntry | None, figures: DecidedFigures) -> str:
+def _name_dataset(
+    cells: Sequence[Cell], dataset: DatasetEntry | None, figures: DecidedFigures
+) -> str:
     """Return the commitment of the dataset that the statement must name for a benchmark, or `none`."""
     was_run = any(figures.cells[cell.key] != NOT_RUN for cell in cells)
     if dataset is None or not was_run:

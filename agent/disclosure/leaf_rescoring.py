@@ -98,7 +98,9 @@ def _name_instance(leaf: OpenedLeaf) -> tuple[str, bytes]:
     return leaf.record.benchmark, leaf.record.score.instance_key
 
 
-def _locate_instances(store: Store, runs: Sequence[Run], benchmarks: set[str]) -> dict[tuple[str, bytes], _Location]:
+def _locate_instances(
+    store: Store, runs: Sequence[Run], benchmarks: set[str]
+) -> dict[tuple[str, bytes], _Location]:
     """Return the location of each instance of some benchmarks, by benchmark and the key that records name it by."""
     locations: dict[tuple[str, bytes], _Location] = {}
     for run in runs:

@@ -21,7 +21,9 @@ def draw_leaves(size: int, count: int, seed: str) -> list[int]:
     Every leaf gets SHA-256 of the seed and its place, and those with the smallest are drawn: the same seed draws the
     same leaves on every machine, and who learns the seed after the submission was signed cannot have prepared for it.
     """
-    ranked = sorted(range(size), key=lambda place: hashlib.sha256(f"{seed}\0{place}".encode()).digest())
+    ranked = sorted(
+        range(size), key=lambda place: hashlib.sha256(f"{seed}\0{place}".encode()).digest()
+    )
     return sorted(ranked[:count])
 
 

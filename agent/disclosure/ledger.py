@@ -93,7 +93,9 @@ class DatasetEntry:
         contents_by_person: dict[str, list[str]] = {}
         for unit in self.units.values():
             contents_by_person.setdefault(unit.person, []).append(unit.content)
-        return {person: ",".join(sorted(contents)) for person, contents in contents_by_person.items()}
+        return {
+            person: ",".join(sorted(contents)) for person, contents in contents_by_person.items()
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,11 +316,17 @@ class Ledger:
             commitments.update(cell.commitment for cell in release.cells.values())
         return [dataset for dataset in self.list_datasets() if dataset.commitment in commitments]
 
-    def find_debit(self, model: str, scorecard: str, scores_root: str) -> tuple[LedgerEntry, ReleaseEntry] | None:
+    def find_debit(
+        self, model: str, scorecard: str, scores_root: str
+    ) -> tuple[LedgerEntry, ReleaseEntry] | None:
         """Return the newest debit for exactly these scores, with its entry."""
         newest = None
         for entry, release in self.iterate_releases():
-            if (release.model, release.scorecard, release.scores_root) == (model, scorecard, scores_root):
+            if (release.model, release.scorecard, release.scores_root) == (
+                model,
+                scorecard,
+                scores_root,
+            ):
                 newest = (entry, release)
         return newest
 
@@ -437,7 +445,8 @@ def open_entry(content: bytes, key: bytes) -> LedgerEntry:
         is_whole = False
     if not is_whole:
         raise DisclosureError(
-            "an entry of the ledger of releases is damaged, was changed, or was made with another seal key", _RESTORE
+            "an entry of the ledger of releases is damaged, was changed, or was made with another seal key",
+            _RESTORE,
         )
     return entry
 

@@ -25,8 +25,12 @@ _SAME_PERSON_PERCENT: Final = 45
 _LEFT_OVER_PERCENT: Final = 33
 # Within a version patients may differ by a few numbers only, so records must hardly differ to be one person's.
 _SAME_RECORD_PERCENT: Final = 85
-_FINE_PERMUTATIONS: Final = 128  # of the sketches by which units of one version are compared, which are not stored
-_COMMON_PERCENT: Final = 20  # of the persons: shingles that more of them share are the benchmark's text
+_FINE_PERMUTATIONS: Final = (
+    128  # of the sketches by which units of one version are compared, which are not stored
+)
+_COMMON_PERCENT: Final = (
+    20  # of the persons: shingles that more of them share are the benchmark's text
+)
 _NEARLY_ALL_PERCENT: Final = 90  # the same, before copies of one unit have been grouped
 
 
@@ -57,7 +61,9 @@ class _Match:
     agreeing: int
 
 
-def identify_persons(read: ReadVersion, earlier: Sequence[DatasetEntry], key: bytes) -> dict[str, UnitRecord]:
+def identify_persons(
+    read: ReadVersion, earlier: Sequence[DatasetEntry], key: bytes
+) -> dict[str, UnitRecord]:
     """Return the ledger's record of each unit, by the fingerprint of its key: above all, its person.
 
     Args:
@@ -100,13 +106,17 @@ def _fingerprint_units(units: Sequence[ReadUnit], key: bytes) -> list[_Unit]:
     return fingerprinted
 
 
-def _group_copies(units: Sequence[ReadUnit], contents: Sequence[str], sketcher: Sketcher) -> list[int]:
+def _group_copies(
+    units: Sequence[ReadUnit], contents: Sequence[str], sketcher: Sketcher
+) -> list[int]:
     """Return a group for each unit: those with the same records, or with records that hardly differ, are in one."""
     parents = list(range(len(units)))
     first_rows: dict[str, int] = {}
     for row, content in enumerate(contents):
         parents[row] = first_rows.setdefault(content, row)
-    distinctive = drop_common([unit.shingles.exact for unit in units], range(len(units)), _NEARLY_ALL_PERCENT)
+    distinctive = drop_common(
+        [unit.shingles.exact for unit in units], range(len(units)), _NEARLY_ALL_PERCENT
+    )
     rows = _select_sketchable(distinctive)
     sketches = sketcher.sketch([distinctive[row] for row in rows])
     for row, group in zip(rows, group_similar(sketches, _SAME_RECORD_PERCENT), strict=True):
@@ -114,7 +124,9 @@ def _group_copies(units: Sequence[ReadUnit], contents: Sequence[str], sketcher: 
     return [find_root(parents, row) for row in range(len(units))]
 
 
-def _sketch_units(units: Sequence[Shingles], groups: Sequence[int], sketcher: Sketcher) -> list[str]:
+def _sketch_units(
+    units: Sequence[Shingles], groups: Sequence[int], sketcher: Sketcher
+) -> list[str]:
     """Return a sketch of each unit as text; "" where too few shingles remain without the common text."""
     distinctive = drop_common(units, groups, _COMMON_PERCENT)
     rows = _select_sketchable(distinctive)
@@ -168,7 +180,9 @@ def _recognise_units(units: Sequence[_Unit], earlier: Sequence[DatasetEntry]) ->
     return recognised | {row: match.person for row, match in matches.items()}
 
 
-def _match_sketches(units: Mapping[int, str], persons: Mapping[str, str], percent: int) -> dict[int, _Match]:
+def _match_sketches(
+    units: Mapping[int, str], persons: Mapping[str, str], percent: int
+) -> dict[int, _Match]:
     """Return the match of each unit that has one, by row.
 
     Args:

@@ -28,7 +28,9 @@ def derive_perturbation_key(seal_key: bytes) -> bytes:
     return derive_key(seal_key, "perturbation/v1")
 
 
-def perturb_sums(shares: Mapping[str, float], policy: DisclosurePolicy, key: bytes, figure: Sequence[str]) -> CellSums:
+def perturb_sums(
+    shares: Mapping[str, float], policy: DisclosurePolicy, key: bytes, figure: Sequence[str]
+) -> CellSums:
     """Return the sums of one protected cell, perturbed.
 
     Args:
@@ -52,7 +54,9 @@ def exact_sums(shares: Sequence[float]) -> CellSums:
     return CellSums(len(shares), math.fsum(shares), math.fsum(share * share for share in shares))
 
 
-def _perturb_sum(shares: Mapping[str, float], scale: int, key: bytes, figure: Sequence[str]) -> float:
+def _perturb_sum(
+    shares: Mapping[str, float], scale: int, key: bytes, figure: Sequence[str]
+) -> float:
     return math.fsum(shares.values()) + scale * draw_noise(shares, scale, key, figure)
 
 
@@ -62,7 +66,9 @@ def draw_noise(shares: Mapping[str, float], scale: int, key: bytes, figure: Sequ
     return _draw_laplace(key, ["sum", scale, list(figure), vector])
 
 
-def perturb_distance(distance: int, policy: DisclosurePolicy, key: bytes, figures: Sequence[object]) -> float:
+def perturb_distance(
+    distance: int, policy: DisclosurePolicy, key: bytes, figures: Sequence[object]
+) -> float:
     """Return by how many persons' scores two figures differ, perturbed, as the rule about repeats looks at it.
 
     Whether a figure is new or a repeat can be seen from outside. At the edge of an exact rule it would betray whether
@@ -75,11 +81,15 @@ def perturb_distance(distance: int, policy: DisclosurePolicy, key: bytes, figure
         key: see `derive_perturbation_key`.
         figures: everything about both figures, as JSON values: the same two are always judged the same.
     """
-    scale = min(1, policy.perturbation_units)  # of every figure that is new the sums have noise of their own
+    scale = min(
+        1, policy.perturbation_units
+    )  # of every figure that is new the sums have noise of their own
     return distance - scale * (_TAKEN_OFF + _draw_laplace(key, ["distance", *figures]))
 
 
 def _draw_laplace(key: bytes, content: Sequence[object]) -> float:
     digest = hmac.digest(key, hashlib.sha256(canonical(content)).digest(), "sha256")
-    uniform = (int.from_bytes(digest[:8], "big") - _HALF_RANGE + 0.5) / (2 * _HALF_RANGE)  # in (-1/2, 1/2), never 0
+    uniform = (int.from_bytes(digest[:8], "big") - _HALF_RANGE + 0.5) / (
+        2 * _HALF_RANGE
+    )  # in (-1/2, 1/2), never 0
     return math.copysign(math.log(1 - 2 * abs(uniform)), uniform)

@@ -54,9 +54,13 @@ def find_plan(
     if plan is None:
         return NO_PLAN
     challenge = read_challenge(outbox, registry, plan)
-    if any(finding.plan and finding.sample_seed != derive_sampling_seed(challenge) for finding in findings):
+    if any(
+        finding.plan and finding.sample_seed != derive_sampling_seed(challenge)
+        for finding in findings
+    ):
         raise DisclosureError(
-            "a run was sampled by another seed than its plan's challenge gives", "Run it again with --plan."
+            "a run was sampled by another seed than its plan's challenge gives",
+            "Run it again with --plan.",
         )
     return PlanInUse(plan.digest, challenge)
 
@@ -72,13 +76,17 @@ def list_open_plans(outbox: Outbox) -> list[Submission]:
             ended.add(other.result.plan)
         if isinstance(other.statement, AbandonPredicate):
             ended.add(other.statement.plan)
-    return [s for s in submissions if s.plan and s.state is State.RECEIPTED and s.digest not in ended]
+    return [
+        s for s in submissions if s.plan and s.state is State.RECEIPTED and s.digest not in ended
+    ]
 
 
 def read_challenge(outbox: Outbox, registry: Registry, plan: Submission) -> str:
     """Return the challenge that a plan's receipt yields. Raises DeliveryError if the receipt does not verify."""
     receipt = check_receipt(outbox.read_receipt(plan.digest), plan.envelope.pae, registry)
-    return plan_challenge(plan.header.deployment, receipt.index, receipt.checkpoint.root, plan.digest)
+    return plan_challenge(
+        plan.header.deployment, receipt.index, receipt.checkpoint.root, plan.digest
+    )
 
 
 def derive_sampling_seed(challenge: str) -> int:

@@ -41,7 +41,9 @@ def read_policy_file(path: Path) -> DisclosurePolicy:
     if not isinstance(values, dict):
         raise DisclosureError(f"policy {path.name}: expected a map of names to values")
     try:
-        return parse_policy({name: value if name == "name" else _number(value) for name, value in values.items()})
+        return parse_policy(
+            {name: value if name == "name" else _number(value) for name, value in values.items()}
+        )
     except ProtocolError as error:
         raise DisclosureError(f"policy {path.name}: {error.detail}") from None
 

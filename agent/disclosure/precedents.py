@@ -99,13 +99,17 @@ class Precedents:
 
     def _is_near_released_version(self, dataset: DatasetEntry) -> bool:
         """Whether figures of a dataset could be subtracted from those of another one that has figures."""
-        return any(_is_near(dataset, released, self.policy) for released in self._list_released_datasets())
+        return any(
+            _is_near(dataset, released, self.policy) for released in self._list_released_datasets()
+        )
 
     def _list_released_datasets(self) -> list[DatasetEntry]:
         """Return the datasets that have figures in an earlier release or in this one."""
         beside = {cell.commitment for cell in self.beside.values()}
         released = self.ledger.list_released_datasets()
-        return released + [dataset for dataset in self.ledger.list_datasets() if dataset.commitment in beside]
+        return released + [
+            dataset for dataset in self.ledger.list_datasets() if dataset.commitment in beside
+        ]
 
     def _find_nearest_release(self, cell: ReleasedCell) -> ReleaseEntry | None:
         """Return the newest release with this figure, of the same scores or of nearly the same: it is to be repeated.
@@ -159,10 +163,16 @@ class Precedents:
             _list_scores(earlier),
             _list_scores(cell),
         ]
-        return perturb_distance(distance, self.policy, self.noise_key, comparison) < self.policy.changed_units
+        return (
+            perturb_distance(distance, self.policy, self.noise_key, comparison)
+            < self.policy.changed_units
+        )
 
     def _repeat_figures(
-        self, cells: Sequence[Cell], figures: DecidedFigures, releases_to_repeat: Mapping[str, ReleaseEntry]
+        self,
+        cells: Sequence[Cell],
+        figures: DecidedFigures,
+        releases_to_repeat: Mapping[str, ReleaseEntry],
     ) -> DecidedFigures:
         """Return the benchmark's figures as they were; a figure that has no precedent is withheld.
 
@@ -194,7 +204,9 @@ class Precedents:
             repeated.verdicts[cell.key] = GateRule.REPEATED
             repeated.footprint[cell.key] = precedent
             if not cell.binary:
-                repeated.spreads[cell.key] = NO_SPREAD if precedent.spread is None else precedent.spread
+                repeated.spreads[cell.key] = (
+                    NO_SPREAD if precedent.spread is None else precedent.spread
+                )
         return repeated
 
     def _has_too_many_metrics(self, cell: ReleasedCell, figures: DecidedFigures) -> bool:
@@ -208,13 +220,19 @@ class Precedents:
                 metrics.add(new.metric)
         for release in self._iterate_releases():
             for earlier in release.cells.values():
-                if (earlier.definition, earlier.subgroup, earlier.commitment) == group and _is_published(earlier):
+                if (
+                    earlier.definition,
+                    earlier.subgroup,
+                    earlier.commitment,
+                ) == group and _is_published(earlier):
                     metrics.add(earlier.metric)
         return len(metrics) > self.policy.metrics_per_group
 
     def _has_too_many_variables(self, figures: DecidedFigures) -> bool:
         """Whether too many variables would divide the benchmark's persons, with those of earlier scorecards."""
-        new_groups = [cell for cell in figures.footprint.values() if cell.subgroup and _is_published(cell)]
+        new_groups = [
+            cell for cell in figures.footprint.values() if cell.subgroup and _is_published(cell)
+        ]
         if not new_groups:
             return False
         variables = {_variable_of(cell) for cell in new_groups}

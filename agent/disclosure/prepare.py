@@ -66,7 +66,10 @@ class Gate:
     @property
     def secrets(self) -> Secrets:
         """What the gate's decisions depend on besides scores."""
-        return Secrets(Fingerprints(derive_fingerprint_key(self.seal_key)), derive_perturbation_key(self.seal_key))
+        return Secrets(
+            Fingerprints(derive_fingerprint_key(self.seal_key)),
+            derive_perturbation_key(self.seal_key),
+        )
 
     def ledger(self) -> Ledger:
         """Read the ledger of releases. Raises DisclosureError."""
@@ -126,7 +129,9 @@ class _Preparation:
         return submission.is_result and submission.result.scorecard == self.scorecard.digest
 
 
-def prepare(gate: Gate, scorecard: Scorecard, findings: Mapping[str, Sequence[Finding]], suite: str = "") -> Prepared:
+def prepare(
+    gate: Gate, scorecard: Scorecard, findings: Mapping[str, Sequence[Finding]], suite: str = ""
+) -> Prepared:
     """Prepare one submission for each model.
 
     Args:
@@ -240,7 +245,9 @@ def find_enrolled_site(registry: Registry, agent_keyid: str) -> str:
     )
 
 
-def choose_policy(registry: Registry, site_policy: DisclosurePolicy) -> tuple[str, DisclosurePolicy]:
+def choose_policy(
+    registry: Registry, site_policy: DisclosurePolicy
+) -> tuple[str, DisclosurePolicy]:
     """Return the digest of the policy a submission names, and the one that is applied: the stricter of both.
 
     A site may tighten with a policy that is registered nowhere; its submissions then name the federation's floor.
@@ -254,7 +261,9 @@ def choose_policy(registry: Registry, site_policy: DisclosurePolicy) -> tuple[st
         raise DisclosureError("the registry's own disclosure policy is missing from it") from None
 
 
-def _check_registered(gate: Gate, scorecard: Scorecard, findings: Mapping[str, Sequence[Finding]]) -> None:
+def _check_registered(
+    gate: Gate, scorecard: Scorecard, findings: Mapping[str, Sequence[Finding]]
+) -> None:
     check_scorecard(gate.registry, scorecard, gate.agent_version)
     check_models(gate.registry, findings)
     for name in sorted(findings):
@@ -290,16 +299,22 @@ def check_models(registry: Registry, names: Sequence[str] | Mapping[str, object]
         )
 
 
-def _list_jobs(gate: Gate, scorecard: Scorecard, findings: Mapping[str, Sequence[Finding]]) -> dict[str, _Job]:
+def _list_jobs(
+    gate: Gate, scorecard: Scorecard, findings: Mapping[str, Sequence[Finding]]
+) -> dict[str, _Job]:
     """Return the requested submissions by model, ordered by the models' names, with the root over the used scores."""
     secret = derive_record_key(gate.data_key)
     jobs: dict[str, _Job] = {}
     for name in sorted(findings):
         used = select_findings(findings[name], scorecard)
         if not any(finding.scores for finding in used):
-            raise DisclosureError(f"{name}: no benchmark of the scorecard was run", "Run one, then prepare again.")
+            raise DisclosureError(
+                f"{name}: no benchmark of the scorecard was run", "Run one, then prepare again."
+            )
         model = model_digest(name)
-        root = compute_scores_root(used, model=model, scorecard=scorecard.digest, site_secret=secret)
+        root = compute_scores_root(
+            used, model=model, scorecard=scorecard.digest, site_secret=secret
+        )
         jobs[model] = _Job(model, used, root)
     return jobs
 
@@ -313,7 +328,10 @@ def _find_same_release(preparation: _Preparation, job: _Job) -> Submission | Non
 
 
 def _select_unchanged(
-    preparation: _Preparation, drafts: Sequence[Submission], end: ChainEnd, waiting: Mapping[str, _Job]
+    preparation: _Preparation,
+    drafts: Sequence[Submission],
+    end: ChainEnd,
+    waiting: Mapping[str, _Job],
 ) -> list[Submission]:
     """Return the drafts that would come out the same, up to the first that would not."""
     unchanged: list[Submission] = []
@@ -325,10 +343,16 @@ def _select_unchanged(
     return unchanged
 
 
-def _is_unchanged(preparation: _Preparation, draft: Submission, end: ChainEnd, waiting: Mapping[str, _Job]) -> bool:
+def _is_unchanged(
+    preparation: _Preparation, draft: Submission, end: ChainEnd, waiting: Mapping[str, _Job]
+) -> bool:
     """Whether a draft, made now at this end of the chain, would come out the same."""
     gate = preparation.gate
-    if not end.leads_to(draft) or draft.header.registry != gate.registry.version or not _is_signed_by_us(gate, draft):
+    if (
+        not end.leads_to(draft)
+        or draft.header.registry != gate.registry.version
+        or not _is_signed_by_us(gate, draft)
+    ):
         return False
     if not draft.is_result:
         return True
@@ -393,7 +417,9 @@ class _Debit:
     head: LedgerHead
 
 
-def _plan_debit(preparation: _Preparation, job: _Job, release: GatedRelease, ledger: Ledger, end: ChainEnd) -> _Debit:
+def _plan_debit(
+    preparation: _Preparation, job: _Job, release: GatedRelease, ledger: Ledger, end: ChainEnd
+) -> _Debit:
     """Return the debit of a release. One without protected figures, or debited before, adds no entry."""
     entry = ReleaseEntry(
         model=job.model,
@@ -417,7 +443,9 @@ def _plan_debit(preparation: _Preparation, job: _Job, release: GatedRelease, led
     return _Debit(debited, is_new=True, head=debited.head)
 
 
-def _list_verdicts(preparation: _Preparation, job: _Job, release: GatedRelease) -> dict[str, object]:
+def _list_verdicts(
+    preparation: _Preparation, job: _Job, release: GatedRelease
+) -> dict[str, object]:
     """Return the content of the verdict file that is kept beside a result."""
     extents: dict[str, object] = {}
     for finding in job.findings:
@@ -434,7 +462,9 @@ def _list_verdicts(preparation: _Preparation, job: _Job, release: GatedRelease) 
 
 def _has_same_figures(earlier: ResultPredicate, later: ResultPredicate) -> bool:
     """Whether two results differ only in when they were made and which scores are behind them."""
-    return replace(earlier, header=later.header, day=later.day, scores_root=later.scores_root) == later
+    return (
+        replace(earlier, header=later.header, day=later.day, scores_root=later.scores_root) == later
+    )
 
 
 def _put_draft(gate: Gate, statement: Link, verdicts: Mapping[str, object]) -> Submission:
@@ -446,14 +476,18 @@ def _put_draft(gate: Gate, statement: Link, verdicts: Mapping[str, object]) -> S
     return gate.outbox.get(digest)
 
 
-def _build_statement(preparation: _Preparation, job: _Job, release: GatedRelease, header: Header) -> ResultPredicate:
+def _build_statement(
+    preparation: _Preparation, job: _Job, release: GatedRelease, header: Header
+) -> ResultPredicate:
     """Return the statement, once the rules that the aggregator will apply have been applied to it.
 
     Raises:
         DisclosureError: it breaks one of them.
     """
     gate, scorecard = preparation.gate, preparation.scorecard
-    plan = find_plan(gate.outbox, gate.registry, job.findings, model=job.model, scorecard=scorecard.digest)
+    plan = find_plan(
+        gate.outbox, gate.registry, job.findings, model=job.model, scorecard=scorecard.digest
+    )
     data: dict[str, str] = {}
     for benchmark, commitment in release.data.items():
         data[benchmark] = find_dataset_statement(gate.outbox, commitment)
@@ -495,7 +529,11 @@ def find_dataset_statement(outbox: Outbox, commitment: str) -> str:
     usable = {State.PREPARED, *LIVE} - {State.REFUSED}
     for submission in reversed(outbox.list_submissions()):
         statement = submission.dataset
-        if submission.state in usable and statement is not None and statement.commitment == commitment:
+        if (
+            submission.state in usable
+            and statement is not None
+            and statement.commitment == commitment
+        ):
             return submission.digest
     raise DisclosureError(
         "the statement that registers the dataset was refused or discarded",
@@ -516,4 +554,6 @@ def _explain_refusal(error: ProtocolError) -> DisclosureError:
             f"the site's own disclosure policy rounds to another grid than the federation's ({error.detail})",
             "Choose another `grid_units` in the site's policy, or have that policy registered with the aggregator.",
         )
-    return DisclosureError(f"the figures do not obey the disclosure policy ({error.code}: {error.detail})")
+    return DisclosureError(
+        f"the figures do not obey the disclosure policy ({error.code}: {error.detail})"
+    )

@@ -83,7 +83,9 @@ def make_page(
     Raises:
         DisclosureError: it names something that the registry lacks, so it cannot be shown faithfully.
     """
-    earlier = {s.digest: s.statement for s in others if s.state in _READABLE and s.place < submission.place}
+    earlier = {
+        s.digest: s.statement for s in others if s.state in _READABLE and s.place < submission.place
+    }
     knowledge = Knowledge(registry, own_policy, earlier, read_notes(verdicts))
     try:
         if isinstance(submission.statement, RotatePredicate):
@@ -100,7 +102,9 @@ def make_page(
     if not submission.is_result:
         return page
     card = registry.scorecards[submission.result.scorecard].scorecard
-    words = tuple(GateWord(cell.key, _gate_word(cell.key, cell.benchmark, verdicts)) for cell in card.cells)
+    words = tuple(
+        GateWord(cell.key, _gate_word(cell.key, cell.benchmark, verdicts)) for cell in card.cells
+    )
     # Of the site's own and the registered policy the stricter one is applied; the bits are counted for the latter
     # alone, which can only give more of them.
     policy = registry.policy_for(submission.result.policy)
@@ -119,16 +123,24 @@ def read_notes(verdicts: Mapping[str, Any]) -> dict[str, int]:
 def _name_signers(submission: Submission, site: Site | None) -> tuple[str, ...]:
     roles = {entry.key.keyid: entry.role for entry in (site.keys if site else ())}
     signatures = submission.envelope.signatures
-    return tuple(f"{roles.get(signature.keyid, 'unknown key')} {signature.keyid}" for signature in signatures)
+    return tuple(
+        f"{roles.get(signature.keyid, 'unknown key')} {signature.keyid}" for signature in signatures
+    )
 
 
 def _algorithms_in_force(site: Site | None) -> tuple[Algorithm, ...]:
     keys = site.keys if site else ()
-    return tuple(entry.key.algorithm for entry in keys if entry.until_index is None and entry.revoked_from is None)
+    return tuple(
+        entry.key.algorithm
+        for entry in keys
+        if entry.until_index is None and entry.revoked_from is None
+    )
 
 
 @lru_cache(maxsize=8)
-def _measure_capacity(scorecard: Scorecard, policy: DisclosurePolicy, signers: tuple[Algorithm, ...]) -> Capacity:
+def _measure_capacity(
+    scorecard: Scorecard, policy: DisclosurePolicy, signers: tuple[Algorithm, ...]
+) -> Capacity:
     """Return the bits of a signed statement; the same for all pages of a scorecard."""
     return measure_capacity(scorecard, policy, signers)
 
@@ -139,7 +151,9 @@ def _gate_word(key: str, benchmark: str, verdicts: Mapping[str, Any]) -> str:
         return "unknown"
     match _find_verdict(verdicts, "data", benchmark):
         # Anything but numbers and known words is left out: the file may have been changed.
-        case {"known": str(known), "asked": int(asked), "available": int(available)} if rule != GateRule.NOT_RUN:
+        case {"known": str(known), "asked": int(asked), "available": int(available)} if (
+            rule != GateRule.NOT_RUN
+        ):
             return f"{EXPLAINED[GateRule(rule)]}; {Extent(known, asked, available)}"
     return EXPLAINED[GateRule(rule)]
 

@@ -12,7 +12,12 @@ from pathlib import Path
 from agent import __version__
 from agent.delivery.outbox import Submission
 from agent.disclosure.collect import collect
-from agent.disclosure.commitment import ScoreRecord, derive_record_key, list_records, select_findings
+from agent.disclosure.commitment import (
+    ScoreRecord,
+    derive_record_key,
+    list_records,
+    select_findings,
+)
 from agent.disclosure.findings import Finding
 from agent.disclosure.gate import GatedRelease, decide
 from agent.disclosure.leaf_rescoring import AuditOutcome
@@ -75,8 +80,12 @@ def recompute_submission(
         if basis.scores_root != submission.result.scores_root:
             benchmarks = _list_benchmarks_on_other_data(gate, submission, basis)
             if benchmarks:
-                raise DisclosureError(f"its suite was run again since, on other data: {', '.join(benchmarks)}")
-            return Recomputation(AuditOutcome.DIFFERENT, "scores_root: the scores in the store give another root")
+                raise DisclosureError(
+                    f"its suite was run again since, on other data: {', '.join(benchmarks)}"
+                )
+            return Recomputation(
+                AuditOutcome.DIFFERENT, "scores_root: the scores in the store give another root"
+            )
         releases: list[GatedRelease] = []
         for ledger in _list_possible_ledgers(gate.ledger(), submission):
             releases.append(_decide_again(gate, submission, basis, ledger))
@@ -92,7 +101,9 @@ def recompute_submission(
     return Recomputation(AuditOutcome.DIFFERENT, first_differences[0])
 
 
-def find_basis(store: Store, gate: Gate, submission: Submission, own_benchmarks: Path | None) -> Basis:
+def find_basis(
+    store: Store, gate: Gate, submission: Submission, own_benchmarks: Path | None
+) -> Basis:
     """Find the scorecard, runs and scores behind a result again. Args: see `recompute_submission`.
 
     Raises:
@@ -100,7 +111,9 @@ def find_basis(store: Store, gate: Gate, submission: Submission, own_benchmarks:
     """
     result = submission.result
     if result.agent != agent_digest(__version__):
-        raise DisclosureError("another version of the agent prepared it, and would have to check it")
+        raise DisclosureError(
+            "another version of the agent prepared it, and would have to check it"
+        )
     registered = gate.registry.scorecards.get(result.scorecard)
     model = gate.registry.models.get(result.model)
     if registered is None or model is None:
@@ -113,7 +126,10 @@ def find_basis(store: Store, gate: Gate, submission: Submission, own_benchmarks:
     findings_by_model = collect(store, suite, scorecard, [model.name], token_limits=limits)
     findings = select_findings(findings_by_model.get(model.name, []), scorecard)
     records = list_records(
-        findings, model=result.model, scorecard=result.scorecard, site_secret=derive_record_key(gate.data_key)
+        findings,
+        model=result.model,
+        scorecard=result.scorecard,
+        site_secret=derive_record_key(gate.data_key),
     )
     return Basis(
         scorecard=scorecard,
@@ -150,7 +166,9 @@ def _list_possible_ledgers(ledger: Ledger, submission: Submission) -> list[Ledge
     entries = tuple(entry for entry in ledger.entries if entry.number <= signed_head.length)
     ledger_then = Ledger(entries)
     if ledger_then.head != signed_head:
-        raise DisclosureError(f"the ledger of releases does not have entry {signed_head.length} that it names")
+        raise DisclosureError(
+            f"the ledger of releases does not have entry {signed_head.length} that it names"
+        )
     last = entries[-1].content if entries else None
     if isinstance(last, ReleaseEntry) and _is_debit_of(last, submission):
         return [Ledger(entries[:-1]), ledger_then]
@@ -168,7 +186,9 @@ def _decide_again(gate: Gate, submission: Submission, basis: Basis, ledger: Ledg
     """Let the gate decide once more. Raises DisclosureError: it refuses, or the policy has changed since."""
     _, policy = choose_policy(gate.registry, gate.policy)
     if gate.outbox.read_verdicts(submission.digest).get("policy") != policy.digest:
-        raise DisclosureError("it was prepared under another disclosure policy than the one that is in force now")
+        raise DisclosureError(
+            "it was prepared under another disclosure policy than the one that is in force now"
+        )
     return decide(
         basis.scorecard,
         policy,

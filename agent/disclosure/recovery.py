@@ -46,7 +46,9 @@ class HistoryComparison:
         return not differs and not self.head.frozen and self.ledger is not None
 
 
-def compare_histories(head: SiteHead, submissions: Sequence[Submission], ledger: Ledger | None) -> HistoryComparison:
+def compare_histories(
+    head: SiteHead, submissions: Sequence[Submission], ledger: Ledger | None
+) -> HistoryComparison:
     """Compare this machine's chain and ledger with the aggregator's word.
 
     Args:
@@ -79,7 +81,9 @@ def compare_histories(head: SiteHead, submissions: Sequence[Submission], ledger:
     )
 
 
-def _count_common_entries(head: SiteHead, submissions: Sequence[Submission], ledger: Ledger | None) -> int:
+def _count_common_entries(
+    head: SiteHead, submissions: Sequence[Submission], ledger: Ledger | None
+) -> int:
     """Return up to which number both ledgers surely are the same."""
     if ledger is None:
         return 0
@@ -90,7 +94,9 @@ def _count_common_entries(head: SiteHead, submissions: Sequence[Submission], led
     return min(max(lengths, default=0), head.ledger.length)
 
 
-def follow_with_reset(ledger: Ledger, comparison: HistoryComparison, *, today_day: int, set_aside: int = 0) -> Ledger:
+def follow_with_reset(
+    ledger: Ledger, comparison: HistoryComparison, *, today_day: int, set_aside: int = 0
+) -> Ledger:
     """Return the ledger with the reset as its last entry, which is there already if it was asked for before.
 
     Args:
@@ -110,7 +116,9 @@ def follow_with_reset(ledger: Ledger, comparison: HistoryComparison, *, today_da
     ):
         return ledger
     number = max(ledger.head.length, known, set_aside) + 1
-    lost_from = comparison.common_entries + 1 if comparison.lost_entries or not ledger.entries else number
+    lost_from = (
+        comparison.common_entries + 1 if comparison.lost_entries or not ledger.entries else number
+    )
     if set_aside:
         lost_from = 1
     return ledger.followed_by(ResetEntry(epoch, lost_from), today_day, number=number)

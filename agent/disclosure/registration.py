@@ -104,7 +104,9 @@ class Registered:
     dropped: tuple[str, ...] = ()
 
 
-def register(gate: Gate, benchmark: Benchmark, site_data: Path, store: Store, *, dry_run: bool = False) -> Registered:
+def register(
+    gate: Gate, benchmark: Benchmark, site_data: Path, store: Store, *, dry_run: bool = False
+) -> Registered:
     """Freeze a benchmark's data, enter it into the ledger and draft its statement for the steward.
 
     Args:
@@ -145,12 +147,16 @@ def register(gate: Gate, benchmark: Benchmark, site_data: Path, store: Store, *,
         if not version.commitment:
             mark_registered(version, entry.commitment, entry.instances)
         if allowed.draft is not None:
-            return Registered(candidate, number=version.number, submission=allowed.draft, is_new=False)
+            return Registered(
+                candidate, number=version.number, submission=allowed.draft, is_new=False
+            )
         dropped = tuple(submission.digest for submission in allowed.replaced)
         for digest in reversed(dropped):
             gate.outbox.drop_draft(digest)
         draft = _draft_dataset(gate, candidate, read.known)
-        return Registered(candidate, number=version.number, submission=draft, is_new=True, dropped=dropped)
+        return Registered(
+            candidate, number=version.number, submission=draft, is_new=True, dropped=dropped
+        )
 
 
 def check_benchmark(benchmark: Benchmark, registry: Registry) -> None:
@@ -245,7 +251,9 @@ def make_candidate(
     )
 
 
-def _find_lineage(entry: DatasetEntry, ledger: Ledger, statements: Mapping[str, DatasetPredicate]) -> str:
+def _find_lineage(
+    entry: DatasetEntry, ledger: Ledger, statements: Mapping[str, DatasetPredicate]
+) -> str:
     """Return the lineage of the oldest stated version that shares persons with `entry`, or else begin one."""
     stated = [(statement, _require_entry(statement, ledger)) for statement in statements.values()]
     for statement, dataset in stated:
@@ -254,7 +262,9 @@ def _find_lineage(entry: DatasetEntry, ledger: Ledger, statements: Mapping[str, 
     return entry.commitment
 
 
-def _find_previous_statement(entry: DatasetEntry, statements: Mapping[str, DatasetPredicate]) -> str:
+def _find_previous_statement(
+    entry: DatasetEntry, statements: Mapping[str, DatasetPredicate]
+) -> str:
     """Return the digest of the newest statement of this definition and lineage; `none` if there is none."""
     previous_statement = NONE
     for digest, statement in statements.items():
@@ -342,7 +352,10 @@ def _check_difference(
         return
     difference = compare_persons(dataset, entry)
     numbers = (difference.added, difference.removed, difference.changed)
-    if all(number == 0 or bucket_range(bucket_of(number))[0] >= policy.changed_units for number in numbers):
+    if all(
+        number == 0 or bucket_range(bucket_of(number))[0] >= policy.changed_units
+        for number in numbers
+    ):
         return
     name = names[dataset.commitment]
     if dataset.benchmark == entry.benchmark:
@@ -363,7 +376,9 @@ def _check_difference(
     )
 
 
-def _check_allowed(gate: Gate, read: ReadVersion, ledger: Ledger, site_data: Path) -> _AllowedVersion:
+def _check_allowed(
+    gate: Gate, read: ReadVersion, ledger: Ledger, site_data: Path
+) -> _AllowedVersion:
     """Check that a version may be registered; return it with the drafts that are concerned.
 
     Raises:
@@ -393,7 +408,9 @@ def _check_allowed(gate: Gate, read: ReadVersion, ledger: Ledger, site_data: Pat
     for draft in staying:
         if draft.dataset is not None:
             statements[draft.digest] = draft.dataset
-    candidate = make_candidate(read, commitment, ledger, statements, derive_fingerprint_key(gate.seal_key))
+    candidate = make_candidate(
+        read, commitment, ledger, statements, derive_fingerprint_key(gate.seal_key)
+    )
     _, policy = choose_policy(gate.registry, gate.policy)
     check_version(candidate, ledger, statements, policy, names)
     try:
@@ -445,7 +462,11 @@ def _draft_dataset(gate: Gate, candidate: DatasetCandidate, known: Known) -> Sub
     return draft_statement(
         gate,
         lambda header: make_statement(candidate, known, header),
-        verdicts={"policy": policy.digest, "benchmark": entry.benchmark, "shared_with": list(candidate.shared_with)},
+        verdicts={
+            "policy": policy.digest,
+            "benchmark": entry.benchmark,
+            "shared_with": list(candidate.shared_with),
+        },
         notes={
             "units": len(entry.list_persons()),
             "rows": entry.instances,
@@ -473,20 +494,32 @@ def _split_drafts(
     return list(drafts), []
 
 
-def _read_sources(benchmark: Benchmark, site_data: Path, store: Store, seal_key: bytes) -> ReadVersion:
+def _read_sources(
+    benchmark: Benchmark, site_data: Path, store: Store, seal_key: bytes
+) -> ReadVersion:
     sources = find_sources(benchmark, site_data)
     _check_attested(benchmark, attested=sources.attested)
     shingler = Shingler(derive_fingerprint_key(seal_key))
     return read_version(
-        benchmark, sources.digest, lambda choice: locate_dataset(benchmark, site_data, choice), store, shingler
+        benchmark,
+        sources.digest,
+        lambda choice: locate_dataset(benchmark, site_data, choice),
+        store,
+        shingler,
     )
 
 
-def _read_frozen(benchmark: Benchmark, version: FrozenVersion, store: Store, seal_key: bytes) -> ReadVersion:
+def _read_frozen(
+    benchmark: Benchmark, version: FrozenVersion, store: Store, seal_key: bytes
+) -> ReadVersion:
     _check_attested(benchmark, attested=version.attested)
     shingler = Shingler(derive_fingerprint_key(seal_key))
     return read_version(
-        benchmark, version.data, lambda choice: locate_frozen(benchmark, version, choice), store, shingler
+        benchmark,
+        version.data,
+        lambda choice: locate_frozen(benchmark, version, choice),
+        store,
+        shingler,
     )
 
 
@@ -506,7 +539,11 @@ def _finish_copies(benchmark: Benchmark, site_data: Path, ledger: Ledger) -> Non
     for version in versions:
         if version.commitment:
             continue
-        if newest is not None and newest.commitment not in committed and _is_copy_of(newest, version):
+        if (
+            newest is not None
+            and newest.commitment not in committed
+            and _is_copy_of(newest, version)
+        ):
             mark_registered(version, newest.commitment, newest.instances)
         else:
             drop_frozen(version)

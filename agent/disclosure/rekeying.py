@@ -39,7 +39,9 @@ def set_ledger_aside(outbox: Outbox) -> int:
         outbox.ledger.rename(place)
         sync_directory(outbox.directory)
     # A crash may have come between setting aside and the new ledger's first entry.
-    return max(last, *(_last_number(place) for place in outbox.directory.glob("ledger-set-aside-*")), 0)
+    return max(
+        last, *(_last_number(place) for place in outbox.directory.glob("ledger-set-aside-*")), 0
+    )
 
 
 def _aside_places(outbox: Outbox) -> "list[Path]":
@@ -86,7 +88,10 @@ def request_reset(
     kept = read_kept(outbox, "reset")
     if kept is not None:
         statement = parse_statement(envelope.decode(kept).payload)
-        same_place = (statement.header.epoch, statement.header.prev) == (head.epoch + 1, head.digest)
+        same_place = (statement.header.epoch, statement.header.prev) == (
+            head.epoch + 1,
+            head.digest,
+        )
         wanted = ResetPredicate(statement.header, agent.public.der, steward.der, reason)
         if statement == wanted and same_place and ledger.holds(statement.header.ledger):
             return kept
@@ -94,7 +99,13 @@ def request_reset(
     if followed != ledger:
         append_entry(outbox.ledger, followed, ledger_seal)
     header = Header(
-        registry.deployment, head.site, head.epoch + 1, START_SEQ, head.digest, registry.version, followed.head
+        registry.deployment,
+        head.site,
+        head.epoch + 1,
+        START_SEQ,
+        head.digest,
+        registry.version,
+        followed.head,
     )
     statement = ResetPredicate(header, agent.public.der, steward.der, reason)
     return _keep(outbox, "reset", envelope.sign(build_statement(statement), [agent]))
@@ -125,7 +136,9 @@ def request_rotation(
         DisclosureError: a submission waits, whose place or signatures the rotation would take away.
     """
     end = settle_chain(outbox, registry.sites[site], outbox.list_submissions())
-    waiting = [submission for submission in outbox.list_submissions() if submission.state in _WAITING]
+    waiting = [
+        submission for submission in outbox.list_submissions() if submission.state in _WAITING
+    ]
     if waiting:
         raise DisclosureError(
             f"submission {waiting[0].digest[:12]} is {waiting[0].state.value}: its keys would end before it arrives",
@@ -136,7 +149,9 @@ def request_rotation(
     return _keep(outbox, "rotate", envelope.sign(payload, list(signers.values())))
 
 
-def check_signed(data: bytes, outbox: Outbox, kind: Kind, registry: Registry, site: str) -> Envelope:
+def check_signed(
+    data: bytes, outbox: Outbox, kind: Kind, registry: Registry, site: str
+) -> Envelope:
     """Check that a request came back as it was made here, with every signature that it needs and no other.
 
     Raises:
@@ -144,7 +159,9 @@ def check_signed(data: bytes, outbox: Outbox, kind: Kind, registry: Registry, si
     """
     kept = read_kept(outbox, kind)
     if kept is None:
-        raise DisclosureError(f"no {kind} was requested here", f"Make one with `intramural {kind} request`.")
+        raise DisclosureError(
+            f"no {kind} was requested here", f"Make one with `intramural {kind} request`."
+        )
     try:
         opened = envelope.decode(data)
         if opened.digest != envelope.decode(kept).digest:
@@ -170,13 +187,21 @@ def _needed_keys(opened: Envelope, registry: Registry, site: str) -> dict[str, P
         return {key.keyid: key for key in keys}
     assert isinstance(statement, RotatePredicate), "it is the request that was made here"
     new = load_public(statement.new_key)
-    return {**list_site_keys(registry, site, "agent"), **list_site_keys(registry, site, "steward"), new.keyid: new}
+    return {
+        **list_site_keys(registry, site, "agent"),
+        **list_site_keys(registry, site, "steward"),
+        new.keyid: new,
+    }
 
 
 def read_kept(outbox: Outbox, kind: Kind) -> bytes | None:
     """Return the request that was made last, None if there was none. Raises StoreError."""
     path = _kept_path(outbox, kind)
-    return read_bounded(path, MAX_BYTES[STATEMENT_TYPE], f"the {kind} request") if path.exists() else None
+    return (
+        read_bounded(path, MAX_BYTES[STATEMENT_TYPE], f"the {kind} request")
+        if path.exists()
+        else None
+    )
 
 
 def _keep(outbox: Outbox, kind: Kind, data: bytes) -> bytes:

@@ -71,8 +71,14 @@ def draft_scorecard(
             it has no other metrics, or units of a gated or private one have no names. Tells of every benchmark.
     """
     if main_only:
-        benchmarks = [replace(benchmark, metrics=(benchmark.main_metric,)) for benchmark in benchmarks]
-    faults = [fault for benchmark in benchmarks for fault in _faults(benchmark, jury, keep_unnamed=keep_unnamed)]
+        benchmarks = [
+            replace(benchmark, metrics=(benchmark.main_metric,)) for benchmark in benchmarks
+        ]
+    faults = [
+        fault
+        for benchmark in benchmarks
+        for fault in _faults(benchmark, jury, keep_unnamed=keep_unnamed)
+    ]
     faults += _subgroup_faults(benchmarks, subgroups or {})
     if faults:
         raise ConfigError(
@@ -87,7 +93,9 @@ def draft_scorecard(
         juries += [_register(benchmark, use, jury) for use in uses if use.name in JUDGED]
         for variable, values in (subgroups or {}).get(benchmark.id, {}).items():
             cells += [_cell(benchmark, uses[0], name_subgroup(variable, value)) for value in values]
-    scorecard = Scorecard(name, version, tuple(map(_entry, benchmarks)), tuple(cells), tuple(juries))
+    scorecard = Scorecard(
+        name, version, tuple(map(_entry, benchmarks)), tuple(cells), tuple(juries)
+    )
     try:
         return parse_scorecard(scorecard.to_json())
     except ProtocolError as error:
@@ -126,7 +134,9 @@ def _cell(benchmark: Benchmark, use: MetricUse, subgroup: str | None) -> Cell:
 def _register(benchmark: Benchmark, use: MetricUse, jury: Jury | None) -> RegisteredJury:
     """Return the jury of one benchmark; each has its own, for its rubric is its own."""
     judges = use.judges or (jury.judges if jury else ())
-    quorums = [quorum for quorum in (use.quorum, jury.quorum if jury else None) if quorum is not None]
+    quorums = [
+        quorum for quorum in (use.quorum, jury.quorum if jury else None) if quorum is not None
+    ]
     return register_jury(benchmark.id, use, judges, max(quorums, default=None))
 
 
@@ -136,7 +146,9 @@ def _subgroup_faults(benchmarks: Sequence[Benchmark], subgroups: Subgroups) -> l
     faults = []
     for benchmark_id, variables in subgroups.items():
         if benchmark_id not in by_id:
-            faults.append(f"{benchmark_id}: subgroups are asked for, but it is not among the scorecard's benchmarks")
+            faults.append(
+                f"{benchmark_id}: subgroups are asked for, but it is not among the scorecard's benchmarks"
+            )
             continue
         known = by_id[benchmark_id].subgroup_columns
         faults += [
@@ -155,8 +167,12 @@ def left_out(benchmarks: Sequence[Benchmark], jury: Jury | None = None) -> list[
         for use in benchmark.metrics:
             if use not in taken:
                 main = use is benchmark.main_metric
-                instead = f"; the board shows {taken[0].name} in its place" if main and taken else ""
-                said.append(f"{benchmark.id}: {use.name} is left out, for {_why_not(use, jury)}{instead}")
+                instead = (
+                    f"; the board shows {taken[0].name} in its place" if main and taken else ""
+                )
+                said.append(
+                    f"{benchmark.id}: {use.name} is left out, for {_why_not(use, jury)}{instead}"
+                )
     return said
 
 
@@ -186,7 +202,11 @@ def _why_not(use: MetricUse, jury: Jury | None) -> str:
         return "its figures hang on the encoder that each site has"
     if use.name not in METRICS:
         return "it is not available in this version"
-    return "it is a figure of the whole run, which no site could submit" if METRICS[use.name].fn is None else ""
+    return (
+        "it is a figure of the whole run, which no site could submit"
+        if METRICS[use.name].fn is None
+        else ""
+    )
 
 
 def _why_not_judged(use: MetricUse, jury: Jury | None) -> str:

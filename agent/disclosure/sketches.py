@@ -23,7 +23,9 @@ Sketches = NDArray[np.uint32]
 
 PERMUTATIONS: Final = 64
 LEAST_SHINGLES: Final = 8  # a sketch of fewer would agree with another by chance
-_MOST_SHINGLES: Final = 2048  # of one unit; the least hashes are taken, so that longer units are cut to the same part
+_MOST_SHINGLES: Final = (
+    2048  # of one unit; the least hashes are taken, so that longer units are cut to the same part
+)
 _HEX: Final = 8 * PERMUTATIONS  # characters of a sketch as text
 _MATCHING_BAND: Final = 2  # values, see `find_similar`
 _GROUPING_BAND: Final = 8  # values, see `group_similar`
@@ -68,7 +70,9 @@ class Shingler:
         for text in texts:
             words = _WORD.findall(text)
             hashes = np.fromiter(map(self._hash, words), dtype=np.uint64, count=len(words))
-            are_numbers = np.fromiter((word[0].isdecimal() for word in words), dtype=bool, count=len(words))
+            are_numbers = np.fromiter(
+                (word[0].isdecimal() for word in words), dtype=bool, count=len(words)
+            )
             exact.append(self._join(hashes))
             hashes[are_numbers] = self._hash(_NUMBER)
             numberless.append(self._join(hashes))
@@ -88,7 +92,9 @@ class Shingler:
     def _hash(self, word: str) -> int:
         value = self._hashes.get(word)
         if value is None:
-            digest = hashlib.blake2b(word.encode("utf-8", "surrogatepass"), key=self._key, digest_size=8).digest()
+            digest = hashlib.blake2b(
+                word.encode("utf-8", "surrogatepass"), key=self._key, digest_size=8
+            ).digest()
             value = int.from_bytes(digest, "big")
             self._hashes[word] = value
         return value
@@ -243,7 +249,9 @@ def _hash_bands(sketches: Sketches, start: int, width: int) -> NDArray[np.uint64
     return bands
 
 
-def _iter_candidates(new: Sketches, old: Sketches) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def _iter_candidates(
+    new: Sketches, old: Sketches
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Yield pairs of rows, new and old, that agree in a whole band; a pair may come more than once."""
     if not len(new) or not len(old):
         return

@@ -80,7 +80,9 @@ class DecidedFigures:
             self.spreads[cell.key] = NO_SPREAD
 
 
-def suppress_subgroups(cells: Sequence[Cell], figures: DecidedFigures, rule: GateRule) -> DecidedFigures:
+def suppress_subgroups(
+    cells: Sequence[Cell], figures: DecidedFigures, rule: GateRule
+) -> DecidedFigures:
     """Return a benchmark's figures with those of its subgroups suppressed."""
     subgroup_cells = [cell for cell in cells if cell.subgroup is not None]
     remaining = DecidedFigures()

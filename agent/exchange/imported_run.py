@@ -6,7 +6,9 @@ from agent import __version__
 from agent.catalog.benchmark import Benchmark
 from agent.store import KeptData, KeptMetric, RunDetails, RunOrigin
 
-BASELINES = "baseline/"  # models of this name are not language models, also where HELM's pages list them
+BASELINES = (
+    "baseline/"  # models of this name are not language models, also where HELM's pages list them
+)
 ELSEWHERE = "Not in this site's catalogue"
 
 

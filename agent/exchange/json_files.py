@@ -17,12 +17,16 @@ class Items:
 
     def add(self, item: object) -> None:
         """Write one more item."""
-        self._file.write((",\n" if self._any else "\n") + json.dumps(item, ensure_ascii=False, allow_nan=False))
+        self._file.write(
+            (",\n" if self._any else "\n") + json.dumps(item, ensure_ascii=False, allow_nan=False)
+        )
         self._any = True
 
 
 @contextmanager
-def open_json_array(path: Path, key: str = "", around: Callable[[], dict[str, Any]] | None = None) -> Iterator[Items]:
+def open_json_array(
+    path: Path, key: str = "", around: Callable[[], dict[str, Any]] | None = None
+) -> Iterator[Items]:
     """Open a new file that holds an array, or an object with one under `key` and what `around` gives at the end."""
     with _new_file(path) as file:
         file.write("[" if not key else f"{{{json.dumps(key)}: [")
@@ -41,4 +45,6 @@ def write_json(path: Path, value: object) -> None:
 
 
 def _new_file(path: Path) -> TextIO:
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8")
+    return os.fdopen(
+        os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
+    )

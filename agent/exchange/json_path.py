@@ -15,7 +15,9 @@ from agent.io.plain_text import printable
 
 MOST_BYTES = 256 << 20  # of one file, which is read whole
 MOST_VALUES = 16_000_000  # of one file: short values take many times their bytes in memory
-LARGEST_WHOLE = 1 << 53  # beyond it not every whole number is a JSON number, and the store takes none
+LARGEST_WHOLE = (
+    1 << 53
+)  # beyond it not every whole number is a JSON number, and the store takes none
 LONGEST_NAME = 500  # characters of a name or id
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_.@:/-]{1,80}")  # a name that cannot be a sentence
 LONGEST_CLASS = 160  # characters of a scenario's class, with its module
@@ -53,7 +55,10 @@ class JsonNode:
         """Yield the elements of this list."""
         if not isinstance(self.value, list):
             raise self.wrong("a list")
-        return (JsonNode(self.file, f"{self.path}[{index}]", item) for index, item in enumerate(self.value))
+        return (
+            JsonNode(self.file, f"{self.path}[{index}]", item)
+            for index, item in enumerate(self.value)
+        )
 
     def pairs(self) -> Iterator[tuple[str, "JsonNode"]]:
         """Yield the keys and values of this map."""
@@ -81,7 +86,9 @@ class JsonNode:
     def class_name(self) -> str:
         """Return this text as the name of a scenario's class."""
         if not is_class_name(self.text()):
-            raise self.wrong(f"a class: at most {LONGEST_CLASS} letters, digits and _-.@:/, without spaces")
+            raise self.wrong(
+                f"a class: at most {LONGEST_CLASS} letters, digits and _-.@:/, without spaces"
+            )
         return self.text()
 
     def one_of(self, words: Sequence[str]) -> str:
@@ -144,7 +151,9 @@ def read_json(folder: Path, name: str) -> tuple[JsonNode, bytes]:
     # Counted before parsing: the parsed values could take all memory.
     values = sum(map(content.count, (b",", b"[", b"{")))
     if values > MOST_VALUES:
-        raise BenchmarkError(f"{shown_name}: expected at most {MOST_VALUES // 1_000_000} million values", ADVICE)
+        raise BenchmarkError(
+            f"{shown_name}: expected at most {MOST_VALUES // 1_000_000} million values", ADVICE
+        )
     return JsonNode(shown_name, "", _parse_json(content, shown_name)), content
 
 
@@ -157,7 +166,9 @@ def _read_plain_file(path: Path, shown_name: str) -> bytes:
             if not stat.S_ISREG(status.st_mode):
                 raise BenchmarkError(f"{shown_name}: expected a plain file", ADVICE)
             if status.st_size > MOST_BYTES:
-                raise BenchmarkError(f"{shown_name}: expected at most {MOST_BYTES >> 20} MiB", ADVICE)
+                raise BenchmarkError(
+                    f"{shown_name}: expected at most {MOST_BYTES >> 20} MiB", ADVICE
+                )
             content = file.read(MOST_BYTES + 1)
     except FileNotFoundError:
         raise BenchmarkError(f"{shown_name}: the file is missing", ADVICE) from None
@@ -173,17 +184,25 @@ def _read_plain_file(path: Path, shown_name: str) -> bytes:
 
 def _parse_json(content: bytes, shown_name: str) -> Any:
     try:
-        return json.loads(content.decode("utf-8"), parse_constant=_refuse_constant, object_pairs_hook=_refuse_twice)
+        return json.loads(
+            content.decode("utf-8"),
+            parse_constant=_refuse_constant,
+            object_pairs_hook=_refuse_twice,
+        )
     except _TwiceError:
         raise BenchmarkError(f"{shown_name}: a map has a key twice", ADVICE) from None
     except json.JSONDecodeError as error:
-        raise BenchmarkError(f"{shown_name}: not JSON at line {error.lineno}, column {error.colno}", ADVICE) from None
+        raise BenchmarkError(
+            f"{shown_name}: not JSON at line {error.lineno}, column {error.colno}", ADVICE
+        ) from None
     except UnicodeDecodeError as error:
         raise BenchmarkError(f"{shown_name}: not UTF-8 at byte {error.start}", ADVICE) from None
     except RecursionError:
         raise BenchmarkError(f"{shown_name}: nested too deeply", ADVICE) from None
     except ValueError:
-        raise BenchmarkError(f"{shown_name}: a number that is none (NaN, or too long)", ADVICE) from None
+        raise BenchmarkError(
+            f"{shown_name}: a number that is none (NaN, or too long)", ADVICE
+        ) from None
 
 
 class _TwiceError(Exception):

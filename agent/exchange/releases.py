@@ -33,7 +33,10 @@ class JoinedRelease:
 
     def notes(self) -> list[str]:
         """Say for people which runs were in several suites."""
-        return [f"{name} is in several suites; the one of {suite} stands" for name, suite in self.replaced]
+        return [
+            f"{name} is in several suites; the one of {suite} stands"
+            for name, suite in self.replaced
+        ]
 
 
 def make_release(site: Site, suites: Sequence[str], release: str) -> list[str]:
@@ -140,11 +143,16 @@ def _identify_row(cell: LeaderboardCell) -> tuple[str, str]:
 
 
 def _summarise_row(
-    board: ImportedLeaderboard, model: str, cells: Sequence[LeaderboardCell], benchmark: Benchmark | None
+    board: ImportedLeaderboard,
+    model: str,
+    cells: Sequence[LeaderboardCell],
+    benchmark: Benchmark | None,
 ) -> RunSummary:
     """Return one model's figures on one benchmark, the main metric's first, as a run."""
     main = cells[0]
-    metrics = [imported_metric(cell.metric, cell.metric_name, values=[cell.value]) for cell in cells]
+    metrics = [
+        imported_metric(cell.metric, cell.metric_name, values=[cell.value]) for cell in cells
+    ]
     details = build_imported_details(
         benchmark,
         display_name=main.benchmark_name,
@@ -170,5 +178,7 @@ def _summarise_row(
 
 
 def _summarise_cell(cell: LeaderboardCell, metric: KeptMetric) -> MetricSummary:
-    mean = Mean(n=cell.instances or 0, units=0, value=cell.value, low=None, high=None, method="none")
+    mean = Mean(
+        n=cell.instances or 0, units=0, value=cell.value, low=None, high=None, method="none"
+    )
     return MetricSummary(cell.metric, metric.display_name, metric.low, metric.high, mean, {})

@@ -105,13 +105,17 @@ class ShownNames:
         return value if _is_listed(run, key, value) else self.label(key, value)
 
     def _show_details(self, run: Run, benchmark: str) -> RunDetails:
-        arguments = {key: self._show_value(run, key, value) for key, value in run.details.arguments.items()}
+        arguments = {
+            key: self._show_value(run, key, value) for key, value in run.details.arguments.items()
+        }
         metrics = tuple(map(self._show_metric, run.details.metrics))
         details = replace(run.details, arguments=arguments, metrics=metrics)
         if details.origin is None:
             return details
         _refuse_free_metric_names(run)
-        metrics = tuple(replace(metric, display_name=metric_title(metric.name)) for metric in metrics)
+        metrics = tuple(
+            replace(metric, display_name=metric_title(metric.name)) for metric in metrics
+        )
         return replace(
             details,
             # The title of a benchmark that is not in the catalogue is free text of the imported folder.
@@ -148,7 +152,9 @@ class ShownNames:
         )
 
 
-def show_summaries(site: Site, summaries: Iterable[RunSummary], *, reveal: bool) -> list[RunSummary]:
+def show_summaries(
+    site: Site, summaries: Iterable[RunSummary], *, reveal: bool
+) -> list[RunSummary]:
     """Return the summaries as an export of the site shows them."""
     with site.store() as store:
         names = ShownNames(store, reveal=reveal)

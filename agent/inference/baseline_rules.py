@@ -26,7 +26,9 @@ from typing import Literal
 _OPTION = re.compile(r"[ \t]*\(?([A-Z])[.):][ \t]+(\S.*)")
 _NUMBERED = re.compile(r"[ \t]*(\d{1,3})[.):]?[ \t]+(\S.*)")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w])")
-_QUANTITY = re.compile(r"\b(?:number|numeric|quantity|integer|calculated|how many|how much)\b", re.IGNORECASE)
+_QUANTITY = re.compile(
+    r"\b(?:number|numeric|quantity|integer|calculated|how many|how much)\b", re.IGNORECASE
+)
 _CAPITALS = re.compile(r"\b[A-Z]{5,}\b(?!:)")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
@@ -89,7 +91,9 @@ def _read_choice(lines: Sequence[str]) -> PromptParts | None:
 
 def _read_sentence_task(lines: Sequence[str]) -> PromptParts | None:
     """Read a prompt that asks for one of its numbered sentences, or return None."""
-    indices = _find_last_series(lines, _NUMBERED, _FROM_ZERO) or _find_last_series(lines, _NUMBERED, _FROM_ONE)
+    indices = _find_last_series(lines, _NUMBERED, _FROM_ZERO) or _find_last_series(
+        lines, _NUMBERED, _FROM_ONE
+    )
     instructions = "\n".join(_drop(lines, indices))
     if not indices or "sentence" not in instructions.lower():
         return None
@@ -108,7 +112,9 @@ def _read_question(lines: Sequence[str], text: str) -> PromptParts:
     return PromptParts(task, "\n".join(instructions), "\n".join(material) or text)
 
 
-def _find_last_series(lines: Sequence[str], form: re.Pattern[str], labels: Sequence[str]) -> tuple[int, ...]:
+def _find_last_series(
+    lines: Sequence[str], form: re.Pattern[str], labels: Sequence[str]
+) -> tuple[int, ...]:
     """Return the indices of the last lines, two at least, that `form` labels with `labels` from the first one on."""
     last_series: tuple[int, ...] = ()
     series: list[int] = []

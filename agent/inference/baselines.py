@@ -34,7 +34,9 @@ _MOST_ANSWERS = 16
 _LOWEST_SEED = -(2**63)  # seeds are 64-bit numbers, as with vLLM
 _DEFAULT_TOKENS = 1024
 MOST_TOKENS = 131_072  # words of prompt and answer, as many as the models that the baselines stand beside take
-_FIELDS = "model messages max_tokens max_completion_tokens temperature top_p stop seed n user stream"
+_FIELDS = (
+    "model messages max_tokens max_completion_tokens temperature top_p stop seed n user stream"
+)
 _HONOURED = frozenset(_FIELDS.split())
 _TOKEN = re.compile(r"\S+")
 
@@ -81,7 +83,9 @@ def _list_models(max_model_len: int) -> dict[str, object]:
 
 
 async def _reply(
-    request: "Request", reply: "type[JSONResponse]", handle: Callable[[dict[str, Any]], dict[str, object]]
+    request: "Request",
+    reply: "type[JSONResponse]",
+    handle: Callable[[dict[str, Any]], dict[str, object]],
 ) -> "JSONResponse":
     """Reply to a request by its JSON body, or refuse it."""
     raw = b""
@@ -101,7 +105,9 @@ async def _reply(
 
 
 def _describe_error(message: str, code: str | None = None) -> dict[str, object]:
-    return {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": code}}
+    return {
+        "error": {"message": message, "type": "invalid_request_error", "param": None, "code": code}
+    }
 
 
 def _tokenize(body: dict[str, Any], max_model_len: int) -> dict[str, object]:
@@ -111,7 +117,12 @@ def _tokenize(body: dict[str, Any], max_model_len: int) -> dict[str, object]:
         ValueError: the messages are of the wrong form.
     """
     count = len(_join_messages(body.get("messages")).split())
-    return {"count": count, "max_model_len": max_model_len, "tokens": list(range(count)), "token_strs": None}
+    return {
+        "count": count,
+        "max_model_len": max_model_len,
+        "tokens": list(range(count)),
+        "token_strs": None,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,17 +149,23 @@ class _CompletionRequest:
         Raises:
             ValueError: a field is of the wrong type or not one that this server honours; names it.
         """
-        unknown = sorted(name for name, value in body.items() if name not in _HONOURED and value is not None)
+        unknown = sorted(
+            name for name, value in body.items() if name not in _HONOURED and value is not None
+        )
         if unknown or body.get("stream"):
             raise ValueError(f"not honoured here: {', '.join(unknown) or 'stream'}")
         text = _join_messages(body.get("messages"))
         max_tokens = _read_whole(body, "max_tokens", default=_DEFAULT_TOKENS, lowest=1)
-        max_completion_tokens = _read_whole(body, "max_completion_tokens", default=_DEFAULT_TOKENS, lowest=1)
+        max_completion_tokens = _read_whole(
+            body, "max_completion_tokens", default=_DEFAULT_TOKENS, lowest=1
+        )
         return cls(
             model=body["model"],
             text=text,
             limit=min(max_tokens, max_completion_tokens),
-            seed=None if body.get("seed") is None else _read_whole(body, "seed", default=0, lowest=_LOWEST_SEED),
+            seed=None
+            if body.get("seed") is None
+            else _read_whole(body, "seed", default=0, lowest=_LOWEST_SEED),
             answers=_read_whole(body, "n", default=1, lowest=1),
             stop=_read_stop(body.get("stop")),
         )
@@ -180,7 +197,9 @@ def _complete(body: dict[str, Any], max_model_len: int) -> dict[str, object]:
         content, tokens, finish_reason = _limit_answer(text, request.limit, request.stop)
         completion_tokens += tokens
         message = {"role": "assistant", "content": content}
-        choices.append({"index": index, "message": message, "logprobs": None, "finish_reason": finish_reason})
+        choices.append(
+            {"index": index, "message": message, "logprobs": None, "finish_reason": finish_reason}
+        )
     return {
         "id": "chatcmpl-baseline",
         "object": "chat.completion",
@@ -251,7 +270,8 @@ def serve(
     """
     if not (unsafe_any_host or _is_loopback(host)):
         raise ConfigError(
-            "the baselines listen on a loopback address only", "Use 127.0.0.1, or --unsafe-any-host if you must."
+            "the baselines listen on a loopback address only",
+            "Use 127.0.0.1, or --unsafe-any-host if you must.",
         )
     import uvicorn
 
@@ -259,13 +279,19 @@ def serve(
     try:
         listener = socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
-        raise ConfigError(f"cannot listen on port {port} ({error.strerror})", "Choose another with --port.") from None
+        raise ConfigError(
+            f"cannot listen on port {port} ({error.strerror})", "Choose another with --port."
+        ) from None
     with listener:
         name = f"[{host}]" if family is socket.AF_INET6 else host
         if on_ready is not None:
             on_ready(f"http://{name}:{listener.getsockname()[1]}/v1")
         config = uvicorn.Config(
-            make_app(max_model_len), log_level="warning", access_log=False, lifespan="off", timeout_keep_alive=75
+            make_app(max_model_len),
+            log_level="warning",
+            access_log=False,
+            lifespan="off",
+            timeout_keep_alive=75,
         )
         uvicorn.Server(config).run(sockets=[listener])
 
@@ -287,8 +313,14 @@ def baselines() -> None:
 
 @baselines.command("serve")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", default=8001, show_default=True, help="Port to listen on; 0 takes a free one.")
-@click.option("--ready-file", type=click.Path(dir_okay=False, path_type=Path), help="Write the URL here when ready.")
+@click.option(
+    "--port", default=8001, show_default=True, help="Port to listen on; 0 takes a free one."
+)
+@click.option(
+    "--ready-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the URL here when ready.",
+)
 @click.option(
     "--max-model-len",
     type=click.IntRange(1, MOST_TOKENS),
@@ -296,8 +328,12 @@ def baselines() -> None:
     show_default=True,
     help="Most words of prompt and answer.",
 )
-@click.option("--unsafe-any-host", is_flag=True, help="Listen on addresses that other machines reach.")
-def serve_command(host: str, port: int, ready_file: Path | None, max_model_len: int, unsafe_any_host: bool) -> None:
+@click.option(
+    "--unsafe-any-host", is_flag=True, help="Listen on addresses that other machines reach."
+)
+def serve_command(
+    host: str, port: int, ready_file: Path | None, max_model_len: int, unsafe_any_host: bool
+) -> None:
     """Serve the reference baselines until interrupted.
 
     They are not language models. The first line printed is the server's URL.

@@ -109,7 +109,11 @@ class Capabilities:
             models_listed, model_in_list = value["models_listed"], value["model_in_list"]
             language_model, inline_thoughts = value["language_model"], value["inline_thoughts"]
             token_limit_field, extra_body = value["token_limit_field"], value["extra_body"]
-            window, counting, template_tokens = value["window"], value["counting"], value["template_tokens"]
+            window, counting, template_tokens = (
+                value["window"],
+                value["counting"],
+                value["template_tokens"],
+            )
         except (KeyError, TypeError, AttributeError):
             raise ValueError("capabilities: a key is missing or has the wrong type") from None
         if (
@@ -197,17 +201,23 @@ def check_needs(capabilities: Capabilities, needs: Needs) -> tuple[str, ...]:
     if state(capabilities.token_limit_field) in lacking:
         missing.append("a limit of tokens (max_tokens and max_completion_tokens)")
     elif capabilities.token_limit_field != "max_tokens":  # noqa: S105 - a field's name
-        workarounds.append("The server takes its limit of tokens as max_completion_tokens; that name is sent.")
+        workarounds.append(
+            "The server takes its limit of tokens as max_completion_tokens; that name is sent."
+        )
     if needs.stop and state("stop") == "refused":
         missing.append("stop sequences (the server refuses requests that hold them)")
     elif needs.stop and state("stop") == "ignored":
-        workarounds.append("The server ignores stop sequences; answers are cut here, after they were written in full.")
+        workarounds.append(
+            "The server ignores stop sequences; answers are cut here, after they were written in full."
+        )
     if needs.seed and state("seed") == "refused":
         missing.append("seeds (the server refuses requests that hold them)")
     elif needs.seed and state("seed") == "ignored":
         workarounds.append("The server ignores seeds; asking again may bring other answers.")
     if needs.temperature_zero and state("temperature_zero") == "ignored":
-        workarounds.append("The server's answers differ at temperature 0; asking again may bring other answers.")
+        workarounds.append(
+            "The server's answers differ at temperature 0; asking again may bring other answers."
+        )
     if needs.logprobs and state("logprobs") in lacking:
         missing.append("log probabilities (logprobs)")
     if needs.json_schema and state("json_schema") in lacking:
@@ -220,7 +230,9 @@ def check_needs(capabilities: Capabilities, needs: Needs) -> tuple[str, ...]:
             " counts as no answer."
         )
         if needs.stop:
-            workarounds.append("Stop sequences would end its thoughts; they are not sent, and answers are cut here.")
+            workarounds.append(
+                "Stop sequences would end its thoughts; they are not sent, and answers are cut here."
+            )
     elif state("reasoning") == "ignored":
         workarounds.append(
             "The model wrote on to the limit when asked for one word; if it thinks before it answers, mark its"
@@ -236,8 +248,12 @@ def check_needs(capabilities: Capabilities, needs: Needs) -> tuple[str, ...]:
             " another name counts as no answer."
         )
     if capabilities.extra_body:
-        fields = ", ".join(f"{name}={value}" for name, value in sorted(capabilities.extra_body.items()))
-        workarounds.append(f"The server has defaults of its own; every request undoes them with {fields}.")
+        fields = ", ".join(
+            f"{name}={value}" for name, value in sorted(capabilities.extra_body.items())
+        )
+        workarounds.append(
+            f"The server has defaults of its own; every request undoes them with {fields}."
+        )
     if missing:
         raise InferenceError(
             f"the server does not honour what this run needs: {'; '.join(missing)}",

@@ -10,7 +10,12 @@ from agent.inference.wire import read_token_count
 
 _SHOWN_MODELS = 20
 _SHOWN_CHARACTERS = 100  # of one name
-_BY_OWNER = {"vllm": "vllm", "llamacpp": "llama.cpp", "library": "ollama", "intramural": "intramural-baselines"}
+_BY_OWNER = {
+    "vllm": "vllm",
+    "llamacpp": "llama.cpp",
+    "library": "ollama",
+    "intramural": "intramural-baselines",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +57,17 @@ class Catalogue:
         server = _recognize_server(entries)
         if server is None and reply.server != "unknown":
             server = reply.server
-        not_language_models = [name for name, entry in models.items() if entry.get("language_model") is False]
+        not_language_models = [
+            name for name, entry in models.items() if entry.get("language_model") is False
+        ]
         return cls(
             names=tuple(models),
             also_named={name: _read_other_names(entry) for name, entry in models.items()},
             server=server,
             windows=_read_token_counts(models, lambda entry: entry.get("max_model_len")),
-            trained=_read_token_counts(models, lambda entry: _read_map(entry.get("meta")).get("n_ctx_train")),
+            trained=_read_token_counts(
+                models, lambda entry: _read_map(entry.get("meta")).get("n_ctx_train")
+            ),
             not_language_models=frozenset(not_language_models),
             refused_token=reply.status in (401, 403),
         )
@@ -66,11 +75,14 @@ class Catalogue:
     def feature(self, model: str) -> Feature:
         """Judge whether the list can vouch for the model."""
         if not self.listed:
-            return Feature("ignored", "lists no models, so the name of the model cannot be checked against it")
+            return Feature(
+                "ignored", "lists no models, so the name of the model cannot be checked against it"
+            )
         if model in self.names:
             return Feature("honoured", f"lists the model, among {len(self.names)}")
         return Feature(
-            "ignored", f"lists {len(self.names)} models, but not the one asked for, which it serves all the same"
+            "ignored",
+            f"lists {len(self.names)} models, but not the one asked for, which it serves all the same",
         )
 
     def offer(self) -> str:
@@ -78,7 +90,11 @@ class Catalogue:
         if not self.listed:
             return "The server lists no models."
         shown = ", ".join(map(_shorten_for_message, self.names[:_SHOWN_MODELS]))
-        more = f" and {len(self.names) - _SHOWN_MODELS} more" if len(self.names) > _SHOWN_MODELS else ""
+        more = (
+            f" and {len(self.names) - _SHOWN_MODELS} more"
+            if len(self.names) > _SHOWN_MODELS
+            else ""
+        )
         return f"The server offers {len(self.names)}: {shown}{more}."
 
     def window(self, model: str, props: ProbeReply) -> int | None:
@@ -157,7 +173,9 @@ def _shorten_for_message(name: str) -> str:
     return "".join(filter(str.isprintable, name[: 2 * _SHOWN_CHARACTERS]))[:_SHOWN_CHARACTERS]
 
 
-def undo_own_defaults(server: str) -> tuple[Mapping[str, str | int | float | bool], tuple[str, ...]]:
+def undo_own_defaults(
+    server: str,
+) -> tuple[Mapping[str, str | int | float | bool], tuple[str, ...]]:
     """Return fields that undo the server's own defaults, and notes on those that cannot be undone."""
     if server in ("llama.cpp", "llama-cpp-python"):
         note = "Servers of the llama.cpp family may punish repeated words by default; repeat_penalty=1.0 is sent."

@@ -65,7 +65,9 @@ async def ask_all(
         raise ConfigError("max_in_flight must be at least 1")
     line = ServerLine(deployment, limits)
     health = ServerHealth(limits)
-    asker = _RequestAsker(deployment, capabilities, health, Fitting(deployment, capabilities, prompt_limit))
+    asker = _RequestAsker(
+        deployment, capabilities, health, Fitting(deployment, capabilities, prompt_limit)
+    )
     waiting = iter(requests)
     places = slots or asyncio.Semaphore(max_in_flight)
 
@@ -90,7 +92,11 @@ class _RequestAsker:
     """Asks one request in the way that its deployment and the server's capabilities require."""
 
     def __init__(
-        self, deployment: Endpoint, capabilities: Capabilities | None, health: ServerHealth, fitting: Fitting
+        self,
+        deployment: Endpoint,
+        capabilities: Capabilities | None,
+        health: ServerHealth,
+        fitting: Fitting,
     ) -> None:
         self._health = health
         self._fitting = fitting
@@ -114,7 +120,9 @@ class _RequestAsker:
         if isinstance(fitted, Failure):
             return fitted
         body = self._encode(fitted.request)
-        result, attempts = await conversation.ask("/chat/completions", body, self._make_reader(request), deadline)
+        result, attempts = await conversation.ask(
+            "/chat/completions", body, self._make_reader(request), deadline
+        )
         if isinstance(result, Response) and (fitted.left_out or attempts > 1):
             return replace(result, shortened=fitted.left_out, attempts=attempts)
         return result
@@ -122,11 +130,17 @@ class _RequestAsker:
     def _encode(self, request: ChatRequest) -> bytes:
         if self._thinks_inline and request.stop:
             request = replace(request, stop=())  # a stop sequence would end the thought
-        return encode_request(request, token_limit_field=self._token_limit_field, always=self._extra_body)
+        return encode_request(
+            request, token_limit_field=self._token_limit_field, always=self._extra_body
+        )
 
     def _make_reader(self, request: ChatRequest) -> Read[Response]:
-        accepts_name = None if self._accepts_name is None else partial(self._accepts_name, request.model)
-        return partial(parse_reply, stop=request.stop, thinks=self._thinks, accepts_name=accepts_name)
+        accepts_name = (
+            None if self._accepts_name is None else partial(self._accepts_name, request.model)
+        )
+        return partial(
+            parse_reply, stop=request.stop, thinks=self._thinks, accepts_name=accepts_name
+        )
 
 
 async def count_all(

@@ -118,7 +118,9 @@ class ServerLine:
                 (b"content-type", b"application/json"),
                 (b"content-length", b"%d" % len(body)),
             ]
-        return httpcore.Request(method, url, headers=headers, content=body, extensions=self._extensions)
+        return httpcore.Request(
+            method, url, headers=headers, content=body, extensions=self._extensions
+        )
 
     def _build_url(self, path: str) -> httpcore.URL:
         base = self._base
@@ -126,7 +128,9 @@ class ServerLine:
         if path.startswith("../"):
             path = path.removeprefix("..")
             target = target.rpartition(b"/")[0]
-        return httpcore.URL(scheme=base.scheme, host=base.host, port=base.port, target=target + path.encode())
+        return httpcore.URL(
+            scheme=base.scheme, host=base.host, port=base.port, target=target + path.encode()
+        )
 
     def dial(self) -> httpcore.AsyncConnectionInterface:
         """Return an unconnected HTTP connection, direct or by the proxy."""
@@ -144,7 +148,9 @@ class ServerLine:
         login = None
         if proxy.username is not None:
             login = (proxy.username, proxy.password or "")
-        return httpcore.AsyncHTTPProxy(f"{proxy.scheme}://{host}{port}", proxy_auth=login, ssl_context=self._tls)
+        return httpcore.AsyncHTTPProxy(
+            f"{proxy.scheme}://{host}{port}", proxy_auth=login, ssl_context=self._tls
+        )
 
     @property
     def max_reply_bytes(self) -> int:
@@ -199,7 +205,9 @@ class ServerConnection:
         mid_reply = False
         is_complete = False
         try:
-            reply = await self._http.handle_async_request(self._line.build_request(method, path, body))
+            reply = await self._http.handle_async_request(
+                self._line.build_request(method, path, body)
+            )
             mid_reply = True
             content = await self._read_content(reply)
             await reply.aclose()

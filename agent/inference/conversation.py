@@ -4,7 +4,12 @@ import asyncio
 import time
 from typing import Protocol, TypeVar
 
-from agent.inference.connection import BrokenError, ServerConnection, TooLongError, UnreachableServerError
+from agent.inference.connection import (
+    BrokenError,
+    ServerConnection,
+    TooLongError,
+    UnreachableServerError,
+)
 from agent.inference.limits import HttpLimits
 from agent.inference.retry import (
     FIRST_WAIT_S,
@@ -29,7 +34,9 @@ class Read(Protocol[Result_co]):
 class Conversation:
     """A worker's own connection to a server, with the state of the server that all workers share."""
 
-    def __init__(self, connection: ServerConnection, health: ServerHealth, limits: HttpLimits) -> None:
+    def __init__(
+        self, connection: ServerConnection, health: ServerHealth, limits: HttpLimits
+    ) -> None:
         self._connection = connection
         self._health = health
         self._limits = limits
@@ -51,7 +58,12 @@ class Conversation:
         return result, attempts
 
     async def _ask_again(
-        self, failed: AttemptFailedError, path: str, body: bytes, read: Read[Result_co], deadline: float
+        self,
+        failed: AttemptFailedError,
+        path: str,
+        body: bytes,
+        read: Read[Result_co],
+        deadline: float,
     ) -> tuple[Result_co | Failure, int]:
         """Go on after a first failed attempt, which counts as the first of the loop."""
         import stamina  # a run without failures does not pay for it

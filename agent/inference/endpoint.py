@@ -82,7 +82,9 @@ def read_proxy(endpoint: Endpoint) -> SplitResult | None:
     return _check_url(endpoint.proxy, f"deployment {endpoint.name}: proxy", with_user=True)
 
 
-def _check_url(url: str, setting: str, *, with_user: bool = False, with_path: bool = False) -> SplitResult:
+def _check_url(
+    url: str, setting: str, *, with_user: bool = False, with_path: bool = False
+) -> SplitResult:
     """Return the parts of `url`. Errors name the setting and never quote the URL, which may hold a password."""
     try:
         if not _VISIBLE.fullmatch(url):
@@ -91,12 +93,17 @@ def _check_url(url: str, setting: str, *, with_user: bool = False, with_path: bo
         host = (parts.hostname or "").encode("idna").decode("ascii")
         _ = parts.port  # raises ValueError for a number that is not a port
     except (ValueError, UnicodeError):
-        raise ConfigError(f"{setting} is not a URL; expected for example http://127.0.0.1:8000/v1") from None
+        raise ConfigError(
+            f"{setting} is not a URL; expected for example http://127.0.0.1:8000/v1"
+        ) from None
     if parts.scheme not in ("http", "https") or not host:
-        raise ConfigError(f"{setting} needs http:// or https:// and a host, for example http://127.0.0.1:8000/v1")
+        raise ConfigError(
+            f"{setting} needs http:// or https:// and a host, for example http://127.0.0.1:8000/v1"
+        )
     if not with_user and (parts.username is not None or parts.password is not None):
         raise ConfigError(
-            f"{setting} holds a user or password", "Put a bearer token into a file and name it in token_file."
+            f"{setting} holds a user or password",
+            "Put a bearer token into a file and name it in token_file.",
         )
     if parts.query or parts.fragment or (parts.path and not with_path):
         raise ConfigError(f"{setting} has parts that do not belong there (query, fragment or path)")
@@ -122,7 +129,9 @@ def read_token(endpoint: Endpoint) -> str | None:
         raise ConfigError(f"{setting} cannot be read ({error.strerror})") from None
     token = raw.decode("ascii", "replace").strip()
     if len(raw) > _LONGEST_TOKEN or not _VISIBLE.fullmatch(token):
-        raise ConfigError(f"{setting} must hold one bearer token: visible ASCII characters on one line")
+        raise ConfigError(
+            f"{setting} must hold one bearer token: visible ASCII characters on one line"
+        )
     return token
 
 

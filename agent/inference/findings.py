@@ -34,7 +34,9 @@ class ProbeReply:
     @property
     def passing(self) -> bool:
         """Whether asking again a little later may bring an answer."""
-        return self.status in RETRIED_STATUSES or (self.status is None and not (self.obstacle or self.hung))
+        return self.status in RETRIED_STATUSES or (
+            self.status is None and not (self.obstacle or self.hung)
+        )
 
     @property
     def named(self) -> str:
@@ -73,9 +75,14 @@ def examine_model_name(stranger: ProbeReply, listed: bool, renamed: bool) -> Fea
         renamed: replies name another model than was asked.
     """
     if renamed:
-        return Feature("ignored", "its replies name another model than the one asked for, which the list names too")
+        return Feature(
+            "ignored",
+            "its replies name another model than the one asked for, which the list names too",
+        )
     if stranger.status == 200:
-        known = "the list names the model" if listed else "what runs behind the name cannot be checked"
+        known = (
+            "the list names the model" if listed else "what runs behind the name cannot be checked"
+        )
         return Feature("ignored", f"answers to any name of a model; {known}")
     if stranger.status is None:
         return Feature("unknown", "no reply came to the question")
@@ -188,10 +195,14 @@ def thinks_inline(reply: Sequence[ProbeReply]) -> bool:
 
 def thinks_apart(reply: Sequence[ProbeReply]) -> bool:
     """Tell whether the server keeps thoughts apart from answers."""
-    return any(one.message.get("reasoning_content") or one.message.get("reasoning") for one in reply)
+    return any(
+        one.message.get("reasoning_content") or one.message.get("reasoning") for one in reply
+    )
 
 
-def examine_reasoning(reply: Sequence[ProbeReply], one_word: ProbeReply, *, marked: bool) -> Feature:
+def examine_reasoning(
+    reply: Sequence[ProbeReply], one_word: ProbeReply, *, marked: bool
+) -> Feature:
     """Tell where thoughts appear, if any were reply.
 
     Args:
@@ -201,12 +212,18 @@ def examine_reasoning(reply: Sequence[ProbeReply], one_word: ProbeReply, *, mark
         marked: the deployment says that the model thinks.
     """
     if thinks_inline(reply):
-        return Feature("ignored", "the model thinks first, inside its answer; the thoughts are taken out here")
+        return Feature(
+            "ignored", "the model thinks first, inside its answer; the thoughts are taken out here"
+        )
     if thinks_apart(reply):
-        return Feature("honoured", "the model thinks first, and the server keeps its thoughts apart")
+        return Feature(
+            "honoured", "the model thinks first, and the server keeps its thoughts apart"
+        )
     if one_word.response is not None and one_word.response.finish_reason == "length":
         seen_so = f"wrote on for {THOUGHT_TOKENS} tokens when asked for one word"
         if marked:
             return Feature("ignored", f"{seen_so}, as a model that thinks inside its answer does")
-        return Feature("ignored", f"{seen_so}; if those are thoughts, mark the deployment as `reasoning: true`")
+        return Feature(
+            "ignored", f"{seen_so}; if those are thoughts, mark the deployment as `reasoning: true`"
+        )
     return Feature("unknown", "no thoughts were seen")

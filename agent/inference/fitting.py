@@ -25,7 +25,9 @@ from agent.vocabulary import ChatRequest, Failure, Message, Reason
 class Fitting:
     """The window, and the means of counting, as all workers of one call share them."""
 
-    def __init__(self, deployment: Endpoint, capabilities: Capabilities | None, prompt_limit: int | None) -> None:
+    def __init__(
+        self, deployment: Endpoint, capabilities: Capabilities | None, prompt_limit: int | None
+    ) -> None:
         """Open the tokenizer file, if the server does not count.
 
         Raises:
@@ -34,12 +36,16 @@ class Fitting:
         self._model = deployment.served_model
         self._window = window_of(deployment, capabilities)
         self._prompt_limit = prompt_limit
-        self._first_template = capabilities.template_tokens if capabilities else UNSEEN_TEMPLATE_TOKENS
+        self._first_template = (
+            capabilities.template_tokens if capabilities else UNSEEN_TEMPLATE_TOKENS
+        )
         counting = capabilities.counting if capabilities else None
         self._served: Served | None = counting if counting in ("vllm", "llama.cpp") else None
         self._tokenizer = open_tokenizer(deployment) if self._served is None else None
 
-    async def fit(self, request: ChatRequest, conversation: Conversation, deadline: float) -> Fitted | Failure:
+    async def fit(
+        self, request: ChatRequest, conversation: Conversation, deadline: float
+    ) -> Fitted | Failure:
         """Return the request as it can be asked, or the reason why it cannot."""
         budget = prompt_budget(self._window, request.max_tokens, self._prompt_limit)
         if budget is None:
@@ -47,14 +53,18 @@ class Fitting:
         template = estimate_template_tokens(request.messages, self._first_template)
         if not self.can_count:
             return self._accept_uncounted(request, budget, template)
-        return await fit(request, budget, template, lambda messages: self.count(messages, conversation, deadline))
+        return await fit(
+            request, budget, template, lambda messages: self.count(messages, conversation, deadline)
+        )
 
     @property
     def can_count(self) -> bool:
         """Whether the server or a tokenizer file counts tokens."""
         return self._served is not None or self._tokenizer is not None
 
-    def _accept_uncounted(self, request: ChatRequest, budget: int, template: int) -> Fitted | Failure:
+    def _accept_uncounted(
+        self, request: ChatRequest, budget: int, template: int
+    ) -> Fitted | Failure:
         """Decide without a count: a server refuses a prompt that does not fit its window, but knows no other limit."""
         limit = self._prompt_limit
         is_above_limit = limit is not None and byte_length(request.messages) + template > limit
@@ -62,7 +72,9 @@ class Fitting:
             return Failure(Reason.CONTEXT_LENGTH)
         return Fitted(request)
 
-    async def count(self, messages: Sequence[Message], conversation: Conversation, deadline: float) -> int | Failure:
+    async def count(
+        self, messages: Sequence[Message], conversation: Conversation, deadline: float
+    ) -> int | Failure:
         """Count the tokens of a prompt, those of the chat template included; only if `can_count`."""
         served = self._served
         template = estimate_template_tokens(messages, self._first_template)

@@ -50,7 +50,12 @@ def name_check(other_names: Collection[str]) -> Callable[[str, object], bool]:
 
     def accepts(asked: str, named: object) -> bool:
         nonlocal last
-        if named == asked or not isinstance(named, str) or not named.strip() or (asked, named) == last:
+        if (
+            named == asked
+            or not isinstance(named, str)
+            or not named.strip()
+            or (asked, named) == last
+        ):
             return True  # a server need not name it
         is_expected = len(named) <= _LONGEST_NAME and name_digest(named) in other_names
         if not is_expected and not same_model(asked, named):

@@ -13,7 +13,14 @@ from agent.errors import ConfigError, InferenceError
 from agent.inference import findings
 from agent.inference.capabilities import Capabilities, Feature, FeatureName, TokenLimitField
 from agent.inference.catalogue import Catalogue, undo_own_defaults
-from agent.inference.connection import BrokenError, Obstacle, Reply, ServerLine, TooLongError, UnreachableServerError
+from agent.inference.connection import (
+    BrokenError,
+    Obstacle,
+    Reply,
+    ServerLine,
+    TooLongError,
+    UnreachableServerError,
+)
 from agent.inference.endpoint import Endpoint
 from agent.inference.findings import FEW_TOKENS, THOUGHT_TOKENS, ProbeReply
 from agent.inference.limits import HttpLimits
@@ -38,7 +45,12 @@ _ONE_WORD = "Is ice cold? Answer with one word, yes or no."
 _COUNTED = (Message("user", _COUNT),)
 _SOME_TOKENS, _JSON_TOKENS = 24, 40
 _ASIDE_S = 30.0  # for pages that a server may lack: they must not delay the questions beside them
-_PATIENCE_S = (0.5, 1.0, 2.0, 4.0)  # seconds between questions to a server that is starting or overrun
+_PATIENCE_S = (
+    0.5,
+    1.0,
+    2.0,
+    4.0,
+)  # seconds between questions to a server that is starting or overrun
 # No valid name of a model anywhere, so no server goes looking for it on the network.
 _NO_SUCH_MODEL = "intramural: no such model"
 _SCHEMA = {
@@ -56,7 +68,10 @@ _SCHEMA = {
 }
 _OBSTACLES: Mapping[Obstacle, tuple[str, str]] = {
     "refused": ("refuses connections", "Start it, or correct base_url's host and port."),
-    "timeout": ("does not take connections in time", "Check the network between here and the server."),
+    "timeout": (
+        "does not take connections in time",
+        "Check the network between here and the server.",
+    ),
     "name": ("has a host name that is not known here", "Correct base_url's host."),
     "tls": (
         "shows a certificate that is not trusted, or does not speak TLS",
@@ -174,7 +189,9 @@ class _OtherNames:
     unlisted: bool
 
 
-def _collect_other_names(deployment: Endpoint, answers: Sequence[ProbeReply], catalogue: Catalogue) -> _OtherNames:
+def _collect_other_names(
+    deployment: Endpoint, answers: Sequence[ProbeReply], catalogue: Catalogue
+) -> _OtherNames:
     """Collect the names under which replies came, other than the model's.
 
     Raises:
@@ -194,13 +211,20 @@ def _collect_other_names(deployment: Endpoint, answers: Sequence[ProbeReply], ca
     return _OtherNames(frozenset(names), unlisted)
 
 
-def _settle_limit_field(asked_with: TokenLimitField, features: dict[FeatureName, Feature]) -> TokenLimitField:
+def _settle_limit_field(
+    asked_with: TokenLimitField, features: dict[FeatureName, Feature]
+) -> TokenLimitField:
     """Return the field that limits tokens; enter the refusal of max_tokens where the server takes the newer alone."""
     if asked_with == "max_completion_tokens":
         features["max_completion_tokens"] = features["max_tokens"]
-        features["max_tokens"] = Feature("refused", "refuses max_tokens, takes max_completion_tokens")
+        features["max_tokens"] = Feature(
+            "refused", "refuses max_tokens, takes max_completion_tokens"
+        )
         return asked_with
-    if features["max_tokens"].state == "ignored" and features["max_completion_tokens"].state == "honoured":
+    if (
+        features["max_tokens"].state == "ignored"
+        and features["max_completion_tokens"].state == "honoured"
+    ):
         return "max_completion_tokens"
     return asked_with
 
@@ -311,9 +335,13 @@ class _Asker:
 
     async def count(self, counting: Served, model: str) -> ProbeReply:
         """Ask for the tokens of the plain question."""
-        return await self._exchange(TOKENIZE, encode_count(counting, model, _COUNTED), most_s=_ASIDE_S)
+        return await self._exchange(
+            TOKENIZE, encode_count(counting, model, _COUNTED), most_s=_ASIDE_S
+        )
 
-    async def ask(self, model: str, content: str = _COUNT, tokens: int = FEW_TOKENS, **fields: Any) -> ProbeReply:
+    async def ask(
+        self, model: str, content: str = _COUNT, tokens: int = FEW_TOKENS, **fields: Any
+    ) -> ProbeReply:
         body = {
             "model": model,
             "messages": [{"role": "user", "content": content}],
@@ -359,7 +387,9 @@ class _Asker:
 
 
 def _read_reply(reply: Reply, asked_model: str) -> ProbeReply:
-    parsed = parse_reply(reply.body) if reply.status == 200 else parse_error(reply.status, reply.body)
+    parsed = (
+        parse_reply(reply.body) if reply.status == 200 else parse_error(reply.status, reply.body)
+    )
     fields = parse_object(reply.body) or {}
     response = parsed if isinstance(parsed, Response) else None
     return ProbeReply(
@@ -371,7 +401,9 @@ def _read_reply(reply: Reply, asked_model: str) -> ProbeReply:
     )
 
 
-def _refuse_unusable(deployment: Endpoint, plain: ProbeReply, stranger: ProbeReply, catalogue: Catalogue) -> None:
+def _refuse_unusable(
+    deployment: Endpoint, plain: ProbeReply, stranger: ProbeReply, catalogue: Catalogue
+) -> None:
     """Raise when the plainest question was not answered, or the answer may come from another model."""
     who = f"deployment {deployment.name}: the server"
     if plain.obstacle is not None:
@@ -380,12 +412,17 @@ def _refuse_unusable(deployment: Endpoint, plain: ProbeReply, stranger: ProbeRep
     status = plain.status
     model = deployment.served_model
     if plain.hung:
-        raise InferenceError(f"{who} took the question but did not answer in time", "Look at the server's own log.")
+        raise InferenceError(
+            f"{who} took the question but did not answer in time", "Look at the server's own log."
+        )
     if status is None:
-        raise InferenceError(f"{who} took the connection but sent no whole reply", "Look at the server's own log.")
+        raise InferenceError(
+            f"{who} took the connection but sent no whole reply", "Look at the server's own log."
+        )
     if status in (401, 403):
         raise InferenceError(
-            f"{who} refuses the bearer token (HTTP {status})", "Put the right token into the deployment's token_file."
+            f"{who} refuses the bearer token (HTTP {status})",
+            "Put the right token into the deployment's token_file.",
         )
     if 300 <= status < 400:
         raise InferenceError(
@@ -393,7 +430,11 @@ def _refuse_unusable(deployment: Endpoint, plain: ProbeReply, stranger: ProbeRep
             "Redirects are not followed, so that prompts go where you said: write the final address into base_url.",
         )
     # A server that answers to any name would otherwise pass off another model under this one's.
-    if catalogue.listed and model not in catalogue.names and (status != 200 or stranger.status == 200):
+    if (
+        catalogue.listed
+        and model not in catalogue.names
+        and (status != 200 or stranger.status == 200)
+    ):
         raise InferenceError(f"{who} does not serve a model named {model}", catalogue.offer())
     if status == 404:
         raise InferenceError(
@@ -401,10 +442,13 @@ def _refuse_unusable(deployment: Endpoint, plain: ProbeReply, stranger: ProbeRep
             "base_url should end in /v1, and the model's name must be the server's own.",
         )
     if status != 200:
-        raise InferenceError(f"{who} fails on a plain question (HTTP {status})", "Look at the server's own log.")
+        raise InferenceError(
+            f"{who} fails on a plain question (HTTP {status})", "Look at the server's own log."
+        )
     if not plain.understood:
         raise InferenceError(
-            f"{who} does not answer as an OpenAI-compatible server does", "Correct base_url; it should end in /v1."
+            f"{who} does not answer as an OpenAI-compatible server does",
+            "Correct base_url; it should end in /v1.",
         )
 
 
@@ -414,6 +458,10 @@ def _recognize_server(reply: Reply, replied_model: object, asked_model: str) -> 
     if header.lower().startswith("llama.cpp"):
         return "llama.cpp"
     # transformers serve adds the revision to the model's name: model@main
-    if asked_model and isinstance(replied_model, str) and replied_model.startswith(asked_model + "@"):
+    if (
+        asked_model
+        and isinstance(replied_model, str)
+        and replied_model.startswith(asked_model + "@")
+    ):
         return "transformers"
     return "unknown"

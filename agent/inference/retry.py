@@ -7,13 +7,17 @@ from collections.abc import Callable
 from agent.inference.limits import HttpLimits
 from agent.vocabulary import Failure, Reason
 
-RETRIED_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504, 507, 509, 520, 521, 522, 523, 524, 529})
+RETRIED_STATUSES = frozenset(
+    {408, 425, 429, 500, 502, 503, 504, 507, 509, 520, 521, 522, 523, 524, 529}
+)
 FIRST_WAIT_S = 0.5  # doubled with every attempt
 JITTER_S = 1.0
 
 _SILENT_ATTEMPTS = 10  # fewer could be a few unlucky requests
 _LONGEST_HEADER = 100  # characters of Retry-After; a date has 29
-_FAILED_IN_A_ROW = 20  # requests; with one failing prompt in ten, twenty in a row are chance in 10 ** 20
+_FAILED_IN_A_ROW = (
+    20  # requests; with one failing prompt in ten, twenty in a row are chance in 10 ** 20
+)
 
 
 class AttemptFailedError(Exception):
@@ -25,7 +29,9 @@ class AttemptFailedError(Exception):
         retry_after_s: seconds the server asked us to wait, if it did.
     """
 
-    def __init__(self, failure: Failure, *, was_sent: bool = True, retry_after_s: float | None = None) -> None:
+    def __init__(
+        self, failure: Failure, *, was_sent: bool = True, retry_after_s: float | None = None
+    ) -> None:
         super().__init__(failure.reason)
         self.failure = failure
         self.was_sent = was_sent
@@ -85,7 +91,9 @@ class ServerHealth:
         if self.given_up:
             return False
         if not failed.was_sent:
-            longest_wait_s = min(2.0, self._limits.outage_grace_s / 15)  # fifteen waits fit into the grace time
+            longest_wait_s = min(
+                2.0, self._limits.outage_grace_s / 15
+            )  # fifteen waits fit into the grace time
             return random.uniform(0.5, 1.0) * longest_wait_s  # noqa: S311 - jitter
         max_attempts = self._limits.max_attempts
         if self._failed_in_a_row >= _FAILED_IN_A_ROW:

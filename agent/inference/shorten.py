@@ -13,9 +13,8 @@ from agent.vocabulary import ChatRequest, Failure, Message, Reason, Shortenable
 MOST_COUNTS = 12  # of one prompt, the first count of the whole included
 _LONGEST_WORD = 256  # characters; a longer piece of text has no words, or none worth keeping whole
 _LIKE_ENOUGH = 200  # a cut that leaves less than this part of the budget unused is good
-_MARGIN = (
-    1.03  # of a first cut: tokens are not evenly long, and a candidate that fits tells more than one that does not
-)
+# Of a first cut: tokens are not evenly long, and a candidate that fits says more than one that does not.
+_MARGIN = 1.03
 _MOST_OF_GAP = 0.98  # a guess at the whole gap would be the length that is known not to fit
 
 Messages = Sequence[Message]
@@ -83,7 +82,9 @@ async def fit(request: ChatRequest, budget: int, template: int, count: Count) ->
     return await shorten(request, request.shortenable, whole, budget, count)
 
 
-async def shorten(request: ChatRequest, part: Shortenable, whole: int, budget: int, count: Count) -> Fitted | Failure:
+async def shorten(
+    request: ChatRequest, part: Shortenable, whole: int, budget: int, count: Count
+) -> Fitted | Failure:
     """Search for the longest prompt that fits, and return the request with it.
 
     The search begins where the average length of a token says and goes on between the longest candidate known to fit
@@ -104,7 +105,9 @@ async def shorten(request: ChatRequest, part: Shortenable, whole: int, budget: i
         if bounds.fits and turn < MOST_COUNTS // 2:
             guess = bounds.interpolate(budget)
         elif bounds.fits:
-            guess = bounds.halve()  # counts need not grow evenly, and interpolating may come no nearer
+            guess = (
+                bounds.halve()
+            )  # counts need not grow evenly, and interpolating may come no nearer
         elif turn < MOST_COUNTS - 1:
             guess = bounds.extrapolate(budget, tokens_per_character)
         else:

@@ -17,7 +17,9 @@ from agent.vocabulary import Message
 Counting = Literal["vllm", "llama.cpp", "tokenizer_file"]
 Served = Literal["vllm", "llama.cpp"]  # by the server itself
 TOKENIZE = "../tokenize"  # beside the base address's /v1
-UNSEEN_TEMPLATE_TOKENS = 64  # allowed for a chat template where the probe could not see what it adds
+UNSEEN_TEMPLATE_TOKENS = (
+    64  # allowed for a chat template where the probe could not see what it adds
+)
 _FURTHER_MESSAGE_TOKENS = 16  # written by a template around each message after the first
 _MOST_TEMPLATE_TOKENS = 8192  # templates with long system texts of their own stay below
 
@@ -30,7 +32,9 @@ def encode_count(counting: Served, model: str, messages: Sequence[Message]) -> b
     return encode_object({"content": _join(messages), "add_special": False, "parse_special": False})
 
 
-def read_count(counting: Served, reply: Mapping[str, object], messages: Sequence[Message]) -> int | None:
+def read_count(
+    counting: Served, reply: Mapping[str, object], messages: Sequence[Message]
+) -> int | None:
     """Read the reply to `encode_count`; None when it holds no count that these messages can have.
 
     A token is at least one byte of a text, and a text has at least one.
@@ -96,7 +100,9 @@ def open_tokenizer(deployment: Endpoint) -> Callable[[Sequence[Message]], int] |
             "Install it: pip install 'intramural[tokenizer]'; or leave tokenizer_file out.",
         ) from None
     except Exception:  # noqa: BLE001 - the package raises no type of its own
-        raise ConfigError(f"{setting} is no tokenizer of the Hugging Face form (tokenizer.json)") from None
+        raise ConfigError(
+            f"{setting} is no tokenizer of the Hugging Face form (tokenizer.json)"
+        ) from None
 
 
 @lru_cache(maxsize=4)

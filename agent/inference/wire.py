@@ -38,7 +38,9 @@ _MOST_WORK = 2_000_000  # characters that attempts at reading objects may cost i
 _MOST_TOKENS = 2**31  # a higher count is none
 # Characters that a terminal or a page would obey instead of show. Those that separate words leave a space.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_SHOWN_INSTEAD = {code: " " if chr(code).isspace() else "" for code in range(0xA0) if _CONTROL.match(chr(code))}
+_SHOWN_INSTEAD = {
+    code: " " if chr(code).isspace() else "" for code in range(0xA0) if _CONTROL.match(chr(code))
+}
 
 
 def encode_object(body: Mapping[str, object]) -> bytes:
@@ -55,7 +57,9 @@ def encode_request(
     """Return the request's body: exactly what the request says, and under it the fields of `always`."""
     body: dict[str, object] = {**(always or {}), **request.extra_body}
     body["model"] = request.model
-    body["messages"] = [{"role": message.role, "content": message.content} for message in request.messages]
+    body["messages"] = [
+        {"role": message.role, "content": message.content} for message in request.messages
+    ]
     body[token_limit_field] = request.max_tokens
     body["temperature"] = request.temperature
     if request.stop:
@@ -225,9 +229,15 @@ def _hide_spoken_marks(text: str) -> str:
         piece = text[start]
         try:
             _, end = _DECODER.raw_decode(text, start)
-            piece = text[start:end].replace(_THOUGHT_BEGINS, "\0think>").replace(_THOUGHT_ENDS, "\0/think>")
+            piece = (
+                text[start:end]
+                .replace(_THOUGHT_BEGINS, "\0think>")
+                .replace(_THOUGHT_ENDS, "\0/think>")
+            )
         except json.JSONDecodeError as error:
-            work += error.pos - start + error.pos // 50 + 50  # the error itself counts the lines before it
+            work += (
+                error.pos - start + error.pos // 50 + 50
+            )  # the error itself counts the lines before it
         except (ValueError, RecursionError):  # too many digits, or nested too deeply
             work += 50_000
         parts += [text[begin:start], piece]

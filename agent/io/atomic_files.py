@@ -49,7 +49,9 @@ def open_atomically(path: Path, *, mode: int = 0o600) -> Iterator[io.BufferedWri
             raise
         sync_directory(path.parent)
     except OSError as error:
-        raise StoreError(f"a file of the folder {path.parent.name} cannot be written ({error.strerror})") from error
+        raise StoreError(
+            f"a file of the folder {path.parent.name} cannot be written ({error.strerror})"
+        ) from error
 
 
 def _open_temporary(folder: Path, mode: int) -> tuple[int, Path]:
@@ -126,15 +128,20 @@ def lock_folder(directory: Path) -> Iterator[None]:
     """
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = os.open(directory / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        handle = os.open(
+            directory / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
+        )
     except OSError as error:
-        raise StoreError(f"the folder {directory.name} cannot be used ({error.strerror})") from error
+        raise StoreError(
+            f"the folder {directory.name} cannot be used ({error.strerror})"
+        ) from error
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise BusyError(
-                f"another command is using the folder {directory.name}", "Wait until it has ended, then try again."
+                f"another command is using the folder {directory.name}",
+                "Wait until it has ended, then try again.",
             ) from error
         yield
     finally:

@@ -26,7 +26,11 @@ def check_weights(folder: Path) -> None:
     """
     files = sorted(folder.glob("*.safetensors"))
     if not files:
-        other = " (weights in a .bin file are not read: a pickle can run code)" if any(folder.glob("*.bin")) else ""
+        other = (
+            " (weights in a .bin file are not read: a pickle can run code)"
+            if any(folder.glob("*.bin"))
+            else ""
+        )
         raise ModelFolderError(f"it has no weights, model.safetensors{other}")
     for path in files:
         try:
@@ -77,7 +81,9 @@ def compute_digest(folder: Path, files: Iterable[Path]) -> str:
     try:
         for path in sorted(files):
             status = path.stat()
-            stamps.append(_Stamp(path.relative_to(folder).as_posix(), status.st_size, status.st_mtime_ns))
+            stamps.append(
+                _Stamp(path.relative_to(folder).as_posix(), status.st_size, status.st_mtime_ns)
+            )
     except OSError as error:
         raise ModelFolderError(f"a file of it cannot be read ({error.strerror})") from None
     return _compute_digest_once(folder, tuple(stamps))

@@ -20,14 +20,20 @@ def new_folder(folder: Path) -> Iterator[Path]:
     folder = folder.absolute()
     growing = folder.with_name(f".{folder.name}.partial")
     try:
-        if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
-            raise ConfigError(f"the folder {folder.name} exists and is not empty", "Name a new folder.")
+        if folder.is_symlink() or (
+            folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
+        ):
+            raise ConfigError(
+                f"the folder {folder.name} exists and is not empty", "Name a new folder."
+            )
         shutil.rmtree(growing, ignore_errors=True)
         growing.mkdir(mode=0o700, parents=True)
         yield growing
         growing.rename(folder)
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise ConfigError(f"the folder {folder.name} cannot be written ({reason})", "Choose another folder.") from None
+        raise ConfigError(
+            f"the folder {folder.name} cannot be written ({reason})", "Choose another folder."
+        ) from None
     finally:
         shutil.rmtree(growing, ignore_errors=True)

@@ -3,7 +3,9 @@
 import re
 from typing import Any
 
-_TERMINAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")  # controls it, or no character
+_TERMINAL = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]"
+)  # controls it, or no character
 
 
 # A spreadsheet takes cells that begin so for formulas, in full-width signs too.

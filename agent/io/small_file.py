@@ -18,7 +18,9 @@ def read_bytes(path: Path, error: type[AgentError]) -> bytes:
         with open_plain(path) as file:
             data = file.read(_MAX_BYTES + 1)
     except (OSError, ValueError) as why:
-        raise error(f"{path}: cannot be read ({getattr(why, 'strerror', None) or 'not a path'})") from None
+        raise error(
+            f"{path}: cannot be read ({getattr(why, 'strerror', None) or 'not a path'})"
+        ) from None
     if len(data) > _MAX_BYTES:
         raise error(f"{path}: at most {_MAX_BYTES} bytes are read")
     return data

@@ -37,7 +37,9 @@ def parse_yaml(data: bytes, path: Path, error: type[AgentError]) -> object:
 def _describe_error(why: yaml.MarkedYAMLError) -> str:
     line = f" line {why.problem_mark.line + 1}:" if why.problem_mark else ""
     problem = why.problem or "not YAML"
-    hint = "; in 'single quotes' a backslash stays what it is" if "unknown escape" in problem else ""
+    hint = (
+        "; in 'single quotes' a backslash stays what it is" if "unknown escape" in problem else ""
+    )
     return f"{line} {problem}{hint}"
 
 
@@ -50,7 +52,9 @@ class _Builder:
 
     def __init__(self) -> None:
         self._value: object = None
-        self._open: list[Callable[[object, Any], None]] = []  # adds a value to each collection around, the inmost last
+        self._open: list[
+            Callable[[object, Any], None]
+        ] = []  # adds a value to each collection around, the inmost last
 
     def build(self, events: Iterable[Any]) -> object:
         """Return the document's value; None for an empty file.
@@ -66,7 +70,9 @@ class _Builder:
                     if documents > 1:
                         raise _make_error("expected a single document, and here is another", event)
                 case yaml.AliasEvent():
-                    raise _make_error("anchors and aliases are not supported; write the value out", event)
+                    raise _make_error(
+                        "anchors and aliases are not supported; write the value out", event
+                    )
                 case yaml.ScalarEvent():
                     self._refuse_anchor_and_tag(event)
                     self._add_value(event.value, event)
@@ -113,7 +119,9 @@ def _make_pair_adder(pairs: dict[str, object]) -> Callable[[object, Any], None]:
         elif not isinstance(value, str):
             raise _make_error("a key is not text", event)
         elif find_unseen(value):
-            raise _make_error(f"a key holds {find_unseen(value)}, a character that cannot be seen", event)
+            raise _make_error(
+                f"a key holds {find_unseen(value)}, a character that cannot be seen", event
+            )
         elif value in pairs:
             named = f"the key {value!r}" if LIKE_A_KEY.fullmatch(value) else "a key"
             raise _make_error(f"{named} is given twice", event)

@@ -42,5 +42,7 @@ def _bundle_context(ca_bundle: Path) -> ssl.SSLContext:
     try:
         context.load_verify_locations(cafile=ca_bundle)
     except (OSError, ssl.SSLError):
-        raise ConfigError("ca_bundle is not a readable PEM file of certificate authorities") from None
+        raise ConfigError(
+            "ca_bundle is not a readable PEM file of certificate authorities"
+        ) from None
     return context

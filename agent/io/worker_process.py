@@ -19,7 +19,9 @@ class WorkerProcess:
         replies: its standard output.
     """
 
-    def __init__(self, program: str | Path, *, flags: Sequence[str] = ("-P",), cwd: str | None = None) -> None:
+    def __init__(
+        self, program: str | Path, *, flags: Sequence[str] = ("-P",), cwd: str | None = None
+    ) -> None:
         """Start the process.
 
         Args:
@@ -60,6 +62,9 @@ class WorkerProcess:
             self._child.wait(patience_s)
         except subprocess.TimeoutExpired:
             self._child.kill()
-        with suppress(OSError), self._child:  # closes the pipes and waits; OSError: part of a request was not sent
+        with (
+            suppress(OSError),
+            self._child,
+        ):  # closes the pipes and waits; OSError: part of a request was not sent
             pass
         return self._child.returncode

@@ -85,7 +85,9 @@ class YamlMap:
         """Return a list of texts, each in one line of printable characters; a missing key is an empty list."""
         values = self.texts(key)
         if any(find_unseen(value) or len(value) > _MAX_NAME for value in values):
-            self.note(key, f"expected texts in one line of at most {_MAX_NAME} printable characters")
+            self.note(
+                key, f"expected texts in one line of at most {_MAX_NAME} printable characters"
+            )
             return ()
         return values
 
@@ -117,9 +119,13 @@ class YamlMap:
     def integer(self, key: str, default: int, *, low: int = 1, high: int = 10_000_000) -> int: ...
 
     @overload
-    def integer(self, key: str, default: None, *, low: int = 1, high: int = 10_000_000) -> int | None: ...
+    def integer(
+        self, key: str, default: None, *, low: int = 1, high: int = 10_000_000
+    ) -> int | None: ...
 
-    def integer(self, key: str, default: int | None, *, low: int = 1, high: int = 10_000_000) -> int | None:
+    def integer(
+        self, key: str, default: int | None, *, low: int = 1, high: int = 10_000_000
+    ) -> int | None:
         """Return a whole number within `low` and `high`."""
         value = self.text(key, "")
         if not value:
@@ -160,7 +166,9 @@ class YamlMap:
         value = self._take(key)
         if value in (None, ""):
             return {}
-        if not isinstance(value, dict) or not all(isinstance(item, str) and item for item in value.values()):
+        if not isinstance(value, dict) or not all(
+            isinstance(item, str) and item for item in value.values()
+        ):
             self.note(key, "expected a map of texts")
             return {}
         if any(find_unseen(item, one_line=False) for item in value.values()):
@@ -186,17 +194,25 @@ class YamlMap:
         if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
             self.note(key, "expected a list of maps")
             return []
-        return [YamlMap(item, f"{self._where}{key}[{i}].", self.problems) for i, item in enumerate(value, 1)]
+        return [
+            YamlMap(item, f"{self._where}{key}[{i}].", self.problems)
+            for i, item in enumerate(value, 1)
+        ]
 
     def named_maps(self, key: str) -> "dict[str, YamlMap]":
         """Return the maps of the map under a key, by name; a missing key is an empty map."""
         value = self._take(key)
         if value in (None, ""):
             return {}
-        if not isinstance(value, dict) or not all(isinstance(item, dict) for item in value.values()):
+        if not isinstance(value, dict) or not all(
+            isinstance(item, dict) for item in value.values()
+        ):
             self.note(key, "expected a map of maps")
             return {}
-        return {name: YamlMap(item, f"{self._where}{key}.{name}.", self.problems) for name, item in value.items()}
+        return {
+            name: YamlMap(item, f"{self._where}{key}.{name}.", self.problems)
+            for name, item in value.items()
+        }
 
     def is_map(self, key: str) -> bool:
         """Tell whether the key holds a map."""
@@ -217,7 +233,9 @@ class YamlMap:
             self.note(key, f"unknown key{nearest(key, self._read_keys)}")
         odd_count = len(unknown) - len(like_keys)
         if odd_count:
-            self.note("the whole map", f"{odd_count} keys do not look like keys; is it another file?")
+            self.note(
+                "the whole map", f"{odd_count} keys do not look like keys; is it another file?"
+            )
 
     def _take(self, key: str) -> object:
         self._read_keys.append(key)

@@ -22,9 +22,22 @@ from agent.judging.judgement_writer import JudgementWriter
 from agent.judging.jury_selection import SeatedJudge
 from agent.judging.probe_judges import JudgeCapabilities
 from agent.jury.fence import extend_marker
-from agent.jury.prompts import Matter, build_matter, build_response_format, write_judge_messages, write_repair_messages
+from agent.jury.prompts import (
+    Matter,
+    build_matter,
+    build_response_format,
+    write_judge_messages,
+    write_repair_messages,
+)
 from agent.jury.rubric import Rubric, read_rubric
-from agent.jury.seats import WITHHELD, compute_jury_score, cut_reply, fill_seat, is_open, is_too_long
+from agent.jury.seats import (
+    WITHHELD,
+    compute_jury_score,
+    cut_reply,
+    fill_seat,
+    is_open,
+    is_too_long,
+)
 from agent.jury.verdict import Fault
 from agent.metrics import Means, MetricUse
 from agent.redaction import Redactor, open_redactor
@@ -70,7 +83,9 @@ def find_open_positions(store: Store, run_id: str, rules: Rules) -> list[int]:
     if not measures or not measures[0].use.judges:
         return []
     use = measures[0].use
-    return store.juries.find_unjudged(run_id, use.name, [measure.name for measure in measures], len(use.judges))
+    return store.juries.find_unjudged(
+        run_id, use.name, [measure.name for measure in measures], len(use.judges)
+    )
 
 
 def select_jury_measures(rules: Rules) -> list[Measure]:
@@ -109,7 +124,12 @@ def open_redactor_for(site: Site, juries: Sequence[Sequence[SeatedJudge]]) -> Re
 
 
 def judge_run(
-    store: Store, run_id: str, rules: Rules, jury: Sequence[SeatedJudge], model: str, context: RunContext
+    store: Store,
+    run_id: str,
+    rules: Rules,
+    jury: Sequence[SeatedJudge],
+    model: str,
+    context: RunContext,
 ) -> JudgingOutcome:
     """Ask the jury about the answers that it has not judged yet, and write scores. The caller holds the run's lock.
 
@@ -165,7 +185,9 @@ class _Question:
     texts: tuple[str, ...]  # question, reference and answer, as this judge is shown them
     judgement: Judgement
     waiting: list[tuple[int, int]]  # (position, seat)
-    filled: Seat | None = None  # the outcome of the replies so far, with the seat's number still to be set
+    filled: Seat | None = (
+        None  # the outcome of the replies so far, with the seat's number still to be set
+    )
 
 
 @dataclass(slots=True, eq=False)
@@ -222,13 +244,17 @@ class _RunJudging:
         self._redactor = redactor
         measures = select_jury_measures(rules)
         self._use: MetricUse = measures[0].use
-        self._measure = next((measure.name for measure in measures if measure.rules == "intramural"), None)
+        self._measure = next(
+            (measure.name for measure in measures if measure.rules == "intramural"), None
+        )
         self._rubric: Rubric = read_rubric(self._use)
         self._seats_asked_now: list[int] = []
         for number, judge in enumerate(jury):
             if identify_server(judge.deployment) in capabilities:
                 self._seats_asked_now.append(number)
-        self._seats: dict[int, dict[int, Seat]] = {}  # by position and number, until the answer is done
+        self._seats: dict[
+            int, dict[int, Seat]
+        ] = {}  # by position and number, until the answer is done
         self._open: dict[bytes, _Question] = {}
 
     async def ask(self, positions: Sequence[int], limits: HttpLimits) -> None:
@@ -257,7 +283,9 @@ class _RunJudging:
         for server in servers:
             address = server.judge.deployment.base_url
             at_once = min(max_in_flight[address], len(positions))
-            tasks.append(asyncio.create_task(self._ask_server(server, at_once, slots[address], limits)))
+            tasks.append(
+                asyncio.create_task(self._ask_server(server, at_once, slots[address], limits))
+            )
         try:
             await asyncio.gather(*tasks)
         finally:
@@ -278,8 +306,14 @@ class _RunJudging:
             slots=slots,
         )
 
-    def _build_server(self, key: ServerKey, judge: SeatedJudge, positions: Sequence[int]) -> _Server:
-        seats = [number for number, seat in enumerate(self._jury) if identify_server(seat.deployment) == key]
+    def _build_server(
+        self, key: ServerKey, judge: SeatedJudge, positions: Sequence[int]
+    ) -> _Server:
+        seats = [
+            number
+            for number, seat in enumerate(self._jury)
+            if identify_server(seat.deployment) == key
+        ]
         server = _Server(judge, self._capabilities[key], seats, iter(()))
         server.firsts = self._prepare_questions(server, positions)
         return server
@@ -331,9 +365,13 @@ class _RunJudging:
             return None
         return Matter(question=question, gold=gold, answer=answer)
 
-    def _prepare_question(self, server: _Server, matter: Matter, waiting: list[tuple[int, int]]) -> _Question | None:
+    def _prepare_question(
+        self, server: _Server, matter: Matter, waiting: list[tuple[int, int]]
+    ) -> _Question | None:
         """Return the question if it has to be asked; None if its reply is stored, or was already requested."""
-        marker = extend_marker(self._store.identities.fence_marker(json.dumps(matter.texts).encode()), matter.texts)
+        marker = extend_marker(
+            self._store.identities.fence_marker(json.dumps(matter.texts).encode()), matter.texts
+        )
         deployment, capabilities = server.judge.deployment, server.capabilities
         extra_body: dict[str, object] = dict(capabilities.extra_body)
         if capabilities.state("json_schema") == "honoured":
@@ -365,17 +403,25 @@ class _RunJudging:
         """Read the replies. If the only one is no verdict, queue the request to repair it and return True."""
         judgement = question.judgement
         question.filled = fill_seat(0, question.key, judgement, self._rubric, question.texts)
-        if len(judgement.replies) != 1 or question.filled.reason is None or is_too_long(judgement.replies[0]):
+        if (
+            len(judgement.replies) != 1
+            or question.filled.reason is None
+            or is_too_long(judgement.replies[0])
+        ):
             return False
         fault = Fault(question.filled.reason)
         reply = judgement.replies[0]
-        messages = write_repair_messages(question.request.messages, reply.text, fault, self._rubric, judgement.marker)
+        messages = write_repair_messages(
+            question.request.messages, reply.text, fault, self._rubric, judgement.marker
+        )
         server.repairs.append((question, replace(question.request, messages=messages)))
         return True
 
     # taking replies
 
-    def _take_result(self, server: _Server, question: _Question, result: Response | Failure) -> None:
+    def _take_result(
+        self, server: _Server, question: _Question, result: Response | Failure
+    ) -> None:
         self.writer.check()
         if not _is_not_sent(result):
             self.asked += 1
@@ -418,7 +464,9 @@ class _RunJudging:
         self.writer.keep_answer(position, self._use.name, seats, score)
 
 
-_EMPTY_REPLY = Response("", "", "other", None, None, 0.0)  # a reply without any text is one to be repaired
+_EMPTY_REPLY = Response(
+    "", "", "other", None, None, 0.0
+)  # a reply without any text is one to be repaired
 _NOT_SENT = (Reason.NOT_ASKED, Reason.CONTEXT_LENGTH)
 
 

@@ -42,7 +42,9 @@ from agent.site.http_limits import http_limits
 from agent.store import Run, Store
 from agent.vocabulary import Reason
 
-_OTHER_JURY = "Give --replace to let them go, or leave out --judges to go on with the jury that there is."
+_OTHER_JURY = (
+    "Give --replace to let them go, or leave out --judges to go on with the jury that there is."
+)
 _RUN_AGAIN = "Give their `run` commands again, while the models' servers answer."
 _IMPORTED = "it was imported, with scores made elsewhere"
 
@@ -121,7 +123,9 @@ class JudgingSurvey:
     notes: list[str]
 
 
-def judge_suite(site: Site, options: JudgeOptions, progress: Progress) -> tuple[list[JudgedRun], list[str]]:
+def judge_suite(
+    site: Site, options: JudgeOptions, progress: Progress
+) -> tuple[list[JudgedRun], list[str]]:
     """Ask juries about every stored answer of a suite that they have not graded; return runs, and notes for people.
 
     Raises:
@@ -243,7 +247,9 @@ def _describe_other_juries(site: Site, runs: Sequence[Run], definitions: _Defini
     if not site.judges.is_file():
         return []
     runs_by_jury: Counter[str] = Counter()
-    with suppress(ConfigError):  # the command did not ask for this file, so that its faults do not matter
+    with suppress(
+        ConfigError
+    ):  # the command did not ask for this file, so that its faults do not matter
         site_jury = read_jury(site.judges)
         for run in runs:
             measures = select_jury_measures(Rules.of_run(run.details))
@@ -265,7 +271,9 @@ def _describe_other_juries(site: Site, runs: Sequence[Run], definitions: _Defini
     return notes
 
 
-def _select_asked(run: Run, jury: Sequence[SeatedJudge], only: Sequence[str]) -> tuple[SeatedJudge, ...]:
+def _select_asked(
+    run: Run, jury: Sequence[SeatedJudge], only: Sequence[str]
+) -> tuple[SeatedJudge, ...]:
     """Return the seats that are asked now."""
     names: set[str] = set()
     for seat in jury:
@@ -305,7 +313,10 @@ def _read_rules(run: Run, definitions: _Definitions) -> Rules | None:
 
 def _replace_jury(rules: Rules, use: MetricUse) -> Rules:
     return replace(
-        rules, measures=tuple(replace(measure, use=use) if measure.of_jury else measure for measure in rules.measures)
+        rules,
+        measures=tuple(
+            replace(measure, use=use) if measure.of_jury else measure for measure in rules.measures
+        ),
     )
 
 
@@ -319,18 +330,27 @@ def _describe_undefined(runs: Sequence[Run]) -> str:
 
 
 def _open_task(
-    site: Site, store: Store, run: Run, rules: Rules, options: JudgeOptions, definitions: _Definitions
+    site: Site,
+    store: Store,
+    run: Run,
+    rules: Rules,
+    options: JudgeOptions,
+    definitions: _Definitions,
 ) -> JudgingTask | str:
     """Return the judging that one run needs, or the reason to leave it as it is."""
     use = _choose_run_jury(site, run, rules, options, definitions)
-    stored_use = select_jury_measures(Rules.of_run(run.details))[0].use  # of an earlier version's run incomplete
+    stored_use = select_jury_measures(Rules.of_run(run.details))[
+        0
+    ].use  # of an earlier version's run incomplete
     changed = (use.judges, use.quorum) != (stored_use.judges, stored_use.quorum)
     if changed and store.juries.has_seats(run.run_id, use.name):
         purged = describe_purged(store, run.run_id)
         if purged:
             return purged  # the new jury could not grade those answers
         if not options.replace:
-            raise ConfigError(f"{run.name} holds judgements of another jury, and they would go", _OTHER_JURY)
+            raise ConfigError(
+                f"{run.name} holds judgements of another jury, and they would go", _OTHER_JURY
+            )
     if changed and run.details.agent_version != __version__:
         raise ConfigError(
             f"{run.name} was scored by another version, and its jury would change",
@@ -347,14 +367,18 @@ def _open_task(
     )
 
 
-def _choose_run_jury(site: Site, run: Run, rules: Rules, options: JudgeOptions, definitions: _Definitions) -> MetricUse:
+def _choose_run_jury(
+    site: Site, run: Run, rules: Rules, options: JudgeOptions, definitions: _Definitions
+) -> MetricUse:
     """Return the jury's metric with the judges that grade the run from now on."""
     use = select_jury_measures(rules)[0].use
     if options.judges or not use.judges:
         # The run's quorum may come from its old jury; the benchmark's own stands in the definition.
         definition = definitions.get(run.benchmark)
         quorum = definition.use.quorum if definition else None
-        use = choose_jury(replace(use, judges=(), quorum=quorum), site, run.benchmark, override=options.judges)
+        use = choose_jury(
+            replace(use, judges=(), quorum=quorum), site, run.benchmark, override=options.judges
+        )
     if not use.judges:
         raise ConfigError(
             f"{run.name} has no jury, and neither has the site",
@@ -363,7 +387,9 @@ def _choose_run_jury(site: Site, run: Run, rules: Rules, options: JudgeOptions, 
     return use
 
 
-def _judge(site: Site, store: Store, task: JudgingTask, options: JudgeOptions, context: RunContext) -> JudgedRun:
+def _judge(
+    site: Site, store: Store, task: JudgingTask, options: JudgeOptions, context: RunContext
+) -> JudgedRun:
     run_id = task.run.run_id
     with store.runs.lock(run_id):
         run = store.runs.find(run_id)
@@ -390,7 +416,9 @@ def _change_jury(store: Store, task: JudgingTask) -> None:
     """Give a run its new jury, without the seats and scores of the old one."""
     run_id = task.run.run_id
     requests = (
-        (stored.instance, stored.request_key) for stored in store.answers.read_each_instance(run_id) if stored.instance
+        (stored.instance, stored.request_key)
+        for stored in store.answers.read_each_instance(run_id)
+        if stored.instance
     )
     store.juries.change(
         run_id,

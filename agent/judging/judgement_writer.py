@@ -46,7 +46,11 @@ class JudgementWriter:
         self._count_kept()
 
     def keep_answer(
-        self, position: int, metric: str, seats: Sequence[Seat], score: tuple[str, float | Unscored] | None
+        self,
+        position: int,
+        metric: str,
+        seats: Sequence[Seat],
+        score: tuple[str, float | Unscored] | None,
     ) -> None:
         """Keep every seat's verdict about one answer, and its score."""
         for seat in seats:
@@ -82,5 +86,7 @@ class JudgementWriter:
     def _write_in_time(self) -> None:
         try:
             self.write()
-        except AgentError as error:  # a timer has no caller: the next reply ends the judging with it
+        except (
+            AgentError
+        ) as error:  # a timer has no caller: the next reply ends the judging with it
             self._broken = error

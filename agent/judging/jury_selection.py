@@ -94,16 +94,22 @@ def choose_quorum(use: MetricUse, jury: Jury) -> int | None:
     return max((quorum for quorum in (use.quorum, jury.quorum) if quorum is not None), default=None)
 
 
-def map_jury(use: MetricUse, mapping: Mapping[str, str], deployments: Mapping[str, Deployment]) -> MetricUse:
+def map_jury(
+    use: MetricUse, mapping: Mapping[str, str], deployments: Mapping[str, Deployment]
+) -> MetricUse:
     """Put deployments of this site in place of those that judges name, as a deployment map says.
 
     Raises:
         ConfigError: the map leads to no deployment here.
     """
-    return replace(use, judges=tuple(_map_judge(judge, mapping, deployments) for judge in use.judges))
+    return replace(
+        use, judges=tuple(_map_judge(judge, mapping, deployments) for judge in use.judges)
+    )
 
 
-def _map_judge(judge: Judge, mapping: Mapping[str, str], deployments: Mapping[str, Deployment]) -> Judge:
+def _map_judge(
+    judge: Judge, mapping: Mapping[str, str], deployments: Mapping[str, Deployment]
+) -> Judge:
     mapped = map_name(judge.model_deployment or judge.model_name, mapping)
     if mapped is None:
         return judge
@@ -117,7 +123,10 @@ def _map_judge(judge: Judge, mapping: Mapping[str, str], deployments: Mapping[st
 
 
 def seat_judges(
-    judges: Sequence[Judge], site: Site, deployments: Mapping[str, Deployment], max_in_flight: int | None = None
+    judges: Sequence[Judge],
+    site: Site,
+    deployments: Mapping[str, Deployment],
+    max_in_flight: int | None = None,
 ) -> tuple[SeatedJudge, ...]:
     """Find the server of every judge.
 
@@ -169,10 +178,13 @@ def _find_deployment(judge: Judge, deployments: Mapping[str, Deployment]) -> Dep
     else:
         deployment = _find_usable_deployment(judge.model_name, deployments)
         if deployment is None:
-            raise ConfigError(f"there is no deployment of the judge {judge.model_name!r}", _NO_JUDGES)
+            raise ConfigError(
+                f"there is no deployment of the judge {judge.model_name!r}", _NO_JUDGES
+            )
     if deployment.problem:
         raise ConfigError(
-            f"the judge's deployment {deployment.name!r} cannot be used: {deployment.problem}", _NO_JUDGES
+            f"the judge's deployment {deployment.name!r} cannot be used: {deployment.problem}",
+            _NO_JUDGES,
         )
     return deployment
 

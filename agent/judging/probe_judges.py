@@ -14,7 +14,9 @@ _UNHELD = "its server was not seen to hold replies to a JSON schema, so verdicts
 JudgeCapabilities = Mapping[ServerKey, Capabilities]
 
 
-async def probe_judges(juries: Sequence[Sequence[SeatedJudge]], limits: HttpLimits) -> JudgeCapabilities:
+async def probe_judges(
+    juries: Sequence[Sequence[SeatedJudge]], limits: HttpLimits
+) -> JudgeCapabilities:
     """Probe each judge's server once, before anything is asked.
 
     Raises:
@@ -23,7 +25,9 @@ async def probe_judges(juries: Sequence[Sequence[SeatedJudge]], limits: HttpLimi
     judges_by_address: dict[str, dict[ServerKey, SeatedJudge]] = {}
     for jury in juries:
         for judge in jury:
-            judges_by_address.setdefault(judge.deployment.base_url, {})[identify_server(judge.deployment)] = judge
+            judges_by_address.setdefault(judge.deployment.base_url, {})[
+                identify_server(judge.deployment)
+            ] = judge
     probes = [_probe_server(judges, limits) for judges in judges_by_address.values()]
     capabilities: dict[ServerKey, Capabilities] = {}
     for capabilities_of_server in await asyncio.gather(*probes):
@@ -31,7 +35,9 @@ async def probe_judges(juries: Sequence[Sequence[SeatedJudge]], limits: HttpLimi
     return capabilities
 
 
-async def _probe_server(judges: Mapping[ServerKey, SeatedJudge], limits: HttpLimits) -> JudgeCapabilities:
+async def _probe_server(
+    judges: Mapping[ServerKey, SeatedJudge], limits: HttpLimits
+) -> JudgeCapabilities:
     """Probe the judges of one server in turn: one probe already sends many requests at once."""
     capabilities = {}
     for key, judge in judges.items():
@@ -49,7 +55,8 @@ async def _probe_judge(judge: SeatedJudge, limits: HttpLimits) -> Capabilities:
         raise InferenceError(f"judge {name}: {fault}", error.advice) from None
     if not capabilities.language_model:
         raise InferenceError(
-            f"judge {name}: the server says that it is no language model", "A reference baseline cannot be a judge."
+            f"judge {name}: the server says that it is no language model",
+            "A reference baseline cannot be a judge.",
         )
     return capabilities
 

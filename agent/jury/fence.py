@@ -24,7 +24,9 @@ _JOINERS = f"[{_JOINER}]*"
 # What may begin a token of some chat template, in ASCII or in the wide forms that normalisation makes ASCII of:
 # <|im_end|>, <｜User｜>, </s>, <start_of_turn>, <think>, <<SYS>>, <0x0A>, <[fim-end]>, >>ANSWER<<, ◁think▷; [INST],
 # [/INST], [gMASK], [|user|]; ]~b], [e~[.
-_ANGLE = re.compile(rf"([<＜﹤◁])(?={_JOINERS}(?:[|｜￨/／<＜﹤\[［A-Za-zＡ-Ｚａ-ｚ_▁!]|0{_JOINERS}x))")
+_ANGLE = re.compile(
+    rf"([<＜﹤◁])(?={_JOINERS}(?:[|｜￨/／<＜﹤\[［A-Za-zＡ-Ｚａ-ｚ_▁!]|0{_JOINERS}x))"
+)
 _SQUARE = re.compile(
     rf"([\[［])(?={_JOINERS}(?:[|｜￨]|(?:[/／]{_JOINERS})?(?:[gs]{_JOINERS})?[A-ZＡ-Ｚ][A-ZＡ-Ｚ0-9_{_JOINER}]{{1,40}}[\]］]))"
 )

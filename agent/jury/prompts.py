@@ -54,7 +54,9 @@ def build_matter(instance: Instance, answer: str) -> Matter:
     return Matter(question=question, gold="\n\nor\n\n".join(right_answers), answer=answer)
 
 
-def write_judge_messages(use: MetricUse, matter: Matter, marker: str, *, marked: bool = True) -> tuple[Message, ...]:
+def write_judge_messages(
+    use: MetricUse, matter: Matter, marker: str, *, marked: bool = True
+) -> tuple[Message, ...]:
     """Return the request to a judge of the jury of `use` about one answer.
 
     Args:
@@ -133,7 +135,10 @@ def build_response_format(rubric: Rubric) -> dict[str, object]:
         fields[SCORE] = {"type": "number"}
         properties[criterion] = _build_object_schema(fields)
     schema = _build_object_schema(properties)
-    return {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": schema}}
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": "verdict", "strict": True, "schema": schema},
+    }
 
 
 def _build_object_schema(properties: Mapping[str, object]) -> dict[str, object]:

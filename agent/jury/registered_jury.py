@@ -12,7 +12,9 @@ from protocol.identity import tagged_digest
 from protocol.scorecard import Jury
 
 
-def register_jury(jury_id: str, use: MetricUse, judges: Sequence[Judge], quorum: int | None) -> Jury:
+def register_jury(
+    jury_id: str, use: MetricUse, judges: Sequence[Judge], quorum: int | None
+) -> Jury:
     """Return the jury of a benchmark as a scorecard registers it.
 
     Args:
@@ -54,7 +56,9 @@ def describe_other_jury(use: MetricUse, registered: Jury) -> str:
     judges = sorted(judge.model_name for judge in use.judges)
     registered_judges = sorted(registered.seats)
     if judges != registered_judges:
-        differences.append(f"its judges were {', '.join(judges)} and not {', '.join(registered_judges)}")
+        differences.append(
+            f"its judges were {', '.join(judges)} and not {', '.join(registered_judges)}"
+        )
     if rubric_digest(use) != registered.rubric:
         differences.append("its rubric was another one (criteria, questions, prompt or scale)")
     quorum = count_needed_verdicts(len(use.judges), use.quorum)

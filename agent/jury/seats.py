@@ -63,7 +63,9 @@ def is_too_long(reply: Response) -> bool:
     return len(reply.text) > MOST_CHARACTERS
 
 
-def read_reply(reply: Response, rubric: Rubric, shown: tuple[str, ...], marker: str = "") -> Verdict | Fault:
+def read_reply(
+    reply: Response, rubric: Rubric, shown: tuple[str, ...], marker: str = ""
+) -> Verdict | Fault:
     """Return the verdict in one reply of a judge, or its fault, which the repair request names."""
     if is_too_long(reply):
         return Fault.TOO_LONG
@@ -74,7 +76,9 @@ def read_reply(reply: Response, rubric: Rubric, shown: tuple[str, ...], marker: 
     return read_verdict(reply.text, rubric, shown, marker)
 
 
-def fill_seat(seat: int, key: bytes, judgement: Judgement, rubric: Rubric, texts: tuple[str, ...]) -> Seat:
+def fill_seat(
+    seat: int, key: bytes, judgement: Judgement, rubric: Rubric, texts: tuple[str, ...]
+) -> Seat:
     """Return a seat with the grades of its first valid reply, or with the fault of its last.
 
     Args:

@@ -40,7 +40,9 @@ class Fault(StrEnum):
     NO_VERDICT = "no_verdict"  # no well-formed JSON object that names a criterion
     QUOTED = "quoted"  # it holds only objects from the texts that the judge saw
     AMBIGUOUS = "ambiguous"  # several objects that differ, and neither a mark nor words to tell the judge's own by
-    DUPLICATE_KEY = "duplicate_key"  # a key is given twice, so that two readers could read two verdicts
+    DUPLICATE_KEY = (
+        "duplicate_key"  # a key is given twice, so that two readers could read two verdicts
+    )
     MISSING_CRITERION = "missing_criterion"
     MISSING_FIELD = "missing_field"  # a criterion is no object, or lacks its score or another field
     NOT_A_NUMBER = "not_a_number"  # a score is a text, true, null, NaN or infinite
@@ -71,7 +73,9 @@ class _Broken:
 _Attempt = dict[str, Any] | _Broken
 
 
-def read_verdict(reply: str, rubric: Rubric, shown: tuple[str, ...], marker: str = "") -> Verdict | Fault:
+def read_verdict(
+    reply: str, rubric: Rubric, shown: tuple[str, ...], marker: str = ""
+) -> Verdict | Fault:
     """Return the verdict in a judge's `reply`, or the fault of the reply, in bounded time for any text.
 
     Args:
@@ -92,7 +96,9 @@ def read_verdict(reply: str, rubric: Rubric, shown: tuple[str, ...], marker: str
         return _read_around_mark(text, rubric, marker) if marker else Fault.TOO_LONG
 
 
-def _read_attempts(text: str, rubric: Rubric, shown: tuple[str, ...], marker: str) -> Verdict | Fault:
+def _read_attempts(
+    text: str, rubric: Rubric, shown: tuple[str, ...], marker: str
+) -> Verdict | Fault:
     attempts = list(islice(_find_attempts(text, rubric), _MOST_ATTEMPTS + 1))
     if len(attempts) > _MOST_ATTEMPTS:
         raise SearchLimitError
@@ -142,11 +148,15 @@ def _has_mark(attempt: _Attempt, rubric: Rubric, marker: str) -> bool:
     return isinstance(mark, str) and mark.strip().casefold() == marker.casefold()
 
 
-def _read_unmarked(attempts: list[_Attempt], rubric: Rubric, shown: tuple[str, ...]) -> Verdict | Fault:
+def _read_unmarked(
+    attempts: list[_Attempt], rubric: Rubric, shown: tuple[str, ...]
+) -> Verdict | Fault:
     """Return the last verdict of the judge's own among attempts without its mark."""
     shown_texts = ShownTexts(shown)
     example = ShownTexts([json.dumps(rubric.example, ensure_ascii=False)] if rubric.example else [])
-    own_attempts = [attempt for attempt in attempts if not _is_quoted(attempt, rubric, shown_texts, example)]
+    own_attempts = [
+        attempt for attempt in attempts if not _is_quoted(attempt, rubric, shown_texts, example)
+    ]
     if not own_attempts:
         return Fault.QUOTED
     *earlier, last = own_attempts
@@ -207,7 +217,9 @@ _BRACE = re.compile(r'\{\s*["}]')  # the possible start of an object
 
 def _find_attempts(text: str, rubric: Rubric) -> Iterator[_Attempt]:
     """Yield every possible verdict, in order: well-formed objects, and the text of broken ones."""
-    names = "|".join(re.escape(json.dumps(name, ensure_ascii=False)) for name in (rubric.mark, *rubric.criteria))
+    names = "|".join(
+        re.escape(json.dumps(name, ensure_ascii=False)) for name in (rubric.mark, *rubric.criteria)
+    )
     opening = re.compile(rf"\{{\s*(?:{names})\s*:")
     for value in _find_objects(text):
         if not isinstance(value, _Broken):
@@ -273,7 +285,11 @@ def _check_object(attempt: Mapping[str, Any], rubric: Rubric) -> Verdict | Fault
             return Fault.MISSING_FIELD
         score = judged[SCORE]
         # In Python a bool is an int.
-        if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
+        if (
+            isinstance(score, bool)
+            or not isinstance(score, int | float)
+            or not math.isfinite(score)
+        ):
             return Fault.NOT_A_NUMBER
         if not rubric.scale.low <= score <= rubric.scale.high:
             return Fault.OUT_OF_RANGE
@@ -284,7 +300,9 @@ def _check_object(attempt: Mapping[str, Any], rubric: Rubric) -> Verdict | Fault
 
 def _write_text(value: object) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text.encode("utf-8", "replace").decode()  # half a pair of surrogates cannot be written to a file
+    return text.encode(
+        "utf-8", "replace"
+    ).decode()  # half a pair of surrogates cannot be written to a file
 
 
 def _find_all_objects(value: object) -> Iterator[Mapping[str, Any]]:

@@ -8,7 +8,18 @@ and are computed from all of them.
 from collections.abc import Iterable, Sequence
 
 from agent.errors import BenchmarkError
-from agent.metrics import bert_score, billing, classes, ehr_sql, exact, judged, medcalc, medec, rouge, word_f1
+from agent.metrics import (
+    bert_score,
+    billing,
+    classes,
+    ehr_sql,
+    exact,
+    judged,
+    medcalc,
+    medec,
+    rouge,
+    word_f1,
+)
 from agent.metrics.answers import extract
 from agent.metrics.choice import extract_option
 from agent.metrics.means import Means
@@ -59,7 +70,9 @@ JUDGED: frozenset[str] = frozenset(spec.name for spec in judged.SPECS)
 _NOTHING = Means()
 
 
-def check_available(benchmark_id: str, metrics: Iterable[MetricUse], means: Means = _NOTHING) -> None:
+def check_available(
+    benchmark_id: str, metrics: Iterable[MetricUse], means: Means = _NOTHING
+) -> None:
     """Check, before a model is asked, that every metric of a benchmark can be computed.
 
     Raises:

@@ -43,7 +43,11 @@ def extract(parser: AnswerParser, text: str) -> str | Unscored:
         return text
     if not text.strip():
         return Unscored(Reason.EMPTY)
-    found = _json_field(text, parser.field) if parser.kind == "json" else _last_match(text, parser.pattern)
+    found = (
+        _json_field(text, parser.field)
+        if parser.kind == "json"
+        else _last_match(text, parser.pattern)
+    )
     return Unscored(Reason.UNPARSED) if found is None or not found.strip() else found.strip()
 
 
@@ -55,13 +59,19 @@ def compiled(pattern: str) -> Any:
         BenchmarkError: it is no regular expression, says where; or one that would take the machine's memory.
     """
     if len(pattern) > _LONGEST_PATTERN:
-        raise BenchmarkError(f"answer_pattern is longer than {_LONGEST_PATTERN} characters", _CORRECT)
+        raise BenchmarkError(
+            f"answer_pattern is longer than {_LONGEST_PATTERN} characters", _CORRECT
+        )
     if _written_out(pattern) > _MOST_WRITTEN_OUT:
-        raise BenchmarkError("answer_pattern repeats repeated groups too often; use smaller counts in {}", _CORRECT)
+        raise BenchmarkError(
+            "answer_pattern repeats repeated groups too often; use smaller counts in {}", _CORRECT
+        )
     try:
         return regex.compile(pattern)
     except regex.error as error:
-        raise BenchmarkError(f"answer_pattern is not a regular expression: {error}", _CORRECT) from None
+        raise BenchmarkError(
+            f"answer_pattern is not a regular expression: {error}", _CORRECT
+        ) from None
     except (RecursionError, OverflowError, MemoryError):
         raise BenchmarkError("answer_pattern is nested too deeply", _CORRECT) from None
 
@@ -117,7 +127,9 @@ def _objects(text: str) -> list[dict[str, Any]]:
             value, end = decoder.raw_decode(text, start)
         except json.JSONDecodeError as error:
             end = start + 1
-            budget -= error.pos - start + error.pos // 20 + 100  # the error counts all lines before it
+            budget -= (
+                error.pos - start + error.pos // 20 + 100
+            )  # the error counts all lines before it
         except (ValueError, RecursionError):  # an endless number, or nested without end
             end = start + 1
             budget -= _MOST_WORK // 20

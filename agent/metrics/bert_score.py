@@ -13,7 +13,13 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from agent.errors import AgentError, BenchmarkError
-from agent.metrics.encoder_folder import INSTALL, SET, EncoderFolder, encoder_folder, missing_packages
+from agent.metrics.encoder_folder import (
+    INSTALL,
+    SET,
+    EncoderFolder,
+    encoder_folder,
+    missing_packages,
+)
 from agent.metrics.means import Means
 from agent.metrics.spec import MetricSpec, MetricUse, Options
 from agent.vocabulary import Instance, Reason, Scoring, Unscored
@@ -38,7 +44,9 @@ def build_comparison(answer: str, instance: Instance, rules: Scoring) -> BertSco
     """Return the texts to compare: by HELM's rules every reference, and each text without an outer brace."""
     if rules == "helm":
         return BertScoreComparison(
-            _unbraced(answer.strip()), tuple(_unbraced(one.text) for one in instance.references), rules
+            _unbraced(answer.strip()),
+            tuple(_unbraced(one.text) for one in instance.references),
+            rules,
         )
     golds = (one.text for one in instance.references if one.correct)
     return BertScoreComparison(answer, tuple(gold for gold in golds if gold.strip()), rules)
@@ -57,7 +65,8 @@ def check(benchmark_id: str, means: Means) -> EncoderFolder:
     missing = missing_packages()
     if missing:
         raise BenchmarkError(
-            f"{benchmark_id}: BERTScore needs {' and '.join(missing)}, which is not installed", INSTALL
+            f"{benchmark_id}: BERTScore needs {' and '.join(missing)}, which is not installed",
+            INSTALL,
         )
     if means.bertscore_model is None:
         raise BenchmarkError(f"{benchmark_id}: BERTScore needs an encoder, and none is set", SET)
@@ -74,7 +83,10 @@ def with_encoder(use: MetricUse, means: Means) -> MetricUse:
         BenchmarkError: as `check`.
     """
     encoder = check(use.name, means)
-    return replace(use, options={**use.options, "encoder": f"sha256:{encoder.digest}", "layer": str(encoder.layer)})
+    return replace(
+        use,
+        options={**use.options, "encoder": f"sha256:{encoder.digest}", "layer": str(encoder.layer)},
+    )
 
 
 def triples(comparisons: Sequence[BertScoreComparison], means: Means) -> list[Triple | Unscored]:
@@ -91,19 +103,30 @@ def triples(comparisons: Sequence[BertScoreComparison], means: Means) -> list[Tr
         for comparison in comparisons
     ]
     compared = _load_encoder(encoder, means.workers).compare(texts)
-    return [_choose_best(comparison, pairs) for comparison, pairs in zip(comparisons, compared, strict=True)]
+    return [
+        _choose_best(comparison, pairs)
+        for comparison, pairs in zip(comparisons, compared, strict=True)
+    ]
 
 
-def _choose_best(comparison: BertScoreComparison, pairs: Sequence[Triple | None] | None) -> Triple | Unscored:
+def _choose_best(
+    comparison: BertScoreComparison, pairs: Sequence[Triple | None] | None
+) -> Triple | Unscored:
     """Return the best of each figure. None: the encoder reads nothing in that reference, or in the answer."""
     if pairs is None:
-        return (0.0, 0.0, 0.0) if comparison.rules == "helm" and comparison.golds else Unscored(Reason.UNPARSED)
+        return (
+            (0.0, 0.0, 0.0)
+            if comparison.rules == "helm" and comparison.golds
+            else Unscored(Reason.UNPARSED)
+        )
     if comparison.rules == "helm":
         pairs = [pair or (0.0, 0.0, 0.0) for pair in pairs]
     compared = [pair for pair in pairs if pair is not None]
     if not compared:
         return Unscored(Reason.NO_REFERENCE)
-    precision, recall, f1 = (max(0.0, min(1.0, max(column))) for column in zip(*compared, strict=True))
+    precision, recall, f1 = (
+        max(0.0, min(1.0, max(column))) for column in zip(*compared, strict=True)
+    )
     return precision, recall, f1
 
 
@@ -114,9 +137,18 @@ def _load_encoder(encoder: EncoderFolder, threads: int) -> "Encoder":
     return Encoder(encoder, threads)
 
 
-def _not_measured(rules: Scoring, answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
+def _not_measured(
+    rules: Scoring,
+    answer: str,
+    instance: Instance,
+    options: Options,  # noqa: ARG001
+) -> float | Unscored:
     """Return that the answer has yet to be measured: one answer alone is never sent through an encoder."""
-    return Unscored(Reason.NOT_MEASURED if build_comparison(answer, instance, rules).golds else Reason.NO_REFERENCE)
+    return Unscored(
+        Reason.NOT_MEASURED
+        if build_comparison(answer, instance, rules).golds
+        else Reason.NO_REFERENCE
+    )
 
 
 def _metric(name: str, display_name: str, doc: str) -> MetricSpec:
@@ -126,10 +158,14 @@ def _metric(name: str, display_name: str, doc: str) -> MetricSpec:
 
 SPECS = (
     _metric(
-        "BERTScore-P", "BERTScore P", "Likeness of the answer's tokens to the reference's, by an encoder's vectors."
+        "BERTScore-P",
+        "BERTScore P",
+        "Likeness of the answer's tokens to the reference's, by an encoder's vectors.",
     ),
     _metric(
-        "BERTScore-R", "BERTScore R", "Likeness of the reference's tokens to the answer's, by an encoder's vectors."
+        "BERTScore-R",
+        "BERTScore R",
+        "Likeness of the reference's tokens to the answer's, by an encoder's vectors.",
     ),
     _metric("BERTScore-F", "BERTScore F1", "Harmonic mean of BERTScore's precision and recall."),
 )

@@ -35,14 +35,21 @@ def _f1(hits: int, gold: int, named: int) -> float | Unscored:
 
 
 def _score(figure: Figure, answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
-    gold = frozenset[str]().union(*(read_listed_codes(r.text) for r in instance.references if r.correct))
+    gold = frozenset[str]().union(
+        *(read_listed_codes(r.text) for r in instance.references if r.correct)
+    )
     if not gold:
         return Unscored(Reason.NO_REFERENCE)
     named = find_named_codes(answer)
     return figure(len(gold & named), len(gold), len(named))
 
 
-def _helm_score(figure: Figure, answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
+def _helm_score(
+    figure: Figure,
+    answer: str,
+    instance: Instance,
+    options: Options,  # noqa: ARG001
+) -> float | Unscored:
     """Score as HELM does at version 0.5.16; what has no value there is 0, also a gold without any code it can read."""
     if not instance.references:
         return Unscored(Reason.NO_REFERENCE)
@@ -74,8 +81,21 @@ def _metric(name: str, display_name: str, doc: str, figure: Figure) -> MetricSpe
 
 SPECS = (
     _metric(
-        "precision", "Code precision", "Share of the named ICD-10 codes that are right, for each note.", _precision
+        "precision",
+        "Code precision",
+        "Share of the named ICD-10 codes that are right, for each note.",
+        _precision,
     ),
-    _metric("recall", "Code recall", "Share of the right ICD-10 codes that are named, for each note.", _recall),
-    _metric("f1", "Code F1", "Harmonic mean of precision and recall of the named ICD-10 codes, for each note.", _f1),
+    _metric(
+        "recall",
+        "Code recall",
+        "Share of the right ICD-10 codes that are named, for each note.",
+        _recall,
+    ),
+    _metric(
+        "f1",
+        "Code F1",
+        "Harmonic mean of precision and recall of the named ICD-10 codes, for each note.",
+        _f1,
+    ),
 )

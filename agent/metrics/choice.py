@@ -53,7 +53,10 @@ _FILLER = (
     r"(?:\s?(?:most\slikely|therefore|thus|clearly|probably|likely|indeed|simply|definitely|certainly|option|choice"
     r"|letter|:))*\s?"
 )
-_STATED = re.compile(rf"\b(?:{_NOUN}{_OF_WHAT}{_IS}|ans\s?[:.=]|(?:correct|right|best)\s?[:=]){_FILLER}", re.IGNORECASE)
+_STATED = re.compile(
+    rf"\b(?:{_NOUN}{_OF_WHAT}{_IS}|ans\s?[:.=]|(?:correct|right|best)\s?[:=]){_FILLER}",
+    re.IGNORECASE,
+)
 _FINAL = re.compile(rf"\bfinal\s{_NOUN}(?:{_OF_WHAT}{_IS})?{_FILLER}", re.IGNORECASE)
 # The same in other languages, but only "answer is B" and "answer: B": with a word between them it is no cue.
 _STATED_ELSEWHERE = re.compile(
@@ -79,14 +82,21 @@ _OPENING = (
     r"(?i:(?:it|this)(?:'s|\sis|\s(?:must|should|would)\sbe)\s|(?:choose|select|pick)\s|(?:most\s)?(?:likely|probably)(?:\s|:\s?)"
     r"|(?:->|=>|→|⇒)\s?)"
 )
-_LINE_START = re.compile(rf"(?:[-•+]\s)?{_LEAD_IN}((?:{_OPENING}){{0,2}}{_CALLED}|(?:{_OPENING}){{1,2}})?")
-_REASONED = re.compile(r"[A-Z](?:,\s(?:because|since|as|given|due)\b|\s(?:because|since|given\sthat|due\sto)\b)")
+_LINE_START = re.compile(
+    rf"(?:[-•+]\s)?{_LEAD_IN}((?:{_OPENING}){{0,2}}{_CALLED}|(?:{_OPENING}){{1,2}})?"
+)
+_REASONED = re.compile(
+    r"[A-Z](?:,\s(?:because|since|as|given|due)\b|\s(?:because|since|given\sthat|due\sto)\b)"
+)
 _AFTER_OWN_TEXT = re.compile(rf"\s?$|\s?[.,;:!](?!\w)(?!\s(?:or|and)\b)|\s-\s|\s{_BECAUSE}")
 _JOINED = re.compile(rf"({_LETTER})(?:\s?[,=/|]\s?|\s(?=[(\[]))")
-_LEADING = re.compile(rf"(?:[(\[<]({_LETTER})[)\]>]|({_LETTER})(?:[.):](?![A-Za-z]\.)|\s-(?=\s)))[.:]?\s?")
+_LEADING = re.compile(
+    rf"(?:[(\[<]({_LETTER})[)\]>]|({_LETTER})(?:[.):](?![A-Za-z]\.)|\s-(?=\s)))[.:]?\s?"
+)
 
 _ADVERB = (
-    r"(?:(?:also|clearly|therefore|thus|indeed|likely|most\slikely|probably|definitely|certainly|the|single)\s){0,4}"
+    r"(?:(?:also|clearly|therefore|thus|indeed|likely|most\slikely"
+    r"|probably|definitely|certainly|the|single)\s){0,4}"
 )
 _RIGHT = r"(?:correct|right|best|most\s(?:likely|appropriate|suitable|accurate))"
 _NOUN_OF_CHOICE = (
@@ -111,7 +121,9 @@ _WRONG = re.compile(
     r"\b(?:wrong|incorrect|false|unlikely|inappropriate|contraindicated|distractor|rul(?:e|ed|ing) out|exclud\w*"
     rf"|eliminat\w*|avoid\w*)\b|[❌✗✘]|(?:^|\s){_VERBS}(?:not|never)\b|\b(?:isnt|cant|cannot|doesnt|arent)\b|^not\b"
 )
-_PREDICATE = re.compile(rf"(?:[^.;,!?\n]|,(?=\swhich)){{0,300}}?(?=[.;!?\n]|,(?!\swhich)|\s{_BECAUSE}(?<!which)|$)")
+_PREDICATE = re.compile(
+    rf"(?:[^.;,!?\n]|,(?=\swhich)){{0,300}}?(?=[.;!?\n]|,(?!\swhich)|\s{_BECAUSE}(?<!which)|$)"
+)
 # Where an option's text may end: "no." and "no, because", but not "no longer" and not "No. 1".
 _TEXT_END = re.compile(rf"[.,;:!)\]\"'<]+(?=\s|$)(?!\s\d)|\s(?=[(\[])|\s-\s|\s(?={_BECAUSE})|$")
 _LETTER_TOO = re.compile(r"[\s,]{0,2}[(\[](?:option\s)?([A-Z])[)\]]", re.IGNORECASE)
@@ -149,7 +161,9 @@ class _Reader:
         self._longest = max(map(len, self._texts), default=0)
         within = rf"(?:[^()\[\]\n]|[(\[][^()\[\]\n]{{1,200}}[)\]]){{1,{2 * self._longest + 20}}}+"
         self._own_texts = re.compile(rf"(?<![\w'])([A-Z])\s?[(\[]({within})[)\]]")
-        self._reach = 2 * max(map(len, options), default=0) + 100  # characters that may hold an option's text
+        self._reach = (
+            2 * max(map(len, options), default=0) + 100
+        )  # characters that may hold an option's text
 
     def read(self, answer: str) -> int | None:
         """Return the option that the first source with a mention names, if it names one only and keeps to it."""
@@ -245,7 +259,9 @@ class _Reader:
         else:
             yield from stated_texts
 
-    def _read_stated_letter(self, text: str, start: int, letter: re.Match[str]) -> Iterator[_Mention]:
+    def _read_stated_letter(
+        self, text: str, start: int, letter: re.Match[str]
+    ) -> Iterator[_Mention]:
         """Read a letter that a statement begins with, and the option that its next words name, which may differ."""
         statement = letter.string
         end = letter.end(1)
@@ -271,7 +287,11 @@ class _Reader:
             read_to = boundary.end()
             if len(words) > self._longest:
                 break
-            if words and words in self._texts and not self._is_rejected(line[read_to:], after=boundary[0]):
+            if (
+                words
+                and words in self._texts
+                and not self._is_rejected(line[read_to:], after=boundary[0])
+            ):
                 longest_text = words
                 longest_end = read_to
         if longest_end < 0:
@@ -288,10 +308,14 @@ class _Reader:
         words = plain_words(line)
         longest = ""
         for option_text in self._texts:
-            if (words == option_text or words.startswith(option_text + " ")) and len(option_text) > len(longest):
+            if (words == option_text or words.startswith(option_text + " ")) and len(
+                option_text
+            ) > len(longest):
                 longest = option_text
         if not self._is_rejected(line, after=":", own=longest):
-            yield from self._name_text(longest, end + len(longest) + 2)  # a full stop and a space before it
+            yield from self._name_text(
+                longest, end + len(longest) + 2
+            )  # a full stop and a space before it
 
     def _read_called_right(self, text: str) -> Iterator[_Mention]:
         """Read "B is correct", "Option B is the best answer", "Hepatitis B is the most likely diagnosis"."""
@@ -335,11 +359,19 @@ class _Reader:
             yield from self._name_letter(bare[1], end)
         elif leading := _LEADING.match(content):
             yield from self._read_leading_letter(content, leading, start + skipped)
-        elif (joined := _JOINED.match(content)) and self._is_own_text(joined[1], content[joined.end() :]):
-            yield from self._name_letter(joined[1], end)  # "B, Vitamin B12 injection", "B (Vitamin B12 injection)"
-        elif re.match(r"[A-Z]\s?[(\[]", content):  # "B (Vitamin B12 injection), because ...", but not "A (not B)"
+        elif (joined := _JOINED.match(content)) and self._is_own_text(
+            joined[1], content[joined.end() :]
+        ):
+            yield from self._name_letter(
+                joined[1], end
+            )  # "B, Vitamin B12 injection", "B (Vitamin B12 injection)"
+        elif re.match(
+            r"[A-Z]\s?[(\[]", content
+        ):  # "B (Vitamin B12 injection), because ...", but not "A (not B)"
             yield from self._read_letters_with_own_text(content, start + skipped)
-        elif (opening and opening[1]) or _REASONED.match(content):  # "Option B, because ...", "B because ..."
+        elif (opening and opening[1]) or _REASONED.match(
+            content
+        ):  # "Option B, because ...", "B because ..."
             for mention in self._read_statement(line, skipped):
                 yield _Mention(mention.option, start + mention.end)
         else:
@@ -362,7 +394,9 @@ class _Reader:
         words = plain_words(text)
         return any(self._texts[mention.option] == words for mention in self._name_letter(letter, 0))
 
-    def _read_leading_letter(self, line: str, leading: re.Match[str], start: int) -> Iterator[_Mention]:
+    def _read_leading_letter(
+        self, line: str, leading: re.Match[str], start: int
+    ) -> Iterator[_Mention]:
         """Read "B) Aspirin", and the other option that such a line may name: "A or B)", "A: B", "A) Heparin"."""
         bracketed, marked = leading[1], leading[2]
         end = start + leading.end()

@@ -43,7 +43,9 @@ def micro_f1(items: Sequence[Labelled]) -> float:
     return 2 * hits / mentions
 
 
-def read_labels(answer: str, instance: Instance, options: Options, scoring: Scoring) -> Labelled | Unscored:
+def read_labels(
+    answer: str, instance: Instance, options: Options, scoring: Scoring
+) -> Labelled | Unscored:
     """Return the gold and the given labels. Of several right classes of which one is enough, the given one is gold."""
     golds = [reference.text for reference in instance.references if reference.correct]
     delimiter = str(options.get("delimiter", ""))
@@ -66,13 +68,19 @@ def _read_letters(answer: str, instance: Instance) -> Labelled | Unscored:
     option = extract_option(answer, tuple(reference.text for reference in instance.references))
     if option is None:
         return Unscored(Reason.UNPARSED)
-    gold_letters = [_name_letter(index) for index, reference in enumerate(instance.references) if reference.correct]
+    gold_letters = [
+        _name_letter(index)
+        for index, reference in enumerate(instance.references)
+        if reference.correct
+    ]
     return _label_one_class(instance, gold_letters, _name_letter(option))
 
 
 def _label_one_class(instance: Instance, gold_classes: list[str], predicted: str) -> Labelled:
     gold = predicted if predicted in gold_classes else gold_classes[0]
-    return Labelled(instance.unit, frozenset({gold}), frozenset({predicted}), instance.multiple_choice)
+    return Labelled(
+        instance.unit, frozenset({gold}), frozenset({predicted}), instance.multiple_choice
+    )
 
 
 def _split_labels(texts: Sequence[str], delimiter: str) -> frozenset[str]:
@@ -97,12 +105,19 @@ def _compute_f1(items: Sequence[Labelled], name: str) -> float:
     return 2 * hits / mentions if mentions else 0.0
 
 
-def _read_helm_labels(answer: str, instance: Instance, golds: list[str], delimiter: str) -> Labelled:
+def _read_helm_labels(
+    answer: str, instance: Instance, golds: list[str], delimiter: str
+) -> Labelled:
     """For multiple choice a text that is no bare letter is a class of its own; a gold text is never a set of labels."""
     if instance.multiple_choice:
-        text_of_letter = {_name_letter(index): reference.text for index, reference in enumerate(instance.references)}
+        text_of_letter = {
+            _name_letter(index): reference.text
+            for index, reference in enumerate(instance.references)
+        }
         predicted = text_of_letter.get(answer.strip(), answer.strip())
-        return Labelled(instance.unit, frozenset({golds[0]}), frozenset({predicted}), multiple_choice=True)
+        return Labelled(
+            instance.unit, frozenset({golds[0]}), frozenset({predicted}), multiple_choice=True
+        )
     parts = answer.split(delimiter) if delimiter else [answer]
     return Labelled(instance.unit, _normalise_labels(golds), _normalise_labels(parts))
 

@@ -44,9 +44,12 @@ _WRITES = re.compile(
     r"commit|end|rollback|savepoint|release)(?=[\s;]|\Z)",
     re.IGNORECASE,
 )
-_QUERY_ON_A_LINE = re.compile(r"^[ \t]*(?:select|with)\b.*", re.DOTALL | re.IGNORECASE | re.MULTILINE)
+_QUERY_ON_A_LINE = re.compile(
+    r"^[ \t]*(?:select|with)\b.*", re.DOTALL | re.IGNORECASE | re.MULTILINE
+)
 _ABSTAINS = re.compile(
-    r"null|none|unanswerable|not answerable|no answer|n/a|empty|empty string|no query|select null", re.IGNORECASE
+    r"null|none|unanswerable|not answerable|no answer|n/a|empty|empty string|no query|select null",
+    re.IGNORECASE,
 )
 # What a model says that was asked for the word null and explains itself instead.
 _REFUSES = re.compile(
@@ -62,7 +65,9 @@ _SAYS_NULL = re.compile(
 )
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 # Up to the first semicolon that is no part of a text, a quoted name or a comment.
-_STATEMENT = re.compile(r"(?:[^;'\"`\[/-]|'[^']*'|\"[^\"]*\"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/|[-/])*+;", re.DOTALL)
+_STATEMENT = re.compile(
+    r"(?:[^;'\"`\[/-]|'[^']*'|\"[^\"]*\"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/|[-/])*+;", re.DOTALL
+)
 # A second statement. "Select the rows that ...", "With this query ..." and "End of query." are words about the first.
 _SQL = re.compile(
     r"^[ \t`]*(?:select\b(?!\s(?:the|all|those|only)\s\w+\s(?:of|that|where|which|from\s(?:the|all)))|values\s*\("
@@ -139,7 +144,9 @@ def is_same_result(gold: Sequence[SqlRow], predicted: Sequence[SqlRow]) -> bool:
     if len(unmatched_gold) > _MOST_UNEQUAL:
         return False
     for row in unmatched_gold:
-        partner = next((candidate for candidate in unmatched_predicted if _is_same_row(row, candidate)), None)
+        partner = next(
+            (candidate for candidate in unmatched_predicted if _is_same_row(row, candidate)), None
+        )
         if partner is None:
             return False
         unmatched_predicted.remove(partner)
@@ -277,7 +284,9 @@ def helm_ground_truth_answerable(answer: str, instance: Instance, options: Optio
 
 
 def _is_answerable(instance: Instance) -> bool:
-    return instance.extra["is_impossible"].strip().lower() != "true" and _read_gold(instance).lower() not in (
+    return instance.extra["is_impossible"].strip().lower() != "true" and _read_gold(
+        instance
+    ).lower() not in (
         "",
         "null",
     )

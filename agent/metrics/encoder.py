@@ -11,7 +11,9 @@ from agent.errors import ConfigError
 from agent.metrics.encoder_folder import LEAST_POSITIONS, SET, EncoderFolder
 
 _BATCH_TOKENS = 8_192  # padded tokens that pass through the encoder at once
-_ROOM = 2 * 2**30  # bytes that must be free on a graphics card; a model server may have taken the rest
+_ROOM = (
+    2 * 2**30
+)  # bytes that must be free on a graphics card; a model server may have taken the rest
 _SHARE_READ = 0.5  # of a reference's tokens that the encoder must know
 
 Figures = tuple[float, float, float]
@@ -72,7 +74,9 @@ class Encoder:
 
     def __init__(self, folder: EncoderFolder, threads: int) -> None:
         # Before the packages are imported, which read this once: they would look for a newer model on a hub.
-        os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1")
+        os.environ.update(
+            HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1"
+        )
         os.environ["TOKENIZERS_PARALLELISM"] = "false"
         import torch
         import transformers
@@ -81,16 +85,23 @@ class Encoder:
         transformers.utils.logging.disable_progress_bar()
         torch.set_num_threads(max(1, threads))
         self._torch = torch
-        closed = {"local_files_only": True, "trust_remote_code": False}  # no hub, and no code of the folder's own
+        closed = {
+            "local_files_only": True,
+            "trust_remote_code": False,
+        }  # no hub, and no code of the folder's own
         try:
             with torch.random.fork_rng(devices=[]):  # loading may draw numbers
                 model, loading = transformers.AutoModel.from_pretrained(
                     folder.folder, use_safetensors=True, output_loading_info=True, **closed
                 )
             options = {"add_prefix_space": True} if folder.family == "roberta" else {}
-            self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder.folder, **closed, **options)
+            self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(
+                folder.folder, **closed, **options
+            )
         except (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError) as error:
-            raise ConfigError(f"bertscore_model: the folder cannot be loaded ({type(error).__name__})", SET) from None
+            raise ConfigError(
+                f"bertscore_model: the folder cannot be loaded ({type(error).__name__})", SET
+            ) from None
         # transformers fills missing weights with random numbers. The pooler's output is never used.
         lacking = sorted(name for name in loading["missing_keys"] if not name.startswith("pooler."))
         if lacking:
@@ -107,7 +118,11 @@ class Encoder:
         self._model = model.float().eval().to(self._device)
         longest = self._tokenizer.model_max_length
         self._around = self._tokenizer.cls_token_id, self._tokenizer.sep_token_id
-        if not isinstance(longest, int | float) or not longest >= LEAST_POSITIONS or None in self._around:
+        if (
+            not isinstance(longest, int | float)
+            or not longest >= LEAST_POSITIONS
+            or None in self._around
+        ):
             raise ConfigError(
                 "bertscore_model: the tokenizer has no signs for a text's ends, or takes fewer than "
                 f"{LEAST_POSITIONS} tokens (model_max_length of tokenizer_config.json)",
@@ -137,13 +152,17 @@ class Encoder:
             if not tokens[comparison.answer]:
                 results.append(None)
                 continue
-            answer_key = self._build_key(comparison.answer, tokens[comparison.answer], is_cut=comparison.is_cut)
+            answer_key = self._build_key(
+                comparison.answer, tokens[comparison.answer], is_cut=comparison.is_cut
+            )
             figures: list[Figures | None] = []
             for reference in comparison.references:
                 if not self._is_readable(tokens[reference], by_us=not comparison.is_cut):
                     figures.append(None)
                     continue
-                reference_key = self._build_key(reference, tokens[reference], is_cut=comparison.is_cut)
+                reference_key = self._build_key(
+                    reference, tokens[reference], is_cut=comparison.is_cut
+                )
                 figures.append(self._compute_figures(vectors[answer_key], vectors[reference_key]))
             results.append(figures)
         return results
@@ -153,7 +172,9 @@ class Encoder:
         for comparison in comparisons:
             for text in (comparison.answer, *comparison.references):
                 if text not in tokens:
-                    encoding = self._tokenizer(text.strip(), add_special_tokens=False, verbose=False)
+                    encoding = self._tokenizer(
+                        text.strip(), add_special_tokens=False, verbose=False
+                    )
                     tokens[text] = encoding["input_ids"]
         return tokens
 
@@ -219,7 +240,9 @@ class Encoder:
         ids, mask = torch.tensor(padded_rows), torch.tensor(mask_rows)
         with torch.inference_mode():
             try:
-                output = self._model(input_ids=ids.to(self._device), attention_mask=mask.to(self._device))
+                output = self._model(
+                    input_ids=ids.to(self._device), attention_mask=mask.to(self._device)
+                )
             except torch.OutOfMemoryError:
                 if self._device == "cpu":
                     raise
@@ -228,7 +251,9 @@ class Encoder:
                 self._model = self._model.to("cpu")
                 output = self._model(input_ids=ids, attention_mask=mask)
             unit = torch.nn.functional.normalize(output.last_hidden_state, dim=-1)
-        return [row[: len(tokens)].to(self._device) for row, tokens in zip(unit, batch, strict=True)]
+        return [
+            row[: len(tokens)].to(self._device) for row, tokens in zip(unit, batch, strict=True)
+        ]
 
     def _compute_figures(self, answer: Any, reference: Any) -> Figures:
         """Return precision, recall and F1. Special tokens can be matched, but do not count themselves."""
@@ -238,7 +263,10 @@ class Encoder:
             recall = float(cosines.max(dim=0).values[1:-1].mean())
         total = precision + recall
         if not math.isfinite(total):
-            raise ConfigError("bertscore_model: the encoder's vectors are no numbers; its weights are damaged", SET)
+            raise ConfigError(
+                "bertscore_model: the encoder's vectors are no numbers; its weights are damaged",
+                SET,
+            )
         f1 = 2 * precision * recall / total if total > 0 else 0.0
         return precision, recall, f1
 

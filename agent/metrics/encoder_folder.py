@@ -18,7 +18,12 @@ FAMILIES = frozenset(
 )
 """Kinds of encoder, as `model_type` of config.json names them, whose layers can be chosen."""
 
-_POSITIONS_LOST = {"camembert": 2, "mpnet": 2, "roberta": 2, "xlm-roberta": 2}  # their positions begin at 2
+_POSITIONS_LOST = {
+    "camembert": 2,
+    "mpnet": 2,
+    "roberta": 2,
+    "xlm-roberta": 2,
+}  # their positions begin at 2
 # Kind and number of layers -> the layer chosen on WMT16 by BERTScore's authors (Zhang et al. 2020), of the models
 # distilbert-base-uncased, bert-base-uncased, bert-large-uncased, distilroberta-base, roberta-base, roberta-large.
 _CHOSEN = {
@@ -30,7 +35,13 @@ _CHOSEN = {
     ("roberta", 24): 17,
 }
 _READ = (".json", ".txt", ".model", ".safetensors")  # what transformers reads of a folder
-_TOKENIZER_FILES = ("vocab_file", "merges_file", "spm_file", "tokenizer_file", "fast_tokenizer_files")
+_TOKENIZER_FILES = (
+    "vocab_file",
+    "merges_file",
+    "spm_file",
+    "tokenizer_file",
+    "fast_tokenizer_files",
+)
 _PACKAGES = ("torch", "transformers")
 LEAST_POSITIONS = 16  # tokens that an encoder takes at once, or its windows see nothing
 INSTALL = "Install the extra: pip install 'intramural[bertscore]'."
@@ -78,8 +89,15 @@ def encoder_folder(folder: Path, layer: int | None = None) -> EncoderFolder:
         raise _wrong(f"config.json: model_type is none of {', '.join(sorted(FAMILIES))}")
     layers = config.get("num_hidden_layers", config.get("n_layers"))
     positions = config.get("max_position_embeddings")
-    if type(layers) is not int or layers < 1 or type(positions) is not int or positions < LEAST_POSITIONS:
-        raise _wrong("config.json: expected the numbers num_hidden_layers (or n_layers) and max_position_embeddings")
+    if (
+        type(layers) is not int
+        or layers < 1
+        or type(positions) is not int
+        or positions < LEAST_POSITIONS
+    ):
+        raise _wrong(
+            "config.json: expected the numbers num_hidden_layers (or n_layers) and max_position_embeddings"
+        )
     try:
         check_weights(folder)
     except ModelFolderError as error:
@@ -94,7 +112,8 @@ def encoder_folder(folder: Path, layer: int | None = None) -> EncoderFolder:
         )
     if not 1 <= chosen <= layers:
         raise ConfigError(
-            f"bertscore_layer: the encoder has no layer {chosen}", f"Give a number from 1 to {layers}, or leave it out."
+            f"bertscore_layer: the encoder has no layer {chosen}",
+            f"Give a number from 1 to {layers}, or leave it out.",
         )
     held = [path for path in sorted(folder.iterdir()) if path.suffix in _READ and path.is_file()]
     _check_named_files(folder, config, {path.name for path in held})
@@ -121,7 +140,9 @@ def _json(folder: Path, name: str) -> dict[str, Any]:
 def _check_named_files(folder: Path, config: dict[str, Any], held: set[str]) -> None:
     """Check that the digest covers every file that transformers would load, as some files name further files."""
     if (folder / "adapter_config.json").exists():
-        raise _wrong("it holds an adapter (adapter_config.json), whose weights belong to a model elsewhere")
+        raise _wrong(
+            "it holds an adapter (adapter_config.json), whose weights belong to a model elsewhere"
+        )
     named: dict[str, list[Any]] = {"config.json": [config.get("transformers_weights")]}
     if "tokenizer_config.json" in held:
         settings = _json(folder, "tokenizer_config.json")

@@ -35,7 +35,9 @@ def _prefix(gold: str, predicted: str) -> bool:
 
 
 def _quasi_equal(gold: str, predicted: str) -> bool:
-    return _equal(gold, predicted) or any(wanted == given for wanted, given in _word_forms(gold, predicted))
+    return _equal(gold, predicted) or any(
+        wanted == given for wanted, given in _word_forms(gold, predicted)
+    )
 
 
 def _quasi_prefix(gold: str, predicted: str) -> bool:
@@ -50,7 +52,9 @@ def _word_forms(gold: str, predicted: str) -> Iterator[tuple[list[str], list[str
     if bare:
         yield bare, words_without_articles(predicted).split()
     full = plain_words(gold).split()
-    if len(full) > 1:  # one word is never an article that was dropped: "A" does not begin "A patient"
+    if (
+        len(full) > 1
+    ):  # one word is never an article that was dropped: "A" does not begin "A patient"
         yield full, plain_words(predicted).split()
 
 
@@ -100,7 +104,9 @@ def _best(compare: Compare, predicted: str, instance: Instance) -> float:
     return float(any(compare(r.text, predicted) for r in instance.references if r.correct))
 
 
-def _metric(name: str, display_name: str, doc: str, compare: Compare, helm_compare: Compare) -> MetricSpec:
+def _metric(
+    name: str, display_name: str, doc: str, compare: Compare, helm_compare: Compare
+) -> MetricSpec:
     def fn(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
         return _score(compare, answer, instance)
 

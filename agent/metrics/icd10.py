@@ -74,14 +74,18 @@ CATEGORIES = _read_categories()
 
 # In small letters the part after the point begins with a digit, or is a placeholder: "b12.com" is no code.
 _DOTTED = (
-    r"(?:[A-Z]\d[0-9AB]\.[0-9A-Z]{1,4}|[a-z]\d[0-9ab]\.(?:\d[0-9a-z]{0,3}|x{1,3}\d?[a-z]|[a-d]\d{1,2}))(?!\w|\.\w)"
+    r"(?:[A-Z]\d[0-9AB]\.[0-9A-Z]{1,4}|[a-z]\d[0-9ab]\.(?:\d[0-9a-z]{0,3}"
+    r"|x{1,3}\d?[a-z]|[a-d]\d{1,2}))(?!\w|\.\w)"
 )
 _DIAGNOSIS = r"[A-Za-z]\d[0-9ABab][0-9A-Za-z]{0,4}"
 _PROCEDURE = r"(?=[A-Za-z]{0,6}\d)(?=\d{0,6}[A-Za-z])[0-9A-HJ-NP-Za-hj-np-z]{7}"
 _ANY = rf"(?<![\w.])(?:{_DOTTED}|(?:{_PROCEDURE}|{_DIAGNOSIS})(?!\w|\.\w))"
 _CODE = re.compile(_ANY)
 # Codes with nothing but marks, brackets and "and" between them stand or fall together.
-_ROW = re.compile(rf"{_ANY}(?:\.?[\s()]{{0,3}}(?:[,;/&+]|and\b|or\b)?[\s()]{{0,3}}{_ANY}){{0,1000}}", re.IGNORECASE)
+_ROW = re.compile(
+    rf"{_ANY}(?:\.?[\s()]{{0,3}}(?:[,;/&+]|and\b|or\b)?[\s()]{{0,3}}{_ANY}){{0,1000}}",
+    re.IGNORECASE,
+)
 _LINE_START = re.compile(r"\s*(?:[-+•]\s?|#?\d{1,3}[.):]\s?|\(?\d{1,3}\)\s?)?\(?\s?$")
 _CUE = re.compile(
     r"(?:[:=>(]|\s-|\b(?:icd-?\s?(?:10)?(?:-?(?:cm|pcs|10))*|codes?|coded(?:\sas)?)(?:\s(?:is|are|include|as))?)\s{0,3}$",

@@ -44,7 +44,9 @@ def accuracy(answer: str, instance: Instance, options: Options) -> float | Unsco
     return Unscored(Reason.NO_REFERENCE)
 
 
-def _compare(answer: str, low: str, high: str, find_value: Callable[[str], Value | None]) -> float | Unscored:
+def _compare(
+    answer: str, low: str, high: str, find_value: Callable[[str], Value | None]
+) -> float | Unscored:
     lowest = find_value(low)
     highest = find_value(high)
     if lowest is None or highest is None:
@@ -56,7 +58,11 @@ def _compare(answer: str, low: str, high: str, find_value: Callable[[str], Value
 
 
 def _is_within(value: Value, low: Value, high: Value) -> bool:
-    if isinstance(value, datetime.date) or isinstance(low, datetime.date) or isinstance(high, datetime.date):
+    if (
+        isinstance(value, datetime.date)
+        or isinstance(low, datetime.date)
+        or isinstance(high, datetime.date)
+    ):
         return str(low) <= str(value) <= str(high)  # ISO dates sort as text
     # Limits of a negative result may be given in the wrong order.
     low, high = min(low, high), max(low, high)
@@ -79,9 +85,13 @@ def helm_accuracy(answer: str, instance: Instance, options: Options) -> float | 
     try:
         match extra["category"]:
             case "date" if _TUPLE.match(gold):
-                return float(_read_helm_days(low) <= _read_helm_days(predicted) <= _read_helm_days(high))
+                return float(
+                    _read_helm_days(low) <= _read_helm_days(predicted) <= _read_helm_days(high)
+                )
             case "date":
-                return float(_read_helm_date(low) <= _read_helm_date(predicted) <= _read_helm_date(high))
+                return float(
+                    _read_helm_date(low) <= _read_helm_date(predicted) <= _read_helm_date(high)
+                )
             case "physical" | "dosage conversion":
                 return float(float(low) <= float(predicted) <= float(high))
             case _:

@@ -15,7 +15,9 @@ from agent.vocabulary import Instance, Reason, Unscored
 _NO_ERROR = -1
 _SOME_ERROR = -2  # in a sentence without an id, or in several sentences
 _GOLD = re.compile(r"(\d{1,4})(?:\s|$)")
-_PREAMBLE = re.compile(r"(?:the\s)?(?:(?:final\s)?(?:answer|verdict)|output)(?:\sis)?\s?:?\s?", re.IGNORECASE)
+_PREAMBLE = re.compile(
+    r"(?:the\s)?(?:(?:final\s)?(?:answer|verdict)|output)(?:\sis)?\s?:?\s?", re.IGNORECASE
+)
 _CORRECT = re.compile(
     r"CORRECT(?=\s?(?:$|[.!,;(-])|\n|\s(?:because|since|as)\b)|(?i:correct[.!]?(?:\n|$)"
     r"|(?:the\s|this\s)?(?:clinical\s)?(?:note|text)\sis\s(?:correct|error-free)\b"
@@ -58,7 +60,8 @@ _COUNT = re.compile(
     r"|mg|mcg|g|kg|m[Ll]|L|units?|tablets?|times|cm|mm|percent|patients?|out\sof|of\sthe)\b)"
 )
 _SEVERAL = re.compile(
-    r"[\])]?\s?(?:,|&|-|/|\band\b|\bor\b|\bto\b)\s?(?:sentence\s)?\d{1,4}(?![\w/]|[.,]\d|-\w)", re.IGNORECASE
+    r"[\])]?\s?(?:,|&|-|/|\band\b|\bor\b|\bto\b)\s?(?:sentence\s)?\d{1,4}(?![\w/]|[.,]\d|-\w)",
+    re.IGNORECASE,
 )
 _FINE = re.compile(
     r"[\])]?\s(?:is|was|looks|seems|appears)\s(?:\w{1,20}\s){0,2}?(?:correct|fine|accurate|right|ok|okay|appropriate|not|error-free)\b"
@@ -158,7 +161,9 @@ def sentence_accuracy(answer: str, instance: Instance, options: Options) -> floa
 
 
 def _read_verdicts(answer: str, instance: Instance) -> tuple[int, int] | Unscored:
-    gold = next((_read_gold(reference.text) for reference in instance.references if reference.correct), None)
+    gold = next(
+        (_read_gold(reference.text) for reference in instance.references if reference.correct), None
+    )
     if gold is None:
         return Unscored(Reason.NO_REFERENCE)
     predicted = parse_verdict(answer)

@@ -35,7 +35,8 @@ _STATED = re.compile(
 )
 # "The maximum score is 9", "a total of 9 is possible": this describes the scale, not the patient's result.
 _OF_THE_SCALE = re.compile(
-    r"\b(?:maximum|minimum|max|min|possible|highest|lowest|cut-?off|threshold|normal|reference)\b", re.I
+    r"\b(?:maximum|minimum|max|min|possible|highest|lowest|cut-?off|threshold|normal|reference)\b",
+    re.I,
 )
 _EQUALS = re.compile(r"(?<![<>!=])[=≈≅]")
 _UNIT_DIGITS = re.compile(
@@ -86,13 +87,16 @@ _WEEKS_DAYS = re.compile(
 _DAYS = re.compile(r"(?<![\d.,])(\d{1,4})\s?days?\b", re.IGNORECASE)
 # "14.5 weeks", "14 to 15 weeks", "-3 days": not a duration in whole weeks and days.
 _UNCLEAR_DURATION = re.compile(
-    r"(?:\d[.,]\d{1,9}|\d ?(?:-|to|or|/|⁄) ?\d{1,9}|(?:^|\s)-\d{1,9}) ?(?:weeks?|wks?|w|days?|d)\b", re.IGNORECASE
+    r"(?:\d[.,]\d{1,9}|\d ?(?:-|to|or|/|⁄) ?\d{1,9}|(?:^|\s)-\d{1,9}) ?(?:weeks?|wks?|w|days?|d)\b",
+    re.IGNORECASE,
 )
 _SLASHED = re.compile(r"(?<![\d/])(\d{1,2})[/.-](\d{1,2})[/.-](\d{4})(?![\d/])")
 _DAY_BEFORE_MONTH = re.compile(r"\bdd ?[/.-] ?mm\b", re.IGNORECASE)
 _ISO = re.compile(r"(?<![\d-])(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
 _MONTH_FIRST = re.compile(rf"\b{_MONTH}\s(\d{{1,2}})(?:st|nd|rd|th)?,?\s(\d{{4}})\b", re.IGNORECASE)
-_DAY_FIRST = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?{_MONTH},?\s(\d{{4}})\b", re.IGNORECASE)
+_DAY_FIRST = re.compile(
+    rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?{_MONTH},?\s(\d{{4}})\b", re.IGNORECASE
+)
 
 
 def find_number(answer: str) -> float | None:

@@ -45,7 +45,12 @@ class Outcome:
 
 
 def run_query(
-    database: Path, sql: str, *, now: str | None = None, seconds: float = SECONDS, max_rows: int = ROWS
+    database: Path,
+    sql: str,
+    *,
+    now: str | None = None,
+    seconds: float = SECONDS,
+    max_rows: int = ROWS,
 ) -> Outcome:
     """Run one query.
 
@@ -98,15 +103,21 @@ class _QueryProcess:
                 return cast(Reply, _Values(process.replies).load())
             except (EOFError, OSError, pickle.UnpicklingError):
                 # It may be ending already: its status tells why.
-                if self._end(process, patience_s=0.2) >= 0:  # not by a signal: by itself, which no query brings about
+                if (
+                    self._end(process, patience_s=0.2) >= 0
+                ):  # not by a signal: by itself, which no query brings about
                     raise _make_start_error() from None
                 return "too_long", ()
-            except BaseException:  # Ctrl-C: the reply to this request must not be read as that to the next
+            except (
+                BaseException
+            ):  # Ctrl-C: the reply to this request must not be read as that to the next
                 self._end(process)
                 raise
 
     def _take_process(self) -> WorkerProcess:
-        if self._process is not None and self._process.is_dead():  # the system ended it between two queries
+        if (
+            self._process is not None and self._process.is_dead()
+        ):  # the system ended it between two queries
             self._end(self._process)
         if self._process is None:
             self._process = _start_process()
@@ -133,7 +144,8 @@ def _start_process() -> WorkerProcess:
 
 def _make_start_error() -> BenchmarkError:
     return BenchmarkError(
-        "the process that runs SQL queries cannot be started", "Look whether this account may start processes."
+        "the process that runs SQL queries cannot be started",
+        "Look whether this account may start processes.",
     )
 
 

@@ -25,10 +25,15 @@ class _Tokenizer:
     """The package's tokenizer with a cache of stems: stemming is most of the work."""
 
     def __init__(self, stemmer: bool) -> None:
-        from rouge_score.tokenizers import porter, tokenize  # brings nltk and numpy, half a second of CPU
+        from rouge_score.tokenizers import (  # brings nltk and numpy, half a second of CPU
+            porter,
+            tokenize,
+        )
 
         self._split = tokenize.tokenize
-        self._stemmer = _Stems(lru_cache(_MOST_WORDS)(porter.PorterStemmer().stem)) if stemmer else None
+        self._stemmer = (
+            _Stems(lru_cache(_MOST_WORDS)(porter.PorterStemmer().stem)) if stemmer else None
+        )
 
     def tokenize(self, text: str) -> list[str]:
         words: list[str] = self._split(text, self._stemmer)
@@ -200,10 +205,15 @@ class RougeComparison:
 
     def compute_best(self) -> float:
         """Return the F-measure with the reference that is most like the answer."""
-        return max(compute_f_measure(gold, self.answer, self.rouge_type, stemmer=self.stemmer) for gold in self.golds)
+        return max(
+            compute_f_measure(gold, self.answer, self.rouge_type, stemmer=self.stemmer)
+            for gold in self.golds
+        )
 
 
-def build_comparison(use: MetricUse, answer: str, instance: Instance, rules: Scoring) -> RougeComparison | Unscored:
+def build_comparison(
+    use: MetricUse, answer: str, instance: Instance, rules: Scoring
+) -> RougeComparison | Unscored:
     """Return the comparison of an answer with its references.
 
     HELM always stems, and takes the maximum over all references, also incorrect ones and those in any script.
@@ -219,7 +229,9 @@ def build_comparison(use: MetricUse, answer: str, instance: Instance, rules: Sco
     return RougeComparison(rouge_type, stemmer, tuple(golds), answer)
 
 
-def _score(name: str, rules: Scoring, answer: str, instance: Instance, options: Options) -> float | Unscored:
+def _score(
+    name: str, rules: Scoring, answer: str, instance: Instance, options: Options
+) -> float | Unscored:
     comparison = build_comparison(MetricUse(name, options), answer, instance, rules)
     if isinstance(comparison, Unscored):
         return comparison
@@ -247,6 +259,10 @@ TYPES = {"rouge_1": "rouge1", "rouge_2": "rouge2", "rouge_l": "rougeL", "rouge_l
 SPECS = (
     _make_spec("rouge_1", "ROUGE-1", "Overlap of single words with the reference, F-measure."),
     _make_spec("rouge_2", "ROUGE-2", "Overlap of word pairs with the reference, F-measure."),
-    _make_spec("rouge_l", "ROUGE-L", "Longest common sequence of words with the reference, F-measure."),
-    _make_spec("rouge_lsum", "ROUGE-Lsum", "Longest common sequences of words, line by line, F-measure."),
+    _make_spec(
+        "rouge_l", "ROUGE-L", "Longest common sequence of words with the reference, F-measure."
+    ),
+    _make_spec(
+        "rouge_lsum", "ROUGE-Lsum", "Longest common sequences of words, line by line, F-measure."
+    ),
 )

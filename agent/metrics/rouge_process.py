@@ -23,5 +23,7 @@ def serve(requests: TextIO, replies: TextIO) -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the agent, which then closes this process's input
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C is for the agent, which then closes this process's input
     serve(sys.stdin, sys.stdout)

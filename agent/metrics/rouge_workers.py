@@ -90,7 +90,9 @@ def _start_processes(workers: int) -> list[WorkerProcess]:
     return processes
 
 
-def _send_shares(processes: Sequence[WorkerProcess], comparisons: Sequence[RougeComparison]) -> list[_Share]:
+def _send_shares(
+    processes: Sequence[WorkerProcess], comparisons: Sequence[RougeComparison]
+) -> list[_Share]:
     # Neighbours stay together: the metrics of one answer share the words it was cut into.
     size = -(-len(comparisons) // len(processes))  # rounded up
     shares: list[_Share] = []
@@ -102,7 +104,8 @@ def _send_shares(processes: Sequence[WorkerProcess], comparisons: Sequence[Rouge
 
 def _send(process: WorkerProcess, comparisons: Sequence[RougeComparison]) -> bool:
     request = [
-        [comparison.rouge_type, comparison.stemmer, comparison.golds, comparison.answer] for comparison in comparisons
+        [comparison.rouge_type, comparison.stemmer, comparison.golds, comparison.answer]
+        for comparison in comparisons
     ]
     line = json.dumps(request) + "\n"
     try:

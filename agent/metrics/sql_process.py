@@ -56,8 +56,12 @@ class Request(NamedTuple):
 
 def serve(requests: BinaryIO, replies: BinaryIO) -> None:
     """Answer requests until there are no more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the agent, which then closes this process's input
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # it ends the process, also in the middle of a step
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C is for the agent, which then closes this process's input
+    signal.signal(
+        signal.SIGALRM, signal.SIG_DFL
+    )  # it ends the process, also in the middle of a step
     with contextlib.suppress(OSError, ValueError):  # some systems have no such limit
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     while True:
@@ -80,7 +84,11 @@ def _answer(request: Request) -> Reply:
     if connection is None:
         return "missing", ()
     try:
-        return _try_compile(connection, request.sql) if request.compile_only else _run(connection, request)
+        return (
+            _try_compile(connection, request.sql)
+            if request.compile_only
+            else _run(connection, request)
+        )
     finally:
         connection.close()
 
@@ -89,7 +97,9 @@ def _open_read_only(database: str) -> sqlite3.Connection | None:
     """Open a database for reading only; return None if it is missing or not a database."""
     connection = None
     try:
-        connection = sqlite3.connect(f"file:{quote(database)}?mode=ro&immutable=1", uri=True, isolation_level=None)
+        connection = sqlite3.connect(
+            f"file:{quote(database)}?mode=ro&immutable=1", uri=True, isolation_level=None
+        )
         connection.execute("select count(*) from sqlite_master").fetchone()
         connection.execute("pragma temp_store = memory")  # temporary tables never reach the disk
     except sqlite3.Error:
@@ -110,7 +120,12 @@ def _run(connection: sqlite3.Connection, request: Request) -> Reply:
         connection.set_authorizer(_build_read_only_authorizer(refused))
         connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
         rows = _fetch(connection.execute(request.sql), request.max_rows)
-    except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError):  # ValueError: a NUL character in the statement
+    except (
+        sqlite3.Error,
+        sqlite3.Warning,
+        ValueError,
+        OverflowError,
+    ):  # ValueError: a NUL character in the statement
         if refused:
             return "refused", ()
         return "too_long" if time.monotonic() > deadline else "failed", ()
@@ -139,7 +154,9 @@ def _limit(connection: sqlite3.Connection) -> None:
 
 def _build_read_only_authorizer(refused: list[int]) -> Callable[..., int]:
     def authorize(action: int, _first: str | None, second: str | None, *_: object) -> int:
-        known_function = action == sqlite3.SQLITE_FUNCTION and _FUNCTION.fullmatch(second or "") is not None
+        known_function = (
+            action == sqlite3.SQLITE_FUNCTION and _FUNCTION.fullmatch(second or "") is not None
+        )
         if action in _READING or known_function:
             return sqlite3.SQLITE_OK
         refused.append(action)

@@ -10,7 +10,8 @@ _REACH = 400  # characters looked at before a mention
 _SENTENCE_END = re.compile(r"[.!?][)\]\"']*(?=\s)|\n")
 # A colon ends no clause here: "it is wrong to say: the answer is A".
 _CLAUSE_END = re.compile(
-    r"[,;]\s|\s-\s|\b(?:so|thus|therefore|hence|but|then|because|since|consequently)\b", re.IGNORECASE
+    r"[,;]\s|\s-\s|\b(?:so|thus|therefore|hence|but|then|because|since|consequently)\b",
+    re.IGNORECASE,
 )
 _DENIAL = re.compile(
     r"\b(?:not|no|never|nobody|none|neither|nor|cannot|wrong(?:ly)?|incorrect(?:ly)?|false(?:ly)?|mistaken(?:ly)?"
@@ -41,7 +42,10 @@ def is_denied(text: str, start: int) -> bool:
         return True
     clause = _last_part(_CLAUSE_END, sentence)
     # "It is not true, as some say, that B is correct."
-    return _DENIAL.search(sentence if clause.lstrip().lower().startswith("that ") else clause) is not None
+    return (
+        _DENIAL.search(sentence if clause.lstrip().lower().startswith("that ") else clause)
+        is not None
+    )
 
 
 def is_qualified(text: str, end: int) -> bool:

@@ -17,7 +17,9 @@ from agent.vocabulary import Instance, Reason, Unscored
 
 def f1(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
     """Return the best F1 over the right references; for multiple choice the answer is the text of its option."""
-    golds = [Counter(words_without_articles(r.text).split()) for r in instance.references if r.correct]
+    golds = [
+        Counter(words_without_articles(r.text).split()) for r in instance.references if r.correct
+    ]
     if not any(golds):
         return Unscored(Reason.NO_REFERENCE)
     if instance.multiple_choice:
@@ -26,7 +28,9 @@ def f1(answer: str, instance: Instance, options: Options) -> float | Unscored:  
             return Unscored(Reason.UNPARSED)
         answer = instance.references[option].text
     given = Counter(words_without_articles(answer).split())
-    return max(2 * (gold & given).total() / (gold.total() + given.total()) for gold in golds if gold)
+    return max(
+        2 * (gold & given).total() / (gold.total() + given.total()) for gold in golds if gold
+    )
 
 
 def helm_f1(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
@@ -36,9 +40,13 @@ def helm_f1(answer: str, instance: Instance, options: Options) -> float | Unscor
         return Unscored(Reason.NO_REFERENCE)
     predicted = answer.strip()
     if instance.multiple_choice:
-        letters = {chr(ord("A") + i): reference.text for i, reference in enumerate(instance.references)}
+        letters = {
+            chr(ord("A") + i): reference.text for i, reference in enumerate(instance.references)
+        }
         predicted = letters.get(predicted, "")
-    return max(_helm_f1(set(normalise(gold).split()), set(normalise(predicted).split())) for gold in golds)
+    return max(
+        _helm_f1(set(normalise(gold).split()), set(normalise(predicted).split())) for gold in golds
+    )
 
 
 def _helm_f1(gold: set[str], given: set[str]) -> float:

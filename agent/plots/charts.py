@@ -99,7 +99,9 @@ def _name_rows(summaries: Sequence[RunSummary]) -> list[_Row]:
 
 
 def _join_arguments(run: Run) -> str:
-    return " ".join(f"{key}={value}" for key, value in run.pairs if key not in ("model", "model_deployment"))
+    return " ".join(
+        f"{key}={value}" for key, value in run.pairs if key not in ("model", "model_deployment")
+    )
 
 
 def _group_by_benchmark(rows: Sequence[_Row]) -> list[list[_Row]]:

@@ -49,7 +49,9 @@ def _draw_panel(panel: Panel, y: float) -> list[str]:
     ]
     for share in (0, 0.25, 0.5, 0.75, 1):
         top = y + HEAD - 4
-        parts.append(rectangle(_scale(share) - 0.5, top, width=1, height=foot - y - HEAD + 4, kind="line"))
+        parts.append(
+            rectangle(_scale(share) - 0.5, top, width=1, height=foot - y - HEAD + 4, kind="line")
+        )
     for number, point in enumerate(panel.points):
         parts += _draw_point(point, y + HEAD + ROW * (number + 0.5))
     parts.append(text(_scale(0), foot + 14, panel.ends[0], kind="quiet", anchor="middle", size=11))

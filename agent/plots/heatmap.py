@@ -66,7 +66,9 @@ def _draw_key(height: float) -> list[str]:
     steps = []
     for step in range(11):
         colour = _shade(step / 10).cell
-        steps.append(element("rect", x=LABELS + 20 * step, y=height - 40, width=20, height=12, fill=colour))
+        steps.append(
+            element("rect", x=LABELS + 20 * step, y=height - 40, width=20, height=12, fill=colour)
+        )
     return [
         text(0, height - 30, "0 to 1", kind="quiet", size=12),
         *steps,

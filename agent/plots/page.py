@@ -13,8 +13,15 @@ def render_svg(chart: Chart) -> bytes:
     dots, grid = draw_dot_plot(chart), heatmap(chart)
     parts = [
         element("g", dots.markup("dots"), transform=f"translate({MARGIN} {MARGIN})"),
-        element("g", grid.markup("heatmap"), transform=f"translate({MARGIN} {dots.height + 2 * MARGIN:.2f})"),
+        element(
+            "g",
+            grid.markup("heatmap"),
+            transform=f"translate({MARGIN} {dots.height + 2 * MARGIN:.2f})",
+        ),
     ]
     width, height = max(dots.width, grid.width) + 2 * MARGIN, dots.height + grid.height + 3 * MARGIN
     described = "A dot plot of each benchmark's models, then a heatmap of benchmarks by models."
-    return (Drawing(width, height, chart.title, described, parts).markup("all", "group", alone=True) + "\n").encode()
+    return (
+        Drawing(width, height, chart.title, described, parts).markup("all", "group", alone=True)
+        + "\n"
+    ).encode()

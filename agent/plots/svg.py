@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
 # Readable in grey: the ramp and the marks differ in lightness, never in hue alone. Pages override them by class.
-PAPER, INK, QUIET, LINE, BAND, ACCENT = "#ffffff", "#14202b", "#4a5866", "#c9d1d9", "#8fc1d1", "#12607a"
+PAPER, INK, QUIET, LINE, BAND, ACCENT = (
+    "#ffffff",
+    "#14202b",
+    "#4a5866",
+    "#c9d1d9",
+    "#8fc1d1",
+    "#12607a",
+)
 _FILLS = {"paper": PAPER, "ink": INK, "quiet": QUIET, "line": LINE, "band": BAND, "accent": ACCENT}
 LETTER = 7.2  # width of an average letter at 13 px, on the wide side
 
@@ -23,7 +30,14 @@ def element(name: str, /, *inside: str, **attributes: Value) -> str:
 
 
 def text(
-    x: float, y: float, words: str, *, kind: str = "ink", anchor: str = "start", size: int = 13, **more: Value
+    x: float,
+    y: float,
+    words: str,
+    *,
+    kind: str = "ink",
+    anchor: str = "start",
+    size: int = 13,
+    **more: Value,
 ) -> str:
     """Return a line of text that begins, ends or has its middle at x; y is its foot."""
     return element(
@@ -41,7 +55,9 @@ def text(
 
 def rectangle(x: float, y: float, width: float, height: float, *, kind: str) -> str:
     """Return a filled rectangle."""
-    return element("rect", x=x, y=y, width=width, height=height, class_=f"plot-{kind}", fill=_FILLS[kind])
+    return element(
+        "rect", x=x, y=y, width=width, height=height, class_=f"plot-{kind}", fill=_FILLS[kind]
+    )
 
 
 def shorten(words: str, width: float) -> str:

@@ -42,7 +42,9 @@ class DetectionCache:
         rules: digest of all that decides about detections: those stored under other rules do not count.
     """
 
-    def __init__(self, most: int = MOST_DETECTIONS, store: DetectionStore | None = None, rules: bytes = b"") -> None:
+    def __init__(
+        self, most: int = MOST_DETECTIONS, store: DetectionStore | None = None, rules: bytes = b""
+    ) -> None:
         self._most = most
         self._store = store
         self._rules = rules
@@ -56,7 +58,9 @@ class DetectionCache:
         if key in self._detections:
             self._detections.move_to_end(key)
         elif self._store is not None and (stored := self._store.find(key)) is not None:
-            self._add(key, tuple(tuple(Span(*span) for span in view) for view in json.loads(stored)))
+            self._add(
+                key, tuple(tuple(Span(*span) for span in view) for view in json.loads(stored))
+            )
         return self._detections.get(key)
 
     def put(self, text: str, detections: Detections) -> None:

@@ -24,7 +24,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import presidio_analyzer.pattern_recognizer
 from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
@@ -41,7 +41,13 @@ from agent.redaction.models.tokenizer import TokenizerEngine
 from agent.redaction.policy.policy import RedactionPolicy, load_policy
 from agent.redaction.policy.site_patterns import Phrases
 from agent.redaction.presidio import PRESIDIO_ENTITIES, ContextOfDoubt
-from agent.redaction.recognizers import build_recognizers, everyday, family_names, given_names, is_common
+from agent.redaction.recognizers import (
+    build_recognizers,
+    everyday,
+    family_names,
+    given_names,
+    is_common,
+)
 from agent.redaction.redacted import Redacted, Withheld, mark_redacted
 from agent.redaction.replacements.operators import Operators, RecordOperators
 from agent.redaction.rules_digest import rules_digest
@@ -52,7 +58,14 @@ from agent.redaction.views.folding import remove_invisible
 from agent.redaction.views.views import OPAQUE, View, build_views
 from agent.vocabulary import Identifier
 
-_LIBRARY_LOGGERS = ("presidio-analyzer", "presidio-anonymizer", "decision_process", "spacy", "tldextract", "filelock")
+_LIBRARY_LOGGERS = (
+    "presidio-analyzer",
+    "presidio-anonymizer",
+    "decision_process",
+    "spacy",
+    "tldextract",
+    "filelock",
+)
 _CHUNK = 20_000  # characters analysed together; Presidio's own steps grow with the square of the detections
 _MOST_MODEL_ROUNDS = 3  # in which models read a text again; nearly every text needs one
 _MOST_VALUES = 10_000  # different identifiers of one record; to tell apart the people of more would take minutes
@@ -116,7 +129,9 @@ class Engine:
         self._deadline = Deadline()
         self._tokenizer = TokenizerEngine(policy.languages)
         recognizers = build_recognizers(policy, self._deadline)
-        detectable = [entity for recognizer in recognizers for entity in recognizer.supported_entities]
+        detectable = [
+            entity for recognizer in recognizers for entity in recognizer.supported_entities
+        ]
         missing = set(policy.entities) - set(map(_map_entity, detectable))
         if missing:
             raise RedactionError(
@@ -126,12 +141,16 @@ class Engine:
             )
         self._entities = [entity for entity in detectable if _map_entity(entity) in policy.entities]
         self._analyzer = AnalyzerEngine(
-            registry=RecognizerRegistry(recognizers=recognizers, supported_languages=list(policy.languages)),
+            registry=RecognizerRegistry(
+                recognizers=recognizers, supported_languages=list(policy.languages)
+            ),
             nlp_engine=self._tokenizer,
             supported_languages=list(policy.languages),
             context_aware_enhancer=ContextOfDoubt(policy.threshold),
         )
-        self._models = [recognizer for recognizer in recognizers if isinstance(recognizer, ModelRecognizer)]
+        self._models = [
+            recognizer for recognizer in recognizers if isinstance(recognizer, ModelRecognizer)
+        ]
         self._anonymizer = AnonymizerEngine()  # type: ignore[no-untyped-call]
         self._withheld: Counter[Withheld] = Counter()
         self._cache = DetectionCache()
@@ -248,10 +267,15 @@ class Engine:
                 self._deadline.left()
                 with self._tokenizer.memory_zone(language, end - start):
                     results = self._analyzer.analyze(
-                        text[start:end], language, entities=self._entities, score_threshold=self._policy.threshold
+                        text[start:end],
+                        language,
+                        entities=self._entities,
+                        score_threshold=self._policy.threshold,
                     )
                 for result in results:
-                    yield Span(start + result.start, start + result.end, _map_entity(result.entity_type))
+                    yield Span(
+                        start + result.start, start + result.end, _map_entity(result.entity_type)
+                    )
 
     # Step 2: each text with the rest of its record.
 
@@ -267,7 +291,9 @@ class Engine:
         detected: dict[tuple[str, str], None] = {}
         for field in fields:
             if isinstance(field, _AnalysedText):
-                detected.update((value, None) for value in field.list_values() if value not in stated)
+                detected.update(
+                    (value, None) for value in field.list_values() if value not in stated
+                )
         if len(stated) + len(detected) > _MOST_VALUES:
             return Withheld.TOO_LONG
 
@@ -330,7 +356,9 @@ class Engine:
                     )
                 for result in results:
                     span = Span(start + result.start, start + result.end, result.entity_type)
-                    if result.score < self._policy.threshold or _is_within(span.start, span.end, allowed):
+                    if result.score < self._policy.threshold or _is_within(
+                        span.start, span.end, allowed
+                    ):
                         continue
                     if view.is_new(span):
                         yield view.to_original(span)
@@ -338,7 +366,10 @@ class Engine:
     # Step 3: the text with replacements.
 
     def _open_operators(
-        self, fields: Sequence[_ResolvedText | Withheld], identifiers: Sequence[Identifier], unit: str | None
+        self,
+        fields: Sequence[_ResolvedText | Withheld],
+        identifiers: Sequence[Identifier],
+        unit: str | None,
     ) -> RecordOperators:
         """Open the policy's operators for one record."""
         resolved = [field for field in fields if isinstance(field, _ResolvedText)]
@@ -356,10 +387,14 @@ class Engine:
         # replace operator writes exactly that.
         results, replace = [], {}
         for span, value in zip(field.spans, field.values, strict=True):
-            replacement = operators.get_replacement(span.entity, value, field.text[span.end : span.end + 1])
+            replacement = operators.get_replacement(
+                span.entity, value, field.text[span.end : span.end + 1]
+            )
             results.append(RecognizerResult(replacement, span.start, span.end, 1.0))
             replace[replacement] = OperatorConfig("replace", {"new_value": replacement})
-        result = self._anonymizer.anonymize(field.text, results, replace, merge_entities_with_spaces=False)
+        result = self._anonymizer.anonymize(
+            field.text, results, replace, merge_entities_with_spaces=False
+        )
         return remove_invisible(result.text)
 
     def _withhold(self, reason: Withheld) -> Redacted:
@@ -396,7 +431,9 @@ def _cut_to_chunk(spans: Iterable[Span], start: int, end: int) -> list[Span]:
     parts: list[Span] = []
     for span in spans:
         if span.start < end and start < span.end:
-            parts.append(Span(max(span.start, start) - start, min(span.end, end) - start, span.entity))
+            parts.append(
+                Span(max(span.start, start) - start, min(span.end, end) - start, span.entity)
+            )
     return parts
 
 
@@ -453,7 +490,8 @@ def build_engine(policy: RedactionPolicy, key: bytes | None = None) -> Engine:
     for name in _LIBRARY_LOGGERS:
         logging.getLogger(name).disabled = True
     # A Presidio recogniser that gives up on a pattern goes on without it; by then the field's time is over as well.
-    setattr(presidio_analyzer.pattern_recognizer, "REGEX_TIMEOUT_SECONDS", policy.limits.field_seconds)  # noqa: B010 - int there
+    recognizer_module: Any = presidio_analyzer.pattern_recognizer  # its limit is typed int there
+    recognizer_module.REGEX_TIMEOUT_SECONDS = policy.limits.field_seconds
     engine = Engine(policy, key)
     if not passes_self_test(engine, policy):
         raise RedactionError(

@@ -41,7 +41,11 @@ PRECEDENCE: tuple[Entity, ...] = (
 )  # fmt: skip
 
 # Kinds that policies tell apart and readers do not.
-_TAGGED_AS: dict[str, str] = {"RELATIVE_DATE": "DATE", "AGE_BELOW_90": "AGE", "UNKNOWN_WORD": "WORD"}
+_TAGGED_AS: dict[str, str] = {
+    "RELATIVE_DATE": "DATE",
+    "AGE_BELOW_90": "AGE",
+    "UNKNOWN_WORD": "WORD",
+}
 
 
 def tag_name(entity: str) -> str:

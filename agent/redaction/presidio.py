@@ -134,7 +134,10 @@ class FoundByFunction(EntityRecognizer):
         """
         del entities, nlp_artifacts
         entity = self.supported_entities[0]
-        return [RecognizerResult(entity, start, end, SURE) for start, end in self._find(text, self._deadline)]
+        return [
+            RecognizerResult(entity, start, end, SURE)
+            for start, end in self._find(text, self._deadline)
+        ]
 
 
 def presidio_recognizers(language: str) -> list[EntityRecognizer]:
@@ -144,10 +147,16 @@ def presidio_recognizers(language: str) -> list[EntityRecognizer]:
         (CreditCardRecognizer(supported_language=language), nine_digits),
         (CryptoRecognizer(supported_language=language), r"(?i)(?:bc1|[13])[a-z0-9]{25}"),
         (UnboundEmailRecognizer(supported_language=language), "@"),
-        (IbanRecognizer(supported_language=language), r"(?i)[a-z]{2}[0-9]{2}[ -]?[a-z0-9]{4}[ -]?[a-z0-9]{4}"),
+        (
+            IbanRecognizer(supported_language=language),
+            r"(?i)[a-z]{2}[0-9]{2}[ -]?[a-z0-9]{4}[ -]?[a-z0-9]{4}",
+        ),
         (IpRecognizer(supported_language=language), r"\d\.\d{1,3}\.\d|::|(?::[0-9A-Fa-f]{1,4}){2}"),
         (UsItinRecognizer(supported_language=language), nine_digits),
-        (UsMbiRecognizer(supported_language=language), r"(?i)[1-9][a-z][a-z0-9]\d-?[a-z][a-z0-9]\d"),
+        (
+            UsMbiRecognizer(supported_language=language),
+            r"(?i)[1-9][a-z][a-z0-9]\d-?[a-z][a-z0-9]\d",
+        ),
         (UsNpiRecognizer(supported_language=language), nine_digits),
         (UsSsnRecognizer(supported_language=language), nine_digits),
     ]

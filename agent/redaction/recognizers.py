@@ -20,7 +20,10 @@ from agent.redaction.rules.en.unknown import is_safe
 from agent.redaction.rules.es import word_lists
 
 _LANGUAGES: dict[str, ModuleType] = {"en": english, "es": spanish}
-_WORDS: dict[str, Callable[[str], frozenset[str]]] = {"en": english_names.words, "es": word_lists.words}
+_WORDS: dict[str, Callable[[str], frozenset[str]]] = {
+    "en": english_names.words,
+    "es": word_lists.words,
+}
 # What a model's findings are checked by, where the language has such a check.
 _HARMLESS: dict[str, tuple[Harmless, ...]] = {"es": (spanish.is_harmless,)}
 
@@ -51,7 +54,11 @@ def build_recognizers(policy: RedactionPolicy, deadline: Deadline) -> list[Entit
 
 def _models(policy: RedactionPolicy, language: str, deadline: Deadline) -> list[EntityRecognizer]:
     folder = shipped_model(language) if "shipped" in policy.models else None
-    return [] if folder is None else [ModelRecognizer(language, folder, deadline, *_HARMLESS.get(language, ()))]
+    return (
+        []
+        if folder is None
+        else [ModelRecognizer(language, folder, deadline, *_HARMLESS.get(language, ()))]
+    )
 
 
 def _other(model: OtherModel, policy: RedactionPolicy, deadline: Deadline) -> EntityRecognizer:

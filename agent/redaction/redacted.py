@@ -37,8 +37,12 @@ class Withheld(StrEnum):
 
     TOO_LONG = "too long"  # more characters than the policy's limit for one field; a record of too many identifiers
     TIME_LIMIT = "time limit"  # the engine did not finish in the policy's time for one field
-    UNDECODABLE = "undecodable"  # not text: lone surrogates, control characters, replacement characters
-    LANGUAGE = "language"  # more than a few words in a script, or prose in a language, that no policy has
+    UNDECODABLE = (
+        "undecodable"  # not text: lone surrogates, control characters, replacement characters
+    )
+    LANGUAGE = (
+        "language"  # more than a few words in a script, or prose in a language, that no policy has
+    )
     NO_MODEL = "no model"  # the named-entity model of a language is missing or damaged
     ENGINE_ERROR = "engine error"  # the engine failed
 

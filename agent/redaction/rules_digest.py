@@ -8,7 +8,15 @@ from pathlib import Path
 from agent.redaction.models.admission import folder_digest
 from agent.redaction.policy.policy import RedactionPolicy
 
-_LIBRARIES = ("presidio-analyzer", "presidio-anonymizer", "spacy", "thinc", "numpy", "regex", "phonenumbers")
+_LIBRARIES = (
+    "presidio-analyzer",
+    "presidio-anonymizer",
+    "spacy",
+    "thinc",
+    "numpy",
+    "regex",
+    "phonenumbers",
+)
 
 
 def rules_digest(policy: RedactionPolicy) -> bytes:
@@ -24,7 +32,9 @@ def rules_digest(policy: RedactionPolicy) -> bytes:
         found = platform.python_version() if library == "python" else version(library)
         digest.update(f"\0{library} {found}".encode())
     folder = Path(__file__).parent
-    for path in sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
+    for path in sorted(
+        path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts
+    ):
         digest.update(f"\0{path.relative_to(folder).as_posix()}\0".encode())
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.digest()

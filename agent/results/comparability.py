@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from agent.store import KeptMetric, Run
 
 # Arguments that an entry may set for each model separately, as HELM does: they change nothing that others are asked.
-OF_MODEL = frozenset({"model", "model_deployment", "num_output_tokens", "increase_max_tokens", "temperature", "stop"})
+OF_MODEL = frozenset(
+    {"model", "model_deployment", "num_output_tokens", "increase_max_tokens", "temperature", "stop"}
+)
 DATA = "data"  # the argument that names the data of an entry; the digest is compared in any case
 
 
@@ -21,7 +23,9 @@ class Part:
 
 def identify_part(run: Run) -> Part:
     """Return the part of the benchmark that a run asked, by its arguments and the others of its entry."""
-    entry_arguments = {key: value for key, value in run.pairs if key not in OF_MODEL and key != DATA}
+    entry_arguments = {
+        key: value for key, value in run.pairs if key not in OF_MODEL and key != DATA
+    }
     arguments = entry_arguments | dict(run.details.arguments)
     return Part(frozenset(arguments.items()), run.details.data.digest)
 

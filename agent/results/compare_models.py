@@ -68,9 +68,15 @@ class BenchmarkComparison:
         doubts = []
         if self.at_floor is not None and not _finds_better(self.at_floor, self.floor_p, better):
             doubts.append("not if what a model left unanswered counts as wrong")
-        if self.without_family is not None and not _finds_better(self.without_family, self.family_p, better):
+        if self.without_family is not None and not _finds_better(
+            self.without_family, self.family_p, better
+        ):
             doubts.append("not without judges of a model's own family")
-        if self.bounds is not None and self.bounds.matters and self._could_turn(self.bounds, better):
+        if (
+            self.bounds is not None
+            and self.bounds.matters
+            and self._could_turn(self.bounds, better)
+        ):
             doubts.append("what is unscored could turn it")
         return doubts
 
@@ -127,7 +133,9 @@ def compare_models(pairing: Pairing) -> ModelComparison:
             family_p=family_p[number],
         )
         comparisons.append(comparison)
-    overall = estimate_overall_difference([_normalise_pairs(paired) for paired in pairing.benchmarks])
+    overall = estimate_overall_difference(
+        [_normalise_pairs(paired) for paired in pairing.benchmarks]
+    )
     counted = overall.counted if overall else ()
     in_overall = tuple(pairing.benchmarks[number].benchmark for number in counted)
     return ModelComparison(tuple(comparisons), overall, in_overall)
@@ -151,11 +159,15 @@ def _estimate_differences(paired: PairedBenchmark, tests: int) -> _Estimates:
         at_floor = _estimate_pairs(paired, paired.at_floor, tests)
     if paired.without_family:
         without_family = _estimate_pairs(paired, paired.without_family, tests)
-    return _Estimates(paired, _estimate_pairs(paired, paired.pairs, tests), at_floor, without_family)
+    return _Estimates(
+        paired, _estimate_pairs(paired, paired.pairs, tests), at_floor, without_family
+    )
 
 
 def _estimate_pairs(paired: PairedBenchmark, pairs: Sequence[Pair], tests: int) -> MeanDifference:
-    return estimate_paired_difference(pairs, binary=paired.metric.binary, reach=_measure_scale(paired), tests=tests)
+    return estimate_paired_difference(
+        pairs, binary=paired.metric.binary, reach=_measure_scale(paired), tests=tests
+    )
 
 
 def _estimate_figure_differences(paired: PairedBenchmark, tests: int) -> _Estimates:
@@ -164,7 +176,9 @@ def _estimate_figure_differences(paired: PairedBenchmark, tests: int) -> _Estima
     difference = estimate_figure_difference(figure.items, figure.compute, reach=reach, tests=tests)
     at_floor = None
     if len(figure.items) < len(figure.at_floor):
-        at_floor = estimate_figure_difference(figure.at_floor, figure.compute, reach=reach, tests=tests)
+        at_floor = estimate_figure_difference(
+            figure.at_floor, figure.compute, reach=reach, tests=tests
+        )
     return _Estimates(paired, difference, at_floor, without_family=None)
 
 

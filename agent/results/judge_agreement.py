@@ -155,7 +155,9 @@ def identify_jury(jury: KeptJury) -> str:
     return repr((jury.judges, jury.scale, jury.criteria, jury.prompt, jury.gold_shown))
 
 
-def measure_agreement(store: Store, suite: str, benchmark: str | None = None) -> tuple[list[Agreement], list[Bias]]:
+def measure_agreement(
+    store: Store, suite: str, benchmark: str | None = None
+) -> tuple[list[Agreement], list[Bias]]:
     """Return how far every jury of a suite agrees, and its biases.
 
     Runs of one benchmark that were graded by the same judges in the same way are taken together.
@@ -211,7 +213,11 @@ def _read_graded(store: Store, judged: _JudgedRun) -> Iterator[_Graded]:
         return
     units = [row.unit_key for row in store.scores.read_units(run.run_id, judged.metric)]
     unit_prefix = build_unit_prefix(run)
-    graded = [position for position, answer_seats in seats.items() if any(seat.grades for seat in answer_seats)]
+    graded = [
+        position
+        for position, answer_seats in seats.items()
+        if any(seat.grades for seat in answer_seats)
+    ]
     for stored in store.answers.read_each_instance(run.run_id, graded):
         by_seat = {seat.seat: seat.grades for seat in seats[stored.position]}
         yield _Graded(
@@ -310,7 +316,11 @@ def _measure_family_biases(panel: _Panel, rows: Sequence[_GradedRow]) -> Iterato
     for row in rows:
         rows_by_model.setdefault(row.answer.model, []).append(row)
     for model, model_rows in rows_by_model.items():
-        family = {seat for seat, judge in enumerate(panel.judges) if is_same_family(judge.model_name, model)}
+        family = {
+            seat
+            for seat, judge in enumerate(panel.judges)
+            if is_same_family(judge.model_name, model)
+        }
         figure = _estimate_lead(panel, model_rows, family)
         yield Bias("family", panel.benchmark, panel.number, judge="", model=model, figure=figure)
 
@@ -368,7 +378,9 @@ def _estimate_favour(panel: _Panel, seat: int, rows: Sequence[_GradedRow]) -> Me
     return figure
 
 
-def _compare_to_strangers(panel: _Panel, seat: int, rows: Sequence[_GradedRow]) -> Iterator[_BesideStrangers]:
+def _compare_to_strangers(
+    panel: _Panel, seat: int, rows: Sequence[_GradedRow]
+) -> Iterator[_BesideStrangers]:
     """Yield the grade of a judge beside the mean grade of strangers, for every answer that has both.
 
     Strangers are of neither the judge's family nor the answering model's: a judge who favours the same family, or its

@@ -10,7 +10,9 @@ from agent.statistics.intervals import Mean, estimate_mean
 from agent.store import KeptMetric, Seat
 from agent.vocabulary import Reason
 
-JudgedAnswer = tuple[bytes, float | str, Sequence[Seat]]  # (unit, score or reason why there is none, seats)
+JudgedAnswer = tuple[
+    bytes, float | str, Sequence[Seat]
+]  # (unit, score or reason why there is none, seats)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,9 @@ class JurySummary:
         return [self.judges[seat] for seat in self.family]
 
 
-def summarise_jury(metric: KeptMetric, model: str, answers: Iterable[JudgedAnswer]) -> JurySummary | None:
+def summarise_jury(
+    metric: KeptMetric, model: str, answers: Iterable[JudgedAnswer]
+) -> JurySummary | None:
     """Summarise a jury's seats over instances.
 
     Args:
@@ -85,7 +89,9 @@ def summarise_jury(metric: KeptMetric, model: str, answers: Iterable[JudgedAnswe
     jury, judges = metric.jury, metric.judges
     if jury is None or not judges:
         return None
-    family = tuple(seat for seat, judge in enumerate(judges) if is_same_family(judge.model_name, model))
+    family = tuple(
+        seat for seat, judge in enumerate(judges) if is_same_family(judge.model_name, model)
+    )
     tally = _JuryTally(len(judges), jury.criteria, family)
     for unit, score, seats in answers:
         if seats or score == Reason.NOT_JUDGED:
@@ -126,7 +132,9 @@ class _JuryTally:
     def __init__(self, judges: int, criteria: Iterable[str], family: Collection[int]) -> None:
         self.answers = 0
         self.judges = [_JudgeTally() for _ in range(judges)]
-        self.criteria: dict[str, list[tuple[bytes, float]]] = {criterion: [] for criterion in criteria}
+        self.criteria: dict[str, list[tuple[bytes, float]]] = {
+            criterion: [] for criterion in criteria
+        }
         self.without_family: list[tuple[bytes, float]] = []
         self._family = family
 
@@ -139,7 +147,9 @@ class _JuryTally:
         if isinstance(score, str):
             return
         for criterion, scores in self.criteria.items():
-            grades = [seat.grades[criterion] for seat in seats if seat.grades and criterion in seat.grades]
+            grades = [
+                seat.grades[criterion] for seat in seats if seat.grades and criterion in seat.grades
+            ]
             if grades:
                 scores.append((unit, _mean(grades)))
         self._add_without_family(unit, seats)

@@ -75,7 +75,9 @@ def compare_results(results: Sequence[Result]) -> WinRateTable:
     Several results of one benchmark and model (subsets, conditions) are weighted by their instances, as HELM merges
     them.
     """
-    comparable = [(place, result) for place, result in enumerate(results) if result.left_out is None]
+    comparable = [
+        (place, result) for place, result in enumerate(results) if result.left_out is None
+    ]
     wholes = _join_parts(comparable)
     models = Counter(whole.column for whole in wholes)
     column_names = {column: str(number) for number, column in enumerate(models)}
@@ -125,7 +127,9 @@ def _average(results: Sequence[Result]) -> float:
     weights: list[int] = []
     weighted: list[float] = []
     for result in results:
-        weight = result.weight or 1  # a leaderboard made elsewhere may not say how many instances it counted
+        weight = (
+            result.weight or 1
+        )  # a leaderboard made elsewhere may not say how many instances it counted
         weights.append(weight)
         weighted.append((result.value or 0.0) * weight)
     return math.fsum(weighted) / sum(weights)
@@ -144,7 +148,9 @@ def _explain_alone(whole: _Whole, wholes: Sequence[_Whole]) -> str:
 
 
 def _list_differences(whole: _Whole, rival: _Whole) -> list[str]:
-    differences = [words for words, value in whole.traits.items() if rival.traits.get(words) != value]
+    differences = [
+        words for words, value in whole.traits.items() if rival.traits.get(words) != value
+    ]
     if whole.parts != rival.parts:
         differences.append(OTHER_PARTS)
     return differences

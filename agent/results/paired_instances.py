@@ -162,7 +162,9 @@ class _JurySeats:
 AnswerKind = TypeVar("AnswerKind", bound=_Answer)
 
 
-def pair_instances(store: Store, matched: Sequence[MatchedRuns], metric: KeptMetric) -> PairedBenchmark:
+def pair_instances(
+    store: Store, matched: Sequence[MatchedRuns], metric: KeptMetric
+) -> PairedBenchmark:
     """Pair the instances that both runs of each match were asked, under one metric."""
     tally_a, tally_b = _SideTally(), _SideTally()
     paired = PairedBenchmark(benchmark=matched[0].a.benchmark, metric=metric)
@@ -219,7 +221,11 @@ def _pair_scores(
             if answer_a.score.value is None or answer_b.score.value is None:
                 pairs.append(Pair(unit, answer_a.score.value, answer_b.score.value))
                 at_floor.append(
-                    Pair(unit, _score_at_floor(answer_a.score, metric), _score_at_floor(answer_b.score, metric))
+                    Pair(
+                        unit,
+                        _score_at_floor(answer_a.score, metric),
+                        _score_at_floor(answer_b.score, metric),
+                    )
                 )
                 continue
             tally_a.seats_empty += list_filled_seats(answer_a.seats) < seats.judges
@@ -238,7 +244,9 @@ def _pair_scores(
     )
 
 
-def _read_scored_answers(store: Store, run: Run, metric: str, jury: _JurySeats) -> dict[bytes, _ScoredAnswer]:
+def _read_scored_answers(
+    store: Store, run: Run, metric: str, jury: _JurySeats
+) -> dict[bytes, _ScoredAnswer]:
     """Return the score of each instance of a run, with the seats behind it where the metric has a jury."""
     seats = store.juries.read_seats(run.run_id, metric) if jury.judges else {}
     answers = {}
@@ -248,7 +256,9 @@ def _read_scored_answers(store: Store, run: Run, metric: str, jury: _JurySeats) 
     return answers
 
 
-def _pair_by_shared_judges(unit: bytes, answer_a: _ScoredAnswer, answer_b: _ScoredAnswer, jury: _JurySeats) -> Pair:
+def _pair_by_shared_judges(
+    unit: bytes, answer_a: _ScoredAnswer, answer_b: _ScoredAnswer, jury: _JurySeats
+) -> Pair:
     """Return two scores, by the judges of both answers where different judges gave them."""
     pair = Pair(unit, answer_a.score.value, answer_b.score.value)
     if list_filled_seats(answer_a.seats) == list_filled_seats(answer_b.seats):
@@ -257,7 +267,9 @@ def _pair_by_shared_judges(unit: bytes, answer_a: _ScoredAnswer, answer_b: _Scor
     return pair if shared is None else Pair(unit, shared.a, shared.b)
 
 
-def _pair_by_strangers(unit: bytes, answer_a: _ScoredAnswer, answer_b: _ScoredAnswer, jury: _JurySeats) -> Pair | None:
+def _pair_by_strangers(
+    unit: bytes, answer_a: _ScoredAnswer, answer_b: _ScoredAnswer, jury: _JurySeats
+) -> Pair | None:
     """Return two scores by the judges of neither family, if more than half of them graded both answers."""
     if not jury.family:
         return None
@@ -272,7 +284,9 @@ def _find_jury_seats(metric: KeptMetric, runs: MatchedRuns) -> _JurySeats:
         return _JurySeats(frozenset(), frozenset())
     family = set()
     for seat, judge in enumerate(metric.judges):
-        if is_same_family(judge.model_name, runs.a.model) or is_same_family(judge.model_name, runs.b.model):
+        if is_same_family(judge.model_name, runs.a.model) or is_same_family(
+            judge.model_name, runs.b.model
+        ):
             family.add(seat)
     return _JurySeats(frozenset(range(len(metric.judges))), frozenset(family))
 
@@ -322,7 +336,9 @@ def _pair_labels(
 def _select_rules(run: Run, metric: str) -> Rules:
     """Return a run's rules with only the measure of this metric."""
     rules = Rules.of_run(run.details)
-    return replace(rules, measures=tuple(measure for measure in rules.measures if measure.name == metric))
+    return replace(
+        rules, measures=tuple(measure for measure in rules.measures if measure.name == metric)
+    )
 
 
 def _read_labelled_answers(store: Store, run: Run, metric: str) -> dict[bytes, _LabelledAnswer]:

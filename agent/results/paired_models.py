@@ -40,7 +40,9 @@ class _LeftOut:
     reason: str
 
 
-def pair_models(store: Store, suites: Sequence[str], a: str, b: str, metric: str | None = None) -> Pairing:
+def pair_models(
+    store: Store, suites: Sequence[str], a: str, b: str, metric: str | None = None
+) -> Pairing:
     """Put two models side by side in every benchmark that both ran.
 
     Runs are paired if they have one definition, one state of the data, the same arguments, rules and jury; sampled ones
@@ -80,13 +82,16 @@ def _select_model(name: str, runs: Sequence[Run]) -> list[Run]:
     model_runs = [run for run in runs if name in (run.model, run.deployment)]
     if not model_runs:
         models = ", ".join(sorted({run.model for run in runs})) or "none yet"
-        raise ConfigError(f"no run of {name} is there (models here: {models})", "Name a model of the suite.")
+        raise ConfigError(
+            f"no run of {name} is there (models here: {models})", "Name a model of the suite."
+        )
     deployments = sorted({run.deployment for run in model_runs})
     if name in deployments:
         return [run for run in model_runs if run.deployment == name]
     if len(deployments) > 1:
         raise ConfigError(
-            f"{name} is served by several deployments: {', '.join(deployments)}", "Name one of them instead."
+            f"{name} is served by several deployments: {', '.join(deployments)}",
+            "Name one of them instead.",
         )
     return model_runs
 
@@ -113,7 +118,11 @@ def _pair_benchmark(
 
 
 def _pair_first_with_scores(
-    store: Store, matched: Sequence[MatchedRuns], metrics: Sequence[KeptMetric], *, standing_in: bool
+    store: Store,
+    matched: Sequence[MatchedRuns],
+    metrics: Sequence[KeptMetric],
+    *,
+    standing_in: bool,
 ) -> PairedBenchmark:
     """Pair by the first of these metrics; by the next one with scores where it has yet to be judged or measured."""
     main = pair_instances(store, matched, metrics[0])
@@ -150,7 +159,9 @@ def _explain_no_match(run_a: Run, run_b: Run) -> str:
     return ", ".join(differences) or "other arguments or parts"
 
 
-def _select_metrics(matched: Sequence[MatchedRuns], name: str | None) -> list[KeptMetric] | _LeftOut:
+def _select_metrics(
+    matched: Sequence[MatchedRuns], name: str | None
+) -> list[KeptMetric] | _LeftOut:
     """Return the metrics that all these runs measured alike, in the benchmark's order, the main one first.
 
     Where the main one, or the one of this name, is not among them, return the reason.

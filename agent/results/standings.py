@@ -18,7 +18,9 @@ def add_standings(store: Store, summaries: Sequence[RunSummary]) -> list[RunSumm
     members_by_column = compare_summaries(summaries).members
     columns = []
     for members in members_by_column:
-        by_model = {model: [summaries[place] for place in places] for model, places in members.items()}
+        by_model = {
+            model: [summaries[place] for place in places] for model, places in members.items()
+        }
         columns.append(_build_column(store, by_model))
     standings, ranks_by_column = rank_models(columns)
     ranks: dict[int, tuple[int, int]] = {}
@@ -51,7 +53,9 @@ def _has_instances(summary: RunSummary) -> bool:
 
 def _average_floors(summaries: Sequence[RunSummary]) -> float:
     """Return the mean floor of the summaries by their instances, as `compare_summaries` weighs them."""
-    weighted = [(each.main.share(each.main.floor) or 0.0, each.main.weight or 1) for each in summaries]
+    weighted = [
+        (each.main.share(each.main.floor) or 0.0, each.main.weight or 1) for each in summaries
+    ]
     return sum(value * weight for value, weight in weighted) / sum(weight for _, weight in weighted)
 
 

@@ -18,7 +18,9 @@ class SubgroupSummary:
     metric: MetricSummary
 
 
-def summarise_subgroups(store: Store, summary: RunSummary, metric: MetricSummary) -> Iterator[SubgroupSummary]:
+def summarise_subgroups(
+    store: Store, summary: RunSummary, metric: MetricSummary
+) -> Iterator[SubgroupSummary]:
     """Yield one metric by attribute and value, values in order. Figures of a whole run have no subgroups here."""
     if metric.whole_run:
         return

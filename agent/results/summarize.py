@@ -29,14 +29,18 @@ MANY_CUT_OFF = 0.2
 MANY_SEATS_EMPTY = 0.1
 NOT_ENDED = "has not ended"
 LACKING = "more than 5 % without a score for reasons that are not the model's own"
-_PENDING = frozenset({Reason.NOT_JUDGED, Reason.NOT_MEASURED, Reason.NOT_ASKED, Reason.NOT_IMPORTED})
+_PENDING = frozenset(
+    {Reason.NOT_JUDGED, Reason.NOT_MEASURED, Reason.NOT_ASKED, Reason.NOT_IMPORTED}
+)
 
 
 class Note(StrEnum):
     """A fact that a reader of a number should know."""
 
     NOT_MAIN = "no jury has graded the answers yet; another metric of the benchmark stands here"
-    SEATS_OPEN = "seats of the jury are still open, and no answer has its score; another metric stands here"
+    SEATS_OPEN = (
+        "seats of the jury are still open, and no answer has its score; another metric stands here"
+    )
     FEW_UNITS = "fewer than 30 units"
     MANY_UNSCORED = "more than 5 % unscored"
     MANY_CUT_OFF = "more than 20 % of the answers cut off by their length limit"
@@ -97,7 +101,9 @@ class MetricSummary:
         """
         if self.mean.value is None or self.mean.n == 0 or (self.whole_run and self.unscored):
             return None
-        return bound_mean(self.mean.value, self.mean.n, sum(self.unscored.values()), self.low, self.high)
+        return bound_mean(
+            self.mean.value, self.mean.n, sum(self.unscored.values()), self.low, self.high
+        )
 
     @property
     def weight(self) -> int:
@@ -132,7 +138,9 @@ class MetricSummary:
         """
         not_counted = {*OWN_MAKING, Reason.NO_REFERENCE}
         lacking = sum(n for reason, n in self.unscored.items() if reason not in not_counted)
-        asked = self.mean.n + sum(self.unscored.values()) - self.unscored.get(Reason.NO_REFERENCE, 0)
+        asked = (
+            self.mean.n + sum(self.unscored.values()) - self.unscored.get(Reason.NO_REFERENCE, 0)
+        )
         return lacking > MANY_UNSCORED * asked
 
 
@@ -188,7 +196,8 @@ class RunSummary:
             Note.MANY_UNSCORED: unscored > MANY_UNSCORED * asked,
             Note.MANY_CUT_OFF: self._compute_cut_off(metric) > MANY_CUT_OFF,
             Note.ALL_THE_SAME: metric.uniform or mean.value in (metric.low, metric.high),
-            Note.SEATS_EMPTY: jury is not None and jury.seats - jury.filled > MANY_SEATS_EMPTY * jury.seats,
+            Note.SEATS_EMPTY: jury is not None
+            and jury.seats - jury.filled > MANY_SEATS_EMPTY * jury.seats,
             Note.FAMILY: jury is not None and bool(jury.family),
             Note.SAMPLE: data.known == "sample",
             Note.INVENTED: data.known == "invented",
@@ -228,7 +237,9 @@ class _WholeRunScore:
 
 def summarise_run(store: Store, run: Run) -> RunSummary:
     """Compute every metric of a run from its stored scores."""
-    metrics = attach_twins([_summarise_stored(store, [run], metric) for metric in run.details.metrics])
+    metrics = attach_twins(
+        [_summarise_stored(store, [run], metric) for metric in run.details.metrics]
+    )
     return RunSummary(run, metrics, cut_off=_measure_cut_off(store, [run]))
 
 
@@ -245,7 +256,9 @@ def summarise_benchmarks(store: Store, suite: str) -> list[RunSummary]:
     return pool_runs(store, store.runs.select(suite))
 
 
-def pool_runs(store: Store, of: Sequence[Run], known: Iterable[RunSummary] = ()) -> list[RunSummary]:
+def pool_runs(
+    store: Store, of: Sequence[Run], known: Iterable[RunSummary] = ()
+) -> list[RunSummary]:
     """Summarise these runs as `summarise_benchmarks` does those of a suite; `known` are not summarised again."""
     known_summaries = {summary.run.run_id: summary for summary in known}
     groups: dict[object, list[Run]] = {}
@@ -256,7 +269,9 @@ def pool_runs(store: Store, of: Sequence[Run], known: Iterable[RunSummary] = ())
         if _are_parts_of_one(store, runs):
             summaries.append(_summarise_pooled(store, runs))
         else:
-            summaries += [known_summaries.get(run.run_id) or summarise_run(store, run) for run in runs]
+            summaries += [
+                known_summaries.get(run.run_id) or summarise_run(store, run) for run in runs
+            ]
     return summaries
 
 
@@ -292,7 +307,10 @@ def _identify_whole(run: Run) -> object:
         tuple(sorted(details.arguments)),
         tuple(sorted(set(details.overrides) - details.arguments.keys())),
         run.imported,
-        tuple((metric.name, encode_options(metric), encode_jury(run, metric)) for metric in details.metrics),
+        tuple(
+            (metric.name, encode_options(metric), encode_jury(run, metric))
+            for metric in details.metrics
+        ),
     )
 
 
@@ -312,7 +330,9 @@ def _summarise_pooled(store: Store, runs: Sequence[Run]) -> RunSummary:
         started_at=min(run.started_at for run in runs),
         ended_at=_find_end(runs),
     )
-    metrics = attach_twins([_summarise_stored(store, runs, metric) for metric in first.details.metrics])
+    metrics = attach_twins(
+        [_summarise_stored(store, runs, metric) for metric in first.details.metrics]
+    )
     return RunSummary(whole, metrics, tuple(runs), _measure_cut_off(store, runs))
 
 
@@ -335,7 +355,9 @@ def _summarise_stored(store: Store, runs: Sequence[Run], metric: KeptMetric) -> 
     """Summarise one metric over the instances of all `runs`. Units without a name are rows: each run has its own."""
     if metric.whole_run:
         stored = [store.scores.read_whole_run(run.run_id, metric.name) for run in runs]
-        return _summarise_whole_runs(metric, [_WholeRunScore(score, reasons) for score, reasons in stored])
+        return _summarise_whole_runs(
+            metric, [_WholeRunScore(score, reasons) for score, reasons in stored]
+        )
     scores_by_run = [list(read_unit_scores(store, run, metric.name)) for run in runs]
     summary = summarise_scores(metric, chain.from_iterable(scores_by_run))
     if metric.jury is None or metric.name.endswith(HELM_TWIN):
@@ -344,7 +366,10 @@ def _summarise_stored(store: Store, runs: Sequence[Run], metric: KeptMetric) -> 
 
 
 def _summarise_stored_jury(
-    store: Store, runs: Sequence[Run], metric: KeptMetric, scores_by_run: Sequence[Sequence[tuple[bytes, float | str]]]
+    store: Store,
+    runs: Sequence[Run],
+    metric: KeptMetric,
+    scores_by_run: Sequence[Sequence[tuple[bytes, float | str]]],
 ) -> JurySummary | None:
     answers: list[JudgedAnswer] = []
     for run, scores in zip(runs, scores_by_run, strict=True):
@@ -371,7 +396,9 @@ def read_unit_scores(store: Store, run: Run, metric: str) -> Iterator[tuple[byte
         yield unit_prefix + row.unit_key, score
 
 
-def summarise_scores(metric: KeptMetric, scores: Iterable[tuple[bytes, float | str]]) -> MetricSummary:
+def summarise_scores(
+    metric: KeptMetric, scores: Iterable[tuple[bytes, float | str]]
+) -> MetricSummary:
     """Summarise the scores that `read_unit_scores` yields."""
     scored: list[tuple[bytes, float]] = []
     unscored: Counter[str] = Counter()
@@ -388,7 +415,9 @@ def summarise_metric(
 ) -> MetricSummary:
     """Summarise the scores of instances."""
     mean = estimate_mean(scored, binary=metric.binary, within=(metric.low, metric.high))
-    lacking = {reason: count for reason, count in unscored.items() if reason != Reason.NOT_APPLICABLE}
+    lacking = {
+        reason: count for reason, count in unscored.items() if reason != Reason.NOT_APPLICABLE
+    }
     return MetricSummary(
         metric=metric.name,
         display_name=metric.display_name,
@@ -405,10 +434,14 @@ def _summarise_whole_runs(metric: KeptMetric, stored: Sequence[_WholeRunScore]) 
     unscored = sum((Counter(each.reasons) for each in stored), Counter[str]())
     scores = [each.score for each in stored if each.score is not None]
     summary = summarise_whole_run(metric, scores, unscored)
-    return replace(summary, floor_of_run=_average([(each.floor, each.floor_weight) for each in stored]))
+    return replace(
+        summary, floor_of_run=_average([(each.floor, each.floor_weight) for each in stored])
+    )
 
 
-def summarise_whole_run(metric: KeptMetric, scores: Sequence[RunScore], unscored: Mapping[str, int]) -> MetricSummary:
+def summarise_whole_run(
+    metric: KeptMetric, scores: Sequence[RunScore], unscored: Mapping[str, int]
+) -> MetricSummary:
     """Summarise a metric of the whole run. Of several runs it is their mean by instances, without an interval."""
     n = sum(score.n for score in scores)
     units = sum(score.units for score in scores)
@@ -486,7 +519,9 @@ def _explain_barred(summary: RunSummary) -> str | None:
 def _identify_sample(run: Run) -> Hashable:
     """Return the sample of its instances that a run asked; None: all, so that neither limit nor seed chose any."""
     details = run.details
-    if details.origin is not None and details.origin.kind == "helm":  # it does not say which were left out
+    if (
+        details.origin is not None and details.origin.kind == "helm"
+    ):  # it does not say which were left out
         return details.data.instances
     if details.sampled is None or details.sampled >= details.data.instances:
         return None

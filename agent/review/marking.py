@@ -53,7 +53,9 @@ class ReviewVerdict:
         return {kind: (right[kind], missed[kind], wrong[kind]) for kind in kinds}
 
 
-def find_missed_spans(text: str, found: Sequence[MarkedSpan], words: str, entity: str) -> list[MarkedSpan]:
+def find_missed_spans(
+    text: str, found: Sequence[MarkedSpan], words: str, entity: str
+) -> list[MarkedSpan]:
     """Return the spans of `text` that hold `words` and have a letter or digit outside the marks in `found`.
 
     In any case, and with any white space between the words; whole words only.
@@ -79,7 +81,10 @@ def _is_uncovered(text: str, found: Iterable[MarkedSpan], span: MarkedSpan) -> b
     covered: set[int] = set()
     for mark in found:
         covered.update(range(mark.start, mark.end))
-    return any(text[position].isalnum() and position not in covered for position in range(span.start, span.end))
+    return any(
+        text[position].isalnum() and position not in covered
+        for position in range(span.start, span.end)
+    )
 
 
 def _get_position(span: MarkedSpan) -> tuple[int, int]:

@@ -79,20 +79,32 @@ def make_review(site: "Site", wanted: ReviewSampling) -> Sampled:
                     withheld += 1
                 elif spans or len(text.split()) >= _FEWEST_WORDS:
                     found = [[span.start, span.end, span.entity] for span in spans]
-                    texts.append((number, {"text": text, "found": found, "wrong": [], "missed": []}))
+                    texts.append(
+                        (number, {"text": text, "found": found, "wrong": [], "missed": []})
+                    )
         if not texts:
-            raise ConfigError("no text to review: all were withheld", "Check the limits of the redaction policy.")
-        plan = {"suite": wanted.suite, "seed": seed, "policy": engine.policy, "records": len(records)}
+            raise ConfigError(
+                "no text to review: all were withheld", "Check the limits of the redaction policy."
+            )
+        plan = {
+            "suite": wanted.suite,
+            "seed": seed,
+            "policy": engine.policy,
+            "records": len(records),
+        }
         with store.transaction():
             store.reviews.keep(wanted.name, plan, texts)
-            store.audit.record("review made", f"name={wanted.name} records={len(records)} texts={len(texts)}")
+            store.audit.record(
+                "review made", f"name={wanted.name} records={len(records)} texts={len(texts)}"
+            )
     return Sampled(records=len(records), texts=len(texts), withheld=withheld)
 
 
 def _check_name(store: "Store", name: str) -> None:
     if not _NAME.fullmatch(name):
         raise ConfigError(
-            "the name of a review is 1 to 64 letters, digits, dots, dashes and underscores", "Choose another name."
+            "the name of a review is 1 to 64 letters, digits, dots, dashes and underscores",
+            "Choose another name.",
         )
     if store.reviews.find(name) is not None:
         raise ConfigError(
@@ -115,7 +127,9 @@ def _choose_records(store: "Store", wanted: ReviewSampling, seed: int) -> list[_
             break
         for stored in store.answers.read_each_instance(run_id, [position]):
             if stored.instance is not None and stored.response is not None:
-                chosen.setdefault(stored.instance_key, _build_record(stored.instance, stored.response))
+                chosen.setdefault(
+                    stored.instance_key, _build_record(stored.instance, stored.response)
+                )
     if not chosen:
         raise ConfigError(
             f"suite {wanted.suite} has no texts to review: nothing is answered yet, or the texts were purged",
@@ -159,5 +173,6 @@ def require_review(store: "Store", name: str) -> None:
     if store.reviews.find(name) is None:
         reviews = ", ".join(review.name for review in store.reviews.read_all()) or "none"
         raise ConfigError(
-            f"there is no review {name} (known: {reviews})", "Make one with `intramural redact review new`."
+            f"there is no review {name} (known: {reviews})",
+            "Make one with `intramural redact review new`.",
         )

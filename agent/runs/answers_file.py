@@ -55,8 +55,12 @@ class AnswersFile:
                 continue
             first = self._lines.setdefault(fields["instance_id"], line.without_content())
             if first.number != line.number:
-                problems.add(f"line {line.number}", f"has the same instance_id as line {first.number}")
-        if faults and not self._lines and faults <= {NOT_UTF8, NOT_JSON}:  # a table, for example: one message is enough
+                problems.add(
+                    f"line {line.number}", f"has the same instance_id as line {first.number}"
+                )
+        if (
+            faults and not self._lines and faults <= {NOT_UTF8, NOT_JSON}
+        ):  # a table, for example: one message is enough
             expected = f"expected is {write_form(_KEYS)} on each line (JSON lines)"
             raise Problems(name).stop("the whole file", f"has no line of JSON; {expected}")
         problems.check()
@@ -77,7 +81,9 @@ class AnswersFile:
         except OSError as why:
             raise BenchmarkError(f"{path.name}: cannot be read ({why.strerror})") from None
 
-    def refuse_others(self, instance_ids: Collection[str], advice: str = BenchmarkError.advice) -> None:
+    def refuse_others(
+        self, instance_ids: Collection[str], advice: str = BenchmarkError.advice
+    ) -> None:
         """Check that every answer is to one of these instances.
 
         Raises:
@@ -86,7 +92,9 @@ class AnswersFile:
         problems = Problems(self._name)
         for identity, line in self._lines.items():
             if identity not in instance_ids:
-                problems.add(f"line {line.number}", "has an instance_id that the data does not have")
+                problems.add(
+                    f"line {line.number}", "has an instance_id that the data does not have"
+                )
         if problems.messages:
             raise BenchmarkError("\n".join(problems.messages), advice)
 
@@ -102,7 +110,9 @@ class AnswersFile:
         self._file.seek(line.offset)
         fields = read_line(self._file.readline(MOST_LINE_BYTES), _KEYS)
         if isinstance(fields, str) or fields["instance_id"] != identity:
-            raise BenchmarkError(f"{self._name}: line {line.number}: changed while it was read; start again")
+            raise BenchmarkError(
+                f"{self._name}: line {line.number}: changed while it was read; start again"
+            )
         return fields["answer"]
 
 

@@ -77,7 +77,9 @@ def _read_row_number(unit: str) -> int | None:
     return int(number) if number.isascii() and number.isdigit() and len(number) < 19 else None
 
 
-def _read_sampled(walk: Iterable[Instance], available: int, limit: int, seed: int) -> list[Instance]:
+def _read_sampled(
+    walk: Iterable[Instance], available: int, limit: int, seed: int
+) -> list[Instance]:
     """Return the sampled instances in the sample's order, without holding the others."""
     sampled_positions = sample(range(available), limit, seed)
     wanted_positions = frozenset(sampled_positions)

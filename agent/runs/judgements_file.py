@@ -54,11 +54,15 @@ class _JudgementReader:
             return
         self.judges[judge] = None
         if len(self.judges) > self._most_judges:
-            raise self.problems.stop(place, f"is of yet another judge: {MOST_JUDGES} seats are the most")
+            raise self.problems.stop(
+                place, f"is of yet another judge: {MOST_JUDGES} seats are the most"
+            )
         replies = self.lines.setdefault((fields["instance_id"], judge), [])
         if len(replies) == _REPLIES:
             numbers = " and ".join(str(reply.number) for reply in replies)
-            self.problems.add(place, f"is a third reply: lines {numbers} have the same instance_id and judge")
+            self.problems.add(
+                place, f"is a third reply: lines {numbers} have the same instance_id and judge"
+            )
             return
         replies.append(line.without_content())
 
@@ -68,7 +72,10 @@ class _JudgementReader:
         for first, *others in self._unseated.values():
             more = f" (and {format_count(len(others), 'line')} more)" if others else ""
             # The judge is not quoted: in a file of mixed columns it is a reply.
-            self.problems.add(f"line {first}{more}", f"is of a judge that --judges does not name; it names {seats}")
+            self.problems.add(
+                f"line {first}{more}",
+                f"is of a judge that --judges does not name; it names {seats}",
+            )
         self.problems.check()
         if not self.lines:
             raise self.problems.stop("the whole file", "holds no judgements")
@@ -136,7 +143,9 @@ class JudgementsFile:
             if identity in answered:
                 continue
             for line in replies:
-                problems.add(f"line {line.number}", "has an instance_id that the answers do not have")
+                problems.add(
+                    f"line {line.number}", "has an instance_id that the answers do not have"
+                )
         if problems.messages:
             raise BenchmarkError("\n".join(problems.messages), advice)
 
@@ -148,6 +157,11 @@ class JudgementsFile:
     def _read_reply(self, line: FileLine, identity: str, judge: str) -> str:
         self._file.seek(line.offset)
         fields = read_line(self._file.readline(answers_file.MOST_LINE_BYTES), _KEYS)
-        if isinstance(fields, str) or (fields["instance_id"], fields["judge"].strip()) != (identity, judge):
-            raise BenchmarkError(f"{self._name}: line {line.number}: changed while it was read; start again")
+        if isinstance(fields, str) or (fields["instance_id"], fields["judge"].strip()) != (
+            identity,
+            judge,
+        ):
+            raise BenchmarkError(
+                f"{self._name}: line {line.number}: changed while it was read; start again"
+            )
         return fields["reply"]

@@ -14,7 +14,12 @@ from urllib.parse import urlsplit
 from agent.catalog.arguments import DATA_ARGUMENTS, FILE_ARGUMENTS
 from agent.catalog.benchmark import Benchmark, survey_benchmarks
 from agent.catalog.deployment_map import check_deployments, map_deployments, read_deployment_map
-from agent.catalog.deployments import Deployment, find_deployment, make_server_deployment, read_deployments
+from agent.catalog.deployments import (
+    Deployment,
+    find_deployment,
+    make_server_deployment,
+    read_deployments,
+)
 from agent.catalog.run_entries import (
     check_data_paths,
     compute_token_limit,
@@ -26,7 +31,13 @@ from agent.datasets.identity import UNIT
 from agent.datasets.load import Dataset, iter_instances
 from agent.errors import BenchmarkError, ConfigError
 from agent.inference.capabilities import Capabilities
-from agent.judging.jury_selection import SeatedJudge, advise_judging_later, choose_jury, map_jury, seat_judges
+from agent.judging.jury_selection import (
+    SeatedJudge,
+    advise_judging_later,
+    choose_jury,
+    map_jury,
+    seat_judges,
+)
 from agent.metrics import Judge, MetricUse, check_available, select_measurable
 from agent.runs.definition import (
     build_parser,
@@ -45,7 +56,9 @@ from agent.store.run_details import KeptData, RunDetails
 from agent.vocabulary import ChatRequest, Instance, RunEntry, ScoringChoice
 
 SUITE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_SILENT = frozenset({"max_eval_instances"})  # expanders that change which instances are asked, not what is asked
+_SILENT = frozenset(
+    {"max_eval_instances"}
+)  # expanders that change which instances are asked, not what is asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +159,9 @@ class Plan:
         column = self.benchmark.unit_column
         return column is not None and not (column == UNIT and self.instances.numbered)
 
-    def request(self, instance: Instance, extra_body: Mapping[str, str | int | float | bool]) -> ChatRequest:
+    def request(
+        self, instance: Instance, extra_body: Mapping[str, str | int | float | bool]
+    ) -> ChatRequest:
         """Return the request that asks `instance`."""
         return ChatRequest(
             model=self.deployment.served_model,
@@ -218,7 +233,9 @@ def plan_runs(site: Site, entries: Sequence[RunEntry], options: RunOptions) -> l
     _ = site.settings  # a missing site is reported before any fault of the entries
     catalogue = survey_benchmarks(site.own_benchmarks)
     servers = _read_servers(site, options)
-    if servers.mapping:  # before the data is checked: entries without a mapped deployment are not run
+    if (
+        servers.mapping
+    ):  # before the data is checked: entries without a mapped deployment are not run
         entries = map_deployments(entries, servers.mapping, servers.deployments)
     if options.ignore_data_paths:
         entries = ignore_data_paths(entries)
@@ -294,10 +311,14 @@ def _refuse_equal_names(plans: Sequence[Plan]) -> None:
         raise ConfigError(f"the same run is asked for twice: {', '.join(repeated)}")
 
 
-def _plan_run(site: Site, entry: RunEntry, benchmark: Benchmark, servers: _Servers, options: RunOptions) -> Plan:
+def _plan_run(
+    site: Site, entry: RunEntry, benchmark: Benchmark, servers: _Servers, options: RunOptions
+) -> Plan:
     check_available(benchmark.id, select_measurable(benchmark.metrics, site.means), site.means)
     deployment = _choose_deployment(site, entry, servers, options)
-    entry = replace(entry, model=entry.model or deployment.model_name, expanders=_read_expanders(entry, options))
+    entry = replace(
+        entry, model=entry.model or deployment.model_name, expanders=_read_expanders(entry, options)
+    )
     change = read_overrides(entry)
     data = choose_data(site, benchmark, entry.arguments, unregistered=options.unregistered)
     dataset = data.dataset
@@ -324,7 +345,9 @@ def _plan_run(site: Site, entry: RunEntry, benchmark: Benchmark, servers: _Serve
         max_tokens=compute_token_limit(entry, benchmark, reasoning=deployment.reasoning),
         temperature=0.0 if change.temperature is None else change.temperature,
         stop=change.stop,
-        max_in_flight=options.max_in_flight or deployment.max_in_flight or site.settings.max_in_flight,
+        max_in_flight=options.max_in_flight
+        or deployment.max_in_flight
+        or site.settings.max_in_flight,
         arguments=dataset.arguments,
         prompt_limit=read_prompt_limit(benchmark, dataset.arguments),
         overrides=_list_overrides(entry, benchmark),
@@ -342,7 +365,11 @@ def _plan_run(site: Site, entry: RunEntry, benchmark: Benchmark, servers: _Serve
 
 
 def _build_rules(
-    site: Site, benchmark: Benchmark, dataset: Dataset, metrics: Sequence[MetricUse], options: RunOptions
+    site: Site,
+    benchmark: Benchmark,
+    dataset: Dataset,
+    metrics: Sequence[MetricUse],
+    options: RunOptions,
 ) -> Rules:
     rules = Rules.of(
         metrics,
@@ -358,7 +385,9 @@ def _list_overrides(entry: RunEntry, benchmark: Benchmark) -> tuple[str, ...]:
     return expanders + list_changed_arguments(benchmark, entry.arguments)
 
 
-def _choose_deployment(site: Site, entry: RunEntry, servers: _Servers, options: RunOptions) -> Deployment:
+def _choose_deployment(
+    site: Site, entry: RunEntry, servers: _Servers, options: RunOptions
+) -> Deployment:
     if not options.server:
         return check_reachable(find_deployment(entry, servers.deployments), site)
     if entry.model_deployment:
@@ -375,7 +404,14 @@ def _choose_metrics(
     """Return the benchmark's metrics with the judges of this run."""
     jury_file = None if options.ignore_data_paths else entry.arguments.get("jury_config_path")
     metrics = tuple(
-        choose_jury(use, site, benchmark.id, override=options.judges, named=jury_file, required=not options.no_judging)
+        choose_jury(
+            use,
+            site,
+            benchmark.id,
+            override=options.judges,
+            named=jury_file,
+            required=not options.no_judging,
+        )
         for use in select_measurable(benchmark.metrics, site.means)
     )
     if servers.mapping and _find_judges(metrics):
@@ -433,7 +469,9 @@ def check_reachable(deployment: Deployment, site: Site) -> Deployment:
     return replace(deployment, ca_bundle=deployment.ca_bundle or site.settings.ca_bundle)
 
 
-def write_run_name(entry: RunEntry, benchmark: Benchmark, dataset: Dataset, deployment: Deployment) -> str:
+def write_run_name(
+    entry: RunEntry, benchmark: Benchmark, dataset: Dataset, deployment: Deployment
+) -> str:
     """Return the run's name within its suite: the run entry in HELM's form, with digests in place of file names.
 
     Everything in the entry that changes what is asked is in it, so that two different runs never share a name.

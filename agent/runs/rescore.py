@@ -79,7 +79,11 @@ def find_lost_rules(store: Store, suite: str, scoring: ScoringChoice | None) -> 
     others: dict[ScoringChoice, Scoring] = {"intramural": "helm", "helm": "intramural"}
     if scoring not in others:
         return {}
-    runs_by_both = [run for run in store.runs.select(suite) if run.details.scoring == "both" and not run.imported]
+    runs_by_both = [
+        run
+        for run in store.runs.select(suite)
+        if run.details.scoring == "both" and not run.imported
+    ]
     return {others[scoring]: len(runs_by_both)} if runs_by_both else {}
 
 
@@ -96,7 +100,9 @@ def _rescore(store: Store, run: Run, scoring: ScoringChoice | None, means: Means
             return Rescored(run, left=purged)
         lost_replies = _count_lost_replies(store, run.run_id)
         if lost_replies:
-            return Rescored(run, left=f"what judges replied about {lost_replies} answers was purged")
+            return Rescored(
+                run, left=f"what judges replied about {lost_replies} answers was purged"
+            )
         before = _read_values(store, run)
         changed = _draft(store, run.run_id, rules, means)
         _put_draft_in_place(store, run, rules)
@@ -128,7 +134,9 @@ def _put_draft_in_place(store: Store, run: Run, rules: Rules) -> None:
     # The plan's digest is the one that `run` would make now, so that the same command finds no work left.
     plan_digest = store.identities.plan_digest(requests, rules.identity())
     whole_run_scores = compute_run_scores(rules, _read_answered(store, run.run_id))
-    store.scores.put_draft_in_place(run.run_id, rules.put_into(run.details), plan_digest, whole_run_scores)
+    store.scores.put_draft_in_place(
+        run.run_id, rules.put_into(run.details), plan_digest, whole_run_scores
+    )
 
 
 def score_again(
@@ -182,7 +190,9 @@ def score_again(
     yield from measured_later.items()
 
 
-def _score_instance(rules: Rules, stored: StoredInstance, seats: Sequence[_MetricSeat]) -> dict[str, float | Unscored]:
+def _score_instance(
+    rules: Rules, stored: StoredInstance, seats: Sequence[_MetricSeat]
+) -> dict[str, float | Unscored]:
     """Return the scores of one instance by metric, without those measured in batches; empty if it was not asked."""
     result = _read_result(stored)
     if result is None or stored.instance is None:
@@ -267,7 +277,9 @@ class _DraftPage:
                     self.changed[metric] += 1
 
 
-def _draft_later(store: Store, run_id: str, rules: Rules, means: Means, changed: Counter[str]) -> None:
+def _draft_later(
+    store: Store, run_id: str, rules: Rules, means: Means, changed: Counter[str]
+) -> None:
     """Draft the scores that are measured in batches; count those that changed."""
     before: dict[int, Mapping[str, float | Unscored]] = {}  # of the answers that are being measured
 
@@ -291,13 +303,17 @@ def _draft_later(store: Store, run_id: str, rules: Rules, means: Means, changed:
         store.scores.draft(run_id, batch)
 
 
-def _read_metric_seats(store: Store, run_id: str, rules: Rules, page: Sequence[int]) -> dict[int, list[_MetricSeat]]:
+def _read_metric_seats(
+    store: Store, run_id: str, rules: Rules, page: Sequence[int]
+) -> dict[int, list[_MetricSeat]]:
     """Return the stored seats of these answers by position."""
     if not any(measure.of_jury for measure in rules.measures):
         return {}
     seats_by_position: dict[int, list[_MetricSeat]] = {}
     for position, seats in store.juries.read_every_seat(run_id, page).items():
-        seats_by_position[position] = [_MetricSeat(metric, (seat, judgement)) for metric, seat, judgement in seats]
+        seats_by_position[position] = [
+            _MetricSeat(metric, (seat, judgement)) for metric, seat, judgement in seats
+        ]
     return seats_by_position
 
 

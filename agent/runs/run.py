@@ -70,7 +70,9 @@ class RunOutcome:
         return max((metric.unscored.get(Reason.CONTEXT_LENGTH, 0) for metric in metrics), default=0)
 
 
-def run_entries(site: Site, entries: Sequence[RunEntry], options: RunOptions, progress: Progress) -> list[RunOutcome]:
+def run_entries(
+    site: Site, entries: Sequence[RunEntry], options: RunOptions, progress: Progress
+) -> list[RunOutcome]:
     """Run every entry, one after the other, and return their outcomes.
 
     Raises:
@@ -182,8 +184,12 @@ def _refuse_to_lose(store: Store, plan: Plan) -> None:
         changed.append("another definition of the benchmark")
     registered = run.details.data.registered
     if registered and registered != plan.registered:
-        changed.append("another version of the data" if plan.registered else "data that is not registered")
-    lost = store.runs.count_left_out(run.run_id, plan.benchmark.id, (instance.id for instance in plan.instances))
+        changed.append(
+            "another version of the data" if plan.registered else "data that is not registered"
+        )
+    lost = store.runs.count_left_out(
+        run.run_id, plan.benchmark.id, (instance.id for instance in plan.instances)
+    )
     if lost:
         changed.append(f"without {lost} of the instances scored there")
     if changed and store.answers.read_settled_positions(run.run_id):
@@ -198,7 +204,10 @@ def _has_other_jury(store: Store, run: Run, plan: Plan) -> bool:
     before, now = select_jury_measures(Rules.of_run(run.details)), select_jury_measures(plan.rules)
     if not before or not store.juries.has_seats(run.run_id, before[0].use.name):
         return False
-    return not now or (before[0].use.judges, before[0].use.quorum) != (now[0].use.judges, now[0].use.quorum)
+    return not now or (before[0].use.judges, before[0].use.quorum) != (
+        now[0].use.judges,
+        now[0].use.quorum,
+    )
 
 
 def find_stored_run(store: Store, plan: Plan) -> Run | None:
@@ -206,15 +215,23 @@ def find_stored_run(store: Store, plan: Plan) -> Run | None:
     return store.runs.find(store.identities.run_id(plan.suite, plan.name))
 
 
-def derive_request_keys(store: Store, plan: Plan, capabilities: Capabilities) -> Iterator[tuple[Instance, bytes]]:
+def derive_request_keys(
+    store: Store, plan: Plan, capabilities: Capabilities
+) -> Iterator[tuple[Instance, bytes]]:
     """Walk the plan's instances, each with the key of its request."""
     for instance in plan.instances:
-        identity = request_identity(plan.request(instance, capabilities.extra_body), plan.prompt_limit)
+        identity = request_identity(
+            plan.request(instance, capabilities.extra_body), plan.prompt_limit
+        )
         yield instance, store.identities.request_key(plan.deployment.name, identity)
 
 
 def _carry_out(
-    store: Store, plan: Plan, capabilities: Capabilities, workarounds: Sequence[str], context: RunContext
+    store: Store,
+    plan: Plan,
+    capabilities: Capabilities,
+    workarounds: Sequence[str],
+    context: RunContext,
 ) -> RunOutcome:
     """Ask, score and judge one plan, under the lock of its run."""
     with store.runs.lock(store.identities.run_id(plan.suite, plan.name)):
@@ -237,7 +254,9 @@ def _carry_out(
         )
 
 
-def _begin_run(store: Store, plan: Plan, capabilities: Capabilities, workarounds: Sequence[str]) -> str:
+def _begin_run(
+    store: Store, plan: Plan, capabilities: Capabilities, workarounds: Sequence[str]
+) -> str:
     return store.runs.begin(
         suite=plan.suite,
         name=plan.name,
@@ -306,7 +325,9 @@ def _measure(store: Store, run_id: str, rules: Rules, means: Means) -> None:
         store.scores.keep(run_id, batch)
 
 
-def _score_stored_answers(store: Store, run_id: str, instances: int, writer: ScoreWriter) -> dict[bytes, list[int]]:
+def _score_stored_answers(
+    store: Store, run_id: str, instances: int, writer: ScoreWriter
+) -> dict[bytes, list[int]]:
     """Score stored answers; return the positions that still have to be asked, by request: equal ones are asked once."""
     unsettled = store.answers.find_unsettled(run_id)
     writer.progress.advance(instances - len(unsettled))

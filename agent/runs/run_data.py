@@ -5,7 +5,13 @@ from dataclasses import dataclass, replace
 
 from agent.catalog.arguments import DATA_ARGUMENTS
 from agent.catalog.benchmark import Benchmark
-from agent.datasets.frozen import FrozenVersion, find_newer_data, find_newest_frozen, has_files_for, locate_frozen
+from agent.datasets.frozen import (
+    FrozenVersion,
+    find_newer_data,
+    find_newest_frozen,
+    has_files_for,
+    locate_frozen,
+)
 from agent.datasets.load import Dataset, locate_dataset
 from agent.datasets.manage.register import is_attested
 from agent.site.directory import Site
@@ -41,7 +47,9 @@ class RunData:
         return self.registered.data if self.registered else ""
 
 
-def choose_data(site: Site, benchmark: Benchmark, arguments: Mapping[str, str], *, unregistered: bool) -> RunData:
+def choose_data(
+    site: Site, benchmark: Benchmark, arguments: Mapping[str, str], *, unregistered: bool
+) -> RunData:
     """Return the data of a run entry with these arguments.
 
     Args:

@@ -19,9 +19,23 @@ from agent.judging.jury_selection import choose_quorum
 from agent.jury.prompts import build_matter, write_judge_messages
 from agent.jury.rubric import read_rubric
 from agent.jury.seats import fill_seat
-from agent.metrics import JUDGED, Judge, Labelled, Means, MetricUse, check_available, select_measurable
+from agent.metrics import (
+    JUDGED,
+    Judge,
+    Labelled,
+    Means,
+    MetricUse,
+    check_available,
+    select_measurable,
+)
 from agent.results.jury_summary import JudgedAnswer, summarise_jury
-from agent.results.summarize import MetricSummary, RunSummary, attach_twins, summarise_metric, summarise_whole_run
+from agent.results.summarize import (
+    MetricSummary,
+    RunSummary,
+    attach_twins,
+    summarise_metric,
+    summarise_whole_run,
+)
 from agent.runs.answers_file import AnswersFile
 from agent.runs.definition import build_parser, choose_lineage
 from agent.runs.judgements_file import JudgementsFile
@@ -127,7 +141,9 @@ def _read_ids(benchmark: Benchmark, dataset: Dataset, file: AnswersFile) -> set[
     return ids
 
 
-def _read_answered(benchmark: Benchmark, dataset: Dataset, file: AnswersFile) -> Iterator[AnsweredInstance]:
+def _read_answered(
+    benchmark: Benchmark, dataset: Dataset, file: AnswersFile
+) -> Iterator[AnsweredInstance]:
     for position, instance in enumerate(iter_instances(benchmark, dataset)):
         answer = file.answer(instance.id)
         if answer is not None:
@@ -147,7 +163,9 @@ def write_template(own: Path | None, description: str, data: Path | None, path: 
     return _write_lines(path, ({"instance_id": identity, "answer": ""} for identity in ids))
 
 
-def write_judge_prompts(own: Path | None, description: str, data: Path | None, answers: Path, path: Path) -> int:
+def write_judge_prompts(
+    own: Path | None, description: str, data: Path | None, answers: Path, path: Path
+) -> int:
     """Write a new file, for its owner alone, with the judge's prompt about each answer; return how many.
 
     The marker around the texts is random, a new one for each file. Answers that no jury is shown (blank, or none at
@@ -159,7 +177,9 @@ def write_judge_prompts(own: Path | None, description: str, data: Path | None, a
     """
     benchmark, dataset = _locate(own, description, data)
     use = _find_jury_metric(benchmark)
-    rules = Rules.of([use], "intramural", build_parser(benchmark), choose_lineage(benchmark, dataset.known))
+    rules = Rules.of(
+        [use], "intramural", build_parser(benchmark), choose_lineage(benchmark, dataset.known)
+    )
     marker = secrets.token_hex(8)
     with AnswersFile.open(answers) as file:
         _read_ids(benchmark, dataset, file)
@@ -168,12 +188,19 @@ def write_judge_prompts(own: Path | None, description: str, data: Path | None, a
 
 
 def _write_judge_prompts(
-    benchmark: Benchmark, dataset: Dataset, file: AnswersFile, rules: Rules, use: MetricUse, marker: str
+    benchmark: Benchmark,
+    dataset: Dataset,
+    file: AnswersFile,
+    rules: Rules,
+    use: MetricUse,
+    marker: str,
 ) -> Iterator[dict[str, str]]:
     for _, instance, response in _read_answered(benchmark, dataset, file):
         answer = read_judged_answer(rules, response)
         if isinstance(answer, str):
-            messages = write_judge_messages(use, build_matter(instance, answer), marker, marked=False)
+            messages = write_judge_messages(
+                use, build_matter(instance, answer), marker, marked=False
+            )
             prompt = "\n\n".join(message.content for message in messages)
             yield {"instance_id": instance.id, "prompt": prompt}
 
@@ -182,7 +209,9 @@ def _write_lines(path: Path, lines: Iterable[Mapping[str, str]]) -> int:
     """Write JSON lines to a new file; nothing is left of it where one of them cannot be made."""
     count = 0
     try:
-        with open(path, "x", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+        with open(
+            path, "x", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600)
+        ) as file:
             try:
                 for line in lines:
                     file.write(json.dumps(line, ensure_ascii=False) + "\n")
@@ -191,7 +220,9 @@ def _write_lines(path: Path, lines: Iterable[Mapping[str, str]]) -> int:
                 path.unlink(missing_ok=True)
                 raise
     except OSError as why:
-        raise ConfigError(f"{path.name} cannot be written ({why.strerror})", "Name a new file.") from None
+        raise ConfigError(
+            f"{path.name} cannot be written ({why.strerror})", "Name a new file."
+        ) from None
     return count
 
 
@@ -200,7 +231,9 @@ def _find_jury_metric(benchmark: Benchmark) -> MetricUse:
     for use in benchmark.metrics:
         if use.name in JUDGED:
             return use
-    raise ConfigError(f"no jury grades the answers of {benchmark.id}", "Leave the judges' options out.")
+    raise ConfigError(
+        f"no jury grades the answers of {benchmark.id}", "Leave the judges' options out."
+    )
 
 
 @contextmanager
@@ -232,7 +265,10 @@ def _list_judge_names(jury: Jury) -> tuple[str, ...]:
     """Return the names by which the lines of a file call the judges."""
     names = tuple(judge.name or judge.model_name for judge in jury.judges)
     if len(set(names)) < len(names):
-        raise ConfigError("two judges of --judges have one name", "Give each a `name` of its own, as the replies say.")
+        raise ConfigError(
+            "two judges of --judges have one name",
+            "Give each a `name` of its own, as the replies say.",
+        )
     return names
 
 
@@ -240,7 +276,9 @@ def _add_jury(use: MetricUse, jury: Jury) -> MetricUse:
     return replace(use, judges=jury.judges, quorum=jury.quorum)
 
 
-def _fill_seats(rules: Rules, replies: JudgementsFile | None, instance: Instance, answer: str | None) -> list[Judged]:
+def _fill_seats(
+    rules: Rules, replies: JudgementsFile | None, instance: Instance, answer: str | None
+) -> list[Judged]:
     """Return the seats of the judges that replied about an answer."""
     if replies is None or answer is None:
         return []
@@ -255,7 +293,9 @@ def _fill_seats(rules: Rules, replies: JudgementsFile | None, instance: Instance
         if not texts:
             continue
         judgement = Judgement(tuple(_build_response(text) for text in texts))
-        seat = fill_seat(number, b"", judgement, rubric, build_matter(instance, judged_answer).texts)
+        seat = fill_seat(
+            number, b"", judgement, rubric, build_matter(instance, judged_answer).texts
+        )
         seats.append((seat, judgement))
     return seats
 
@@ -269,13 +309,16 @@ def _locate(own: Path | None, description: str, data: Path | None) -> tuple[Benc
     if description.endswith((".yaml", ".yml")) and not description.startswith(f"{CONFIGURABLE}:"):
         file = Path(description)
         if not file.is_file():
-            raise ConfigError(f"there is no file {description}", "Name a benchmark, or the YAML file of one.")
+            raise ConfigError(
+                f"there is no file {description}", "Name a benchmark, or the YAML file of one."
+            )
         benchmark = load_benchmark(file, absolute_paths=True)
     else:
         entry = parse_run_entry(description)
         if entry.model or entry.expanders or "data_path" in entry.arguments:
             raise ConfigError(
-                "a benchmark's own arguments may follow its id, nothing else", "Name the data with --data."
+                "a benchmark's own arguments may follow its id, nothing else",
+                "Name the data with --data.",
             )
         benchmark = resolve_benchmark(entry, *survey_benchmarks(own))
         if entry.benchmark != CONFIGURABLE:
@@ -312,8 +355,12 @@ class _Tally:
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
         self._units: list[bytes] = []
-        self._scored: dict[str, list[tuple[bytes, float]]] = {measure.name: [] for measure in rules.measures}
-        self._unscored: dict[str, Counter[str]] = {measure.name: Counter() for measure in rules.measures}
+        self._scored: dict[str, list[tuple[bytes, float]]] = {
+            measure.name: [] for measure in rules.measures
+        }
+        self._unscored: dict[str, Counter[str]] = {
+            measure.name: Counter() for measure in rules.measures
+        }
         self._judged: dict[str, list[JudgedAnswer]] = {
             measure.name: [] for measure in rules.measures if measure.of_jury
         }
@@ -333,7 +380,9 @@ class _Tally:
             for score in score_by_jury(self._rules, result, judged):
                 self._add(unit, instance, score, seats)
 
-    def _add(self, unit: bytes, instance: Instance, score: MeasuredScore, seats: Sequence[Seat] = ()) -> None:
+    def _add(
+        self, unit: bytes, instance: Instance, score: MeasuredScore, seats: Sequence[Seat] = ()
+    ) -> None:
         metric, value = score.measure.name, score.value
         self._labels.add(instance, score)
         if isinstance(value, Labelled):
@@ -369,7 +418,10 @@ class _Tally:
 
 def _describe_run(benchmark: Benchmark, dataset: Dataset, rules: Rules, instances: int) -> Run:
     data = KeptData(
-        known=dataset.known, own=benchmark.dataset_file is not None, digest=dataset.digest, instances=instances
+        known=dataset.known,
+        own=benchmark.dataset_file is not None,
+        digest=dataset.digest,
+        instances=instances,
     )
     details = rules.put_into(RunDetails(display_name=benchmark.display_name, data=data))
     return Run("", "", benchmark.id, benchmark.id, ELSEWHERE, ELSEWHERE, details, "ended", 0, 0)

@@ -37,7 +37,9 @@ class ScoreWriter:
         self._waiting = 0  # instances scored and not written
         self._timer: asyncio.TimerHandle | None = None
         self._broken: AgentError | None = None
-        self._asked_until: float | None = None  # time of asking up to here is written; None: nothing is being asked
+        self._asked_until: float | None = (
+            None  # time of asking up to here is written; None: nothing is being asked
+        )
 
     @contextmanager
     def asking(self) -> Iterator[None]:
@@ -49,7 +51,9 @@ class ScoreWriter:
             self.write()
             self._asked_until = None
 
-    def keep(self, key: bytes, cases: Sequence[tuple[int, Instance]], result: Response | Failure) -> None:
+    def keep(
+        self, key: bytes, cases: Sequence[tuple[int, Instance]], result: Response | Failure
+    ) -> None:
         """Keep a new answer and score the instances (with their positions) that it belongs to.
 
         Raises:
@@ -58,7 +62,9 @@ class ScoreWriter:
         if self._broken is not None:
             raise self._broken
         if isinstance(result, Response):
-            self._answers.append((key, result))  # before it is scored: an error of scoring loses no answer
+            self._answers.append(
+                (key, result)
+            )  # before it is scored: an error of scoring loses no answer
         else:
             if result.reason is not Reason.CONTEXT_LENGTH:
                 self.failed += len(cases)
@@ -76,7 +82,9 @@ class ScoreWriter:
             name = score.measure.name
             value = score.value
             if score.measure.of_whole_run:
-                self._labelled.append((position, name, value if isinstance(value, Unscored) else None))
+                self._labelled.append(
+                    (position, name, value if isinstance(value, Unscored) else None)
+                )
             elif isinstance(value, float | int | Unscored):
                 self._scores.append((position, name, value))
         self._waiting += 1

@@ -55,7 +55,11 @@ def compute_later_scores(
 
 
 def _score_batch(
-    rules: Rules, measures: list[Measure], batch: list[AnsweredInstance], workers: RougeWorkers, means: Means
+    rules: Rules,
+    measures: list[Measure],
+    batch: list[AnsweredInstance],
+    workers: RougeWorkers,
+    means: Means,
 ) -> Iterator[tuple[int, str, Score | Unscored]]:
     scores: dict[_Key, Score | Unscored] = {}
     rouge_comparisons: dict[_Key, rouge.RougeComparison] = {}
@@ -112,7 +116,9 @@ def _split_into_batches(cases: Iterable[AnsweredInstance]) -> Iterator[list[Answ
     for case in cases:
         _, instance, response = case
         batch.append(case)
-        characters += len(response.text) + sum(len(reference.text) for reference in instance.references)
+        characters += len(response.text) + sum(
+            len(reference.text) for reference in instance.references
+        )
         if len(batch) >= BATCH_CASES or characters >= BATCH_CHARACTERS:
             yield batch
             batch = []

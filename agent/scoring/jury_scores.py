@@ -30,7 +30,9 @@ def regrade(judged: Sequence[Judged], use: MetricUse, texts: tuple[str, ...]) ->
         texts: of the case. Outside judges saw redacted texts, which are stored with their replies.
     """
     rubric = read_rubric(use)
-    return [(_regrade_seat(seat, judgement, rubric, texts), judgement) for seat, judgement in judged]
+    return [
+        (_regrade_seat(seat, judgement, rubric, texts), judgement) for seat, judgement in judged
+    ]
 
 
 def _regrade_seat(seat: Seat, judgement: Judgement, rubric: Rubric, texts: tuple[str, ...]) -> Seat:
@@ -41,7 +43,9 @@ def _regrade_seat(seat: Seat, judgement: Judgement, rubric: Rubric, texts: tuple
     return seat if is_still_open else filled
 
 
-def score_by_jury(rules: Rules, response: Response, judged: Sequence[Judged]) -> Iterator[MeasuredScore]:
+def score_by_jury(
+    rules: Rules, response: Response, judged: Sequence[Judged]
+) -> Iterator[MeasuredScore]:
     """Yield the score of an answer under every measure of the jury.
 
     Args:
@@ -67,7 +71,9 @@ def _score_by_our_rules(measure: Measure, judged: Sequence[Judged]) -> float | U
     return compute_jury_score([seat for seat, _ in judged], measure.use)
 
 
-def _score_by_helm_rules(measure: Measure, answer: str, judged: Sequence[Judged]) -> float | Unscored:
+def _score_by_helm_rules(
+    measure: Measure, answer: str, judged: Sequence[Judged]
+) -> float | Unscored:
     """Return the score by HELM's rules, which grade a blank answer without asking a judge."""
     if not measure.use.judges:
         return Unscored(Reason.NOT_JUDGED)
@@ -77,7 +83,9 @@ def _score_by_helm_rules(measure: Measure, answer: str, judged: Sequence[Judged]
     if is_seat_missing or any(is_open(seat) for seat, _ in judged):
         return Unscored(Reason.NOT_JUDGED)
     rubric = read_rubric(measure.use)
-    return compute_helm_jury_score([_read_first_reply(judgement, rubric) for _, judgement in judged], measure.use)
+    return compute_helm_jury_score(
+        [_read_first_reply(judgement, rubric) for _, judgement in judged], measure.use
+    )
 
 
 def _read_first_reply(judgement: Judgement, rubric: Rubric) -> str | None:

@@ -72,14 +72,18 @@ class Rules:
     lineage: str = ""
 
     @classmethod
-    def of(cls, uses: Sequence[MetricUse], scoring: ScoringChoice, parser: AnswerParser, lineage: str) -> Self:
+    def of(
+        cls, uses: Sequence[MetricUse], scoring: ScoringChoice, parser: AnswerParser, lineage: str
+    ) -> Self:
         """Say how the metrics `uses` are scored."""
         return cls(scoring, _build_measures(uses, scoring), parser, lineage)
 
     @classmethod
     def of_run(cls, details: RunDetails, scoring: ScoringChoice | None = None) -> Self:
         """Say how a stored run was scored, or would be by another choice."""
-        uses = [_read_use(metric) for metric in details.metrics if not metric.name.endswith(HELM_TWIN)]
+        uses = [
+            _read_use(metric) for metric in details.metrics if not metric.name.endswith(HELM_TWIN)
+        ]
         parser = details.parser or AnswerParser("text")
         return cls.of(uses, scoring or details.scoring, parser, details.lineage)
 

@@ -19,7 +19,9 @@ class MeasuredScore:
     value: float | Labelled | Unscored
 
 
-def score_response(rules: Rules, instance: Instance, result: Response | Failure) -> Iterator[MeasuredScore]:
+def score_response(
+    rules: Rules, instance: Instance, result: Response | Failure
+) -> Iterator[MeasuredScore]:
     """Yield the score of an answer under every measure.
 
     Measures of a jury are unscored(not_judged) here, and those computed later are unscored(not_measured).

@@ -34,9 +34,13 @@ def compute_stored_run_scores(store: Store, run_id: str, rules: Rules) -> list[R
     return scores
 
 
-def compute_run_scores(rules: Rules, answered: Iterable[tuple[Instance, Response]]) -> list[RunScore]:
+def compute_run_scores(
+    rules: Rules, answered: Iterable[tuple[Instance, Response]]
+) -> list[RunScore]:
     """Compute every metric of the whole run, with its interval."""
-    of_run = replace(rules, measures=tuple(measure for measure in rules.measures if measure.of_whole_run))
+    of_run = replace(
+        rules, measures=tuple(measure for measure in rules.measures if measure.of_whole_run)
+    )
     if not of_run.measures:
         return []
     gathered = GatheredLabels(of_run)
@@ -52,7 +56,9 @@ class GatheredLabels:
     def __init__(self, rules: Rules) -> None:
         self._measures = [measure for measure in rules.measures if measure.of_whole_run]
         self._items: dict[str, list[Labelled]] = {}
-        self._blank: dict[str, list[Labelled]] = {}  # right labels of answers that hold nothing to score
+        self._blank: dict[
+            str, list[Labelled]
+        ] = {}  # right labels of answers that hold nothing to score
 
     def add(self, instance: Instance, score: MeasuredScore) -> None:
         """Add the labels of one answer under one measure, if that is of the whole run."""
@@ -88,7 +94,9 @@ class GatheredLabels:
 
 def build_blank_labels(measure: Measure, instance: Instance) -> Labelled | None:
     """Return the labels of an answer that names none; None where the instance has no right ones."""
-    right = read_labels(measure.use, "A", instance, measure.rules)  # any answer will do: only the right labels are used
+    right = read_labels(
+        measure.use, "A", instance, measure.rules
+    )  # any answer will do: only the right labels are used
     return replace(right, predicted=frozenset()) if isinstance(right, Labelled) else None
 
 

@@ -73,7 +73,9 @@ class LeaderboardView:
 
     boards: tuple[Board, ...]
     win_rates: tuple[WinRate, ...]  # best first; empty for a single model
-    left_out: Mapping[str, int]  # why results are in no rank or win rate, and how many for each reason
+    left_out: Mapping[
+        str, int
+    ]  # why results are in no rank or win rate, and how many for each reason
     legend: Mapping[Note, str]  # each note that some row has, and the letter that stands for it
     imported: bool  # whether some row was made elsewhere
     chart: Chart  # what is drawn
@@ -179,23 +181,35 @@ def _label_summaries(summaries: Sequence[RunSummary]) -> dict[int, tuple[str, ..
 
 def _list_arguments(run: Run) -> list[str]:
     """Return the arguments of the run's entry besides model and deployment."""
-    return [f"{key}={value}" for key, value in run.pairs if key not in ("model", "model_deployment")]
+    return [
+        f"{key}={value}" for key, value in run.pairs if key not in ("model", "model_deployment")
+    ]
 
 
 def _list_parts(summary: RunSummary) -> tuple[PartLine, ...]:
     if len(summary.runs) < 2:
         return ()
-    return tuple(PartLine(run.run_id, ", ".join(_list_arguments(run)) or "plain") for run in summary.runs)
+    return tuple(
+        PartLine(run.run_id, ", ".join(_list_arguments(run)) or "plain") for run in summary.runs
+    )
 
 
-def _list_win_rates(summaries: Sequence[RunSummary], rates: Mapping[str, float | None]) -> list[WinRate]:
+def _list_win_rates(
+    summaries: Sequence[RunSummary], rates: Mapping[str, float | None]
+) -> list[WinRate]:
     """Return the win rates, best first; none for a single model."""
     if len(rates) < 2:
         return []
-    baselines = {summary.run.model for summary in summaries if not summary.run.details.language_model}
+    baselines = {
+        summary.run.model for summary in summaries if not summary.run.details.language_model
+    }
     standings = {summary.run.model: summary.standing for summary in summaries}
     lines: list[WinRate] = []
     for model, rate in rates.items():
-        lines.append(WinRate(model, language_model=model not in baselines, rate=rate, standing=standings[model]))
+        lines.append(
+            WinRate(
+                model, language_model=model not in baselines, rate=rate, standing=standings[model]
+            )
+        )
     lines.sort(key=lambda line: (line.rate is None, -(line.rate or 0.0), line.model))
     return lines

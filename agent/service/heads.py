@@ -9,7 +9,9 @@ from agent.statistics.bounds import Bounds
 from agent.store import RETRIED, KeptData, Run
 from agent.vocabulary import Reason
 
-RunState = Literal["running", "complete", "incomplete"]  # incomplete: stopped, or some instances have no answer
+RunState = Literal[
+    "running", "complete", "incomplete"
+]  # incomplete: stopped, or some instances have no answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,9 @@ class MetricHead:
 
     metric: MetricSummary
     unscored: int
-    floor: float | None  # the mean, were each instance that the model left unscored the metric's lowest
+    floor: (
+        float | None
+    )  # the mean, were each instance that the model left unscored the metric's lowest
     notes: tuple[Note, ...]
     bounds: Bounds | None  # the mean, were every unscored instance wrong, or right
 

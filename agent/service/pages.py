@@ -24,7 +24,13 @@ from agent.results.standings import add_standings
 from agent.results.subgroups import summarise_subgroups
 from agent.results.summarize import RunSummary, pool_runs, summarise_run, summarise_suite
 from agent.service.render import Renderer
-from agent.service.run_views import InstancesPage, RunPage, build_instances_page, build_run_page, count_instance_pages
+from agent.service.run_views import (
+    InstancesPage,
+    RunPage,
+    build_instances_page,
+    build_run_page,
+    count_instance_pages,
+)
 from agent.service.suite_views import (
     ReleasePage,
     SitePage,
@@ -148,20 +154,27 @@ class SitePages:
                 return self._build_suite_page(suite, summarise_suite(self._store, suite))
         return None
 
-    def _build_run_at(self, run_id: str, instances_number: str | None) -> RunPage | InstancesPage | None:
+    def _build_run_at(
+        self, run_id: str, instances_number: str | None
+    ) -> RunPage | InstancesPage | None:
         run = self._store.runs.find(run_id)
         # A page of one release shows the runs of its suites only.
         if run is None or run.suite not in self._list_suites():
             return None
         if instances_number is None:
             return self._build_run_page(summarise_run(self._store, run))
-        return build_instances_page(self._store, run, int(instances_number), self._clearer, self._names)
+        return build_instances_page(
+            self._store, run, int(instances_number), self._clearer, self._names
+        )
 
     def _iterate_views(self) -> Iterator[tuple[str, object]]:
         """Yield stem and view of every page, as `_build_view` returns them, with each run summarised once."""
         yield "index", self._build_site_page()
         for release in self._list_releases():
-            yield f"releases/{suite_slug(release.name)}/index", self._build_release_page(release.name)
+            yield (
+                f"releases/{suite_slug(release.name)}/index",
+                self._build_release_page(release.name),
+            )
         for suite in self._list_suites():
             summaries = summarise_suite(self._store, suite)
             yield f"suites/{suite_slug(suite)}/index", self._build_suite_page(suite, summaries)
@@ -169,7 +182,9 @@ class SitePages:
                 run = summary.run
                 yield f"runs/{run.run_id}/index", self._build_run_page(summary)
                 for number in range(1, count_instance_pages(self._store, run) + 1):
-                    page = build_instances_page(self._store, run, number, self._clearer, self._names)
+                    page = build_instances_page(
+                        self._store, run, number, self._clearer, self._names
+                    )
                     if page is not None:  # the run may have shrunk since
                         yield f"runs/{run.run_id}/instances-{number}", page
 
@@ -177,7 +192,11 @@ class SitePages:
         return build_site_page(self._list_runs(), self._list_releases())
 
     def _list_releases(self) -> list[LocalRelease]:
-        return [release for release in self._store.releases.read_all() if self._release in (None, release.name)]
+        return [
+            release
+            for release in self._store.releases.read_all()
+            if self._release in (None, release.name)
+        ]
 
     def _list_suites(self) -> list[str]:
         suites = self._store.runs.list_suites()
@@ -199,7 +218,10 @@ class SitePages:
         )
 
     def _build_release_page(self, release: str) -> ReleasePage:
-        leaderboards = {board.name: board.details["release"] for board in self._store.releases.read_leaderboards()}
+        leaderboards = {
+            board.name: board.details["release"]
+            for board in self._store.releases.read_leaderboards()
+        }
         joined = join_release(self._store, release, self._catalogue)
         joined = replace(joined, summaries=tuple(add_standings(self._store, joined.summaries)))
         return build_release_page(self._names.show_release(joined), leaderboards)

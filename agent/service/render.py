@@ -30,7 +30,9 @@ _TEMPLATES = {
 }
 
 # The same rules travel as a header from the server and inside each page, for pages opened as files.
-CONTENT_SECURITY_POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'"
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'"
+)
 
 
 class Renderer:
@@ -62,7 +64,11 @@ class Renderer:
             share=_share,
         )
         self._environment.globals.update(
-            site=site, note=note, reveals=reveals, slug=slug, content_security_policy=CONTENT_SECURITY_POLICY
+            site=site,
+            note=note,
+            reveals=reveals,
+            slug=slug,
+            content_security_policy=CONTENT_SECURITY_POLICY,
         )
 
     def html(self, view: object, path: str) -> bytes:
@@ -78,7 +84,9 @@ class Renderer:
         """Draw a page that tells what went wrong."""
         template = self._environment.get_template("problem.html")
         root = "../" * path.count("/")
-        return template.render(title=title, message=message, advice=advice, root=root, twin=None).encode()
+        return template.render(
+            title=title, message=message, advice=advice, root=root, twin=None
+        ).encode()
 
     def stylesheet(self) -> bytes:
         """Return the style sheet of every page."""
@@ -91,7 +99,9 @@ def _twin(path: str) -> str:
 
 def _by_category(boards: Sequence[Board]) -> list[tuple[str, list[Board]]]:
     """Group boards as they stand; Jinja's own `groupby` would order categories anew."""
-    return [(category, list(group)) for category, group in groupby(boards, lambda board: board.category)]
+    return [
+        (category, list(group)) for category, group in groupby(boards, lambda board: board.category)
+    ]
 
 
 def _juried(figures: Sequence[MetricHead]) -> list[tuple[str, MetricSummary]]:

@@ -85,7 +85,10 @@ class InstancesPage:
 
 
 def build_run_page(
-    summary: RunSummary, usage: Usage, prices: Prices | None, subgroups: Iterable[SubgroupSummary] = ()
+    summary: RunSummary,
+    usage: Usage,
+    prices: Prices | None,
+    subgroups: Iterable[SubgroupSummary] = (),
 ) -> RunPage:
     """Show one run without its instances. `prices` are its deployment's, as they are now."""
     run = summary.run
@@ -167,7 +170,10 @@ def _list_settings(run: Run) -> Iterator[tuple[str, str]]:
     if sampled is None or sampled >= data.instances:
         yield "Instances", f"all {data.instances} of the data"
     else:
-        yield "Instances", f"{sampled} of {data.instances} of the data, chosen with seed {details.sample_seed}"
+        yield (
+            "Instances",
+            f"{sampled} of {data.instances} of the data, chosen with seed {details.sample_seed}",
+        )
     yield "Unit", details.unit + (", as the data names it" if details.unit_named else "")
     yield "Longest answer", f"{details.max_tokens} tokens"
     yield "Temperature", f"{details.temperature:g}"

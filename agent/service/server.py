@@ -81,7 +81,12 @@ def _answer_page(pages: SitePages, path: str) -> Response:
         page = pages.draw_page(path)
     except AgentError as error:
         return _answer_problem(
-            pages, 500, title="This page cannot be shown", message=str(error), advice=error.advice, path=path
+            pages,
+            500,
+            title="This page cannot be shown",
+            message=str(error),
+            advice=error.advice,
+            path=path,
         )
     except Exception as error:  # noqa: BLE001 - its message may quote a record
         return _answer_problem(
@@ -111,7 +116,12 @@ def _answer_problem(
     headers = dict(_HEADERS)
     if status == 405:
         headers["Allow"] = "GET, HEAD"  # HTTP demands it with this status
-    return Response(pages.draw_problem(title, message, advice, path), status, headers, "text/html; charset=utf-8")
+    return Response(
+        pages.draw_problem(title, message, advice, path),
+        status,
+        headers,
+        "text/html; charset=utf-8",
+    )
 
 
 def bind(port: int) -> socket.socket:
@@ -128,7 +138,8 @@ def bind(port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         raise ConfigError(
-            f"port {port} on {LOOPBACK} cannot be used ({error.strerror})", "Choose another with --port; 0 takes any."
+            f"port {port} on {LOOPBACK} cannot be used ({error.strerror})",
+            "Choose another with --port; 0 takes any.",
         ) from None
     return listener
 

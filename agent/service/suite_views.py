@@ -88,7 +88,9 @@ def _build_suite_line(suite: str, runs: Sequence[Run]) -> SuiteLine:
     )
 
 
-def build_suite_page(suite: str, pooled: Sequence[RunSummary], runs: Sequence[RunSummary]) -> SuitePage:
+def build_suite_page(
+    suite: str, pooled: Sequence[RunSummary], runs: Sequence[RunSummary]
+) -> SuitePage:
     """Show a suite.
 
     Args:

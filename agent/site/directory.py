@@ -101,7 +101,11 @@ class Site:
         if not (self.directory / "site.yaml").is_file():
             return Means(workers=processors())
         model = self.settings.bertscore_model
-        return Means(model and self.directory / model.expanduser(), self.settings.bertscore_layer, processors())
+        return Means(
+            model and self.directory / model.expanduser(),
+            self.settings.bertscore_layer,
+            processors(),
+        )
 
     @property
     def submissions(self) -> Path:
@@ -136,7 +140,9 @@ class Site:
         _ = self.settings  # a site with a wrong setting does nothing
         if not self._store_path.is_file():
             # An empty store in its place would have an empty audit log, which nobody could tell from a deleted one.
-            raise StoreError("the site's store is missing", "Restore the folder store/ from a back-up.")
+            raise StoreError(
+                "the site's store is missing", "Restore the folder store/ from a back-up."
+            )
         store = self._open_store()
         try:
             yield store
@@ -169,7 +175,8 @@ def create_site(directory: Path, site_name: str) -> Site:
         raise ConfigError(f"the site directory cannot be made ({error.strerror})") from None
     if occupied:
         raise ConfigError(
-            "the directory for the new site is not empty", "Choose a new directory; keys are never overwritten."
+            "the directory for the new site is not empty",
+            "Choose a new directory; keys are never overwritten.",
         )
     os.chmod(directory, 0o700)  # noqa: PTH101 (one call whatever the umask)
     site = Site(directory)

@@ -40,7 +40,9 @@ def check_custody(key: Path, site_directory: Path, *, one_account: bool) -> bool
     if place.is_relative_to(site_directory.resolve()):
         fault = "the steward's key lies in the site's own directory"
     elif can_read(site_state.st_uid, key_state):
-        fault = "the account that owns this site can read the steward's key, so it could approve alone"
+        fault = (
+            "the account that owns this site can read the steward's key, so it could approve alone"
+        )
     if fault and not one_account:
         raise ConfigError(
             fault,

@@ -20,9 +20,12 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    site_name: str = Field(min_length=1, max_length=200, description="Shown on local pages only; never sent.")
+    site_name: str = Field(
+        min_length=1, max_length=200, description="Shown on local pages only; never sent."
+    )
     redaction_policy: str = Field(
-        "hipaa_safe_harbor", description="A policy of policies/redaction, or a file of the site's own ending in .yaml."
+        "hipaa_safe_harbor",
+        description="A policy of policies/redaction, or a file of the site's own ending in .yaml.",
     )
     disclosure_policy: str = Field(
         "strict",
@@ -44,31 +47,42 @@ class Settings(BaseModel):
         "redacted text only.",
     )
     bertscore_model: Path | None = Field(
-        None, description="Folder of the encoder for BERTScore; from the site directory if it is no full path."
+        None,
+        description="Folder of the encoder for BERTScore; from the site directory if it is no full path.",
     )
     bertscore_layer: int | None = Field(
-        None, ge=1, le=200, description="Layer of that encoder; none means the one BERTScore's authors chose for it."
+        None,
+        ge=1,
+        le=200,
+        description="Layer of that encoder; none means the one BERTScore's authors chose for it.",
     )
-    max_in_flight: int = Field(8, ge=1, le=4096, description="Requests at once, per inference server.")
+    max_in_flight: int = Field(
+        8, ge=1, le=4096, description="Requests at once, per inference server."
+    )
     connect_timeout_s: PositiveSeconds = Field(10.0, description="Seconds to open a connection.")
     first_attempt_timeout_s: PositiveSeconds = Field(
         300.0, description="Seconds for a server's first reply, which may load a model."
     )
     attempt_timeout_s: PositiveSeconds = Field(120.0, description="Seconds for one attempt.")
-    total_timeout_s: PositiveSeconds = Field(600.0, description="Seconds for one request with all its retries.")
+    total_timeout_s: PositiveSeconds = Field(
+        600.0, description="Seconds for one request with all its retries."
+    )
     max_attempts: int = Field(5, ge=1, le=20, description="Attempts of one request.")
     outage_grace_s: PositiveSeconds = Field(
         60.0, description="Seconds without any answer until the rest of a run is left for later."
     )
     proxy: str | None = Field(
-        None, description="URL of the proxy on the way out (aggregator, `datasets fetch`); prompts never take it."
+        None,
+        description="URL of the proxy on the way out (aggregator, `datasets fetch`); prompts never take it.",
     )
     ca_bundle: Path | None = Field(
         None,
         description="PEM file of certificate authorities; none means the system's. From the site directory if it is no "
         "full path.",
     )
-    aggregator_url: str | None = Field(None, description="The one outgoing address; none means the invite's.")
+    aggregator_url: str | None = Field(
+        None, description="The one outgoing address; none means the invite's."
+    )
     keep_texts_days: int | None = Field(
         None, ge=1, description="Days that `intramural purge` keeps texts when not told otherwise."
     )
@@ -116,7 +130,9 @@ def _plain(kind: str, message: str) -> str:
 
 def write_settings(path: Path, settings: Settings) -> None:
     """Write settings that differ from the defaults, with site_name first. The file must not exist yet."""
-    lines = ["# Settings of this site. `intramural doctor` checks them; docs/settings.md explains each."]
+    lines = [
+        "# Settings of this site. `intramural doctor` checks them; docs/settings.md explains each."
+    ]
     values = settings.model_dump(mode="json", exclude_defaults=True)
     lines.append(yaml.safe_dump(values, sort_keys=False, allow_unicode=True).rstrip())
     with path.open("x", encoding="utf-8") as file:

@@ -11,7 +11,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from agent.statistics.f_distribution import compute_f_quantile
-from agent.statistics.resampling import FEWEST_UNITS, compute_figure_interval, resample_weighted_figures
+from agent.statistics.resampling import (
+    FEWEST_UNITS,
+    compute_figure_interval,
+    resample_weighted_figures,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -178,7 +182,10 @@ class _MeanSquares:
         if form in ("ICC1", "ICC1k"):
             noise = self.within_rows
         severity = 0.0
-        if form in ("ICC2", "ICC2k"):  # a difference between raters counts against absolute agreement only
+        if form in (
+            "ICC2",
+            "ICC2k",
+        ):  # a difference between raters counts against absolute agreement only
             severity = (self.columns - self.error) / n
         below = self.rows + severity
         if not form.endswith("k"):
@@ -227,7 +234,10 @@ def _compute_agreement_interval(squares: _MeanSquares) -> tuple[float, float]:
     if degrees < 1e-6:
         return math.nan, math.nan
     noise = k * msc + (k * n - k - n) * mse
-    lower, upper = compute_f_quantile(_TAIL, n - 1, degrees), compute_f_quantile(_TAIL, degrees, n - 1)
+    lower, upper = (
+        compute_f_quantile(_TAIL, n - 1, degrees),
+        compute_f_quantile(_TAIL, degrees, n - 1),
+    )
     below_low = lower * noise + n * msr
     below_high = noise + n * upper * msr
     if not 0 < below_low < math.inf or not 0 < below_high < math.inf:
@@ -275,7 +285,11 @@ def estimate_mean_icc(
 
 
 def estimate_icc_gain(
-    ratings: Ratings, rater: int, pairs: Sequence[tuple[int, int]], *, units: Sequence[Hashable] | None = None
+    ratings: Ratings,
+    rater: int,
+    pairs: Sequence[tuple[int, int]],
+    *,
+    units: Sequence[Hashable] | None = None,
 ) -> Icc:
     """Return by how much `rater` agrees better with the two of a pair than they do with each other.
 
@@ -291,7 +305,9 @@ def estimate_icc_gain(
         gain: np.ndarray = (first_with_rater + second_with_rater) / 2 - pair
         return gain
 
-    return _estimate_mean_figure(ratings, [(*pair, rater) for pair in pairs], compute, units, standardised=True)
+    return _estimate_mean_figure(
+        ratings, [(*pair, rater) for pair in pairs], compute, units, standardised=True
+    )
 
 
 def _estimate_mean_figure(
@@ -317,7 +333,9 @@ def _estimate_mean_figure(
     sums_of_groups = [_sum_group(rows, columns, unit_of_row, len(numbers)) for columns in groups]
 
     def compute_means(weights: "np.ndarray") -> "np.ndarray":
-        figures = np.array([_compute_figure(weights, sums, compute, standardised) for sums in sums_of_groups])
+        figures = np.array(
+            [_compute_figure(weights, sums, compute, standardised) for sums in sums_of_groups]
+        )
         sizes = np.where(np.isfinite(figures), [weights @ sums.sizes for sums in sums_of_groups], 0)
         with np.errstate(invalid="ignore"):
             mean: np.ndarray = (sizes * np.nan_to_num(figures)).sum(axis=0) / sizes.sum(axis=0)
@@ -354,16 +372,22 @@ class _GroupSums:
     products: "np.ndarray"
 
 
-def _sum_group(ratings: Ratings, columns: Sequence[int], unit_of_row: Sequence[int], units: int) -> _GroupSums:
+def _sum_group(
+    ratings: Ratings, columns: Sequence[int], unit_of_row: Sequence[int], units: int
+) -> _GroupSums:
     import numpy as np
 
-    table = np.array([[replace_missing(row[column]) for column in columns] for row in ratings], dtype=float)
+    table = np.array(
+        [[replace_missing(row[column]) for column in columns] for row in ratings], dtype=float
+    )
     table = table.reshape(len(ratings), len(columns))
     is_complete = ~np.isnan(table).any(axis=1)
     numbers = np.array(unit_of_row, dtype=int)[is_complete]
     rated = table[is_complete]
     if len(rated):
-        rated = rated - rated.mean(axis=0).mean()  # products of numbers far from 0 lose their digits
+        rated = (
+            rated - rated.mean(axis=0).mean()
+        )  # products of numbers far from 0 lose their digits
     sizes = np.zeros(units)
     sums = np.zeros((units, len(columns)))
     products = np.zeros((units, len(columns), len(columns)))

@@ -5,7 +5,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.statistics.agreement import Level, Ratings, compute_krippendorff_alpha, replace_missing
-from agent.statistics.resampling import BLOCK, FEWEST_UNITS, compute_figure_interval, resample_weighted_figures
+from agent.statistics.resampling import (
+    BLOCK,
+    FEWEST_UNITS,
+    compute_figure_interval,
+    resample_weighted_figures,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,7 +27,9 @@ class Alpha:
     high: float | None
 
 
-def estimate_alpha(ratings: Ratings, level: Level, units: Sequence[Hashable] | None = None) -> Alpha:
+def estimate_alpha(
+    ratings: Ratings, level: Level, units: Sequence[Hashable] | None = None
+) -> Alpha:
     """Return alpha with the percentile bootstrap over units, seeded; ranks are taken again in each resample.
 
     Fewer than FEWEST_UNITS have no interval.
@@ -34,7 +41,11 @@ def estimate_alpha(ratings: Ratings, level: Level, units: Sequence[Hashable] | N
     """
     value = compute_krippendorff_alpha(ratings, level)
     keys = range(len(ratings)) if units is None else units
-    counted = [_RatedItem(key, row) for key, row in zip(keys, ratings, strict=True) if _count_ratings(row) > 1]
+    counted = [
+        _RatedItem(key, row)
+        for key, row in zip(keys, ratings, strict=True)
+        if _count_ratings(row) > 1
+    ]
     columns: dict[Hashable, int] = {}
     for item in counted:
         columns.setdefault(item.unit, len(columns))
@@ -42,7 +53,9 @@ def estimate_alpha(ratings: Ratings, level: Level, units: Sequence[Hashable] | N
         return Alpha(value, None, None)
     import numpy as np
 
-    table = np.array([[replace_missing(rating) for rating in item.ratings] for item in counted], dtype=float)
+    table = np.array(
+        [[replace_missing(rating) for rating in item.ratings] for item in counted], dtype=float
+    )
     is_rated = ~np.isnan(table)
     unit_of_row = np.array([columns[item.unit] for item in counted])
     figure = _Ordinal(table, is_rated) if level == "ordinal" else _Interval(table, is_rated)

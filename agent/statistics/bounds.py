@@ -19,7 +19,9 @@ class Bounds:
     matters: bool
 
 
-def bound_mean(value: float | None, n: int, unscored: int, low: float = 0.0, high: float = 1.0) -> Bounds | None:
+def bound_mean(
+    value: float | None, n: int, unscored: int, low: float = 0.0, high: float = 1.0
+) -> Bounds | None:
     """Return the bounds of a mean; None where nothing was asked at all.
 
     No assumption is made about what is missing (Manski 1989), so that they hold for any reason.

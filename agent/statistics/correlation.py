@@ -5,7 +5,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from agent.statistics.intervals import Mean
-from agent.statistics.resampling import BLOCK, FEWEST_UNITS, compute_figure_interval, resample_weighted_figures
+from agent.statistics.resampling import (
+    BLOCK,
+    FEWEST_UNITS,
+    compute_figure_interval,
+    resample_weighted_figures,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -50,7 +50,12 @@ def _incomplete_beta(a: float, b: float, x: float, rest: float) -> float:
 def _incomplete_beta_below(a: float, b: float, x: float, rest: float) -> float:
     """By the continued fraction DLMF 8.17.22, evaluated by the method of Lentz (1976)."""
     front = math.exp(
-        math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log(rest) - math.log(a)
+        math.lgamma(a + b)
+        - math.lgamma(a)
+        - math.lgamma(b)
+        + a * math.log(x)
+        + b * math.log(rest)
+        - math.log(a)
     )
     tiny = 1e-300
     numerator, denominator = 1.0, 1 / ((1 - (a + b) * x / (a + 1)) or tiny)

@@ -95,7 +95,11 @@ def _effective_n(clusters: Sequence[Sequence[float]], p: float, n: int) -> float
         return m
     between = m / (m - 1) * math.fsum((math.fsum(c) - p * len(c)) ** 2 for c in clusters) / n**2
     known = min(n, n * binomial / between) if between > 0 else n
-    return max(1.0, known * (compute_student_quantile(0.975, n - 1) / compute_student_quantile(0.975, m - 1)) ** 2)
+    return max(
+        1.0,
+        known
+        * (compute_student_quantile(0.975, n - 1) / compute_student_quantile(0.975, m - 1)) ** 2,
+    )
 
 
 def estimate_figure(
@@ -123,4 +127,8 @@ def estimate_figure(
     resamples = max(FEWEST_RESAMPLES, min(RESAMPLES, MOST_WORK // len(items)))
     drawn = resample_figures(list(clusters.values()), figure, resamples)
     interval = compute_figure_interval(value, drawn, len(clusters), within)
-    return nothing if interval is None else replace(nothing, low=interval[0], high=interval[1], method="percentile")
+    return (
+        nothing
+        if interval is None
+        else replace(nothing, low=interval[0], high=interval[1], method="percentile")
+    )

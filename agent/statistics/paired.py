@@ -180,7 +180,9 @@ def _test_proportions(
         test="mcnemar mid-p",
         exact_p=compute_mcnemar_exact_p(better_a, better_b),
     )
-    return _add_power(tested, estimate_smoothed_error(better_a, better_b, difference.n), reach, tests)
+    return _add_power(
+        tested, estimate_smoothed_error(better_a, better_b, difference.n), reach, tests
+    )
 
 
 def _test_means(
@@ -200,7 +202,9 @@ def _test_means(
     return _add_power(tested, error, reach, tests)
 
 
-def _add_power(difference: MeanDifference, error: float, reach: float, tests: int) -> MeanDifference:
+def _add_power(
+    difference: MeanDifference, error: float, reach: float, tests: int
+) -> MeanDifference:
     """Add the smallest difference that could be seen, and the units to see one as large as this."""
     units = difference.units
     spread = error * math.sqrt(units)
@@ -273,7 +277,9 @@ def _group_by_unit(items: Sequence[ItemPair[Item]]) -> list[list[ItemPair[Item]]
 
 
 def _resample_figure_differences(
-    groups: Sequence[Sequence[ItemPair[Item]]], figure: Callable[[Sequence[Item]], float | None], items: int
+    groups: Sequence[Sequence[ItemPair[Item]]],
+    figure: Callable[[Sequence[Item]], float | None],
+    items: int,
 ) -> "Numbers":
     """Return the difference of the figure in each resample that has one."""
     import numpy as np
@@ -319,7 +325,9 @@ def estimate_overall_difference(tables: Sequence[Sequence[Pair]]) -> Overall | N
         pairs = _select_complete(table)
         if len({pair.unit for pair in pairs}) >= FEWEST_UNITS:
             counted.append(number)
-            benchmarks.append(_UnitDifferences(*sum_by_unit((pair.unit, pair.a - pair.b) for pair in pairs)))
+            benchmarks.append(
+                _UnitDifferences(*sum_by_unit((pair.unit, pair.a - pair.b) for pair in pairs))
+            )
     if not benchmarks:
         return None
     value = math.fsum(benchmark.mean for benchmark in benchmarks) / len(benchmarks)
@@ -362,7 +370,10 @@ class _UnitDifferences:
 def _combine_freedom(benchmarks: Sequence[_UnitDifferences]) -> float:
     """Return the degrees of freedom of a mean over benchmarks, by Welch and Satterthwaite."""
     variances = [benchmark.variance for benchmark in benchmarks]
-    weights = (variance**2 / (benchmark.units - 1) for variance, benchmark in zip(variances, benchmarks, strict=True))
+    weights = (
+        variance**2 / (benchmark.units - 1)
+        for variance, benchmark in zip(variances, benchmarks, strict=True)
+    )
     return sum(variances) ** 2 / sum(weights)
 
 
@@ -391,7 +402,9 @@ def _sum_tail(b: int, c: int) -> float:
     return probability
 
 
-def compute_newcombe_interval(both: int, only_a: int, only_b: int, neither: int) -> tuple[float, float]:
+def compute_newcombe_interval(
+    both: int, only_a: int, only_b: int, neither: int
+) -> tuple[float, float]:
     """Return the 95 % interval of a difference of paired proportions (Newcombe 1998, paired data, method 10).
 
     Wilson's intervals of the two proportions, put together with their correlation, which is corrected towards none.
@@ -418,7 +431,9 @@ def _combine_reaches(reach_a: float, reach_b: float, phi: float) -> float:
     return math.sqrt(max(0.0, reach_a**2 - 2 * phi * reach_a * reach_b + reach_b**2))
 
 
-def compute_bootstrap_p(value: float, drawn: "Numbers", sums: "Numbers", errors: float | None = None) -> float:
+def compute_bootstrap_p(
+    value: float, drawn: "Numbers", sums: "Numbers", errors: float | None = None
+) -> float:
     """Return the two-sided p of a difference: how often resamples lie as far from it as it lies from 0.
 
     Counted as if there were one resample more, which is as far (Davison and Hinkley 1997, section 4.4), and as wide as

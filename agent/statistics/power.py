@@ -10,7 +10,9 @@ MOST_UNITS = 10_000_000
 ALPHA = 0.05  # p up to here says that there is a difference
 
 
-def find_detectable_difference(error: float, units: int, tests: int = 1, most: float = math.inf) -> float | None:
+def find_detectable_difference(
+    error: float, units: int, tests: int = 1, most: float = math.inf
+) -> float | None:
     """Return the smallest true difference that is seen (two-sided, 5 %) in four of five such comparisons.
 
     (t_0.975 + t_0.8) standard errors, by Student's t with units - 1 degrees of freedom, which follows the noncentral t

@@ -9,7 +9,13 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from agent.statistics.resampling import FEWEST_UNITS, SEED, compute_percentile_interval, compute_reach, count_draws
+from agent.statistics.resampling import (
+    FEWEST_UNITS,
+    SEED,
+    compute_percentile_interval,
+    compute_reach,
+    count_draws,
+)
 from protocol.figures import DECIMALS, Z95, mean_win_rates
 
 if TYPE_CHECKING:
@@ -90,7 +96,9 @@ def rank_models(
     contested = [columns[number] for number in contests]
     units = {model: _count_units(contested, model) for model in models}
     ranks: Mapping[str, tuple[int, int]] = {}
-    if len(contests) == 1:  # a win rate is then a rank, which a resample turns round or leaves as it is
+    if (
+        len(contests) == 1
+    ):  # a win rate is then a rank, which a resample turns round or leaves as it is
         ranks = ranks_by_column[contests[0]]
     elif any(_can_resample(column) for column in contested):
         ranks = _rank_by_win_rates(models, rates, resamples.win_rates, units)
@@ -150,7 +158,9 @@ def _compute_values(column: BenchmarkScores) -> dict[str, float]:
     return values
 
 
-def _compute_win_rates(models: Sequence[str], values: Sequence[Mapping[str, float]]) -> Mapping[str, float | None]:
+def _compute_win_rates(
+    models: Sequence[str], values: Sequence[Mapping[str, float]]
+) -> Mapping[str, float | None]:
     table: dict[str, dict[str, float]] = {model: {} for model in models}
     for number, value in enumerate(values):
         for model in value:
@@ -158,7 +168,9 @@ def _compute_win_rates(models: Sequence[str], values: Sequence[Mapping[str, floa
     return mean_win_rates(table)
 
 
-def _compute_macro_averages(models: Sequence[str], values: Sequence[Mapping[str, float]]) -> dict[str, float]:
+def _compute_macro_averages(
+    models: Sequence[str], values: Sequence[Mapping[str, float]]
+) -> dict[str, float]:
     macros = {}
     for model in models:
         model_values = [value[model] for value in values if model in value]
@@ -172,7 +184,9 @@ def _can_resample(column: BenchmarkScores) -> bool:
     return any(len(units) > 1 for units in column.scores.values())
 
 
-def _rank_column(column: BenchmarkScores, value: Mapping[str, float], drawn: "Numbers") -> dict[str, tuple[int, int]]:
+def _rank_column(
+    column: BenchmarkScores, value: Mapping[str, float], drawn: "Numbers"
+) -> dict[str, tuple[int, int]]:
     if len(value) < 2 or not _can_resample(column):
         return {}
     units = {model: _count_units([column], model) for model in value}
@@ -240,7 +254,9 @@ def _compute_column_wins(drawn: "Numbers") -> "Numbers":
     return shares
 
 
-def _widen_means(column: BenchmarkScores, value: Mapping[str, float], drawn: "Numbers") -> "Numbers":
+def _widen_means(
+    column: BenchmarkScores, value: Mapping[str, float], drawn: "Numbers"
+) -> "Numbers":
     """Spread resampled means as new samples of so many units would lie, not as resamples do."""
     import numpy as np
 
@@ -284,7 +300,9 @@ def _draw_values(column: BenchmarkScores, value: Mapping[str, float], generator:
     return values
 
 
-def _compute_interval(value: float | None, drawn: "Numbers", units: int) -> tuple[float | None, float | None]:
+def _compute_interval(
+    value: float | None, drawn: "Numbers", units: int
+) -> tuple[float | None, float | None]:
     """Return the hull of the percentile interval and the normal one by the resamples' standard error."""
     import numpy as np
 
@@ -299,15 +317,22 @@ def _compute_interval(value: float | None, drawn: "Numbers", units: int) -> tupl
 
 
 def _rank_by_differences(
-    models: Sequence[str], rates: Mapping[str, float | None], drawn: "Numbers", units: Mapping[str, int]
+    models: Sequence[str],
+    rates: Mapping[str, float | None],
+    drawn: "Numbers",
+    units: Mapping[str, int],
 ) -> dict[str, tuple[int, int]]:
     """Return the best and the worst rank that the others leave to each model, by Mogstad and others (2024)."""
     import numpy as np
 
     values = np.array([rates[model] or 0.0 for model in models])
-    difference = values - values[:, None]  # a row for each model: how far each other stands above it
+    difference = (
+        values - values[:, None]
+    )  # a row for each model: how far each other stands above it
     resampled = drawn[:, None, :] - drawn[:, :, None]
-    resampled = np.where(np.isnan(resampled), difference, resampled)  # a resample without this model moves nothing
+    resampled = np.where(
+        np.isnan(resampled), difference, resampled
+    )  # a resample without this model moves nothing
     error = np.std(resampled, axis=0, ddof=1)
     least = 10.0**-DECIMALS  # values are rounded to this
     varies = error > least

@@ -46,12 +46,16 @@ def draw_units(
         yield generator.integers(0, units, (min(step, resamples - start), units))
 
 
-def count_draws(units: int, resamples: int, generator: Any = None, at_once: int = BLOCK) -> "Iterator[Numbers]":
+def count_draws(
+    units: int, resamples: int, generator: Any = None, at_once: int = BLOCK
+) -> "Iterator[Numbers]":
     """Yield how often each unit is drawn, one row for each resample: `draw_units`, counted."""
     import numpy as np
 
     for drawn in draw_units(units, resamples, generator, at_once):
-        cells = drawn + np.arange(len(drawn))[:, None] * units  # a number of its own for each row and unit
+        cells = (
+            drawn + np.arange(len(drawn))[:, None] * units
+        )  # a number of its own for each row and unit
         yield np.bincount(cells.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(float)
 
 
@@ -61,11 +65,15 @@ def resample_weighted_figures(
     """Return a figure of every resample; `figures` computes those of a block from how often each unit is in them."""
     import numpy as np
 
-    return np.concatenate([figures(times) for times in count_draws(units, resamples, at_once=at_once)])
+    return np.concatenate(
+        [figures(times) for times in count_draws(units, resamples, at_once=at_once)]
+    )
 
 
 def resample_figures(
-    groups: Sequence[Sequence[Item]], figure: Callable[[Sequence[Item]], float | None], resamples: int
+    groups: Sequence[Sequence[Item]],
+    figure: Callable[[Sequence[Item]], float | None],
+    resamples: int,
 ) -> "Numbers":
     """Return a figure of all items together for every resample; NaN where it has no value.
 
@@ -87,7 +95,9 @@ def resample_figures(
     return np.array(values)
 
 
-def resample_means(sums: "Numbers", sizes: "Numbers", resamples: int, stream: int | None = None) -> "Numbers":
+def resample_means(
+    sums: "Numbers", sizes: "Numbers", resamples: int, stream: int | None = None
+) -> "Numbers":
     """Return the mean over instances in each resample of units, which have these sums of so many instances.
 
     Args:
@@ -107,7 +117,9 @@ def resample_means(sums: "Numbers", sizes: "Numbers", resamples: int, stream: in
     return np.concatenate(means)
 
 
-def compute_bca_interval(value: float, drawn: "Numbers", sums: "Numbers", sizes: "Numbers") -> tuple[float, float]:
+def compute_bca_interval(
+    value: float, drawn: "Numbers", sums: "Numbers", sizes: "Numbers"
+) -> tuple[float, float]:
     """Return the 95 % interval of a mean by the BCa bootstrap, at the levels of `compute_reach`.
 
     Bias-corrected and accelerated (Efron 1987; Efron and Tibshirani 1993, chapter 14), the acceleration by leaving
@@ -126,7 +138,9 @@ def compute_bca_interval(value: float, drawn: "Numbers", sums: "Numbers", sizes:
     reach = compute_reach(units)
     levels = [_compute_level(end, bias, acceleration) for end in (-reach, reach)]
     low, high = np.percentile(drawn, [100 * level for level in levels])
-    least_reach = _compute_reach_of_few(float(drawn.std()), units, units - _count_most_alike(sums / sizes))
+    least_reach = _compute_reach_of_few(
+        float(drawn.std()), units, units - _count_most_alike(sums / sizes)
+    )
     return min(value - least_reach, float(low)), max(value + least_reach, float(high))
 
 
@@ -161,7 +175,9 @@ def compute_percentile_interval(
     import numpy as np
 
     low, high = compute_percentiles(value, drawn, compute_reach(units))
-    least_reach = _compute_reach_of_few(float(np.std(drawn)), units, units if apart is None else apart)
+    least_reach = _compute_reach_of_few(
+        float(np.std(drawn)), units, units if apart is None else apart
+    )
     return min(value - least_reach, low), max(value + least_reach, high)
 
 
@@ -186,13 +202,17 @@ def compute_figure_interval(
     return limit_interval(compute_percentile_interval(value, finite, units), value, within)
 
 
-def limit_interval(interval: tuple[float, float], value: float, within: tuple[float, float]) -> tuple[float, float]:
+def limit_interval(
+    interval: tuple[float, float], value: float, within: tuple[float, float]
+) -> tuple[float, float]:
     """End an interval where the range ends; a value beside a range that was guessed stays in it."""
     low, high = interval
     return min(value, max(low, within[0])), max(value, min(high, within[1]))
 
 
-def compute_percentiles(value: float, drawn: "Numbers | Sequence[float]", errors: float) -> tuple[float, float]:
+def compute_percentiles(
+    value: float, drawn: "Numbers | Sequence[float]", errors: float
+) -> tuple[float, float]:
     """Return the percentiles of resamples at these standard errors to both sides. They enclose the value."""
     import numpy as np
 
@@ -213,10 +233,14 @@ def _compute_reach_of_few(spread: float, units: int, apart: int) -> float:
         units: at least two.
         apart: those that are not like most others.
     """
-    informative = max(2, min(units, apart + 1))  # two at least, where units differ by rounding alone
+    informative = max(
+        2, min(units, apart + 1)
+    )  # two at least, where units differ by rounding alone
     if informative >= FEW_UNITS or spread == 0:
         return 0.0
-    return math.sqrt(units / (units - 1)) * spread * compute_student_quantile(0.975, informative - 1)
+    return (
+        math.sqrt(units / (units - 1)) * spread * compute_student_quantile(0.975, informative - 1)
+    )
 
 
 def _count_most_alike(values: "Numbers") -> int:

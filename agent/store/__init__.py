@@ -5,7 +5,16 @@ from agent.store.calibrations import Calibration, Rater
 from agent.store.reviews import Review, ReviewedText
 from agent.store.run_details import KeptData, KeptJury, KeptMetric, RunDetails, RunOrigin
 from agent.store.store import Store
-from agent.store.stored import RETRIED, Judgement, Run, RunScore, Seat, StoredInstance, UnitScore, Usage
+from agent.store.stored import (
+    RETRIED,
+    Judgement,
+    Run,
+    RunScore,
+    Seat,
+    StoredInstance,
+    UnitScore,
+    Usage,
+)
 from agent.store.vault import Vault
 
 __all__ = [

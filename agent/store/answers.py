@@ -31,8 +31,14 @@ class Answers:
 
     def find(self, request_key: bytes) -> Response | None:
         """Return the stored response to exactly this request, if there is one."""
-        row = self._connection.execute("SELECT sealed FROM answers WHERE request_key = ?", (request_key,)).fetchone()
-        return None if row is None else decode_response(self._vault.open(b"answer\0" + request_key, row[0]))
+        row = self._connection.execute(
+            "SELECT sealed FROM answers WHERE request_key = ?", (request_key,)
+        ).fetchone()
+        return (
+            None
+            if row is None
+            else decode_response(self._vault.open(b"answer\0" + request_key, row[0]))
+        )
 
     def select_answered(self, request_keys: Sequence[bytes]) -> set[bytes]:
         """Return those of the requests that have a stored response."""
@@ -89,7 +95,9 @@ class Answers:
             for key, response in answers
         ]
         with self._database.transaction():
-            self._connection.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
+            )
             self._note_finish_reasons(run_id, {position for position, _, _ in (*scores, *labels)})
             self._scores.write(run_id, scores, labels)
             if asked_seconds:
@@ -110,7 +118,10 @@ class Answers:
 
     def read_settled_positions(self, run_id: str) -> set[int]:
         """Return the positions that need neither a question nor scoring any more."""
-        return {position for (position,) in self._connection.execute(_SETTLED, (run_id, run_id, *RETRIED))}
+        return {
+            position
+            for (position,) in self._connection.execute(_SETTLED, (run_id, run_id, *RETRIED))
+        }
 
     def find_unsettled(self, run_id: str) -> list[tuple[int, bytes, bool]]:
         """Return (position, request key, whether an answer is stored) of every other instance, in order."""
@@ -126,7 +137,9 @@ class Answers:
 
     def count_instances(self, run_id: str) -> int:
         """Return how many instances the run has."""
-        (count,) = self._connection.execute("SELECT COUNT(*) FROM run_instances WHERE run_id = ?", (run_id,)).fetchone()
+        (count,) = self._connection.execute(
+            "SELECT COUNT(*) FROM run_instances WHERE run_id = ?", (run_id,)
+        ).fetchone()
         return int(count)
 
     def count_truncated(self, run_id: str) -> tuple[int, int]:
@@ -155,12 +168,16 @@ class Answers:
 
     def read_unit_and_instance_keys(self, run_id: str) -> list[tuple[bytes, bytes]]:
         """Return the keys of unit and instance of every instance of the run, in order."""
-        query = "SELECT unit_key, instance_key FROM run_instances WHERE run_id = ? ORDER BY position"
+        query = (
+            "SELECT unit_key, instance_key FROM run_instances WHERE run_id = ? ORDER BY position"
+        )
         return [(unit, instance) for unit, instance in self._connection.execute(query, (run_id,))]
 
     def read_subgroups(self, run_id: str) -> dict[str, Sequence[str | None]]:
         """Return every instance's label of each attribute (sex, age group, ...), in order."""
-        row = self._connection.execute("SELECT sealed FROM subgroups WHERE run_id = ?", (run_id,)).fetchone()
+        row = self._connection.execute(
+            "SELECT sealed FROM subgroups WHERE run_id = ?", (run_id,)
+        ).fetchone()
         if row is not None:
             return decode_subgroups(self._vault.open(b"subgroups\0" + run_id.encode(), row[0]))
         labels = SubgroupLabels()  # the run began before they were kept apart
@@ -175,7 +192,9 @@ class Answers:
         """
         return self._read_page(run_id, range(offset, offset + limit))
 
-    def read_each_instance(self, run_id: str, positions: Sequence[int] | None = None) -> Iterator[StoredInstance]:
+    def read_each_instance(
+        self, run_id: str, positions: Sequence[int] | None = None
+    ) -> Iterator[StoredInstance]:
         """Yield the run's instances, or those at `positions` (rising), page by page: few texts are in memory."""
         if positions is None:
             positions = range(self.count_instances(run_id))

@@ -51,7 +51,9 @@ class AuditLog:
             encoded = encode_event(new)
             link = seal_event(encoded, self._audit_key)
             self._require_free_place(new.number)
-            self._connection.execute("INSERT INTO audit_events VALUES (?, ?, ?)", (new.number, encoded, link))
+            self._connection.execute(
+                "INSERT INTO audit_events VALUES (?, ?, ?)", (new.number, encoded, link)
+            )
             self._database.write_head(AuditHead(new.number, link))
 
     def read_events(self) -> list[AuditEvent]:
@@ -95,14 +97,22 @@ class AuditLog:
             StoreError: the log itself was changed, or there is no event of such a number.
         """
         if number < 1:
-            raise StoreError("the number of an event begins with 1", "Give a head as `intramural audit` prints it.")
+            raise StoreError(
+                "the number of an event begins with 1",
+                "Give a head as `intramural audit` prints it.",
+            )
         return compare_head(AuditHead(number, link), self.read_events())
 
     def _require_free_place(self, number: int) -> None:
         """Refuse to write over a row after the head: it was added, or it is genuine and the head was put back."""
-        taken = self._connection.execute("SELECT 1 FROM audit_events WHERE number = ?", (number,)).fetchone()
+        taken = self._connection.execute(
+            "SELECT 1 FROM audit_events WHERE number = ?", (number,)
+        ).fetchone()
         if taken is not None:
-            raise StoreError(f"the audit log was changed: an event {number} stands after the log's last", _STOPPED)
+            raise StoreError(
+                f"the audit log was changed: an event {number} stands after the log's last",
+                _STOPPED,
+            )
 
     def _read_rows(self) -> list[StoredRow]:
         """Return the rows of all events. They are read as bytes: an attacker's need not be text."""
@@ -125,5 +135,6 @@ class AuditLog:
             if hmac.compare_digest(seal_head(head, self._audit_key).encode(), seal):
                 return head
         raise StoreError(
-            "the head of the audit log is missing or was changed by somebody without the seal key", _STOPPED
+            "the head of the audit log is missing or was changed by somebody without the seal key",
+            _STOPPED,
         )

@@ -97,7 +97,14 @@ def open_event(row: StoredRow, audit_key: bytes) -> AuditEvent | None:
     if not hmac.compare_digest(seal_event(row.record, audit_key).encode(), row.link.encode()):
         return None
     fields = json.loads(row.record)
-    return AuditEvent(fields["number"], fields["at"], fields["event"], fields["detail"], fields["previous"], row.link)
+    return AuditEvent(
+        fields["number"],
+        fields["at"],
+        fields["event"],
+        fields["detail"],
+        fields["previous"],
+        row.link,
+    )
 
 
 def find_changes(rows: Sequence[StoredRow], head: AuditHead, audit_key: bytes) -> list[str]:
@@ -149,7 +156,9 @@ def _describe_false(places: Sequence[int], head: AuditHead) -> Iterator[_Change]
             yield _Change(place, f"event {place} was added without the seal key")
 
 
-def _find_missing(events: Mapping[int, AuditEvent], false_places: Sequence[int], head: AuditHead) -> Iterator[_Change]:
+def _find_missing(
+    events: Mapping[int, AuditEvent], false_places: Sequence[int], head: AuditHead
+) -> Iterator[_Change]:
     """Find numbers up to the head that no event has, and events beyond the head."""
     present = {*events, *false_places}
     missing = [number for number in range(1, head.number + 1) if number not in present]
@@ -174,7 +183,9 @@ def _find_moved(numbers_by_place: Mapping[int, int]) -> Iterator[_Change]:
         if end < len(alone) and alone[end] == last + 1 and moved[alone[end]] == moved[last] + 1:
             continue
         stand = f"{_name(moved[first], moved[last])} {'stands' if first == last else 'stand'}"
-        places = f"place of {_name(first, last)}" if first == last else f"places of {_name(first, last)}"
+        places = (
+            f"place of {_name(first, last)}" if first == last else f"places of {_name(first, last)}"
+        )
         yield _Change(moved[first], f"{stand} in the {places}")
         start = end
 
@@ -185,7 +196,8 @@ def _find_breaks(events: Mapping[int, AuditEvent], head: AuditHead) -> Iterator[
         before = events.get(number - 1)
         if before is not None and event.previous != before.link:
             yield _Change(
-                number, f"event {number} does not follow event {number - 1}: it is of another copy of the log"
+                number,
+                f"event {number} does not follow event {number - 1}: it is of another copy of the log",
             )
     last = events.get(head.number)
     if last is not None and last.link != head.link:

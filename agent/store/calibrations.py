@@ -48,19 +48,29 @@ class Calibrations:
         """Keep a new sample."""
         sealed = self._vault.seal(b"calibration\0" + name.encode(), json.dumps(plan).encode())
         with self._database.transaction():
-            self._connection.execute("INSERT INTO calibrations VALUES (?, ?, ?)", (name, sealed, int(time.time())))
+            self._connection.execute(
+                "INSERT INTO calibrations VALUES (?, ?, ?)", (name, sealed, int(time.time()))
+            )
 
     def read_all(self) -> list[Calibration]:
         """Return every sample, by name."""
-        rows = self._connection.execute("SELECT name, sealed, made_at FROM calibrations ORDER BY name")
+        rows = self._connection.execute(
+            "SELECT name, sealed, made_at FROM calibrations ORDER BY name"
+        )
         return [
-            Calibration(name, json.loads(self._vault.open(b"calibration\0" + name.encode(), sealed)), made_at)
+            Calibration(
+                name,
+                json.loads(self._vault.open(b"calibration\0" + name.encode(), sealed)),
+                made_at,
+            )
             for name, sealed, made_at in rows.fetchall()
         ]
 
     def find(self, name: str) -> Calibration | None:
         """Return one sample."""
-        return next((calibration for calibration in self.read_all() if calibration.name == name), None)
+        return next(
+            (calibration for calibration in self.read_all() if calibration.name == name), None
+        )
 
     def delete(self, name: str) -> None:
         """Delete a sample with all that clinicians gave it, their names too."""
@@ -74,10 +84,13 @@ class Calibrations:
             for key, (_, rater) in self._read_raters(calibration).items():
                 if rater.number == number:
                     self._connection.execute(
-                        "DELETE FROM ratings WHERE calibration = ? AND rater_key = ?", (calibration, key)
+                        "DELETE FROM ratings WHERE calibration = ? AND rater_key = ?",
+                        (calibration, key),
                     )
 
-    def keep_ratings(self, calibration: str, rater: str, grades: Mapping[str, Mapping[str, float]]) -> int:
+    def keep_ratings(
+        self, calibration: str, rater: str, grades: Mapping[str, Mapping[str, float]]
+    ) -> int:
         """Keep the grades of the clinician named `rater` in the place of earlier ones.
 
         Returns:
@@ -85,7 +98,9 @@ class Calibrations:
         """
         with self._database.transaction():
             raters = self._read_raters(calibration)
-            earlier_key = next((key for key, (name, _) in raters.items() if _fold(name) == _fold(rater)), None)
+            earlier_key = next(
+                (key for key, (name, _) in raters.items() if _fold(name) == _fold(rater)), None
+            )
             if earlier_key is None:
                 key = self._identities.rater_key(calibration, rater)
                 number = 1 + max((earlier.number for _, earlier in raters.values()), default=0)
@@ -95,28 +110,42 @@ class Calibrations:
             content = json.dumps({"name": rater, "number": number, "grades": grades}).encode()
             self._connection.execute(
                 "INSERT OR REPLACE INTO ratings VALUES (?, ?, ?, ?)",
-                (calibration, key, self._vault.seal(_context(calibration, key), content), int(time.time())),
+                (
+                    calibration,
+                    key,
+                    self._vault.seal(_context(calibration, key), content),
+                    int(time.time()),
+                ),
             )
         return number
 
     def find_rater(self, calibration: str, name: str) -> Rater | None:
         """Return the grades of the clinician of this name; case and blanks do not tell names apart."""
         raters = self._read_raters(calibration).values()
-        return next((rater for rater_name, rater in raters if _fold(rater_name) == _fold(name)), None)
+        return next(
+            (rater for rater_name, rater in raters if _fold(rater_name) == _fold(name)), None
+        )
 
     def read_raters(self, calibration: str) -> list[Rater]:
         """Return the grades of each clinician, by number and without names."""
-        return sorted((rater for _, rater in self._read_raters(calibration).values()), key=lambda rater: rater.number)
+        return sorted(
+            (rater for _, rater in self._read_raters(calibration).values()),
+            key=lambda rater: rater.number,
+        )
 
     def _read_raters(self, calibration: str) -> dict[bytes, tuple[str, Rater]]:
         """Return each clinician's name and ratings."""
         rows = self._connection.execute(
-            "SELECT rater_key, sealed, imported_at FROM ratings WHERE calibration = ?", (calibration,)
+            "SELECT rater_key, sealed, imported_at FROM ratings WHERE calibration = ?",
+            (calibration,),
         ).fetchall()
         raters = {}
         for key, sealed, imported_at in rows:
             content = json.loads(self._vault.open(_context(calibration, key), sealed))
-            raters[key] = (content["name"], Rater(content["number"], content["grades"], imported_at))
+            raters[key] = (
+                content["name"],
+                Rater(content["number"], content["grades"], imported_at),
+            )
         return raters
 
 

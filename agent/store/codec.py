@@ -25,7 +25,9 @@ def encode_instance(instance: Instance) -> bytes:
     # Instances without identifiers are written as before there were any, and so keep their keys in the store.
     if instance.identifiers:
         content[0] = 3
-        content.append([[identifier.entity, identifier.value] for identifier in instance.identifiers])
+        content.append(
+            [[identifier.entity, identifier.value] for identifier in instance.identifiers]
+        )
     return json.dumps(content, separators=(",", ":")).encode()
 
 

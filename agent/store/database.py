@@ -15,7 +15,8 @@ from agent.store.vault import Vault
 KEY_CHECK = b"intramural store"
 _PATIENCE_S = 30.0  # for what another command writes
 _FULL = (
-    "The disk is full, or this account's share of it: make room and give the same command again; what is kept stays."
+    "The disk is full, or this account's share of it: make "
+    "room and give the same command again; what is kept stays."
 )
 ADVICE = {
     "SQLITE_FULL": _FULL,
@@ -87,9 +88,14 @@ class Database:
         if self._read_version() == len(scripts):
             return
         with self.transaction():
-            version = self._read_version()  # another command may have brought it up to date while this one waited
+            version = (
+                self._read_version()
+            )  # another command may have brought it up to date while this one waited
             if version > len(scripts):
-                raise StoreError("the store was written by a newer version of the agent", "Install the newer version.")
+                raise StoreError(
+                    "the store was written by a newer version of the agent",
+                    "Install the newer version.",
+                )
             for script in scripts[version:]:
                 for statement in _split_statements(script.read_text("utf-8")):
                     self.connection.execute(statement)
@@ -105,18 +111,23 @@ class Database:
         """Write the head of a log without events."""
         head = AuditHead(0, GENESIS_LINK)
         seal, key_check = seal_head(head, self.audit_key), seal_key_check(self.audit_key)
-        self.connection.execute("INSERT INTO audit_head VALUES (1, ?, ?, ?, ?)", (*head, seal, key_check))
+        self.connection.execute(
+            "INSERT INTO audit_head VALUES (1, ?, ?, ?, ?)", (*head, seal, key_check)
+        )
 
     def write_head(self, head: AuditHead) -> None:
         """Put a head in the place of the one before it."""
         self.connection.execute(
-            "UPDATE audit_head SET number = ?, link = ?, seal = ?", (*head, seal_head(head, self.audit_key))
+            "UPDATE audit_head SET number = ?, link = ?, seal = ?",
+            (*head, seal_head(head, self.audit_key)),
         )
 
     def _check_keys(self) -> None:
         """Refuse keys that this store was not made with, before anything is written under them."""
         row = self.connection.execute("SELECT CAST(key_check AS BLOB) FROM audit_head").fetchone()
-        if row is not None and not hmac.compare_digest(row[0], seal_key_check(self.audit_key).encode()):
+        if row is not None and not hmac.compare_digest(
+            row[0], seal_key_check(self.audit_key).encode()
+        ):
             raise StoreError(
                 "the seal key is not the one that this store was made with",
                 "Put the right keys/seal.key back from a back-up; nothing was read or written.",
@@ -174,7 +185,10 @@ def _create_private_file(path: Path) -> None:
     if not path.exists():
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
     if path.stat().st_mode & 0o077:
-        raise StoreError("the store can be read by other accounts", "chmod 600 the files of the site's store folder.")
+        raise StoreError(
+            "the store can be read by other accounts",
+            "chmod 600 the files of the site's store folder.",
+        )
 
 
 def _split_statements(script: str) -> Iterator[str]:
@@ -194,4 +208,6 @@ def translate_errors(doing: str) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", type(error).__name__)
-        raise StoreError(f"the store cannot be {doing} ({name})", ADVICE.get(name, StoreError.advice)) from None
+        raise StoreError(
+            f"the store cannot be {doing} ({name})", ADVICE.get(name, StoreError.advice)
+        ) from None

@@ -16,7 +16,9 @@ class Findings:
     def find(self, name: bytes) -> bytes | None:
         """Return the findings kept under `name`, None where there are none."""
         key = self._vault.keyed_hash("findings", name)
-        row = self._connection.execute("SELECT sealed FROM findings WHERE text_key = ?", (key,)).fetchone()
+        row = self._connection.execute(
+            "SELECT sealed FROM findings WHERE text_key = ?", (key,)
+        ).fetchone()
         return None if row is None else self._vault.open(b"findings\0" + key, row[0])
 
     def keep(self, findings: Mapping[bytes, bytes]) -> None:
@@ -25,5 +27,8 @@ class Findings:
         with self._database.transaction():
             self._connection.executemany(
                 "INSERT OR REPLACE INTO findings VALUES (?, ?)",
-                [(key, self._vault.seal(b"findings\0" + key, value)) for key, value in keys.items()],
+                [
+                    (key, self._vault.seal(b"findings\0" + key, value))
+                    for key, value in keys.items()
+                ],
             )

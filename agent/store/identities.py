@@ -52,17 +52,23 @@ class Identities:
 
     def rater_key(self, calibration: str, rater: str) -> bytes:
         """Return the keyed hash that stands for a clinician's name within one calibration."""
-        return self._vault.keyed_hash("rater", calibration.encode() + b"\0" + rater.encode("utf-8", "surrogatepass"))
+        return self._vault.keyed_hash(
+            "rater", calibration.encode() + b"\0" + rater.encode("utf-8", "surrogatepass")
+        )
 
     def answer_mark(self, answer: str) -> str:
         """Return 64 hex digits that tell an answer from every other one."""
-        return self._vault.keyed_hash("calibrated answer", answer.encode("utf-8", "surrogatepass")).hex()
+        return self._vault.keyed_hash(
+            "calibrated answer", answer.encode("utf-8", "surrogatepass")
+        ).hex()
 
     def fence_marker(self, text: bytes) -> str:
         """Return 16 hex digits that only this site can compute for `text`, unknown to its author."""
         return self._vault.keyed_hash("fence", text).hex()[:16]
 
-    def plan_digest(self, planned: Iterable[tuple[Instance, bytes]], scored_by: Sequence[str]) -> bytes:
+    def plan_digest(
+        self, planned: Iterable[tuple[Instance, bytes]], scored_by: Sequence[str]
+    ) -> bytes:
         """Return the keyed hash of what a run asks and how it is scored: equal plans need nothing done twice.
 
         Args:

@@ -48,7 +48,9 @@ class Juries:
                     sum(reply.seconds for reply in replies),
                 )
             )
-        self._connection.executemany("INSERT OR REPLACE INTO judgements VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+        self._connection.executemany(
+            "INSERT OR REPLACE INTO judgements VALUES (?, ?, ?, ?, ?, ?, ?)", rows
+        )
 
     def write_seats(self, run_id: str, seats: Iterable[FiledSeat]) -> None:
         """Write the grades of seats, within the transaction that is open."""
@@ -56,8 +58,21 @@ class Juries:
         for position, metric, seat in seats:
             grades = None if seat.grades is None else json.dumps(dict(seat.grades))
             repaired = int(seat.repaired)
-            rows.append((run_id, position, metric, seat.seat, seat.judgement_key, grades, seat.reason, repaired))
-        self._connection.executemany("INSERT OR REPLACE INTO seats VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            rows.append(
+                (
+                    run_id,
+                    position,
+                    metric,
+                    seat.seat,
+                    seat.judgement_key,
+                    grades,
+                    seat.reason,
+                    repaired,
+                )
+            )
+        self._connection.executemany(
+            "INSERT OR REPLACE INTO seats VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows
+        )
 
     def read_seats(self, run_id: str, metric: str) -> dict[int, list[Seat]]:
         """Return the seats of every instance under `metric`, by the instance's position, in the order of the jury."""
@@ -71,7 +86,9 @@ class Juries:
             seats.setdefault(position, []).append(_read_seat(seat, grades, reason, repaired, key))
         return seats
 
-    def find_unjudged(self, run_id: str, seats_of: str, metrics: Sequence[str], seats: int) -> list[int]:
+    def find_unjudged(
+        self, run_id: str, seats_of: str, metrics: Sequence[str], seats: int
+    ) -> list[int]:
         """Return the positions whose answers lack a grade, or whose jury has a seat to ask for the first time or again.
 
         Purged answers are left out: they cannot be graded any more.
@@ -96,12 +113,16 @@ class Juries:
 
     def has_seats(self, run_id: str, metric: str) -> bool:
         """Return whether any seat of a jury was asked about the run's answers."""
-        row = self._connection.execute("SELECT 1 FROM seats WHERE run_id = ? AND metric = ? LIMIT 1", (run_id, metric))
+        row = self._connection.execute(
+            "SELECT 1 FROM seats WHERE run_id = ? AND metric = ? LIMIT 1", (run_id, metric)
+        )
         return row.fetchone() is not None
 
     def forget_seats(self, run_id: str, seats_of: str, metrics: Sequence[str]) -> None:
         """Delete the grades of every seat and each score that rests on them, within the transaction that is open."""
-        self._connection.execute("DELETE FROM seats WHERE run_id = ? AND metric = ?", (run_id, seats_of))
+        self._connection.execute(
+            "DELETE FROM seats WHERE run_id = ? AND metric = ?", (run_id, seats_of)
+        )
         self._connection.execute(
             f"UPDATE scores SET value = NULL, reason = ? WHERE run_id = ? AND metric IN ({_marks(metrics)}) "  # noqa: S608
             "AND (value IS NOT NULL OR reason = ?)",
@@ -119,7 +140,9 @@ class Juries:
         ).fetchone()
         return Usage(*row)
 
-    def read_every_seat(self, run_id: str, positions: Sequence[int]) -> Mapping[int, list[tuple[str, Seat, Judgement]]]:
+    def read_every_seat(
+        self, run_id: str, positions: Sequence[int]
+    ) -> Mapping[int, list[tuple[str, Seat, Judgement]]]:
         """Return (metric, seat, replies) of every seat that these instances of a run have, by position.
 
         Replies are empty where none came and after a purge.
@@ -138,7 +161,12 @@ class Juries:
         return seats
 
     def change(
-        self, run_id: str, details: RunDetails, plan_digest: bytes, seats_of: str, metrics: Sequence[str]
+        self,
+        run_id: str,
+        details: RunDetails,
+        plan_digest: bytes,
+        seats_of: str,
+        metrics: Sequence[str],
     ) -> None:
         """Give a run another jury in one transaction; its answers and other scores stay.
 
@@ -165,7 +193,9 @@ def _marks(values: Collection[object]) -> str:
     return ", ".join("?" for _ in values)
 
 
-def _read_seat(seat: int, grades: str | None, reason: str | None, repaired: int, key: bytes | None) -> Seat:
+def _read_seat(
+    seat: int, grades: str | None, reason: str | None, repaired: int, key: bytes | None
+) -> Seat:
     return Seat(
         seat=seat,
         grades=None if grades is None else json.loads(grades),
@@ -177,7 +207,9 @@ def _read_seat(seat: int, grades: str | None, reason: str | None, repaired: int,
 
 def _encode(judgement: Judgement) -> bytes:
     replies = [encode_response(reply).decode() for reply in judgement.replies]
-    return json.dumps({"replies": replies, "marker": judgement.marker, "shown": judgement.shown}).encode()
+    return json.dumps(
+        {"replies": replies, "marker": judgement.marker, "shown": judgement.shown}
+    ).encode()
 
 
 def _decode(sealed: bytes) -> Judgement:

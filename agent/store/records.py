@@ -14,9 +14,14 @@ from agent.errors import StoreError
 from agent.vocabulary import AnswerParser, Judge, Scale
 
 DAMAGED_ADVICE = "Restore the store from a back-up; if a newer version of the agent wrote to it, use that version."
-LEFT_OUT_IF_NONE = {"left out": True}  # metadata of a field whose key is not written where it is None, rather than null
+LEFT_OUT_IF_NONE = {
+    "left out": True
+}  # metadata of a field whose key is not written where it is None, rather than null
 _LONGEST_KEY = 60  # characters of an unknown key that a message repeats
-_ARRAYS = (Judge, Scale)  # kept as lists of their fields, which is shorter and what earlier versions wrote
+_ARRAYS = (
+    Judge,
+    Scale,
+)  # kept as lists of their fields, which is shorter and what earlier versions wrote
 _TYPE_NAMES = {str: "a text", bool: "true or false", int: "a whole number", float: "a number"}
 
 _Reader = Callable[[object, str], Any]  # of a value and the path of its key
@@ -36,7 +41,9 @@ class StoredRecord:
         """Forget that a key was lacking once its field has another value than the default."""
         if self.lacking:
             keys = _keys_of(type(self))
-            still_lacking = frozenset(name for name in self.lacking if getattr(self, name) == keys[name].default)
+            still_lacking = frozenset(
+                name for name in self.lacking if getattr(self, name) == keys[name].default
+            )
             object.__setattr__(self, "lacking", still_lacking)
 
     @classmethod
@@ -96,7 +103,9 @@ def _keys_of(record: type[Any]) -> Mapping[str, _Key]:
 def _find_keys(record: type[Any]) -> Mapping[str, _Key]:
     types = get_type_hints(record)
     return {
-        each.name: _Key(each.name, _reader_of(types[each.name]), _default_of(each), bool(each.metadata))
+        each.name: _Key(
+            each.name, _reader_of(types[each.name]), _default_of(each), bool(each.metadata)
+        )
         for each in fields(record)
         if each.name != "lacking"
     }
@@ -192,7 +201,12 @@ def _read_array(kind: type[Any]) -> _Reader:
         if not isinstance(value, list) or len(value) != len(readers):
             raise _damaged(path, f"is not a list of {len(readers)}")
         items = zip(readers, value, strict=True)
-        return kind(*(read_item(item, f"{path}[{number}]") for number, (read_item, item) in enumerate(items)))
+        return kind(
+            *(
+                read_item(item, f"{path}[{number}]")
+                for number, (read_item, item) in enumerate(items)
+            )
+        )
 
     return read
 
@@ -204,7 +218,9 @@ def _read_object(kind: type[Any]) -> _Reader:
     def read(value: object, path: str) -> object:
         if not isinstance(value, dict) or value.keys() != readers.keys():
             raise _damaged(path, f"is not an object of {', '.join(readers)}")
-        return kind(**{key: read_item(value[key], _join(path, key)) for key, read_item in readers.items()})
+        return kind(
+            **{key: read_item(value[key], _join(path, key)) for key, read_item in readers.items()}
+        )
 
     return read
 
@@ -230,4 +246,7 @@ def _join(path: str, key: str) -> str:
 
 
 def _damaged(path: str, fault: str) -> StoreError:
-    return StoreError(f"a stored run is damaged, or was written by another version: {path} {fault}", DAMAGED_ADVICE)
+    return StoreError(
+        f"a stored run is damaged, or was written by another version: {path} {fault}",
+        DAMAGED_ADVICE,
+    )

@@ -51,7 +51,9 @@ class Releases:
         """Keep a release; one of the same name is replaced."""
         with self._database.transaction():
             self._connection.execute("DELETE FROM release_parts WHERE release = ?", (name,))
-            self._connection.execute("INSERT OR REPLACE INTO releases VALUES (?, ?)", (name, int(time.time())))
+            self._connection.execute(
+                "INSERT OR REPLACE INTO releases VALUES (?, ?)", (name, int(time.time()))
+            )
             self._connection.executemany(
                 "INSERT INTO release_parts VALUES (?, ?, ?)",
                 ((name, position, part) for position, part in enumerate(parts)),
@@ -61,7 +63,9 @@ class Releases:
         """Return every release, by name."""
         return [
             LocalRelease(name, self._read_parts(name), made_at)
-            for name, made_at in self._connection.execute("SELECT name, made_at FROM releases ORDER BY name").fetchall()
+            for name, made_at in self._connection.execute(
+                "SELECT name, made_at FROM releases ORDER BY name"
+            ).fetchall()
         ]
 
     def find(self, name: str) -> LocalRelease | None:
@@ -74,12 +78,15 @@ class Releases:
         )
         return tuple(part for (part,) in rows)
 
-    def keep_leaderboard(self, name: str, details: Mapping[str, Any], cells: Sequence[LeaderboardCell]) -> None:
+    def keep_leaderboard(
+        self, name: str, details: Mapping[str, Any], cells: Sequence[LeaderboardCell]
+    ) -> None:
         """Keep an imported leaderboard whole; one of the same name is replaced."""
         with self._database.transaction():
             self._connection.execute("DELETE FROM leaderboard_cells WHERE leaderboard = ?", (name,))
             self._connection.execute(
-                "INSERT OR REPLACE INTO leaderboards VALUES (?, ?, ?)", (name, json.dumps(details), int(time.time()))
+                "INSERT OR REPLACE INTO leaderboards VALUES (?, ?, ?)",
+                (name, json.dumps(details), int(time.time())),
             )
             self._connection.executemany(
                 "INSERT INTO leaderboard_cells VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -101,8 +108,13 @@ class Releases:
 
     def read_leaderboards(self) -> list[ImportedLeaderboard]:
         """Return every imported leaderboard, by name."""
-        rows = self._connection.execute("SELECT name, details, imported_at FROM leaderboards ORDER BY name")
-        return [ImportedLeaderboard(name, json.loads(details), imported_at) for name, details, imported_at in rows]
+        rows = self._connection.execute(
+            "SELECT name, details, imported_at FROM leaderboards ORDER BY name"
+        )
+        return [
+            ImportedLeaderboard(name, json.loads(details), imported_at)
+            for name, details, imported_at in rows
+        ]
 
     def read_leaderboard_cells(self, name: str) -> list[LeaderboardCell]:
         """Return an imported leaderboard's figures, in its order."""

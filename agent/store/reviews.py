@@ -45,15 +45,21 @@ class Reviews:
         self._connection = database.connection
         self._vault = database.vault
 
-    def keep(self, name: str, plan: Mapping[str, Any], texts: Sequence[tuple[int, Mapping[str, Any]]]) -> None:
+    def keep(
+        self, name: str, plan: Mapping[str, Any], texts: Sequence[tuple[int, Mapping[str, Any]]]
+    ) -> None:
         """Keep a new sample of (record, content)."""
         with self._database.transaction():
             sealed_plan = self._vault.seal(_bind(name), json.dumps(plan).encode())
-            self._connection.execute("INSERT INTO reviews VALUES (?, ?, ?)", (name, sealed_plan, int(time.time())))
+            self._connection.execute(
+                "INSERT INTO reviews VALUES (?, ?, ?)", (name, sealed_plan, int(time.time()))
+            )
             rows = []
             for item, (record, content) in enumerate(texts, 1):
                 rows.append((name, item, record, self._seal_text(name, item, content)))
-            self._connection.executemany("INSERT INTO reviewed_texts VALUES (?, ?, ?, ?, NULL)", rows)
+            self._connection.executemany(
+                "INSERT INTO reviewed_texts VALUES (?, ?, ?, ?, NULL)", rows
+            )
 
     def read_all(self) -> list[Review]:
         """Return every sample, by name."""
@@ -64,7 +70,9 @@ class Reviews:
         reviews = []
         for name, sealed, made_at, texts, reviewed in rows:
             plan = json.loads(self._vault.open(_bind(name), sealed))
-            reviews.append(Review(name=name, plan=plan, made_at=made_at, texts=texts, reviewed=reviewed))
+            reviews.append(
+                Review(name=name, plan=plan, made_at=made_at, texts=texts, reviewed=reviewed)
+            )
         return reviews
 
     def find(self, name: str) -> Review | None:
@@ -74,22 +82,38 @@ class Reviews:
     def read_texts(self, name: str) -> list[ReviewedText]:
         """Return the texts of a sample, in order."""
         rows = self._connection.execute(
-            "SELECT item, record, sealed, figures FROM reviewed_texts WHERE review = ? ORDER BY item", (name,)
+            "SELECT item, record, sealed, figures FROM reviewed_texts WHERE review = ? ORDER BY item",
+            (name,),
         ).fetchall()
         texts = []
         for item, record, sealed, figures in rows:
-            content = None if sealed is None else json.loads(self._vault.open(_bind(name, item), sealed))
-            texts.append(ReviewedText(item=item, record=record, content=content, figures=_read_figures(figures)))
+            content = (
+                None if sealed is None else json.loads(self._vault.open(_bind(name, item), sealed))
+            )
+            texts.append(
+                ReviewedText(
+                    item=item, record=record, content=content, figures=_read_figures(figures)
+                )
+            )
         return texts
 
     def keep_text(
-        self, name: str, item: int, content: Mapping[str, Any], figures: Mapping[str, tuple[int, int, int]]
+        self,
+        name: str,
+        item: int,
+        content: Mapping[str, Any],
+        figures: Mapping[str, tuple[int, int, int]],
     ) -> None:
         """Keep the reviewer's marks in one text in the place of earlier ones."""
         with self._database.transaction():
             self._connection.execute(
                 "UPDATE reviewed_texts SET sealed = ?, figures = ? WHERE review = ? AND item = ?",
-                (self._seal_text(name, item, content), json.dumps(figures, sort_keys=True), name, item),
+                (
+                    self._seal_text(name, item, content),
+                    json.dumps(figures, sort_keys=True),
+                    name,
+                    item,
+                ),
             )
 
     def delete(self, name: str) -> None:

@@ -205,7 +205,9 @@ def read_details(text: str) -> RunDetails:
     try:
         value = json.loads(text)
     except ValueError:
-        raise StoreError("a stored run is damaged: its details are not JSON", DAMAGED_ADVICE) from None
+        raise StoreError(
+            "a stored run is damaged: its details are not JSON", DAMAGED_ADVICE
+        ) from None
     return RunDetails.from_json(value)
 
 

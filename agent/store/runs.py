@@ -33,7 +33,9 @@ class Runs:
 
     def list_suites(self) -> list[str]:
         """Return the names of all suites, oldest first."""
-        rows = self._connection.execute("SELECT suite FROM runs GROUP BY suite ORDER BY MIN(started_at), suite")
+        rows = self._connection.execute(
+            "SELECT suite FROM runs GROUP BY suite ORDER BY MIN(started_at), suite"
+        )
         return [suite for (suite,) in rows]
 
     def require_suite(self, suite: str) -> None:
@@ -62,15 +64,30 @@ class Runs:
         return next(iter(self._select("run_id = ?", run_id)), None)
 
     def _select(self, condition: str, *values: str | None) -> list[Run]:
-        rows = self._connection.execute(f"{_RUNS} WHERE {condition} ORDER BY suite, benchmark, model, name", values)
+        rows = self._connection.execute(
+            f"{_RUNS} WHERE {condition} ORDER BY suite, benchmark, model, name", values
+        )
         return [
-            Run(run_id, suite, name, benchmark, model, deployment, read_details(details), state, started_at, ended_at)
+            Run(
+                run_id,
+                suite,
+                name,
+                benchmark,
+                model,
+                deployment,
+                read_details(details),
+                state,
+                started_at,
+                ended_at,
+            )
             for run_id, suite, name, benchmark, model, deployment, details, state, started_at, ended_at in rows
         ]
 
     def holds_plan(self, run_id: str, plan_digest: bytes) -> bool:
         """Return whether the stored run has exactly this plan."""
-        row = self._connection.execute("SELECT plan_digest FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+        row = self._connection.execute(
+            "SELECT plan_digest FROM runs WHERE run_id = ?", (run_id,)
+        ).fetchone()
         return row is not None and row[0] == plan_digest
 
     def share_a_request(self, run_ids: Sequence[str]) -> bool:
@@ -96,7 +113,9 @@ class Runs:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                raise StoreError("another process is working on this run", "Wait for it, or end it.") from None
+                raise StoreError(
+                    "another process is working on this run", "Wait for it, or end it."
+                ) from None
             yield
         finally:
             os.close(descriptor)
@@ -133,12 +152,16 @@ class Runs:
         run_id = self._identities.run_id(suite, name)
         plan = PlanDigest(scored_by)
         subgroups = SubgroupLabels()
-        keys: list[bytes] = []  # for each instance its instance, unit, record and request keys, joined
+        keys: list[
+            bytes
+        ] = []  # for each instance its instance, unit, record and request keys, joined
         walk = iter(planned)
         while batch := list(islice(walk, BATCH)):
             encoded = [encode_instance(instance) for instance, _ in batch]
             record_keys = self._keep_records(encoded)
-            for (instance, request_key), data, record_key in zip(batch, encoded, record_keys, strict=True):
+            for (instance, request_key), data, record_key in zip(
+                batch, encoded, record_keys, strict=True
+            ):
                 plan.add(data, request_key)
                 subgroups.add(instance.subgroups)
                 instance_key = self._identities.instance_key(benchmark, instance.id)
@@ -153,7 +176,17 @@ class Runs:
                 "ON CONFLICT (run_id) DO UPDATE SET benchmark = excluded.benchmark, model = excluded.model, "
                 "deployment = excluded.deployment, details = excluded.details, plan_digest = excluded.plan_digest, "
                 "state = 'asking'",
-                (run_id, suite, name, benchmark, model, deployment, write_details(details), plan_digest, _now()),
+                (
+                    run_id,
+                    suite,
+                    name,
+                    benchmark,
+                    model,
+                    deployment,
+                    write_details(details),
+                    plan_digest,
+                    _now(),
+                ),
             )
             if not is_same_plan:
                 self._start_over(run_id, keys)
@@ -169,7 +202,10 @@ class Runs:
             self._connection.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))  # noqa: S608 (from above)
         self._connection.executemany(
             "INSERT INTO run_instances VALUES (?, ?, ?, ?, ?, ?, NULL)",
-            ((run_id, position, key[:32], key[32:64], key[64:96], key[96:]) for position, key in enumerate(keys)),
+            (
+                (run_id, position, key[:32], key[32:64], key[64:96], key[96:])
+                for position, key in enumerate(keys)
+            ),
         )
         # If none of the stored answers belongs to the new plan, the time spent on them is not counted either.
         self._connection.execute(
@@ -190,18 +226,26 @@ class Runs:
             )
             stored_keys = {key for (key,) in rows}
             self._connection.executemany(
-                "UPDATE records SET last_used_at = ? WHERE record_key = ?", [(now, key) for key in stored_keys]
+                "UPDATE records SET last_used_at = ? WHERE record_key = ?",
+                [(now, key) for key in stored_keys],
             )
-            new_records = [pair for pair in zip(keys, encoded, strict=True) if pair[0] not in stored_keys]
+            new_records = [
+                pair for pair in zip(keys, encoded, strict=True) if pair[0] not in stored_keys
+            ]
             self._connection.executemany(
                 "INSERT OR IGNORE INTO records VALUES (?, ?, ?)",
-                ((key, self._vault.seal(b"record\0" + key, data), now) for key, data in new_records),
+                (
+                    (key, self._vault.seal(b"record\0" + key, data), now)
+                    for key, data in new_records
+                ),
             )
         return keys
 
     def count_left_out(self, run_id: str, benchmark: str, instance_ids: Iterable[str]) -> int:
         """Return how many scored instances of the stored run are not among `instance_ids`."""
-        planned_keys = {self._identities.instance_key(benchmark, instance_id) for instance_id in instance_ids}
+        planned_keys = {
+            self._identities.instance_key(benchmark, instance_id) for instance_id in instance_ids
+        }
         scored_keys = self._connection.execute(
             "SELECT DISTINCT i.instance_key FROM run_instances i JOIN scores s "
             "ON s.run_id = i.run_id AND s.position = i.position WHERE i.run_id = ? AND s.value IS NOT NULL",
@@ -213,7 +257,9 @@ class Runs:
         """Mark the run as ended, and store the metrics of the whole run."""
         with self._database.transaction():
             self._scores.write_whole_run(run_id, run_scores)
-            self._connection.execute("UPDATE runs SET state = 'ended', ended_at = ? WHERE run_id = ?", (_now(), run_id))
+            self._connection.execute(
+                "UPDATE runs SET state = 'ended', ended_at = ? WHERE run_id = ?", (_now(), run_id)
+            )
 
 
 def _now() -> int:

@@ -80,7 +80,9 @@ class Scores:
             self._juries.write_seats(run_id, seats)
             self.write(run_id, scores, ())
 
-    def write(self, run_id: str, scores: Iterable[FiledScore], labels: Iterable[FiledLabel]) -> None:
+    def write(
+        self, run_id: str, scores: Iterable[FiledScore], labels: Iterable[FiledLabel]
+    ) -> None:
         """Write scores, and which instances count for whole-run metrics, within the transaction that is open."""
         self._connection.executemany(
             "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?)",
@@ -93,7 +95,10 @@ class Scores:
         )
         self._connection.executemany(
             "INSERT OR REPLACE INTO labelled VALUES (?, ?, ?, ?)",
-            ((run_id, position, metric, why and why.reason.value) for position, metric, why in labels),
+            (
+                (run_id, position, metric, why and why.reason.value)
+                for position, metric, why in labels
+            ),
         )
 
     def write_whole_run(self, run_id: str, run_scores: Iterable[RunScore]) -> None:
@@ -101,7 +106,16 @@ class Scores:
         self._connection.executemany(
             "INSERT OR REPLACE INTO run_scores VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                (run_id, score.metric, score.value, score.low, score.high, score.n, score.units, score.floor)
+                (
+                    run_id,
+                    score.metric,
+                    score.value,
+                    score.low,
+                    score.high,
+                    score.n,
+                    score.units,
+                    score.floor,
+                )
                 for score in run_scores
             ),
         )
@@ -112,7 +126,8 @@ class Scores:
         """Delete drafted scores, such as a killed process leaves."""
         with self._database.transaction():
             for table in ("scores", "labelled", "seats"):
-                self._connection.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id + _DRAFT,))  # noqa: S608
+                statement = f"DELETE FROM {table} WHERE run_id = ?"  # noqa: S608
+                self._connection.execute(statement, (run_id + _DRAFT,))
 
     def draft(
         self,

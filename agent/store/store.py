@@ -82,9 +82,15 @@ class Store:
         last = int(time.time() if now is None else now) - older_than_days * DAY_S
         connection = self.database.connection
         with self.transaction():
-            deleted = connection.execute("DELETE FROM answers WHERE created_at <= ?", (last,)).rowcount
-            deleted += connection.execute("DELETE FROM judgements WHERE created_at <= ?", (last,)).rowcount
-            deleted += connection.execute("DELETE FROM records WHERE last_used_at <= ?", (last,)).rowcount
+            deleted = connection.execute(
+                "DELETE FROM answers WHERE created_at <= ?", (last,)
+            ).rowcount
+            deleted += connection.execute(
+                "DELETE FROM judgements WHERE created_at <= ?", (last,)
+            ).rowcount
+            deleted += connection.execute(
+                "DELETE FROM records WHERE last_used_at <= ?", (last,)
+            ).rowcount
             deleted += connection.execute(
                 "UPDATE reviewed_texts SET sealed = NULL WHERE sealed IS NOT NULL"
                 " AND review IN (SELECT name FROM reviews WHERE made_at <= ?)",

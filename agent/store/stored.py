@@ -8,7 +8,9 @@ from agent.store.run_details import RunDetails
 from agent.vocabulary import Instance, Reason, Response, Unscored
 
 # Reasons that say nothing about the model: such an instance is asked again by the next run.
-RETRIED = frozenset({Reason.SERVER_ERROR, Reason.BAD_REPLY, Reason.TIMEOUT, Reason.UNREACHABLE, Reason.NOT_ASKED})
+RETRIED = frozenset(
+    {Reason.SERVER_ERROR, Reason.BAD_REPLY, Reason.TIMEOUT, Reason.UNREACHABLE, Reason.NOT_ASKED}
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,10 @@ def require_found(found: Found | None) -> Found:
 
 def has_tag(request: Request, tag: str) -> bool:
     """Return whether the client says (If-None-Match) that it holds the answer with this entity tag."""
-    held = {part.strip().removeprefix("W/") for part in request.headers.get("if-none-match", "").split(",")}
+    held = {
+        part.strip().removeprefix("W/")
+        for part in request.headers.get("if-none-match", "").split(",")
+    }
     return tag.removeprefix("W/") in held or "*" in held
 
 
@@ -73,7 +76,9 @@ def answer_errors_by_code(app: FastAPI, metrics: Metrics) -> None:
         if error.code is Code.REGISTRY_EXPIRED:
             return refuse(HTTPStatus.SERVICE_UNAVAILABLE, error.code)
         note = error.note if isinstance(error, SignedRefusalError) else None
-        return refuse(STATUS_OF_CODE.get(error.code, HTTPStatus.UNPROCESSABLE_ENTITY), error.code, note)
+        return refuse(
+            STATUS_OF_CODE.get(error.code, HTTPStatus.UNPROCESSABLE_ENTITY), error.code, note
+        )
 
     @app.exception_handler(RequestValidationError)
     async def answer_bad_parameter(_request: Request, _error: RequestValidationError) -> Response:
@@ -94,7 +99,9 @@ def answer_errors_by_code(app: FastAPI, metrics: Metrics) -> None:
 
     @app.exception_handler(Exception)
     async def answer_unexpected_error(_request: Request, _error: Exception) -> Response:
-        return refuse(HTTPStatus.INTERNAL_SERVER_ERROR, "internal")  # the turnstile writes it to the log
+        return refuse(
+            HTTPStatus.INTERNAL_SERVER_ERROR, "internal"
+        )  # the turnstile writes it to the log
 
 
 def name_route(scope: Scope) -> str:
@@ -108,4 +115,8 @@ def name_place(error: BaseException) -> str:
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    return f"{trace.tb_frame.f_code.co_filename.rsplit('/', 1)[-1]}:{trace.tb_lineno}" if trace else "unknown place"
+    return (
+        f"{trace.tb_frame.f_code.co_filename.rsplit('/', 1)[-1]}:{trace.tb_lineno}"
+        if trace
+        else "unknown place"
+    )

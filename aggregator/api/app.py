@@ -7,7 +7,14 @@ No handler opens a connection, whatever a payload says.
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
-from aggregator.api import board_routes, health_routes, log_routes, registry_routes, submission_routes, tile_routes
+from aggregator.api import (
+    board_routes,
+    health_routes,
+    log_routes,
+    registry_routes,
+    submission_routes,
+    tile_routes,
+)
 from aggregator.api.answers import answer_errors_by_code
 from aggregator.api.documentation import correct_openapi, describe_everywhere
 from aggregator.api.head_requests import HeadRequests

@@ -45,7 +45,9 @@ def make_router(home: Home) -> APIRouter:
             return _answer(board, path or "index.html", request)
         except BoardNotReadyError:
             words = "The board is being made. Please try again in a few seconds.\n"
-            return PlainTextResponse(words, HTTPStatus.SERVICE_UNAVAILABLE, {**_HEADERS, "Retry-After": "10"})
+            return PlainTextResponse(
+                words, HTTPStatus.SERVICE_UNAVAILABLE, {**_HEADERS, "Retry-After": "10"}
+            )
 
     return router
 

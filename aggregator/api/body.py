@@ -21,7 +21,11 @@ async def read_body(request: Request, *, limit: int, timeout_s: float) -> bytes:
     if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
         raise BodyRefusedError
     declared = request.headers.get("content-length", "0")
-    if not (declared.isascii() and declared.isdigit()) or len(declared) > 9 or int(declared) > limit:
+    if (
+        not (declared.isascii() and declared.isdigit())
+        or len(declared) > 9
+        or int(declared) > limit
+    ):
         raise BodyRefusedError
     body = bytearray()
     try:

@@ -148,7 +148,11 @@ class LimitedConnection(H11Protocol):
 
     def _make_room(self) -> None:
         """End the oldest connection without a complete request, of the address that has most of them."""
-        others = [other for other in self.connections if isinstance(other, LimitedConnection) and other.can_make_room]
+        others = [
+            other
+            for other in self.connections
+            if isinstance(other, LimitedConnection) and other.can_make_room
+        ]
         if not others:
             return
         counts = Counter(other.address for other in others)

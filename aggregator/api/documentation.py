@@ -64,7 +64,11 @@ def describe_refusals(*statuses: HTTPStatus, statement: bool = False) -> Respons
     """
     wanted = set(statuses)
     if statement:
-        wanted |= {HTTPStatus.BAD_REQUEST, *STATUS_OF_CODE.values(), HTTPStatus.UNPROCESSABLE_ENTITY}
+        wanted |= {
+            HTTPStatus.BAD_REQUEST,
+            *STATUS_OF_CODE.values(),
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+        }
     return {int(status): _describe(status, statement=statement) for status in sorted(wanted)}
 
 
@@ -86,7 +90,11 @@ def describe_envelope() -> Responses:
 
 def describe_unchanged() -> Responses:
     """Return the documentation of the answer to a client that names the entity tag of what it holds."""
-    return {int(HTTPStatus.NOT_MODIFIED): {"description": "If-None-Match names this version; there is no body."}}
+    return {
+        int(HTTPStatus.NOT_MODIFIED): {
+            "description": "If-None-Match names this version; there is no body."
+        }
+    }
 
 
 def describe_body(media_type: str, about: str) -> dict[str, Any]:
@@ -94,7 +102,13 @@ def describe_body(media_type: str, about: str) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": "string", "description": about}
     if media_type == ENVELOPE_MEDIA_TYPE:
         schema = _ENVELOPE_SCHEMA
-    return {"requestBody": {"required": True, "description": about, "content": {media_type: {"schema": schema}}}}
+    return {
+        "requestBody": {
+            "required": True,
+            "description": about,
+            "content": {media_type: {"schema": schema}},
+        }
+    }
 
 
 def correct_openapi(app: FastAPI) -> None:
@@ -113,7 +127,9 @@ def correct_openapi(app: FastAPI) -> None:
 
 
 def _correct_operation(responses: dict[str, Any]) -> None:
-    generated = responses.get("422", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    generated = (
+        responses.get("422", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    )
     if "$ref" in generated:
         del responses["422"]
         responses.setdefault("400", _describe(HTTPStatus.BAD_REQUEST, statement=False))
@@ -122,7 +138,11 @@ def _correct_operation(responses: dict[str, Any]) -> None:
 def _describe(status: HTTPStatus, *, statement: bool) -> dict[str, Any]:
     codes = set(SERVICE_CODES.get(status, ()))
     if statement:
-        codes |= {code.value for code in Code if STATUS_OF_CODE.get(code, HTTPStatus.UNPROCESSABLE_ENTITY) is status}
+        codes |= {
+            code.value
+            for code in Code
+            if STATUS_OF_CODE.get(code, HTTPStatus.UNPROCESSABLE_ENTITY) is status
+        }
     properties: dict[str, Any] = {"code": {"type": "string", "enum": sorted(codes)}}
     if statement and status in {HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY}:
         properties["refusal"] = {
@@ -149,7 +169,10 @@ _ENVELOPE_SCHEMA: dict[str, Any] = {
             "minItems": 1,
             "items": {
                 "type": "object",
-                "properties": {"keyid": {"type": "string", "pattern": "^[0-9a-f]{64}$"}, "sig": {"type": "string"}},
+                "properties": {
+                    "keyid": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+                    "sig": {"type": "string"},
+                },
                 "required": ["keyid", "sig"],
                 "additionalProperties": False,
             },

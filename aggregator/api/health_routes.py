@@ -34,7 +34,9 @@ def make_router(home: Home, metrics: Metrics) -> APIRouter:
     async def health() -> dict[str, str]:
         return {"status": "ok"}
 
-    @router.get("/readyz", responses={HTTPStatus.SERVICE_UNAVAILABLE: {"description": "A check failed."}})
+    @router.get(
+        "/readyz", responses={HTTPStatus.SERVICE_UNAVAILABLE: {"description": "A check failed."}}
+    )
     async def read_readiness() -> Response:
         checks = await readiness.read()
         ready = all(checks.values())
@@ -119,4 +121,6 @@ def read_state(home: Home) -> dict[str, float]:
 
 def _count_waiting(connection: Connection) -> int:
     tables = (enrolment_requests, rekeying_requests)
-    return sum(connection.execute(select(func.count()).select_from(table)).scalar_one() for table in tables)
+    return sum(
+        connection.execute(select(func.count()).select_from(table)).scalar_one() for table in tables
+    )

@@ -39,7 +39,9 @@ class Gate:
     Turns are by client, so a client with hundreds of requests waiting delays another's first one by one turn only.
     """
 
-    def __init__(self, *, at_once: int, waiting: int, waiting_per_client: int, patience_s: float) -> None:
+    def __init__(
+        self, *, at_once: int, waiting: int, waiting_per_client: int, patience_s: float
+    ) -> None:
         """Make an open gate.
 
         Args:
@@ -121,7 +123,9 @@ class Gate:
 class RateLimit:
     """Allows each client a number of requests a minute, a quarter of them at once."""
 
-    def __init__(self, requests_per_minute: int, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, requests_per_minute: int, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         """Make a limit; 0 requests a minute means none."""
         self._per_second = requests_per_minute / 60
         self._burst = max(1.0, requests_per_minute / 4)

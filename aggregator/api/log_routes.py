@@ -29,7 +29,9 @@ def make_router(home: Home) -> APIRouter:
     """Return the routes that read the log."""
     router = APIRouter()
     not_found = describe_refusals(HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND)
-    asked_by_agent = describe_body(ENVELOPE_MEDIA_TYPE, "A request for the head, signed by the site's agent just now.")
+    asked_by_agent = describe_body(
+        ENVELOPE_MEDIA_TYPE, "A request for the head, signed by the site's agent just now."
+    )
     note = describe_body("text/plain", "A checkpoint of this log with the signatures of witnesses.")
 
     @router.post(
@@ -61,7 +63,9 @@ def make_router(home: Home) -> APIRouter:
             note = journal.checkpoint(connection, origin=newest.log_name, log_key=signer)
             return PlainTextResponse(with_cosignatures(connection, note, newest))
 
-    @router.post("/v1/log/cosignatures", responses=describe_refusals(statement=True), openapi_extra=note)
+    @router.post(
+        "/v1/log/cosignatures", responses=describe_refusals(statement=True), openapi_extra=note
+    )
     async def cosignatures(request: Request) -> dict[str, list[str]]:
         data = await request.body()
         return {"witnesses": await run_in_threadpool(_keep_cosignatures, home, data)}
@@ -134,5 +138,7 @@ def _keep_cosignatures(home: Home, data: bytes) -> list[str]:
         head = verify_checkpoint(newest, registry.log_keys, registry.log_name)
         lines = check_cosignatures(connection, note, registry, head)
     with home.database.writing() as connection:
-        keep_cosignatures(connection, verify_checkpoint(note, registry.log_keys, registry.log_name).size, lines)
+        keep_cosignatures(
+            connection, verify_checkpoint(note, registry.log_keys, registry.log_name).size, lines
+        )
     return sorted(lines)

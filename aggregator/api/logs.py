@@ -5,7 +5,9 @@ import logging
 from datetime import UTC, datetime
 from types import TracebackType
 
-ExceptionInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
+ExceptionInfo = (
+    tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
+)
 
 
 class TextFormatter(logging.Formatter):

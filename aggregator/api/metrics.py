@@ -26,7 +26,10 @@ class Metrics:
 
         self._own = CollectorRegistry()
         self._answers = Counter(
-            "intramural_answers", "Requests answered.", ["method", "route", "status"], registry=self._own
+            "intramural_answers",
+            "Requests answered.",
+            ["method", "route", "status"],
+            registry=self._own,
         )
         self._seconds = Histogram(
             "intramural_answer_seconds",
@@ -35,9 +38,14 @@ class Metrics:
             buckets=SECONDS_BUCKETS,
             registry=self._own,
         )
-        self._refused = Counter("intramural_refusals", "Refused statements, by code.", ["code"], registry=self._own)
+        self._refused = Counter(
+            "intramural_refusals", "Refused statements, by code.", ["code"], registry=self._own
+        )
         self._turned_away = Counter(
-            "intramural_turned_away", "Requests turned away unread or unanswered.", ["code"], registry=self._own
+            "intramural_turned_away",
+            "Requests turned away unread or unanswered.",
+            ["code"],
+            registry=self._own,
         )
 
     def count_answer(self, scope: Scope, status: int, seconds: float) -> None:
@@ -96,4 +104,6 @@ class _State:
     def collect(self) -> "list[Metric]":
         from prometheus_client.core import GaugeMetricFamily
 
-        return [GaugeMetricFamily(name, STATE_HELP[name], value) for name, value in self._state.items()]
+        return [
+            GaugeMetricFamily(name, STATE_HELP[name], value) for name, value in self._state.items()
+        ]

@@ -25,7 +25,11 @@ def make_router(home: Home) -> APIRouter:
     not_found = describe_refusals(HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND)
     newest = _NewestRegistry(home)
 
-    @router.get("/v1/registry", response_class=EnvelopeResponse, responses=describe_envelope() | describe_unchanged())
+    @router.get(
+        "/v1/registry",
+        response_class=EnvelopeResponse,
+        responses=describe_envelope() | describe_unchanged(),
+    )
     def registry(request: Request) -> Response:
         tag, envelope = newest.read()
         headers = {"ETag": tag, "Cache-Control": "no-cache"}
@@ -33,7 +37,11 @@ def make_router(home: Home) -> APIRouter:
             return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
         return EnvelopeResponse(envelope, headers=headers)
 
-    @router.get("/v1/registry/{version}", response_class=EnvelopeResponse, responses=describe_envelope() | not_found)
+    @router.get(
+        "/v1/registry/{version}",
+        response_class=EnvelopeResponse,
+        responses=describe_envelope() | not_found,
+    )
     def registry_version(version: Annotated[int, Path(ge=1, lt=2**31)]) -> Response:
         with home.database.reading() as connection:
             found = versions.envelope_of(connection, version)

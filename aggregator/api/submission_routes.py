@@ -25,14 +25,17 @@ def make_router(home: Home) -> APIRouter:
     refusals = describe_refusals(statement=True)
     body = describe_body(ENVELOPE_MEDIA_TYPE, "A statement in its DSSE envelope.")
     allowance = Allowance(
-        payloads=home.settings.payloads_per_site_day, size=home.settings.megabytes_per_site_day * 1_000_000
+        payloads=home.settings.payloads_per_site_day,
+        size=home.settings.megabytes_per_site_day * 1_000_000,
     )
 
     @router.post("/v1/submissions", responses=refusals, openapi_extra=body)
     async def submit(request: Request) -> dict[str, str]:
         data = await request.body()
         try:
-            done = await run_in_threadpool(accept, home, data, today_day=today_day(), allowance=allowance)
+            done = await run_in_threadpool(
+                accept, home, data, today_day=today_day(), allowance=allowance
+            )
         except AllowanceSpentError as error:
             headers = {"Retry-After": str(error.retry_after_s)}
             raise HTTPException(HTTPStatus.TOO_MANY_REQUESTS, headers=headers) from None

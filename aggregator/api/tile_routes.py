@@ -35,7 +35,9 @@ def make_router(home: Home) -> APIRouter:
     router = APIRouter()
     refusals = describe_refusals(HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND)
 
-    @router.get("/v1/log/tile/entries/{name:path}", response_class=LinesResponse, responses=refusals)
+    @router.get(
+        "/v1/log/tile/entries/{name:path}", response_class=LinesResponse, responses=refusals
+    )
     def entries(name: str) -> Response:
         tile = _parse_or_404(name)
         start = tile.number * WIDTH

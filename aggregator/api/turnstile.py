@@ -92,7 +92,9 @@ class Turnstile:
         except OverloadedError as error:
             await self._turn_away(error, scope, receive, send)
 
-    async def _turn_away(self, error: OverloadedError, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _turn_away(
+        self, error: OverloadedError, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         too_often = isinstance(error, TooOftenError)
         status = HTTPStatus.TOO_MANY_REQUESTS if too_often else HTTPStatus.SERVICE_UNAVAILABLE
         code = "too_many_requests" if too_often else "overloaded"

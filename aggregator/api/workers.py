@@ -32,7 +32,9 @@ def check_workers(home: Home, workers: int) -> None:
         )
 
 
-def run_workers(workers: int, listening: socket.socket, run_one: Callable[[socket.socket], None]) -> None:
+def run_workers(
+    workers: int, listening: socket.socket, run_one: Callable[[socket.socket], None]
+) -> None:
     """Run workers until SIGINT or SIGTERM.
 
     Args:
@@ -48,7 +50,9 @@ def run_workers(workers: int, listening: socket.socket, run_one: Callable[[socke
 class Supervisor:
     """Starts workers, replaces those that die, and ends them all."""
 
-    def __init__(self, workers: int, listening: socket.socket, run_one: Callable[[socket.socket], None]) -> None:
+    def __init__(
+        self, workers: int, listening: socket.socket, run_one: Callable[[socket.socket], None]
+    ) -> None:
         """Start nothing yet; see `run_workers`."""
         self._wanted = workers
         self._listening = listening

@@ -31,7 +31,9 @@ LONGEST_HEADER = 4096  # bytes
 _DAMAGED_ADVICE = "Use another back-up. Nothing was restored."
 
 
-def restore_backup(backup: Path, directory: Path, *, database_url: str | None, today_day: int) -> Home:
+def restore_backup(
+    backup: Path, directory: Path, *, database_url: str | None, today_day: int
+) -> Home:
     """Restore a back-up into a new directory and an empty database; appending stays forbidden until `resume`.
 
     Args:
@@ -63,7 +65,9 @@ def restore_backup(backup: Path, directory: Path, *, database_url: str | None, t
         except (ValueError, KeyError, TypeError):
             raise _damaged("its content is not in its form") from None
         except OSError as error:
-            raise StoreError(f"the back-up cannot be restored: {error.strerror}", _DAMAGED_ADVICE) from None
+            raise StoreError(
+                f"the back-up cannot be restored: {error.strerror}", _DAMAGED_ADVICE
+            ) from None
         finally:
             database.close()
     return Home(directory)
@@ -81,7 +85,8 @@ def _check_kind(backup: Path) -> None:
         return
     if isinstance(kind, str) and kind.startswith(FORMAT.partition("/")[0]):
         raise SettingsError(
-            f"{backup.name} is a back-up of another version of intramural", "Restore it with the version that made it."
+            f"{backup.name} is a back-up of another version of intramural",
+            "Restore it with the version that made it.",
         )
     raise SettingsError(
         f"{backup.name} is not a back-up of an aggregator",
@@ -101,11 +106,15 @@ def _making(directory: Path) -> Iterator[None]:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         before = _list_made(directory)
     except OSError as error:
-        raise SettingsError(f"{directory} cannot be made: {error.strerror}", "Choose another directory.") from None
+        raise SettingsError(
+            f"{directory} cannot be made: {error.strerror}", "Choose another directory."
+        ) from None
     try:
         yield
     except BaseException:
-        for path in sorted(_list_made(directory) - before, reverse=True):  # files before their folder
+        for path in sorted(
+            _list_made(directory) - before, reverse=True
+        ):  # files before their folder
             path.rmdir() if path.is_dir() else path.unlink(missing_ok=True)
         for folder in made:
             folder.rmdir()
@@ -115,7 +124,12 @@ def _making(directory: Path) -> Iterator[None]:
 def _list_made(directory: Path) -> set[Path]:
     """Return what restoring makes, as far as it is there: the directory may be somebody's who works in it."""
     keys = directory / "keys"
-    made = {directory / SETTINGS_FILE, keys, *directory.glob(f"{DATABASE_FILE}*"), *keys.glob("*.key")}
+    made = {
+        directory / SETTINGS_FILE,
+        keys,
+        *directory.glob(f"{DATABASE_FILE}*"),
+        *keys.glob("*.key"),
+    }
     return {path for path in made if path.exists()}
 
 
@@ -182,7 +196,9 @@ class _Reader:
         if line["columns"] != [column.name for column in table.columns]:
             raise ValueError("the columns are others")
         if count_rows(connection, table):
-            raise StoreError("the database is not empty", "Restore into a new database. Nothing was restored.")
+            raise StoreError(
+                "the database is not empty", "Restore into a new database. Nothing was restored."
+            )
         return table
 
 
@@ -194,13 +210,18 @@ def _check_log(connection: Connection) -> int:
         peaks: list[bytes] = []
         newest: str | None = None
         log_size = 0
-        query = select(entries.c.position, entries.c.envelope, entries.c.checkpoint).order_by(entries.c.position)
+        query = select(entries.c.position, entries.c.envelope, entries.c.checkpoint).order_by(
+            entries.c.position
+        )
         for row in connection.execute(query.execution_options(yield_per=ROWS_AT_ONCE)):
             if row.position != log_size:
                 raise ValueError("a position is missing")
             completed = complete_nodes(log_size, leaf_hash(decode(row.envelope).pae), peaks)
             peaks = grow_peaks(peaks, completed)
-            rows = [{"level": node.level, "position": node.position, "hash": value} for node, value in completed]
+            rows = [
+                {"level": node.level, "position": node.position, "hash": value}
+                for node, value in completed
+            ]
             connection.execute(insert(nodes), rows)
             newest, log_size = row.checkpoint, log_size + 1
         if newest is not None:
@@ -208,7 +229,9 @@ def _check_log(connection: Connection) -> int:
             if (head.size, head.root) != (log_size, fold(peaks)):
                 raise ValueError("the tree is not the signed one")
     except (ProtocolError, ValueError, IndexError) as error:
-        raise StoreError(f"the log in the back-up does not hold: {type(error).__name__}", _DAMAGED_ADVICE) from None
+        raise StoreError(
+            f"the log in the back-up does not hold: {type(error).__name__}", _DAMAGED_ADVICE
+        ) from None
     return log_size
 
 
@@ -225,7 +248,9 @@ def _write_files(directory: Path, files: dict[str, bytes], database_url: str | N
     if database_url is not None:
         settings["database_url"] = database_url
     text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True) if settings else ""
-    (directory / SETTINGS_FILE).write_text("# Settings of this aggregator, restored from a back-up.\n" + text, "utf-8")
+    (directory / SETTINGS_FILE).write_text(
+        "# Settings of this aggregator, restored from a back-up.\n" + text, "utf-8"
+    )
 
 
 def _decode_value(value: object) -> object:

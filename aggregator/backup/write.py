@@ -28,7 +28,9 @@ def write_backup(home: Home, out: Path, *, with_keys: bool) -> int:
         StoreError: the database failed.
     """
     if out.exists():
-        raise SettingsError(f"{out.name} exists already", "Choose another name; a back-up is never overwritten.")
+        raise SettingsError(
+            f"{out.name} exists already", "Choose another name; a back-up is never overwritten."
+        )
     if not out.parent.is_dir():
         raise SettingsError(f"{out.parent} is not a folder", "Name a file in a folder that exists.")
     unfinished = out.with_name(out.name + ".unfinished")
@@ -59,7 +61,12 @@ class _Writer:
     def write_all(self, home: Home, *, with_keys: bool) -> int:
         with home.database.reading() as connection:
             log_size = count_rows(connection, entries)
-            header = {"format": FORMAT, "schema": needed_schema(), "log_size": log_size, "keys": with_keys}
+            header = {
+                "format": FORMAT,
+                "schema": needed_schema(),
+                "log_size": log_size,
+                "keys": with_keys,
+            }
             self._write(header)
             for path in _list_files(home, with_keys=with_keys):
                 name = path.relative_to(home.directory).as_posix()
@@ -72,9 +79,18 @@ class _Writer:
 
     def _write_table(self, connection: Connection, table: Table) -> None:
         self._write({"table": table.name, "columns": [column.name for column in table.columns]})
-        query = select(table).order_by(*table.primary_key.columns).execution_options(yield_per=ROWS_AT_ONCE)
+        query = (
+            select(table)
+            .order_by(*table.primary_key.columns)
+            .execution_options(yield_per=ROWS_AT_ONCE)
+        )
         for row in connection.execute(query):
-            self._write([{"base64": encode_bytes(value)} if isinstance(value, bytes) else value for value in row])
+            self._write(
+                [
+                    {"base64": encode_bytes(value)} if isinstance(value, bytes) else value
+                    for value in row
+                ]
+            )
 
     def _write(self, line: object) -> None:
         data = json.dumps(line, separators=(",", ":")).encode("ascii") + b"\n"

@@ -75,7 +75,9 @@ def _seal(key: bytes, auditor: PublicKey) -> bytes:
     return bytes(SealedBox(recipient).encrypt(key))
 
 
-def _write_chunks(file: BinaryIO, state: crypto_secretstream_xchacha20poly1305_state, entries: Iterable[Entry]) -> int:
+def _write_chunks(
+    file: BinaryIO, state: crypto_secretstream_xchacha20poly1305_state, entries: Iterable[Entry]
+) -> int:
     count, pending = 0, bytearray()
     for entry in entries:
         pending += entry.line() + b"\n"
@@ -88,7 +90,11 @@ def _write_chunks(file: BinaryIO, state: crypto_secretstream_xchacha20poly1305_s
 
 
 def _write_chunk(
-    file: BinaryIO, state: crypto_secretstream_xchacha20poly1305_state, content: bytes, *, is_last: bool
+    file: BinaryIO,
+    state: crypto_secretstream_xchacha20poly1305_state,
+    content: bytes,
+    *,
+    is_last: bool,
 ) -> None:
     tag = (
         crypto_secretstream_xchacha20poly1305_TAG_FINAL
@@ -139,7 +145,8 @@ def _read_header(file: BinaryIO) -> Mapping[str, object]:
 def _unseal(recipients: object, keyid: str, private_key: bytes) -> bytes:
     if not isinstance(recipients, dict) or keyid not in recipients:
         raise SettingsError(
-            "the archive is not sealed to this key", "Use the key that the registry names as an auditor's."
+            "the archive is not sealed to this key",
+            "Use the key that the registry names as an auditor's.",
         )
     box = SealedBox(SigningKey(private_key).to_curve25519_private_key())
     try:
@@ -151,7 +158,9 @@ def _unseal(recipients: object, keyid: str, private_key: bytes) -> bytes:
     return key
 
 
-def _read_chunks(file: BinaryIO, state: crypto_secretstream_xchacha20poly1305_state) -> Iterator[bytes]:
+def _read_chunks(
+    file: BinaryIO, state: crypto_secretstream_xchacha20poly1305_state
+) -> Iterator[bytes]:
     """Give the plain chunks; only a last chunk that says so, and nothing after it, ends the file rightly."""
     is_last = False
     while not is_last:

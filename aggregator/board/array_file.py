@@ -54,7 +54,9 @@ def read_array_file(path: Path) -> tuple[Any, list[Array]]:
     for name, shape in header["arrays"]:
         if name not in _TYPES:
             raise DamagedFileError(f"{path.name} has an array of an unknown type")
-        array = numpy.frombuffer(content, dtype=name, count=int(numpy.prod(shape)), offset=place).reshape(shape)
+        array = numpy.frombuffer(
+            content, dtype=name, count=int(numpy.prod(shape)), offset=place
+        ).reshape(shape)
         arrays.append(array)
         place += array.nbytes
     return header["values"], arrays

@@ -58,7 +58,9 @@ def archive(home: Home, out: Path) -> int:
         return write_archive(out, journal.read_entries(connection), auditors)
 
 
-def audit(board: Path, archived: Path, key_file: Path, root_keys: Sequence[str], *, today_day: int) -> Audited:
+def audit(
+    board: Path, archived: Path, key_file: Path, root_keys: Sequence[str], *, today_day: int
+) -> Audited:
     """Recompute a board from the public log and the archive, and sign it where all is right.
 
     Args:
@@ -92,7 +94,9 @@ def audit(board: Path, archived: Path, key_file: Path, root_keys: Sequence[str],
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(signature)
     except OSError as error:
-        raise SettingsError(f"the signature cannot be written to {file}: {error.strerror}") from None
+        raise SettingsError(
+            f"the signature cannot be written to {file}: {error.strerror}"
+        ) from None
     return Audited(verified, verified.log.hidden, file, releases)
 
 
@@ -124,18 +128,26 @@ def _compare_entries(
                 "With --archive give one that was made since: ask the people who run the aggregator for it.",
             )
         if published is None or not 1 <= entry.registry <= len(registries):
-            raise BoardMismatchError(f"log entry {position - 1} of the archive is not the one that was published")
+            raise BoardMismatchError(
+                f"log entry {position - 1} of the archive is not the one that was published"
+            )
         if entry.registry not in versions:
             # The replay verifies them; here they only say which sites were named.
             envelope = decode(registries[entry.registry - 1], REGISTRY_TYPE)
             versions = {entry.registry: parse_registry(envelope.payload)}
         expected = as_published(entry, versions[entry.registry])
         if published != expected:
-            hidden = "hides a statement that must be shown" if isinstance(expected, Entry) else "is not the archive's"
+            hidden = (
+                "hides a statement that must be shown"
+                if isinstance(expected, Entry)
+                else "is not the archive's"
+            )
             raise BoardMismatchError(f"log entry {position - 1} of the board {hidden}")
         yield entry
 
 
 def _compare_figures(published: bytes, recomputed: AuditedFigures) -> None:
     if published != recomputed.to_bytes():
-        raise BoardMismatchError(f"{AUDITED_FILE} is not what the whole log gives", "Do not sign. Tell the others.")
+        raise BoardMismatchError(
+            f"{AUDITED_FILE} is not what the whole log gives", "Do not sign. Tell the others."
+        )

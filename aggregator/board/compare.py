@@ -49,11 +49,20 @@ def compare_models(card: CardView, first: ModelView, second: ModelView) -> Compa
         both += 1
         is_apart = _are_apart(shown_first, shown_second)
         apart += is_apart
-        leader = 0 if shown_first.value == shown_second.value else (1 if shown_first.value > shown_second.value else 2)
+        leader = (
+            0
+            if shown_first.value == shown_second.value
+            else (1 if shown_first.value > shown_second.value else 2)
+        )
         verdict = "intervals apart" if is_apart else "intervals overlap"
         lines.append(
             ComparedLine(
-                column, shown_first, shown_second, _write_difference(shown_first, shown_second, column), verdict, leader
+                column,
+                shown_first,
+                shown_second,
+                _write_difference(shown_first, shown_second, column),
+                verdict,
+                leader,
             )
         )
     return Comparison(
@@ -66,7 +75,12 @@ def compare_models(card: CardView, first: ModelView, second: ModelView) -> Compa
 
 
 def _are_apart(shown_first: Figure, shown_second: Figure) -> bool:
-    if shown_first.low is None or shown_first.high is None or shown_second.low is None or shown_second.high is None:
+    if (
+        shown_first.low is None
+        or shown_first.high is None
+        or shown_second.low is None
+        or shown_second.high is None
+    ):
         return False
     return shown_first.low > shown_second.high or shown_second.low > shown_first.high
 
@@ -75,7 +89,11 @@ def _write_difference(shown_first: Figure, shown_second: Figure, column: Column)
     """Write second minus first with its sign; the range's lower end drops out of a difference."""
     cell = column.cell
     thousandths = shown_second.value - shown_first.value
-    size = in_range(abs(thousandths), cell) if cell.low == 0 else _shift(abs(thousandths), cell.high - cell.low)
+    size = (
+        in_range(abs(thousandths), cell)
+        if cell.low == 0
+        else _shift(abs(thousandths), cell.high - cell.low)
+    )
     return f"{'−' if thousandths < 0 else '+'}{size}"
 
 

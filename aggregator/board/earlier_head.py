@@ -38,7 +38,9 @@ class EarlierHead:
         )
 
 
-def open_earlier_head(note: str, newest: Registry, earlier_keys: Iterable[Sequence[LogKey]]) -> EarlierHead:
+def open_earlier_head(
+    note: str, newest: Registry, earlier_keys: Iterable[Sequence[LogKey]]
+) -> EarlierHead:
     """Read an earlier head of the log that `newest` names.
 
     Args:

@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from aggregator.board.evidence import Replayed
-from aggregator.board.releases import RELEASES_FILE, SUMMARY_FILE, LogHead, Release, Releases, summarize
+from aggregator.board.releases import (
+    RELEASES_FILE,
+    SUMMARY_FILE,
+    LogHead,
+    Release,
+    Releases,
+    summarize,
+)
 from aggregator.board.tables import json_file
 from aggregator.errors import BoardMismatchError
 from aggregator.merge.accepted import Result, Withdrawal
@@ -48,11 +55,17 @@ class CheckedReleases:
         """Say what is known of them; nothing where there are none."""
         said = []
         if self.recomputed:
-            said.append(f"Earlier releases computed again from the log: {_name_range(self.recomputed)}.")
+            said.append(
+                f"Earlier releases computed again from the log: {_name_range(self.recomputed)}."
+            )
         if self.unread:
-            said.append(f"Earlier releases whose figures rest on auditors: {_name_range(self.unread)}.")
+            said.append(
+                f"Earlier releases whose figures rest on auditors: {_name_range(self.unread)}."
+            )
         if self.older:
-            said.append(f"Older releases, listed by digests that nobody checked: {_name_range(self.older)}.")
+            said.append(
+                f"Older releases, listed by digests that nobody checked: {_name_range(self.older)}."
+            )
         return said
 
 
@@ -75,7 +88,9 @@ def recompute_releases(
     for release in releases.entries[:-1]:
         if release.number not in releases.summaries:
             older.append(release.number)
-        elif whole is None and shown.shown_until is not None and shown.shown_until < release.log_size:
+        elif (
+            whole is None and shown.shown_until is not None and shown.shown_until < release.log_size
+        ):
             unread.append(release.number)
         else:
             history.check(release)
@@ -86,7 +101,9 @@ def recompute_releases(
 class _History:
     """The log as it was at earlier sizes; they are asked for from the oldest on."""
 
-    def __init__(self, registries: Sequence[bytes], shown: Replayed, whole: Replayed | None) -> None:
+    def __init__(
+        self, registries: Sequence[bytes], shown: Replayed, whole: Replayed | None
+    ) -> None:
         self._registries = registries
         self._shown = _FollowedLog(shown)
         self._whole = None if whole is None else _FollowedLog(whole)
@@ -95,7 +112,9 @@ class _History:
     def check(self, release: Release) -> None:
         """Compare a release with the board that the log gave. Raises BoardMismatchError."""
         if not 1 <= release.registry <= len(self._registries):
-            raise BoardMismatchError(f"release {release.number} names a registry version that there is not", _ADVICE)
+            raise BoardMismatchError(
+                f"release {release.number} names a registry version that there is not", _ADVICE
+            )
         for envelope in self._registries[len(self._payloads) : release.registry]:
             self._payloads.append(decode(envelope, REGISTRY_TYPE).payload)
         registry = parse_registry(self._payloads[release.registry - 1])
@@ -103,12 +122,16 @@ class _History:
         if self._whole is None:
             audited = AuditedFigures(release.log_size)
         else:
-            audited = make_audited(self._whole.follow(release.log_size, registry, payloads), release.log_size)
+            audited = make_audited(
+                self._whole.follow(release.log_size, registry, payloads), release.log_size
+            )
         board = make_board(self._shown.follow(release.log_size, registry, payloads), audited)
         head = LogHead(release.log_size, release.log_root, release.registry)
         if sha256(summarize(board)).hexdigest() != release.summary:
             name = SUMMARY_FILE.format(number=release.number)
-            raise BoardMismatchError(f"{name} is not what the first {release.log_size} log entries give", _ADVICE)
+            raise BoardMismatchError(
+                f"{name} is not what the first {release.log_size} log entries give", _ADVICE
+            )
         if sha256(json_file(board, registry, head)).hexdigest() != release.board:
             raise BoardMismatchError(
                 f"{RELEASES_FILE}: release {release.number} is not the board that the first {release.log_size} log "
@@ -129,7 +152,9 @@ class _FollowedLog:
 
     def follow(self, size: int, registry: Registry, payloads: Sequence[bytes]) -> Federation:
         """Return the state after `size` entries under the registry whose versions have these payloads."""
-        if self._federation is not None and self._is_continued(self._federation, size, registry, payloads):
+        if self._federation is not None and self._is_continued(
+            self._federation, size, registry, payloads
+        ):
             self._federation.registry = registry
             for event in self._events_between(self._size, size):
                 self._federation.take(event)
@@ -142,16 +167,24 @@ class _FollowedLog:
         self._size, self._version = size, registry.version
         return self._federation
 
-    def _is_continued(self, federation: Federation, size: int, registry: Registry, payloads: Sequence[bytes]) -> bool:
+    def _is_continued(
+        self, federation: Federation, size: int, registry: Registry, payloads: Sequence[bytes]
+    ) -> bool:
         """Whether following on has the same outcome as following again: nothing was taken away by the registry."""
-        if federation.unknown or not {card for card, _ in federation.models} <= registry.scorecards.keys():
+        if (
+            federation.unknown
+            or not {card for card, _ in federation.models} <= registry.scorecards.keys()
+        ):
             return False
         if self._size < size and self._versions[self._size] < self._version:
             return False
         return add_only(payloads[self._version - 1 :])
 
     def _events_between(self, start: int, end: int) -> list[Result | Withdrawal]:
-        first, last = (bisect_left(self._events, size, key=lambda event: event.position) for size in (start, end))
+        first, last = (
+            bisect_left(self._events, size, key=lambda event: event.position)
+            for size in (start, end)
+        )
         return self._events[first:last]
 
 

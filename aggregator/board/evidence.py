@@ -39,7 +39,14 @@ from protocol.predicates import (
 from protocol.registry import Registry, RootPins, Site
 from protocol.rekeying import answers, only_restricts, open_rekeying
 from protocol.statements import parse_statement
-from protocol.verification import ChainHead, History, KnownPlan, authenticate, plan_challenge, verify_link
+from protocol.verification import (
+    ChainHead,
+    History,
+    KnownPlan,
+    authenticate,
+    plan_challenge,
+    verify_link,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +97,9 @@ class Replayed:
     log_keys: tuple[tuple[LogKey, ...], ...] = ()
 
 
-def replay(evidence: Evidence, pins: RootPins | None = None, roots_at: Container[int] = ()) -> Replayed:
+def replay(
+    evidence: Evidence, pins: RootPins | None = None, roots_at: Container[int] = ()
+) -> Replayed:
     """Verify a log from its first byte, as the aggregator did when it accepted each entry.
 
     Args:
@@ -111,14 +120,20 @@ def replay(evidence: Evidence, pins: RootPins | None = None, roots_at: Container
             log.follow(position, entry)
         except ProtocolError as error:
             refuse_unreleased(error)
-            raise BoardMismatchError(f"log entry {position} does not hold: {error.detail} ({error.code})") from None
+            raise BoardMismatchError(
+                f"log entry {position} does not hold: {error.detail} ({error.code})"
+            ) from None
         if log.tree.size in roots_at:
             roots[log.tree.size] = log.tree.root
     if head.size != log.tree.size:
-        raise BoardMismatchError(f"the checkpoint is for {head.size} log entries, {log.tree.size} are published")
+        raise BoardMismatchError(
+            f"the checkpoint is for {head.size} log entries, {log.tree.size} are published"
+        )
     log.check_unexplained_changes()
     if log.tree.root != head.root:
-        raise BoardMismatchError("the published log entries are not those that the checkpoint was signed for")
+        raise BoardMismatchError(
+            "the published log entries are not those that the checkpoint was signed for"
+        )
     payloads = [decode(envelope, REGISTRY_TYPE).payload for envelope in evidence.registries]
     changes = date_changes(divide_versions(payloads, newest), log.versions)
     return Replayed(
@@ -144,7 +159,9 @@ def open_checkpoint(note: str, registry: Registry) -> Checkpoint:
     try:
         return verify_checkpoint(note, registry.log_keys, registry.log_name)
     except ProtocolError as error:
-        raise BoardMismatchError(f"the published checkpoint is not what it should be: {error.detail}") from None
+        raise BoardMismatchError(
+            f"the published checkpoint is not what it should be: {error.detail}"
+        ) from None
 
 
 def refuse_unreleased(error: ProtocolError) -> None:
@@ -161,7 +178,9 @@ def _walk(versions: Sequence[bytes], pins: RootPins | None) -> list[Registry]:
         return walk(versions, pins)
     except ProtocolError as error:
         refuse_unreleased(error)
-        raise BoardMismatchError(f"the published registry is not what it should be: {error.detail}") from None
+        raise BoardMismatchError(
+            f"the published registry is not what it should be: {error.detail}"
+        ) from None
 
 
 @dataclass(slots=True)
@@ -197,7 +216,9 @@ class _Log:
         self.results: list[Result] = []
         self.withdrawals: list[Withdrawal] = []
         self._assurances = Assurances()
-        self.versions: list[int] = []  # by log position, the registry that the entry was accepted under
+        self.versions: list[
+            int
+        ] = []  # by log position, the registry that the entry was accepted under
         self._registries = registries
         self._in_force = 1
         self._answered_by = 1  # the version that answers the requests among the last entries
@@ -213,7 +234,9 @@ class _Log:
         if isinstance(entry, HiddenEntry):
             self._enter_registry(position, entry.registry, is_request=False)
             if self._is_whole:
-                raise BoardMismatchError(f"log entry {position} is hidden, in a log that must be whole")
+                raise BoardMismatchError(
+                    f"log entry {position} is hidden, in a log that must be whole"
+                )
             if entry.registry not in self._with_pooled:
                 raise BoardMismatchError(
                     f"log entry {position} is hidden, but no site had chosen pooled publication by then",
@@ -247,7 +270,9 @@ class _Log:
         is_answered_together = is_request and version == self._in_force
         lowest = self._in_force if is_answered_together else max(self._in_force, self._answered_by)
         if not lowest <= version <= len(self._registries):
-            raise BoardMismatchError(f"log entry {position} names registry version {version}, which was not in force")
+            raise BoardMismatchError(
+                f"log entry {position} names registry version {version}, which was not in force"
+            )
         self._in_force = version
 
     def check_unexplained_changes(self) -> None:
@@ -256,10 +281,14 @@ class _Log:
         Without a statement of the site a registry may end or revoke keys, rename a site or drop it.
         """
         if self._registries[0].sites:
-            raise BoardMismatchError("registry version 1 names sites, which only log entries can bring in")
+            raise BoardMismatchError(
+                "registry version 1 names sites, which only log entries can bring in"
+            )
         for before, after in zip(self._registries, self._registries[1:], strict=False):
             for site_id, site in after.sites.items():
-                explained = self._explained.get((after.version, site_id)) or before.sites.get(site_id)
+                explained = self._explained.get((after.version, site_id)) or before.sites.get(
+                    site_id
+                )
                 if explained is None or not only_restricts(explained, site):
                     raise BoardMismatchError(
                         f"registry version {after.version} gives site {site_id} keys or an epoch that no log entry "
@@ -270,7 +299,9 @@ class _Log:
         """Return the registry that followed the one in force at an entry: what a request brought about."""
         return self._registries[entry.registry] if entry.registry < len(self._registries) else None
 
-    def _enroll(self, position: int, entry: Entry, envelope: Envelope, statement: EnrollPredicate) -> None:
+    def _enroll(
+        self, position: int, entry: Entry, envelope: Envelope, statement: EnrollPredicate
+    ) -> None:
         """Check possession of both keys, and that the next registry took the site in by this very statement."""
         agent, steward = load_public(statement.agent_key), load_public(statement.steward_key)
         keys = {agent.keyid: agent, steward.keyid: steward}
@@ -284,14 +315,19 @@ class _Log:
             or header.site in self._sites
             or header.deployment != after.deployment
             or (site.start, site.epoch) != (envelope.digest, header.epoch)
-            or {entry.key.keyid: entry.role for entry in site.keys} != {agent.keyid: "agent", steward.keyid: "steward"}
+            or {entry.key.keyid: entry.role for entry in site.keys}
+            != {agent.keyid: "agent", steward.keyid: "steward"}
             or {signature.keyid for signature in envelope.signatures} != set(keys)
         ):
-            raise BoardMismatchError(f"log entry {position} is an enrolment that the registry does not know")
+            raise BoardMismatchError(
+                f"log entry {position} is an enrolment that the registry does not know"
+            )
         self._sites[header.site] = _SiteState(ledger=header.ledger)
         self._take_registry(after, header.site, site)
 
-    def _rekey(self, position: int, entry: Entry, statement: ResetPredicate | RotatePredicate) -> None:
+    def _rekey(
+        self, position: int, entry: Entry, statement: ResetPredicate | RotatePredicate
+    ) -> None:
         """Check a reset or rotation, and that the next registry gave the site what it asks for and no more."""
         registry = self._registries[entry.registry - 1]
         state = self._state(position, statement, entry.registry)
@@ -301,7 +337,9 @@ class _Log:
         site = None if after is None else after.sites.get(statement.header.site)
         before = registry.sites[statement.header.site]
         if after is None or site is None or not answers(before, site, rekeying, position):
-            raise BoardMismatchError(f"log entry {position} changes a site's keys otherwise than the registry does")
+            raise BoardMismatchError(
+                f"log entry {position} changes a site's keys otherwise than the registry does"
+            )
         state.head = None if isinstance(statement, ResetPredicate) else rekeying.head
         state.ledger = statement.header.ledger
         self._take_registry(after, statement.header.site, site)
@@ -327,7 +365,9 @@ class _Log:
             case DatasetPredicate():
                 state.datasets[accepted.digest] = statement
             case PlanPredicate():
-                challenge = plan_challenge(registry.deployment, position, self.tree.root, accepted.digest)
+                challenge = plan_challenge(
+                    registry.deployment, position, self.tree.root, accepted.digest
+                )
                 state.plans[accepted.digest] = KnownPlan(statement, challenge, is_open=True)
                 self._assurances.note(accepted.digest, statement, is_hidden=is_hidden)
             case WithdrawPredicate():
@@ -339,14 +379,18 @@ class _Log:
                 if accepted.figures is not None:
                     self._figures.setdefault(accepted.figures, set()).add(accepted.site)
                 assurance = self._assurances.find(statement, is_hidden=is_hidden)
-                result = Result(position, keyids, statement, accepted.digest, publication, assurance)
+                result = Result(
+                    position, keyids, statement, accepted.digest, publication, assurance
+                )
                 self.results.append(result)
         state.head, state.ledger = accepted.head, statement.header.ledger
 
     def _state(self, position: int, statement: Statement, version: int) -> _SiteState:
         state = self._sites.get(statement.header.site)
         if state is None:
-            raise BoardMismatchError(f"log entry {position} is of a site whose enrolment is not in the log")
+            raise BoardMismatchError(
+                f"log entry {position} is of a site whose enrolment is not in the log"
+            )
         if version >= self._pooled_from.get(statement.header.site, version + 1):
             state.is_partly_hidden = True
         return state

@@ -24,7 +24,15 @@ from protocol.merkle import root
 from protocol.registry import Registry
 
 FOLLOWED_FILE: Final = "followed-log"
-_DOUBTS: Final = (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError, ProtocolError)
+_DOUBTS: Final = (
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    OverflowError,
+    ProtocolError,
+)
 
 
 @dataclass(slots=True)
@@ -92,14 +100,18 @@ def read_followed_log(directory: Path, registry: Registry) -> FollowedLog | None
     """
     try:
         values, arrays = read_array_file(directory / FOLLOWED_FILE)
-        return _restore(values, arrays, registry) if values["program"] == _digest_program() else None
+        return (
+            _restore(values, arrays, registry) if values["program"] == _digest_program() else None
+        )
     except _DOUBTS:
         return None
 
 
 def _restore(values: dict[str, Any], arrays: list[Array], registry: Registry) -> FollowedLog:
     version, digest = values["registry"]
-    plans = {plan: (assurance, is_hidden) for plan, (assurance, is_hidden) in values["plans"].items()}
+    plans = {
+        plan: (assurance, is_hidden) for plan, (assurance, is_hidden) in values["plans"].items()
+    }
     return FollowedLog(
         registry=(version, digest),
         whole=restore_federation(values["whole"], arrays, registry),
@@ -120,5 +132,7 @@ def _digest_program() -> str:
     for package in (aggregator, protocol):
         folder = Path(package.__path__[0])
         for path in sorted(folder.rglob("*.py")):
-            digest.update(f"{path.relative_to(folder.parent)}\0".encode() + path.read_bytes() + b"\0")
+            digest.update(
+                f"{path.relative_to(folder.parent)}\0".encode() + path.read_bytes() + b"\0"
+            )
     return digest.hexdigest()

@@ -66,7 +66,10 @@ def draw_forest(
     if not with_figure:
         return None
     heaviest = sorted(with_figure, key=lambda entry: entry[:2])[:limit]
-    drawn = sorted((entry[2] for entry in heaviest), key=lambda result: (result.site_name.casefold(), result.site))
+    drawn = sorted(
+        (entry[2] for entry in heaviest),
+        key=lambda result: (result.site_name.casefold(), result.site),
+    )
     lines = []
     for number, result in enumerate(drawn):
         lines.append(_draw_site(result, cell, LINE * (number + 1)))
@@ -92,7 +95,9 @@ def _weigh(result: SiteResult, key: str) -> int | None:
     """Return a site's share of the weight in percent, None where it has no figure."""
     figures = result.figures
     if isinstance(figures, SiteFigures):
-        return figures.weight_of(key)  # working out 250 intervals to draw the 25 heaviest takes long
+        return figures.weight_of(
+            key
+        )  # working out 250 intervals to draw the 25 heaviest takes long
     return None if figures[key].low is None else figures[key].weight_percent
 
 
@@ -134,7 +139,9 @@ def _draw_merged(
     hidden = merged.sites - merged.named_sites
     label = "All sites" if not hidden else f"All sites, {hidden} pooled"
     interval = f"{in_range(merged.low, cell)} to {in_range(merged.high, cell)}"
-    line = ForestLine(label, f"{in_range(merged.value, cell)} ({interval})", y, low, middle, high, 0)
+    line = ForestLine(
+        label, f"{in_range(merged.value, cell)} ({interval})", y, low, middle, high, 0
+    )
     return line, diamond, prediction
 
 
@@ -144,4 +151,6 @@ def _shorten(name: str) -> str:
 
 def _ticks(cell: Cell) -> tuple[tuple[float, str], ...]:
     width = cell.high - cell.low
-    return tuple((_x(part), f"{cell.low + width * part / 1000:g}") for part in (0, 250, 500, 750, 1000))
+    return tuple(
+        (_x(part), f"{cell.low + width * part / 1000:g}") for part in (0, 250, 500, 750, 1000)
+    )

@@ -16,18 +16,24 @@ def write_forest(forest: Forest, identifier: str) -> Markup:
     bottom = forest.axis_y
     for x, label in forest.ticks:
         parts.append(f'<line class="axis" x1="{x}" x2="{x}" y1="8" y2="{bottom}"/>')
-        parts.append(f'<text class="quiet" x="{x}" y="{bottom + 16}" text-anchor="middle">{label}</text>')
+        parts.append(
+            f'<text class="quiet" x="{x}" y="{bottom + 16}" text-anchor="middle">{label}</text>'
+        )
     merged = forest.merged
     if merged is not None:
         parts.append(f'<line class="guide" x1="{merged.x}" x2="{merged.x}" y1="8" y2="{bottom}"/>')
     parts += [_write_site(line) for line in forest.lines]
     if merged is not None:
-        parts.append(f'<text x="0" y="{merged.y + 4}" font-weight="600">{escape(merged.label)}</text>')
+        parts.append(
+            f'<text x="0" y="{merged.y + 4}" font-weight="600">{escape(merged.label)}</text>'
+        )
         parts.append(f'<polygon class="diamond" points="{forest.diamond}"/>')
         if forest.prediction is not None:
             low, high, y = forest.prediction
             parts.append(f'<line class="prediction" x1="{low}" x2="{high}" y1="{y}" y2="{y}"/>')
-        parts.append(f'<text x="{_TEXT_X}" y="{merged.y + 4}" font-weight="600">{merged.figures}</text>')
+        parts.append(
+            f'<text x="{_TEXT_X}" y="{merged.y + 4}" font-weight="600">{merged.figures}</text>'
+        )
     parts.append("</svg>")
     return Markup("\n".join(parts))  # noqa: S704 - names are escaped above, all else is ours
 

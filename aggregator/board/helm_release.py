@@ -74,7 +74,10 @@ class HelmRelease:
 
     def to_bytes(self) -> bytes:
         """Return the copy."""
-        return json.dumps({"schema": _SCHEMA, **asdict(self)}, indent=1, sort_keys=True).encode() + b"\n"
+        return (
+            json.dumps({"schema": _SCHEMA, **asdict(self)}, indent=1, sort_keys=True).encode()
+            + b"\n"
+        )
 
     @property
     def copy_digest(self) -> str:
@@ -109,7 +112,11 @@ class HelmRelease:
             first = next(iter(figures.values()))
             merged = _find_model(card, first)
             rows.append(
-                PublicRow(first.model_name, merged, [(column, figures.get(key)) for key, column in columns.items()])
+                PublicRow(
+                    first.model_name,
+                    merged,
+                    [(column, figures.get(key)) for key, column in columns.items()],
+                )
             )
         return rows
 
@@ -138,7 +145,9 @@ def parse_references(files: Mapping[str, bytes]) -> tuple[HelmRelease, ...]:
     Raises:
         BoardMismatchError: one is not in its one form.
     """
-    names = sorted(name for name in files if name.startswith(f"{REFERENCE_FOLDER}/") and name.endswith(".json"))
+    names = sorted(
+        name for name in files if name.startswith(f"{REFERENCE_FOLDER}/") and name.endswith(".json")
+    )
     return tuple(_parse_reference(name, files[name]) for name in names)
 
 
@@ -149,7 +158,11 @@ def _parse_reference(file: str, content: bytes) -> HelmRelease:
         if any(type(figure.value) is not int for figure in figures):
             raise ValueError("a figure is not a whole number")
         reference = HelmRelease(found["name"], found["date"], found["source"], figures)
-        if reference.file != file or _NAME.fullmatch(reference.name) is None or reference.to_bytes() != content:
+        if (
+            reference.file != file
+            or _NAME.fullmatch(reference.name) is None
+            or reference.to_bytes() != content
+        ):
             raise ValueError("not in its one form")
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise BoardMismatchError(f"{file} is not a copy of public results") from None
@@ -228,28 +241,42 @@ def import_release(directory: Path, name: str | None = None) -> HelmRelease:
         for group in schema["run_groups"]:
             figures += _read_group(folder, group, schema, models, digest)
     except (KeyError, TypeError, AttributeError, ValueError):
-        raise SettingsError(f"{folder.name}: schema.json or a table of groups/ is not in HELM's form", _PARTS) from None
+        raise SettingsError(
+            f"{folder.name}: schema.json or a table of groups/ is not in HELM's form", _PARTS
+        ) from None
     if not figures:
         raise SettingsError(
             f"{folder.name}: no table of groups/ holds a main figure",
             _PARTS,
         )
     figures.sort(key=lambda figure: (figure.benchmark, figure.model))
-    return HelmRelease(called, str(summary.get("date") or "")[:32], digest.hexdigest(), tuple(figures))
+    return HelmRelease(
+        called, str(summary.get("date") or "")[:32], digest.hexdigest(), tuple(figures)
+    )
 
 
 def _find_release(directory: Path) -> Path:
     """Return the folder of the release: the given one, or the only one under its `releases/`."""
     if (directory / "schema.json").is_file() or not (directory / "releases").is_dir():
         return directory
-    folders = sorted(path for path in (directory / "releases").iterdir() if path.is_dir() and not path.is_symlink())
+    folders = sorted(
+        path
+        for path in (directory / "releases").iterdir()
+        if path.is_dir() and not path.is_symlink()
+    )
     if not folders:
-        raise SettingsError(f"{directory} holds no release of HELM: its folder releases is empty", _PARTS)
+        raise SettingsError(
+            f"{directory} holds no release of HELM: its folder releases is empty", _PARTS
+        )
     if len(folders) > 1:
         names = ", ".join(folder.name for folder in folders)
-        raise SettingsError(f"{directory} holds several releases: {names}", f"Name one: {folders[0]}")
+        raise SettingsError(
+            f"{directory} holds several releases: {names}", f"Name one: {folders[0]}"
+        )
     if not (folders[0] / "schema.json").is_file():
-        raise SettingsError(f"{directory} holds no release of HELM: {folders[0]} has no schema.json", _PARTS)
+        raise SettingsError(
+            f"{directory} holds no release of HELM: {folders[0]} has no schema.json", _PARTS
+        )
     return folders[0]
 
 
@@ -274,13 +301,22 @@ def _name_models(schema: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _read_group(
-    folder: Path, group: Mapping[str, Any], schema: Mapping[str, Any], models: Mapping[str, str], digest: Any
+    folder: Path,
+    group: Mapping[str, Any],
+    schema: Mapping[str, Any],
+    models: Mapping[str, str],
+    digest: Any,
 ) -> Iterable[HelmFigure]:
     """Yield the main figures of one benchmark's table; nothing for a heading over several, or one that was not run."""
     main = (group.get("environment") or {}).get("main_name")
     name = str(group["name"])
     path = folder / "groups" / f"{name}.json"
-    if not main or group.get("subgroups") or re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name) is None or not path.is_file():
+    if (
+        not main
+        or group.get("subgroups")
+        or re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name) is None
+        or not path.is_file()
+    ):
         return
     tables = _read_json(path, digest)
     if not tables:
@@ -303,12 +339,16 @@ def _read_group(
         )
 
 
-def _main_column(header: Sequence[Mapping[str, Any]], schema: Mapping[str, Any], main: str) -> int | None:
+def _main_column(
+    header: Sequence[Mapping[str, Any]], schema: Mapping[str, Any], main: str
+) -> int | None:
     """Return the column of a benchmark's main metric, by the name that the schema shows for it."""
     headings = set()
     for metric in schema["metrics"]:
         if metric["name"] == main:
-            headings.add(metric.get("short_display_name") or metric.get("display_name") or metric["name"])
+            headings.add(
+                metric.get("short_display_name") or metric.get("display_name") or metric["name"]
+            )
     for position, heading in enumerate(header):
         if (heading.get("metadata") or {}).get("metric") in headings:
             return position

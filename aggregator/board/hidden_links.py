@@ -42,7 +42,9 @@ def assume_hidden(statement: Statement, history: History, registry: Registry) ->
     )
 
 
-def _assume_head(statement: Statement, shown: ChainHead | None, registry: Registry) -> ChainHead | None:
+def _assume_head(
+    statement: Statement, shown: ChainHead | None, registry: Registry
+) -> ChainHead | None:
     """Return the link that the statement follows, unless one as far is shown."""
     header = statement.header
     if isinstance(statement, ResetPredicate):

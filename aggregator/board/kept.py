@@ -7,8 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from aggregator.board.helm_release import REFERENCE_FOLDER, HelmRelease, parse_references, read_references
-from aggregator.board.releases import NO_RELEASES, RELEASES_FILE, SUMMARY_FILE, Releases, parse_releases
+from aggregator.board.helm_release import (
+    REFERENCE_FOLDER,
+    HelmRelease,
+    parse_references,
+    read_references,
+)
+from aggregator.board.releases import (
+    NO_RELEASES,
+    RELEASES_FILE,
+    SUMMARY_FILE,
+    Releases,
+    parse_releases,
+)
 from aggregator.errors import BoardMismatchError, SettingsError
 
 
@@ -35,7 +46,9 @@ class Kept:
         """
         for release in self.releases.entries:
             if release.log_size not in roots or roots[release.log_size].hex() != release.log_root:
-                raise BoardMismatchError(f"release {release.number} in {RELEASES_FILE} is not of this log")
+                raise BoardMismatchError(
+                    f"release {release.number} in {RELEASES_FILE} is not of this log"
+                )
 
 
 def read_kept(folder: Path) -> Kept:
@@ -58,7 +71,10 @@ def kept_before(folder: Path, home: Path) -> Kept:
         folder: of the board that is replaced, if there is one.
         home: the aggregator's directory. It holds the releases too, so that a board in a new folder continues them.
     """
-    releases = max((read_kept(place).releases for place in (folder, home)), key=lambda found: len(found.entries))
+    releases = max(
+        (read_kept(place).releases for place in (folder, home)),
+        key=lambda found: len(found.entries),
+    )
     return Kept(releases, read_references(home / REFERENCE_FOLDER))
 
 

@@ -21,12 +21,16 @@ from aggregator.registry.versions import newest_registry
 log = logging.getLogger("aggregator.board")
 
 WAIT_S: Final = 0.5  # how long a reader waits for a newer board before the present one is shown
-FIRST_WAIT_S: Final = 5.0  # and for the first one, before being sent away: readers of the log wait behind it
+FIRST_WAIT_S: Final = (
+    5.0  # and for the first one, before being sent away: readers of the log wait behind it
+)
 REST: Final = 9.0  # times as long as a board took, none is made, so that making them takes a tenth of the time at most
 REST_FREE_S: Final = 5.0  # of that time off, this much is waived: small boards follow every entry
 PAGES_KEPT: Final = 512
 
-_Version = tuple[int, int, tuple[int, ...]]  # size of the log, registry version, `stamp_kept` of the home
+_Version = tuple[
+    int, int, tuple[int, ...]
+]  # size of the log, registry version, `stamp_kept` of the home
 
 
 class BoardNotReadyError(Exception):
@@ -123,7 +127,9 @@ class LiveBoard:
         with self._home.database.reading() as connection:
             own = read_own_log(connection, self._home, known=followed)
         board = merge_board(own.shown, merge_audited(own.whole))
-        head = LogHead(own.shown.checkpoint.size, own.shown.checkpoint.root.hex(), own.shown.registry.version)
+        head = LogHead(
+            own.shown.checkpoint.size, own.shown.checkpoint.root.hex(), own.shown.registry.version
+        )
         kept = read_kept(self._home.directory)
         publication = Publication(own.shown.registry, head, kept.releases, kept.references)
         pages = BoardPages(board, publication, live=True)

@@ -37,7 +37,9 @@ from protocol.registry import Publication, Registry
 from protocol.statements import reread_statement
 
 _SPOILT: Final = "the entries in the database are not those that the log's head was signed for"
-_SPOILT_ADVICE: Final = "Nothing was published. Restore the database from a back-up, and find out who changed it."
+_SPOILT_ADVICE: Final = (
+    "Nothing was published. Restore the database from a back-up, and find out who changed it."
+)
 
 
 class LogFiles(Protocol):
@@ -96,7 +98,9 @@ def read_own_log(
     """
     files = files or NoLogFiles()
     registry = newest_registry(connection)
-    note = journal.checkpoint(connection, origin=registry.log_name, log_key=home.log_signer(registry))
+    note = journal.checkpoint(
+        connection, origin=registry.log_name, log_key=home.log_signer(registry)
+    )
     head = open_checkpoint(note, registry)
     if known is not None and not _is_continued(known, connection, head, registry, roots_at):
         known = None
@@ -120,20 +124,32 @@ def read_own_log(
 
 
 def _is_continued(
-    known: FollowedLog, connection: Connection, head: Checkpoint, registry: Registry, roots_at: Collection[int]
+    known: FollowedLog,
+    connection: Connection,
+    head: Checkpoint,
+    registry: Registry,
+    roots_at: Collection[int],
 ) -> bool:
     """Whether log and registry continue those that were followed, so that following goes on with the same outcome."""
-    if known.size > head.size or any(size <= known.size and size not in known.roots for size in roots_at):
+    if known.size > head.size or any(
+        size <= known.size and size not in known.roots for size in roots_at
+    ):
         return False
     cover = cover_tree(known.size)
     stored = journal.read_nodes(connection, cover)
-    if len(stored) < len(cover) or fold([stored[node] for node in cover]) != known.roots[known.size]:
+    if (
+        len(stored) < len(cover)
+        or fold([stored[node] for node in cover]) != known.roots[known.size]
+    ):
         return False
     version, digest = known.registry
     if _digest_of_registry(connection, version) != digest:
         return False
     cards = {card for federation in known.federations for card, _ in federation.models}
-    if any(federation.unknown for federation in known.federations) or not cards <= registry.scorecards.keys():
+    if (
+        any(federation.unknown for federation in known.federations)
+        or not cards <= registry.scorecards.keys()
+    ):
         return False
     next_entry = select(entries.c.registry).where(entries.c.position == known.size)
     next_version = connection.execute(next_entry).scalar_one_or_none()
@@ -152,11 +168,15 @@ def _payload_of(envelope: bytes) -> bytes:
     return decode(envelope, REGISTRY_TYPE).payload
 
 
-def _write_registries(connection: Connection, files: LogFiles, *, with_payloads: bool) -> list[bytes]:
+def _write_registries(
+    connection: Connection, files: LogFiles, *, with_payloads: bool
+) -> list[bytes]:
     """Write every registry version; return their payloads if they are wanted."""
     first = 1
     if not with_payloads:
-        versions = select(registry_versions.c.version, registry_versions.c.digest).order_by(registry_versions.c.version)
+        versions = select(registry_versions.c.version, registry_versions.c.digest).order_by(
+            registry_versions.c.version
+        )
         for version, digest in connection.execute(versions):
             if not files.share(REGISTRY_FILE.format(version=version), digest):
                 break
@@ -176,7 +196,9 @@ class _Reader:
     Results are followed as they come and then forgotten: 50,000 of them would fill half a gigabyte.
     """
 
-    def __init__(self, followed: FollowedLog, files: LogFiles, coming: Sequence[Segment] = ()) -> None:
+    def __init__(
+        self, followed: FollowedLog, files: LogFiles, coming: Sequence[Segment] = ()
+    ) -> None:
         self.followed = followed
         self._files = files
         self._whole = SegmentedLog(followed.whole, coming)
@@ -216,10 +238,15 @@ class _Reader:
             raise BoardMismatchError(_SPOILT, _SPOILT_ADVICE)
         if position >= self.followed.size:
             self._follow(row, position, envelope, payload)
-        elif self._tree.size == self.followed.size and self._tree.root != self.followed.roots[self._tree.size]:
+        elif (
+            self._tree.size == self.followed.size
+            and self._tree.root != self.followed.roots[self._tree.size]
+        ):
             raise BoardMismatchError(_SPOILT, _SPOILT_ADVICE)
 
-    def _follow(self, row: LogRow, position: int, envelope: Mapping[str, Any], payload: bytes) -> None:
+    def _follow(
+        self, row: LogRow, position: int, envelope: Mapping[str, Any], payload: bytes
+    ) -> None:
         self.followed.size += 1
         self._whole.reach(row.published.registry, position)
         self._shown.reach(row.published.registry, position)

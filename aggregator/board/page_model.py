@@ -97,7 +97,13 @@ class CardView:
     """One scorecard with the paths of its pages, its columns, models and named sites' results."""
 
     def __init__(
-        self, table: Table, results: Iterable[SiteResult], floor: DisclosurePolicy, *, is_first: bool, title: str = ""
+        self,
+        table: Table,
+        results: Iterable[SiteResult],
+        floor: DisclosurePolicy,
+        *,
+        is_first: bool,
+        title: str = "",
     ) -> None:
         """Prepare a table.
 
@@ -121,7 +127,9 @@ class CardView:
         for benchmarks in self.table.categories.values():
             for position, benchmark in enumerate(benchmarks):
                 path = f"{self.folder}benchmarks/{benchmark.id}.html"
-                columns.append(Column(benchmark, self.table.main_cell(benchmark), path, position == 0))
+                columns.append(
+                    Column(benchmark, self.table.main_cell(benchmark), path, position == 0)
+                )
         return tuple(columns)
 
     @cached_property
@@ -166,18 +174,25 @@ class CardView:
     @cached_property
     def category_names(self) -> dict[str, str]:
         """Names of the categories by slug."""
-        return {slug(benchmark.category): benchmark.category for benchmark in self.table.scorecard.benchmarks}
+        return {
+            slug(benchmark.category): benchmark.category
+            for benchmark in self.table.scorecard.benchmarks
+        }
 
     @cached_property
     def subcategory_names(self) -> dict[str, str]:
         """Names of the subcategories by slug; a scorecard need not have any."""
         benchmarks = self.table.scorecard.benchmarks
-        return {slug(entry.subcategory): entry.subcategory for entry in benchmarks if entry.subcategory}
+        return {
+            slug(entry.subcategory): entry.subcategory for entry in benchmarks if entry.subcategory
+        }
 
     @cached_property
     def family_names(self) -> dict[str, str]:
         """Names of the model families by slug; a model need not have one."""
-        families = sorted({row.model.family for row in self.table.rows if row.model.family}, key=str.casefold)
+        families = sorted(
+            {row.model.family for row in self.table.rows if row.model.family}, key=str.casefold
+        )
         return {slug(family): family for family in families}
 
     @cached_property
@@ -285,7 +300,10 @@ def _mark(row: Row) -> Iterable[Mark]:
         yield Mark("not a language model", needs_care=True)
     if counts.sites:
         planned = counts.sites - counts.unplanned
-        yield Mark(_some(planned, counts.sites, "planned", none="unplanned"), needs_care=bool(counts.unplanned))
+        yield Mark(
+            _some(planned, counts.sites, "planned", none="unplanned"),
+            needs_care=bool(counts.unplanned),
+        )
     if counts.weights_hashed:
         yield Mark(_some(counts.weights_hashed, counts.sites, "weights hashed"), needs_care=False)
     if counts.partial:
@@ -379,7 +397,7 @@ def view_leaderboard(card: CardView, selection: Selection) -> Leaderboard:
         CategoryView(name, slug(name), len(list(members)))
         for name, members in groupby(columns, key=lambda column: column.benchmark.category)
     )
-    marks = _Footnotes(card)
+    marks = Footnotes(card)
     shading = card.shading(selection.sites)
     overall = _aggregate(card, columns, shading) if selection.filters_columns else None
     rows = []
@@ -456,7 +474,9 @@ def _aggregate(card: CardView, columns: Sequence[Column], shading: Shading) -> _
         if shown:
             averages[row.digest] = (2 * sum(shown) + len(shown)) // (2 * len(shown))
     ranked = sorted(
-        win_rates[row.digest] for row in card.table.rows if row.model.is_language_model and row.digest in win_rates
+        win_rates[row.digest]
+        for row in card.table.rows
+        if row.model.is_language_model and row.digest in win_rates
     )
     ranks = {}
     for row in card.table.rows:
@@ -471,7 +491,7 @@ def _view_row(
     categories: Sequence[CategoryView],
     shading: Shading,
     overall: _Aggregates | None,
-    marks: "_Footnotes",
+    marks: "Footnotes",
     selection: Selection,
 ) -> LeaderboardRow:
     row = model.row
@@ -479,11 +499,24 @@ def _view_row(
     by_category: dict[str, list[float]] = {category.slug: [] for category in categories}
     heat = []
     for column in columns:
-        heat.append(_heat_cell(row.cells[column.cell.key], column, rates.get(column.cell.key), marks, selection.sites))
+        heat.append(
+            _heat_cell(
+                row.cells[column.cell.key],
+                column,
+                rates.get(column.cell.key),
+                marks,
+                selection.sites,
+            )
+        )
         if column.cell.key in rates:
             by_category[slug(column.benchmark.category)].append(rates[column.cell.key])
-    means = {name: sum(found) / len(found) if found else None for name, found in by_category.items()}
-    texts = tuple(("–" if mean is None else short_share(round(1000 * mean)), shade(mean)) for mean in means.values())
+    means = {
+        name: sum(found) / len(found) if found else None for name, found in by_category.items()
+    }
+    texts = tuple(
+        ("–" if mean is None else short_share(round(1000 * mean)), shade(mean))
+        for mean in means.values()
+    )
     if overall is not None:
         rank = overall.ranks.get(row.digest)
         return LeaderboardRow(
@@ -522,7 +555,9 @@ def rank_range(row: Row) -> str:
     return "" if low is None or high is None else f"{low} to {high}"
 
 
-def _heat_cell(cell: MergedCell, column: Column, win_rate: float | None, marks: "_Footnotes", sites: int) -> HeatCell:
+def _heat_cell(
+    cell: MergedCell, column: Column, win_rate: float | None, marks: "Footnotes", sites: int
+) -> HeatCell:
     edge = " first" if column.is_first else ""
     if cell.value is not None and cell.sites >= sites:
         return f"heat{edge} {shade(win_rate)}".rstrip(), short_share(cell.value), "", ""
@@ -534,7 +569,7 @@ def _heat_cell(cell: MergedCell, column: Column, win_rate: float | None, marks: 
     return f"heat none{edge}", _SHORT[word], mark, word
 
 
-class _Footnotes:
+class Footnotes:
     """The footnotes of one page, marked in the order in which a reader meets them."""
 
     def __init__(self, card: CardView) -> None:
@@ -550,7 +585,11 @@ class _Footnotes:
     def mark_few(self, sites: int) -> str:
         """Return the mark of figures that a filter by sites leaves out."""
         if TOO_FEW_SITES not in self._notes:
-            self._add(TOO_FEW_SITES, TOO_FEW_SITES, f"Fewer than {sites} sites stand behind it, as you chose.")
+            self._add(
+                TOO_FEW_SITES,
+                TOO_FEW_SITES,
+                f"Fewer than {sites} sites stand behind it, as you chose.",
+            )
         return self._notes[TOO_FEW_SITES].mark
 
     def _add(self, reason: Reason | str, word: str, text: str) -> None:
@@ -592,7 +631,9 @@ def _say(card: CardView, selection: Selection) -> str:
     if selection.subcategory:
         parts.append(f"the subcategory {card.subcategory_names[selection.subcategory]}")
     if selection.sites:
-        parts.append(f"figures of at least {selection.sites} {'site' if selection.sites == 1 else 'sites'}")
+        parts.append(
+            f"figures of at least {selection.sites} {'site' if selection.sites == 1 else 'sites'}"
+        )
     if selection.family:
         parts.append(f"models of the family {card.family_names[selection.family]}")
     if selection.size:
@@ -634,7 +675,9 @@ class ChoiceGroup:
 def list_choices(card: CardView, chosen: Selection) -> list[ChoiceGroup]:
     """Return every filter with its values, and the orders. A filter with nothing to choose from is left out."""
     sizes = {size_class(row.model) for row in card.table.rows}
-    most_sites = max((cell.sites for row in card.table.rows for cell in row.cells.values()), default=0)
+    most_sites = max(
+        (cell.sites for row in card.table.rows for cell in row.cells.values()), default=0
+    )
     unplanned = {bool(row.counts.unplanned) for row in card.table.rows}
     groups: list[tuple[str, str, dict[str, str]]] = [
         ("access", "Access", {level: level for level in ACCESS_LEVELS if _has_access(card, level)}),
@@ -645,7 +688,11 @@ def list_choices(card: CardView, chosen: Selection) -> list[ChoiceGroup]:
         ("planned", "Plan", {"yes": "announced first only"} if len(unplanned) > 1 else {}),
         ("sites", "Sites", {str(n): f"at least {n}" for n in MINIMUM_SITES if n <= most_sites}),
     ]
-    shown = [_list_group(name, label, values, chosen) for name, label, values in groups if _has_choice(name, values)]
+    shown = [
+        _list_group(name, label, values, chosen)
+        for name, label, values in groups
+        if _has_choice(name, values)
+    ]
     orders = {**SORTS, **{CATEGORY_SORT + key: name for key, name in card.category_names.items()}}
     shown.append(_list_group("sort", "Sort by", orders, chosen))
     return shown
@@ -697,7 +744,7 @@ class Figure:
     steps: str
 
 
-def view_figure(cell: MergedCell, of: Cell, marks: "_Footnotes | None" = None) -> Figure:
+def view_figure(cell: MergedCell, of: Cell, marks: "Footnotes | None" = None) -> Figure:
     """Write one merged cell in the metric's own range."""
     steps = say_steps(cell)
     if cell.value is None:
@@ -731,7 +778,9 @@ def say_spread(cell: MergedCell, of: Cell) -> str:
     if cell.i2_percent is not None:
         parts.append(f"I² {cell.i2_percent} %")
     if cell.prediction_low is not None and cell.prediction_high is not None:
-        parts.append(f"next site {in_range(cell.prediction_low, of)} to {in_range(cell.prediction_high, of)}")
+        parts.append(
+            f"next site {in_range(cell.prediction_low, of)} to {in_range(cell.prediction_high, of)}"
+        )
     if cell.leave_one_out_low is not None and cell.leave_one_out_high is not None:
         low, high = in_range(cell.leave_one_out_low, of), in_range(cell.leave_one_out_high, of)
         parts.append(f"without any one site {low} to {high}")
@@ -749,10 +798,12 @@ def say_steps(cell: MergedCell) -> str:
     if cell.since:
         parts.append(f"pooled part since log entry {cell.since}")
     if cell.waiting:
-        parts.append(f"changes of {cell.waiting} {'site wait' if cell.waiting == 1 else 'sites wait'}")
+        parts.append(
+            f"changes of {cell.waiting} {'site wait' if cell.waiting == 1 else 'sites wait'}"
+        )
     return "; ".join(parts)
 
 
-def footnotes(card: CardView) -> _Footnotes:
+def footnotes(card: CardView) -> Footnotes:
     """Return the footnotes of a page, none yet."""
-    return _Footnotes(card)
+    return Footnotes(card)

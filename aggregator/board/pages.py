@@ -25,6 +25,7 @@ from aggregator.board.helm_release import HelmRelease
 from aggregator.board.page_model import (
     CardView,
     Figure,
+    Footnotes,
     ModelView,
     footnotes,
     list_choices,
@@ -91,7 +92,9 @@ class Publication:
     references: tuple[HelmRelease, ...] = ()
 
 
-def render(board: Board, publication: Publication, board_json: bytes | None = None) -> dict[str, bytes]:
+def render(
+    board: Board, publication: Publication, board_json: bytes | None = None
+) -> dict[str, bytes]:
     """Return every file of a published board but the log and what auditors sign, by path. Deterministic.
 
     Args:
@@ -169,7 +172,8 @@ def _make_environment() -> Environment:
 _ENVIRONMENT = _make_environment()
 STYLE = _read_style()
 CONTENT_SECURITY_POLICY = (
-    f"default-src 'none'; style-src {STYLE.csp}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    f"default-src 'none'; style-src {STYLE.csp}; base-uri "
+    f"'none'; form-action 'self'; frame-ancestors 'none'"
 )
 """Of the live board; published pages carry theirs in themselves, without forms."""
 
@@ -234,7 +238,9 @@ class BoardPages:
         for result in board.site_results:
             by_card.setdefault(result.scorecard.digest, []).append(result)
         self.cards = [
-            CardView(table, by_card.get(table.scorecard.digest, ()), self.floor, is_first=number == 0)
+            CardView(
+                table, by_card.get(table.scorecard.digest, ()), self.floor, is_first=number == 0
+            )
             for number, table in enumerate(sorted(board.tables, key=_leads))
         ]
 
@@ -242,7 +248,9 @@ class BoardPages:
     def by_site(self) -> dict[str, list[SiteResult]]:
         """Named sites' results by site id, by name of the site."""
         by_site: dict[str, list[SiteResult]] = {}
-        for result in sorted(self.board.site_results, key=lambda result: (result.site_name.casefold(), result.site)):
+        for result in sorted(
+            self.board.site_results, key=lambda result: (result.site_name.casefold(), result.site)
+        ):
             by_site.setdefault(result.site, []).append(result)
         return by_site
 
@@ -284,7 +292,11 @@ class BoardPages:
                 routes[model.path] = ("model", card, model.slug)
                 routes[model.provenance] = ("provenance", card, model.slug)
             for first, second in _pairs(card):
-                routes[_compare_path(card, first, second)] = ("compare", card, f"{first.slug} {second.slug}")
+                routes[_compare_path(card, first, second)] = (
+                    "compare",
+                    card,
+                    f"{first.slug} {second.slug}",
+                )
             routes[f"{card.folder}compare.html"] = ("compare", card, "")
         for site in self.by_site:
             routes[f"sites/{site}.html"] = ("site", None, site)
@@ -325,14 +337,18 @@ class BoardPages:
     def not_found(self, path: str) -> bytes:
         """Return the page that says that there is none at `path`, with links that work from there."""
         depth = min(path.count("/"), _DEEPEST)
-        return self._write("not_found.html", "/".join(["x"] * (depth + 1)), "Not found", "").encode("utf-8")
+        return self._write("not_found.html", "/".join(["x"] * (depth + 1)), "Not found", "").encode(
+            "utf-8"
+        )
 
     @cached_property
     def json(self) -> bytes:
         """board.json."""
         return json_file(self.board, self.publication.registry, self.publication.head)
 
-    def _render(self, kind: str, card: CardView | None, subject: str, path: str, words: dict[str, str]) -> str:
+    def _render(
+        self, kind: str, card: CardView | None, subject: str, path: str, words: dict[str, str]
+    ) -> str:
         if card is not None:
             match kind:
                 case "leaderboard":
@@ -351,21 +367,36 @@ class BoardPages:
             case "benchmarks":
                 return self._write("benchmarks.html", path, "Benchmarks", path, cards=self.cards)
             case "sites":
-                return self._write("sites.html", path, "Sites", path, by_site=self.by_site, board=self.board)
+                return self._write(
+                    "sites.html", path, "Sites", path, by_site=self.by_site, board=self.board
+                )
             case "site":
                 return self._site(subject, path)
             case "releases":
                 newest_first = self.publication.releases.entries[::-1]
                 summaries = self.publication.releases.summaries
-                return self._write("releases.html", path, "Releases", path, entries=newest_first, summaries=summaries)
+                return self._write(
+                    "releases.html",
+                    path,
+                    "Releases",
+                    path,
+                    entries=newest_first,
+                    summaries=summaries,
+                )
             case "release":
                 return self._release(int(subject), path)
             case "reference":
                 return self._reference(subject, path)
             case "methods":
-                return self._write("methods.html", path, "Methods", path, floor=self.floor, board=self.board)
+                return self._write(
+                    "methods.html", path, "Methods", path, floor=self.floor, board=self.board
+                )
         return self._write(
-            "downloads.html", path, "Downloads", path, has_releases=bool(self.publication.releases.entries)
+            "downloads.html",
+            path,
+            "Downloads",
+            path,
+            has_releases=bool(self.publication.releases.entries),
         )
 
     def _write(
@@ -432,8 +463,14 @@ class BoardPages:
         key = column.cell.key
         models = sorted(card.models, key=lambda model: _descending(model.row.cells[key].value))
         marks = footnotes(card)
-        figures = [(model, view_figure(model.row.cells[key], column.cell, marks)) for model in models]
-        cells = [cell for cell in card.table.scorecard.cells if cell.benchmark == identifier and cell.subgroup is None]
+        figures = [
+            (model, view_figure(model.row.cells[key], column.cell, marks)) for model in models
+        ]
+        cells = [
+            cell
+            for cell in card.table.scorecard.cells
+            if cell.benchmark == identifier and cell.subgroup is None
+        ]
         return self._write(
             "benchmark.html",
             path,
@@ -457,9 +494,12 @@ class BoardPages:
         )
 
     def _metric_table(
-        self, models: Sequence[ModelView], cells: Sequence[Cell], marks: object
+        self, models: Sequence[ModelView], cells: Sequence[Cell], marks: Footnotes
     ) -> list[tuple[ModelView, list[Figure]]]:
-        return [(model, [view_figure(model.row.cells[cell.key], cell, marks) for cell in cells]) for model in models]  # type: ignore[arg-type]
+        return [
+            (model, [view_figure(model.row.cells[cell.key], cell, marks) for cell in cells])
+            for model in models
+        ]
 
     def _forests(
         self, card: CardView, cell: Cell, models: Sequence[ModelView], chosen: str
@@ -477,7 +517,9 @@ class BoardPages:
                 drawn += 1
                 yield model, forest
 
-    def _public_figures(self, card: CardView, benchmark: BenchmarkEntry) -> dict[str, list[tuple[str, str]]]:
+    def _public_figures(
+        self, card: CardView, benchmark: BenchmarkEntry
+    ) -> dict[str, list[tuple[str, str]]]:
         """Return MedHELM's public figures of one benchmark by model digest: release and figure."""
         shown: dict[str, list[tuple[str, str]]] = {}
         for reference in self.publication.references:
@@ -493,7 +535,9 @@ class BoardPages:
         for category, benchmarks in card.table.categories.items():
             lines = []
             for benchmark in benchmarks:
-                column = next(column for column in card.columns if column.benchmark.id == benchmark.id)
+                column = next(
+                    column for column in card.columns if column.benchmark.id == benchmark.id
+                )
                 figure = view_figure(model.row.cells[column.cell.key], column.cell, marks)
                 public = [
                     (reference.name, value)
@@ -566,7 +610,11 @@ class BoardPages:
         results = self.by_site[site]
         tables = []
         for card in self.cards:
-            mine = [result for result in results if result.scorecard.digest == card.table.scorecard.digest]
+            mine = [
+                result
+                for result in results
+                if result.scorecard.digest == card.table.scorecard.digest
+            ]
             if mine:
                 tables.append((card, mine))
         return self._write(
@@ -597,9 +645,13 @@ class BoardPages:
         )
 
     def _reference(self, name: str, path: str) -> str:
-        reference = next(reference for reference in self.publication.references if reference.name == name)
+        reference = next(
+            reference for reference in self.publication.references if reference.name == name
+        )
         tables = [(card, reference.beside(card)) for card in self.cards]
-        return self._write("reference.html", path, f"MedHELM {name}", "", reference=reference, tables=tables)
+        return self._write(
+            "reference.html", path, f"MedHELM {name}", "", reference=reference, tables=tables
+        )
 
 
 def _leads(table: Table) -> tuple[bool, int]:

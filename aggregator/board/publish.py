@@ -96,7 +96,9 @@ def publish(home: Home, out: Path, *, from_scratch: bool = False) -> Published:
     _refuse_other_content(out)
     with _no_garbage_collected(), replacing(out) as folder, home.database.reading() as connection:
         kept = kept_before(out, home.directory)
-        known = None if from_scratch else read_followed_log(home.directory, newest_registry(connection))
+        known = (
+            None if from_scratch else read_followed_log(home.directory, newest_registry(connection))
+        )
         log = _read_log(connection, home, out, folder, kept.log_sizes, known)
         kept.check_roots(log.whole.roots)
         audited = merge_audited(log.whole)
@@ -137,15 +139,24 @@ def _refuse_other_content(out: Path) -> None:
         return
     is_board = (out / JSON_FILE).is_file() and (out / CHECKPOINT_FILE).is_file()
     if not out.is_dir() or not (is_board or not any(out.iterdir())):
-        raise SettingsError(f"{out} exists and is not a board", "Name an empty or a new folder with --out.")
+        raise SettingsError(
+            f"{out} exists and is not a board", "Name an empty or a new folder with --out."
+        )
 
 
 def _read_log(
-    connection: Connection, home: Home, out: Path, folder: Replacement, sizes: set[int], known: FollowedLog | None
+    connection: Connection,
+    home: Home,
+    out: Path,
+    folder: Replacement,
+    sizes: set[int],
+    known: FollowedLog | None,
 ) -> OwnLog:
     """Read our log, write its files, and check that it continues the log of the board that is there."""
     old = _read_old_checkpoint(out, connection)
-    log = read_own_log(connection, home, folder, {old.checkpoint.size, *sizes} if old else sizes, known)
+    log = read_own_log(
+        connection, home, folder, {old.checkpoint.size, *sizes} if old else sizes, known
+    )
     if old is not None:
         _check_continues(old, log.whole)
     return log
@@ -157,7 +168,8 @@ def _read_old_checkpoint(out: Path, connection: Connection) -> EarlierHead | Non
     if not path.exists():
         return None
     earlier_keys = (
-        parse_registry(decode(envelope, REGISTRY_TYPE).payload).log_keys for _, envelope in read_envelopes(connection)
+        parse_registry(decode(envelope, REGISTRY_TYPE).payload).log_keys
+        for _, envelope in read_envelopes(connection)
     )
     try:
         return open_earlier_head(path.read_text("utf-8"), newest_registry(connection), earlier_keys)

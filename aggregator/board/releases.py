@@ -57,7 +57,9 @@ class Releases:
             return {}
         content = {"schema": _SCHEMA, "releases": [asdict(entry) for entry in self.entries]}
         listing = json.dumps(content, indent=1, sort_keys=True).encode() + b"\n"
-        summaries = {SUMMARY_FILE.format(number=number): text for number, text in self.summaries.items()}
+        summaries = {
+            SUMMARY_FILE.format(number=number): text for number, text in self.summaries.items()
+        }
         return {RELEASES_FILE: listing, **summaries}
 
 
@@ -73,7 +75,9 @@ class LogHead:
     registry: int
 
 
-def add_release(earlier: Releases, board: Board, board_json: bytes, head: LogHead, *, day: int) -> Releases:
+def add_release(
+    earlier: Releases, board: Board, board_json: bytes, head: LogHead, *, day: int
+) -> Releases:
     """Return the releases with this board as the newest. A board that was the newest already is no new release."""
     digest = hashlib.sha256(board_json).hexdigest()
     if earlier.entries and earlier.entries[-1].board == digest:
@@ -103,7 +107,10 @@ def check_releases(releases: Releases, board: Board, board_json: bytes, head: Lo
     if not releases.entries:
         return
     newest = releases.entries[-1]
-    expected = (hashlib.sha256(board_json).hexdigest(), hashlib.sha256(summarize(board)).hexdigest())
+    expected = (
+        hashlib.sha256(board_json).hexdigest(),
+        hashlib.sha256(summarize(board)).hexdigest(),
+    )
     if (newest.board, newest.summary) != expected:
         raise BoardMismatchError(f"{RELEASES_FILE} ends with a release that is not this board")
     if (newest.log_size, newest.log_root, newest.registry) != (head.size, head.root, head.registry):
@@ -158,7 +165,9 @@ def _check_order(entries: tuple[Release, ...]) -> None:
             raise BoardMismatchError(f"{RELEASES_FILE}: release {expected} is missing")
     for before, after in pairwise(entries):
         if after.log_size < before.log_size or after.registry < before.registry:
-            raise BoardMismatchError(f"{RELEASES_FILE}: release {after.number} is of an older log than the one before")
+            raise BoardMismatchError(
+                f"{RELEASES_FILE}: release {after.number} is of an older log than the one before"
+            )
 
 
 def summarize(board: Board) -> bytes:
@@ -168,7 +177,9 @@ def summarize(board: Board) -> bytes:
 
 
 def _summarize_table(table: Table) -> dict[str, object]:
-    main = {benchmark.id: table.main_cell(benchmark).key for benchmark in table.scorecard.benchmarks}
+    main = {
+        benchmark.id: table.main_cell(benchmark).key for benchmark in table.scorecard.benchmarks
+    }
     return {
         "name": table.scorecard.name,
         "version": table.scorecard.version,
@@ -241,7 +252,9 @@ def _read_models(text: bytes) -> dict[tuple[str, str], _ModelSummary]:
     return models
 
 
-def _compare_model(key: tuple[str, str], before: _ModelSummary | None, after: _ModelSummary | None) -> ModelChange:
+def _compare_model(
+    key: tuple[str, str], before: _ModelSummary | None, after: _ModelSummary | None
+) -> ModelChange:
     def pair(field: str) -> tuple[int | None, int | None]:
         return _number(before, field), _number(after, field)
 

@@ -14,8 +14,12 @@ from protocol.audit import AUDITS_FOLDER
 
 _MOST_NAMED: Final = 5
 _AUDIT: Final = re.compile(rf"{AUDITS_FOLDER}[0-9a-f]{{64}}\.dsse\.json")
-_LOG: Final = re.compile(r"log/(checkpoint|registry/[0-9]+\.dsse\.json|entries/(x[0-9]{3}/)*[0-9]{3}(\.p/[0-9]+)?)")
-_KEPT: Final = re.compile(r"releases\.json|releases/[0-9]+\.json|references/[A-Za-z0-9][A-Za-z0-9._-]*\.json")
+_LOG: Final = re.compile(
+    r"log/(checkpoint|registry/[0-9]+\.dsse\.json|entries/(x[0-9]{3}/)*[0-9]{3}(\.p/[0-9]+)?)"
+)
+_KEPT: Final = re.compile(
+    r"releases\.json|releases/[0-9]+\.json|references/[A-Za-z0-9][A-Za-z0-9._-]*\.json"
+)
 _START_OF_A_PAGE: Final = (
     b'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta http-equiv="Content-'
 )
@@ -32,7 +36,9 @@ def refuse_foreign_files(board: Path, fresh: Collection[str]) -> None:
     Raises:
         SettingsError: names files that no publication has made.
     """
-    foreign = [name for name in _list_files(board) if name not in fresh and not _is_ours(board, name)]
+    foreign = [
+        name for name in _list_files(board) if name not in fresh and not _is_ours(board, name)
+    ]
     if not foreign:
         return
     named = ", ".join(foreign[:_MOST_NAMED])

@@ -69,7 +69,11 @@ class Replacement:
 
 def _holds(path: Path, content: bytes) -> bool:
     try:
-        return not path.is_symlink() and path.stat().st_size == len(content) and path.read_bytes() == content
+        return (
+            not path.is_symlink()
+            and path.stat().st_size == len(content)
+            and path.read_bytes() == content
+        )
     except OSError:
         return False
 
@@ -116,7 +120,9 @@ def _open_work(work: Path) -> int:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(handle)
-        raise SettingsError(f"another command is publishing to {work.name}", "Wait until it has ended.") from None
+        raise SettingsError(
+            f"another command is publishing to {work.name}", "Wait until it has ended."
+        ) from None
     return handle
 
 

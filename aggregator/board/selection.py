@@ -22,7 +22,12 @@ SIZES = {
     "unknown": "not known",
 }
 """Classes of a model's number of parameters, by the word in addresses."""
-SORTS = {"win-rate": "mean win rate", "macro-average": "macro-average", "name": "name", "sites": "number of sites"}
+SORTS = {
+    "win-rate": "mean win rate",
+    "macro-average": "macro-average",
+    "name": "name",
+    "sites": "number of sites",
+}
 """Orders of a leaderboard besides the one by a category."""
 CATEGORY_SORT = "category-"  # followed by the slug of a category
 
@@ -112,7 +117,9 @@ def parse_query(query: Mapping[str, str]) -> Selection:
                 selection = selection.changed(**{name: word})
             case "planned" if word == "yes":
                 selection = replace(selection, planned=True)
-            case "sites" if word.isascii() and word.isdecimal() and len(word) <= 4 and int(word) >= 1:
+            case "sites" if (
+                word.isascii() and word.isdecimal() and len(word) <= 4 and int(word) >= 1
+            ):
                 selection = replace(selection, sites=int(word))
             case "sort" if word in SORTS or word.startswith(CATEGORY_SORT):
                 selection = replace(selection, sort=word)

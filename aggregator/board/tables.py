@@ -38,7 +38,8 @@ def json_file(board: Board, registry: Registry, head: LogHead) -> bytes:
         "audited_cells": board.audited_cells,
         "revoked_log_positions": list(board.revoked),
         "withdrawn_results": [
-            {"log_position": w.position, "withdrawn_at": w.withdrawn_at, "reason": w.reason} for w in board.withdrawn
+            {"log_position": w.position, "withdrawn_at": w.withdrawn_at, "reason": w.reason}
+            for w in board.withdrawn
         ],
     }
     return _write_lines(content).encode()
@@ -60,7 +61,9 @@ def _write_lines(content: dict[str, Any]) -> str:
     return "{\n" + ",\n".join(members) + "\n}\n"
 
 
-_encode = json.JSONEncoder(sort_keys=True).encode  # `json.dumps` makes a new encoder for every value
+_encode = json.JSONEncoder(
+    sort_keys=True
+).encode  # `json.dumps` makes a new encoder for every value
 
 
 def _site_result(result: SiteResult) -> dict[str, Any]:
@@ -99,7 +102,10 @@ def _table(table: Table) -> dict[str, Any]:
             }
             for benchmark in card.benchmarks
         ],
-        "cells": [{"key": c.key, "access": c.access, "binary": c.binary, "range": [c.low, c.high]} for c in card.cells],
+        "cells": [
+            {"key": c.key, "access": c.access, "binary": c.binary, "range": [c.low, c.high]}
+            for c in card.cells
+        ],
         "models": [_row(row) for row in table.rows],
     }
 

@@ -193,7 +193,9 @@ def _parse_claimed(registries: Sequence[bytes], version: int) -> Registry:
         return parse_registry(decode(registries[version - 1], REGISTRY_TYPE).payload)
     except ProtocolError as error:
         refuse_unreleased(error)
-        raise BoardMismatchError(f"registry version {version} is not a registry: {error.detail}") from None
+        raise BoardMismatchError(
+            f"registry version {version} is not a registry: {error.detail}"
+        ) from None
 
 
 def check_expiry(registry: Registry, today_day: int) -> None:
@@ -215,7 +217,9 @@ def read_witnesses(note: str, registry: Registry) -> tuple[str, ...]:
     try:
         return tuple(sorted(read_cosignatures(note, witness_keys(registry))))
     except ProtocolError as error:
-        raise BoardMismatchError(f"a witness's signature of the checkpoint does not verify: {error.detail}") from None
+        raise BoardMismatchError(
+            f"a witness's signature of the checkpoint does not verify: {error.detail}"
+        ) from None
 
 
 def _list_files(folder: Path) -> dict[str, int]:
@@ -223,7 +227,9 @@ def _list_files(folder: Path) -> dict[str, int]:
     if not folder.is_dir():
         raise SettingsError(f"{folder} is not a folder", _FOLDER_ADVICE)
     if not any((folder / name).exists() for name in (CHECKPOINT_FILE, JSON_FILE)):
-        raise SettingsError(f"{folder} is not a published board: {CHECKPOINT_FILE} is not in it", _FOLDER_ADVICE)
+        raise SettingsError(
+            f"{folder} is not a published board: {CHECKPOINT_FILE} is not in it", _FOLDER_ADVICE
+        )
     sizes = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
@@ -253,7 +259,9 @@ def _read_audited(folder: Path, names: Mapping[str, int], log: Replayed) -> Audi
 
 
 def _log_files(evidence: Evidence, log: Replayed) -> list[str]:
-    registries = [REGISTRY_FILE.format(version=version) for version in range(1, len(evidence.registries) + 1)]
+    registries = [
+        REGISTRY_FILE.format(version=version) for version in range(1, len(evidence.registries) + 1)
+    ]
     return [*registries, CHECKPOINT_FILE, *bundle_files(log.checkpoint.size)]
 
 
@@ -278,7 +286,9 @@ def _compare(name: str, published: bytes, expected: bytes) -> None:
     raise BoardMismatchError(f"{name} differs from what the log says, first in line {line + 1}")
 
 
-def _verify_audits(folder: Path, names: Mapping[str, int], audit: Audit, registry: Registry) -> tuple[str, ...]:
+def _verify_audits(
+    folder: Path, names: Mapping[str, int], audit: Audit, registry: Registry
+) -> tuple[str, ...]:
     """Return the names of the auditors who have signed this very board.
 
     Raises:
@@ -292,12 +302,20 @@ def _verify_audits(folder: Path, names: Mapping[str, int], audit: Audit, registr
             keyid, found = open_audit((folder / name).read_bytes(), registry.auditors.by_keyid())
         except ProtocolError as error:
             if error.code is Code.UNKNOWN_KEY:
-                raise BoardMismatchError(f"{name} is signed by a key that is no auditor's") from None
-            raise BoardMismatchError(f"{name} is not an audit: {error.detail} ({error.code})") from None
+                raise BoardMismatchError(
+                    f"{name} is signed by a key that is no auditor's"
+                ) from None
+            raise BoardMismatchError(
+                f"{name} is not an audit: {error.detail} ({error.code})"
+            ) from None
         if name != AUDIT_FILE.format(keyid=keyid):
-            raise BoardMismatchError(f"{name} is not named after the key that signed it, which may sign once")
+            raise BoardMismatchError(
+                f"{name} is not named after the key that signed it, which may sign once"
+            )
         if found != audit:
-            raise BoardMismatchError(f"{name} is the audit of another board: {_first_other(found, audit)}")
+            raise BoardMismatchError(
+                f"{name} is the audit of another board: {_first_other(found, audit)}"
+            )
         signed.add(keyid)
     return tuple(auditor.name for auditor in registry.auditors.keys if auditor.key.keyid in signed)
 

@@ -22,7 +22,9 @@ def witness_keys(registry: Registry) -> dict[str, PublicKey]:
     return {entry.name: entry.key for entry in registry.witnesses.keys}
 
 
-def check_cosignatures(connection: Connection, note: str, registry: Registry, newest: Checkpoint) -> dict[str, str]:
+def check_cosignatures(
+    connection: Connection, note: str, registry: Registry, newest: Checkpoint
+) -> dict[str, str]:
     """Return the lines by which witnesses have cosigned a checkpoint of this log, by the witness's name.
 
     Args:
@@ -45,7 +47,9 @@ def check_cosignatures(connection: Connection, note: str, registry: Registry, ne
     body, _, tail = note.rpartition("\n\n")
     lines: dict[str, str] = {}
     for line in tail.splitlines():
-        lines |= dict.fromkeys(read_cosignatures(f"{body}\n\n{line}\n", witness_keys(registry)), line)
+        lines |= dict.fromkeys(
+            read_cosignatures(f"{body}\n\n{line}\n", witness_keys(registry)), line
+        )
     return lines
 
 
@@ -59,16 +63,26 @@ def keep_cosignatures(connection: Connection, size: int, lines: Mapping[str, str
     for name, line in lines.items():
         connection.execute(delete(cosignatures).where(table.name == name, table.size == size))
         connection.execute(insert(cosignatures).values(size=size, name=name, line=line))
-        newest = select(table.size).where(table.name == name).order_by(table.size.desc()).offset(KEPT).limit(1)
+        newest = (
+            select(table.size)
+            .where(table.name == name)
+            .order_by(table.size.desc())
+            .offset(KEPT)
+            .limit(1)
+        )
         too_old = connection.execute(newest).scalar_one_or_none()
         if too_old is not None:
-            connection.execute(delete(cosignatures).where(table.name == name, table.size <= too_old))
+            connection.execute(
+                delete(cosignatures).where(table.name == name, table.size <= too_old)
+            )
 
 
 def with_cosignatures(connection: Connection, note: str, registry: Registry) -> str:
     """Return a checkpoint of this log with the cosignatures that are kept for it."""
     size = int(note.split("\n")[1])
-    query = select(cosignatures.c.line).where(cosignatures.c.size == size).order_by(cosignatures.c.name)
+    query = (
+        select(cosignatures.c.line).where(cosignatures.c.size == size).order_by(cosignatures.c.name)
+    )
     lines = connection.execute(query).scalars().all()
     complete = note + "".join(f"{line}\n" for line in lines[: MAX_NOTE_SIGNATURES - 1])
     try:

@@ -17,7 +17,9 @@ class GrowingTree:
         if len(peaks) != size.bit_count():
             raise ValueError(f"{len(peaks)} peaks of a tree of {size} leaves")
         self.size = size
-        self._full_trees = list(peaks)  # roots of full subtrees, largest first: one for each bit of the size
+        self._full_trees = list(
+            peaks
+        )  # roots of full subtrees, largest first: one for each bit of the size
 
     def add(self, leaf_hash: bytes) -> None:
         """Append one leaf, by its hash."""

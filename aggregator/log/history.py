@@ -39,7 +39,9 @@ _NEWEST_OF_SITE = (
         entries.c.digest,
         entries.c.ledger_length,
         entries.c.ledger_head,
-        exists().where(forks.c.site == entries.c.site, forks.c.epoch == entries.c.epoch).label("is_frozen"),
+        exists()
+        .where(forks.c.site == entries.c.site, forks.c.epoch == entries.c.epoch)
+        .label("is_frozen"),
         select(_dataset.c.checkpoint)
         .where(_dataset.c.site == _SITE, _dataset.c.kind == "dataset")
         .order_by(_dataset.c.position.desc())
@@ -54,10 +56,14 @@ _NEWEST_OF_SITE = (
 _FORK = select(forks.c.digest).where(forks.c.site == _SITE, forks.c.epoch == _EPOCH).limit(1)
 _STANDING_ROOT = (
     select(entries.c.position)
-    .where(entries.c.scores_root == _VALUE, ~exists().where(_settling.c.settles == entries.c.digest))
+    .where(
+        entries.c.scores_root == _VALUE, ~exists().where(_settling.c.settles == entries.c.digest)
+    )
     .limit(1)
 )
-_FIGURES_ELSEWHERE = select(entries.c.position).where(entries.c.figures == _VALUE, entries.c.site != _SITE).limit(1)
+_FIGURES_ELSEWHERE = (
+    select(entries.c.position).where(entries.c.figures == _VALUE, entries.c.site != _SITE).limit(1)
+)
 _RESULT = select(entries.c.position).where(
     entries.c.digest == _VALUE, entries.c.site == _SITE, entries.c.kind == "result"
 )
@@ -73,7 +79,11 @@ _ENVELOPES = select(entries.c.position, entries.c.digest, entries.c.envelope).wh
 _PLAN = select(entries.c.position, entries.c.envelope, entries.c.checkpoint).where(
     entries.c.digest == _VALUE, entries.c.site == _SITE, entries.c.kind == "plan"
 )
-_PLANS = select(entries.c.digest).where(entries.c.site == _SITE, entries.c.kind == "plan").order_by(entries.c.position)
+_PLANS = (
+    select(entries.c.digest)
+    .where(entries.c.site == _SITE, entries.c.kind == "plan")
+    .order_by(entries.c.position)
+)
 
 MAX_REMEMBERED = 20_000  # dataset statements in memory, of about a kilobyte each
 _remembered: dict[str, DatasetPredicate] = {}
@@ -82,7 +92,9 @@ _datasets_of_sites: dict[tuple[str, str], Mapping[str, DatasetPredicate]] = {}
 """All dataset statements of a site, by the checkpoint of the log that ends with the newest of them."""
 
 
-def read_history(connection: Connection, site: str, registry: Registry, asked: set[str] | None = None) -> History:
+def read_history(
+    connection: Connection, site: str, registry: Registry, asked: set[str] | None = None
+) -> History:
     """Return the state before the next statement of `site`; an empty one if no such site is enrolled.
 
     Args:
@@ -140,12 +152,16 @@ def read_ledger(connection: Connection, site: str) -> LedgerHead:
     return EMPTY_LEDGER if row is None else LedgerHead(row.ledger_length, row.ledger_head)
 
 
-def read_site_head(connection: Connection, site: str, registry: Registry, log_size: int) -> SiteHead | None:
+def read_site_head(
+    connection: Connection, site: str, registry: Registry, log_size: int
+) -> SiteHead | None:
     """Return what the log knows of a site, None if no such site is enrolled."""
     enrolled = registry.sites.get(site)
     if enrolled is None:
         return None
-    head = read_chain_head(connection, site, enrolled.epoch) or ChainHead(enrolled.epoch, START_SEQ, enrolled.start)
+    head = read_chain_head(connection, site, enrolled.epoch) or ChainHead(
+        enrolled.epoch, START_SEQ, enrolled.start
+    )
     return SiteHead(
         site=site,
         epoch=head.epoch,
@@ -165,13 +181,18 @@ def _statement(envelope: bytes) -> Statement:
 class _Answers(Container[str]):
     """The values for which a query finds a row."""
 
-    def __init__(self, connection: Connection, query: Select[tuple[int]], site: str, asked: set[str]) -> None:
+    def __init__(
+        self, connection: Connection, query: Select[tuple[int]], site: str, asked: set[str]
+    ) -> None:
         self._connection, self._query, self._site, self._asked = connection, query, site, asked
 
     def __contains__(self, value: object) -> bool:
         assert isinstance(value, str), "digests are looked for"
         self._asked.add(value)
-        return self._connection.execute(self._query, {"value": value, "site": self._site}).first() is not None
+        return (
+            self._connection.execute(self._query, {"value": value, "site": self._site}).first()
+            is not None
+        )
 
 
 class _StandingResults(Container[str]):

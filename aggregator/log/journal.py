@@ -34,7 +34,11 @@ from protocol.statements import kind_name
 _LEVEL, _POSITION = nodes.c.level, nodes.c.position
 _NODES = select(nodes).where(tuple_(_LEVEL, _POSITION).in_(bindparam("wanted", expanding=True)))
 _NEWEST_POSITION = select(entries.c.position).order_by(entries.c.position.desc()).limit(1)
-_NEWEST_ENTRY = select(entries.c.position, entries.c.checkpoint, MARK).order_by(entries.c.position.desc()).limit(1)
+_NEWEST_ENTRY = (
+    select(entries.c.position, entries.c.checkpoint, MARK)
+    .order_by(entries.c.position.desc())
+    .limit(1)
+)
 _ENTRY_OF_DIGEST = select(entries.c.position, entries.c.site, entries.c.checkpoint).where(
     entries.c.digest == bindparam("wanted")
 )
@@ -117,7 +121,12 @@ def append(connection: Connection, link: Link, *, origin: str, log_key: Signer) 
 
 
 def append_all(
-    connection: Connection, links: Sequence[Link], *, origin: str, log_key: Signer, head: LogHead | None = None
+    connection: Connection,
+    links: Sequence[Link],
+    *,
+    origin: str,
+    log_key: Signer,
+    head: LogHead | None = None,
 ) -> list[Appended]:
     """Append entries one after the other, each with its signed head.
 
@@ -135,7 +144,11 @@ def append_all(
     head = head or _read_head(connection)
     refuse_mark(head.restored_size)
     first = head.size
-    peaks = [] if head.checkpoint is None else _read_signed_peaks(connection, first, _signed_root(head.checkpoint))
+    peaks = (
+        []
+        if head.checkpoint is None
+        else _read_signed_peaks(connection, first, _signed_root(head.checkpoint))
+    )
     appended, entry_rows, node_rows = [], [], []
     for position, link in enumerate(links, first):
         completed = complete_nodes(position, leaf_hash(link.leaf), peaks)
@@ -153,7 +166,9 @@ def append_all(
     return appended
 
 
-def _make_entry_row(link: Link, position: int, leaf: bytes, signed_checkpoint: str) -> dict[str, object]:
+def _make_entry_row(
+    link: Link, position: int, leaf: bytes, signed_checkpoint: str
+) -> dict[str, object]:
     header = link.statement.header
     return {
         "position": position,
@@ -168,7 +183,9 @@ def _make_entry_row(link: Link, position: int, leaf: bytes, signed_checkpoint: s
         "ledger_length": header.ledger.length,
         "ledger_head": header.ledger.head,
         "settles": settled_by(link.statement),
-        "scores_root": link.statement.scores_root if isinstance(link.statement, ResultPredicate) else None,
+        "scores_root": link.statement.scores_root
+        if isinstance(link.statement, ResultPredicate)
+        else None,
         "figures": link.figures,
         "checkpoint": signed_checkpoint,
     }
@@ -188,7 +205,9 @@ def settled_by(statement: Statement) -> str | None:
 
 def checkpoint(connection: Connection, *, origin: str, log_key: Signer) -> str:
     """Return the newest signed checkpoint; that of the empty log, which no entry made, is signed here."""
-    return _read_head(connection).checkpoint or sign_checkpoint(Checkpoint(origin, 0, root([])), log_key)
+    return _read_head(connection).checkpoint or sign_checkpoint(
+        Checkpoint(origin, 0, root([])), log_key
+    )
 
 
 def receipt(connection: Connection, digest: str, *, site: str | None = None) -> str | None:

@@ -107,12 +107,19 @@ class LogRow:
 def read_rows(connection: Connection, start: int = 0, end: int | None = None) -> Iterator[LogRow]:
     """Give the entries with start <= position < end, in order."""
     query = select(
-        entries.c.envelope, entries.c.registry, entries.c.site, entries.c.kind, entries.c.leaf_hash, entries.c.digest
+        entries.c.envelope,
+        entries.c.registry,
+        entries.c.site,
+        entries.c.kind,
+        entries.c.leaf_hash,
+        entries.c.digest,
     ).where(entries.c.position >= start)
     if end is not None:
         query = query.where(entries.c.position < end)
     registry: Registry | None = None
-    for row in connection.execute(query.order_by(entries.c.position).execution_options(yield_per=256)):
+    for row in connection.execute(
+        query.order_by(entries.c.position).execution_options(yield_per=256)
+    ):
         shown: PublishedEntry = Entry(row.envelope, row.registry)
         if row.kind not in KINDS_ABOUT_KEYS:
             if registry is None or registry.version != row.registry:
@@ -122,7 +129,9 @@ def read_rows(connection: Connection, start: int = 0, end: int | None = None) ->
         yield LogRow(row.envelope, row.kind, row.digest, shown)
 
 
-def read_public(connection: Connection, start: int = 0, end: int | None = None) -> Iterator[PublishedEntry]:
+def read_public(
+    connection: Connection, start: int = 0, end: int | None = None
+) -> Iterator[PublishedEntry]:
     """Give the entries with start <= position < end as the public sees them, in order."""
     for row in read_rows(connection, start, end):
         yield row.published

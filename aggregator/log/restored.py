@@ -54,7 +54,12 @@ def refuse_mark(log_size: int | None) -> None:
 
 
 def resume(
-    connection: Connection, notes: Sequence[str], log_keys: Sequence[LogKey], origin: str, *, asked_everybody: bool
+    connection: Connection,
+    notes: Sequence[str],
+    log_keys: Sequence[LogKey],
+    origin: str,
+    *,
+    asked_everybody: bool,
 ) -> Checkpoint | None:
     """Allow appending again, once checkpoints that others hold have been compared; return the newest of them.
 
@@ -73,7 +78,11 @@ def resume(
         StoreError: a checkpoint is not of this log.
     """
     mark = read_mark(connection)
-    log_size = connection.execute(select(func.count()).select_from(entries)).scalar_one() if mark is None else mark
+    log_size = (
+        connection.execute(select(func.count()).select_from(entries)).scalar_one()
+        if mark is None
+        else mark
+    )
     newest: Checkpoint | None = None
     for note in notes:
         checkpoint = _read_checkpoint(note, log_keys, origin)
@@ -99,7 +108,8 @@ def _read_checkpoint(note: str, log_keys: Sequence[LogKey], origin: str) -> Chec
         return verify_checkpoint(note, log_keys, origin)
     except ProtocolError as error:
         raise StoreError(
-            f"a checkpoint is refused: {error.code}", f"Give checkpoints that {origin} has signed, as they came."
+            f"a checkpoint is refused: {error.code}",
+            f"Give checkpoints that {origin} has signed, as they came.",
         ) from None
 
 

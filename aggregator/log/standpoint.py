@@ -26,7 +26,11 @@ _REGISTRY = (
     .label("registry")
 )
 _LOOK = select(
-    select(entries.c.position).order_by(entries.c.position.desc()).limit(1).scalar_subquery().label("newest"),
+    select(entries.c.position)
+    .order_by(entries.c.position.desc())
+    .limit(1)
+    .scalar_subquery()
+    .label("newest"),
     select(entries.c.position).where(_OF_DIGEST).scalar_subquery().label("known"),
     select(entries.c.checkpoint).where(_OF_DIGEST).scalar_subquery().label("known_checkpoint"),
     _REGISTRY,
@@ -84,7 +88,9 @@ class Newcomer:
 class Present:
     """The database as the writer finds it and is about to leave it."""
 
-    def __init__(self, head: LogHead, registry: str | None, forks: int, newcomers: list[Newcomer]) -> None:
+    def __init__(
+        self, head: LogHead, registry: str | None, forks: int, newcomers: list[Newcomer]
+    ) -> None:
         """Take what was read; see `read_present`."""
         self.head = head
         self._registry = registry
@@ -143,7 +149,10 @@ def read_present(connection: Connection, since: int) -> Present | None:
         values = (row.digest, row.settles, row.scores_root, row.figures)
         newcomers.append(Newcomer(row.position, row.site, _leave_out_none(values)))
     return Present(
-        LogHead(newest.position + 1, newest.checkpoint, newest.mark), newest.registry, newest.forks, newcomers
+        LogHead(newest.position + 1, newest.checkpoint, newest.mark),
+        newest.registry,
+        newest.forks,
+        newcomers,
     )
 
 

@@ -57,7 +57,11 @@ def read_tile(connection: Connection, level: int, name: TileName) -> bytes | Non
     start = name.number * WIDTH
     query = (
         select(nodes.c.hash)
-        .where(nodes.c.level == level * TILE_HEIGHT, nodes.c.position >= start, nodes.c.position < start + name.width)
+        .where(
+            nodes.c.level == level * TILE_HEIGHT,
+            nodes.c.position >= start,
+            nodes.c.position < start + name.width,
+        )
         .order_by(nodes.c.position)
     )
     hashes = connection.execute(query).scalars().all()

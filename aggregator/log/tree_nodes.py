@@ -41,7 +41,9 @@ def cover_tree(size: int) -> Cover:
     return cover_leaves(0, size)
 
 
-def complete_nodes(index: int, leaf_hash: bytes, peaks: Sequence[bytes]) -> list[tuple[Node, bytes]]:
+def complete_nodes(
+    index: int, leaf_hash: bytes, peaks: Sequence[bytes]
+) -> list[tuple[Node, bytes]]:
     """Return the nodes that the leaf at `index` completes, itself first.
 
     Args:

@@ -35,7 +35,9 @@ class Why(StrEnum):
     """Why a figure is suppressed, as far as the published statements tell."""
 
     SMALL_GROUP = "small group"  # too few units, or so that a group with too few cannot be computed
-    ANOTHER_METRIC = "another metric"  # of this group another metric's figure leaves, and no more do
+    ANOTHER_METRIC = (
+        "another metric"  # of this group another metric's figure leaves, and no more do
+    )
     FEW_EVENTS = "few events"  # perhaps too few successes or failures, or so that another figure cannot be computed
     SEVERAL = "several"  # the sites had different reasons
 
@@ -311,7 +313,12 @@ class Board:
     @property
     def audited_cells(self) -> int:
         """Number of cells that rest on auditors' signatures."""
-        return sum(cell.rests_on_audit for table in self.tables for row in table.rows for cell in row.cells.values())
+        return sum(
+            cell.rests_on_audit
+            for table in self.tables
+            for row in table.rows
+            for cell in row.cells.values()
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -394,7 +401,9 @@ _RANGES = frozenset(item.name for item in fields(Ranges))
 def _write_table(table: AuditedTable) -> dict[str, object]:
     return {
         "rows": {digest: _write_row(row) for digest, row in table.rows.items()},
-        "ranges": {digest: _write_optional(asdict(ranges)) for digest, ranges in table.ranges.items()},
+        "ranges": {
+            digest: _write_optional(asdict(ranges)) for digest, ranges in table.ranges.items()
+        },
         "sites": table.sites,
     }
 
@@ -444,7 +453,8 @@ def parse_audited(content: bytes) -> AuditedFigures:
         log_size=schema.integer(found["log_size"], "log_size", 0, MOST_LOG_ENTRIES),
         pooled_sites=schema.integer(found["pooled_sites"], "pooled_sites", 0, MOST_SITES),
         tables={
-            _digest(digest): _read_table(value) for digest, value in schema.mapping(found["tables"], "tables").items()
+            _digest(digest): _read_table(value)
+            for digest, value in schema.mapping(found["tables"], "tables").items()
         },
     )
 
@@ -465,11 +475,20 @@ def _read_table(value: object) -> AuditedTable:
 
 
 def _read_row(value: object) -> AuditedRow:
-    found = schema.record(value, frozenset({"cells", "counts", "waiting", "replaced"}), "audited row")
+    found = schema.record(
+        value, frozenset({"cells", "counts", "waiting", "replaced"}), "audited row"
+    )
     counts = schema.record(found["counts"], _COUNTS, "counts")
     return AuditedRow(
-        cells={key: _read_cell(cell) for key, cell in schema.mapping(found["cells"], "cells").items()},
-        counts=RowCounts(**{name: schema.integer(counts[name], name, 0, MOST_LOG_ENTRIES) for name in sorted(_COUNTS)}),
+        cells={
+            key: _read_cell(cell) for key, cell in schema.mapping(found["cells"], "cells").items()
+        },
+        counts=RowCounts(
+            **{
+                name: schema.integer(counts[name], name, 0, MOST_LOG_ENTRIES)
+                for name in sorted(_COUNTS)
+            }
+        ),
         waiting=schema.integer(found["waiting"], "waiting", 0, MOST_SITES),
         replaced=tuple(
             schema.integer(position, "replaced", 0, MOST_LOG_ENTRIES)
@@ -481,7 +500,9 @@ def _read_row(value: object) -> AuditedRow:
 def _read_ranges(value: object) -> Ranges:
     found = schema.mapping(value, "ranges")
     _refuse_unknown(found, _RANGES)
-    return Ranges(**{name: schema.integer(number, name, 0, MOST_SITES) for name, number in found.items()})
+    return Ranges(
+        **{name: schema.integer(number, name, 0, MOST_SITES) for name, number in found.items()}
+    )
 
 
 def _read_cell(value: object) -> MergedCell:
@@ -494,10 +515,14 @@ def _read_cell(value: object) -> MergedCell:
     }
     state = schema.choice(found.get("state"), "state", tuple(State))
     why = schema.choice(found["why"], "why", tuple(Why)) if "why" in found else None
-    return MergedCell(State(state), None if why is None else Why(why), **numbers, rests_on_audit=True)
+    return MergedCell(
+        State(state), None if why is None else Why(why), **numbers, rests_on_audit=True
+    )
 
 
 def _refuse_unknown(found: Mapping[str, object], known: frozenset[str]) -> None:
     unknown = sorted(found.keys() - known)
     if unknown:
-        raise ProtocolError(Code.SCHEMA, f"audited figures: {len(unknown)} unknown among {len(found)} keys")
+        raise ProtocolError(
+            Code.SCHEMA, f"audited figures: {len(unknown)} unknown among {len(found)} keys"
+        )

@@ -97,7 +97,9 @@ class CardLayout:
     protected: Flags = field(compare=False)
     main: tuple[int, ...]
     places: Mapping[str, int] = field(repr=False)
-    surplus: dict[DisclosurePolicy, frozenset[str]] = field(repr=False, compare=False, default_factory=dict)
+    surplus: dict[DisclosurePolicy, frozenset[str]] = field(
+        repr=False, compare=False, default_factory=dict
+    )
 
     def encode(self, result: ResultPredicate, policy: int) -> Integers:
         """Return the code of every cell of a result.
@@ -108,7 +110,9 @@ class CardLayout:
         """
         value = numpy.array([result.cells[key] for key in self.keys], dtype=numpy.int64)
         bucket = numpy.array([result.groups[group] for group in self.groups], dtype=numpy.int64)
-        spreads = [NO_SPREAD if cell.binary else result.spreads[cell.key] for cell in self.scorecard.cells]
+        spreads = [
+            NO_SPREAD if cell.binary else result.spreads[cell.key] for cell in self.scorecard.cells
+        ]
         spread = numpy.array(spreads, dtype=numpy.int64)
         code = policy * len(BUCKETS) + bucket
         code = code * _SPREADS + (spread - NO_SPREAD)

@@ -92,7 +92,9 @@ def coarsen_ranges(ranges: Ranges, fewest: int) -> Ranges:
     )
 
 
-def _coarse_shift(value: int | None, low: int | None, high: int | None, step: int) -> tuple[int | None, int | None]:
+def _coarse_shift(
+    value: int | None, low: int | None, high: int | None, step: int
+) -> tuple[int | None, int | None]:
     """Return a range around a value as the value and the largest shift, rounded up to a whole step."""
     if value is None or low is None or high is None:
         return None, None

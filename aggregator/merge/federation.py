@@ -161,7 +161,9 @@ class Federation:
     def withdrawal_of(self, number: int) -> Withdrawal | None:
         """Return the withdrawal of a result, None without one by keys that stand."""
         found = self.withdrawals.get(number)
-        if found is None or not self._keys_stand(found.predicate.header.site, found.keyids, found.position):
+        if found is None or not self._keys_stand(
+            found.predicate.header.site, found.keyids, found.position
+        ):
             return None
         return found
 
@@ -237,7 +239,9 @@ class Federation:
             return
         self.withdrawals[number] = withdrawal
         taken = self.results[number]
-        self._recount(self.models[taken.scorecard, taken.model], taken.site, withdrawal.position + 1)
+        self._recount(
+            self.models[taken.scorecard, taken.model], taken.site, withdrawal.position + 1
+        )
 
     def _recount(self, state: ModelState, site: str, log_size: int) -> None:
         """Find the result of a site that counts now, and have it contribute in the place of the one before."""

@@ -16,7 +16,13 @@ import numpy
 
 from aggregator.merge.board_model import MergedCell, State, Why
 from aggregator.merge.coarse import SPREAD_SITES, TENTH, coarsen_cell
-from aggregator.merge.random_effects import FEWEST_SITES, RandomEffects, combine_sites, student_quantile, sum_in_order
+from aggregator.merge.random_effects import (
+    FEWEST_SITES,
+    RandomEffects,
+    combine_sites,
+    student_quantile,
+    sum_in_order,
+)
 from aggregator.merge.site_cell import (
     DAMPED_LEAST,
     LEAST,
@@ -57,14 +63,18 @@ def pool(published: Sequence[SiteCell], cell: Cell, policy: DisclosurePolicy) ->
     left_out = sum(figure.state is State.SUPPRESSED for figure in shown)
     has_hidden = any(not figure.named for figure in ran)
     if merged is None:
-        return describe_absence({figure.state for figure in shown}, _reasons(shown), left_out, waiting, has_hidden)
+        return describe_absence(
+            {figure.state for figure in shown}, _reasons(shown), left_out, waiting, has_hidden
+        )
     return replace(merged, left_out=left_out, waiting=waiting, rests_on_audit=has_hidden)
 
 
 def _publishable(ran: Sequence[SiteCell], policy: DisclosurePolicy) -> list[SiteCell]:
     """Drop the sites that chose pooled publication unless they hide each other."""
     hidden = [figure for figure in ran if not figure.named]
-    weights = numpy.array([WEIGHT[figure.bucket] for figure in hidden if figure.state is State.VALUE], numpy.int64)
+    weights = numpy.array(
+        [WEIGHT[figure.bucket] for figure in hidden if figure.state is State.VALUE], numpy.int64
+    )
     if hide_each_other(weights, policy):
         return list(ran)
     return [figure for figure in ran if figure.named]
@@ -74,7 +84,9 @@ def hide_each_other(weights: Integers, policy: DisclosurePolicy) -> bool:
     """Whether pooled sites with figures of these weights may stand behind a figure together."""
     if len(weights) < policy.pooled_sites:
         return False
-    return bool(100 * int(weights.max(initial=0)) <= policy.pooled_share_percent * int(weights.sum()))
+    return bool(
+        100 * int(weights.max(initial=0)) <= policy.pooled_share_percent * int(weights.sum())
+    )
 
 
 def _reasons(shown: Sequence[SiteCell]) -> set[Why]:
@@ -151,7 +163,9 @@ def _tell_block(figures: Figures, weights: Integers) -> tuple[Figures, float]:
         mean = round_half_up(weights[hidden], 2 * thousandths[hidden])
         distance = max(distance, int(abs(thousandths[hidden] - mean).max()))
         ends.append(numpy.where(hidden, mean, thousandths))
-    return replace(figures, low_end=ends[0], high_end=ends[1]), -(-distance // TENTH) * TENTH / RANGE
+    return replace(figures, low_end=ends[0], high_end=ends[1]), -(
+        -distance // TENTH
+    ) * TENTH / RANGE
 
 
 def weigh(figures: Figures, policy: DisclosurePolicy) -> Integers:
@@ -226,7 +240,9 @@ class _End:
     between: RandomEffects | None
 
 
-def _merge_end(thousandths: Integers, figures: Figures, weights: Integers, cell: Cell, apart: float) -> _End:
+def _merge_end(
+    thousandths: Integers, figures: Figures, weights: Integers, cell: Cell, apart: float
+) -> _End:
     """Make interval and random effects of the mean; pooled figures lie up to `apart` from what is told of them."""
     values = thousandths / RANGE
     total = int(weights.sum())
@@ -280,7 +296,12 @@ def site_variances(figures: Figures, mean: float, variance: float | None) -> Flo
 
 
 def _sampling_interval(
-    figures: Figures, weights: Integers, shares: Floats, mean: float, variance: float | None, cell: Cell
+    figures: Figures,
+    weights: Integers,
+    shares: Floats,
+    mean: float,
+    variance: float | None,
+    cell: Cell,
 ) -> tuple[float, float]:
     """Return the 95 % interval for these very sites, widened by the most that rounding and noise may be off."""
     slack = sum_in_order(shares * (figures.rounding + SURE_NOISE * figures.noise))
@@ -324,7 +345,9 @@ def _hull(low: _End, high: _End) -> MergedCell:
     )
 
 
-def _leave_one_out(merged: MergedCell, figures: Figures, weights: Integers, apart: float) -> MergedCell:
+def _leave_one_out(
+    merged: MergedCell, figures: Figures, weights: Integers, apart: float
+) -> MergedCell:
     """Add the range of the value when any one site is left out, the weights of the others as they are."""
     rest = int(weights.sum()) - weights
     lowest = (int((weights * figures.low_end).sum()) - weights * figures.low_end) / rest

@@ -67,7 +67,9 @@ def estimate_tau2(values: Floats, variances: Floats) -> float:
     return tau2
 
 
-def combine_sites(values: Floats, variances: Floats, *, floor_at_inverse_variance: bool = True) -> RandomEffects:
+def combine_sites(
+    values: Floats, variances: Floats, *, floor_at_inverse_variance: bool = True
+) -> RandomEffects:
     """Combine the figures of at least two sites.
 
     Args:

@@ -62,7 +62,9 @@ def draw_ranges(models: Sequence[MainFigures], seed: str) -> list[Ranges]:
         return [Ranges() for _ in models]
     means = _draw_means(models, sites, _draw_counts(seed, len(sites)))
     block = max(1, _BLOCK // (len(models) * means.shape[2]))
-    win_rates = numpy.concatenate([_win_rates(means[start : start + block]) for start in range(0, DRAWS, block)])
+    win_rates = numpy.concatenate(
+        [_win_rates(means[start : start + block]) for start in range(0, DRAWS, block)]
+    )
     macro_averages = _mean_of_present(means)
     speaks = numpy.array([model.is_language_model for model in models])
     ranks = _ranks(win_rates[:, speaks])
@@ -99,10 +101,20 @@ def _round(number: float) -> int:
 
 def _draw_counts(seed: str, sites: int) -> Floats:
     """Return how often each site is in each of DRAWS draws of as many sites."""
-    stream = hashlib.shake_256(f"intramural ranges {seed} {sites}".encode()).digest(DRAWS * sites * _BYTES)
-    drawn = (numpy.frombuffer(stream, dtype="<u8") % numpy.uint64(sites)).astype(numpy.int64).reshape(DRAWS, sites)
+    stream = hashlib.shake_256(f"intramural ranges {seed} {sites}".encode()).digest(
+        DRAWS * sites * _BYTES
+    )
+    drawn = (
+        (numpy.frombuffer(stream, dtype="<u8") % numpy.uint64(sites))
+        .astype(numpy.int64)
+        .reshape(DRAWS, sites)
+    )
     cells = drawn + sites * numpy.arange(DRAWS)[:, None]
-    return numpy.bincount(cells.ravel(), minlength=DRAWS * sites).reshape(DRAWS, sites).astype(numpy.float64)
+    return (
+        numpy.bincount(cells.ravel(), minlength=DRAWS * sites)
+        .reshape(DRAWS, sites)
+        .astype(numpy.float64)
+    )
 
 
 def _draw_means(models: Sequence[MainFigures], sites: Sequence[str], counts: Floats) -> Floats:
@@ -111,7 +123,9 @@ def _draw_means(models: Sequence[MainFigures], sites: Sequence[str], counts: Flo
     benchmarks = len(models[0].sites)
     weights = numpy.zeros((len(models), benchmarks, len(sites)))
     products = numpy.zeros_like(weights)
-    places_of: dict[int, Integers] = {}  # by identity of a list of sites: benchmarks often share one
+    places_of: dict[
+        int, Integers
+    ] = {}  # by identity of a list of sites: benchmarks often share one
     for number, model in enumerate(models):
         for benchmark, behind in enumerate(model.sites):
             places = places_of.get(id(behind))
@@ -119,7 +133,9 @@ def _draw_means(models: Sequence[MainFigures], sites: Sequence[str], counts: Flo
                 places = numpy.array([rows[site] for site in behind], dtype=numpy.int64)
                 places_of[id(behind)] = places
             weights[number, benchmark, places] = model.weights[benchmark]
-            products[number, benchmark, places] = model.weights[benchmark] * model.doubled[benchmark]
+            products[number, benchmark, places] = (
+                model.weights[benchmark] * model.doubled[benchmark]
+            )
     shape = (DRAWS, len(models), benchmarks)
     total = (counts @ weights.reshape(-1, len(sites)).T).reshape(shape)
     summed = (counts @ products.reshape(-1, len(sites)).T).reshape(shape)

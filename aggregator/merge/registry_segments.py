@@ -66,7 +66,9 @@ class _Sign:
     """What of a version tells, unparsed, whether anything was taken away since the one before."""
 
     floor: bytes
-    keys: frozenset[tuple[bytes, bytes]]  # of sites, each with the log entry that it is revoked from
+    keys: frozenset[
+        tuple[bytes, bytes]
+    ]  # of sites, each with the log entry that it is revoked from
     sites: frozenset[bytes]
 
 
@@ -80,19 +82,32 @@ def _read_sign(payload: bytes) -> _Sign:
 
 
 def _differ(before: _Sign, after: _Sign) -> bool:
-    return before.floor != after.floor or not (before.keys <= after.keys and before.sites <= after.sites)
+    return before.floor != after.floor or not (
+        before.keys <= after.keys and before.sites <= after.sites
+    )
 
 
 def _as_it_was(newest: Registry, then: Registry) -> Registry:
     """Return the newest registry without the revocations, departures and change of policy that came after `then`."""
-    sites: dict[str, Site] = {site_id: site for site_id, site in then.sites.items() if site_id not in newest.sites}
+    sites: dict[str, Site] = {
+        site_id: site for site_id, site in then.sites.items() if site_id not in newest.sites
+    }
     for site_id, site in newest.sites.items():
         earlier = then.sites[site_id].keys if site_id in then.sites else ()
         known_then = {entry.key.keyid for entry in earlier}
-        later = [replace(entry, revoked_from=None) for entry in site.keys if entry.key.keyid not in known_then]
+        later = [
+            replace(entry, revoked_from=None)
+            for entry in site.keys
+            if entry.key.keyid not in known_then
+        ]
         keys = (*earlier, *later)
         sites[site_id] = site if keys == site.keys else replace(site, keys=keys)
-    return replace(newest, sites=sites, policy_floor=then.policy_floor, policies={**then.policies, **newest.policies})
+    return replace(
+        newest,
+        sites=sites,
+        policy_floor=then.policy_floor,
+        policies={**then.policies, **newest.policies},
+    )
 
 
 def date_changes(segments: Sequence[Segment], versions: Sequence[int]) -> list[RegistryChange]:

@@ -98,7 +98,8 @@ def noise_by_bucket(policy: DisclosurePolicy) -> Floats:
 def few_events_by_bucket(policy: DisclosurePolicy) -> Integers:
     """Return how far from its end of the range a coded figure lies at most, in thousandths, by bucket."""
     return numpy.array(
-        [min(RANGE, -(-RANGE * policy.min_events // max(1, low))) for low, _ in BUCKETS], dtype=numpy.int64
+        [min(RANGE, -(-RANGE * policy.min_events // max(1, low))) for low, _ in BUCKETS],
+        dtype=numpy.int64,
     )
 
 
@@ -167,12 +168,16 @@ def make_figures(
     is_low, is_high = value == LOW_CODED, value == HIGH_CODED
     low_end = numpy.where(is_low, 0, numpy.where(is_high, RANGE - few, value))
     high_end = numpy.where(is_low, few, numpy.where(is_high, RANGE, value))
-    return Figures(order, low_end, high_end, is_low | is_high, is_hidden, bucket, spread, rounding, noise)
+    return Figures(
+        order, low_end, high_end, is_low | is_high, is_hidden, bucket, spread, rounding, noise
+    )
 
 
 def figures_of(cells: Sequence[SiteCell], floor: DisclosurePolicy, *, protected: bool) -> Figures:
     """Return the columns of those figures that are values or coded."""
-    shown = [cell for cell in cells if cell.state in {State.VALUE, State.LOW_CODED, State.HIGH_CODED}]
+    shown = [
+        cell for cell in cells if cell.state in {State.VALUE, State.LOW_CODED, State.HIGH_CODED}
+    ]
     policies = list(dict.fromkeys(cell.policy or floor for cell in shown))
     places = {policy: index for index, policy in enumerate(policies)}
     return make_figures(

@@ -93,7 +93,13 @@ class Steps:
         self.fresh = numpy.zeros(columns, dtype=numpy.int64)
 
     def contribute(
-        self, site: str, result: int, codes: Integers, marks: Integers, weight: Integers, log_size: int
+        self,
+        site: str,
+        result: int,
+        codes: Integers,
+        marks: Integers,
+        weight: Integers,
+        log_size: int,
     ) -> None:
         """Replace a site's contribution, and take every step that is possible now.
 
@@ -155,12 +161,17 @@ class Steps:
         self.marks, self.weight = numpy.pad(self.marks, shape), numpy.pad(self.weight, shape)
         self.shown_result = numpy.pad(self.shown_result, shape, constant_values=NO_RESULT)
         self.present_result = numpy.pad(self.present_result, (0, more), constant_values=NO_RESULT)
-        self.was_shown, self.is_fresh = numpy.pad(self.was_shown, shape), numpy.pad(self.is_fresh, shape)
+        self.was_shown, self.is_fresh = (
+            numpy.pad(self.was_shown, shape),
+            numpy.pad(self.is_fresh, shape),
+        )
 
     def _keep_past(self, row: int) -> None:
         """Remember in which columns the present marks of a site were shown."""
         if self.was_shown[row].any():
-            self.past.setdefault(row, []).append(Past(self.marks[row].copy(), self.was_shown[row].copy()))
+            self.past.setdefault(row, []).append(
+                Past(self.marks[row].copy(), self.was_shown[row].copy())
+            )
 
     def _find_shown_before(self, row: int, marks: Integers) -> Flags:
         was_shown = numpy.zeros(len(marks), dtype=numpy.bool_)

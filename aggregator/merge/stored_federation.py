@@ -29,11 +29,22 @@ _TEXTS: Final = (
     *("site", "model", "scorecard", "agent", "policy", "plan", "assurance", "outcome", "approval"),
 )  # of a result, each of a few different ones
 _NUMBERS: Final = ("position", "day", "flags")
-_ROWS: Final = ("present", "shown", "marks", "weight", "shown_result", "present_result", "was_shown", "is_fresh")
+_ROWS: Final = (
+    "present",
+    "shown",
+    "marks",
+    "weight",
+    "shown_result",
+    "present_result",
+    "was_shown",
+    "is_fresh",
+)
 _COLUMNS: Final = ("since", "taken", "fresh")
 _STATES: Final = tuple(State)
 _REASONS: Final = (None, *Why)
-_CELL_NUMBERS: Final = tuple(field.name for field in fields(MergedCell) if field.name not in {"state", "why"})
+_CELL_NUMBERS: Final = tuple(
+    field.name for field in fields(MergedCell) if field.name not in {"state", "why"}
+)
 _DIGEST: Final = 64  # hexadecimal digits
 _NONE: Final = -(2**31)  # stands for None among the numbers of a merged cell
 
@@ -71,10 +82,14 @@ def store_federation(federation: Federation, put: Put) -> dict[str, Any]:
     texts = _Texts()
     stored = {
         "results": _store_results(federation.results, texts, put),
-        "models": [_store_model(key, state, texts, put) for key, state in federation.models.items()],
+        "models": [
+            _store_model(key, state, texts, put) for key, state in federation.models.items()
+        ],
         "policies": list(federation.policies),
         "unknown": federation.unknown,
-        "withdrawals": [[number, *_store_withdrawal(found)] for number, found in federation.withdrawals.items()],
+        "withdrawals": [
+            [number, *_store_withdrawal(found)] for number, found in federation.withdrawals.items()
+        ],
         "counts": put(federation.counts),
     }
     stored["rows"] = [put(texts.write(row)) for row in texts.rows]
@@ -82,7 +97,9 @@ def store_federation(federation: Federation, put: Put) -> dict[str, Any]:
     return stored
 
 
-def restore_federation(stored: Mapping[str, Any], arrays: Sequence[Array], registry: Registry) -> Federation:
+def restore_federation(
+    stored: Mapping[str, Any], arrays: Sequence[Array], registry: Registry
+) -> Federation:
     """Return the state that was stored, under a registry that has everything in it that the state names.
 
     Raises:
@@ -95,9 +112,13 @@ def restore_federation(stored: Mapping[str, Any], arrays: Sequence[Array], regis
     for taken in _restore_results(stored["results"], texts, arrays, federation):
         federation.file(taken)
     federation.unknown = list(stored["unknown"])
-    federation.withdrawals = {number: _restore_withdrawal(*found) for number, *found in stored["withdrawals"]}
+    federation.withdrawals = {
+        number: _restore_withdrawal(*found) for number, *found in stored["withdrawals"]
+    }
     federation.counts = arrays[stored["counts"]].copy()
-    if [[key[0], key[1]] for key in federation.models] != [model["key"] for model in stored["models"]]:
+    if [[key[0], key[1]] for key in federation.models] != [
+        model["key"] for model in stored["models"]
+    ]:
         raise ValueError("models without results")
     rows = [tuple(texts.read(arrays[row])) for row in stored["rows"]]
     for state, model in zip(federation.models.values(), stored["models"], strict=True):
@@ -112,12 +133,18 @@ def _store_results(results: Sequence[Taken], texts: _Texts, put: Put) -> dict[st
     for name in _TEXTS:
         stored[name] = put(texts.write([getattr(taken, name) for taken in results]))
     for name in _NUMBERS:
-        stored[name] = put(numpy.array([getattr(taken, name) for taken in results], dtype=numpy.int64))
+        stored[name] = put(
+            numpy.array([getattr(taken, name) for taken in results], dtype=numpy.int64)
+        )
     digests = bytes.fromhex("".join(taken.digest for taken in results))
     stored["digest"] = put(numpy.frombuffer(digests, dtype=numpy.uint8))
     stored["keyids"] = put(texts.write([" ".join(taken.keyids) for taken in results]))
-    stored["is_hidden"] = put(numpy.array([taken.is_hidden for taken in results], dtype=numpy.bool_))
-    stored["place"] = put(numpy.array([taken.place for taken in results], dtype=numpy.int64).reshape(-1, 2))
+    stored["is_hidden"] = put(
+        numpy.array([taken.is_hidden for taken in results], dtype=numpy.bool_)
+    )
+    stored["place"] = put(
+        numpy.array([taken.place for taken in results], dtype=numpy.int64).reshape(-1, 2)
+    )
     stored["codes"] = put(_join([taken.codes for taken in results]))
     return stored
 
@@ -129,7 +156,9 @@ def _restore_results(
     for name in (*_NUMBERS, "is_hidden"):
         columns[name] = arrays[stored[name]].tolist()
     columns["digest"] = _restore_digests(arrays[stored["digest"]])
-    signers = {text: tuple(text.split(" ")) for text in texts.texts}  # results of one site share one tuple
+    signers = {
+        text: tuple(text.split(" ")) for text in texts.texts
+    }  # results of one site share one tuple
     columns["keyids"] = [signers[text] for text in texts.read(arrays[stored["keyids"]])]
     columns["place"] = [(epoch, seq) for epoch, seq in arrays[stored["place"]].tolist()]
     columns["codes"] = _restore_codes(arrays[stored["codes"]], columns["scorecard"], federation)
@@ -154,17 +183,25 @@ def _store_withdrawal(withdrawal: Withdrawal) -> list[Any]:
     return [withdrawal.position, list(withdrawal.keyids), payload, withdrawal.publication]
 
 
-def _restore_withdrawal(position: int, keyids: list[str], payload: str, publication: Any) -> Withdrawal:
+def _restore_withdrawal(
+    position: int, keyids: list[str], payload: str, publication: Any
+) -> Withdrawal:
     predicate = parse_statement(payload.encode("ascii"))
     if not isinstance(predicate, WithdrawPredicate):
         raise TypeError("not a withdrawal")
     return Withdrawal(position, tuple(keyids), predicate, publication)
 
 
-def _store_model(key: tuple[str, str], state: ModelState, texts: _Texts, put: Put) -> dict[str, Any]:
+def _store_model(
+    key: tuple[str, str], state: ModelState, texts: _Texts, put: Put
+) -> dict[str, Any]:
     steps = state.steps
     rows = len(steps.sites)
-    past = [[row, put(one.marks), put(one.was_shown)] for row, earlier in steps.past.items() for one in earlier]
+    past = [
+        [row, put(one.marks), put(one.was_shown)]
+        for row, earlier in steps.past.items()
+        for one in earlier
+    ]
     return {
         "key": list(key),
         "sites": put(texts.write(list(steps.sites))),
@@ -179,13 +216,21 @@ def _store_model(key: tuple[str, str], state: ModelState, texts: _Texts, put: Pu
 
 
 def _restore_model(
-    state: ModelState, stored: Mapping[str, Any], texts: _Texts, arrays: Sequence[Array], federation: Federation
+    state: ModelState,
+    stored: Mapping[str, Any],
+    texts: _Texts,
+    arrays: Sequence[Array],
+    federation: Federation,
 ) -> None:
     steps = state.steps
     steps.sites = {site: row for row, site in enumerate(texts.read(arrays[stored["sites"]]))}
     for name in _ROWS:
         rows: Array = getattr(steps, name)
-        setattr(steps, name, _check(arrays[stored["rows"][name]], (len(steps.sites), *rows.shape[1:]), rows))
+        setattr(
+            steps,
+            name,
+            _check(arrays[stored["rows"][name]], (len(steps.sites), *rows.shape[1:]), rows),
+        )
     for name in _COLUMNS:
         column: Array = getattr(steps, name)
         setattr(steps, name, _check(arrays[stored["columns"][name]], column.shape, column))
@@ -223,7 +268,10 @@ def _store_merged(merged: Merged, texts: _Texts, put: Put) -> dict[str, Any]:
 
 
 def _restore_merged(
-    stored: Mapping[str, Any], site_rows: Sequence[tuple[str, ...]], arrays: Sequence[Array], registry: Registry
+    stored: Mapping[str, Any],
+    site_rows: Sequence[tuple[str, ...]],
+    arrays: Sequence[Array],
+    registry: Registry,
 ) -> Merged | None:
     """Return what was merged; None if it was merged by a policy that is registered no more."""
     policies: list[DisclosurePolicy | None] = [
@@ -232,7 +280,9 @@ def _restore_merged(
     known = [policy for policy in policies if policy is not None]
     if len(known) < len(policies):
         return None
-    merged = Merged(MergedKey(stored["changes"], tuple(stored["replaced"]), known[0], tuple(known[1:])))
+    merged = Merged(
+        MergedKey(stored["changes"], tuple(stored["replaced"]), known[0], tuple(known[1:]))
+    )
     rows = arrays[stored["cells"]].tolist()
     for column, row in zip(arrays[stored["columns"]].tolist(), rows, strict=True):
         merged.cells[column] = _restore_cell(*row)
@@ -264,7 +314,9 @@ def _store_main(main: MainFigures, texts: _Texts, put: Put) -> dict[str, Any]:
     }
 
 
-def _restore_main(stored: Mapping[str, Any], rows: Sequence[tuple[str, ...]], arrays: Sequence[Array]) -> MainFigures:
+def _restore_main(
+    stored: Mapping[str, Any], rows: Sequence[tuple[str, ...]], arrays: Sequence[Array]
+) -> MainFigures:
     sites = tuple(rows[number] for number in stored["sites"])
     weights = _Pieces(arrays[stored["weights"]].astype(numpy.int64))
     doubled = _Pieces(arrays[stored["doubled"]].astype(numpy.int64))

@@ -102,7 +102,9 @@ def _without_revocations(registry: Registry) -> Registry:
         if all(key.revoked_from is None for key in site.keys):
             sites[site_id] = site
         else:
-            sites[site_id] = replace(site, keys=tuple(replace(key, revoked_from=None) for key in site.keys))
+            sites[site_id] = replace(
+                site, keys=tuple(replace(key, revoked_from=None) for key in site.keys)
+            )
     return replace(registry, sites=sites)
 
 
@@ -146,12 +148,19 @@ def make_audited(federation: Federation, log_size: int) -> AuditedFigures:
                 rows[model] = merger.audited_row()
                 pooled |= merger.sites_behind_row()
         if rows:
-            figures = [merger.main_figures(builder.registry.models[model]) for model, merger in models.items()]
+            figures = [
+                merger.main_figures(builder.registry.models[model])
+                for model, merger in models.items()
+            ]
             drawn = draw_ranges(figures, digest)
-            hidden_values = [count for merger in models.values() for count in merger.count_hidden_values()]
+            hidden_values = [
+                count for merger in models.values() for count in merger.count_hidden_values()
+            ]
             if hidden_values:
                 drawn = [coarsen_ranges(ranges, min(hidden_values)) for ranges in drawn]
-            tables[digest] = AuditedTable(rows, dict(zip(models, drawn, strict=True)), count_sites(figures))
+            tables[digest] = AuditedTable(
+                rows, dict(zip(models, drawn, strict=True)), count_sites(figures)
+            )
     return AuditedFigures(log_size, len(pooled), tables)
 
 
@@ -168,11 +177,15 @@ def make_board(federation: Federation, audited: AuditedFigures) -> Board:
     for digest in digests:
         registered = builder.registry.scorecards.get(digest)
         if registered is not None:
-            table = builder.table(registered.scorecard, audited.tables.get(digest), retired=registered.retired)
+            table = builder.table(
+                registered.scorecard, audited.tables.get(digest), retired=registered.retired
+            )
             if table.rows:
                 tables.append(table)
     return Board(
-        tables=tuple(sorted(tables, key=lambda table: (table.scorecard.name, -table.scorecard.version))),
+        tables=tuple(
+            sorted(tables, key=lambda table: (table.scorecard.name, -table.scorecard.version))
+        ),
         site_results=tuple(builder.site_results(audited)),
         pooled_sites=audited.pooled_sites,
         revoked=tuple(builder.revoked()),
@@ -203,7 +216,9 @@ class _Builder:
         with_results = {scorecard for scorecard, _ in self.federation.models}
         return [digest for digest in self.registry.scorecards if digest in with_results]
 
-    def models_of(self, scorecard: str, audited: Mapping[str, AuditedRow]) -> dict[str, "_ModelMerger"]:
+    def models_of(
+        self, scorecard: str, audited: Mapping[str, AuditedRow]
+    ) -> dict[str, "_ModelMerger"]:
         """Return what merges each registered model's results for a scorecard, by digest.
 
         Args:
@@ -229,13 +244,17 @@ class _Builder:
             model = self.registry.models.get(digest)
             if model is None:
                 continue
-            rows[digest] = _row(scorecard, digest, model, mergers.get(digest), rests_on.get(digest, AuditedRow()))
+            rows[digest] = _row(
+                scorecard, digest, model, mergers.get(digest), rests_on.get(digest, AuditedRow())
+            )
         sites = 0
         ranges: dict[str, Ranges] = {}
         if audited is not None:
             sites, ranges = audited.sites, dict(audited.ranges)
         else:
-            figures = [merger.main_figures(rows[digest].model) for digest, merger in mergers.items()]
+            figures = [
+                merger.main_figures(rows[digest].model) for digest, merger in mergers.items()
+            ]
             sites = count_sites(figures)
             ranges = dict(zip(mergers, draw_ranges(figures, scorecard.digest), strict=True))
         return Table(scorecard, tuple(_rank(scorecard, rows, ranges)), retired, sites)
@@ -256,9 +275,18 @@ class _Builder:
             weights = NamedWeights(codes, self.floor.pooled_share_percent)
             for taken, site_codes in zip(counting.values(), drop_policy(codes), strict=True):
                 policy = self.policies[self.federation.policies[taken.policy]]
-                figures = SiteFigures(state.layout, site_codes.tobytes(), policy, self.floor, weights)
+                figures = SiteFigures(
+                    state.layout, site_codes.tobytes(), policy, self.floor, weights
+                )
                 results.append(self._site_result(taken, registered.scorecard, figures))
-        results.sort(key=lambda found: (found.site_name, found.site, found.scorecard.digest, found.model.name))
+        results.sort(
+            key=lambda found: (
+                found.site_name,
+                found.site,
+                found.scorecard.digest,
+                found.model.name,
+            )
+        )
         return results
 
     def count_named(self, state: ModelState, replaced: Sequence[int]) -> dict[str, Taken]:
@@ -292,7 +320,9 @@ class _Builder:
             assurance=taken.assurance,
             is_stale=self.is_stale(taken),
             agent_version=registry.agents.get(taken.agent, NOT_REGISTERED),
-            policy_name=registry.policies[taken.policy].name if taken.policy in registry.policies else NOT_REGISTERED,
+            policy_name=registry.policies[taken.policy].name
+            if taken.policy in registry.policies
+            else NOT_REGISTERED,
             figures=figures,
         )
 
@@ -304,7 +334,9 @@ class _Builder:
         """Return the positions of named sites' results that count no more, without withdrawn ones."""
         positions = list(self.federation.unknown)
         for number, taken in enumerate(self.federation.results):
-            is_known = taken.model in self.registry.models and taken.scorecard in self.registry.scorecards
+            is_known = (
+                taken.model in self.registry.models and taken.scorecard in self.registry.scorecards
+            )
             if not taken.is_hidden and not (is_known and self.federation.stands(number)):
                 positions.append(taken.position)
         return sorted(positions)
@@ -317,7 +349,11 @@ class _Builder:
             if withdrawal is None or taken.is_hidden or self.federation.is_hidden(withdrawal):
                 continue
             if self.federation.stands(number):
-                withdrawn.append(WithdrawnResult(taken.position, withdrawal.position, withdrawal.predicate.reason))
+                withdrawn.append(
+                    WithdrawnResult(
+                        taken.position, withdrawal.position, withdrawal.predicate.reason
+                    )
+                )
         return sorted(withdrawn, key=lambda result: result.position)
 
 
@@ -392,7 +428,9 @@ class _ModelMerger:
         left_out = int((~behind.has_figure).sum())
         since = int(self._steps.since[column]) if behind.is_hidden.any() else 0
         if merged is not None:
-            return replace(merged, left_out=left_out, waiting=waiting, since=since, rests_on_audit=has_hidden)
+            return replace(
+                merged, left_out=left_out, waiting=waiting, since=since, rests_on_audit=has_hidden
+            )
         found = suppression_reasons(behind.codes, column, self._layout, self._builder.policies)
         absent = describe_absence(
             {figure.state for figure in found},
@@ -415,22 +453,31 @@ class _ModelMerger:
         for column, key in enumerate(self._layout.keys):
             if self.has_hidden[column]:
                 cells[key] = self.cell(column)
-        return AuditedRow(cells, self._count_hidden(), int(self._waiting[-1]), self.replaced_positions())
+        return AuditedRow(
+            cells, self._count_hidden(), int(self._waiting[-1]), self.replaced_positions()
+        )
 
     def replaced_positions(self) -> tuple[int, ...]:
         """Return the log positions of named results that count no more, as far as the public cannot tell."""
         results = self._builder.federation.results
-        return tuple(sorted(results[self._state.named[site]].position for site in self._state.replaced))
+        return tuple(
+            sorted(results[self._state.named[site]].position for site in self._state.replaced)
+        )
 
     def sites_behind_row(self) -> set[str]:
         """Return the pooled sites that the row's counts contain."""
         if self._is_void[-1]:
             return set()
-        return {site for site, row in self._steps.sites.items() if self._steps.shown[row, -1] != NOTHING}
+        return {
+            site for site, row in self._steps.sites.items() if self._steps.shown[row, -1] != NOTHING
+        }
 
     def main_figures(self, model: Model) -> MainFigures:
         """Return the figures of the main cells, for drawing sites anew."""
-        if self._merged.main is None or self._merged.main.is_language_model != model.is_language_model:
+        if (
+            self._merged.main is None
+            or self._merged.main.is_language_model != model.is_language_model
+        ):
             self._merged.main = self._gather_main_figures(model)
         return self._merged.main
 
@@ -485,7 +532,8 @@ class _ModelMerger:
             protected=self._layout.scorecard.cells[column].protected,
         )
         made = _Column(
-            sites=[self._named_sites[row] for row in ran] + [self._hidden_sites[row] for row in shown],
+            sites=[self._named_sites[row] for row in ran]
+            + [self._hidden_sites[row] for row in shown],
             codes=codes,
             is_hidden=is_hidden,
             has_figure=has_figure,
@@ -517,7 +565,11 @@ class _ModelMerger:
         for numbers in self._state.by_site.values():
             for number in numbers:
                 withdrawal = federation.withdrawal_of(number)
-                if withdrawal is None or federation.results[number].is_hidden or federation.is_hidden(withdrawal):
+                if (
+                    withdrawal is None
+                    or federation.results[number].is_hidden
+                    or federation.is_hidden(withdrawal)
+                ):
                     continue
                 withdrawn += federation.stands(number)
         return self._count(counting, [taken.flags for taken in counting], withdrawn)
@@ -529,7 +581,9 @@ class _ModelMerger:
         results = self._builder.federation.results
         counting = [results[number] for number in self._steps.shown_result[shown, -1]]
         decoded = [read_row_code(int(code)) for code in self._steps.shown[shown, -1]]
-        return self._count(counting, [flags for flags, _ in decoded], sum(withdrawn for _, withdrawn in decoded))
+        return self._count(
+            counting, [flags for flags, _ in decoded], sum(withdrawn for _, withdrawn in decoded)
+        )
 
     def _count(self, counting: Sequence[Taken], flags: Sequence[int], withdrawn: int) -> RowCounts:
         return RowCounts(
@@ -542,7 +596,13 @@ class _ModelMerger:
         )
 
 
-def _row(scorecard: Scorecard, digest: str, model: Model, merger: _ModelMerger | None, audited: AuditedRow) -> Row:
+def _row(
+    scorecard: Scorecard,
+    digest: str,
+    model: Model,
+    merger: _ModelMerger | None,
+    audited: AuditedRow,
+) -> Row:
     """Make a row without aggregates: audited cells where pooled sites have a part, named sites' cells elsewhere."""
     cells = {}
     for column, cell in enumerate(scorecard.cells):

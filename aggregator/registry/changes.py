@@ -49,16 +49,25 @@ def apply(registry: Registry, additions: Additions) -> Registry:
         ]
         if not matching:
             raise RegistryError(
-                f"there is no scorecard {wanted!r} to retire", "`list scorecards` shows every scorecard."
+                f"there is no scorecard {wanted!r} to retire",
+                "`list scorecards` shows every scorecard.",
             )
-        scorecards.update({digest: replace(scorecards[digest], retired=True) for digest in matching})
+        scorecards.update(
+            {digest: replace(scorecards[digest], retired=True) for digest in matching}
+        )
     for policy in additions.policies:
         _refuse_other_content("policy", policy, registry.policies.values())
     after = replace(
         registry,
-        models={**registry.models, **{model_digest(model.name): model for model in additions.models}},
+        models={
+            **registry.models,
+            **{model_digest(model.name): model for model in additions.models},
+        },
         scorecards=scorecards,
-        agents={**registry.agents, **{agent_digest(version): version for version in additions.agents}},
+        agents={
+            **registry.agents,
+            **{agent_digest(version): version for version in additions.agents},
+        },
         policies={**registry.policies, **{policy.digest: policy for policy in additions.policies}},
     )
     return registry if after == registry else after
@@ -99,7 +108,9 @@ def read_models(path: Path) -> list[Model]:
     names = [entry.name for entry in entries]
     for number, name in enumerate(names):
         if name in names[:number]:
-            raise SettingsError(f"{file.name}: line {file.lines[number, 'name']}: {name} is listed twice")
+            raise SettingsError(
+                f"{file.name}: line {file.lines[number, 'name']}: {name} is listed twice"
+            )
     return [Model(e.name, e.display_name, e.organization, e.is_language_model) for e in entries]
 
 

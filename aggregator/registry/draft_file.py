@@ -10,7 +10,12 @@ from pathlib import Path
 from typing import Final
 
 from aggregator.errors import RegistryError, SettingsError
-from aggregator.registry.explanations import check_sizes, explain_difference, explain_expiry, explain_requests
+from aggregator.registry.explanations import (
+    check_sizes,
+    explain_difference,
+    explain_expiry,
+    explain_requests,
+)
 from aggregator.registry.proposals import Proposal
 from aggregator.registry.versions import own_pins
 from aggregator.small_file import read_small, replace_file
@@ -35,7 +40,9 @@ _KIND: Final = "registry draft"
 _SCHEMA_VERSION: Final = 1
 _LARGEST: Final = 3 * MAX_BYTES[REGISTRY_TYPE]  # bytes: two registries and their requests
 _MOST_REQUESTS: Final = 10_000
-_DRAFT: Final = frozenset({"kind", "schema", "base", "log_size", "payload", "requests", "signatures"})
+_DRAFT: Final = frozenset(
+    {"kind", "schema", "base", "log_size", "payload", "requests", "signatures"}
+)
 _SIGNATURE: Final = frozenset({"keyid", "sig"})
 
 
@@ -133,19 +140,28 @@ class Draft:
         """Return which signatures the draft has and how many more it needs; empty if they suffice."""
         lines = []
         signed = {signature.keyid for signature in self.signatures}
-        is_same = (self.before.roots, self.before.threshold) == (self.after.roots, self.after.threshold)
+        is_same = (self.before.roots, self.before.threshold) == (
+            self.after.roots,
+            self.after.threshold,
+        )
         for registry in (self.after,) if is_same else (self.before, self.after):
             held = len([key for key in registry.roots if key.keyid in signed])
             if held < registry.threshold:
                 whose = "" if is_same else f" by the roots of version {registry.version}"
                 more = registry.threshold - held
-                lines.append(f"has {held} of {registry.threshold} signatures{whose}; {more} more needed")
+                lines.append(
+                    f"has {held} of {registry.threshold} signatures{whose}; {more} more needed"
+                )
         return lines
 
     def describe_signatures(self) -> str:
         """Return in a sentence whether the signatures suffice."""
         missing = self.missing()
-        return " ".join(f"It {sentence}." for sentence in missing) if missing else "It has enough signatures."
+        return (
+            " ".join(f"It {sentence}." for sentence in missing)
+            if missing
+            else "It has enough signatures."
+        )
 
     def describe_roots(self) -> list[str]:
         """Return the root keys that have signed or may sign, one line each."""
@@ -180,7 +196,9 @@ def start_draft(proposal: Proposal) -> Draft:
         payload = build_registry(proposal.registry)
         before = parse_registry(decode(proposal.base, REGISTRY_TYPE).payload)
     except ProtocolError as error:
-        raise RegistryError(f"the new registry would not be valid: {error.detail} ({error.code})") from None
+        raise RegistryError(
+            f"the new registry would not be valid: {error.detail} ({error.code})"
+        ) from None
     return Draft(proposal, before, payload, ())
 
 
@@ -249,7 +267,9 @@ def write_draft(path: Path, draft: Draft) -> None:
         "log_size": proposal.log_size,
         "payload": encode_base64(draft.payload),
         "requests": [encode_base64(request) for request in proposal.requests],
-        "signatures": [{"keyid": entry.keyid, "sig": encode_base64(entry.sig)} for entry in draft.signatures],
+        "signatures": [
+            {"keyid": entry.keyid, "sig": encode_base64(entry.sig)} for entry in draft.signatures
+        ],
     }
     replace_file(path, canonical(fields))
 
@@ -266,7 +286,8 @@ def refuse_overwriting(path: Path) -> None:
         has_signatures = bool(read_draft(path).signatures)
     except (SettingsError, RegistryError):
         raise SettingsError(
-            f"{path.name} exists and is no registry draft", "Nothing was written. Name another file with --out."
+            f"{path.name} exists and is no registry draft",
+            "Nothing was written. Name another file with --out.",
         ) from None
     if has_signatures:
         raise SettingsError(
@@ -291,7 +312,9 @@ def read_draft(path: Path) -> Draft:
         claimed = parse_registry(decode(proposal.base, REGISTRY_TYPE).payload)
         before = step_registry(proposal.base, own_pins(claimed))
         if proposal.registry.version != before.version + 1:
-            raise RegistryError(f"{path.name} does not hold: its version does not follow that of its base")
+            raise RegistryError(
+                f"{path.name} does not hold: its version does not follow that of its base"
+            )
         roots = _roots(before, proposal.registry)
         message = pae(REGISTRY_TYPE, payload)
         for signature in signatures:

@@ -30,7 +30,9 @@ PUBLIC_WHEN_POOLED = (
 )
 
 
-def explain_requests(before: Registry, after: Registry, requests: Sequence[bytes], *, log_size: int) -> list[str]:
+def explain_requests(
+    before: Registry, after: Registry, requests: Sequence[bytes], *, log_size: int
+) -> list[str]:
     """Check the requests of a version without the log, and return each in plain words.
 
     Args:
@@ -49,7 +51,9 @@ def explain_requests(before: Registry, after: Registry, requests: Sequence[bytes
         try:
             site_id, line = _explain_request(before, after, request, log_size)
         except ProtocolError as error:
-            raise RegistryError(f"a request of this change does not hold: {error.detail} ({error.code})") from None
+            raise RegistryError(
+                f"a request of this change does not hold: {error.detail} ({error.code})"
+            ) from None
         if site_id in answered:
             raise RegistryError(f"two requests of site {site_id} in one version")
         answered.add(site_id)
@@ -59,7 +63,9 @@ def explain_requests(before: Registry, after: Registry, requests: Sequence[bytes
         if known is not None:
             _refuse_moved_starts(site_id, known, site)
         if site_id not in answered and (known is None or not only_restricts(known, site)):
-            raise RegistryError(f"the change gives site {site_id} a key or an epoch that no request asks for")
+            raise RegistryError(
+                f"the change gives site {site_id} a key or an epoch that no request asks for"
+            )
     return lines
 
 
@@ -76,20 +82,28 @@ def _refuse_moved_starts(site_id: str, before: Site, after: Site) -> None:
             )
 
 
-def _explain_request(before: Registry, after: Registry, request: bytes, log_size: int) -> tuple[str, str]:
+def _explain_request(
+    before: Registry, after: Registry, request: bytes, log_size: int
+) -> tuple[str, str]:
     statement = parse_statement(decode(request).payload)
     site_id = statement.header.site
     site = after.sites.get(site_id)
     if site is None:
-        raise RegistryError(f"the change does not name site {site_id}, which a request in it is about")
+        raise RegistryError(
+            f"the change does not name site {site_id}, which a request in it is about"
+        )
     if isinstance(statement, EnrollPredicate):
         enrolment = open_signed_enrolment(request, deployment=before.deployment)
         keys = {enrolment.agent.keyid: "agent", enrolment.steward.keyid: "steward"}
         given = {entry.key.keyid: entry.role for entry in site.keys}
-        is_whole = all(entry == SiteKey(entry.key, entry.role, from_index=log_size) for entry in site.keys)
+        is_whole = all(
+            entry == SiteKey(entry.key, entry.role, from_index=log_size) for entry in site.keys
+        )
         is_first = site_id not in before.sites and (site.start, site.epoch) == (enrolment.digest, 1)
         if not is_first or not is_whole or given != keys:
-            raise RegistryError(f"the change does not take site {site_id} in by the request that is in it")
+            raise RegistryError(
+                f"the change does not take site {site_id} in by the request that is in it"
+            )
         return site_id, (
             f"Site {site_id} is enrolled as {site.display_name} ({site.publication}).\n"
             f"    agent key    {enrolment.agent.fingerprint}\n"
@@ -129,7 +143,9 @@ def check_sizes(before: Registry, after: Registry, *, log_size: int) -> None:
             old = known.get(entry.key.keyid, SiteKey(entry.key, entry.role, from_index=log_size))
             fault = _fault_of_indices(old, entry, log_size)
             if fault:
-                raise RegistryError(f"site {site_id}: its {entry.role} key {entry.key.keyid[:16]} {fault}")
+                raise RegistryError(
+                    f"site {site_id}: its {entry.role} key {entry.key.keyid[:16]} {fault}"
+                )
     start = after.log_keys[-1].from_size
     if after.log_keys != before.log_keys and start > log_size + 1:
         raise RegistryError(f"a log key begins at size {start}, but the log has {log_size} entries")
@@ -154,7 +170,9 @@ def _fault_of_indices(old: SiteKey, new: SiteKey, log_size: int) -> str:
             f"would end at log entry {new.until_index}, but the log has {log_size} entries; only a revocation reaches "
             "back"
         )
-    if new.revoked_from != old.revoked_from and (new.revoked_from is None or new.revoked_from > log_size):
+    if new.revoked_from != old.revoked_from and (
+        new.revoked_from is None or new.revoked_from > log_size
+    ):
         return f"would be revoked from log entry {new.revoked_from} on, but the log has {log_size} entries"
     return ""
 
@@ -177,7 +195,9 @@ def explain_difference(before: Registry, after: Registry) -> list[str]:
         lines.append(f"The receipt key is replaced by\n    {after.receipt_key.fingerprint}")
     if before.policy_floor != after.policy_floor:
         floor = after.policies[after.policy_floor]
-        lines.append(f"Every result must obey another policy: {floor.name} version {floor.version}.")
+        lines.append(
+            f"Every result must obey another policy: {floor.name} version {floor.version}."
+        )
     return lines
 
 
@@ -225,15 +245,22 @@ def _refuse_other_content(before: Registry, after: Registry) -> None:
     """Refuse changes that the words of a draft could not show. Raises RegistryError."""
     if (before.deployment, before.log_name) != (after.deployment, after.log_name):
         raise RegistryError("the change names another deployment or another log")
-    cards = {(entry.scorecard.name, entry.scorecard.version): digest for digest, entry in before.scorecards.items()}
+    cards = {
+        (entry.scorecard.name, entry.scorecard.version): digest
+        for digest, entry in before.scorecards.items()
+    }
     for digest, entry in after.scorecards.items():
         name, version = entry.scorecard.name, entry.scorecard.version
         if cards.get((name, version), digest) != digest:
-            raise RegistryError(f"scorecard {name} version {version} is registered with other content")
+            raise RegistryError(
+                f"scorecard {name} version {version} is registered with other content"
+            )
     policies = {(policy.name, policy.version): digest for digest, policy in before.policies.items()}
     for digest, policy in after.policies.items():
         if policies.get((policy.name, policy.version), digest) != digest:
-            raise RegistryError(f"policy {policy.name} version {policy.version} is registered with other content")
+            raise RegistryError(
+                f"policy {policy.name} version {policy.version} is registered with other content"
+            )
 
 
 def _explain_site(site_id: str, before: Site, after: Site) -> Iterator[str]:
@@ -272,7 +299,11 @@ def _explain_site(site_id: str, before: Site, after: Site) -> Iterator[str]:
 
 def is_active(site: Site) -> bool:
     """Return whether a site has a key of each role without an end."""
-    roles = {entry.role for entry in site.keys if entry.until_index is None and entry.revoked_from is None}
+    roles = {
+        entry.role
+        for entry in site.keys
+        if entry.until_index is None and entry.revoked_from is None
+    }
     return roles == {"agent", "steward"}
 
 
@@ -315,7 +346,9 @@ def _explain_model(before: Model | None, after: Model) -> str:
     if before is None:
         return f"Model {after.name} is registered: " + "; ".join(new.values()) + "."
     old = _describe_model(before)
-    changed = [f"{words} (before: {old[name]})" for name, words in new.items() if words != old[name]]
+    changed = [
+        f"{words} (before: {old[name]})" for name, words in new.items() if words != old[name]
+    ]
     return f"Model {after.name} is changed: " + "; ".join(changed) + "."
 
 
@@ -324,7 +357,9 @@ def _describe_model(model: Model) -> dict[str, str]:
     size = model.parameters_millions
     return {
         "display_name": f"shown as {model.display_name}",
-        "organization": f"made by {model.organization}" if model.organization else "without an organization",
+        "organization": f"made by {model.organization}"
+        if model.organization
+        else "without an organization",
         "kind": "a language model" if model.is_language_model else "a baseline",
         "family": f"of the family {model.family}" if model.family else "of no family",
         "size": f"of {size} million parameters" if size else "of unknown size",

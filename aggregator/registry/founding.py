@@ -38,10 +38,14 @@ def found(
         SettingsError, KeyFileError, RegistryError, StoreError: by what is wrong.
     """
     if (directory / SETTINGS_FILE).exists():
-        raise SettingsError(f"{directory} holds an aggregator already", "Use it, or choose another directory.")
+        raise SettingsError(
+            f"{directory} holds an aggregator already", "Use it, or choose another directory."
+        )
     policies = shipped_policies()
     if floor not in policies:
-        raise SettingsError(f"there is no shipped policy {floor!r} (there are: {', '.join(sorted(policies))})")
+        raise SettingsError(
+            f"there is no shipped policy {floor!r} (there are: {', '.join(sorted(policies))})"
+        )
     root, log, receipt = draw_key(), draw_key(), draw_key()
     first = Registry(
         version=1,
@@ -59,15 +63,21 @@ def found(
         agents={},
         models={},
     )
-    envelope = sign_version(apply(first, additions), None, [Ed25519Signer(root)])  # before anything is written
-    if settings.database_url is not None:  # one that does not answer must not leave half an aggregator behind
+    envelope = sign_version(
+        apply(first, additions), None, [Ed25519Signer(root)]
+    )  # before anything is written
+    if (
+        settings.database_url is not None
+    ):  # one that does not answer must not leave half an aggregator behind
         database = Database(settings.database_url)
         database.migrate()
         database.close()
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise SettingsError(f"{directory} cannot be made: {error.strerror}", "Choose another directory.") from None
+        raise SettingsError(
+            f"{directory} cannot be made: {error.strerror}", "Choose another directory."
+        ) from None
     keep_key(directory / "keys" / ROOT_KEY, root)
     keep_key(directory / "keys" / LOG_KEY, log)
     keep_key(directory / "keys" / RECEIPT_KEY, receipt)

@@ -26,14 +26,21 @@ def hand_over_log(connection: Connection, home: Home, before: Registry, after: R
     start = after.log_keys[-1].from_size
     size = journal.size(connection)
     if start > size + 1 or not _continues(before, after):
-        raise RegistryError("the new log key does not continue the old one", "Nothing was changed. Propose it again.")
+        raise RegistryError(
+            "the new log key does not continue the old one",
+            "Nothing was changed. Propose it again.",
+        )
     new = home.log_signer(after)
-    query = select(entries.c.position, entries.c.checkpoint).where(entries.c.position >= max(0, start - 2))
+    query = select(entries.c.position, entries.c.checkpoint).where(
+        entries.c.position >= max(0, start - 2)
+    )
     for row in connection.execute(query).all():
         root = parse_hash(row.checkpoint.split("\n")[2])
         signed = sign_checkpoint(Checkpoint(after.log_name, row.position + 1, root), new)
         both = row.checkpoint + signed.rpartition("\n\n")[2]
-        connection.execute(update(entries).where(entries.c.position == row.position).values(checkpoint=both))
+        connection.execute(
+            update(entries).where(entries.c.position == row.position).values(checkpoint=both)
+        )
 
 
 def _continues(before: Registry, after: Registry) -> bool:
@@ -41,7 +48,9 @@ def _continues(before: Registry, after: Registry) -> bool:
     for old, kept in zip(before.log_keys, after.log_keys[:-1], strict=False):
         if (old.key, old.from_size) != (kept.key, kept.from_size):
             return False
-        if kept.until_size is None or (old.until_size is not None and kept.until_size > old.until_size):
+        if kept.until_size is None or (
+            old.until_size is not None and kept.until_size > old.until_size
+        ):
             return False
     return len(after.log_keys) <= len(before.log_keys) + 1
 
@@ -54,5 +63,9 @@ def sign_refusals_again(connection: Connection, home: Home, after: Registry) -> 
     """
     signer = home.receipt_signer(after)
     for row in connection.execute(select(refusals)).all():
-        note = sign_refusal(Refusal(row.digest, Code(row.code), row.log_size), after.log_name, signer)
-        connection.execute(update(refusals).where(refusals.c.digest == row.digest).values(note=note))
+        note = sign_refusal(
+            Refusal(row.digest, Code(row.code), row.log_size), after.log_name, signer
+        )
+        connection.execute(
+            update(refusals).where(refusals.c.digest == row.digest).values(note=note)
+        )

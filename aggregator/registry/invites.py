@@ -60,7 +60,9 @@ class PendingRequest:
         return self.enrolment.predicate.header.site
 
 
-def invite(connection: Connection, home: Home, *, site_name: str, publication: Publication, today_day: int) -> Invite:
+def invite(
+    connection: Connection, home: Home, *, site_name: str, publication: Publication, today_day: int
+) -> Invite:
     """Make a new site id and a token, and keep the token's verifier alone.
 
     Raises:
@@ -125,7 +127,9 @@ def list_invites(connection: Connection, *, today_day: int) -> list[KnownInvite]
             state = "expired"
         elif row.site in waiting:
             state = "waiting"
-        listed.append(KnownInvite(row.site, row.display_name, row.publication, state, row.expires_day))
+        listed.append(
+            KnownInvite(row.site, row.display_name, row.publication, state, row.expires_day)
+        )
     return listed
 
 
@@ -136,13 +140,17 @@ def cancel_invite(connection: Connection, site: str) -> bool:
         EnrolmentError: there is no invite for this site, or it has been enrolled.
     """
     if connection.execute(select(exists().where(invites.c.site == site))).scalar() is not True:
-        raise EnrolmentError(f"there is no invite for site {site!r}", "`invites` lists every invite.")
+        raise EnrolmentError(
+            f"there is no invite for site {site!r}", "`invites` lists every invite."
+        )
     if _is_enrolled(connection, site):
         raise EnrolmentError(
             f"site {site} is enrolled already: its invite is used",
             "Nothing was changed. `registry propose --leave SITE` ends its keys.",
         )
-    dropped = connection.execute(delete(enrolment_requests).where(enrolment_requests.c.site == site))
+    dropped = connection.execute(
+        delete(enrolment_requests).where(enrolment_requests.c.site == site)
+    )
     connection.execute(delete(invites).where(invites.c.site == site))
     return dropped.rowcount > 0
 
@@ -163,7 +171,9 @@ def open_request(connection: Connection, data: bytes, *, today_day: int) -> Pend
             site ids; else as `open_enrolment`.
     """
     registry = newest_registry(connection)
-    row = connection.execute(select(invites).where(invites.c.site == enrolment_site(data))).one_or_none()
+    row = connection.execute(
+        select(invites).where(invites.c.site == enrolment_site(data))
+    ).one_or_none()
     if row is None or today_day >= row.expires_day or _is_enrolled(connection, row.site):
         raise ProtocolError(Code.WRONG_TOKEN, "the invite is unknown, used or expired")
     enrolment = open_enrolment(
@@ -225,9 +235,13 @@ def _refuse_known_keys(registry: Registry, request: PendingRequest) -> None:
     for key in (request.enrolment.agent, request.enrolment.steward):
         owner = registry.site_of(key.keyid)
         if owner is not None:
-            raise EnrolmentError(f"key {key.fingerprint} of the request already belongs to site {owner[0]}")
+            raise EnrolmentError(
+                f"key {key.fingerprint} of the request already belongs to site {owner[0]}"
+            )
         if registry.holds(key.keyid):
-            raise EnrolmentError(f"key {key.fingerprint} of the request has another office (duplicate_key)")
+            raise EnrolmentError(
+                f"key {key.fingerprint} of the request has another office (duplicate_key)"
+            )
 
 
 def _is_enrolled(connection: Connection, site: str) -> bool:

@@ -18,7 +18,9 @@ BLOCK: Final = 64
 
 _WHOLE: Final = b"W"
 _DIFFERENCE: Final = b"D"
-_END_OF_PIECE: Final = b"}"  # of a key, a model or a site: pieces that stay as they are from version to version
+_END_OF_PIECE: Final = (
+    b"}"  # of a key, a model or a site: pieces that stay as they are from version to version
+)
 
 
 def first_of_block(version: int) -> int:
@@ -35,7 +37,9 @@ class Version:
 
     def envelope(self) -> bytes:
         """Return the file as it was signed: the canonical form has no freedom."""
-        signatures = ",".join(f'{{"keyid":"{keyid}","sig":"{sig}"}}' for keyid, sig in self.signatures)
+        signatures = ",".join(
+            f'{{"keyid":"{keyid}","sig":"{sig}"}}' for keyid, sig in self.signatures
+        )
         payload = base64.b64encode(self.payload)
         end = f'","payloadType":"{REGISTRY_TYPE}","signatures":[{signatures}]}}'.encode()
         return b'{"payload":"' + payload + end
@@ -44,7 +48,9 @@ class Version:
 def open_version(envelope: bytes) -> Version:
     """Return the parts of a signed file that was verified before. Raises ProtocolError."""
     opened = decode(envelope, REGISTRY_TYPE)
-    signatures = tuple((signature.keyid, encode_base64(signature.sig)) for signature in opened.signatures)
+    signatures = tuple(
+        (signature.keyid, encode_base64(signature.sig)) for signature in opened.signatures
+    )
     return Version(opened.payload, signatures)
 
 
@@ -58,7 +64,10 @@ def pack(number: int, version: Version, before: Version | None) -> bytes:
     """
     if before is None or first_of_block(number) == number:
         return _WHOLE + zlib.compress(version.envelope())
-    record = {"pieces": _find_pieces(version.payload, before.payload), "signatures": version.signatures}
+    record = {
+        "pieces": _find_pieces(version.payload, before.payload),
+        "signatures": version.signatures,
+    }
     return _DIFFERENCE + zlib.compress(json.dumps(record, separators=(",", ":")).encode())
 
 
@@ -80,7 +89,9 @@ def unpack(packed: bytes, before: Version | None) -> Version:
         raise ValueError("not a stored registry version")
     parts = []
     for piece in content["pieces"]:
-        parts.append(piece.encode() if isinstance(piece, str) else before.payload[piece[0] : piece[1]])
+        parts.append(
+            piece.encode() if isinstance(piece, str) else before.payload[piece[0] : piece[1]]
+        )
     return Version(b"".join(parts), tuple((keyid, sig) for keyid, sig in content["signatures"]))
 
 

@@ -21,7 +21,9 @@ def shipped_policies() -> dict[str, DisclosurePolicy]:
     folder = in_wheel if in_wheel.is_dir() else package.parent / "policies" / "disclosure"
     policies = [read_policy(path) for path in sorted(folder.glob("*.yaml"))]
     if not policies:
-        raise SettingsError("this installation carries no disclosure policies", "Install the program again.")
+        raise SettingsError(
+            "this installation carries no disclosure policies", "Install the program again."
+        )
     return {policy.name: policy for policy in policies}
 
 

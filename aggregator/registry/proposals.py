@@ -20,14 +20,27 @@ from aggregator.registry.explanations import check_expiry, check_sizes, explain_
 from aggregator.registry.handovers import hand_over_log, sign_refusals_again
 from aggregator.registry.invites import PendingRequest, check_enrolment, open_request
 from aggregator.registry.rekeyings import PendingRekeying, reopen_request
-from aggregator.registry.versions import newest_envelope, newest_registry, put_in_force, sign_version
+from aggregator.registry.versions import (
+    newest_envelope,
+    newest_registry,
+    put_in_force,
+    sign_version,
+)
 from aggregator.store.schema import enrolment_requests, invites, rekeying_requests
 from protocol.checkpoint import LogKey
 from protocol.envelope import decode
 from protocol.errors import ProtocolError
 from protocol.keys import PublicKey, Signer
 from protocol.predicates import EnrollPredicate
-from protocol.registry import KeyGroup, NamedKey, Publication, Registry, Site, SiteKey, step_registry
+from protocol.registry import (
+    KeyGroup,
+    NamedKey,
+    Publication,
+    Registry,
+    Site,
+    SiteKey,
+    step_registry,
+)
 from protocol.rekeying import site_after
 from protocol.statements import parse_statement
 
@@ -111,11 +124,17 @@ def compose(connection: Connection, changes: Changes, *, expires_day: int) -> Pr
     for rekeying in changes.rekeyings:
         reopen_request(connection, rekeying.envelope)
         _refuse_stolen_rotation(rekeying, changes)
-        sites[rekeying.site_id] = site_after(before.sites[rekeying.site_id], rekeying.rekeying, log_size)
+        sites[rekeying.site_id] = site_after(
+            before.sites[rekeying.site_id], rekeying.rekeying, log_size
+        )
         requests.append(rekeying.envelope)
-    asked = [request.site for request in changes.enrolments] + [asked.site_id for asked in changes.rekeyings]
+    asked = [request.site for request in changes.enrolments] + [
+        asked.site_id for asked in changes.rekeyings
+    ]
     if len(set(asked)) != len(asked):
-        raise RegistryError("two requests of one site cannot come into force together", "Choose one of them.")
+        raise RegistryError(
+            "two requests of one site cannot come into force together", "Choose one of them."
+        )
     _restrict_keys(sites, changes, log_size)
     _describe_sites(connection, sites, changes)
     after = apply(replace(before, sites=sites), changes.additions)
@@ -152,7 +171,9 @@ def _restrict_keys(sites: dict[str, Site], changes: Changes, log_size: int) -> N
     owners = {entry.key.keyid: site_id for site_id, site in sites.items() for entry in site.keys}
     for keyid in (*changes.revoked, *changes.ended):
         if keyid not in owners:
-            raise RegistryError(f"no site has the key {keyid[:16]}", "`list keys` shows every key of every site.")
+            raise RegistryError(
+                f"no site has the key {keyid[:16]}", "`list keys` shows every key of every site."
+            )
     for keyid, index in changes.revoked.items():
         if index > log_size:
             raise RegistryError(
@@ -162,7 +183,9 @@ def _restrict_keys(sites: dict[str, Site], changes: Changes, log_size: int) -> N
             )
         site = sites[owners[keyid]]
         keys = [
-            replace(entry, revoked_from=_earlier(entry.revoked_from, index)) if entry.key.keyid == keyid else entry
+            replace(entry, revoked_from=_earlier(entry.revoked_from, index))
+            if entry.key.keyid == keyid
+            else entry
             for entry in site.keys
         ]
         sites[owners[keyid]] = replace(site, keys=tuple(keys))
@@ -213,12 +236,19 @@ def _require_site(sites: Mapping[str, Site], site_id: str) -> None:
 
 
 def _change_central_keys(registry: Registry, changes: Changes, log_size: int) -> Registry:
-    for key in (*changes.new_roots, *(entry.key for entry in (*changes.auditors.added, *changes.witnesses.added))):
+    for key in (
+        *changes.new_roots,
+        *(entry.key for entry in (*changes.auditors.added, *changes.witnesses.added)),
+    ):
         _refuse_held_key(registry, key)
-    roots = tuple(key for key in registry.roots if key.keyid not in changes.removed_roots) + tuple(changes.new_roots)
+    roots = tuple(key for key in registry.roots if key.keyid not in changes.removed_roots) + tuple(
+        changes.new_roots
+    )
     unknown = set(changes.removed_roots) - {key.keyid for key in registry.roots}
     if unknown:
-        raise RegistryError(f"{unknown.pop()[:16]} is not a root key", "`list keys` shows the root keys.")
+        raise RegistryError(
+            f"{unknown.pop()[:16]} is not a root key", "`list keys` shows the root keys."
+        )
     threshold = registry.threshold if changes.threshold is None else changes.threshold
     if not 1 <= threshold <= len(roots):
         raise RegistryError(
@@ -264,7 +294,9 @@ def _replace_log_key(
     for entry in log_keys:
         if entry.from_size >= start:
             continue  # nothing is left that it signed
-        ends = entry.until_size if entry.until_size is not None and entry.until_size < start else start
+        ends = (
+            entry.until_size if entry.until_size is not None and entry.until_size < start else start
+        )
         kept.append(replace(entry, until_size=ends))
     return (*kept, LogKey(new, start))
 
@@ -280,7 +312,9 @@ def _change_group(group: KeyGroup, change: GroupChange, kind: str) -> KeyGroup:
                 f"there is a key of {kind} {entry.name} already",
                 f"Nothing was changed. To replace it, give --remove-{kind} {entry.name} too.",
             )
-    keys = tuple(entry for entry in group.keys if entry.name not in change.removed) + tuple(change.added)
+    keys = tuple(entry for entry in group.keys if entry.name not in change.removed) + tuple(
+        change.added
+    )
     threshold = group.threshold if change.threshold is None else change.threshold
     if change.threshold is None:
         threshold = max(min(1, len(keys)), min(threshold, len(keys)))
@@ -327,7 +361,9 @@ def find_root(home: Home, registry: Registry) -> Signer:
     return home.root_signer(registry)
 
 
-def commit(connection: Connection, home: Home, proposal: Proposal, envelope: bytes, *, today_day: int) -> Registry:
+def commit(
+    connection: Connection, home: Home, proposal: Proposal, envelope: bytes, *, today_day: int
+) -> Registry:
     """Put a signed version in force: log its requests, hand over the log's key, store it. In the caller's transaction.
 
     Args:
@@ -342,12 +378,16 @@ def commit(connection: Connection, home: Home, proposal: Proposal, envelope: byt
         EnrolmentError: a request no longer fits what the log knows of its site.
     """
     before = newest_registry(connection)
-    refuse_restored(connection)  # an outdated copy would sign a second version of a number that sites know
+    refuse_restored(
+        connection
+    )  # an outdated copy would sign a second version of a number that sites know
     refuse_outdated(connection, proposal)
     try:
         after = step_registry(envelope, before)
     except ProtocolError as error:
-        raise RegistryError(f"the registry would not be accepted: {error.detail} ({error.code})") from None
+        raise RegistryError(
+            f"the registry would not be accepted: {error.detail} ({error.code})"
+        ) from None
     if after != proposal.registry or after.version != before.version + 1:
         raise RegistryError("the roots have signed another registry than the draft says")
     check_expiry(after, today_day=today_day)
@@ -359,9 +399,13 @@ def commit(connection: Connection, home: Home, proposal: Proposal, envelope: byt
             f"the draft says that the log had {proposal.log_size} entries when it was proposed, but it has {size}",
             "Nothing was changed. Propose it again.",
         )
-    links = [_reopen(connection, before, request, today_day=today_day) for request in proposal.requests]
+    links = [
+        _reopen(connection, before, request, today_day=today_day) for request in proposal.requests
+    ]
     if links:
-        journal.append_all(connection, links, origin=before.log_name, log_key=home.log_signer(before))
+        journal.append_all(
+            connection, links, origin=before.log_name, log_key=home.log_signer(before)
+        )
     if after.log_keys != before.log_keys:
         hand_over_log(connection, home, before, after)
     if after.receipt_key != before.receipt_key:
@@ -388,7 +432,11 @@ def _remember_names(connection: Connection, before: Registry, after: Registry) -
     """Keep the new names of sites beside their invites, for the time after a site's change to pooled."""
     for site_id, site in after.sites.items():
         known = before.sites.get(site_id)
-        if known is not None and site.publication == "named" and site.display_name != known.display_name:
+        if (
+            known is not None
+            and site.publication == "named"
+            and site.display_name != known.display_name
+        ):
             renamed = update(invites).where(invites.c.site == site_id)
             connection.execute(renamed.values(display_name=site.display_name))
 
@@ -399,7 +447,9 @@ def _reopen(connection: Connection, before: Registry, request: bytes, *, today_d
         opened = decode(request)
         statement = parse_statement(opened.payload)
         if isinstance(statement, EnrollPredicate):
-            check_enrolment(connection, before, open_request(connection, request, today_day=today_day))
+            check_enrolment(
+                connection, before, open_request(connection, request, today_day=today_day)
+            )
         else:
             reopen_request(connection, request)
     except ProtocolError as error:
@@ -407,4 +457,10 @@ def _reopen(connection: Connection, before: Registry, request: bytes, *, today_d
             f"a request of this change is refused: {error.detail} ({error.code})",
             "Nothing was changed. Propose the change again without it, and have the site make a new request.",
         ) from None
-    return Link(digest=opened.digest, leaf=opened.pae, envelope=request, statement=statement, registry=before.version)
+    return Link(
+        digest=opened.digest,
+        leaf=opened.pae,
+        envelope=request,
+        statement=statement,
+        registry=before.version,
+    )

@@ -81,7 +81,14 @@ class PendingRekeying:
 
     def key_now(self, role: Role, log_index: int) -> PublicKey | None:
         """Return the key of this role that may sign the log entry `log_index`, None if there is none."""
-        return next((entry.key for entry in self.site.keys if entry.role == role and entry.valid_at(log_index)), None)
+        return next(
+            (
+                entry.key
+                for entry in self.site.keys
+                if entry.role == role and entry.valid_at(log_index)
+            ),
+            None,
+        )
 
     def describe_last(self, role: Role) -> str:
         """Return in words why the site has no key of this role now, with the last one that it had."""
@@ -91,7 +98,9 @@ class PendingRekeying:
         last = held[-1]
         if last.revoked_from is not None:
             return f"none: {last.key.fingerprint} is revoked from log entry {last.revoked_from} on"
-        return f"none: {last.key.fingerprint} signs nothing more from log entry {last.until_index} on"
+        return (
+            f"none: {last.key.fingerprint} signs nothing more from log entry {last.until_index} on"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,14 +143,18 @@ def _open_without_log(data: bytes, registry: Registry, log_size: int) -> Pending
     site = registry.sites[rekeying.header.site]
     received = PendingRekeying(rekeying, site, data)
     if received.kind == "reset" and rekeying.header.epoch != site.epoch + 1:
-        raise ProtocolError(Code.WRONG_EPOCH, f"epoch {rekeying.header.epoch}; expected {site.epoch + 1}")
+        raise ProtocolError(
+            Code.WRONG_EPOCH, f"epoch {rekeying.header.epoch}; expected {site.epoch + 1}"
+        )
     return received
 
 
 def is_kept(connection: Connection, digest: str) -> bool:
     """Return whether a request waits already."""
     table = rekeying_requests.c
-    return connection.execute(select(table.digest).where(table.digest == digest)).first() is not None
+    return (
+        connection.execute(select(table.digest).where(table.digest == digest)).first() is not None
+    )
 
 
 def check_room(connection: Connection, request: PendingRekeying) -> None:
@@ -164,7 +177,10 @@ def keep_request(connection: Connection, request: PendingRekeying) -> None:
     """
     if is_kept(connection, request.rekeying.digest):
         return
-    if request.signers is not Signers.STRANGERS and len(_read_queue(connection, request)) >= MAX_WAITING:
+    if (
+        request.signers is not Signers.STRANGERS
+        and len(_read_queue(connection, request)) >= MAX_WAITING
+    ):
         # A stranger's request makes no room: that others fit no more would be heard from it.
         _drop_stale(connection, request)
     _require_room(connection, request)
@@ -219,7 +235,9 @@ def pending_rekeyings(
 ) -> tuple[list[PendingRekeying], list[StaleRekeying]]:
     """Return the kept requests of one site or of all, those of known keys first; and those that fit no more."""
     table = rekeying_requests.c
-    query = select(rekeying_requests).order_by(table.site, table.signed_by_known_keys.desc(), table.digest)
+    query = select(rekeying_requests).order_by(
+        table.site, table.signed_by_known_keys.desc(), table.digest
+    )
     if site is not None:
         query = query.where(table.site == site)
     waiting, stale = [], []
@@ -248,5 +266,7 @@ def reopen_request(connection: Connection, data: bytes) -> PendingRekeying:
 
 def drop_requests(connection: Connection, digests: Sequence[str]) -> int:
     """Forget kept requests; return how many there were."""
-    done = connection.execute(delete(rekeying_requests).where(rekeying_requests.c.digest.in_(digests)))
+    done = connection.execute(
+        delete(rekeying_requests).where(rekeying_requests.c.digest.in_(digests))
+    )
     return done.rowcount

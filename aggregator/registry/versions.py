@@ -13,13 +13,24 @@ from aggregator.store.schema import registry_versions
 from protocol.envelope import REGISTRY_TYPE, decode, sign
 from protocol.errors import Code, ProtocolError
 from protocol.keys import Signer
-from protocol.registry import ACCEPTED_VERSIONS, Registry, RootPins, build_registry, parse_registry, step_registry
+from protocol.registry import (
+    ACCEPTED_VERSIONS,
+    Registry,
+    RootPins,
+    build_registry,
+    parse_registry,
+    step_registry,
+)
 
 MAX_RECENT = 4  # registries kept in memory: of 10,000 sites each takes some 30 MB
 
 _NEWEST = select(registry_versions.c.digest).order_by(registry_versions.c.version.desc()).limit(1)
-_VERSION_OF_DIGEST = select(registry_versions.c.version).where(registry_versions.c.digest == bindparam("digest"))
-_recently_read: dict[str, Registry] = {}  # by the digest of their envelope, so that databases do not mix
+_VERSION_OF_DIGEST = select(registry_versions.c.version).where(
+    registry_versions.c.digest == bindparam("digest")
+)
+_recently_read: dict[
+    str, Registry
+] = {}  # by the digest of their envelope, so that databases do not mix
 
 
 def newest_registry(connection: Connection) -> Registry:
@@ -93,10 +104,14 @@ def recent_envelopes(connection: Connection) -> list[tuple[int, bytes]]:
     """Return the versions that a statement may name, with their numbers, oldest first. Raises StoreError."""
     newest = connection.execute(select(func.max(registry_versions.c.version))).scalar_one() or 0
     oldest = max(1, newest - ACCEPTED_VERSIONS + 1)
-    return [entry for entry in read_envelopes(connection, first_of_block(oldest)) if entry[0] >= oldest]
+    return [
+        entry for entry in read_envelopes(connection, first_of_block(oldest)) if entry[0] >= oldest
+    ]
 
 
-def _read_versions(connection: Connection, first: int, last: int | None = None) -> Iterator[tuple[int, Version]]:
+def _read_versions(
+    connection: Connection, first: int, last: int | None = None
+) -> Iterator[tuple[int, Version]]:
     query = select(registry_versions).where(registry_versions.c.version >= first)
     if last is not None:
         query = query.where(registry_versions.c.version <= last)
@@ -111,7 +126,9 @@ def _read_versions(connection: Connection, first: int, last: int | None = None) 
 
 def sign_next(connection: Connection, registry: Registry, roots: Sequence[Signer]) -> None:
     """Sign the version after the newest and put it in force. Raises RegistryError."""
-    put_in_force(connection, registry.version, sign_version(registry, newest_registry(connection), roots))
+    put_in_force(
+        connection, registry.version, sign_version(registry, newest_registry(connection), roots)
+    )
 
 
 def sign_version(registry: Registry, before: Registry | None, roots: Sequence[Signer]) -> bytes:
@@ -140,16 +157,22 @@ def put_in_force(connection: Connection, version: int, envelope: bytes) -> None:
     """Store a version that `sign_version` made, or that several roots signed."""
     packed = pack(version, open_version(envelope), _read_version(connection, version - 1))
     connection.execute(
-        insert(registry_versions).values(version=version, envelope=packed, digest=sha256(envelope).hexdigest())
+        insert(registry_versions).values(
+            version=version, envelope=packed, digest=sha256(envelope).hexdigest()
+        )
     )
 
 
 def own_pins(registry: Registry) -> RootPins:
     """Return the pins that a first registry makes for itself: who invents a deployment is its root."""
-    return RootPins(registry.deployment, frozenset(key.keyid for key in registry.roots), registry.threshold)
+    return RootPins(
+        registry.deployment, frozenset(key.keyid for key in registry.roots), registry.threshold
+    )
 
 
-def walk(versions: Iterable[bytes], pins: RootPins | None = None, *, first: int = 1) -> list[Registry]:
+def walk(
+    versions: Iterable[bytes], pins: RootPins | None = None, *, first: int = 1
+) -> list[Registry]:
     """Verify registry versions from the first, each against the one before.
 
     Args:
@@ -168,7 +191,9 @@ def walk(versions: Iterable[bytes], pins: RootPins | None = None, *, first: int 
         trusted.append(step_registry(envelope, before))
         expected = first + len(trusted) - 1
         if trusted[-1].version != expected:  # a step may also stand still, or start late
-            raise ProtocolError(Code.REGISTRY_SKIPPED, f"version {trusted[-1].version} in the place of {expected}")
+            raise ProtocolError(
+                Code.REGISTRY_SKIPPED, f"version {trusted[-1].version} in the place of {expected}"
+            )
     return trusted
 
 

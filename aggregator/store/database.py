@@ -20,7 +20,9 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 WRITER_LOCK = 0x696E7472  # PostgreSQL advisory lock of whoever appends
 _TAKE_WRITER_LOCK = text("SELECT pg_advisory_xact_lock(:lock)")
 BUSY_TIMEOUT_S = 30.0
-UNTRIED_S = 1.0  # a connection that rested longer is tried first: the database may have been started anew
+UNTRIED_S = (
+    1.0  # a connection that rested longer is tried first: the database may have been started anew
+)
 NO_LIMIT = -1  # of connections: the service bounds the requests that use them
 UNRELEASED_SCHEMA = "0001"
 
@@ -77,7 +79,11 @@ class Database:
     def _refuse_missing(self) -> None:
         """Refuse a SQLite file that is not there: opening it would leave an empty one."""
         name = self.engine.url.database
-        is_file = self.engine.dialect.name == "sqlite" and name and not name.startswith((":memory:", "file:"))
+        is_file = (
+            self.engine.dialect.name == "sqlite"
+            and name
+            and not name.startswith((":memory:", "file:"))
+        )
         if is_file and not Path(str(name)).exists():
             raise StoreError(f"the database {Path(str(name)).name} is missing")
 
@@ -160,10 +166,14 @@ def _store_errors() -> Iterator[None]:
 def _engine(url: str) -> Engine:
     if not url.startswith("sqlite"):
         # Under READ COMMITTED a writer that waited for the lock sees what the one before it appended.
-        engine = create_engine(url, isolation_level="READ COMMITTED", hide_parameters=True, max_overflow=NO_LIMIT)
+        engine = create_engine(
+            url, isolation_level="READ COMMITTED", hide_parameters=True, max_overflow=NO_LIMIT
+        )
         _try_rested_connections(engine)
         return engine
-    engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_S}, hide_parameters=True, max_overflow=NO_LIMIT)
+    engine = create_engine(
+        url, connect_args={"timeout": BUSY_TIMEOUT_S}, hide_parameters=True, max_overflow=NO_LIMIT
+    )
 
     @event.listens_for(engine, "connect")
     def _durable(dbapi_connection: Any, _record: Any) -> None:

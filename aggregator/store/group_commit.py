@@ -39,7 +39,9 @@ class GroupCommit:
         self._writer = threading.Lock()
         self._queue: deque[_Piece] = deque()
 
-    def run(self, write: Callable[[Connection, Sequence[Item]], Sequence[Result]], item: Item) -> Result:
+    def run(
+        self, write: Callable[[Connection, Sequence[Item]], Sequence[Result]], item: Item
+    ) -> Result:
         """Return the result of writing `item`, once it is committed.
 
         Args:
@@ -94,4 +96,6 @@ def _fail_unfinished(pieces: Sequence[_Piece]) -> None:
     """Let nobody wait for a piece that an interruption kept from being tried."""
     for piece in pieces:
         if not piece.done.done():
-            piece.done.set_exception(StoreError("the database was not reached: the process is ending"))
+            piece.done.set_exception(
+                StoreError("the database was not reached: the process is ending")
+            )

@@ -67,7 +67,9 @@ def _describe(code: Code, detail: str, seen: EarlierHead) -> BoardMismatchError:
     return BoardMismatchError(fault, EVIDENCE_ADVICE)
 
 
-def keep_beside(seen: Path, digest: bytes, content: bytes, error: BoardMismatchError) -> BoardMismatchError:
+def keep_beside(
+    seen: Path, digest: bytes, content: bytes, error: BoardMismatchError
+) -> BoardMismatchError:
     """Keep what contradicts a file that was kept before, and return the error with the names of both.
 
     Args:

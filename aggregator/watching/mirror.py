@@ -41,14 +41,18 @@ class CheckedLog:
     remark: str = ""
 
 
-_SINCE_ADVICE: Final = "With --since give the file that `verify --log ... --save FILE` wrote for this log."
+_SINCE_ADVICE: Final = (
+    "With --since give the file that `verify --log ... --save FILE` wrote for this log."
+)
 _OTHER_KEY_ADVICE: Final = (
     "Either the file was changed, or two logs go by one name. Keep it, and compare the root keys with the people who "
     "hold them: believe only the log whose root keys they name (--root-key)."
 )
 
 
-def check_log(source: str, since: Path | None, root_keys: Sequence[str], *, today_day: int) -> CheckedLog:
+def check_log(
+    source: str, since: Path | None, root_keys: Sequence[str], *, today_day: int
+) -> CheckedLog:
     """Verify a public log from its first byte.
 
     Args:
@@ -72,9 +76,12 @@ def check_log(source: str, since: Path | None, root_keys: Sequence[str], *, toda
             size = claimed_size(note)
         except BoardMismatchError:
             raise SettingsError(
-                f"what {source} gives for its checkpoint is none", "Give the address of an aggregator with --log."
+                f"what {source} gives for its checkpoint is none",
+                "Give the address of an aggregator with --log.",
             ) from None
-        return _check(Evidence(remote.registries(), remote.entries(size), note), earlier, keyids, today_day)
+        return _check(
+            Evidence(remote.registries(), remote.entries(size), note), earlier, keyids, today_day
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +101,9 @@ def _read_earlier(path: Path) -> _EarlierNote:
         raise SettingsError(f"{path.name} is not a checkpoint", _SINCE_ADVICE) from None
 
 
-def _check(evidence: Evidence, earlier: _EarlierNote | None, keyids: frozenset[str], today_day: int) -> CheckedLog:
+def _check(
+    evidence: Evidence, earlier: _EarlierNote | None, keyids: frozenset[str], today_day: int
+) -> CheckedLog:
     sizes = set() if earlier is None else {earlier.size}
     log = replay(evidence, pin_roots(evidence, keyids) if keyids else None, sizes)
     check_expiry(log.registry, today_day)
@@ -119,9 +128,12 @@ def _check_continues(earlier: _EarlierNote, log: Replayed, newest_note: str) -> 
             fault = f"{name} is a checkpoint of another log: of {origin}, not of {log.registry.log_name}"
             raise SettingsError(fault, _SINCE_ADVICE) from None
         if error.code is Code.BAD_CHECKPOINT:
-            raise SettingsError(f"{name} is not a checkpoint: {error.detail}", _SINCE_ADVICE) from None
+            raise SettingsError(
+                f"{name} is not a checkpoint: {error.detail}", _SINCE_ADVICE
+            ) from None
         raise BoardMismatchError(
-            f"no version of this log's registry names the key that signed the checkpoint in {name}", _OTHER_KEY_ADVICE
+            f"no version of this log's registry names the key that signed the checkpoint in {name}",
+            _OTHER_KEY_ADVICE,
         ) from None
     try:
         check_root(seen, log.checkpoint, log.roots.get(seen.checkpoint.size))

@@ -37,7 +37,9 @@ class RemoteLog:
         self._url = url.rstrip("/")
         # No compression: a short answer must not unfold into a large one.
         headers = {"Accept-Encoding": "identity"}
-        self._client = httpx.Client(timeout=TIMEOUT_S, verify=ssl.create_default_context(), headers=headers)
+        self._client = httpx.Client(
+            timeout=TIMEOUT_S, verify=ssl.create_default_context(), headers=headers
+        )
 
     def __enter__(self) -> "RemoteLog":
         return self
@@ -55,7 +57,9 @@ class RemoteLog:
             return []
         answer = self._get(f"/v1/log/consistency?from={old_size}&to={new_size}")
         try:
-            return [bytes.fromhex(node) for node in httpx.Response(200, content=answer).json()["proof"]]
+            return [
+                bytes.fromhex(node) for node in httpx.Response(200, content=answer).json()["proof"]
+            ]
         except (ValueError, TypeError, KeyError, RecursionError):
             raise BoardMismatchError("the log's consistency proof is not in its form") from None
 
@@ -73,9 +77,13 @@ class RemoteLog:
         try:
             count = parse_registry(decode(newest, REGISTRY_TYPE).payload).version
         except ProtocolError as error:
-            raise BoardMismatchError(f"the newest registry is not a registry: {error.detail}") from None
+            raise BoardMismatchError(
+                f"the newest registry is not a registry: {error.detail}"
+            ) from None
         if count > MOST_VERSIONS:
-            raise BoardMismatchError(f"the newest registry claims version {count}; at most {MOST_VERSIONS} are read")
+            raise BoardMismatchError(
+                f"the newest registry claims version {count}; at most {MOST_VERSIONS} are read"
+            )
         versions: list[bytes] = []
         size = len(newest)
         for version in range(1, count):
@@ -92,7 +100,9 @@ class RemoteLog:
             end = min(size, start + ENTRIES_AT_ONCE)
             lines = self._get(f"/v1/log/entries?start={start}&end={end}").splitlines()
             if len(lines) != end - start:
-                raise BoardMismatchError(f"the log gives {len(lines)} of the entries {start} to {end - 1}")
+                raise BoardMismatchError(
+                    f"the log gives {len(lines)} of the entries {start} to {end - 1}"
+                )
             for line in lines:
                 yield parse_entry(line)
 
@@ -103,7 +113,9 @@ class RemoteLog:
             BoardMismatchError: the aggregator does not take it.
         """
         try:
-            with self._client.stream("POST", self._url + "/v1/log/cosignatures", content=note.encode()) as answer:
+            with self._client.stream(
+                "POST", self._url + "/v1/log/cosignatures", content=note.encode()
+            ) as answer:
                 status = answer.status_code
         except httpx.HTTPError as error:
             raise _unreachable(error) from None
@@ -124,7 +136,11 @@ class RemoteLog:
                 raise _unreachable(error) from None
             if answer.status_code not in (429, 503):
                 break
-            time.sleep(min(_seconds(answer.headers.get("Retry-After", "1")), LONGEST_WAIT_S) * (attempt + 1) / TRIES)
+            time.sleep(
+                min(_seconds(answer.headers.get("Retry-After", "1")), LONGEST_WAIT_S)
+                * (attempt + 1)
+                / TRIES
+            )
         raise SettingsError(
             f"the aggregator answers {path.partition('?')[0]} with HTTP status {answer.status_code}",
             "Check the URL, or try again later.",
@@ -168,5 +184,6 @@ def _as_text(content: bytes, name: str) -> str:
 
 def _unreachable(error: httpx.HTTPError) -> SettingsError:
     return SettingsError(
-        f"the aggregator cannot be reached: {type(error).__name__}", "Check the URL and the connection, and try again."
+        f"the aggregator cannot be reached: {type(error).__name__}",
+        "Check the URL and the connection, and try again.",
     )

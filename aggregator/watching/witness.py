@@ -30,7 +30,9 @@ _STATE_ADVICE: Final = (
     "Nothing was cosigned. Each log needs a folder of its own (--state). If this is the right one, restore it from a "
     "back-up: a witness that forgets what it has seen may sign two histories."
 )
-_UNTRUSTED: Final = "Nothing was cosigned. Compare the root keys' fingerprints with those that you were given."
+_UNTRUSTED: Final = (
+    "Nothing was cosigned. Compare the root keys' fingerprints with those that you were given."
+)
 _ROOTS_ADVICE: Final = (
     "Nothing was cosigned. Keep both files: root keys have signed them. Send them to the people who hold the root "
     "keys, and to the auditors; an aggregator that was restored from a back-up has to take its newer registry again."
@@ -75,7 +77,11 @@ def witness(
         kept = _read_registry(state)
         registry = _follow_registry(state, kept, envelope, root_keys)
         check_expiry(registry, today_day)
-        names = [name for name, known in witness_keys(registry).items() if known.keyid == key.public.keyid]
+        names = [
+            name
+            for name, known in witness_keys(registry).items()
+            if known.keyid == key.public.keyid
+        ]
         if not names:
             raise SettingsError("the registry does not name this key as a witness's")
         note = remote.checkpoint()
@@ -107,10 +113,14 @@ def _read_registry(state: Path) -> Registry | None:
     except OSError as error:
         raise SettingsError(f"the witness's folder cannot be read: {error.strerror}") from None
     except ProtocolError as error:
-        raise SettingsError(f"{state / REGISTRY_FILE} was damaged: {error.detail}", _STATE_ADVICE) from None
+        raise SettingsError(
+            f"{state / REGISTRY_FILE} was damaged: {error.detail}", _STATE_ADVICE
+        ) from None
 
 
-def _follow_registry(state: Path, kept: Registry | None, envelope: bytes, root_keys: Sequence[str]) -> Registry:
+def _follow_registry(
+    state: Path, kept: Registry | None, envelope: bytes, root_keys: Sequence[str]
+) -> Registry:
     """Verify the newest registry against the last one seen, or the first time against the given roots."""
     claimed = _parse_claimed(envelope)
     if kept is not None and claimed.deployment != kept.deployment:
@@ -120,10 +130,14 @@ def _follow_registry(state: Path, kept: Registry | None, envelope: bytes, root_k
         return step_registry(envelope, kept or _pin(claimed, root_keys))
     except ProtocolError as error:
         if error.code not in {Code.REGISTRY_ROLLBACK, Code.REGISTRY_SPLIT}:
-            raise BoardMismatchError(f"the newest registry is not to be trusted: {error.detail}", _UNTRUSTED) from None
+            raise BoardMismatchError(
+                f"the newest registry is not to be trusted: {error.detail}", _UNTRUSTED
+            ) from None
         fault = f"the newest registry contradicts the one seen before: {error.detail}"
         contradiction = BoardMismatchError(fault, _ROOTS_ADVICE)
-        raise keep_beside(state / REGISTRY_FILE, sha256(envelope).digest(), envelope, contradiction) from None
+        raise keep_beside(
+            state / REGISTRY_FILE, sha256(envelope).digest(), envelope, contradiction
+        ) from None
 
 
 def _parse_claimed(envelope: bytes) -> Registry:
@@ -137,7 +151,9 @@ def _parse_claimed(envelope: bytes) -> Registry:
 
 def _pin(claimed: Registry, root_keys: Sequence[str]) -> RootPins:
     if not root_keys:
-        raise SettingsError("the first time a witness needs the roots' fingerprints", "Give --root-key.")
+        raise SettingsError(
+            "the first time a witness needs the roots' fingerprints", "Give --root-key."
+        )
     keyids = frozenset(parse_fingerprint(fingerprint) for fingerprint in root_keys)
     return RootPins(claimed.deployment, keyids, len(keyids))
 
@@ -150,11 +166,15 @@ def _read_seen(state: Path, registry: Registry, kept: Registry | None) -> Earlie
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError):
-        raise SettingsError("the last checkpoint in the witness's folder cannot be read", _STATE_ADVICE) from None
+        raise SettingsError(
+            "the last checkpoint in the witness's folder cannot be read", _STATE_ADVICE
+        ) from None
     try:
         return open_earlier_head(note, registry, [] if kept is None else [kept.log_keys])
     except ProtocolError as error:
-        raise SettingsError(f"{path} was damaged, or is of another log: {error.detail}", _STATE_ADVICE) from None
+        raise SettingsError(
+            f"{path} was damaged, or is of another log: {error.detail}", _STATE_ADVICE
+        ) from None
 
 
 def _keep(path: Path, content: bytes) -> None:

@@ -96,8 +96,15 @@ def harmless_sentences() -> tuple[str, ...]:
 
 def words_of_templates() -> tuple[str, ...]:
     """Return the words that stand in the templates themselves, in lower case, sorted: common ones."""
-    text = " ".join(_MARK.sub(" ", template) for template in (*CLINICAL, *EVERYDAY, *HARMLESS, *HARMLESS_EVERYDAY))
-    return tuple(sorted(set(re.findall(r"(?<![\w'])[a-z]{2,}(?![\w'])", text)) & set(_list("ordinary_english"))))
+    text = " ".join(
+        _MARK.sub(" ", template)
+        for template in (*CLINICAL, *EVERYDAY, *HARMLESS, *HARMLESS_EVERYDAY)
+    )
+    return tuple(
+        sorted(
+            set(re.findall(r"(?<![\w'])[a-z]{2,}(?![\w'])", text)) & set(_list("ordinary_english"))
+        )
+    )
 
 
 @cache
@@ -111,15 +118,25 @@ def ordinary_words() -> tuple[str, ...]:
 
     See the notice beside the lists. Letters that stand for something (MRI) are among them.
     """
-    sold = {word.lower() for name in shorthand.BRANDS for word in name.split() if word.isalpha() and len(word) > 2}
+    sold = {
+        word.lower()
+        for name in shorthand.BRANDS
+        for word in name.split()
+        if word.isalpha() and len(word) > 2
+    }
     letters = {
-        word.lower() for word in (*_list("medical_english"), *shorthand.CAPITALS) if word.isupper() and word.isalpha()
+        word.lower()
+        for word in (*_list("medical_english"), *shorthand.CAPITALS)
+        if word.isupper() and word.isalpha()
     }
     pools = (shorthand.EPONYMS, shorthand.WORD_NAMES)
     people = {name.lower() for pool in pools for word in pool for name in word.split()}
     people |= words("given_names") | words("surnames") | words("places")
     drugs = {drug.lower() for drug in clinic.DRUGS if drug.isalpha()}
-    ordinary = {*_list("ordinary_english"), *(word for word in _list("medical_english") if word.islower())}
+    ordinary = {
+        *_list("ordinary_english"),
+        *(word for word in _list("medical_english") if word.islower()),
+    }
     return tuple(sorted(ordinary | drugs | (letters | sold) - people))
 
 
@@ -179,7 +196,9 @@ class _Writer:
             "email": self._email,
             "zip": lambda: [(people.postcode(), "ADDRESS")],
             "drug": self._drug,
-            "abbr": lambda: [(chance.choice(_SHORT) if chance.random() < 0.7 else self._letters(), None)],
+            "abbr": lambda: [
+                (chance.choice(_SHORT) if chance.random() < 0.7 else self._letters(), None)
+            ],
             "medical": lambda: [(self._clinical_word(), None)],
             "prose": lambda: [(self._prose(chance.randint(3, 14)), None)],
             "measure": lambda: [(self._measure(), None)],
@@ -188,7 +207,10 @@ class _Writer:
             "unit": lambda: [(people.unit(), "ADDRESS")],
             "foreign": lambda: [(people.foreign_street(), "ADDRESS")],
             "mil": lambda: [
-                (f"{chance.randint(0, 23):02}{chance.choice((0, 15, 20, 30, 40, 45, chance.randint(0, 59))):02}", None)
+                (
+                    f"{chance.randint(0, 23):02}{chance.choice((0, 15, 20, 30, 40, 45, chance.randint(0, 59))):02}",
+                    None,
+                )
             ],
             "scale": lambda: [
                 (
@@ -212,7 +234,12 @@ class _Writer:
             "church": lambda: [(self._church(), "ORGANIZATION")],
             "pharmacy": lambda: [(people.facility(), "FACILITY")],
             "nick": lambda: [
-                (people.given() if chance.random() < 0.4 else chance.choice(self.words).capitalize(), "NAME")
+                (
+                    people.given()
+                    if chance.random() < 0.4
+                    else chance.choice(self.words).capitalize(),
+                    "NAME",
+                )
             ],
             "letter": lambda: [(chance.choice("ABCDEFGHJKLMNOPRSTVWYZ"), "NAME")],
             "wordname": lambda: [(chance.choice(shorthand.WORD_NAMES), "NAME")],
@@ -223,7 +250,9 @@ class _Writer:
             "monthday": lambda: [(f"{chance.randint(1, 12)}/{chance.randint(1, 28)}", "DATE")],
             "month": lambda: [(chance.choice(_MONTHS), "DATE")],
             "ordinal": lambda: [(chance.choice(_SPOKEN_DAYS), "DATE")],
-            "spelled": lambda: [(" ".join(chance.choice(_SPOKEN) for _ in range(chance.randint(3, 8))), "ID")],
+            "spelled": lambda: [
+                (" ".join(chance.choice(_SPOKEN) for _ in range(chance.randint(3, 8))), "ID")
+            ],
             "word": lambda: [(self._word(), None)],
             "Word": lambda: [(self._word().capitalize(), None)],
             "phrase": lambda: [(self._phrase(chance.randint(1, 4)), None)],
@@ -237,7 +266,19 @@ class _Writer:
             "sex": lambda: [
                 (
                     chance.choice(
-                        ["male", "female", "man", "woman", "M", "F", "boy", "girl", "gentleman", "lady", "patient"]
+                        [
+                            "male",
+                            "female",
+                            "man",
+                            "woman",
+                            "M",
+                            "F",
+                            "boy",
+                            "girl",
+                            "gentleman",
+                            "lady",
+                            "patient",
+                        ]
                     ),
                     None,
                 )
@@ -255,7 +296,9 @@ class _Writer:
         if draw < 0.19:
             pieces = self.expand(chance.choice(CLINICAL))
             if chance.random() < 0.3:
-                pieces += self.expand(chance.choice((" {prose}.", ". {medical} {prose}", "\n{prose}; {measure}")))
+                pieces += self.expand(
+                    chance.choice((" {prose}.", ". {medical} {prose}", "\n{prose}; {measure}"))
+                )
         elif draw < 0.31:
             pieces = self._shorthand()
         elif draw < 0.39:
@@ -304,18 +347,37 @@ class _Writer:
             return [(text.upper(), kind) for text, kind in pieces]
         if draw < 0.11:
             kept = self.chance.random() < 0.3  # a company in lower case looks like any words
-            return [(text.lower(), None if kind == "ORGANIZATION" and not kept else kind) for text, kind in pieces]
+            return [
+                (text.lower(), None if kind == "ORGANIZATION" and not kept else kind)
+                for text, kind in pieces
+            ]
         if draw < 0.14:
-            return [(text.upper() if kind in ("NAME", "LOCATION") else text, kind) for text, kind in pieces]
+            return [
+                (text.upper() if kind in ("NAME", "LOCATION") else text, kind)
+                for text, kind in pieces
+            ]
         if draw < 0.16:
-            return [(text.lower() if kind in ("NAME", "LOCATION") else text, kind) for text, kind in pieces]
+            return [
+                (text.lower() if kind in ("NAME", "LOCATION") else text, kind)
+                for text, kind in pieces
+            ]
         if draw < 0.19:
             return [
-                (re.sub(r" (?=\w)", lambda m: "\n" if self.chance.random() < 0.12 else m.group(), text), kind)
+                (
+                    re.sub(
+                        r" (?=\w)",
+                        lambda m: "\n" if self.chance.random() < 0.12 else m.group(),
+                        text,
+                    ),
+                    kind,
+                )
                 for text, kind in pieces
             ]
         if draw < 0.22:
-            return [(text.replace(".", "").replace(",", "") if kind is None else text, kind) for text, kind in pieces]
+            return [
+                (text.replace(".", "").replace(",", "") if kind is None else text, kind)
+                for text, kind in pieces
+            ]
         if draw < 0.24:
             return [(text.title() if kind is None else text, kind) for text, kind in pieces]
         if draw < 0.27:
@@ -354,7 +416,12 @@ class _Writer:
             return [(people.country(), "LOCATION")]
         if draw < 0.78:
             return [(people.region(), "LOCATION")]
-        return [(f"{people.city()}, {self.chance.choice((people.region(), people.country()))}", "LOCATION")]
+        return [
+            (
+                f"{people.city()}, {self.chance.choice((people.region(), people.country()))}",
+                "LOCATION",
+            )
+        ]
 
     def _drug(self) -> list[Piece]:
         if self.chance.random() < 0.25:
@@ -446,7 +513,10 @@ class _Writer:
         """Return speech that a machine wrote down: nothing has a capital."""
         pieces: list[Piece] = []
         for _ in range(self.chance.randint(1, 4)):
-            pieces += [*self.expand(self.chance.choice(shorthand.DICTATION)), (self.chance.choice((" ", "\n")), None)]
+            pieces += [
+                *self.expand(self.chance.choice(shorthand.DICTATION)),
+                (self.chance.choice((" ", "\n")), None),
+            ]
         return [(text.lower(), kind) for text, kind in pieces[:-1]]
 
     def _with_stand_ins(self, pieces: list[Piece]) -> list[Piece]:
@@ -477,7 +547,11 @@ class _Writer:
         return [(made, None)]
 
     def _eponym_alone(self) -> str:
-        return self.chance.choice(shorthand.EPONYMS) if self.chance.random() < 0.85 else self.people.family()
+        return (
+            self.chance.choice(shorthand.EPONYMS)
+            if self.chance.random() < 0.85
+            else self.people.family()
+        )
 
     def _system(self) -> str:
         """Return a hospital or health system as people call it, often without a word that tells what it is."""
@@ -557,7 +631,9 @@ class _Writer:
             return self._word_chain.word(self.chance, 4)  # a term that no list has
         if draw > 0.97:
             return self._letters()
-        return self.chance.choice(_LITTLE if draw < 0.4 else self._common if draw < 0.7 else self.words)
+        return self.chance.choice(
+            _LITTLE if draw < 0.4 else self._common if draw < 0.7 else self.words
+        )
 
     def _clinical_word(self) -> str:
         draw = self.chance.random()
@@ -599,7 +675,9 @@ class _Writer:
         if chance.random() < 0.33:
             kind = chance.choice(("person", "doctor", "place", "facility", "date", "id", "name"))
             at = chance.randint(0, len(pieces))
-            before = {"facility": "at ", "place": "in ", "date": "on ", "id": "MRN "}.get(kind, "by ")
+            before = {"facility": "at ", "place": "in ", "date": "on ", "id": "MRN "}.get(
+                kind, "by "
+            )
             pieces[at:at] = [
                 (before, None),
                 *self._slots[kind](),
@@ -611,7 +689,8 @@ class _Writer:
         """Return sentences of medical books and abstracts; in one of four texts, made-up ones of people stand among them."""
         chance = self.chance
         pieces: list[Piece] = [
-            (chance.choice(self._sentences) + chance.choice((" ", "\n")), None) for _ in range(chance.randint(1, 3))
+            (chance.choice(self._sentences) + chance.choice((" ", "\n")), None)
+            for _ in range(chance.randint(1, 3))
         ]
         if chance.random() < 0.25:
             at = chance.randint(0, len(pieces))
@@ -643,9 +722,17 @@ class _Writer:
     def _letters(self) -> str:
         """Return letters that stand for some term: "ATM", "ZRT-2", "htn"."""
         chance = self.chance
-        letters = "".join(chance.choice("ABCDEFGHIJKLMNOPRSTUVWX") for _ in range(chance.randint(2, 5)))
+        letters = "".join(
+            chance.choice("ABCDEFGHIJKLMNOPRSTUVWX") for _ in range(chance.randint(2, 5))
+        )
         draw = chance.random()
-        return letters.lower() if draw < 0.25 else f"{letters}-{chance.randint(1, 20)}" if draw < 0.35 else letters
+        return (
+            letters.lower()
+            if draw < 0.25
+            else f"{letters}-{chance.randint(1, 20)}"
+            if draw < 0.35
+            else letters
+        )
 
     def date(self) -> str:
         """Return a day, written in one of many ways."""
@@ -685,15 +772,50 @@ class _Writer:
         pieces: list[Piece] = [(self._phrase(chance.randint(1, 8)).capitalize(), None)]
         for _ in range(chance.randint(0, 3)):
             kind = chance.choice(
-                ("person", "person", "person", "name", "place", "company", "facility", "address", "eponym", "drug")
+                (
+                    "person",
+                    "person",
+                    "person",
+                    "name",
+                    "place",
+                    "company",
+                    "facility",
+                    "address",
+                    "eponym",
+                    "drug",
+                )
             )
-            opening = {"company": " at", "place": " in", "facility": " at", "address": " at"}.get(kind, "")
+            opening = {"company": " at", "place": " in", "facility": " at", "address": " at"}.get(
+                kind, ""
+            )
             pieces.append(
-                (chance.choice((" ", " ", ", ", ": ", " (", " - ", ". ", opening + " ", opening + " ")), None)
+                (
+                    chance.choice(
+                        (" ", " ", ", ", ": ", " (", " - ", ". ", opening + " ", opening + " ")
+                    ),
+                    None,
+                )
             )
             pieces += self._slots[kind]()
             pieces.append(
-                (chance.choice((" ", " ", ", ", ". ", ") ", "'s ", "; ", " and ", " is ", " was ", " said ")), None)
+                (
+                    chance.choice(
+                        (
+                            " ",
+                            " ",
+                            ", ",
+                            ". ",
+                            ") ",
+                            "'s ",
+                            "; ",
+                            " and ",
+                            " is ",
+                            " was ",
+                            " said ",
+                        )
+                    ),
+                    None,
+                )
             )
             pieces.append((self._phrase(chance.randint(1, 8)), None))
         return [*pieces, (chance.choice((".", ".", "?", "", "!")), None)]
@@ -706,7 +828,14 @@ class _Writer:
             pieces += self.expand(
                 self.chance.choice(
                     self.chance.choice(
-                        (EVERYDAY, HARMLESS_EVERYDAY, CLINICAL, HARMLESS, shorthand.CLINICAL, shorthand.HARMLESS)
+                        (
+                            EVERYDAY,
+                            HARMLESS_EVERYDAY,
+                            CLINICAL,
+                            HARMLESS,
+                            shorthand.CLINICAL,
+                            shorthand.HARMLESS,
+                        )
                     )
                 )
             )
@@ -729,7 +858,15 @@ class _Writer:
                 pieces += [
                     *self.expand(
                         chance.choice(
-                            chance.choice((CLINICAL, shorthand.CLINICAL, HARMLESS, HARMLESS, shorthand.HARMLESS))
+                            chance.choice(
+                                (
+                                    CLINICAL,
+                                    shorthand.CLINICAL,
+                                    HARMLESS,
+                                    HARMLESS,
+                                    shorthand.HARMLESS,
+                                )
+                            )
                         )
                     ),
                     (chance.choice((" ", " ", "\n")), None),

@@ -24,12 +24,21 @@ _LOCALES = (
     "fi_FI", "sv_SE", "no_NO", "da_DK", "is_IS", "ga_IE", "tr_TR", "az_AZ", "uz_UZ", "id_ID", "vi_VN", "fil_PH", "yo_NG", "ha_NG",
     "ig_NG", "zu_ZA", "tw_GH", "sw", "mt_MT", "lb_LU", "sq_AL", "ng_NG",
 )  # fmt: skip
-_MOST_LOCALES = ("en_US", "en_US", "en_US", "en_GB", "en_GB", "en_US")  # drawn as often as all the others together
+_MOST_LOCALES = (
+    "en_US",
+    "en_US",
+    "en_US",
+    "en_GB",
+    "en_GB",
+    "en_US",
+)  # drawn as often as all the others together
 
 # Given names; family names. Written in Latin letters as in English records.
 _OTHER_NAMES = {
     language: (given, family)
-    for language, given, family in (line.split("\t") for line in read_entries("words/english/names_of_other_scripts"))
+    for language, given, family in (
+        line.split("\t") for line in read_entries("words/english/names_of_other_scripts")
+    )
 }
 
 _NICKNAMES = read_entries("words/english/nicknames")
@@ -58,7 +67,9 @@ class Chain:
         """Return a made-up word of a length between the two."""
         while True:
             letters = "^^^"
-            while (letter := chance.choice(self._next[letters[-3:]])) != "$" and len(letters) < longest + 4:
+            while (letter := chance.choice(self._next[letters[-3:]])) != "$" and len(
+                letters
+            ) < longest + 4:
                 letters += letter
             if shortest <= len(letters) - 3 <= longest:
                 return letters[3:]
@@ -107,7 +118,9 @@ class InventedPeople:
             self._lands[locale] = _Land(
                 _drawn(fake, "first_name", 300 * often),
                 _drawn(fake, "last_name", 300 * often),
-                _drawn(fake, "city", 150 * often) if locale != "it_IT" else [],  # faker's order there changes
+                _drawn(fake, "city", 150 * often)
+                if locale != "it_IT"
+                else [],  # faker's order there changes
                 _drawn(fake, "street_address", 200 * often),
                 _drawn(fake, "address", 100 * often),
                 _drawn(fake, "administrative_unit", 30),
@@ -163,7 +176,11 @@ class InventedPeople:
     def family(self, land: str | None = None) -> str:
         """Return a family name, sometimes of several words."""
         draw = self.chance.random()
-        name = self.family_chain.word(self.chance).capitalize() if draw < 0.22 else self._draw("family", land)
+        name = (
+            self.family_chain.word(self.chance).capitalize()
+            if draw < 0.22
+            else self._draw("family", land)
+        )
         if draw > 0.985:
             return f"{name}-{self._draw('family')}"
         if draw > 0.96:
@@ -218,12 +235,19 @@ class InventedPeople:
     def signed(self) -> list[Piece]:
         """Return a name with what its bearer may call himself."""
         land = self.land()
-        return [(f"{self.given(land)} {self.family(land)}", "NAME"), (", " + self.chance.choice(_CREDENTIALS), None)]
+        return [
+            (f"{self.given(land)} {self.family(land)}", "NAME"),
+            (", " + self.chance.choice(_CREDENTIALS), None),
+        ]
 
     def city(self, land: str | None = None) -> str:
         """Return a city or town."""
         draw = self.chance.random()
-        city = self.city_chain.word(self.chance, 4).capitalize() if draw < 0.2 else self._draw("cities", land)
+        city = (
+            self.city_chain.word(self.chance, 4).capitalize()
+            if draw < 0.2
+            else self._draw("cities", land)
+        )
         return city.upper() if draw > 0.93 else city
 
     def region(self) -> str:
@@ -313,11 +337,19 @@ class InventedPeople:
                 parts.append(self.unit())
             parts.append(self.city(land))
             if self.chance.random() < 0.35:
-                parts.append(self.chance.choice(_STATES) if self.chance.random() < 0.5 else self.region())
-            tail = self.postcode() if self.chance.random() < 0.5 else str(self.chance.randint(1000, 99999))
+                parts.append(
+                    self.chance.choice(_STATES) if self.chance.random() < 0.5 else self.region()
+                )
+            tail = (
+                self.postcode()
+                if self.chance.random() < 0.5
+                else str(self.chance.randint(1000, 99999))
+            )
             if self.chance.random() < 0.4:
                 parts.append(
-                    self.country() if self.chance.random() < 0.85 else self.city_chain.word(self.chance, 5).capitalize()
+                    self.country()
+                    if self.chance.random() < 0.85
+                    else self.city_chain.word(self.chance, 5).capitalize()
                 )
             parts[-1] += " " + tail if self.chance.random() < 0.7 else ""
             if self.chance.random() < 0.1:
@@ -329,9 +361,24 @@ class InventedPeople:
     def unit(self) -> str:
         """Return a flat, suite or the like."""
         word = self.chance.choice(
-            ("Apt.", "Apt", "Suite", "Unit", "Flat", "#", "Floor", "Ste", "Room", "Apartment", "Box", "c/o")
+            (
+                "Apt.",
+                "Apt",
+                "Suite",
+                "Unit",
+                "Flat",
+                "#",
+                "Floor",
+                "Ste",
+                "Room",
+                "Apartment",
+                "Box",
+                "c/o",
+            )
         )
-        return f"{word} {self.chance.randint(1, 999)}{self.chance.choice(('', '', '', 'A', 'B', 'C'))}"
+        return (
+            f"{word} {self.chance.randint(1, 999)}{self.chance.choice(('', '', '', 'A', 'B', 'C'))}"
+        )
 
     def company(self) -> str:
         """Return a company, charity, school or shop."""
@@ -342,7 +389,10 @@ class InventedPeople:
         if draw < 0.12:
             return self._draw("companies")
         if draw < 0.17:
-            return " ".join(self.chance.choice(self._words).capitalize() for _ in range(self.chance.randint(1, 3)))
+            return " ".join(
+                self.chance.choice(self._words).capitalize()
+                for _ in range(self.chance.randint(1, 3))
+            )
         if draw < 0.2:
             return f"{self.chance.choice(self._words).capitalize()} {word} {self.chance.choice(_COMPANY_FORMS)}"
         if draw < 0.25:
@@ -375,7 +425,8 @@ class InventedPeople:
             return f"University of {self.city()}"
         if draw < 0.98:
             return "".join(
-                self.chance.choice("ABCDEFGHIJKLMNOPRSTUVW") for _ in range(self.chance.randint(2, 4))
+                self.chance.choice("ABCDEFGHIJKLMNOPRSTUVW")
+                for _ in range(self.chance.randint(2, 4))
             ) + self.chance.choice((" Group", " Inc.", " Bank", " Holdings"))
         return f"{word}.{self.chance.choice(('com', 'io', 'org', 'ly', 'gov'))}"
 
@@ -392,7 +443,9 @@ class InventedPeople:
         if draw < 0.56:
             return f"{self.chance.choice(_FACILITY_WORDS)} {self.chance.choice(_FACILITY_WORDS)} {kind}"
         if draw < 0.62:
-            return f"{self.chance.choice(_FACILITY_WORDS)}{self.chance.choice(_FACILITY_ENDS)} {kind}"
+            return (
+                f"{self.chance.choice(_FACILITY_WORDS)}{self.chance.choice(_FACILITY_ENDS)} {kind}"
+            )
         if draw < 0.7:
             return f"{self.family()} {kind}"
         if draw < 0.76:

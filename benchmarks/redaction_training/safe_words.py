@@ -33,7 +33,9 @@ _TERM = re.compile(
 def safe_words(dictionary: Iterable[str], corpora: Iterable[str]) -> list[str]:
     """Return words in small letters, and acronyms as they are, in order."""
     dictionary = frozenset(dictionary)
-    found = {word for entry in dictionary if re.fullmatch(r"[a-z]{2,}", word := entry.removesuffix("'s"))}
+    found = {
+        word for entry in dictionary if re.fullmatch(r"[a-z]{2,}", word := entry.removesuffix("'s"))
+    }
     counts = Counter(word for corpus in corpora for word in _WORD.findall(corpus))
     names = words("given_names") | words("surnames")
     for word, count in counts.items():
@@ -49,7 +51,10 @@ def main(dictionary: str, *corpora: str) -> None:
     """Write the list, packed the same way each time."""
     kept = safe_words(
         Path(dictionary).read_text("utf-8").splitlines(),
-        (Path(corpus).read_text("utf-8").replace("\\n", " ").replace("\\t", " ") for corpus in corpora),
+        (
+            Path(corpus).read_text("utf-8").replace("\\n", " ").replace("\\t", " ")
+            for corpus in corpora
+        ),
     )
     sys.stdout.buffer.write(gzip.compress("\n".join(kept).encode(), mtime=0))
 

@@ -60,7 +60,9 @@ def read_corpus(path: Path) -> list[Example]:
     Raises:
         ValueError: there is nothing in it.
     """
-    examples = [*_rows(path)] if path.is_file() else [_brat(text) for text in sorted(path.glob("*.txt"))]
+    examples = (
+        [*_rows(path)] if path.is_file() else [_brat(text) for text in sorted(path.glob("*.txt"))]
+    )
     if not examples:
         raise ValueError(f"{path.name}: neither rows nor files .txt beside files .ann")
     return [
@@ -104,7 +106,9 @@ class Writer:
             "surnames": ("NAME", lambda: f"{self._surname()} {self._surname()}"),
             "doctor": (
                 "NAME",
-                lambda: f"{self._one('Dr. ', 'Dra. ', 'Dr ', 'dra. ', 'D. ', 'Dña. ', '')}{self.person()}",
+                lambda: (
+                    f"{self._one('Dr. ', 'Dra. ', 'Dr ', 'dra. ', 'D. ', 'Dña. ', '')}{self.person()}"
+                ),
             ),
             "place": ("LOCATION", self.place),
             "country": ("LOCATION", lambda: self._chance.choice(self._countries)),
@@ -116,14 +120,20 @@ class Writer:
             "year": ("DATE", lambda: str(self._chance.randint(1950, 2026))),
             "month": ("DATE", lambda: self._chance.choice(_MONTHS)),
             "age": ("AGE_BELOW_90", self._age),
-            "sex": (None, lambda: self._one("varón", "mujer", "hombre", "niño", "niña", "Varón", "Mujer")),
+            "sex": (
+                None,
+                lambda: self._one("varón", "mujer", "hombre", "niño", "niña", "Varón", "Mujer"),
+            ),
             "kin": ("FAMILY", lambda: self._one(*_KIN)),
             "job": (None, lambda: self._chance.choice(self._professions)),
             "id": (None, self._id),
             "phone": (None, self._phone),
             "email": (None, self._email),
             "n": (None, lambda: str(self._chance.randint(2, 30))),
-            "lab": (None, lambda: f"{self._chance.randint(1, 400)}{self._one('', ',5', ',2', '.1')}"),
+            "lab": (
+                None,
+                lambda: f"{self._chance.randint(1, 400)}{self._one('', ',5', ',2', '.1')}",
+            ),
             "term": (None, lambda: self._one(*_TERMS)),
             "drug": (None, lambda: self._one(*_DRUGS)),
             "germ": (None, lambda: self._one(*_GERMS)),
@@ -146,7 +156,9 @@ class Writer:
         return f"M.ª {first}" if draw < 0.18 else first
 
     def _surname(self) -> str:
-        name = self._chance.choice(self._surnames) if self._chance.random() < 0.8 else self._made_up()
+        name = (
+            self._chance.choice(self._surnames) if self._chance.random() < 0.8 else self._made_up()
+        )
         name = name.capitalize()
         draw = self._chance.random()
         if draw < 0.06:
@@ -177,7 +189,9 @@ class Writer:
     def place(self) -> str:
         """Return a town or region."""
         if self._chance.random() < 0.2:
-            beginning = self._one("Villa", "San ", "Santa ", "Puebla de ", "Alcalá de ", "Torre", "Val", "El ", "La ")
+            beginning = self._one(
+                "Villa", "San ", "Santa ", "Puebla de ", "Alcalá de ", "Torre", "Val", "El ", "La "
+            )
             return beginning + self._made_up().capitalize()
         return self._chance.choice(self._places)
 
@@ -226,7 +240,11 @@ class Writer:
             "",
         )
         name = self._one(
-            self.person(), f"de {self.place()}", f"del {self._made_up().capitalize()}", self._surname(), self.place()
+            self.person(),
+            f"de {self.place()}",
+            f"del {self._made_up().capitalize()}",
+            self._surname(),
+            self.place(),
         )
         number = self._one(
             f" {self._chance.randint(1, 300)}",
@@ -245,7 +263,11 @@ class Writer:
         return f"{kind} {name}{number}{door}".strip()
 
     def _date(self) -> str:
-        day, month, year = self._chance.randint(1, 28), self._chance.randint(1, 12), self._chance.randint(1930, 2026)
+        day, month, year = (
+            self._chance.randint(1, 28),
+            self._chance.randint(1, 12),
+            self._chance.randint(1930, 2026),
+        )
         name = _MONTHS[month - 1]
         return self._one(
             f"{day:02d}/{month:02d}/{year}", f"{day}-{month}-{year % 100:02d}", f"{day} de {name} de {year}",
@@ -353,7 +375,11 @@ def examples(corpus: Path, seed: int = SEED) -> list[Example]:
     chance = random.Random(seed)  # noqa: S311 - not for secrets
     writer = Writer(chance)
     real = read_corpus(corpus)
-    return [*real, *(writer.otherwise(example) for example in real), *(writer.note() for _ in range(_MADE_UP))]
+    return [
+        *real,
+        *(writer.otherwise(example) for example in real),
+        *(writer.note() for _ in range(_MADE_UP)),
+    ]
 
 
 def generator_digest(seed: int) -> str:
@@ -385,7 +411,14 @@ def train(corpus: Path, folder: Path, *, seed: int = SEED, steps: int = _STEPS) 
         "corpus": "MEDDOCAN, training part (Marimon et al. 2019), CC BY 4.0",
     }
     return train_model(
-        texts, folder, language="es", seed=seed, steps=steps, ordinary=ordinary, bounds=BOUNDS, made=made
+        texts,
+        folder,
+        language="es",
+        seed=seed,
+        steps=steps,
+        ordinary=ordinary,
+        bounds=BOUNDS,
+        made=made,
     )
 
 

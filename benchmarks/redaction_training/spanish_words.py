@@ -37,7 +37,10 @@ def safe_words(texts: Iterable[Example]) -> list[str]:
             word.lower()
             for word, count in counts.items()
             if word.lower() not in names
-            and (word.islower() or (word.isupper() and count >= _OFTEN and len(word) <= _LONGEST_ACRONYM))
+            and (
+                word.islower()
+                or (word.isupper() and count >= _OFTEN and len(word) <= _LONGEST_ACRONYM)
+            )
         }
     )
 

@@ -18,6 +18,8 @@ class ProtocolHook(BuildHookInterface[Any]):
             included[str(unpacked)] = "protocol"
             return
         if not (repository / "protocol/statements.py").is_file():
-            raise FileNotFoundError("the package `protocol` is neither here nor at the root of the repository")
+            raise FileNotFoundError(
+                "the package `protocol` is neither here nor at the root of the repository"
+            )
         included[str(repository / "protocol")] = "protocol"
         included[str(repository / "LICENSE")] = "intramural_steward/LICENSE"

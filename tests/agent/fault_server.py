@@ -191,7 +191,10 @@ class FaultServer:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.stop()
 
@@ -244,12 +247,17 @@ class FaultServer:
         finally:
             writer.transport.abort()
 
-    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, connection: int) -> bool:
+    async def _exchange(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, connection: int
+    ) -> bool:
         """Take one request and reply; False when the connection is done with."""
         head = await reader.readuntil(b"\r\n\r\n")
         first, *lines = head.decode("latin-1").split("\r\n")
         method, path, _ = first.split(" ")
-        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)}
+        headers = {
+            name.lower(): value.strip()
+            for name, _, value in (line.partition(":") for line in lines if line)
+        }
         raw = await reader.readexactly(int(headers.get("content-length", "0")))
         self.seen_paths.append(path)
         self.in_flight += 1
@@ -261,7 +269,9 @@ class FaultServer:
             self.in_flight -= 1
         return await self._act(action, writer)
 
-    async def _action(self, method: str, path: str, headers: Mapping[str, str], raw: bytes, connection: int) -> Action:
+    async def _action(
+        self, method: str, path: str, headers: Mapping[str, str], raw: bytes, connection: int
+    ) -> Action:
         if self.token is not None and headers.get("authorization") != f"Bearer {self.token}":
             return Status(401)
         path = path.removeprefix(f"http://127.0.0.1:{self.port}")  # as a proxy is asked
@@ -288,10 +298,14 @@ class FaultServer:
                     await writer.drain()
                 if reset and not self.tls:
                     linger = (1).to_bytes(4, "little") + (0).to_bytes(4, "little")
-                    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+                    writer.get_extra_info("socket").setsockopt(
+                        socket.SOL_SOCKET, socket.SO_LINGER, linger
+                    )
                 return False
             case Huge(size):
-                self._write_head(writer, 200, {"Content-Type": "application/json", "Connection": "close"})
+                self._write_head(
+                    writer, 200, {"Content-Type": "application/json", "Connection": "close"}
+                )
                 for _ in range(size // 65_536 + 1):
                     writer.write(b"x" * 65_536)
                     await writer.drain()
@@ -300,11 +314,18 @@ class FaultServer:
                 self._write_head(writer, status, {**headers, "Content-Length": str(len(body))})
                 writer.write(body)
             case Body(body, content_type):
-                self._write_head(writer, 200, {"Content-Type": content_type, "Content-Length": str(len(body))})
+                self._write_head(
+                    writer, 200, {"Content-Type": content_type, "Content-Length": str(len(body))}
+                )
                 writer.write(body)
             case Message(message, finish, model):
                 choice = {"index": 0, "message": message, "finish_reason": finish}
-                reply = {"id": "1", "object": "chat.completion", "model": model, "choices": [choice]}
+                reply = {
+                    "id": "1",
+                    "object": "chat.completion",
+                    "model": model,
+                    "choices": [choice],
+                }
                 body = json.dumps(reply).encode()
                 return await self._act(Body(body), writer)
             case _:
@@ -312,7 +333,9 @@ class FaultServer:
         await writer.drain()
         return True
 
-    def _write_head(self, writer: asyncio.StreamWriter, status: int, headers: Mapping[str, str]) -> None:
+    def _write_head(
+        self, writer: asyncio.StreamWriter, status: int, headers: Mapping[str, str]
+    ) -> None:
         lines = [f"HTTP/1.1 {status} X", f"Server: {self.server_header}"]
         lines += [f"{name}: {value}" for name, value in headers.items()]
         writer.write(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1"))
@@ -321,7 +344,8 @@ class FaultServer:
         if not self.models:
             return Status(404)
         data = [
-            {"id": name, "object": "model", "owned_by": self.owned_by, **self.extra_model_keys} for name in self.models
+            {"id": name, "object": "model", "owned_by": self.owned_by, **self.extra_model_keys}
+            for name in self.models
         ]
         return Body(json.dumps({"object": "list", "data": data}).encode())
 
@@ -335,9 +359,18 @@ class FaultServer:
         choices = [self._choice(heard, index) for index in range(heard.get("n", 1))]
         tokens = sum(len(choice["message"]["content"].split()) for choice in choices)
         name = body.get("model") if self.replies_as is None else self.replies_as
-        reply: dict[str, object] = {"id": "1", "object": "chat.completion", "model": name, "choices": choices}
+        reply: dict[str, object] = {
+            "id": "1",
+            "object": "chat.completion",
+            "model": name,
+            "choices": choices,
+        }
         if "usage" not in self.ignores:
-            reply["usage"] = {"prompt_tokens": 7, "completion_tokens": tokens, "total_tokens": 7 + tokens}
+            reply["usage"] = {
+                "prompt_tokens": 7,
+                "completion_tokens": tokens,
+                "total_tokens": 7 + tokens,
+            }
         return Body(json.dumps(reply).encode())
 
     def _choice(self, heard: Mapping[str, Any], index: int) -> dict[str, Any]:

@@ -69,7 +69,9 @@ def test_a_key_is_never_overwritten(keys: Path) -> None:
     assert (keys / "data.key").read_bytes() == before
 
 
-def test_a_link_planted_where_a_key_should_be_made_is_not_followed(keys: Path, tmp_path: Path) -> None:
+def test_a_link_planted_where_a_key_should_be_made_is_not_followed(
+    keys: Path, tmp_path: Path
+) -> None:
     (keys / "agent.key").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(StoreError):
         create_signing_key(keys / "agent.key", KeyRole.AGENT)
@@ -120,9 +122,12 @@ def test_a_damaged_data_key_is_named_and_not_quoted(keys: Path, content: bytes) 
 
 def test_other_kinds_of_key_and_locked_keys_are_refused(keys: Path) -> None:
     def pem(
-        key: Ed25519PrivateKey | ec.EllipticCurvePrivateKey, lock: serialization.KeySerializationEncryption
+        key: Ed25519PrivateKey | ec.EllipticCurvePrivateKey,
+        lock: serialization.KeySerializationEncryption,
     ) -> bytes:
-        return key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, lock)
+        return key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, lock
+        )
 
     open_lock = serialization.NoEncryption()
     for content in (
@@ -151,7 +156,9 @@ def test_a_pipe_or_a_folder_in_place_of_a_key_does_not_hang(keys: Path) -> None:
 def test_a_missing_key_says_whose_it_is_and_what_to_do(keys: Path, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="the agent key is missing"):
         load_signer(keys / "agent.key", KeyRole.AGENT)
-    with pytest.raises(StoreError, match=r"the seal key is missing: .* earlier, unreleased version"):
+    with pytest.raises(
+        StoreError, match=r"the seal key is missing: .* earlier, unreleased version"
+    ):
         read_seal_key(keys / "seal.key")
     with pytest.raises(StoreError, match="the folder of the data key is missing"):
         read_data_key(tmp_path / "nowhere" / "data.key")

@@ -31,5 +31,7 @@ def change_registry(home: Home, **changes: object) -> Registry:
 
 def name_auditors(home: Home, auditors: Sequence[Ed25519Signer], threshold: int = 1) -> Registry:
     """Put auditors into the registry."""
-    keys = tuple(NamedKey(f"auditor-{number}", auditor.public) for number, auditor in enumerate(auditors, 1))
+    keys = tuple(
+        NamedKey(f"auditor-{number}", auditor.public) for number, auditor in enumerate(auditors, 1)
+    )
     return change_registry(home, auditors=KeyGroup(threshold, keys))

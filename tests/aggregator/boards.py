@@ -44,7 +44,9 @@ SMALL_CARD = Scorecard(
     name="pilot",
     version=1,
     benchmarks=(
-        BenchmarkEntry("pubmed_qa", "PubMedQA", RESEARCH, "1" * 64, "Conducting Literature Research"),
+        BenchmarkEntry(
+            "pubmed_qa", "PubMedQA", RESEARCH, "1" * 64, "Conducting Literature Research"
+        ),
         BenchmarkEntry("shc_notes", "Ward notes", NOTES, "2" * 64, "Documenting Patient Visits"),
         BenchmarkEntry("aci_bench", "ACI-Bench", NOTES, "3" * 64, "Documenting Patient Visits"),
         BenchmarkEntry("med_qa", "MedQA", DECISIONS, "4" * 64, "Planning Treatments"),
@@ -62,11 +64,23 @@ SMALL_CARD = Scorecard(
     ),
 )
 SMALL_MODELS = (
-    Model("example/large", "Example Large", "Example Org", True, family="Example", parameters_millions=70_000),
+    Model(
+        "example/large",
+        "Example Large",
+        "Example Org",
+        True,
+        family="Example",
+        parameters_millions=70_000,
+    ),
     Model("other/mini", "Mini", "Other Labs", True, family="Mini", parameters_millions=7_000),
     Model("baseline/first-choice", "First choice", "", False),
 )
-HOSTILE = Model("evil/model", '<script>alert("x")</script>', '=HYPERLINK("javascript:x")', is_language_model=True)
+HOSTILE = Model(
+    "evil/model",
+    '<script>alert("x")</script>',
+    '=HYPERLINK("javascript:x")',
+    is_language_model=True,
+)
 HOSTILE_SITE = "{{7*7}} & <b>Co</b>"
 
 
@@ -78,7 +92,9 @@ def make_registry(directory: Path) -> Registry:
     return registry
 
 
-def merged_cell(value: int, sites: int, *, named: int | None = None, units: int = 400, width: int = 30) -> MergedCell:
+def merged_cell(
+    value: int, sites: int, *, named: int | None = None, units: int = 400, width: int = 30
+) -> MergedCell:
     """Return a plain figure; between-site figures from three sites on."""
     named = sites if named is None else named
     cell = MergedCell(
@@ -121,14 +137,26 @@ def small_board(*, models: Sequence[Model] = SMALL_MODELS) -> Board:
     cells: list[dict[str, MergedCell]] = []
     for number in range(len(models)):
         cells.append({key: merged_cell(values[key][min(number, 3)], 5, named=3) for key in keys})
-    cells[0]["shc_notes/exact_match"] = replace(merged_cell(688, 7, named=2), waiting=2, coded_sites=1, left_out=1)
-    cells[1]["shc_notes/exact_match"] = MergedCell(State.WITHHELD, left_out=2, waiting=2, rests_on_audit=True)
-    cells[1]["letters/exact_match"] = MergedCell(State.HIGH_CODED, sites=1, named_sites=1, coded_sites=1)
-    cells[2]["letters/exact_match"] = MergedCell(State.LOW_CODED, sites=1, named_sites=1, coded_sites=1)
+    cells[0]["shc_notes/exact_match"] = replace(
+        merged_cell(688, 7, named=2), waiting=2, coded_sites=1, left_out=1
+    )
+    cells[1]["shc_notes/exact_match"] = MergedCell(
+        State.WITHHELD, left_out=2, waiting=2, rests_on_audit=True
+    )
+    cells[1]["letters/exact_match"] = MergedCell(
+        State.HIGH_CODED, sites=1, named_sites=1, coded_sites=1
+    )
+    cells[2]["letters/exact_match"] = MergedCell(
+        State.LOW_CODED, sites=1, named_sites=1, coded_sites=1
+    )
     cells[2]["aci_bench/jury_score"] = NOT_RUN_CELL
     cells[1]["letters/rouge_l"] = MergedCell(State.SUPPRESSED, Why.ANOTHER_METRIC, left_out=3)
-    cells[2]["letters/exact_match/sex.male"] = MergedCell(State.SUPPRESSED, Why.SMALL_GROUP, left_out=1)
-    cells[2]["letters/exact_match/sex.female"] = MergedCell(State.SUPPRESSED, Why.FEW_EVENTS, left_out=1)
+    cells[2]["letters/exact_match/sex.male"] = MergedCell(
+        State.SUPPRESSED, Why.SMALL_GROUP, left_out=1
+    )
+    cells[2]["letters/exact_match/sex.female"] = MergedCell(
+        State.SUPPRESSED, Why.FEW_EVENTS, left_out=1
+    )
     cells[2]["med_qa/exact_match"] = merged_cell(251, 1)
     counts = [
         RowCounts(sites=7, unplanned=0, weights_hashed=7),
@@ -139,7 +167,9 @@ def small_board(*, models: Sequence[Model] = SMALL_MODELS) -> Board:
     table = Table(SMALL_CARD, rows, sites=9)
     return Board(
         tables=(table,),
-        site_results=tuple(_site_results(table, ["St. Elsewhere", "Example University Hospital", HOSTILE_SITE])),
+        site_results=tuple(
+            _site_results(table, ["St. Elsewhere", "Example University Hospital", HOSTILE_SITE])
+        ),
         pooled_sites=6,
         revoked=(17,),
         withdrawn=(WithdrawnResult(9, 12, "data_error"),),
@@ -147,14 +177,19 @@ def small_board(*, models: Sequence[Model] = SMALL_MODELS) -> Board:
 
 
 def _rank(
-    card: Scorecard, models: Sequence[Model], cells: Sequence[Mapping[str, MergedCell]], counts: Sequence[RowCounts]
+    card: Scorecard,
+    models: Sequence[Model],
+    cells: Sequence[Mapping[str, MergedCell]],
+    counts: Sequence[RowCounts],
 ) -> tuple[Row, ...]:
     unranked = Table(card, ())
     main = [unranked.main_cell(benchmark).key for benchmark in card.benchmarks]
     digests = [model_digest(model.name) for model in models]
     values = {}
     for digest, mine in zip(digests, cells, strict=True):
-        values[digest] = {key: float(value) for key in main if (value := mine[key].value) is not None}
+        values[digest] = {
+            key: float(value) for key in main if (value := mine[key].value) is not None
+        }
     rates = mean_win_rates(values)
     order = sorted(range(len(models)), key=lambda i: -(rates[digests[i]] or 0))
     rows: list[Row] = []
@@ -216,7 +251,9 @@ def _site_results(table: Table, names: Sequence[str]) -> list[SiteResult]:
                     is_stale=number == 1,
                     agent_version="0.1.0",
                     policy_name="strict",
-                    figures={key: _site_figure(cell, draw, number) for key, cell in row.cells.items()},
+                    figures={
+                        key: _site_figure(cell, draw, number) for key, cell in row.cells.items()
+                    },
                 )
             )
     return sorted(results, key=lambda result: (result.site_name, result.model.name))
@@ -239,11 +276,32 @@ def _site_figure(cell: MergedCell, draw: random.Random, number: int) -> SiteFigu
     )
 
 
-FAMILIES = ("Alder", "Birch", "Cedar", "Elm", "Fir", "Hazel", "Larch", "Maple", "Oak", "Pine", "Rowan", "Willow")
+FAMILIES = (
+    "Alder",
+    "Birch",
+    "Cedar",
+    "Elm",
+    "Fir",
+    "Hazel",
+    "Larch",
+    "Maple",
+    "Oak",
+    "Pine",
+    "Rowan",
+    "Willow",
+)
 
 
 TITLES = (
-    *("MedCalc-Bench", "CLEAR", "MTSamples replicate", "EHRSHOT", "HeadQA", "Medbullets", "MedAlign"),
+    *(
+        "MedCalc-Bench",
+        "CLEAR",
+        "MTSamples replicate",
+        "EHRSHOT",
+        "HeadQA",
+        "Medbullets",
+        "MedAlign",
+    ),
     *("ADHD-Behavior", "ADHD-MedEffects", "MedQA", "MedMCQA", "ProxySender"),
 )
 
@@ -294,14 +352,22 @@ def large_board(models: int = 100, sites: int = 20) -> Board:
         )
     table = Table(card, _rank(card, registered, cells, counts), sites=sites + 12)
     names = [f"{place} {kind}" for kind in HOSPITALS for place in PLACES]
-    return Board((table,), tuple(_site_results(table, names[:sites])), pooled_sites=12, revoked=(), withdrawn=())
+    return Board(
+        (table,),
+        tuple(_site_results(table, names[:sites])),
+        pooled_sites=12,
+        revoked=(),
+        withdrawn=(),
+    )
 
 
 def _make_model(number: int) -> Model:
     family = FAMILIES[number % len(FAMILIES)]
     millions = SIZES[number % len(SIZES)]
     size = f"{millions // 1000}B" if millions else "Pro"
-    title = f"{family} {number // len(FAMILIES) + 1} {'Instruct' if number % 4 else 'Thinking'} {size}"
+    title = (
+        f"{family} {number // len(FAMILIES) + 1} {'Instruct' if number % 4 else 'Thinking'} {size}"
+    )
     return Model(
         f"{family.lower()}/m{number}",
         title,
@@ -330,7 +396,11 @@ def public_results(board: Board, names: Sequence[str]) -> HelmRelease:
     for name in names:
         for position, benchmark in enumerate(table.scorecard.benchmarks):
             value = 4_000 + 100 * position
-            figures.append(HelmFigure(benchmark.id, benchmark.display_name, name.lower(), name, "exact_match", value))
+            figures.append(
+                HelmFigure(
+                    benchmark.id, benchmark.display_name, name.lower(), name, "exact_match", value
+                )
+            )
     return HelmRelease("v2.0.0", "2026-05-01", "a" * 64, tuple(figures))
 
 
@@ -341,6 +411,8 @@ def publish_made_up(
     releases = Releases()
     for number, before in enumerate([*earlier, board], 1):
         head = LogHead(100 * number, f"{number:064x}", registry.version)
-        releases = add_release(releases, before, json_file(before, registry, head), head, day=20_700 + 30 * number)
+        releases = add_release(
+            releases, before, json_file(before, registry, head), head, day=20_700 + 30 * number
+        )
     references = (public_results(board, helm),) if helm else ()
     return Publication(registry, head, releases, references)

@@ -32,7 +32,9 @@ def database_of_choice() -> Iterator[None]:
         pytest.fail(f"INTRAMURAL_TEST_DATABASE is {choice}; expected sqlite or postgresql")
     try:
         find_programs()
-    except pytest.skip.Exception as missing:  # other tests skip then; who asked for PostgreSQL wants to know
+    except (
+        pytest.skip.Exception
+    ) as missing:  # other tests skip then; who asked for PostgreSQL wants to know
         pytest.fail(f"INTRAMURAL_TEST_DATABASE is postgresql, but: {missing}")
     with start_cluster() as cluster, pytest.MonkeyPatch.context() as patch:
         patch.setattr(federation, "make_database_url", lambda: create_database(cluster))
@@ -76,7 +78,14 @@ class Served:
         return int(self.url.rsplit(":", 1)[1])
 
     def post(self, body: bytes, path: str = "/v1/submissions", **headers: str) -> httpx.Response:
-        return httpx.post(self.url + path, content=body, headers=headers, timeout=20, trust_env=False, verify=False)
+        return httpx.post(
+            self.url + path,
+            content=body,
+            headers=headers,
+            timeout=20,
+            trust_env=False,
+            verify=False,
+        )
 
     def get(self, path: str) -> httpx.Response:
         return httpx.get(self.url + path, timeout=20, trust_env=False, verify=False)
@@ -115,11 +124,24 @@ class ServedByProcess(Served):
 
 
 def start(
-    home: Home, log: Path, program: str = "import aggregator.__main__", options: tuple[str, ...] = ()
+    home: Home,
+    log: Path,
+    program: str = "import aggregator.__main__",
+    options: tuple[str, ...] = (),
 ) -> ServedByProcess:
     with log.open("a") as errors:
         process = subprocess.Popen(
-            [sys.executable, "-c", program, "--dir", str(home.directory), "serve", "--port", "0", *options],
+            [
+                sys.executable,
+                "-c",
+                program,
+                "--dir",
+                str(home.directory),
+                "serve",
+                "--port",
+                "0",
+                *options,
+            ],
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,

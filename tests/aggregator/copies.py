@@ -15,7 +15,9 @@ def copy_home(home: Home, directory: Path) -> Home:
     if home.settings.database_url is not None:
         url = copy_database(home.settings.database_url)
         (directory / SETTINGS_FILE).unlink()
-        write_settings(directory / SETTINGS_FILE, home.settings.model_copy(update={"database_url": url}))
+        write_settings(
+            directory / SETTINGS_FILE, home.settings.model_copy(update={"database_url": url})
+        )
     return Home(directory)
 
 

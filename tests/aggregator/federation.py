@@ -148,7 +148,9 @@ class TestSite:
             Header(invite.deployment, self.id, FIRST_EPOCH, START_SEQ, NONE, 1),
             agent_key=self.agent.public.der,
             steward_key=self.steward.public.der,
-            token_signature=sign_with_token(token, invite.deployment, self.id, self.agent.public, self.steward.public),
+            token_signature=sign_with_token(
+                token, invite.deployment, self.id, self.agent.public, self.steward.public
+            ),
         )
         return sign(build_statement(predicate), [self.agent, self.steward])
 
@@ -164,7 +166,9 @@ class TestSite:
             ledger=debit(self.ledger),
         )
 
-    def dataset(self, registry: Registry, definition: str, *, units: int = 500, version: str = "") -> DatasetPredicate:
+    def dataset(
+        self, registry: Registry, definition: str, *, units: int = 500, version: str = ""
+    ) -> DatasetPredicate:
         """Make the first version of a dataset, as of a lineage that nobody knows."""
         commitment = digest_of("dataset", self.id, definition, version)
         return DatasetPredicate(
@@ -184,9 +188,13 @@ class TestSite:
         """Name the registered dataset of every protected benchmark that was run, and none of the others."""
         data = {}
         for benchmark in card.benchmarks:
-            run = [cell for cell in card.cells if cell.benchmark == benchmark.id and cell.key in scores]
+            run = [
+                cell for cell in card.cells if cell.benchmark == benchmark.id and cell.key in scores
+            ]
             needs_dataset = any(cell.protected for cell in run)
-            data[benchmark.id] = self.datasets.get(benchmark.definition, NONE) if needs_dataset else NONE
+            data[benchmark.id] = (
+                self.datasets.get(benchmark.definition, NONE) if needs_dataset else NONE
+            )
         return data
 
     def result(
@@ -251,7 +259,12 @@ class TestSite:
         )
 
     def plan(
-        self, registry: Registry, *, model: str = MODELS[0].name, card: Scorecard = CARD, days: int = 30
+        self,
+        registry: Registry,
+        *,
+        model: str = MODELS[0].name,
+        card: Scorecard = CARD,
+        days: int = 30,
     ) -> PlanPredicate:
         return PlanPredicate(
             header=self.header(registry),
@@ -302,7 +315,12 @@ class TestSite:
         opened = decode(envelope)
         statement = parse_statement(opened.payload)
         header = statement.header
-        self.epoch, self.seq, self.prev, self.ledger = header.epoch, header.seq, opened.digest, header.ledger
+        self.epoch, self.seq, self.prev, self.ledger = (
+            header.epoch,
+            header.seq,
+            opened.digest,
+            header.ledger,
+        )
         if isinstance(statement, DatasetPredicate):
             self.datasets[statement.definition] = opened.digest
         return opened.digest
@@ -342,14 +360,18 @@ def challenge_of(home: Home, plan: bytes) -> str:
     receipt = accept(home, plan, today_day=today_day()).receipt
     registry = registry_of(home)
     proven = verify_receipt(receipt, decode(plan).pae, registry.log_keys, registry.log_name)
-    return plan_challenge(registry.deployment, proven.index, proven.checkpoint.root, decode(plan).digest)
+    return plan_challenge(
+        registry.deployment, proven.index, proven.checkpoint.root, decode(plan).digest
+    )
 
 
 def enrolled(home: Home, name: str = "St. Example", publication: str = "named") -> TestSite:
     """Invite and enrol a site, fingerprints taken as compared."""
     today = today_day()
     with home.database.writing() as connection:
-        invite = invites.invite(connection, home, site_name=name, publication=publication, today_day=today)  # type: ignore[arg-type]
+        invite = invites.invite(
+            connection, home, site_name=name, publication=publication, today_day=today
+        )  # type: ignore[arg-type]
         site = TestSite(invite.site)
         asked = invites.open_request(connection, site.ask_to_enrol(invite), today_day=today)
         change_now(connection, home, Changes(enrolments=[asked]), today_day=today)
@@ -366,10 +388,14 @@ def register_datasets(home: Home, site: TestSite, card: Scorecard = CARD) -> Non
 def protected_definitions(card: Scorecard) -> list[str]:
     """Return the definitions of a scorecard's gated and private benchmarks, each once."""
     protected = {cell.benchmark for cell in card.cells if cell.protected}
-    return list(dict.fromkeys(entry.definition for entry in card.benchmarks if entry.id in protected))
+    return list(
+        dict.fromkeys(entry.definition for entry in card.benchmarks if entry.id in protected)
+    )
 
 
-def ready(home: Home, name: str = "St. Example", publication: str = "named", *, card: Scorecard = CARD) -> TestSite:
+def ready(
+    home: Home, name: str = "St. Example", publication: str = "named", *, card: Scorecard = CARD
+) -> TestSite:
     """Enrol a site and register its datasets: it can submit results for `card`."""
     site = enrolled(home, name, publication)
     register_datasets(home, site, card)
@@ -383,19 +409,25 @@ def put_in_force(home: Home, request: bytes) -> Registry:
         return change_now(connection, home, Changes(rekeyings=[asked]), today_day=today_day())
 
 
-def scores(seed: int, *, right: float = 0.7, units: int = 200, card: Scorecard = CARD) -> dict[str, list[float]]:
+def scores(
+    seed: int, *, right: float = 0.7, units: int = 200, card: Scorecard = CARD
+) -> dict[str, list[float]]:
     """Draw scores for every cell: right or wrong where binary, spread out elsewhere."""
     draw = random.Random(seed)
     return {
         cell.key: [
-            float(draw.random() < right) if cell.binary else min(1.0, max(0.0, draw.gauss(right, 0.15)))
+            float(draw.random() < right)
+            if cell.binary
+            else min(1.0, max(0.0, draw.gauss(right, 0.15)))
             for _ in range(units)
         ]
         for cell in card.cells
     }
 
 
-def scores_of_groups(seed: int, *, right: float = 0.7, card: Scorecard = GROUPED) -> dict[str, list[float]]:
+def scores_of_groups(
+    seed: int, *, right: float = 0.7, card: Scorecard = GROUPED
+) -> dict[str, list[float]]:
     """Draw scores for a scorecard with subgroups: those of a group are a part of those of the whole."""
     draw = random.Random(seed)
     units = sum(size for name, size in GROUPS.items() if name.startswith("age."))
@@ -403,7 +435,10 @@ def scores_of_groups(seed: int, *, right: float = 0.7, card: Scorecard = GROUPED
     taken: dict[tuple[str, str, str], int] = {}  # units of a metric's groups of one variable so far
     for cell in card.cells:
         if cell.subgroup is None:
-            whole = [draw.random() < right if cell.binary else draw.betavariate(4, 2) for _ in range(units)]
+            whole = [
+                draw.random() < right if cell.binary else draw.betavariate(4, 2)
+                for _ in range(units)
+            ]
             found[cell.key] = [float(score) for score in whole]
             continue
         variable = (cell.benchmark, cell.metric, cell.subgroup.partition(".")[0])

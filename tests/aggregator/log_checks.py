@@ -37,7 +37,10 @@ def check_log(home: Home, since: int = 0) -> int:
             assert (head.size, head.root) == (len(hashes), tree.root)
             receipt = journal.receipt(connection, row.digest)
             assert receipt is not None
-            assert verify_receipt(receipt, pae, registry.log_keys, registry.log_name).index == row.position
+            assert (
+                verify_receipt(receipt, pae, registry.log_keys, registry.log_name).index
+                == row.position
+            )
     assert tree.root == root(hashes)
     return len(rows)
 
@@ -48,6 +51,8 @@ def collect_evidence(connection: Connection, home: Home) -> Evidence:
     return Evidence(
         registries=tuple(all_envelopes(connection)),
         entries=tuple(journal.read_entries(connection)),
-        checkpoint=journal.checkpoint(connection, origin=newest.log_name, log_key=home.log_signer(newest)),
+        checkpoint=journal.checkpoint(
+            connection, origin=newest.log_name, log_key=home.log_signer(newest)
+        ),
         is_whole=True,
     )

@@ -15,11 +15,18 @@ from sqlalchemy import create_engine, make_url, text
 
 def find_programs() -> Path:
     """Return the folder of the newest PostgreSQL's programs; Debian keeps them off the path. Without any, skip."""
-    debian = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+    debian = sorted(
+        Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3])
+    )
     found = debian[-1] if debian else shutil.which("initdb")
     if found is None:
-        pytest.skip("PostgreSQL is not installed (Debian: apt-get install postgresql)", allow_module_level=True)
-    pytest.importorskip("psycopg", reason="PostgreSQL's driver is not installed (pip install intramural[postgres])")
+        pytest.skip(
+            "PostgreSQL is not installed (Debian: apt-get install postgresql)",
+            allow_module_level=True,
+        )
+    pytest.importorskip(
+        "psycopg", reason="PostgreSQL's driver is not installed (pip install intramural[postgres])"
+    )
     return Path(found).parent
 
 
@@ -46,7 +53,9 @@ def start_cluster(*, is_durable: bool = False) -> Iterator[str]:
 
     try:
         program("initdb", "--username=tester", "--auth=trust", "--encoding=UTF8", "--no-sync")
-        options = f"-c listen_addresses='' -c unix_socket_directories='{place}' -c max_connections=60"
+        options = (
+            f"-c listen_addresses='' -c unix_socket_directories='{place}' -c max_connections=60"
+        )
         options += "" if is_durable else " -c fsync=off"
         program("pg_ctl", "--wait", "--log", str(place / "log"), "--options", options, "start")
         try:
@@ -76,7 +85,9 @@ def copy_database(url: str, copy_url: str | None = None) -> str:
     # Commands that ran in this process may have left connections behind, and each would forbid the copy.
     connected = f"FROM pg_stat_activity WHERE datname = '{source.database}'"
     _run_on_server(_administrators(url), f"SELECT pg_terminate_backend(pid) {connected}")
-    _run_on_server(_administrators(url), f"CREATE DATABASE {copy.database} TEMPLATE {source.database}")
+    _run_on_server(
+        _administrators(url), f"CREATE DATABASE {copy.database} TEMPLATE {source.database}"
+    )
     return copy.render_as_string()
 
 

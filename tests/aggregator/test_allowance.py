@@ -48,7 +48,10 @@ def test_a_site_that_sends_refused_payloads_without_end_is_put_off(
 def test_whoever_reposts_what_a_site_sent_spends_nothing_of_its_allowance(
     home: Home, site: TestSite, strict: Served
 ) -> None:
-    refused, taken = refused_payload(home, site, 1), site.sign(site.result(registry_of(home), scores(1)))
+    refused, taken = (
+        refused_payload(home, site, 1),
+        site.sign(site.result(registry_of(home), scores(1))),
+    )
     assert strict.post(refused).status_code == 422
     assert strict.post(taken).status_code == 200
     site.accepted(taken)
@@ -58,7 +61,9 @@ def test_whoever_reposts_what_a_site_sent_spends_nothing_of_its_allowance(
     assert strict.post(site.sign(site.result(registry_of(home), scores(2)))).status_code == 200
 
 
-def test_a_site_that_spent_its_allowance_still_gets_its_receipts(home: Home, site: TestSite, strict: Served) -> None:
+def test_a_site_that_spent_its_allowance_still_gets_its_receipts(
+    home: Home, site: TestSite, strict: Served
+) -> None:
     taken = site.sign(site.result(registry_of(home), scores(1)))
     receipt = strict.post(taken).json()
     for number in range(2):

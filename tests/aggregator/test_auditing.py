@@ -28,7 +28,15 @@ from protocol.errors import Code, ProtocolError
 from protocol.keys import Ed25519Signer
 from tests.aggregator.audited import change_registry, draw_auditor, name_auditors
 from tests.aggregator.copies import copy_home
-from tests.aggregator.federation import MODELS, new_home, new_key, ready, registry_of, scores, submit
+from tests.aggregator.federation import (
+    MODELS,
+    new_home,
+    new_key,
+    ready,
+    registry_of,
+    scores,
+    submit,
+)
 
 
 @dataclass
@@ -41,10 +49,16 @@ class Audited:
     keys: tuple[Path, Path]
     auditors: tuple[Ed25519Signer, Ed25519Signer]
 
-    def audit(self, board: Path | None = None, *, auditor: int = 0, archive: Path | None = None) -> auditing.Audited:
+    def audit(
+        self, board: Path | None = None, *, auditor: int = 0, archive: Path | None = None
+    ) -> auditing.Audited:
         root = registry_of(self.home).roots[0].keyid
         return auditing.audit(
-            board or self.board, archive or self.archive, self.keys[auditor], [root], today_day=today_day()
+            board or self.board,
+            archive or self.archive,
+            self.keys[auditor],
+            [root],
+            today_day=today_day(),
         )
 
 
@@ -57,7 +71,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Audited:
     for number in range(4):
         site = ready(home, f"Hospital {number}", "named" if number == 0 else "pooled")
         for seed, model in enumerate(MODELS[:2]):
-            submit(home, site, site.result(registry_of(home), scores(10 * number + seed), model=model.name))
+            submit(
+                home,
+                site,
+                site.result(registry_of(home), scores(10 * number + seed), model=model.name),
+            )
     publish(home, folder / "board")
     auditing.archive(home, folder / "log.archive")
     return Audited(home, folder / "board", folder / "log.archive", (first, second), (one, two))
@@ -72,7 +90,9 @@ def check(board: Path) -> Result:
     return CliRunner().invoke(cli, ["verify", "--board", str(board)])
 
 
-def test_a_board_verifies_with_one_auditors_signature_and_not_without(made: Audited, board: Path) -> None:
+def test_a_board_verifies_with_one_auditors_signature_and_not_without(
+    made: Audited, board: Path
+) -> None:
     cells = verify(board, today_day=today_day()).audited_cells
     assert cells == 2 * 3
     before = check(board)
@@ -86,10 +106,19 @@ def test_a_board_verifies_with_one_auditors_signature_and_not_without(made: Audi
 
 def test_the_auditors_commands_do_the_same(made: Audited, board: Path, tmp_path: Path) -> None:
     run = CliRunner().invoke
-    sealed = run(cli, ["--dir", str(made.home.directory), "archive", "--out", str(tmp_path / "log")])
+    sealed = run(
+        cli, ["--dir", str(made.home.directory), "archive", "--out", str(tmp_path / "log")]
+    )
     assert sealed.exit_code == 0, sealed.output
     root = registry_of(made.home).roots[0].fingerprint
-    arguments = ["--board", str(board), "--archive", str(tmp_path / "log"), "--key", str(made.keys[1])]
+    arguments = [
+        "--board",
+        str(board),
+        "--archive",
+        str(tmp_path / "log"),
+        "--key",
+        str(made.keys[1]),
+    ]
     done = run(cli, ["audit", *arguments, "--root-key", root])
     assert done.exit_code == 0, done.output
     assert "6 cells recomputed" in done.output
@@ -123,7 +152,9 @@ def test_a_threshold_of_two_wants_two(made: Audited, tmp_path: Path) -> None:
 def audit_of(made: Audited, board: Path) -> Audit:
     verified = verify(board, today_day=today_day())
     head = verified.log.checkpoint
-    return Audit("board.example", verified.log.registry.version, verified.digest, head.size, head.root.hex())
+    return Audit(
+        "board.example", verified.log.registry.version, verified.digest, head.size, head.root.hex()
+    )
 
 
 def write_audit(made: Audited, board: Path, content: bytes, keyid: str | None = None) -> None:
@@ -171,7 +202,11 @@ def with_a_changed_signature(made: Audited, board: Path) -> None:
     marker = b'"sig":"'
     start = signed.index(marker) + len(marker)
     write_audit(
-        made, board, signed[:start] + (b"B" if signed[start : start + 1] == b"A" else b"A") + signed[start + 1 :]
+        made,
+        board,
+        signed[:start]
+        + (b"B" if signed[start : start + 1] == b"A" else b"A")
+        + signed[start + 1 :],
     )
 
 
@@ -196,7 +231,9 @@ def test_a_signature_that_vouches_for_something_else_is_refused(
     assert sentence in str(done.exception)
 
 
-def test_a_figure_that_was_changed_in_audited_json_no_longer_fits_the_pages(made: Audited, board: Path) -> None:
+def test_a_figure_that_was_changed_in_audited_json_no_longer_fits_the_pages(
+    made: Audited, board: Path
+) -> None:
     made.audit(board)
     path = board / "audited.json"
     changed = path.read_bytes().replace(b'"value":', b'"value":1', 1)
@@ -205,10 +242,14 @@ def test_a_figure_that_was_changed_in_audited_json_no_longer_fits_the_pages(made
     assert isinstance(check(board).exception, BoardMismatchError)
 
 
-def test_a_board_made_from_lies_about_hidden_figures_is_never_signed(made: Audited, board: Path) -> None:
+def test_a_board_made_from_lies_about_hidden_figures_is_never_signed(
+    made: Audited, board: Path
+) -> None:
     """The aggregator itself lies: pages and audited.json agree with each other, and not with the sealed log."""
     lie = parse_audited((board / "audited.json").read_bytes().replace(b'"units":', b'"units":1', 1))
-    files = derived_files(replay(read_evidence(board)), lie, read_kept(board), published_day=today_day())
+    files = derived_files(
+        replay(read_evidence(board)), lie, read_kept(board), published_day=today_day()
+    )
     for name, content in files.items():
         (board / name).parent.mkdir(parents=True, exist_ok=True)
         (board / name).write_bytes(content)
@@ -218,7 +259,9 @@ def test_a_board_made_from_lies_about_hidden_figures_is_never_signed(made: Audit
     assert not (board / "audits").exists()
 
 
-def test_an_archive_opens_for_the_auditors_alone(made: Audited, board: Path, tmp_path: Path) -> None:
+def test_an_archive_opens_for_the_auditors_alone(
+    made: Audited, board: Path, tmp_path: Path
+) -> None:
     stranger, _ = draw_auditor(tmp_path, "stranger")
     root = registry_of(made.home).roots[0].keyid
     with pytest.raises(SettingsError, match="not sealed to this key"):
@@ -231,11 +274,16 @@ def test_an_archive_opens_for_the_auditors_alone(made: Audited, board: Path, tmp
     assert b"board.example" not in made.archive.read_bytes()
     with made.home.database.reading() as connection:
         entries = list(journal.read_entries(connection))
-    assert list(read_archive(made.archive, made.auditors[0].public.keyid, made.auditors[0].seed)) == entries
+    assert (
+        list(read_archive(made.archive, made.auditors[0].public.keyid, made.auditors[0].seed))
+        == entries
+    )
 
 
 @pytest.mark.parametrize("damage", ["cut", "cut everything", "changed", "lengthened", "other file"])
-def test_a_damaged_archive_is_refused_in_words(made: Audited, board: Path, tmp_path: Path, damage: str) -> None:
+def test_a_damaged_archive_is_refused_in_words(
+    made: Audited, board: Path, tmp_path: Path, damage: str
+) -> None:
     content = made.archive.read_bytes()
     head = content.index(b"\n", content.index(b"\n") + 1) + 1
     damaged = {
@@ -346,7 +394,9 @@ def test_a_pooled_site_whose_keys_are_revoked_is_withheld_with_the_others(lives:
     assert set(values_of(lives.board)) == {None}, "its figure would follow from a difference"
     for number in range(2):
         site_again = ready(lives.home, f"More {number}", "pooled")
-        submit(lives.home, site_again, site_again.result(registry_of(lives.home), scores(80 + number)))
+        submit(
+            lives.home, site_again, site_again.result(registry_of(lives.home), scores(80 + number))
+        )
     publish_and_audit(lives)
 
 
@@ -359,7 +409,9 @@ def test_a_site_that_leaves_takes_no_other_sites_figure_with_it(lives: Audited) 
     assert set(values_of(lives.board)) == {None}
 
 
-def test_a_board_is_published_audited_and_verified_after_the_logs_key_was_replaced(lives: Audited) -> None:
+def test_a_board_is_published_audited_and_verified_after_the_logs_key_was_replaced(
+    lives: Audited,
+) -> None:
     publish_and_audit(lives)
     registry = registry_of(lives.home)
     key = draw_key()
@@ -373,6 +425,8 @@ def test_a_board_is_published_audited_and_verified_after_the_logs_key_was_replac
     submit(lives.home, site, site.result(registry_of(lives.home), scores(5)))
     assert publish_and_audit(lives) == 3
     (lives.board.parent / "seen").write_bytes(seen)
-    done = CliRunner().invoke(cli, ["verify", "--log", str(lives.board), "--since", str(lives.board.parent / "seen")])
+    done = CliRunner().invoke(
+        cli, ["verify", "--log", str(lives.board), "--since", str(lives.board.parent / "seen")]
+    )
     assert done.exit_code == 0, done.exception
     assert f"continues the checkpoint of {size} entries" in done.output

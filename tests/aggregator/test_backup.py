@@ -66,13 +66,19 @@ def cluster() -> Iterator[str]:
 def test_a_backup_of_sqlite_restores_into_postgresql_and_back(
     home: Home, site: TestSite, backup: Path, cluster: str, tmp_path: Path
 ) -> None:
-    in_postgres = restore_into(tmp_path / "second", backup, "--database-url", create_database(cluster))
+    in_postgres = restore_into(
+        tmp_path / "second", backup, "--database-url", create_database(cluster)
+    )
     assert check_log(in_postgres) == check_log(home) == 4
     done(tmp_path / "second", "backup", "--out", tmp_path / "again.gz", "--with-keys")
     back = restore_into(tmp_path / "third", tmp_path / "again.gz")
     assert check_log(back) == 4
     for table_lines in zip(lines_of(backup), lines_of(tmp_path / "again.gz"), strict=True):
-        assert table_lines[0] == table_lines[1] or b"aggregator.yaml" in table_lines[0] or b"sha256" in table_lines[0]
+        assert (
+            table_lines[0] == table_lines[1]
+            or b"aggregator.yaml" in table_lines[0]
+            or b"sha256" in table_lines[0]
+        )
     for restored in (in_postgres, back):
         done(restored.directory, "resume", "--checkpoint", checkpoint_file(home, tmp_path / "head"))
         submit(restored, site.copy(), site.result(registry_of(restored), scores(2)))
@@ -84,7 +90,9 @@ def lines_of(backup: Path) -> list[bytes]:
     return gzip.decompress(backup.read_bytes()).splitlines()
 
 
-def test_a_backup_is_made_while_submissions_come_in(process: ServedByProcess, site: TestSite, tmp_path: Path) -> None:
+def test_a_backup_is_made_while_submissions_come_in(
+    process: ServedByProcess, site: TestSite, tmp_path: Path
+) -> None:
     home = process.home
     registry = registry_of(home)
     posted = threading.Event()
@@ -111,10 +119,16 @@ def test_a_backup_is_made_while_submissions_come_in(process: ServedByProcess, si
     assert check_log(home) == 3 + 12
 
 
-def test_keys_are_in_a_backup_on_request_only(home: Home, site: TestSite, backup: Path, tmp_path: Path) -> None:
+def test_keys_are_in_a_backup_on_request_only(
+    home: Home, site: TestSite, backup: Path, tmp_path: Path
+) -> None:
     done(home.directory, "backup", "--out", tmp_path / "without.gz")
     names = ("root.key", "log.key", "receipt.key")
-    assert [name for name in names if f"keys/{name}".encode() not in gzip.decompress(backup.read_bytes())] == []
+    assert [
+        name
+        for name in names
+        if f"keys/{name}".encode() not in gzip.decompress(backup.read_bytes())
+    ] == []
     assert b".key" not in gzip.decompress((tmp_path / "without.gz").read_bytes())
     for file in (backup, tmp_path / "without.gz"):
         assert file.stat().st_mode & 0o777 == 0o600
@@ -139,7 +153,9 @@ def test_a_restored_log_appends_nothing_and_serves_nothing_before_it_was_compare
     assert check_log(restored) == 4
 
 
-def test_a_restored_log_signs_no_registry_before_it_was_compared(home: Home, backup: Path, tmp_path: Path) -> None:
+def test_a_restored_log_signs_no_registry_before_it_was_compared(
+    home: Home, backup: Path, tmp_path: Path
+) -> None:
     """An outdated copy would sign a second version of a number that sites have already taken."""
     copy = restore_into(tmp_path / "copy", backup)
     with copy.database.reading() as connection:
@@ -162,10 +178,16 @@ def test_a_copy_that_is_behind_what_a_witness_saw_never_goes_on(
         assert isinstance(result.exception, RestoredLogError)
         assert "it lacks 1 of them" in str(result.exception)
     with pytest.raises(RestoredLogError):
-        accept(restored, site.sign(site.result(registry_of(restored), scores(3))), today_day=today_day())
+        accept(
+            restored,
+            site.sign(site.result(registry_of(restored), scores(3))),
+            today_day=today_day(),
+        )
 
 
-def test_an_old_checkpoint_shows_nothing_about_later_entries(home: Home, backup: Path, tmp_path: Path) -> None:
+def test_an_old_checkpoint_shows_nothing_about_later_entries(
+    home: Home, backup: Path, tmp_path: Path
+) -> None:
     restored = restore_into(tmp_path / "restored", backup)
     old = checkpoint_file(home, tmp_path / "old", size=2)
     result = run(restored.directory, "resume", "--checkpoint", old)
@@ -176,7 +198,9 @@ def test_an_old_checkpoint_shows_nothing_about_later_entries(home: Home, backup:
     assert "Nothing to resume" in done(restored.directory, "resume")
 
 
-def test_a_log_that_was_forked_meanwhile_is_told(home: Home, site: TestSite, backup: Path, tmp_path: Path) -> None:
+def test_a_log_that_was_forked_meanwhile_is_told(
+    home: Home, site: TestSite, backup: Path, tmp_path: Path
+) -> None:
     first = restore_into(tmp_path / "first", backup)
     done(first.directory, "resume", "--checkpoint", checkpoint_file(home, tmp_path / "head"))
     submit(first, site.copy(), site.result(registry_of(first), scores(5)))
@@ -191,34 +215,55 @@ def test_a_log_that_was_forked_meanwhile_is_told(home: Home, site: TestSite, bac
 def test_a_checkpoint_of_another_log_is_refused(home: Home, backup: Path, tmp_path: Path) -> None:
     restored = restore_into(tmp_path / "restored", backup)
     head = checkpoint_file(home, tmp_path / "head").read_text()
-    for text in (head.replace("\n4\n", "\n5\n"), head.replace("board.example", "other.example"), "", "canary"):
+    for text in (
+        head.replace("\n4\n", "\n5\n"),
+        head.replace("board.example", "other.example"),
+        "",
+        "canary",
+    ):
         (tmp_path / "wrong").write_text(text)
         result = run(restored.directory, "resume", "--checkpoint", tmp_path / "wrong")
         assert isinstance(result.exception, StoreError)
         assert "canary" not in str(result.exception)
 
 
-@pytest.mark.parametrize("damage", ["cut", "flipped", "row lost", "row changed", "not gzip", "other schema"])
-def test_a_damaged_backup_restores_nothing(home: Home, backup: Path, tmp_path: Path, damage: str) -> None:
+@pytest.mark.parametrize(
+    "damage", ["cut", "flipped", "row lost", "row changed", "not gzip", "other schema"]
+)
+def test_a_damaged_backup_restores_nothing(
+    home: Home, backup: Path, tmp_path: Path, damage: str
+) -> None:
     data = backup.read_bytes()
     lines = gzip.decompress(data).split(b"\n")
-    row = next(number for number, line in enumerate(lines) if line.startswith(b"[") and b"A" in line)
+    row = next(
+        number for number, line in enumerate(lines) if line.startswith(b"[") and b"A" in line
+    )
     match damage:
         case "cut":
             data = data[:-40]
         case "flipped":
-            data = data[: len(data) // 2] + bytes([data[len(data) // 2] ^ 1]) + data[len(data) // 2 + 1 :]
+            data = (
+                data[: len(data) // 2]
+                + bytes([data[len(data) // 2] ^ 1])
+                + data[len(data) // 2 + 1 :]
+            )
         case "row lost":
             data = gzip.compress(b"\n".join(lines[:row] + lines[row + 1 :]))
         case "row changed":
-            data = gzip.compress(b"\n".join([*lines[:row], lines[row].replace(b"A", b"B", 1), *lines[row + 1 :]]))
+            data = gzip.compress(
+                b"\n".join([*lines[:row], lines[row].replace(b"A", b"B", 1), *lines[row + 1 :]])
+            )
         case "not gzip":
             data = gzip.decompress(data)
         case "other schema":
-            data = gzip.compress(b"\n".join([lines[0].replace(b'"schema":"', b'"schema":"9'), *lines[1:]]))
+            data = gzip.compress(
+                b"\n".join([lines[0].replace(b'"schema":"', b'"schema":"9'), *lines[1:]])
+            )
     (tmp_path / "damaged.gz").write_bytes(data)
     result = run(tmp_path / "restored", "restore", tmp_path / "damaged.gz")
-    assert isinstance(result.exception, SettingsError if damage == "not gzip" else StoreError), result.exception
+    assert isinstance(result.exception, SettingsError if damage == "not gzip" else StoreError), (
+        result.exception
+    )
     assert not (tmp_path / "restored").exists(), "nothing is left behind"
     # The same place takes a whole one.
     assert check_log(restore_into(tmp_path / "restored", backup)) == 4
@@ -231,7 +276,9 @@ def test_nothing_is_overwritten(home: Home, backup: Path) -> None:
     assert isinstance(run(home.directory, "restore", backup).exception, SettingsError)
 
 
-def test_a_database_with_a_log_in_it_is_not_restored_into(home: Home, backup: Path, tmp_path: Path) -> None:
+def test_a_database_with_a_log_in_it_is_not_restored_into(
+    home: Home, backup: Path, tmp_path: Path
+) -> None:
     url = home.settings.database_url or f"sqlite:///{home.directory / 'aggregator.sqlite3'}"
     result = run(tmp_path / "restored", "restore", backup, "--database-url", url)
     assert isinstance(result.exception, StoreError)

@@ -73,7 +73,9 @@ from tests.protocol.test_keys_and_signatures import (
     other_kinds,
 )
 
-OTHER_CARD = Scorecard("other", 1, (world.SCORECARD.benchmarks[0],), (world.cell("exam", "f1", binary=False),))
+OTHER_CARD = Scorecard(
+    "other", 1, (world.SCORECARD.benchmarks[0],), (world.cell("exam", "f1", binary=False),)
+)
 
 
 @dataclass
@@ -94,7 +96,10 @@ class Centre:
 
     def result(self, header: Mapping[str, object] | None = None, **changes: Any) -> ResultPredicate:
         """Return an honest result of the site with some fields replaced; for the maps, with some entries replaced."""
-        datasets = {entry.id: self.site.datasets.get(entry.definition, NONE) for entry in world.SCORECARD.benchmarks}
+        datasets = {
+            entry.id: self.site.datasets.get(entry.definition, NONE)
+            for entry in world.SCORECARD.benchmarks
+        }
         honest = replace(
             world.RESULT,
             header=self.site.header(self.registry),
@@ -143,11 +148,15 @@ class Centre:
         self.refuses(self.site.sign(statement), code)
 
 
-def enrol_with_keys(home: Home, name: str, publication: str, agent: Signer, steward: Signer) -> TestSite:
+def enrol_with_keys(
+    home: Home, name: str, publication: str, agent: Signer, steward: Signer
+) -> TestSite:
     """Enrol a site with keys that are at hand elsewhere too."""
     today = today_day()
     with home.database.writing() as connection:
-        invite = invites.invite(connection, home, site_name=name, publication=publication, today_day=today)  # type: ignore[arg-type]
+        invite = invites.invite(
+            connection, home, site_name=name, publication=publication, today_day=today
+        )  # type: ignore[arg-type]
         site = TestSite(invite.site, agent=agent, steward=steward)  # type: ignore[arg-type]
         asked = invites.open_request(connection, site.ask_to_enrol(invite), today_day=today)
         change_now(connection, home, Changes(enrolments=[asked]), today_day=today)
@@ -169,9 +178,13 @@ def grant(home: Home, request: bytes) -> None:
 
 def open_home(home: Home) -> tuple[TestSite, TestSite]:
     """Register what the tables name, enrol two sites and register their datasets."""
-    change_registry(home, Changes(additions=Additions(policies=[world.STRICTER], retired=["small@2"])))
+    change_registry(
+        home, Changes(additions=Additions(policies=[world.STRICTER], retired=["small@2"]))
+    )
     site = enrol_with_keys(home, "General Hospital", "named", world.AGENT, world.STEWARD)
-    other = enrol_with_keys(home, "Städtisches Klinikum", "pooled", world.OTHER_AGENT, world.OTHER_STEWARD)
+    other = enrol_with_keys(
+        home, "Städtisches Klinikum", "pooled", world.OTHER_AGENT, world.OTHER_STEWARD
+    )
     for owner in (site, other):
         for definition in ("cd" * 32, "ef" * 32):
             submit(home, owner, owner.dataset(registry_of(home), definition, units=10_000))
@@ -184,10 +197,18 @@ def cluster() -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgresql", marks=pytest.mark.full)])
-def centre(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Centre]:
+@pytest.fixture(
+    scope="module", params=["sqlite", pytest.param("postgresql", marks=pytest.mark.full)]
+)
+def centre(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Centre]:
     """One aggregator for all cases: none of them leaves anything behind."""
-    url = create_database(request.getfixturevalue("cluster")) if request.param == "postgresql" else None
+    url = (
+        create_database(request.getfixturevalue("cluster"))
+        if request.param == "postgresql"
+        else None
+    )
     home = found(
         tmp_path_factory.mktemp("bad") / "aggregator",
         make_settings({"requests_per_minute": 0, "database_url": url}),
@@ -224,7 +245,9 @@ def test_bytes_that_are_no_envelope(centre: Centre, name: str) -> None:
 
 def with_signatures(payload: bytes, *signatures: tuple[str, bytes]) -> bytes:
     """Return an envelope of a statement around any signatures, in the one form."""
-    listed = [{"keyid": keyid, "sig": base64.b64encode(sig).decode()} for keyid, sig in sorted(signatures)]
+    listed = [
+        {"keyid": keyid, "sig": base64.b64encode(sig).decode()} for keyid, sig in sorted(signatures)
+    ]
     fields = {
         "payload": base64.b64encode(payload).decode(),
         "payloadType": envelope.STATEMENT_TYPE,
@@ -234,28 +257,40 @@ def with_signatures(payload: bytes, *signatures: tuple[str, bytes]) -> bytes:
 
 
 def signed_over(payload: bytes, message: bytes) -> bytes:
-    return with_signatures(payload, *((key.public.keyid, key.sign(message)) for key in (world.AGENT, world.STEWARD)))
+    return with_signatures(
+        payload, *((key.public.keyid, key.sign(message)) for key in (world.AGENT, world.STEWARD))
+    )
 
 
 @pytest.mark.parametrize("name", named(envelope_tables.WRONGLY_SIGNED))
 def test_signatures_over_something_else(centre: Centre, name: str) -> None:
     payload = build_statement(centre.result())
-    assert signed_over(payload, envelope.pae(envelope.STATEMENT_TYPE, payload)) == centre.site.sign(centre.result())
-    centre.refuses(signed_over(payload, envelope_tables.wrong_messages(payload)[name]), Code.BAD_SIGNATURE)
+    assert signed_over(payload, envelope.pae(envelope.STATEMENT_TYPE, payload)) == centre.site.sign(
+        centre.result()
+    )
+    centre.refuses(
+        signed_over(payload, envelope_tables.wrong_messages(payload)[name]), Code.BAD_SIGNATURE
+    )
 
 
 def bend_signature(centre: Centre, signer: Signer, sig: bytes) -> bytes:
     """Return the honest result with other bytes in place of one of its signatures."""
     payload = build_statement(centre.result())
     message = envelope.pae(envelope.STATEMENT_TYPE, payload)
-    signatures = [(key.public.keyid, key.sign(message)) for key in (world.AGENT, world.STEWARD) if key is not signer]
+    signatures = [
+        (key.public.keyid, key.sign(message))
+        for key in (world.AGENT, world.STEWARD)
+        if key is not signer
+    ]
     return with_signatures(payload, *signatures, (signer.public.keyid, sig))
 
 
 @pytest.mark.parametrize("name", named(envelope_tables.NO_SIGNATURES))
 @pytest.mark.parametrize("signer", [world.AGENT, world.STEWARD], ids=["agent", "steward"])
 def test_blobs_in_place_of_a_signature(centre: Centre, signer: Signer, name: str) -> None:
-    centre.refuses(bend_signature(centre, signer, envelope_tables.NO_SIGNATURES[name]), Code.MALFORMED)
+    centre.refuses(
+        bend_signature(centre, signer, envelope_tables.NO_SIGNATURES[name]), Code.MALFORMED
+    )
 
 
 @pytest.mark.parametrize("name", named(envelope_tables.IN_FORM))
@@ -280,10 +315,15 @@ def test_other_forms_of_a_p256_signature(centre: Centre, name: str) -> None:
 
 
 BENT_ED25519 = {
-    "B33-S-beyond-the-order": lambda good: good[:32] + (int.from_bytes(good[32:], "little") + L).to_bytes(32, "little"),
+    "B33-S-beyond-the-order": lambda good: (
+        good[:32] + (int.from_bytes(good[32:], "little") + L).to_bytes(32, "little")
+    ),
     "B33-S-with-a-high-bit": lambda good: good[:63] + bytes([good[63] | 0x80]),
     "B35-R-is-the-identity": lambda good: encode(edwards.IDENTITY) + good[32:],
-    **{f"B35-R-{r.hex()[:8]}-{r.hex()[-2:]}": lambda good, r=r: r + good[32:] for r in NON_CANONICAL_SMALL},
+    **{
+        f"B35-R-{r.hex()[:8]}-{r.hex()[-2:]}": lambda good, r=r: r + good[32:]
+        for r in NON_CANONICAL_SMALL
+    },
     "B34-all-zero": lambda good: bytes(64),
 }
 
@@ -299,7 +339,10 @@ def test_B35_the_one_signature_with_r_of_small_order_that_the_library_takes(cent
     scalar, public = ed25519_scalar(1)
     r = encode(edwards.IDENTITY)
     k = int.from_bytes(hashlib.sha512(r + public + message).digest(), "little") % L
-    centre.refuses(bend_signature(centre, world.AGENT, r + (k * scalar % L).to_bytes(32, "little")), Code.BAD_SIGNATURE)
+    centre.refuses(
+        bend_signature(centre, world.AGENT, r + (k * scalar % L).to_bytes(32, "little")),
+        Code.BAD_SIGNATURE,
+    )
 
 
 def test_B31_signatures_of_the_two_algorithms_exchanged(centre: Centre) -> None:
@@ -316,8 +359,14 @@ def weak_keys() -> dict[str, bytes]:
     honest = edwards.decompress(world.AGENT.public.raw)
     assert honest is not None
     return {
-        **{f"B36-{raw.hex()[:8]}-{raw.hex()[-2:]}": ED25519_DER + raw for raw in CANONICAL_SMALL + NON_CANONICAL_SMALL},
-        **{f"B37-torsion-{i}": ED25519_DER + encode(edwards.add(honest, TORSION[i])) for i in range(1, 8)},
+        **{
+            f"B36-{raw.hex()[:8]}-{raw.hex()[-2:]}": ED25519_DER + raw
+            for raw in CANONICAL_SMALL + NON_CANONICAL_SMALL
+        },
+        **{
+            f"B37-torsion-{i}": ED25519_DER + encode(edwards.add(honest, TORSION[i]))
+            for i in range(1, 8)
+        },
         "B38-identity": ED25519_DER + encode(edwards.IDENTITY),
         **other_kinds(),
     }
@@ -337,7 +386,9 @@ class WeakSigner:
 def test_requests_with_a_key_that_anyone_can_sign_for(centre: Centre, name: str) -> None:
     weak = WeakSigner(weak_keys()[name])
     with centre.home.database.writing() as connection:
-        invite = invites.invite(connection, centre.home, site_name=name, publication="named", today_day=today_day())
+        invite = invites.invite(
+            connection, centre.home, site_name=name, publication="named", today_day=today_day()
+        )
     invited = TestSite(invite.site, agent=weak)  # type: ignore[arg-type]
     code = Code.WEAK_KEY if weak.public.der else Code.SCHEMA
     centre.refuses(invited.ask_to_enrol(invite), code, path="/v1/enrolments")
@@ -382,17 +433,26 @@ def test_C51_keys_of_a_site_sign_no_registry(centre: Centre) -> None:
     before = centre.state()
     with centre.home.database.reading() as connection:
         proposal = compose(connection, Changes(ended=[]), expires_day=today_day() + 100)
-    data = envelope.sign(build_registry(proposal.registry), (world.AGENT, world.STEWARD), envelope.REGISTRY_TYPE)
-    with pytest.raises(RegistryError, match="would not be accepted"), centre.home.database.writing() as connection:
+    data = envelope.sign(
+        build_registry(proposal.registry), (world.AGENT, world.STEWARD), envelope.REGISTRY_TYPE
+    )
+    with (
+        pytest.raises(RegistryError, match="would not be accepted"),
+        centre.home.database.writing() as connection,
+    ):
         commit(connection, centre.home, proposal, data, today_day=today_day())
     centre.refuses(data, Code.MALFORMED)
     assert centre.state() == before
 
 
-@pytest.mark.parametrize("name", ["C40-signature-of-another-key", "C44-a-bad-signature-beside-a-good-one"])
+@pytest.mark.parametrize(
+    "name", ["C40-signature-of-another-key", "C44-a-bad-signature-beside-a-good-one"]
+)
 def test_a_known_keyid_with_a_wrong_signature(centre: Centre, name: str) -> None:
     message = envelope.pae(envelope.STATEMENT_TYPE, build_statement(centre.result()))
-    wrong = world.STRANGER.sign(message) if name.startswith("C40") else world.AGENT.sign(message + b" ")
+    wrong = (
+        world.STRANGER.sign(message) if name.startswith("C40") else world.AGENT.sign(message + b" ")
+    )
     centre.refuses(bend_signature(centre, world.AGENT, wrong), Code.BAD_SIGNATURE)
 
 
@@ -407,7 +467,10 @@ def test_C43_one_key_under_two_sites(centre: Centre) -> None:
     keys = (*now.sites[centre.other.id].keys, SiteKey(world.AGENT.public, "agent"))
     doubled = replace(now.sites[centre.other.id], keys=keys)
     before = centre.state()
-    with pytest.raises(Exception, match="duplicate_key"), centre.home.database.writing() as connection:
+    with (
+        pytest.raises(Exception, match="duplicate_key"),
+        centre.home.database.writing() as connection,
+    ):
         sign_next(
             connection,
             replace(now, version=now.version + 1, sites={**now.sites, centre.other.id: doubled}),
@@ -445,7 +508,10 @@ def translate(centre: Centre, changes: Mapping[str, Any]) -> dict[str, Any]:
     }
     if "data" not in changes:
         return dict(changes)
-    return {**changes, "data": {key: here.get(value, value) for key, value in changes["data"].items()}}
+    return {
+        **changes,
+        "data": {key: here.get(value, value) for key, value in changes["data"].items()},
+    }
 
 
 @pytest.mark.parametrize("name", named(result_tables.FAULTS))
@@ -477,7 +543,11 @@ def test_versions_of_a_dataset_that_cannot_be(centre: Centre, name: str) -> None
     changes, code = link_tables.VERSION_FAULTS[name]
     ward, notes = centre.site.datasets["cd" * 32], centre.site.datasets["ef" * 32]
     first = digest_of("dataset", centre.site.id, "cd" * 32, "")
-    here = {link_tables.WARD_DIGEST: ward, world.digest_of(world.NOTES): notes, world.WARD.commitment: first}
+    here = {
+        link_tables.WARD_DIGEST: ward,
+        world.digest_of(world.NOTES): notes,
+        world.WARD.commitment: first,
+    }
     following = {"lineage": first, **link_tables.SECOND_VERSION, **changes}
     translated = {key: here.get(value, value) for key, value in following.items()}
     honest = centre.site.dataset(centre.registry, "cd" * 32, version="second")
@@ -496,7 +566,9 @@ def test_plans_that_cannot_be_kept(centre: Centre, name: str) -> None:
     if "expires_day" in changes:
         changes["expires_day"] += today_day() - world.TODAY
     if "data" in changes and code is not Code.WRONG_CELLS:
-        bent = {key: value for key, value in changes["data"].items() if value != world.RESULT.data[key]}
+        bent = {
+            key: value for key, value in changes["data"].items() if value != world.RESULT.data[key]
+        }
         changes["data"] = {**centre.result().data, **translate(centre, {"data": bent})["data"]}
     centre.refuses_statement(centre.plan(**changes), code)
 
@@ -522,7 +594,9 @@ def test_statements_out_of_their_place(centre: Centre, name: str) -> None:
     changes, code = HEADERS[name]
     payload = json.loads(build_statement(centre.result()))
     for field, value in changes.items():
-        payload["predicate"][field] = {"length": 0, "head": value.head} if field == "ledger" else value
+        payload["predicate"][field] = (
+            {"length": 0, "head": value.head} if field == "ledger" else value
+        )
     centre.refuses(envelope.sign(canonical(payload), (world.AGENT, world.STEWARD)), code)
 
 
@@ -530,7 +604,12 @@ def test_F93_prev_of_another_site(centre: Centre) -> None:
     centre.refuses_statement(centre.result({"prev": centre.other.prev}), Code.WRONG_PREV)
 
 
-DAYS = {"F100-tomorrow": 1, "F100-128-days-ago": -128, "F100-ten-years-ago": -3650, "F100-clock-at-2038": 24_855}
+DAYS = {
+    "F100-tomorrow": 1,
+    "F100-128-days-ago": -128,
+    "F100-ten-years-ago": -3650,
+    "F100-clock-at-2038": 24_855,
+}
 
 
 @pytest.mark.parametrize("name", named(DAYS))
@@ -545,7 +624,10 @@ def test_F100_the_clock_at_1970(centre: Centre) -> None:
 
 @pytest.mark.parametrize("name", ["E75-enrolment-as-a-link", "E75-reset-as-a-link"])
 def test_requests_about_keys_are_no_links(centre: Centre, name: str) -> None:
-    header, keys = centre.site.header(centre.registry), (world.AGENT.public.der, world.STEWARD.public.der)
+    header, keys = (
+        centre.site.header(centre.registry),
+        (world.AGENT.public.der, world.STEWARD.public.der),
+    )
     if "reset" in name:
         statement: Statement = ResetPredicate(replace(header, epoch=2, seq=0), *keys, "restored")
     else:
@@ -571,21 +653,36 @@ def test_F98_F99_a_result_that_is_not_what_was_planned(centre: Centre) -> None:
     centre.refuses_statement(centre.result(**said | {"challenge": NONE}), Code.WRONG_PLAN)
     centre.refuses_statement(centre.result(**said | {"challenge": "ab" * 32}), Code.WRONG_PLAN)
     centre.refuses_statement(centre.result(challenge=challenge), Code.WRONG_PLAN)
-    centre.refuses_statement(centre.result(**said, policy=world.STRICTER.digest, **large()), Code.WRONG_PLAN)
-    theirs = replace(centre.result(**said), header=centre.other.header(centre.registry), data=their_data(centre))
+    centre.refuses_statement(
+        centre.result(**said, policy=world.STRICTER.digest, **large()), Code.WRONG_PLAN
+    )
+    theirs = replace(
+        centre.result(**said), header=centre.other.header(centre.registry), data=their_data(centre)
+    )
     centre.refuses(sign_by_other(theirs), Code.UNKNOWN_PLAN)
     kept = centre.site.sign(centre.result(**said))
     assert centre.served.post(kept).status_code == 200
     centre.site.accepted(kept)
-    centre.refuses_statement(centre.result(**said | {"scores_root": digest_of("second")}), Code.PLAN_USED)
-    centre.refuses_statement(AbandonPredicate(centre.site.header(centre.registry), digest, "not_run"), Code.PLAN_USED)
+    centre.refuses_statement(
+        centre.result(**said | {"scores_root": digest_of("second")}), Code.PLAN_USED
+    )
+    centre.refuses_statement(
+        AbandonPredicate(centre.site.header(centre.registry), digest, "not_run"), Code.PLAN_USED
+    )
     stolen = {"scores_root": said["scores_root"]}  # E86: the root of another site's result
-    theirs = replace(centre.result(**stolen), header=centre.other.header(centre.registry), data=their_data(centre))
+    theirs = replace(
+        centre.result(**stolen),
+        header=centre.other.header(centre.registry),
+        data=their_data(centre),
+    )
     centre.refuses(sign_by_other(theirs), Code.WRONG_ROOT)
 
 
 def their_data(centre: Centre) -> dict[str, str]:
-    return {entry.id: centre.other.datasets.get(entry.definition, NONE) for entry in world.SCORECARD.benchmarks}
+    return {
+        entry.id: centre.other.datasets.get(entry.definition, NONE)
+        for entry in world.SCORECARD.benchmarks
+    }
 
 
 def sign_by_other(statement: Statement) -> bytes:
@@ -609,7 +706,9 @@ def test_E86_the_root_of_another_sites_result(centre: Centre) -> None:
 
 
 def test_E87_the_figures_of_another_sites_result(centre: Centre) -> None:
-    taken = centre.site.sign(centre.result(scores_root=digest_of("fine figures"), **result_tables.LARGE))
+    taken = centre.site.sign(
+        centre.result(scores_root=digest_of("fine figures"), **result_tables.LARGE)
+    )
     assert centre.served.post(taken).status_code == 200
     centre.site.accepted(taken)
     copied = centre.result(scores_root=digest_of("copied figures"), **result_tables.LARGE)
@@ -651,7 +750,9 @@ def public_result(centre: Centre, site: TestSite, **changes: Any) -> ResultPredi
         ),
         header=site.header(centre.registry),
         outcome="partial",
-        scores_root=os.urandom(32).hex(),  # a root that is known already would be refused before the chain is read
+        scores_root=os.urandom(
+            32
+        ).hex(),  # a root that is known already would be refused before the chain is read
         **changes,
     )
 
@@ -684,7 +785,9 @@ def change_keys(centre: Centre, site: TestSite, **agent: int | None) -> None:
     now = centre.registry
     entry = now.sites[site.id]
     keys = tuple(replace(key, **agent) if key.role == "agent" else key for key in entry.keys)
-    changed = replace(now, version=now.version + 1, sites={**now.sites, site.id: replace(entry, keys=keys)})
+    changed = replace(
+        now, version=now.version + 1, sites={**now.sites, site.id: replace(entry, keys=keys)}
+    )
     with centre.home.database.writing() as connection:
         sign_next(connection, changed, [centre.home.root_signer(now)])
 
@@ -693,8 +796,15 @@ def test_C47_C48_C49_a_key_signs_in_its_time_only(centre: Centre) -> None:
     site, _ = newcomer(centre)
     size = len(centre.state()["entries"])
     waiting = site.sign(public_result(centre, site))
-    for fault in ({"until_index": size}, {"from_index": size + 1}, {"revoked_from": size}, {"revoked_from": 0}):
-        change_keys(centre, site, **{"until_index": None, "from_index": 0, "revoked_from": None} | fault)
+    for fault in (
+        {"until_index": size},
+        {"from_index": size + 1},
+        {"revoked_from": size},
+        {"revoked_from": 0},
+    ):
+        change_keys(
+            centre, site, **{"until_index": None, "from_index": 0, "revoked_from": None} | fault
+        )
         centre.refuses(waiting, Code.UNKNOWN_KEY)
     change_keys(centre, site, until_index=None, from_index=size, revoked_from=size + 1)
     assert centre.served.post(waiting).status_code == 200
@@ -720,7 +830,12 @@ def test_F89_a_replay_after_a_rotation_and_after_an_epoch(centre: Centre) -> Non
     assert centre.served.post(site.sign(public_result(centre, site))).status_code == 200
 
 
-ROTATIONS = ("without-the-old-agent", "without-the-old-steward", "without-the-new-key", "by-the-new-key-alone")
+ROTATIONS = (
+    "without-the-old-agent",
+    "without-the-old-steward",
+    "without-the-new-key",
+    "by-the-new-key-alone",
+)
 
 
 @pytest.mark.parametrize("name", [f"C52-{name}" for name in ROTATIONS])
@@ -733,10 +848,20 @@ def test_a_rotation_without_its_proofs(centre: Centre, name: str) -> None:
         "C52-without-the-new-key": (world.AGENT, world.STEWARD),
         "C52-by-the-new-key-alone": (new,),
     }
-    centre.refuses(envelope.sign(build_statement(statement), signers[name]), Code.WRONG_KEYS, path="/v1/requests")
+    centre.refuses(
+        envelope.sign(build_statement(statement), signers[name]),
+        Code.WRONG_KEYS,
+        path="/v1/requests",
+    )
 
 
-KNOWN_KEYS = ("the-own-key", "the-own-stewards-key", "another-sites-key", "a-root-key", "the-log-key")
+KNOWN_KEYS = (
+    "the-own-key",
+    "the-own-stewards-key",
+    "another-sites-key",
+    "a-root-key",
+    "the-log-key",
+)
 
 
 @pytest.mark.parametrize("name", [f"C52-to-{name}" for name in KNOWN_KEYS])

@@ -54,7 +54,11 @@ def make_home(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MakeHo
     homes: list[Home] = []
 
     def make(origin: str = ORIGIN, card: Scorecard = CARD) -> Home:
-        url = create_database(request.getfixturevalue("cluster")) if request.param == "postgresql" else None
+        url = (
+            create_database(request.getfixturevalue("cluster"))
+            if request.param == "postgresql"
+            else None
+        )
         home = found(
             tmp_path / f"aggregator-{len(homes)}",
             make_settings({"database_url": url}),
@@ -94,7 +98,9 @@ def log_digests(home: Home) -> list[str]:
 # H114
 
 
-def test_H114_any_order_of_arrival_gives_the_same_figures(make_home: MakeHome, tmp_path: Path) -> None:
+def test_H114_any_order_of_arrival_gives_the_same_figures(
+    make_home: MakeHome, tmp_path: Path
+) -> None:
     home = make_home()
     signed: dict[int, list[bytes]] = {}
     for number in range(5):
@@ -142,13 +148,20 @@ def test_H115_a_withdrawn_result_leaves_the_board_and_stays_in_the_log(make_home
     assert {withdrawn, ending} <= set(log_digests(home))
 
 
-def test_H115_a_result_of_a_revoked_key_leaves_the_board_and_stays_in_the_log(make_home: MakeHome) -> None:
+def test_H115_a_result_of_a_revoked_key_leaves_the_board_and_stays_in_the_log(
+    make_home: MakeHome,
+) -> None:
     home = make_home()
     site, other = ready(home), ready(home, "Other")
     position = len(log_digests(home))
     revoked, kept = send_result(home, site, 1), send_result(home, other, 2)
     with home.database.writing() as connection:
-        change_now(connection, home, Changes(revoked={site.agent.public.keyid: position}), today_day=today_day())
+        change_now(
+            connection,
+            home,
+            Changes(revoked={site.agent.public.keyid: position}),
+            today_day=today_day(),
+        )
     board = read_board(home)
     assert [result.site for result in board.site_results] == [other.id]
     assert board.tables[0].rows[0].sites == 1
@@ -159,7 +172,9 @@ def test_H115_a_result_of_a_revoked_key_leaves_the_board_and_stays_in_the_log(ma
 # H116
 
 
-def test_H116_no_file_of_one_deployments_board_passes_in_anothers(make_home: MakeHome, tmp_path: Path) -> None:
+def test_H116_no_file_of_one_deployments_board_passes_in_anothers(
+    make_home: MakeHome, tmp_path: Path
+) -> None:
     folders = {}
     for origin in (ORIGIN, "staging.board.example"):
         home = make_home(origin)
@@ -174,7 +189,9 @@ def test_H116_no_file_of_one_deployments_board_passes_in_anothers(make_home: Mak
     ours, theirs = folders.values()
     names = [path.relative_to(ours) for path in sorted(ours.rglob("*")) if path.is_file()]
     shared = [name for name in names if (theirs / name).is_file()]
-    differing = [name for name in shared if (theirs / name).read_bytes() != (ours / name).read_bytes()]
+    differing = [
+        name for name in shared if (theirs / name).read_bytes() != (ours / name).read_bytes()
+    ]
     assert {"checkpoint", "board.json"} <= {path.name for path in differing}
     for name in differing:
         mixed = tmp_path / "mixed"
@@ -191,7 +208,9 @@ def test_H116_no_file_of_one_deployments_board_passes_in_anothers(make_home: Mak
 # H117
 
 
-def test_H117_a_subgroup_that_one_pooled_site_reports_is_withheld(make_home: MakeHome, tmp_path: Path) -> None:
+def test_H117_a_subgroup_that_one_pooled_site_reports_is_withheld(
+    make_home: MakeHome, tmp_path: Path
+) -> None:
     home = make_home(card=GROUPED)
     whole = {cell.key for cell in GROUPED.cells if cell.subgroup is None}
     for number in range(4):
@@ -240,14 +259,21 @@ def test_H118_a_participant_subtracts_nothing_when_one_more_site_joins(make_home
     assert shown[2][0] == shown[3][0] == shown[4][0] != shown[5][0]
 
 
-def test_H118_a_participant_subtracts_nothing_when_one_site_reports_anew_or_withdraws(make_home: MakeHome) -> None:
+def test_H118_a_participant_subtracts_nothing_when_one_site_reports_anew_or_withdraws(
+    make_home: MakeHome,
+) -> None:
     home = make_home()
     sites = [ready(home, f"Site {number}", "pooled") for number in range(4)]
     digests = [send_result(home, site, number) for number, site in enumerate(sites[:3])]
     before = read_cell(home)
     send_result(home, sites[0], 77, right=0.4)
     after = read_cell(home)
-    assert (after.value, after.low, after.high, after.sites) == (before.value, before.low, before.high, before.sites)
+    assert (after.value, after.low, after.high, after.sites) == (
+        before.value,
+        before.low,
+        before.high,
+        before.sites,
+    )
     submit(home, sites[1], sites[1].withdraw(registry_of(home), digests[1]))
     gone = read_cell(home)
     assert gone.state is State.WITHHELD

@@ -43,7 +43,9 @@ def fill(home: Home) -> None:
     models = [model.name for model in registry_of(home).models.values()]
     for number, site in enumerate(sites):
         for seed, model in enumerate([*models, models[0]] if number == 0 else models):
-            result = site.result(registry_of(home), scores(10 * number + seed, right=0.5 + 0.08 * seed), model=model)
+            result = site.result(
+                registry_of(home), scores(10 * number + seed, right=0.5 + 0.08 * seed), model=model
+            )
             envelope = site.sign(result)
             accept(home, envelope, today_day=today_day())
             site.accepted(envelope)
@@ -73,10 +75,16 @@ def board(published: Path, tmp_path: Path) -> Path:
 
 
 def bytes_of(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
-def test_the_same_log_gives_the_same_bytes(federation: Home, published: Path, tmp_path: Path) -> None:
+def test_the_same_log_gives_the_same_bytes(
+    federation: Home, published: Path, tmp_path: Path
+) -> None:
     publish_from(federation, tmp_path / "again")
     assert bytes_of(tmp_path / "again") == bytes_of(published)
 
@@ -105,7 +113,8 @@ def test_text_that_a_spreadsheet_takes_for_a_formula_is_quoted(start: str, befor
 
 
 @pytest.mark.parametrize(
-    "text", ["", "Ward notes", "a=b", "'", "1-2", "Größe", " led by a space", "−1 (a minus sign)", "#x"]
+    "text",
+    ["", "Ward notes", "a=b", "'", "1-2", "Größe", " led by a space", "−1 (a minus sign)", "#x"],
 )
 def test_other_text_is_left_as_it_is(text: str) -> None:
     assert without_formula(text) == text
@@ -119,13 +128,19 @@ def test_a_spreadsheet_finds_no_formula_in_any_column(tmp_path: Path) -> None:
         (BenchmarkEntry("notes", "=1+1", "@SUM(A1)", "5" * 64),),
         (Cell("notes", "exact_match", None, "private", True, 0, 1),),
     )
-    home = new_home(tmp_path / "aggregator", scorecards=[card], models=[Model("a/b", "+1", "＝1", True)])
+    home = new_home(
+        tmp_path / "aggregator", scorecards=[card], models=[Model("a/b", "+1", "＝1", True)]
+    )
     site = ready(home, card=card)
     result = site.result(registry_of(home), scores(1, card=card), model="a/b", card=card)
     accept(home, site.sign(result), today_day=today_day())
     publish_from(home, tmp_path / "board")
     (line,) = csv_lines(tmp_path / "board")
-    assert (line["category"], line["display_name"], line["organization"]) == ("'@SUM(A1)", "'+1", "'＝1")
+    assert (line["category"], line["display_name"], line["organization"]) == (
+        "'@SUM(A1)",
+        "'+1",
+        "'＝1",
+    )
     assert not [field for field in line.values() if field.startswith(FORMULA_STARTS)]
 
 
@@ -136,9 +151,14 @@ def test_the_csv_twin_has_a_line_for_every_cell(published: Path) -> None:
     assert lines[0].keys() == set(COLUMNS)
     for line in lines:
         (model,) = [model for model in content["models"] if model["name"] == line["model"]]
-        cell = model["cells"]["/".join(filter(None, (line["benchmark"], line["metric"], line["subgroup"])))]
+        cell = model["cells"][
+            "/".join(filter(None, (line["benchmark"], line["metric"], line["subgroup"])))
+        ]
         assert line["value"] == f"{cell['value'] / 1000:.3f}"
-        assert (line["sites"], line["sites_left_out"]) == (str(cell["sites"]), str(cell["sites_left_out"]))
+        assert (line["sites"], line["sites_left_out"]) == (
+            str(cell["sites"]),
+            str(cell["sites_left_out"]),
+        )
 
 
 def overview_of(index: str) -> dict[str, str]:
@@ -161,7 +181,9 @@ def test_baselines_have_no_rank_and_push_no_model_down(published: Path) -> None:
     index = (published / "index.html").read_text()
     ranks = ranks_of(index)
     assert sorted(ranks) == ["1", "2", "3", "–"]
-    assert ranks != ["1", "2", "3", "–"], "the baseline must not be the last one, or this shows nothing"
+    assert ranks != ["1", "2", "3", "–"], (
+        "the baseline must not be the last one, or this shows nothing"
+    )
 
 
 def test_baselines_are_marked_as_no_language_models(published: Path) -> None:
@@ -172,7 +194,11 @@ def test_baselines_are_marked_as_no_language_models(published: Path) -> None:
 def test_a_board_of_baselines_alone_says_so(published: Path, tmp_path: Path) -> None:
     home = new_home(tmp_path / "aggregator", models=[MODELS[2]])
     site = ready(home)
-    accept(home, site.sign(site.result(registry_of(home), scores(1), model=MODELS[2].name)), today_day=today_day())
+    accept(
+        home,
+        site.sign(site.result(registry_of(home), scores(1), model=MODELS[2].name)),
+        today_day=today_day(),
+    )
     publish_from(home, tmp_path / "board")
     index = (tmp_path / "board/index.html").read_text()
     assert "No language model has been reported" in index
@@ -192,7 +218,9 @@ def test_a_result_that_leaves_questions_out_is_marked(tmp_path: Path) -> None:
     rows = overview_of((tmp_path / "board/index.html").read_text())
     assert "partial" in rows[MODELS[1].display_name]
     assert "partial" not in rows[MODELS[0].display_name]
-    said = {line["model"]: line["sites_with_partial_results"] for line in csv_lines(tmp_path / "board")}
+    said = {
+        line["model"]: line["sites_with_partial_results"] for line in csv_lines(tmp_path / "board")
+    }
     assert said == {MODELS[0].name: "0", MODELS[1].name: "1"}
     (card,) = json.loads((tmp_path / "board/board.json").read_bytes())["scorecards"]
     assert {model["name"]: str(model["counts"]["partial"]) for model in card["models"]} == said
@@ -202,7 +230,11 @@ def test_sites_that_publish_pooled_are_named_nowhere(published: Path, federation
     everything = b"".join(bytes_of(published).values())
     assert b"Hidden Hospital" not in everything
     assert b"3 sites contribute" in everything
-    hidden = [site for site, entry in registry_of(federation).sites.items() if entry.publication == "pooled"]
+    hidden = [
+        site
+        for site, entry in registry_of(federation).sites.items()
+        if entry.publication == "pooled"
+    ]
     pages = b"".join(path.read_bytes() for path in published.glob("*.*"))
     assert len(hidden) == 3
     assert not [site for site in hidden if site.encode() in pages]
@@ -224,12 +256,31 @@ def test_the_json_twin_says_what_the_page_says(published: Path) -> None:
 
 
 def test_figures_are_written_in_the_metrics_own_range() -> None:
-    share, rating = Cell("b", "m", None, "public", True, 0, 1), Cell("b", "m", None, "public", False, 1, 5)
-    assert [in_range(value, share) for value in (0, 5, 735, 1000)] == ["0.000", "0.005", "0.735", "1.000"]
-    assert [in_range(value, rating) for value in (0, 250, 333, 1000)] == ["1.00", "2.00", "2.33", "5.00"]
+    share, rating = (
+        Cell("b", "m", None, "public", True, 0, 1),
+        Cell("b", "m", None, "public", False, 1, 5),
+    )
+    assert [in_range(value, share) for value in (0, 5, 735, 1000)] == [
+        "0.000",
+        "0.005",
+        "0.735",
+        "1.000",
+    ]
+    assert [in_range(value, rating) for value in (0, 250, 333, 1000)] == [
+        "1.00",
+        "2.00",
+        "2.33",
+        "5.00",
+    ]
     assert in_range(None, share) == ""
     assert in_range(250, Cell("b", "m", None, "public", False, -1, 1)) == "-0.50"
-    assert [roughly(units) for units in (7, 58, 493, 1068, 15_500)] == ["7", "58", "490", "1,100", "16,000"]
+    assert [roughly(units) for units in (7, 58, 493, 1068, 15_500)] == [
+        "7",
+        "58",
+        "490",
+        "1,100",
+        "16,000",
+    ]
 
 
 # Groups, plans and withdrawals.
@@ -250,7 +301,9 @@ def grouped(tmp_path_factory: pytest.TempPathFactory) -> Path:
     request = site.reset(registry_of(home))
     put_in_force(home, request)
     site.accepted(request)
-    small = site.result(registry_of(home), scores_of_groups(3, right=0.5), card=GROUPED, model=MODELS[1].name)
+    small = site.result(
+        registry_of(home), scores_of_groups(3, right=0.5), card=GROUPED, model=MODELS[1].name
+    )
     submit(home, site, small)
     out = tmp_path_factory.mktemp("grouped-board") / "board"
     publish_from(home, out)
@@ -299,7 +352,9 @@ def test_the_twins_say_why_a_figure_is_suppressed(grouped: Path) -> None:
 
 def test_a_withdrawn_result_is_off_the_board_and_in_the_log(grouped: Path) -> None:
     content = json.loads((grouped / "board.json").read_bytes())
-    assert content["withdrawn_results"] == [{"log_position": 2, "reason": "data_error", "withdrawn_at": 3}]
+    assert content["withdrawn_results"] == [
+        {"log_position": 2, "reason": "data_error", "withdrawn_at": 3}
+    ]
     assert [line["log_position"] for line in content["results_of_named_sites"]] == [5, 7]
     sites = (grouped / "sites.html").read_text()
     assert "Log entry 2, withdrawn in entry 3: an error in the data." in sites
@@ -311,7 +366,9 @@ def test_a_result_without_a_plan_is_marked(grouped: Path) -> None:
     assert " planned" in rows[MODELS[0].display_name]
     assert "unplanned" in rows[MODELS[1].display_name]
     content = json.loads((grouped / "board.json").read_bytes())
-    unplanned = {model["name"]: model["counts"]["unplanned"] for model in content["scorecards"][0]["models"]}
+    unplanned = {
+        model["name"]: model["counts"]["unplanned"] for model in content["scorecards"][0]["models"]
+    }
     assert unplanned == {MODELS[0].name: 0, MODELS[1].name: 1}
     assert {line["model"]: line["planned"] for line in content["results_of_named_sites"]} == {
         MODELS[0].name: True,

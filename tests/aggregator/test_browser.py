@@ -29,7 +29,12 @@ def browser() -> "Iterator[Browser]":
         pytest.skip("Chromium is not installed (Debian: apt-get install chromium)")
     from playwright.sync_api import sync_playwright
 
-    quiet = ["--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-component-update"]
+    quiet = [
+        "--disable-gpu",
+        "--disable-quic",
+        "--disable-background-networking",
+        "--disable-component-update",
+    ]
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(
             executable_path=CHROMIUM,
@@ -45,7 +50,9 @@ def made_up(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A published folder with a cell of every state, a row of every mark, two releases and public results."""
     out = tmp_path_factory.mktemp("made-up")
     registry = make_registry(out)
-    publication = publish_made_up(small_board(), registry, earlier=[large_board(5, 2)], helm=["Example Large", "Other"])
+    publication = publish_made_up(
+        small_board(), registry, earlier=[large_board(5, 2)], helm=["Example Large", "Other"]
+    )
     for name, content in render(small_board(), publication).items():
         (out / name).parent.mkdir(parents=True, exist_ok=True)
         (out / name).write_bytes(content)
@@ -60,8 +67,17 @@ def live(federation: Home) -> Iterator[Served]:
 
 def pages_of(folder: Path) -> list[Path]:
     """Return one page of every kind, and every page made in advance."""
-    kinds = ["*.html", "cards/*/by/*", "sites/*", "releases/*.html", "references/*.html", "cards/*/compare/*"]
-    found = [path for pattern in kinds for path in sorted(folder.glob(pattern)) if path.suffix == ".html"]
+    kinds = [
+        "*.html",
+        "cards/*/by/*",
+        "sites/*",
+        "releases/*.html",
+        "references/*.html",
+        "cards/*/compare/*",
+    ]
+    found = [
+        path for pattern in kinds for path in sorted(folder.glob(pattern)) if path.suffix == ".html"
+    ]
     for kind in ("models", "benchmarks", "provenance"):
         found += sorted(folder.glob(f"cards/*/{kind}/*.html"))[:3]
     return found
@@ -75,7 +91,10 @@ def opened(browser: "Browser", address: str, **options: Any) -> "Page":
     origin = address.partition("/board/")[0]
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda request: None if request.url.startswith(origin) else complaints.append(request.url))
+    page.on(
+        "request",
+        lambda request: None if request.url.startswith(origin) else complaints.append(request.url),
+    )
     page.goto(address)
     assert complaints == []
     return page
@@ -114,7 +133,9 @@ def test_a_reader_filters_a_published_board_by_links(browser: "Browser", made_up
     page.context.close()
 
 
-def test_a_reader_combines_filters_of_the_live_board_in_a_form_without_script(browser: "Browser", live: Served) -> None:
+def test_a_reader_combines_filters_of_the_live_board_in_a_form_without_script(
+    browser: "Browser", live: Served
+) -> None:
     page = opened(browser, f"{live.url}/board/", java_script_enabled=False)
     everything = names(page)
     assert len(everything) == 4
@@ -124,12 +145,16 @@ def test_a_reader_combines_filters_of_the_live_board_in_a_form_without_script(br
     page.get_by_role("button", name="Show").press("Enter")
     page.wait_for_url("**access=private**")
     assert names(page) == sorted(everything, key=str.casefold)
-    assert page.locator("table.map thead tr").nth(1).locator("th").all_inner_texts() == ["Ward notes"]
+    assert page.locator("table.map thead tr").nth(1).locator("th").all_inner_texts() == [
+        "Ward notes"
+    ]
     assert "Shown: private benchmarks." in page.locator(".notice").inner_text()
     page.context.close()
 
 
-def test_a_reader_compares_any_two_models_of_the_live_board(browser: "Browser", live: Served) -> None:
+def test_a_reader_compares_any_two_models_of_the_live_board(
+    browser: "Browser", live: Served
+) -> None:
     page = opened(browser, f"{live.url}/board/", java_script_enabled=False)
     first = names(page)[0]
     page.get_by_role("link", name=first).first.click()
@@ -141,7 +166,9 @@ def test_a_reader_compares_any_two_models_of_the_live_board(browser: "Browser", 
     page.context.close()
 
 
-def test_a_reader_who_asks_for_nothing_that_is_there_is_led_back(browser: "Browser", live: Served) -> None:
+def test_a_reader_who_asks_for_nothing_that_is_there_is_led_back(
+    browser: "Browser", live: Served
+) -> None:
     page = browser.new_context(java_script_enabled=False).new_page()
     for path in ("cards/pilot-1/models/nobody.html", "?category=nothing", "a/b/c/d.html"):
         answer = page.goto(f"{live.url}/board/{path}")
@@ -152,7 +179,9 @@ def test_a_reader_who_asks_for_nothing_that_is_there_is_led_back(browser: "Brows
     page.context.close()
 
 
-def test_a_reader_follows_a_mark_to_the_words_why_without_script(browser: "Browser", grouped: Path) -> None:
+def test_a_reader_follows_a_mark_to_the_words_why_without_script(
+    browser: "Browser", grouped: Path
+) -> None:
     address = (grouped / "cards/wards-1/benchmarks/discharge.html").as_uri()
     page = opened(browser, address, java_script_enabled=False)
     table = page.get_by_role("region", name="Discharge letters by sex")
@@ -183,17 +212,25 @@ HIDDEN_WIDTH = """
 """
 
 
-def test_a_laptop_shows_the_whole_leaderboard_with_its_marks(browser: "Browser", made_up: Path) -> None:
-    page = opened(browser, (made_up / "index.html").as_uri(), viewport={"width": 1280, "height": 900})
+def test_a_laptop_shows_the_whole_leaderboard_with_its_marks(
+    browser: "Browser", made_up: Path
+) -> None:
+    page = opened(
+        browser, (made_up / "index.html").as_uri(), viewport={"width": 1280, "height": 900}
+    )
     assert page.evaluate(HIDDEN_WIDTH) <= 0
     page.context.close()
 
 
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("width", [320, 400, 1280, 2200])
-def test_no_page_is_wider_than_the_window_and_no_caption_is_cut(browser: "Browser", made_up: Path, width: int) -> None:
+def test_no_page_is_wider_than_the_window_and_no_caption_is_cut(
+    browser: "Browser", made_up: Path, width: int
+) -> None:
     """Wide tables scroll in their own frame. 320 pixels are a page of 1280 at four times its size."""
-    page = opened(browser, (made_up / "index.html").as_uri(), viewport={"width": width, "height": 900})
+    page = opened(
+        browser, (made_up / "index.html").as_uri(), viewport={"width": width, "height": 900}
+    )
     for path in pages_of(made_up):
         page.goto(path.as_uri())
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path.name
@@ -214,10 +251,16 @@ def test_axe_finds_no_violation_of_wcag_2_2_aa_on_a_published_board(
 
 
 @pytest.mark.sample(1)
-@pytest.mark.parametrize("path", ["", "?access=gated&sort=name", "benchmarks.html", "sites.html", "downloads.html"])
-def test_axe_finds_no_violation_of_wcag_2_2_aa_on_the_live_board(browser: "Browser", live: Served, path: str) -> None:
+@pytest.mark.parametrize(
+    "path", ["", "?access=gated&sort=name", "benchmarks.html", "sites.html", "downloads.html"]
+)
+def test_axe_finds_no_violation_of_wcag_2_2_aa_on_the_live_board(
+    browser: "Browser", live: Served, path: str
+) -> None:
     page = opened(browser, f"{live.url}/board/{path}", viewport={"width": 360, "height": 800})
-    page.locator("details.choices summary").click() if page.locator("details.choices").count() else None
+    page.locator("details.choices summary").click() if page.locator(
+        "details.choices"
+    ).count() else None
     assert violations(page) == []
     page.context.close()
 
@@ -227,12 +270,18 @@ def violations(page: "Page") -> list[tuple[str, str]]:
     from axe_playwright_python.sync_playwright import Axe
 
     tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-    found = Axe().run(page, options={"runOnly": {"type": "tag", "values": tags}, "resultTypes": ["violations"]})
+    found = Axe().run(
+        page, options={"runOnly": {"type": "tag", "values": tags}, "resultTypes": ["violations"]}
+    )
     return [(rule["id"], rule["nodes"][0]["html"][:200]) for rule in found.response["violations"]]
 
 
-def test_every_region_that_scrolls_is_reached_by_keyboard(browser: "Browser", made_up: Path) -> None:
-    page = opened(browser, (made_up / "index.html").as_uri(), viewport={"width": 400, "height": 800})
+def test_every_region_that_scrolls_is_reached_by_keyboard(
+    browser: "Browser", made_up: Path
+) -> None:
+    page = opened(
+        browser, (made_up / "index.html").as_uri(), viewport={"width": 400, "height": 800}
+    )
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to content"
     reached = []
@@ -253,7 +302,9 @@ def test_paper_has_the_tables_and_no_navigation(browser: "Browser", made_up: Pat
     page.context.close()
 
 
-def test_everything_is_there_without_script_and_no_script_is_there(browser: "Browser", published: Path) -> None:
+def test_everything_is_there_without_script_and_no_script_is_there(
+    browser: "Browser", published: Path
+) -> None:
     page = opened(browser, (published / "index.html").as_uri(), java_script_enabled=False)
     assert page.locator("table").count() == 2
     assert page.get_by_text("First choice").count() == 2

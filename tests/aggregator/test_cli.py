@@ -21,7 +21,16 @@ from protocol.envelope import decode
 from protocol.errors import Code
 from protocol.refusal import verify_refusal
 from tests.aggregator.conftest import start, stop
-from tests.aggregator.federation import CARD, MODELS, TestSite, new_home, ready, register_datasets, registry_of, scores
+from tests.aggregator.federation import (
+    CARD,
+    MODELS,
+    TestSite,
+    new_home,
+    ready,
+    register_datasets,
+    registry_of,
+    scores,
+)
 
 
 def run(*words: object, fed: str | None = None) -> Result:
@@ -49,7 +58,17 @@ def read_invite(path: Path) -> Invite:
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
     made = tmp_path / "aggregator"
-    done("--dir", made, "init", "--origin", "board.example", "--name", "Example", "--url", "http://127.0.0.1:1")
+    done(
+        "--dir",
+        made,
+        "init",
+        "--origin",
+        "board.example",
+        "--name",
+        "Example",
+        "--url",
+        "http://127.0.0.1:1",
+    )
     return made
 
 
@@ -61,23 +80,63 @@ def test_the_shipped_scorecard_is_registered_by_its_name(tmp_path: Path) -> None
 
 
 def test_a_scorecard_that_is_not_shipped_names_those_that_are(tmp_path: Path) -> None:
-    error = failed("--dir", tmp_path / "aggregator", "init", "--origin", "board.example", "--scorecard", "medhelm")
+    error = failed(
+        "--dir",
+        tmp_path / "aggregator",
+        "init",
+        "--origin",
+        "board.example",
+        "--scorecard",
+        "medhelm",
+    )
     assert str(error) == "there is no scorecard 'medhelm'"
     assert "medhelm-v1" in error.advice
 
 
 def test_from_nothing_to_a_verified_board(tmp_path: Path) -> None:
-    card, models, directory = tmp_path / "card.json", tmp_path / "models.yaml", tmp_path / "aggregator"
+    card, models, directory = (
+        tmp_path / "card.json",
+        tmp_path / "models.yaml",
+        tmp_path / "aggregator",
+    )
     card.write_text(json.dumps(CARD.to_json()))
-    models.write_text("- {name: example/large, display_name: Example Large, organization: Example Org}\n")
+    models.write_text(
+        "- {name: example/large, display_name: Example Large, organization: Example Org}\n"
+    )
     made = json.loads(
         done(
-            "init", directory, "--origin", "board.example", "--scorecard", card, "--models", models, "--format", "json"
+            "init",
+            directory,
+            "--origin",
+            "board.example",
+            "--scorecard",
+            card,
+            "--models",
+            models,
+            "--format",
+            "json",
         )
     )
     here = ("--dir", directory)
-    done(*here, "register", "--model", MODELS[2].name, "--display-name", "First choice", "--not-a-language-model")
-    done(*here, "invite", "--site-name", "St. Example", "--publication", "named", "--out", tmp_path / "invite.json")
+    done(
+        *here,
+        "register",
+        "--model",
+        MODELS[2].name,
+        "--display-name",
+        "First choice",
+        "--not-a-language-model",
+    )
+    done(
+        *here,
+        "invite",
+        "--site-name",
+        "St. Example",
+        "--publication",
+        "named",
+        "--out",
+        tmp_path / "invite.json",
+    )
     invite = read_invite(tmp_path / "invite.json")
     assert invite.root_keys == (made["root_key"],)
     site = TestSite(invite.site)
@@ -95,10 +154,14 @@ def test_from_nothing_to_a_verified_board(tmp_path: Path) -> None:
     home.database.close()
     board = tmp_path / "board"
     assert str(board / "index.html") in done(*here, "publish", "--out", board)
-    checked = json.loads(done("verify", "--board", board, "--root-key", made["root_key"], "--format", "json"))
+    checked = json.loads(
+        done("verify", "--board", board, "--root-key", made["root_key"], "--format", "json")
+    )
     assert checked["identical"]
     assert checked["pinned"]
-    assert sorted(path.name for path in (directory / "registry").iterdir()) == [f"{n}.dsse.json" for n in (1, 2, 3)]
+    assert sorted(path.name for path in (directory / "registry").iterdir()) == [
+        f"{n}.dsse.json" for n in (1, 2, 3)
+    ]
     (board / "index.html").write_text("changed")
     result = run("verify", "--board", board, "--format", "json")
     assert result.exit_code == 1
@@ -106,7 +169,15 @@ def test_from_nothing_to_a_verified_board(tmp_path: Path) -> None:
 
 
 def test_a_person_who_says_no_enrols_nobody(directory: Path, tmp_path: Path) -> None:
-    done("--dir", directory, "invite", "--site-name", "St. Example", "--out", tmp_path / "invite.json")
+    done(
+        "--dir",
+        directory,
+        "invite",
+        "--site-name",
+        "St. Example",
+        "--out",
+        tmp_path / "invite.json",
+    )
     invite = read_invite(tmp_path / "invite.json")
     (tmp_path / "request").write_bytes(TestSite(invite.site).ask_to_enrol(invite))
     assert "Not enrolled" in done("--dir", directory, "enroll", tmp_path / "request", fed="n\n")
@@ -124,14 +195,23 @@ def test_files_that_are_refused_get_a_signed_refusal_to_carry_back(tmp_path: Pat
     for name, content in (("good", good), ("bad", bad), ("stranger", stranger)):
         (stick / f"{name}.dsse.json").write_bytes(content)
     for _ in range(2):
-        left = run("--dir", home.directory, "accept", *sorted(stick.glob("*.json")), "--receipts", stick)
+        left = run(
+            "--dir", home.directory, "accept", *sorted(stick.glob("*.json")), "--receipts", stick
+        )
         assert left.exit_code == 1
     digests = {name: decode(content).digest for name, content in (("good", good), ("bad", bad))}
-    answers = {path.name for path in stick.iterdir()} - {"good.dsse.json", "bad.dsse.json", "stranger.dsse.json"}
+    answers = {path.name for path in stick.iterdir()} - {
+        "good.dsse.json",
+        "bad.dsse.json",
+        "stranger.dsse.json",
+    }
     assert answers == {f"{digests['good']}.receipt", f"{digests['bad']}.refusal"}
     registry = registry_of(home)
     note = (stick / f"{digests['bad']}.refusal").read_text("utf-8")
-    assert verify_refusal(note, digests["bad"], registry.receipt_key, registry.log_name).code is Code.NO_EXCEPTIONS
+    assert (
+        verify_refusal(note, digests["bad"], registry.receipt_key, registry.log_name).code
+        is Code.NO_EXCEPTIONS
+    )
     home.database.close()
 
 
@@ -147,7 +227,15 @@ def test_pending_requests_are_enrolled_one_by_one(directory: Path, tmp_path: Pat
     home = Home(directory)
     sites = []
     for number in range(2):
-        done("--dir", directory, "invite", "--site-name", f"Site {number}", "--out", tmp_path / f"{number}.json")
+        done(
+            "--dir",
+            directory,
+            "invite",
+            "--site-name",
+            f"Site {number}",
+            "--out",
+            tmp_path / f"{number}.json",
+        )
         invite = read_invite(tmp_path / f"{number}.json")
         sites.append(invite.site)
         with home.database.writing() as connection:
@@ -155,10 +243,14 @@ def test_pending_requests_are_enrolled_one_by_one(directory: Path, tmp_path: Pat
             keep_request(connection, open_request(connection, request, today_day=today_day()))
     home.database.close()
     here = ("--dir", directory)
-    assert {line["site"] for line in json.loads(done(*here, "requests", "--format", "json"))} == set(sites)
+    assert {
+        line["site"] for line in json.loads(done(*here, "requests", "--format", "json"))
+    } == set(sites)
     assert run(*here, "enroll", "--pending", "--fingerprint-checked").exit_code == 2
     done(*here, "enroll", "--pending", "--fingerprint-checked", "--site", sites[1])
-    assert [line["name"] for line in json.loads(done(*here, "list", "sites", "--format", "json"))] == ["Site 1"]
+    assert [
+        line["name"] for line in json.loads(done(*here, "list", "sites", "--format", "json"))
+    ] == ["Site 1"]
     done(*here, "enroll", "--pending", "--fingerprint-checked")
     assert done(*here, "enroll", "--pending") == "No request is waiting.\n"
 
@@ -193,7 +285,9 @@ class Ended:
 
 
 @pytest.fixture
-def typed(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Ended]:
+def typed(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Callable[..., Ended]:
     """Run the program's own entry, in this process."""
 
     def run_main(*words: str) -> Ended:
@@ -205,7 +299,9 @@ def typed(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) ->
     return run_main
 
 
-def test_errors_say_what_to_do_and_leave_with_their_code(tmp_path: Path, typed: Callable[..., Ended]) -> None:
+def test_errors_say_what_to_do_and_leave_with_their_code(
+    tmp_path: Path, typed: Callable[..., Ended]
+) -> None:
     for words, code in (
         (["--dir", str(tmp_path), "list", "sites"], 2),
         (["verify", "--board", str(tmp_path / "none")], 2),
@@ -222,7 +318,9 @@ def test_errors_say_what_to_do_and_leave_with_their_code(tmp_path: Path, typed: 
 
 
 @pytest.mark.parametrize("directory", ["/proc/x", "/dev/null/x", "/proc/self/fd"])
-def test_a_directory_that_cannot_be_made_ends_in_a_sentence(directory: str, typed: Callable[..., Ended]) -> None:
+def test_a_directory_that_cannot_be_made_ends_in_a_sentence(
+    directory: str, typed: Callable[..., Ended]
+) -> None:
     ended = typed("--dir", directory, "init", "--origin", "board.example")
     assert ended.returncode in {2, 3}
     assert ended.stderr.startswith("error: ")
@@ -232,7 +330,10 @@ def test_a_directory_that_cannot_be_made_ends_in_a_sentence(directory: str, type
 def broken(fault: str, *words: str) -> subprocess.CompletedProcess[str]:
     """Run the real command with a fault in the middle of `list`."""
     return subprocess.run(
-        [sys.executable, "-c", FAULT.format(fault=fault), *words], capture_output=True, text=True, check=False
+        [sys.executable, "-c", FAULT.format(fault=fault), *words],
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
@@ -249,7 +350,9 @@ main()
 
 
 def test_an_error_that_nobody_expected_quotes_nothing_and_says_where(directory: Path) -> None:
-    ended = broken("raise ValueError('canary from a submission')", "--dir", str(directory), "list", "sites")
+    ended = broken(
+        "raise ValueError('canary from a submission')", "--dir", str(directory), "list", "sites"
+    )
     assert ended.returncode == 1
     assert ended.stderr.startswith("unexpected error: ValueError")
     assert "canary" not in ended.stderr + ended.stdout
@@ -275,9 +378,15 @@ def test_a_reader_who_goes_away_gets_no_traceback(directory: Path) -> None:
     assert (ended.returncode, ended.stderr) == (1, "")
 
 
-def test_an_error_cannot_take_over_the_terminal(directory: Path, typed: Callable[..., Ended]) -> None:
+def test_an_error_cannot_take_over_the_terminal(
+    directory: Path, typed: Callable[..., Ended]
+) -> None:
     hostile = "\x1b[2J\u202eboard"
-    for words in (["register", "--retire-scorecard", hostile], ["verify", "--board", hostile], [hostile]):
+    for words in (
+        ["register", "--retire-scorecard", hostile],
+        ["verify", "--board", hostile],
+        [hostile],
+    ):
         ended = typed("--dir", str(directory), *words)
         assert ended.returncode != 0
         assert "\x1b" not in ended.stderr
@@ -302,7 +411,9 @@ def test_listings_are_tables_for_people(directory: Path) -> None:
 
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(("level", "lines"), [("info", True), ("warning", False)])
-def test_the_log_is_as_loud_as_it_was_asked_to_be(directory: Path, tmp_path: Path, level: str, lines: bool) -> None:
+def test_the_log_is_as_loud_as_it_was_asked_to_be(
+    directory: Path, tmp_path: Path, level: str, lines: bool
+) -> None:
     served = start(Home(directory), tmp_path / "log", options=("--log-level", level))
     try:
         served.post(b"{}")
@@ -317,7 +428,9 @@ def test_help_imports_nothing_heavy() -> None:
         "heavy = {'fastapi', 'sqlalchemy', 'alembic', 'jinja2', 'uvicorn', 'pydantic', 'cryptography'}; "
         "print(sorted(heavy & set(sys.modules)))"
     )
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert ended.stdout.splitlines()[-1] == "[]"
 
 
@@ -328,5 +441,7 @@ def test_the_aggregator_never_imports_the_agent() -> None:
         " if not m.name.endswith(('.env', '__main__')) and '.versions.' not in m.name]; "
         "print([m for m in sys.modules if m == 'agent' or m.startswith('agent.')])"
     )
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert ended.stdout.strip() == "[]"

@@ -10,7 +10,12 @@ from sqlalchemy import select, update
 from aggregator.errors import StoreError
 from aggregator.home import Home
 from aggregator.log import journal
-from aggregator.log.cosignatures import KEPT, check_cosignatures, keep_cosignatures, with_cosignatures
+from aggregator.log.cosignatures import (
+    KEPT,
+    check_cosignatures,
+    keep_cosignatures,
+    with_cosignatures,
+)
 from aggregator.store.schema import cosignatures
 from protocol.checkpoint import Checkpoint, sign_checkpoint, verify_checkpoint
 from protocol.cosignature import cosign, read_cosignatures
@@ -53,7 +58,9 @@ def read_checkpoint(home: Home) -> str:
     """Return the newest checkpoint with the cosignatures that are kept for it, as the service gives it."""
     registry = registry_of(home)
     with home.database.reading() as connection:
-        note = journal.checkpoint(connection, origin=registry.log_name, log_key=home.log_signer(registry))
+        note = journal.checkpoint(
+            connection, origin=registry.log_name, log_key=home.log_signer(registry)
+        )
         return with_cosignatures(connection, note, registry)
 
 
@@ -62,12 +69,16 @@ def hand_over(home: Home, note: str, name: str, signer: Ed25519Signer, time_s: i
     registry = registry_of(home)
     head = verify_checkpoint(note, registry.log_keys, registry.log_name)
     with home.database.reading() as connection:
-        lines = check_cosignatures(connection, note + cosign(note, name, signer, time_s), registry, head)
+        lines = check_cosignatures(
+            connection, note + cosign(note, name, signer, time_s), registry, head
+        )
     with home.database.writing() as connection:
         keep_cosignatures(connection, head.size, lines)
 
 
-def test_the_newest_cosignatures_of_every_witness_are_kept_and_older_ones_go(home: Home, witnesses: Witnesses) -> None:
+def test_the_newest_cosignatures_of_every_witness_are_kept_and_older_ones_go(
+    home: Home, witnesses: Witnesses
+) -> None:
     site = ready(home)
     for seed in range(KEPT + 3):
         submit(home, site, site.result(registry_of(home), scores(seed)))
@@ -78,11 +89,17 @@ def test_the_newest_cosignatures_of_every_witness_are_kept_and_older_ones_go(hom
     with home.database.reading() as connection:
         newest = journal.size(connection)
         rows = connection.execute(select(cosignatures.c.name, cosignatures.c.size)).all()
-    assert sorted(size for name, size in rows if name == "one.example") == [*range(newest - KEPT + 1, newest + 1)]
-    assert [size for name, size in rows if name == "two.example"] == [newest - KEPT - 2], "the only one it gave"
+    assert sorted(size for name, size in rows if name == "one.example") == [
+        *range(newest - KEPT + 1, newest + 1)
+    ]
+    assert [size for name, size in rows if name == "two.example"] == [newest - KEPT - 2], (
+        "the only one it gave"
+    )
 
 
-def test_one_cosignature_handed_over_by_many_at_once_is_kept_once(home: Home, witnesses: Witnesses) -> None:
+def test_one_cosignature_handed_over_by_many_at_once_is_kept_once(
+    home: Home, witnesses: Witnesses
+) -> None:
     ready(home)
     note = read_checkpoint(home)
 
@@ -98,7 +115,9 @@ def test_one_cosignature_handed_over_by_many_at_once_is_kept_once(home: Home, wi
     assert read_cosignatures(complete, known).keys() == witnesses.keys()
 
 
-def test_a_cosignature_that_was_moved_to_another_checkpoint_is_never_served(home: Home, witnesses: Witnesses) -> None:
+def test_a_cosignature_that_was_moved_to_another_checkpoint_is_never_served(
+    home: Home, witnesses: Witnesses
+) -> None:
     ready(home)
     hand_over(home, read_checkpoint(home), "one.example", witnesses["one.example"], 1)
     ready(home, "Hospital 2")
@@ -108,7 +127,9 @@ def test_a_cosignature_that_was_moved_to_another_checkpoint_is_never_served(home
         read_checkpoint(home)
 
 
-def test_a_checkpoint_that_strangers_alone_cosigned_is_refused(home: Home, witnesses: Witnesses) -> None:
+def test_a_checkpoint_that_strangers_alone_cosigned_is_refused(
+    home: Home, witnesses: Witnesses
+) -> None:
     ready(home)
     with pytest.raises(ProtocolError) as refused:
         hand_over(home, read_checkpoint(home), "one.example", new_key(), 1)
@@ -137,7 +158,9 @@ def test_a_cosigned_checkpoint_of_another_log_under_the_same_key_is_refused(
     assert refused.value.code == code
 
 
-def test_a_cosignature_that_comes_after_the_log_has_grown_is_taken(home: Home, witnesses: Witnesses) -> None:
+def test_a_cosignature_that_comes_after_the_log_has_grown_is_taken(
+    home: Home, witnesses: Witnesses
+) -> None:
     ready(home)
     earlier = read_checkpoint(home)
     ready(home, "Hospital 2")

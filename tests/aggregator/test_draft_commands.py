@@ -74,24 +74,34 @@ def test_a_pair_of_keys_is_made_whole_or_not_at_all(tmp_path: Path) -> None:
     assert files_in(folder) == {"anna.key.pub"}
 
 
-def test_a_public_key_in_the_place_of_the_private_one_is_no_alarm(home: Home, tmp_path: Path) -> None:
+def test_a_public_key_in_the_place_of_the_private_one_is_no_alarm(
+    home: Home, tmp_path: Path
+) -> None:
     done(home, "registry", "propose", "--renew", "--out", tmp_path / "a.draft")
-    error = failed(None, "registry", "sign", tmp_path / "a.draft", "--key", make_public(tmp_path, "anna"))
+    error = failed(
+        None, "registry", "sign", tmp_path / "a.draft", "--key", make_public(tmp_path, "anna")
+    )
     assert isinstance(error, KeyFileError)
     assert "anna.key.pub is the public half of a key" in str(error)
     assert "Nothing has leaked" in error.advice
     private = tmp_path / "machine" / "anna.key"
-    error = failed(home, "registry", "propose", "--add-root", private, "--out", tmp_path / "b.draft")
+    error = failed(
+        home, "registry", "propose", "--add-root", private, "--out", tmp_path / "b.draft"
+    )
     assert "anna.key holds a private key" in str(error)
 
 
 @pytest.mark.parametrize(
     "words", [["--rotate-log-key", "--log-key-from", 99], ["--rotate-receipt-key", "--leave", "s"]]
 )
-def test_a_proposal_that_fails_leaves_no_key_behind(home: Home, tmp_path: Path, words: list[object]) -> None:
+def test_a_proposal_that_fails_leaves_no_key_behind(
+    home: Home, tmp_path: Path, words: list[object]
+) -> None:
     before = files_in(home.directory / "keys")
     failed(home, "registry", "propose", *words, "--out", tmp_path / "a.draft")
-    failed(home, "registry", "propose", "--rotate-log-key", "--out", tmp_path / "no" / "folder.draft")
+    failed(
+        home, "registry", "propose", "--rotate-log-key", "--out", tmp_path / "no" / "folder.draft"
+    )
     assert files_in(home.directory / "keys") == before
     said = done(home, "registry", "propose", "--rotate-log-key", "--out", tmp_path / "a.draft")
     (made,) = files_in(home.directory / "keys") - before
@@ -109,15 +119,31 @@ def test_a_key_is_revoked_within_the_log_alone(home: Home, tmp_path: Path) -> No
     error = failed(home, "registry", "propose", "--revoke", f"{keyid}@{size + 1}", "--out", out)
     assert f"the log has {size} entries" in str(error)
     assert "given twice" in wrong(
-        home, "registry", "propose", "--revoke", f"{keyid}@1", "--revoke", f"{keyid}@2", "--out", out
+        home,
+        "registry",
+        "propose",
+        "--revoke",
+        f"{keyid}@1",
+        "--revoke",
+        f"{keyid}@2",
+        "--out",
+        out,
     )
     done(home, "registry", "propose", "--revoke", f"{keyid}@{size}", "--out", out)
 
 
-def test_a_rotation_that_a_stolen_key_signed_is_not_granted_as_the_key_is_revoked(home: Home, tmp_path: Path) -> None:
+def test_a_rotation_that_a_stolen_key_signed_is_not_granted_as_the_key_is_revoked(
+    home: Home, tmp_path: Path
+) -> None:
     site = ready(home)
     (tmp_path / "rotate.json").write_bytes(site.rotate(registry_of(home), "agent", new_key()))
-    words = ["--revoke", f"{site.agent.public.keyid}@1", "--rekey", tmp_path / "rotate.json", "--fingerprint-checked"]
+    words = [
+        "--revoke",
+        f"{site.agent.public.keyid}@1",
+        "--rekey",
+        tmp_path / "rotate.json",
+        "--fingerprint-checked",
+    ]
     error = failed(home, "registry", "propose", *words, "--out", tmp_path / "a.draft")
     assert "which this change revokes" in str(error)
     assert "starts a new epoch" in error.advice
@@ -130,7 +156,9 @@ def log_size(home: Home) -> int:
         return journal.size(connection)
 
 
-def test_a_draft_of_a_longer_log_than_there_is_does_not_come_into_force(home: Home, tmp_path: Path) -> None:
+def test_a_draft_of_a_longer_log_than_there_is_does_not_come_into_force(
+    home: Home, tmp_path: Path
+) -> None:
     done(home, "registry", "propose", "--renew", "--out", tmp_path / "a.draft")
     honest = read_draft(tmp_path / "a.draft").proposal
     longer = Proposal(honest.base, honest.log_size + 7, honest.registry, honest.requests)
@@ -141,12 +169,18 @@ def test_a_draft_of_a_longer_log_than_there_is_does_not_come_into_force(home: Ho
     assert registry_of(home).version == honest.registry.version - 1
 
 
-def test_a_draft_that_is_out_of_date_is_told_so_before_its_missing_signatures(home: Home, tmp_path: Path) -> None:
+def test_a_draft_that_is_out_of_date_is_told_so_before_its_missing_signatures(
+    home: Home, tmp_path: Path
+) -> None:
     done(home, "registry", "propose", "--agent-version", "9.9", "--out", tmp_path / "a.draft")
-    assert "has 0 of 1 signatures; 1 more needed" in str(failed(home, "registry", "commit", tmp_path / "a.draft"))
+    assert "has 0 of 1 signatures; 1 more needed" in str(
+        failed(home, "registry", "commit", tmp_path / "a.draft")
+    )
     with home.database.writing() as connection:
         change_now(connection, home, Changes(), today_day=today_day())
-    assert "has moved on to version 2" in str(failed(home, "registry", "commit", tmp_path / "a.draft"))
+    assert "has moved on to version 2" in str(
+        failed(home, "registry", "commit", tmp_path / "a.draft")
+    )
 
 
 def test_a_key_signs_a_draft_once(home: Home, tmp_path: Path) -> None:
@@ -156,7 +190,9 @@ def test_a_key_signs_a_draft_once(home: Home, tmp_path: Path) -> None:
     assert "has signed already" in done(None, *words)
 
 
-def test_names_and_keys_that_no_registry_takes_are_refused_in_words(home: Home, tmp_path: Path) -> None:
+def test_names_and_keys_that_no_registry_takes_are_refused_in_words(
+    home: Home, tmp_path: Path
+) -> None:
     public = make_public(tmp_path, "anna")
     out = ("--out", tmp_path / "a.draft")
     said = wrong(home, "registry", "propose", "--add-auditor", f"Ärzte Bund={public}", *out)
@@ -167,7 +203,9 @@ def test_names_and_keys_that_no_registry_takes_are_refused_in_words(home: Home, 
     done(None, "registry", "sign", tmp_path / "a.draft", "--key", root_file(home), "--yes")
     done(home, "registry", "commit", tmp_path / "a.draft")
     out = ("--out", tmp_path / "b.draft")
-    assert "in the registry already" in str(failed(home, "registry", "propose", "--add-root", public, *out))
+    assert "in the registry already" in str(
+        failed(home, "registry", "propose", "--add-root", public, *out)
+    )
     other = make_public(tmp_path, "boris")
     error = failed(home, "registry", "propose", "--add-auditor", f"audit.example={other}", *out)
     assert "--remove-auditor audit.example" in error.advice
@@ -190,15 +228,21 @@ def test_names_and_keys_that_no_registry_takes_are_refused_in_words(home: Home, 
     assert "there is no file nothing.pub" in str(error)
 
 
-def test_a_file_that_is_no_draft_is_told_so_without_the_words_of_a_parser(home: Home, tmp_path: Path) -> None:
+def test_a_file_that_is_no_draft_is_told_so_without_the_words_of_a_parser(
+    home: Home, tmp_path: Path
+) -> None:
     public = make_public(tmp_path, "anna")
     error = failed(None, "registry", "sign", public, "--key", root_file(home))
     assert str(error) == "anna.key.pub is not a registry draft: not JSON from character 0 on"
 
 
-def test_a_renamed_site_is_listed_under_its_new_name_and_a_pooled_one_has_none(home: Home, tmp_path: Path) -> None:
+def test_a_renamed_site_is_listed_under_its_new_name_and_a_pooled_one_has_none(
+    home: Home, tmp_path: Path
+) -> None:
     site = ready(home)
-    for number, words in enumerate((["--rename", f"{site.id}=New Name"], ["--publication", f"{site.id}=pooled"])):
+    for number, words in enumerate(
+        (["--rename", f"{site.id}=New Name"], ["--publication", f"{site.id}=pooled"])
+    ):
         draft = tmp_path / f"{number}.draft"
         done(home, "registry", "propose", *words, "--out", draft)
         done(None, "registry", "sign", draft, "--key", root_file(home), "--yes")
@@ -206,11 +250,20 @@ def test_a_renamed_site_is_listed_under_its_new_name_and_a_pooled_one_has_none(h
         (listed,) = json.loads(done(home, "list", "sites", "--format", "json"))
         assert listed["name"] == "New Name"
     assert registry_of(home).sites[site.id].display_name == site.id
-    error = failed(home, "registry", "propose", "--rename", f"{site.id}=Other", "--out", tmp_path / "x.draft")
+    error = failed(
+        home, "registry", "propose", "--rename", f"{site.id}=Other", "--out", tmp_path / "x.draft"
+    )
     assert "is pooled" in str(error)
     assert "given twice" in wrong(
         home,
-        *("registry", "propose", "--publication", f"{site.id}=named", "--publication", f"{site.id}=pooled"),
+        *(
+            "registry",
+            "propose",
+            "--publication",
+            f"{site.id}=named",
+            "--publication",
+            f"{site.id}=pooled",
+        ),
         *("--out", tmp_path / "x.draft"),
     )
 
@@ -220,12 +273,16 @@ def ask(home: Home, tmp_path: Path) -> str:
     done(home, "invite", "--site-name", "St. Example", "--out", tmp_path / "invite.json")
     invite = read_invite(tmp_path / "invite.json")
     with home.database.writing() as connection:
-        request = open_request(connection, TestSite(invite.site).ask_to_enrol(invite), today_day=today_day())
+        request = open_request(
+            connection, TestSite(invite.site).ask_to_enrol(invite), today_day=today_day()
+        )
         keep_request(connection, request)
     return invite.site
 
 
-def test_nobody_compares_fingerprints_for_a_change_that_one_root_cannot_make(home: Home, tmp_path: Path) -> None:
+def test_nobody_compares_fingerprints_for_a_change_that_one_root_cannot_make(
+    home: Home, tmp_path: Path
+) -> None:
     ask(home, tmp_path)
     words = ["--add-root", make_public(tmp_path, "anna"), "--threshold", 2]
     done(home, "registry", "propose", *words, "--out", tmp_path / "a.draft")
@@ -242,10 +299,15 @@ def test_invites_are_listed_and_a_cancelled_one_enrols_nobody(home: Home, tmp_pa
     site = ask(home, tmp_path)
     done(home, "invite", "--site-name", "Other", "--out", tmp_path / "other.json")
     listed = {line["name"]: line for line in json.loads(done(home, "invites", "--format", "json"))}
-    assert {name: line["state"] for name, line in listed.items()} == {"St. Example": "waiting", "Other": "open"}
+    assert {name: line["state"] for name, line in listed.items()} == {
+        "St. Example": "waiting",
+        "Other": "open",
+    }
     assert "and the request that it had brought" in done(home, "invites", "--cancel", site)
     assert done(home, "requests") == "No request is waiting.\n"
-    assert [line["name"] for line in json.loads(done(home, "invites", "--format", "json"))] == ["Other"]
+    assert [line["name"] for line in json.loads(done(home, "invites", "--format", "json"))] == [
+        "Other"
+    ]
     invite = read_invite(tmp_path / "invite.json")
     (tmp_path / "late.json").write_bytes(TestSite(invite.site).ask_to_enrol(invite))
     assert "wrong_token" in str(failed(home, "enroll", tmp_path / "late.json"))
@@ -283,14 +345,21 @@ def test_a_request_is_listed_with_the_keys_before_it_and_after(home: Home, tmp_p
 
 
 @pytest.mark.parametrize("content", [None, b""])
-def test_a_directory_without_a_database_is_refused_and_gets_none(tmp_path: Path, content: bytes | None) -> None:
+def test_a_directory_without_a_database_is_refused_and_gets_none(
+    tmp_path: Path, content: bytes | None
+) -> None:
     copy = tmp_path / "copy"
     copy.mkdir()
     (copy / "aggregator.yaml").write_text("# with a database of its own\n")
     if content is not None:
         (copy / "aggregator.sqlite3").write_bytes(content)
     files = files_in(copy)
-    for words in (["list", "sites"], ["invites"], ["requests"], ["registry", "propose", "--renew", "--out", "x"]):
+    for words in (
+        ["list", "sites"],
+        ["invites"],
+        ["requests"],
+        ["registry", "propose", "--renew", "--out", "x"],
+    ):
         error = failed(None, "--dir", copy, *words)
         assert "is missing" in str(error) if content is None else "is empty" in str(error)
     assert files_in(copy) - {"aggregator.sqlite3-wal", "aggregator.sqlite3-shm"} == files
@@ -308,7 +377,9 @@ def test_a_directory_without_a_database_is_refused_and_gets_none(tmp_path: Path,
     ],
 )
 def test_an_address_that_no_site_would_take_is_refused(tmp_path: Path, url: str) -> None:
-    error = failed(None, "--dir", tmp_path / "board", "init", "--origin", "board.example", "--url", url)
+    error = failed(
+        None, "--dir", tmp_path / "board", "init", "--origin", "board.example", "--url", url
+    )
     assert "public_url: expected https" in str(error)
     assert not (tmp_path / "board").exists()
 
@@ -321,5 +392,9 @@ def test_an_address_that_no_site_would_take_is_refused(tmp_path: Path, url: str)
         (" St. Example", "space before"),
     ],
 )
-def test_a_name_with_a_character_that_nobody_sees_says_which(home: Home, tmp_path: Path, name: str, said: str) -> None:
-    assert said in str(failed(home, "invite", "--site-name", name, "--out", tmp_path / "invite.json"))
+def test_a_name_with_a_character_that_nobody_sees_says_which(
+    home: Home, tmp_path: Path, name: str, said: str
+) -> None:
+    assert said in str(
+        failed(home, "invite", "--site-name", name, "--out", tmp_path / "invite.json")
+    )

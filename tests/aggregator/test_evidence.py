@@ -75,7 +75,9 @@ class Forger:
         self.log(envelope)
         self.name(site, envelope, **changes)
 
-    def enrolment(self, site: TestSite, *, deployment: str = "board.example", registry: int = 1) -> bytes:
+    def enrolment(
+        self, site: TestSite, *, deployment: str = "board.example", registry: int = 1
+    ) -> bytes:
         predicate = EnrollPredicate(
             Header(deployment, site.id, 1, 0, "none", registry),
             agent_key=site.agent.public.der,
@@ -91,7 +93,9 @@ class Forger:
         now = self.registries[-1]
         self.sign_registry(replace(now, sites={**now.sites, site.id: entry}))
 
-    def result(self, site: TestSite, seed: int = 1, *, registry: int | None = None, **changes: object) -> bytes:
+    def result(
+        self, site: TestSite, seed: int = 1, *, registry: int | None = None, **changes: object
+    ) -> bytes:
         version = registry or len(self.registries)
         result = replace(site.result(self.registries[version - 1], scores(seed)), **changes)  # type: ignore[arg-type]
         return self.send(site, result, registry)
@@ -123,9 +127,17 @@ class Forger:
 
     def evidence(self, entries: Sequence[Entry] | None = None) -> Evidence:
         """Publish all entries, with a checkpoint over them or over `entries`."""
-        hashes = [leaf_hash(decode(entry.envelope).pae) for entry in (self.entries if entries is None else entries)]
+        hashes = [
+            leaf_hash(decode(entry.envelope).pae)
+            for entry in (self.entries if entries is None else entries)
+        ]
         head = Checkpoint("board.example", len(hashes), root(hashes))
-        return Evidence(tuple(self.signed), tuple(self.entries), sign_checkpoint(head, self.log_key), is_whole=True)
+        return Evidence(
+            tuple(self.signed),
+            tuple(self.entries),
+            sign_checkpoint(head, self.log_key),
+            is_whole=True,
+        )
 
     def seen(self) -> str:
         with pytest.raises(BoardMismatchError) as error:
@@ -194,8 +206,13 @@ def test_an_enrolment_by_someone_else_is_seen(forger: Forger) -> None:
     """The statement names the site's keys; another key made a signature under the steward's name."""
     site = TestSite("s-00000001")
     envelope = forger.enrolment(site)
-    mine, other = forger.enrolment(site), sign(decode(envelope).payload, [site.agent, TestSite("s-x").steward])
-    theirs = next(entry for entry in decode(other).signatures if entry.keyid != site.agent.public.keyid)
+    mine, other = (
+        forger.enrolment(site),
+        sign(decode(envelope).payload, [site.agent, TestSite("s-x").steward]),
+    )
+    theirs = next(
+        entry for entry in decode(other).signatures if entry.keyid != site.agent.public.keyid
+    )
     forged = mine.replace(*(_sig(mine, site.steward.public.keyid), _sig(other, theirs.keyid)))
     assert forged != mine
     forger.log(forged)
@@ -252,7 +269,10 @@ def test_a_registry_that_puts_other_keys_in_the_place_of_a_sites_is_seen(forger:
 
 def test_a_result_before_its_key_may_sign_is_seen(forger: Forger) -> None:
     site = TestSite("s-00000001")
-    keys = (SiteKey(site.agent.public, "agent", from_index=2), SiteKey(site.steward.public, "steward"))
+    keys = (
+        SiteKey(site.agent.public, "agent", from_index=2),
+        SiteKey(site.steward.public, "steward"),
+    )
     forger.enroll(site, keys=keys)
     forger.result(site)
     assert "unknown_key" in forger.seen()
@@ -268,7 +288,9 @@ def test_a_result_after_its_key_was_revoked_is_seen(forger: Forger, site: TestSi
     assert "unknown_key" in forger.seen()
 
 
-def test_each_entry_is_held_against_the_registry_of_its_time(forger: Forger, site: TestSite) -> None:
+def test_each_entry_is_held_against_the_registry_of_its_time(
+    forger: Forger, site: TestSite
+) -> None:
     """A model that is registered later makes no earlier result true; a scorecard retired later takes none away."""
     forger.result(site)
     now = forger.registries[-1]
@@ -279,7 +301,9 @@ def test_each_entry_is_held_against_the_registry_of_its_time(forger: Forger, sit
     assert "retired_scorecard" in forger.seen()
 
 
-def test_a_result_of_a_model_that_was_registered_later_is_seen(forger: Forger, site: TestSite) -> None:
+def test_a_result_of_a_model_that_was_registered_later_is_seen(
+    forger: Forger, site: TestSite
+) -> None:
     late = Model("late/model", "Late", "", True)
     now = forger.registries[-1]
     forger.result(site, model=model_digest(late.name))
@@ -294,7 +318,9 @@ def test_a_chain_with_a_gap_is_seen(forger: Forger, site: TestSite) -> None:
     assert "wrong_seq" in forger.seen()
 
 
-def test_a_site_that_was_pooled_between_two_entries_excuses_no_gap(forger: Forger, site: TestSite) -> None:
+def test_a_site_that_was_pooled_between_two_entries_excuses_no_gap(
+    forger: Forger, site: TestSite
+) -> None:
     """The operator makes it pooled and named again, with nothing hidden between, and leaves out a result."""
     for publication in ("pooled", "named"):
         now = forger.registries[-1]
@@ -317,7 +343,9 @@ def test_a_site_in_the_first_registry_is_seen(forger: Forger, site: TestSite) ->
 
 def test_an_enrolment_with_its_keys_in_each_others_roles_is_seen(forger: Forger) -> None:
     site = TestSite("s-00000001")
-    forger.enroll(site, keys=(SiteKey(site.agent.public, "steward"), SiteKey(site.steward.public, "agent")))
+    forger.enroll(
+        site, keys=(SiteKey(site.agent.public, "steward"), SiteKey(site.steward.public, "agent"))
+    )
     assert "log entry 0 is an enrolment that the registry does not know" in forger.seen()
 
 
@@ -334,7 +362,9 @@ def test_the_same_scores_root_twice_is_seen(forger: Forger, site: TestSite) -> N
     assert "wrong_root" in forger.seen()
 
 
-def test_the_scores_root_of_a_withdrawn_result_may_come_again_once(forger: Forger, site: TestSite) -> None:
+def test_the_scores_root_of_a_withdrawn_result_may_come_again_once(
+    forger: Forger, site: TestSite
+) -> None:
     first = forger.result(site, scores_root="a" * 64)
     forger.send(site, site.withdraw(forger.registries[-1], decode(first).digest))
     forger.result(site, 2, scores_root="a" * 64)
@@ -343,10 +373,14 @@ def test_the_scores_root_of_a_withdrawn_result_may_come_again_once(forger: Forge
     assert "wrong_root" in forger.seen()
 
 
-def test_figures_copied_from_another_site_are_seen_but_not_a_sites_own(forger: Forger, site: TestSite) -> None:
+def test_figures_copied_from_another_site_are_seen_but_not_a_sites_own(
+    forger: Forger, site: TestSite
+) -> None:
     now = forger.registries[-1]
     card = WARDS_CARD
-    now = forger.sign_registry(replace(now, scorecards={**now.scorecards, card.digest: RegisteredScorecard(card)}))
+    now = forger.sign_registry(
+        replace(now, scorecards={**now.scorecards, card.digest: RegisteredScorecard(card)})
+    )
     figures = scores(1, card=card)
     forger.datasets(site, card)
     for _ in range(2):
@@ -388,7 +422,9 @@ def test_our_own_spoilt_log_is_not_published(home: Home) -> None:
 def test_a_whole_life_holds(forger: Forger, site: TestSite) -> None:
     now = forger.registries[-1]
     plan = forger.send(site, site.plan(now))
-    planned = replace(site.result(now, scores(1)), plan=decode(plan).digest, challenge=forger.challenge(plan))
+    planned = replace(
+        site.result(now, scores(1)), plan=decode(plan).digest, challenge=forger.challenge(plan)
+    )
     first = forger.send(site, planned)
     idle = forger.send(site, site.plan(now))
     forger.send(site, site.abandon(now, decode(idle).digest))
@@ -403,10 +439,14 @@ def test_a_whole_life_holds(forger: Forger, site: TestSite) -> None:
     forger.result(site, 3)
     replayed = replay(forger.evidence())
     assert [result.is_planned for result in replayed.results] == [True, False, False]
-    assert [withdrawal.predicate.result for withdrawal in replayed.withdrawals] == [decode(first).digest]
+    assert [withdrawal.predicate.result for withdrawal in replayed.withdrawals] == [
+        decode(first).digest
+    ]
 
 
-def test_a_result_with_a_challenge_that_its_plan_did_not_yield_is_seen(forger: Forger, site: TestSite) -> None:
+def test_a_result_with_a_challenge_that_its_plan_did_not_yield_is_seen(
+    forger: Forger, site: TestSite
+) -> None:
     plan = forger.send(site, site.plan(forger.registries[-1]))
     forger.result(site, plan=decode(plan).digest, challenge="a" * 64)
     assert "wrong_plan" in forger.seen()
@@ -470,12 +510,16 @@ def test_an_epoch_that_no_reset_began_is_seen(forger: Forger, site: TestSite) ->
     assert "wrong_epoch" in forger.seen()
 
 
-def test_a_registry_with_an_epoch_that_no_reset_began_is_seen(forger: Forger, site: TestSite) -> None:
+def test_a_registry_with_an_epoch_that_no_reset_began_is_seen(
+    forger: Forger, site: TestSite
+) -> None:
     forger.result(site)
     now = forger.registries[-1]
     for lie in ({"epoch": 2}, {"start": "a" * 64}):
         forger.sign_registry(replace(now, sites={site.id: replace(now.sites[site.id], **lie)}))  # type: ignore[arg-type]
-        assert forger.seen() == (f"registry version 3 gives site {site.id} keys or an epoch that no log entry asks for")
+        assert forger.seen() == (
+            f"registry version 3 gives site {site.id} keys or an epoch that no log entry asks for"
+        )
         del forger.registries[-1], forger.signed[-1]
 
 
@@ -499,12 +543,16 @@ def test_a_registry_that_takes_a_revocation_back_is_seen(forger: Forger, site: T
     assert "keys or an epoch that no log entry asks for" in forger.seen()
 
 
-def test_a_registry_may_rename_a_site_end_its_keys_and_drop_it(forger: Forger, site: TestSite) -> None:
+def test_a_registry_may_rename_a_site_end_its_keys_and_drop_it(
+    forger: Forger, site: TestSite
+) -> None:
     forger.result(site)
     now = forger.registries[-1]
     mine = now.sites[site.id]
     ended = tuple(replace(key, revoked_from=9) for key in mine.keys)
-    forger.sign_registry(replace(now, sites={site.id: replace(mine, display_name="New name", keys=ended)}))
+    forger.sign_registry(
+        replace(now, sites={site.id: replace(mine, display_name="New name", keys=ended)})
+    )
     forger.sign_registry(replace(now, sites={}))
     replay(forger.evidence())
 
@@ -525,7 +573,9 @@ def test_a_registry_that_answers_a_reset_with_something_else_is_seen(
     assert forger.seen() == "log entry 3 changes a site's keys otherwise than the registry does"
 
 
-def test_a_registry_that_keeps_a_key_which_the_reset_left_out_is_seen(forger: Forger, site: TestSite) -> None:
+def test_a_registry_that_keeps_a_key_which_the_reset_left_out_is_seen(
+    forger: Forger, site: TestSite
+) -> None:
     kept = forger.registries[-1].sites[site.id].keys
     forger.rekey(site, site.reset(forger.registries[-1], agent=new_key()), keys=kept)
     assert "otherwise than the registry does" in forger.seen()
@@ -538,9 +588,14 @@ def test_a_reset_that_no_registry_answers_is_seen(forger: Forger, site: TestSite
     assert "otherwise than the registry does" in forger.seen()
 
 
-def test_stolen_keys_cannot_go_on_in_the_old_epoch_under_the_old_registry(forger: Forger, site: TestSite) -> None:
+def test_stolen_keys_cannot_go_on_in_the_old_epoch_under_the_old_registry(
+    forger: Forger, site: TestSite
+) -> None:
     thief, old = site.copy(), len(forger.registries)
-    forger.rekey(site, site.reset(forger.registries[-1], agent=new_key(), steward=new_key(), reason="stolen_key"))
+    forger.rekey(
+        site,
+        site.reset(forger.registries[-1], agent=new_key(), steward=new_key(), reason="stolen_key"),
+    )
     replay(forger.evidence())
     forger.result(thief, registry=old)
     assert "which was not in force" in forger.seen()
@@ -549,11 +604,15 @@ def test_stolen_keys_cannot_go_on_in_the_old_epoch_under_the_old_registry(forger
 
 
 @pytest.mark.parametrize("missing", ["agent", "steward", "new"])
-def test_a_rotation_that_one_of_three_did_not_sign_is_seen(forger: Forger, site: TestSite, missing: str) -> None:
+def test_a_rotation_that_one_of_three_did_not_sign_is_seen(
+    forger: Forger, site: TestSite, missing: str
+) -> None:
     now, key = forger.registries[-1], new_key()
     whole = site.rotate(now, "agent", key)
     signers = {"agent": site.agent, "steward": site.steward, "new": key}
-    partly = sign(decode(whole).payload, [signer for name, signer in signers.items() if name != missing])
+    partly = sign(
+        decode(whole).payload, [signer for name, signer in signers.items() if name != missing]
+    )
     forger.rekey(site, whole)
     replay(forger.evidence())
     forger.entries[-1] = Entry(partly, len(forger.registries) - 1)

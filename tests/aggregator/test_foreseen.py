@@ -52,12 +52,16 @@ def log_size(home: Home) -> int:
 
 
 @pytest.fixture
-def meanwhile(home: Home, monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Home], object]], None]:
+def meanwhile(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[Callable[[Home], object]], None]:
     """Let another worker do something once the next submission has been looked at, and before it is written."""
     run = home.writer.run
 
     def arrange(act: Callable[[Home], object]) -> None:
-        def run_late(write: Callable[[Connection, Sequence[object]], Sequence[object]], item: object) -> object:
+        def run_late(
+            write: Callable[[Connection, Sequence[object]], Sequence[object]], item: object
+        ) -> object:
             monkeypatch.setattr(home.writer, "run", run)
             other = Home(home.directory)
             act(other)
@@ -77,14 +81,21 @@ def test_what_another_site_submits_meanwhile_changes_nothing(
 ) -> None:
     """And the writer needs not decide again."""
     other = ready(home, "Other")
-    mine, theirs = (one.sign(one.result(registry_of(home), scores(seed))) for seed, one in enumerate((site, other)))
+    mine, theirs = (
+        one.sign(one.result(registry_of(home), scores(seed)))
+        for seed, one in enumerate((site, other))
+    )
 
     def decide_again(*_: object) -> None:
         raise AssertionError("the decision was made already")
 
     registry = registry_of(home)
-    meanwhile(lambda worker: [send(worker, theirs), monkeypatch.setattr(intake, "_decide", decide_again)])
-    proven = verify_receipt(send(home, mine).receipt, decode(mine).pae, registry.log_keys, registry.log_name)
+    meanwhile(
+        lambda worker: [send(worker, theirs), monkeypatch.setattr(intake, "_decide", decide_again)]
+    )
+    proven = verify_receipt(
+        send(home, mine).receipt, decode(mine).pae, registry.log_keys, registry.log_name
+    )
     assert proven.index == log_size(home) - 1
 
 
@@ -98,7 +109,9 @@ def test_of_two_payloads_for_one_place_the_second_worker_keeps_the_evidence(
         assert is_frozen(connection, site.id, site.epoch)
 
 
-def test_a_site_that_is_frozen_meanwhile_gets_nothing_in(home: Home, site: TestSite, meanwhile: Meanwhile) -> None:
+def test_a_site_that_is_frozen_meanwhile_gets_nothing_in(
+    home: Home, site: TestSite, meanwhile: Meanwhile
+) -> None:
     first, second = (site.sign(site.result(registry_of(home), scores(seed))) for seed in (1, 2))
     send(home, first)
     site.accepted(first)
@@ -107,7 +120,9 @@ def test_a_site_that_is_frozen_meanwhile_gets_nothing_in(home: Home, site: TestS
     assert refused(home, third) is Code.SITE_FROZEN
 
 
-def test_a_key_that_is_replaced_meanwhile_signs_nothing(home: Home, site: TestSite, meanwhile: Meanwhile) -> None:
+def test_a_key_that_is_replaced_meanwhile_signs_nothing(
+    home: Home, site: TestSite, meanwhile: Meanwhile
+) -> None:
     rotation = site.rotate(registry_of(home), "steward", new_key())
     envelope = site.sign(site.result(registry_of(home), scores(1)))
     meanwhile(lambda worker: put_in_force(worker, rotation))
@@ -116,12 +131,19 @@ def test_a_key_that_is_replaced_meanwhile_signs_nothing(home: Home, site: TestSi
     assert log_size(home) == before + 1, "the rotation"
 
 
-def test_a_scorecard_that_is_retired_meanwhile_gets_no_result(home: Home, site: TestSite, meanwhile: Meanwhile) -> None:
+def test_a_scorecard_that_is_retired_meanwhile_gets_no_result(
+    home: Home, site: TestSite, meanwhile: Meanwhile
+) -> None:
     envelope = site.sign(site.result(registry_of(home), scores(1)))
 
     def retire(worker: Home) -> None:
         with worker.database.writing() as connection:
-            change_now(connection, worker, Changes(additions=Additions(retired=["pilot"])), today_day=today_day())
+            change_now(
+                connection,
+                worker,
+                Changes(additions=Additions(retired=["pilot"])),
+                today_day=today_day(),
+            )
 
     meanwhile(retire)
     assert refused(home, envelope) is Code.RETIRED_SCORECARD
@@ -137,7 +159,9 @@ def test_scores_that_another_site_reports_meanwhile_are_not_reported_twice(
     assert refused(home, site.sign(mine)) is Code.WRONG_ROOT
 
 
-def test_a_link_whose_predecessor_comes_meanwhile_is_accepted(home: Home, site: TestSite, meanwhile: Meanwhile) -> None:
+def test_a_link_whose_predecessor_comes_meanwhile_is_accepted(
+    home: Home, site: TestSite, meanwhile: Meanwhile
+) -> None:
     """It was too early when it was looked at; no refusal is made of that."""
     first = site.sign(site.result(registry_of(home), scores(1)))
     early = site.copy()
@@ -158,7 +182,9 @@ def test_the_same_payload_by_another_worker_meanwhile_is_one_entry(
     assert log_size(home) == before + 1
 
 
-def test_a_plan_that_is_abandoned_meanwhile_gets_no_result(home: Home, site: TestSite, meanwhile: Meanwhile) -> None:
+def test_a_plan_that_is_abandoned_meanwhile_gets_no_result(
+    home: Home, site: TestSite, meanwhile: Meanwhile
+) -> None:
     plan = site.sign(site.plan(registry_of(home)))
     send(home, plan)
     digest, challenge = site.accepted(plan), challenge_of(home, plan)
@@ -202,7 +228,9 @@ def codes_of(outcomes: Sequence[Receipted | BaseException]) -> list[Code]:
     return [outcome.code for outcome in outcomes if isinstance(outcome, SignedRefusalError)]
 
 
-def test_of_two_payloads_for_one_place_in_one_transaction_one_wins(home: Home, site: TestSite) -> None:
+def test_of_two_payloads_for_one_place_in_one_transaction_one_wins(
+    home: Home, site: TestSite
+) -> None:
     envelopes = [site.sign(site.result(registry_of(home), scores(seed))) for seed in range(3)]
     before = log_size(home)
     codes = codes_of(send_together(home, envelopes))
@@ -210,7 +238,9 @@ def test_of_two_payloads_for_one_place_in_one_transaction_one_wins(home: Home, s
     assert log_size(home) == before + 1
 
 
-def test_of_two_sites_with_the_same_scores_in_one_transaction_one_wins(home: Home, site: TestSite) -> None:
+def test_of_two_sites_with_the_same_scores_in_one_transaction_one_wins(
+    home: Home, site: TestSite
+) -> None:
     other = ready(home, "Other")
     mine = site.result(registry_of(home), scores(1))
     theirs = replace(other.result(registry_of(home), scores(2)), scores_root=mine.scores_root)
@@ -221,13 +251,17 @@ def test_of_two_sites_with_the_same_scores_in_one_transaction_one_wins(home: Hom
 
 def test_sites_that_are_written_together_make_one_sound_log(home: Home) -> None:
     sites = [ready(home, f"Hospital {number}") for number in range(6)]
-    envelopes = [one.sign(one.result(registry_of(home), scores(number))) for number, one in enumerate(sites)]
+    envelopes = [
+        one.sign(one.result(registry_of(home), scores(number))) for number, one in enumerate(sites)
+    ]
     registry = registry_of(home)
     before = log_size(home)
     indices = []
     for envelope, outcome in zip(envelopes, send_together(home, envelopes), strict=True):
         assert isinstance(outcome, Receipted)
-        proven = verify_receipt(outcome.receipt, decode(envelope).pae, registry.log_keys, registry.log_name)
+        proven = verify_receipt(
+            outcome.receipt, decode(envelope).pae, registry.log_keys, registry.log_name
+        )
         indices.append(proven.index)
     assert sorted(indices) == list(range(before, before + 6))
     check_log(home)

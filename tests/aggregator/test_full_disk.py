@@ -74,14 +74,18 @@ def test_on_a_full_disk_posts_are_put_off_and_all_others_are_answered(
     assert check_log(home) == before + len(receipts) + 1
 
 
-def test_a_backup_that_does_not_fit_leaves_nothing(home: Home, site: TestSite, tmp_path: Path) -> None:
+def test_a_backup_that_does_not_fit_leaves_nothing(
+    home: Home, site: TestSite, tmp_path: Path
+) -> None:
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     out = tmp_path / "backup.gz"
     resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, hard))
     try:
-        result = CliRunner().invoke(cli, ["--dir", str(home.directory), "backup", "--out", str(out)])
+        result = CliRunner().invoke(
+            cli, ["--dir", str(home.directory), "backup", "--out", str(out)]
+        )
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert isinstance(result.exception, SettingsError)

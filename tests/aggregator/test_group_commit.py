@@ -16,7 +16,13 @@ from tests.aggregator.federation import ready, registry_of, scores
 
 def remember(connection: Connection, numbers: Sequence[int]) -> Sequence[int]:
     for number in numbers:
-        row = {"digest": f"{number:064}", "site": "s-aaaaaaaa", "code": "fork", "log_size": 0, "note": ""}
+        row = {
+            "digest": f"{number:064}",
+            "site": "s-aaaaaaaa",
+            "code": "fork",
+            "log_size": 0,
+            "note": "",
+        }
         connection.execute(insert(refusals).values(row))
     return numbers
 
@@ -27,7 +33,9 @@ def remember_twice(connection: Connection, numbers: Sequence[int]) -> Sequence[i
 
 def remembered(home: Home) -> list[str]:
     with home.database.reading() as connection:
-        return list(connection.execute(select(refusals.c.digest).order_by(refusals.c.digest)).scalars())
+        return list(
+            connection.execute(select(refusals.c.digest).order_by(refusals.c.digest)).scalars()
+        )
 
 
 def hold_writer(home: Home, release: threading.Event) -> threading.Thread:
@@ -45,7 +53,9 @@ def hold_writer(home: Home, release: threading.Event) -> threading.Thread:
     return thread
 
 
-def test_writers_that_wait_together_are_committed_together_and_each_gets_its_answer(home: Home) -> None:
+def test_writers_that_wait_together_are_committed_together_and_each_gets_its_answer(
+    home: Home,
+) -> None:
     release = threading.Event()
     holder = hold_writer(home, release)
     with ThreadPoolExecutor(40) as pool:
@@ -74,11 +84,15 @@ def test_one_that_fails_is_told_and_takes_no_other_along(home: Home) -> None:
 def test_of_sites_that_submit_at_once_each_gets_its_own_receipt(home: Home) -> None:
     sites = [ready(home, f"Hospital {number}") for number in range(6)]
     before = registry_of(home)
-    envelopes = [site.sign(site.result(before, scores(number))) for number, site in enumerate(sites)]
+    envelopes = [
+        site.sign(site.result(before, scores(number))) for number, site in enumerate(sites)
+    ]
     release = threading.Event()
     holder = hold_writer(home, release)
     with ThreadPoolExecutor(6) as pool:
-        asked = [pool.submit(accept, home, envelope, today_day=today_day()) for envelope in envelopes]
+        asked = [
+            pool.submit(accept, home, envelope, today_day=today_day()) for envelope in envelopes
+        ]
         release.set()
         done = [answer.result(timeout=20) for answer in asked]
     holder.join(timeout=20)
@@ -88,7 +102,9 @@ def test_of_sites_that_submit_at_once_each_gets_its_own_receipt(home: Home) -> N
     assert len({receipted.receipt for receipted in done}) == 6
 
 
-def test_an_interruption_while_pieces_are_tried_one_by_one_leaves_nobody_waiting(home: Home) -> None:
+def test_an_interruption_while_pieces_are_tried_one_by_one_leaves_nobody_waiting(
+    home: Home,
+) -> None:
     """The first piece fails, so that each is tried alone; the second brings the end of the process."""
     release = threading.Event()
     holder = hold_writer(home, release)

@@ -15,14 +15,20 @@ def write_head(home: Home, site: str, out: Path) -> Result:
     return CliRunner().invoke(cli, ["--dir", str(home.directory), "head", site, "--out", str(out)])
 
 
-def test_the_file_is_the_note_that_the_service_would_send(home: Home, site: TestSite, tmp_path: Path) -> None:
+def test_the_file_is_the_note_that_the_service_would_send(
+    home: Home, site: TestSite, tmp_path: Path
+) -> None:
     registry = registry_of(home)
     assert f"link {site.seq} of epoch 1" in write_head(home, site.id, tmp_path / "head").output
-    head = verify_site_head((tmp_path / "head").read_text(), site.id, registry.receipt_key, registry.log_name)
+    head = verify_site_head(
+        (tmp_path / "head").read_text(), site.id, registry.receipt_key, registry.log_name
+    )
     assert (head.epoch, head.seq, head.digest, head.ledger) == (1, site.seq, site.prev, site.ledger)
 
 
-def test_no_file_is_overwritten_and_no_unknown_site_answered(home: Home, site: TestSite, tmp_path: Path) -> None:
+def test_no_file_is_overwritten_and_no_unknown_site_answered(
+    home: Home, site: TestSite, tmp_path: Path
+) -> None:
     out = tmp_path / "head"
     unknown = write_head(home, "s-zzzzzzzz", out)
     assert isinstance(unknown.exception, SettingsError)
@@ -30,4 +36,6 @@ def test_no_file_is_overwritten_and_no_unknown_site_answered(home: Home, site: T
     out.write_text("something else")
     assert "nothing is overwritten" in str(write_head(home, site.id, out).exception)
     assert out.read_text() == "something else"
-    assert "cannot be written" in str(write_head(home, site.id, tmp_path / "nowhere" / "head").exception)
+    assert "cannot be written" in str(
+        write_head(home, site.id, tmp_path / "nowhere" / "head").exception
+    )

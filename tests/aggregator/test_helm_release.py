@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from aggregator.board.helm_release import import_release, keep_reference, parse_references, read_references
+from aggregator.board.helm_release import (
+    import_release,
+    keep_reference,
+    parse_references,
+    read_references,
+)
 from aggregator.cli import cli
 from aggregator.errors import BoardMismatchError, SettingsError
 from aggregator.home import Home
@@ -19,11 +24,16 @@ RELEASE = Path(__file__).parents[1] / "agent/exchange/data/helm_release"
 def test_the_main_figure_of_every_table_is_taken_over() -> None:
     release = import_release(RELEASE, "v1")
     schema = json.loads((RELEASE / "schema.json").read_text())
-    main = {group["name"]: group.get("environment", {}).get("main_name") for group in schema["run_groups"]}
+    main = {
+        group["name"]: group.get("environment", {}).get("main_name")
+        for group in schema["run_groups"]
+    }
     assert release.figures
     for figure in release.figures:
         assert figure.metric == main[figure.benchmark]
-    tables = {path.stem: json.loads(path.read_text()) for path in (RELEASE / "groups").glob("*.json")}
+    tables = {
+        path.stem: json.loads(path.read_text()) for path in (RELEASE / "groups").glob("*.json")
+    }
     first = release.figures[0]
     shown = [row[0]["value"] for row in tables[first.benchmark][0]["rows"]]
     values = [cell.get("value") for row in tables[first.benchmark][0]["rows"] for cell in row]
@@ -40,12 +50,16 @@ def test_imported_results_are_published_beside_and_the_board_verifies(
     plain = run.invoke(cli, ["--dir", str(home.directory), "publish", "--out", str(out)])
     assert plain.exit_code == 0, plain.output
     before = (out / "board.json").read_bytes()
-    done = run.invoke(cli, ["--dir", str(home.directory), "import", "helm-release", str(RELEASE), "--name", "v1"])
+    done = run.invoke(
+        cli, ["--dir", str(home.directory), "import", "helm-release", str(RELEASE), "--name", "v1"]
+    )
     assert done.exit_code == 0, done.output
     assert "as not verified" in done.output
     again = run.invoke(cli, ["--dir", str(home.directory), "publish", "--out", str(out)])
     assert again.exit_code == 0, again.output
-    assert (out / "board.json").read_bytes() == before, "public results change no figure of the board"
+    assert (out / "board.json").read_bytes() == before, (
+        "public results change no figure of the board"
+    )
     assert "They were not verified by this board" in (out / "references/v1.html").read_text()
     verified = run.invoke(cli, ["verify", "--board", str(out)])
     assert verified.exit_code == 0, verified.output
@@ -60,7 +74,12 @@ def test_an_import_is_taken_out_again(home: Home, site: TestSite, tmp_path: Path
     run, out = CliRunner(), tmp_path / "board"
     base = ["--dir", str(home.directory)]
     for name in ("v1", "v2"):
-        assert run.invoke(cli, [*base, "import", "helm-release", str(RELEASE), "--name", name]).exit_code == 0
+        assert (
+            run.invoke(
+                cli, [*base, "import", "helm-release", str(RELEASE), "--name", name]
+            ).exit_code
+            == 0
+        )
     assert run.invoke(cli, [*base, "publish", "--out", str(out)]).exit_code == 0
     done = run.invoke(cli, [*base, "import", "helm-release", "--remove", "v1"])
     assert (done.exit_code, "Took out v1" in done.output) == (0, True)
@@ -73,15 +92,21 @@ def test_an_import_is_taken_out_again(home: Home, site: TestSite, tmp_path: Path
 def test_nothing_but_an_import_is_taken_out(home: Home, name: str) -> None:
     before = sorted(home.directory.rglob("*"))
     keep_reference(import_release(RELEASE, "other"), home.directory)
-    refused = CliRunner().invoke(cli, ["--dir", str(home.directory), "import", "helm-release", "--remove", name])
+    refused = CliRunner().invoke(
+        cli, ["--dir", str(home.directory), "import", "helm-release", "--remove", name]
+    )
     assert isinstance(refused.exception, SettingsError)
     assert "(imported: other)" in str(refused.exception)
     assert set(before) <= set(home.directory.rglob("*"))
 
 
-@pytest.mark.parametrize("words", [[], [str(RELEASE), "--remove", "v1"], ["--remove", "v1", "--name", "v2"]])
+@pytest.mark.parametrize(
+    "words", [[], [str(RELEASE), "--remove", "v1"], ["--remove", "v1", "--name", "v2"]]
+)
 def test_an_import_names_a_folder_or_what_to_take_out(home: Home, words: list[str]) -> None:
-    refused = CliRunner().invoke(cli, ["--dir", str(home.directory), "import", "helm-release", *words])
+    refused = CliRunner().invoke(
+        cli, ["--dir", str(home.directory), "import", "helm-release", *words]
+    )
     assert refused.exit_code == 2
     assert "either FOLDER" in refused.output
 
@@ -99,14 +124,18 @@ def test_a_folder_with_several_releases_names_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("missing", ["schema.json", "summary.json", "groups"])
-def test_a_release_that_is_not_whole_is_refused_with_the_file_that_lacks(tmp_path: Path, missing: str) -> None:
+def test_a_release_that_is_not_whole_is_refused_with_the_file_that_lacks(
+    tmp_path: Path, missing: str
+) -> None:
     folder = Path(shutil.copytree(RELEASE, tmp_path / "release"))
     shutil.rmtree(folder / missing) if (folder / missing).is_dir() else (folder / missing).unlink()
     with pytest.raises(SettingsError, match=missing):
         import_release(folder, "v1")
 
 
-@pytest.mark.parametrize("content", ["[", "[]", '{"run_groups": 1}', '{"run_groups": [{"name": "../x"}]}'])
+@pytest.mark.parametrize(
+    "content", ["[", "[]", '{"run_groups": 1}', '{"run_groups": [{"name": "../x"}]}']
+)
 def test_a_schema_in_another_form_is_refused(tmp_path: Path, content: str) -> None:
     folder = Path(shutil.copytree(RELEASE, tmp_path / "release"))
     (folder / "schema.json").write_text(content)

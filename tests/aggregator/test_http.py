@@ -49,7 +49,9 @@ def signed_code(response: httpx.Response, envelope: bytes, registry: Registry) -
     """Return the code of a refusal that the log signed about this submission, and check that nothing else is said."""
     body = response.json()
     assert sorted(body) == ["code", "refusal"]
-    refusal = verify_refusal(body["refusal"], decode(envelope).digest, registry.receipt_key, registry.log_name)
+    refusal = verify_refusal(
+        body["refusal"], decode(envelope).digest, registry.receipt_key, registry.log_name
+    )
     assert refusal.code.value == body["code"]
     return refusal.code
 
@@ -62,18 +64,24 @@ def test_a_submission_over_http_gets_a_receipt_that_holds(served: Served, site: 
     digest, receipt = answer.json()["digest"], answer.json()["receipt"]
     assert digest == decode(envelope).digest
     verify_receipt(receipt, decode(envelope).pae, registry.log_keys, registry.log_name)
-    assert served.post(site.request_head(), f"/v1/sites/{site.id}/receipts/{digest}").text == receipt
+    assert (
+        served.post(site.request_head(), f"/v1/sites/{site.id}/receipts/{digest}").text == receipt
+    )
     assert served.post(envelope).json()["receipt"] == receipt
 
 
 def test_the_log_can_be_followed_over_http(served: Served, site: TestSite) -> None:
     registry = registry_of(served.home)
-    old = verify_checkpoint(served.get("/v1/log/checkpoint").text, registry.log_keys, registry.log_name)
+    old = verify_checkpoint(
+        served.get("/v1/log/checkpoint").text, registry.log_keys, registry.log_name
+    )
     for seed in range(3):
         envelope = site.sign(site.result(registry, scores(seed)))
         assert served.post(envelope).status_code == 200
         site.accepted(envelope)
-    new = verify_checkpoint(served.get("/v1/log/checkpoint").text, registry.log_keys, registry.log_name)
+    new = verify_checkpoint(
+        served.get("/v1/log/checkpoint").text, registry.log_keys, registry.log_name
+    )
     assert (old.size, new.size) == (3, 6)
     proof = served.get(f"/v1/log/consistency?from={old.size}&to={new.size}").json()["proof"]
     check_growth(old, new, [bytes.fromhex(node) for node in proof])
@@ -102,11 +110,15 @@ def test_a_log_key_that_the_registry_does_not_name_serves_nothing(home: Home) ->
         check_ready(Home(home.directory))
 
 
-def test_a_registry_that_was_spoilt_in_the_database_serves_nothing(home: Home, site: TestSite) -> None:
+def test_a_registry_that_was_spoilt_in_the_database_serves_nothing(
+    home: Home, site: TestSite
+) -> None:
     check_ready(home)
     with home.database.writing() as connection:
         spoilt = update(registry_versions).where(registry_versions.c.version == 1)
-        newest = connection.execute(select(registry_versions.c.envelope).order_by(registry_versions.c.version.desc()))
+        newest = connection.execute(
+            select(registry_versions.c.envelope).order_by(registry_versions.c.version.desc())
+        )
         connection.execute(spoilt.values(envelope=newest.scalars().first()))
     with pytest.raises((RegistryError, StoreError), match=r"does not hold|is damaged"):
         check_ready(home)
@@ -124,7 +136,9 @@ def test_a_registry_that_was_spoilt_in_the_database_serves_nothing(home: Home, s
         ("/v1/submissions", 405, "method_not_allowed"),
     ],
 )
-def test_other_addresses_say_a_code_and_no_more(served: Served, path: str, status: int, said: str) -> None:
+def test_other_addresses_say_a_code_and_no_more(
+    served: Served, path: str, status: int, said: str
+) -> None:
     answer = served.get(path)
     assert (answer.status_code, code(answer)) == (status, said)
 
@@ -137,7 +151,9 @@ def test_compressed_and_oversize_bodies_are_refused(served: Served) -> None:
     assert code(served.post(b"x" * (64 * 1024 + 1))) == "malformed"
 
 
-def test_a_true_submission_that_says_it_is_compressed_is_refused_unread(served: Served, site: TestSite) -> None:
+def test_a_true_submission_that_says_it_is_compressed_is_refused_unread(
+    served: Served, site: TestSite
+) -> None:
     envelope = site.sign(site.result(registry_of(served.home), scores(1)))
     for coding in ("gzip", "br", "identity, gzip", "x"):
         assert code(served.post(envelope, **{"Content-Encoding": coding})) == "malformed"
@@ -215,7 +231,9 @@ def test_a_length_that_is_no_number_is_refused(served: Served, length: bytes) ->
 
 
 @pytest.mark.parametrize("start_of_head", [b"", b"POST /v1/sub", POST])
-def test_a_connection_without_a_request_is_closed_in_time(served: Served, start_of_head: bytes) -> None:
+def test_a_connection_without_a_request_is_closed_in_time(
+    served: Served, start_of_head: bytes
+) -> None:
     began = time.monotonic()
     with socket.create_connection(("127.0.0.1", served.port), timeout=10) as connection:
         connection.sendall(start_of_head)
@@ -259,7 +277,9 @@ def test_many_sites_at_once_all_get_in(served: Served) -> None:
         answers = list(pool.map(served.post, envelopes))
     assert [answer.status_code for answer in answers] == [200] * 8
     for envelope, answer in zip(envelopes, answers, strict=True):
-        verify_receipt(answer.json()["receipt"], decode(envelope).pae, registry.log_keys, registry.log_name)
+        verify_receipt(
+            answer.json()["receipt"], decode(envelope).pae, registry.log_keys, registry.log_name
+        )
 
 
 def test_nobody_on_the_way_can_forge_or_turn_a_refusal(served: Served, site: TestSite) -> None:
@@ -269,7 +289,9 @@ def test_nobody_on_the_way_can_forge_or_turn_a_refusal(served: Served, site: Tes
     bad, good = site.sign(replace(result, approval="exception")), site.sign(result)
     note = served.post(bad).json()["refusal"]
     assert signed_code(served.post(bad), bad, registry) is Code.NO_EXCEPTIONS
-    stranger = sign_refusal(Refusal(decode(good).digest, Code.FORK, 3), registry.log_name, TestSite("s-x").agent)
+    stranger = sign_refusal(
+        Refusal(decode(good).digest, Code.FORK, 3), registry.log_name, TestSite("s-x").agent
+    )
     turned = note.replace(decode(bad).digest, decode(good).digest)
     other_code = note.replace("no_exceptions", "fork")
     for forged, about in ((note, good), (turned, good), (stranger, good), (other_code, bad)):
@@ -311,7 +333,9 @@ def statement_of_kind(home: Home, site: TestSite, kind: str, seed: int = 1) -> S
         case "abandon":
             return site.abandon(registry, submit(home, site, site.plan(registry)))
         case "withdraw":
-            return site.withdraw(registry, submit(home, site, site.result(registry, scores(1000 + seed))))
+            return site.withdraw(
+                registry, submit(home, site, site.result(registry, scores(1000 + seed)))
+            )
     return site.result(registry, scores(seed))
 
 
@@ -346,7 +370,9 @@ def test_killed_around_the_commit_the_receipt_comes_at_the_next_try(
 def test_an_enrolment_over_http_waits_for_a_person(served: Served) -> None:
     home = served.home
     with home.database.writing() as connection:
-        invite = invites.invite(connection, home, site_name="New", publication="named", today_day=20_000_000)
+        invite = invites.invite(
+            connection, home, site_name="New", publication="named", today_day=20_000_000
+        )
     site = TestSite(invite.site)
     request = site.ask_to_enrol(invite)
     answer = served.post(request, "/v1/enrolments")
@@ -362,9 +388,13 @@ def test_an_enrolment_over_http_waits_for_a_person(served: Served) -> None:
 def kept(home: Home) -> dict[str, object]:
     """Return all that an aggregator keeps: rows of every table, and its files but those of the database."""
     with home.database.reading() as connection:
-        rows = {table.name: connection.execute(select(table)).all() for table in metadata.sorted_tables}
+        rows = {
+            table.name: connection.execute(select(table)).all() for table in metadata.sorted_tables
+        }
     files = {path: path.read_bytes() for path in home.directory.rglob("*") if path.is_file()}
-    return rows | {str(path): content for path, content in files.items() if ".sqlite3" not in path.name}
+    return rows | {
+        str(path): content for path, content in files.items() if ".sqlite3" not in path.name
+    }
 
 
 def test_a_refused_enrolment_leaves_nothing_and_spends_no_invite(served: Served) -> None:
@@ -387,11 +417,16 @@ def test_a_refused_enrolment_leaves_nothing_and_spends_no_invite(served: Served)
     mine = TestSite(invite.site).ask_to_enrol(invite)
     assert served.post(mine, "/v1/enrolments").status_code == 200
     before = kept(home)
-    assert code(served.post(TestSite(invite.site).ask_to_enrol(invite), "/v1/enrolments")) == "wrong_token"
+    assert (
+        code(served.post(TestSite(invite.site).ask_to_enrol(invite), "/v1/enrolments"))
+        == "wrong_token"
+    )
     assert kept(home) == before
 
 
-def test_the_log_of_the_server_holds_no_payload_and_no_path(process: ServedByProcess, site: TestSite) -> None:
+def test_the_log_of_the_server_holds_no_payload_and_no_path(
+    process: ServedByProcess, site: TestSite
+) -> None:
     served, canary = process, "canary-in-a-path"
     served.get(f"/v1/{canary}?q={canary}")
     served.post(canary.encode())

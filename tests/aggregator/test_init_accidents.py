@@ -11,8 +11,14 @@ WRONG = {
     "origin": (["--origin", "a board"], SettingsError),
     "scorecard": (["--origin", "board.example", "--scorecard", "nothing"], SettingsError),
     "policy": (["--origin", "board.example", "--policy-floor", "nothing"], SettingsError),
-    "password": (["--origin", "board.example", "--database-url", "postgresql://u:p@h/d"], SettingsError),
-    "database": (["--origin", "board.example", "--database-url", "postgresql+psycopg://127.0.0.1:1/d"], StoreError),
+    "password": (
+        ["--origin", "board.example", "--database-url", "postgresql://u:p@h/d"],
+        SettingsError,
+    ),
+    "database": (
+        ["--origin", "board.example", "--database-url", "postgresql+psycopg://127.0.0.1:1/d"],
+        StoreError,
+    ),
 }
 
 

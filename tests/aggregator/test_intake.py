@@ -66,7 +66,9 @@ def refused(home: Home, envelope: bytes) -> Code:
     assert log_size(home) == before
     if isinstance(error.value, SignedRefusalError):
         registry = registry_of(home)
-        refusal = verify_refusal(error.value.note, decode(envelope).digest, registry.receipt_key, registry.log_name)
+        refusal = verify_refusal(
+            error.value.note, decode(envelope).digest, registry.receipt_key, registry.log_name
+        )
         assert refusal.code is error.value.code
         assert refusal.log_size <= before
     else:
@@ -88,7 +90,9 @@ def test_a_result_is_accepted_and_its_receipt_holds_offline(home: Home, site: Te
     assert proven.checkpoint.size == 4
 
 
-def test_the_same_payload_again_gets_the_same_receipt_even_after_others(home: Home, site: TestSite) -> None:
+def test_the_same_payload_again_gets_the_same_receipt_even_after_others(
+    home: Home, site: TestSite
+) -> None:
     envelope = site.sign(site.result(registry_of(home), scores(1)))
     first = send(home, envelope)
     site.accepted(envelope)
@@ -123,7 +127,10 @@ def test_nobody_waits_for_the_writer_to_hear_what_is_known(home: Home, site: Tes
     receipt = send(home, envelope)
     with home.database.writing():
         assert send(home, envelope) == receipt
-        assert refused(home, TestSite(site.id).sign(site.result(registry_of(home), scores(2)))) is Code.UNKNOWN_KEY
+        assert (
+            refused(home, TestSite(site.id).sign(site.result(registry_of(home), scores(2))))
+            is Code.UNKNOWN_KEY
+        )
 
 
 def test_the_chain_continues_result_by_result(home: Home, site: TestSite) -> None:
@@ -147,7 +154,9 @@ def test_a_fork_is_kept_as_evidence_and_freezes_the_site(home: Home, site: TestS
 
 
 @pytest.mark.parametrize("fault", ["root", "figures", "day", "model"])
-def test_a_fork_is_one_whatever_is_wrong_with_the_second_payload(home: Home, site: TestSite, fault: str) -> None:
+def test_a_fork_is_one_whatever_is_wrong_with_the_second_payload(
+    home: Home, site: TestSite, fault: str
+) -> None:
     """A restored machine reports the same records again: the scores_root was known, and no evidence was kept."""
     registry = registry_of(home)
     first = site.result(registry, scores(1))
@@ -166,7 +175,9 @@ def test_a_fork_is_one_whatever_is_wrong_with_the_second_payload(home: Home, sit
         assert connection.execute(select(forks.c.envelope)).scalars().all() == [envelope]
 
 
-def test_a_payload_refused_before_its_place_was_taken_is_still_no_fork(home: Home, site: TestSite) -> None:
+def test_a_payload_refused_before_its_place_was_taken_is_still_no_fork(
+    home: Home, site: TestSite
+) -> None:
     registry = registry_of(home)
     wrong = site.sign(replace(site.result(registry, scores(1)), day=0))
     assert refused(home, wrong) is Code.WRONG_DAY
@@ -209,7 +220,9 @@ def test_keys_of_nobody_and_of_others_are_unknown(home: Home, site: TestSite) ->
         ({"prev": "0" * 64}, Code.WRONG_PREV),
     ],
 )
-def test_a_link_out_of_place_is_refused(home: Home, site: TestSite, change: dict[str, object], code: Code) -> None:
+def test_a_link_out_of_place_is_refused(
+    home: Home, site: TestSite, change: dict[str, object], code: Code
+) -> None:
     result = site.result(registry_of(home), scores(1))
     moved = replace(result, header=replace(result.header, **change))  # type: ignore[arg-type]
     assert refused(home, site.sign(moved)) is code
@@ -254,11 +267,22 @@ def test_an_expired_registry_takes_nothing(home: Home, site: TestSite) -> None:
 
 
 def test_garbage_is_malformed(home: Home) -> None:
-    for data in (b"", b"\xff\xfe", b"[]", b"{}", b"PK\x03\x04", b"\x1f\x8b\x08", b'{"payload":1}', b"[" * 60_000):
+    for data in (
+        b"",
+        b"\xff\xfe",
+        b"[]",
+        b"{}",
+        b"PK\x03\x04",
+        b"\x1f\x8b\x08",
+        b'{"payload":1}',
+        b"[" * 60_000,
+    ):
         assert refused(home, data) is Code.MALFORMED
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
 @given(place=st.floats(0, 1, exclude_max=True), byte=st.integers(0, 255), cut=st.booleans())
 def test_whoever_cannot_sign_learns_nothing_more(
     home: Home, site: TestSite, place: float, byte: int, cut: bool
@@ -271,7 +295,9 @@ def test_whoever_cannot_sign_learns_nothing_more(
         assert refused(home, spoilt) in {Code.MALFORMED, Code.UNKNOWN_KEY, Code.BAD_SIGNATURE}
 
 
-def test_no_socket_is_opened_because_of_a_payload(home: Home, site: TestSite, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_socket_is_opened_because_of_a_payload(
+    home: Home, site: TestSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import socket
 
     def refuse(*_args: object, **_kwargs: object) -> None:
@@ -288,14 +314,18 @@ def test_the_database_holds_the_token_of_no_invite(home: Home, tmp_path: Path) -
     from aggregator.registry.invites import invite
 
     with home.database.writing() as connection:
-        made = invite(connection, home, site_name="St. Example", publication="named", today_day=today_day())
+        made = invite(
+            connection, home, site_name="St. Example", publication="named", today_day=today_day()
+        )
     fields: list[object] = []
     with home.database.reading() as connection:
         for table in metadata.sorted_tables:
             for row in connection.execute(select(table)):
                 fields += row
     stored = b"".join(path.read_bytes() for path in home.directory.rglob("*") if path.is_file())
-    stored += b"".join(field if isinstance(field, bytes) else str(field).encode() for field in fields)
+    stored += b"".join(
+        field if isinstance(field, bytes) else str(field).encode() for field in fields
+    )
     assert made.site.encode() in stored
     assert made.token.encode() not in stored
     assert bytes.fromhex(made.token) not in stored
@@ -309,12 +339,18 @@ def test_every_kind_of_link_is_taken_in_one_chain(home: Home, site: TestSite) ->
     plan = site.sign(site.plan(registry))
     send(home, plan)
     planned = site.accepted(plan)
-    result = replace(site.result(registry, scores(1)), plan=planned, challenge=challenge_of(home, plan))
+    result = replace(
+        site.result(registry, scores(1)), plan=planned, challenge=challenge_of(home, plan)
+    )
     first = submit(home, site, result)
     submit(home, site, site.withdraw(registry, first))
     idle = submit(home, site, site.plan(registry))
     submit(home, site, site.abandon(registry, idle))
-    submit(home, site, site.dataset(registry, CARD.benchmarks[1].definition, version="a second lineage"))
+    submit(
+        home,
+        site,
+        site.dataset(registry, CARD.benchmarks[1].definition, version="a second lineage"),
+    )
     submit(home, site, site.result(registry, scores(2)))
     with home.database.reading() as connection:
         history = read_history(connection, site.id, registry_of(home))
@@ -337,7 +373,9 @@ def test_two_results_for_one_plan_are_refused(home: Home, site: TestSite) -> Non
     assert refused(home, site.sign(site.abandon(registry, digest))) is Code.PLAN_USED
 
 
-def test_a_plan_of_another_site_or_with_another_challenge_is_refused(home: Home, site: TestSite) -> None:
+def test_a_plan_of_another_site_or_with_another_challenge_is_refused(
+    home: Home, site: TestSite
+) -> None:
     registry = registry_of(home)
     mine = site.sign(site.plan(registry))
     send(home, mine)
@@ -345,10 +383,14 @@ def test_a_plan_of_another_site_or_with_another_challenge_is_refused(home: Home,
     other = site.sign(site.plan(registry, model="example/small"))
     send(home, other)
     site.accepted(other)
-    wrong = replace(site.result(registry, scores(1)), plan=digest, challenge=challenge_of(home, other))
+    wrong = replace(
+        site.result(registry, scores(1)), plan=digest, challenge=challenge_of(home, other)
+    )
     assert refused(home, site.sign(wrong)) is Code.WRONG_PLAN
     rival = ready(home, "Rival")
-    stolen = replace(rival.result(registry_of(home), scores(1)), plan=digest, challenge=challenge_of(home, mine))
+    stolen = replace(
+        rival.result(registry_of(home), scores(1)), plan=digest, challenge=challenge_of(home, mine)
+    )
     assert refused(home, rival.sign(stolen)) is Code.UNKNOWN_PLAN
     assert refused(home, rival.sign(rival.abandon(registry_of(home), digest))) is Code.UNKNOWN_PLAN
 
@@ -356,12 +398,17 @@ def test_a_plan_of_another_site_or_with_another_challenge_is_refused(home: Home,
 def test_a_result_about_another_sites_dataset_is_refused(home: Home, site: TestSite) -> None:
     thief = enrolled(home, "Thief")
     thief.datasets = dict(site.datasets)
-    assert refused(home, thief.sign(thief.result(registry_of(home), scores(1)))) is Code.UNKNOWN_DATASET
+    assert (
+        refused(home, thief.sign(thief.result(registry_of(home), scores(1))))
+        is Code.UNKNOWN_DATASET
+    )
 
 
 def test_a_protected_figure_without_a_registered_dataset_is_refused(home: Home) -> None:
     site = enrolled(home)
-    assert refused(home, site.sign(site.result(registry_of(home), scores(1)))) is Code.UNKNOWN_DATASET
+    assert (
+        refused(home, site.sign(site.result(registry_of(home), scores(1)))) is Code.UNKNOWN_DATASET
+    )
     register_datasets(home, site)
     submit(home, site, site.result(registry_of(home), scores(1)))
 
@@ -370,7 +417,10 @@ def test_a_result_of_more_units_than_its_dataset_has_is_refused(home: Home) -> N
     site = enrolled(home)
     for benchmark in CARD.benchmarks[1:]:
         submit(home, site, site.dataset(registry_of(home), benchmark.definition, units=60))
-    assert refused(home, site.sign(site.result(registry_of(home), scores(1, units=200)))) is Code.WRONG_GROUPS
+    assert (
+        refused(home, site.sign(site.result(registry_of(home), scores(1, units=200))))
+        is Code.WRONG_GROUPS
+    )
 
 
 @pytest.mark.parametrize(
@@ -390,7 +440,9 @@ def test_a_dataset_that_tells_too_much_or_fits_nothing_is_refused(
     assert refused(home, site.sign(replace(dataset, **change))) is code  # type: ignore[arg-type]
 
 
-def test_a_next_version_of_a_dataset_follows_the_one_before_and_differs_by_enough(home: Home, site: TestSite) -> None:
+def test_a_next_version_of_a_dataset_follows_the_one_before_and_differs_by_enough(
+    home: Home, site: TestSite
+) -> None:
     registry = registry_of(home)
     with home.database.reading() as connection:
         first = next(iter(read_history(connection, site.id, registry).datasets.values()))
@@ -404,18 +456,26 @@ def test_a_next_version_of_a_dataset_follows_the_one_before_and_differs_by_enoug
     submit(home, site, replace(following, added=bucket_of(20)))
 
 
-def test_only_the_site_itself_withdraws_its_result_and_only_once(home: Home, site: TestSite) -> None:
+def test_only_the_site_itself_withdraws_its_result_and_only_once(
+    home: Home, site: TestSite
+) -> None:
     registry = registry_of(home)
     result = submit(home, site, site.result(registry, scores(1)))
     rival = ready(home, "Rival")
-    assert refused(home, rival.sign(rival.withdraw(registry_of(home), result))) is Code.UNKNOWN_RESULT
+    assert (
+        refused(home, rival.sign(rival.withdraw(registry_of(home), result))) is Code.UNKNOWN_RESULT
+    )
     submit(home, site, site.withdraw(registry_of(home), result))
     assert refused(home, site.sign(site.withdraw(registry_of(home), result))) is Code.UNKNOWN_RESULT
     dataset = site.datasets["2" * 64]
-    assert refused(home, site.sign(site.withdraw(registry_of(home), dataset))) is Code.UNKNOWN_RESULT
+    assert (
+        refused(home, site.sign(site.withdraw(registry_of(home), dataset))) is Code.UNKNOWN_RESULT
+    )
 
 
-def test_the_same_scores_are_reported_again_once_the_first_report_is_withdrawn(home: Home, site: TestSite) -> None:
+def test_the_same_scores_are_reported_again_once_the_first_report_is_withdrawn(
+    home: Home, site: TestSite
+) -> None:
     """A site that corrects what stood around its scores, a plan or a dataset, reports the same records again."""
     registry = registry_of(home)
     result = site.result(registry, scores(1))
@@ -472,7 +532,9 @@ def test_whoever_reposts_an_old_refusal_freezes_no_healthy_site(home: Home, site
     submit(home, site, site.result(registry, scores(2)))
 
 
-def test_an_old_refusal_whose_fault_is_gone_is_no_fork_once_its_place_is_taken(home: Home, site: TestSite) -> None:
+def test_an_old_refusal_whose_fault_is_gone_is_no_fork_once_its_place_is_taken(
+    home: Home, site: TestSite
+) -> None:
     """The model was unknown then and is registered now, so that nothing but the place is left to refuse it for."""
     late = Model("late/model", "Late", "", True)
     old = site.sign(site.result(registry_of(home), scores(1), model=late.name))
@@ -494,7 +556,9 @@ def test_a_refused_payload_whose_fault_is_gone_is_judged_anew(home: Home, site: 
     assert send(home, envelope) == receipt
 
 
-def test_an_early_link_that_was_refused_and_held_back_by_somebody_freezes_nobody(home: Home, site: TestSite) -> None:
+def test_an_early_link_that_was_refused_and_held_back_by_somebody_freezes_nobody(
+    home: Home, site: TestSite
+) -> None:
     """Whoever carries two links sends the second first, shows its refusal to the site, and posts it after the first.
 
     The site, which holds a signed refusal, puts another payload in its place: that is no fork either.
@@ -515,7 +579,9 @@ def test_an_early_link_that_was_refused_and_held_back_by_somebody_freezes_nobody
     submit(home, site, site.result(registry, scores(4)))
 
 
-def test_a_true_fork_is_one_even_when_other_payloads_were_refused(home: Home, site: TestSite) -> None:
+def test_a_true_fork_is_one_even_when_other_payloads_were_refused(
+    home: Home, site: TestSite
+) -> None:
     registry = registry_of(home)
     wrong, twin = site.result(registry, scores(1)), site.sign(site.result(registry, scores(2)))
     assert refused(home, site.sign(replace(wrong, approval="exception"))) is Code.NO_EXCEPTIONS
@@ -524,7 +590,9 @@ def test_a_true_fork_is_one_even_when_other_payloads_were_refused(home: Home, si
     assert frozen(home, site)
 
 
-def test_a_refusal_that_changes_is_signed_anew_with_the_log_of_its_time(home: Home, site: TestSite) -> None:
+def test_a_refusal_that_changes_is_signed_anew_with_the_log_of_its_time(
+    home: Home, site: TestSite
+) -> None:
     registry = registry_of(home)
     early = site.result(registry, scores(1))
     early = replace(early, header=replace(early.header, seq=early.header.seq + 1))
@@ -533,11 +601,15 @@ def test_a_refusal_that_changes_is_signed_anew_with_the_log_of_its_time(home: Ho
     submit(home, site, site.result(registry, scores(2)))
     refusal = refusal_of(home, envelope)
     assert refusal.code is Code.WRONG_PREV
-    opened = verify_refusal(refusal.note, decode(envelope).digest, registry.receipt_key, registry.log_name)
+    opened = verify_refusal(
+        refusal.note, decode(envelope).digest, registry.receipt_key, registry.log_name
+    )
     assert opened.log_size == log_size(home)
 
 
-def test_nobody_on_the_way_gets_a_refusal_signed_by_spoiling_a_signature(home: Home, site: TestSite) -> None:
+def test_nobody_on_the_way_gets_a_refusal_signed_by_spoiling_a_signature(
+    home: Home, site: TestSite
+) -> None:
     """Its digest would be that of the true submission, and the site would believe that this was refused."""
     envelope = site.sign(site.result(registry_of(home), scores(1)))
     opened = decode(envelope)
@@ -550,7 +622,9 @@ def test_nobody_on_the_way_gets_a_refusal_signed_by_spoiling_a_signature(home: H
     send(home, envelope)
 
 
-def test_a_refusal_that_was_not_kept_is_not_given(home: Home, site: TestSite, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refusal_that_was_not_kept_is_not_given(
+    home: Home, site: TestSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Else the site would act on it, and its payload would be taken for a fork later."""
     from aggregator import intake
 
@@ -582,7 +656,9 @@ def fork(home: Home, site: TestSite) -> TestSite:
     return site
 
 
-def test_a_reset_unfreezes_and_the_site_goes_on_with_the_first_link_of_a_new_epoch(home: Home, site: TestSite) -> None:
+def test_a_reset_unfreezes_and_the_site_goes_on_with_the_first_link_of_a_new_epoch(
+    home: Home, site: TestSite
+) -> None:
     fork(home, site)
     request = site.reset(registry_of(home), reason="fork")
     put_in_force(home, request)
@@ -593,7 +669,9 @@ def test_a_reset_unfreezes_and_the_site_goes_on_with_the_first_link_of_a_new_epo
     assert (site.epoch, site.seq) == (2, 1)
 
 
-def test_nothing_of_the_old_epoch_is_taken_after_a_reset_and_freezes_nothing(home: Home, site: TestSite) -> None:
+def test_nothing_of_the_old_epoch_is_taken_after_a_reset_and_freezes_nothing(
+    home: Home, site: TestSite
+) -> None:
     late = site.copy()
     request = site.reset(registry_of(home))
     put_in_force(home, request)

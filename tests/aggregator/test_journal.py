@@ -29,9 +29,14 @@ def test_a_database_of_the_schema_before_gets_its_nodes(empty_database: Database
     with empty_database.engine.begin() as connection:
         config.attributes["connection"] = connection
         command.upgrade(config, "0002")
-        connection.execute(text("INSERT INTO registry_versions (version, envelope) VALUES (1, :it)"), {"it": b"signed"})
+        connection.execute(
+            text("INSERT INTO registry_versions (version, envelope) VALUES (1, :it)"),
+            {"it": b"signed"},
+        )
         for position, leaf in enumerate(leaves):
-            connection.execute(text(ENTRY), {"position": position, "digest": leaf.hex(), "leaf": leaf})
+            connection.execute(
+                text(ENTRY), {"position": position, "digest": leaf.hex(), "leaf": leaf}
+            )
     empty_database.migrate()
     with empty_database.reading() as connection:
         stored = journal.read_nodes(connection, cover_tree(21))
@@ -50,8 +55,16 @@ def fill(home: Home, site: TestSite, count: int) -> None:
 def test_every_head_grows_out_of_every_earlier_one(home: Home, site: TestSite) -> None:
     fill(home, site, 9)
     with home.database.reading() as connection:
-        notes = connection.execute(select(entries.c.checkpoint).order_by(entries.c.position)).scalars().all()
-        leaves = connection.execute(select(entries.c.leaf_hash).order_by(entries.c.position)).scalars().all()
+        notes = (
+            connection.execute(select(entries.c.checkpoint).order_by(entries.c.position))
+            .scalars()
+            .all()
+        )
+        leaves = (
+            connection.execute(select(entries.c.leaf_hash).order_by(entries.c.position))
+            .scalars()
+            .all()
+        )
         roots = [parse_hash(note.split("\n")[2]) for note in notes]
         for new_size, new_root in enumerate(roots, 1):
             assert new_root == root(leaves[:new_size])
@@ -64,7 +77,9 @@ def test_every_head_grows_out_of_every_earlier_one(home: Home, site: TestSite) -
 
 
 @pytest.mark.parametrize("damage", ["lost", "altered"])
-def test_nothing_is_appended_to_a_tree_that_was_damaged(home: Home, site: TestSite, damage: str) -> None:
+def test_nothing_is_appended_to_a_tree_that_was_damaged(
+    home: Home, site: TestSite, damage: str
+) -> None:
     fill(home, site, 3)
     with home.database.writing() as connection:
         size = journal.size(connection)

@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
-from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, NoEncryption, PrivateFormat
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+)
 
 from aggregator.errors import KeyFileError
 from aggregator.home import Home
@@ -106,7 +111,9 @@ def test_a_key_that_is_missing_or_spoilt_or_of_another_kind_is_refused_unquoted(
         "empty.key": b"",
         "long.key": b"canary" * 1000,
         "p256.key": p256.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()),
-        "locked.key": draw_key().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"canary")),
+        "locked.key": draw_key().private_bytes(
+            Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"canary")
+        ),
         "unknown.key": b"-----BEGIN PRIVATE KEY-----\nMBACAQAwBwYFKwMGAQQEAgQA\n-----END PRIVATE KEY-----\n",
     }
     for name, content in files.items():
@@ -117,7 +124,9 @@ def test_a_key_that_is_missing_or_spoilt_or_of_another_kind_is_refused_unquoted(
         assert "canary" not in str(error.value)
 
 
-def test_a_disk_that_fails_half_way_leaves_no_half_key(keys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_that_fails_half_way_leaves_no_half_key(
+    keys: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(_handle: int) -> None:
         raise OSError(28, "No space left on device")
 
@@ -127,7 +136,9 @@ def test_a_disk_that_fails_half_way_leaves_no_half_key(keys: Path, monkeypatch: 
     assert sorted(path.name for path in keys.iterdir()) == ["root.key"]
 
 
-def test_the_name_of_a_new_key_is_on_the_disk_too(keys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_name_of_a_new_key_is_on_the_disk_too(
+    keys: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     synced = []
     sync = os.fsync
 

@@ -122,6 +122,9 @@ def test_killed_at_any_step_the_service_loses_no_statement_and_gives_no_false_re
 ) -> None:
     site = ready(home)
     kinds = KINDS if ALL else ("result",)
-    counts = {kind: kill_at_every_step(home, site, kind, tmp_path / "log", 3 if ALL else 8) for kind in kinds}
+    counts = {
+        kind: kill_at_every_step(home, site, kind, tmp_path / "log", 3 if ALL else 8)
+        for kind in kinds
+    }
     print(f"killed at {sum(counts.values())} steps: {counts}")
     assert sum(counts.values()) >= (50 if ALL else 2)

@@ -47,7 +47,9 @@ def read_log_size(home: Home) -> int:
         return journal.size(connection)
 
 
-def test_readers_of_a_growing_log_do_not_keep_the_server_making_boards(home: Home, site: TestSite) -> None:
+def test_readers_of_a_growing_log_do_not_keep_the_server_making_boards(
+    home: Home, site: TestSite
+) -> None:
     """Else one reader and one busy site would take a worker's whole time: a large board takes many seconds."""
     board = LiveBoard(home, rest=1_000_000.0, rest_free_s=0.0)
     before = read_size(board)
@@ -57,7 +59,9 @@ def test_readers_of_a_growing_log_do_not_keep_the_server_making_boards(home: Hom
     board.close()
 
 
-def test_a_release_and_public_results_appear_without_a_new_entry(home: Home, site: TestSite, tmp_path: Path) -> None:
+def test_a_release_and_public_results_appear_without_a_new_entry(
+    home: Home, site: TestSite, tmp_path: Path
+) -> None:
     submit(home, site, site.result(registry_of(home), scores(1)))
     board = LiveBoard(home)
     before, first_tag = board.page("releases.html", {})

@@ -24,7 +24,16 @@ from protocol.keys import PublicKey
 from protocol.policy import BUCKETS, bucket_of, bucket_range, grid_step
 from protocol.registry import Registry, Site, SiteKey
 from protocol.scorecard import Cell
-from tests.aggregator.federation import AGENT_VERSION, CARD, MODELS, ORIGIN, TestSite, digest_of, new_key, scores
+from tests.aggregator.federation import (
+    AGENT_VERSION,
+    CARD,
+    MODELS,
+    ORIGIN,
+    TestSite,
+    digest_of,
+    new_key,
+    scores,
+)
 
 STRICT = shipped_policies()["strict"]
 PRIVATE = Cell("notes", "exact_match", None, "private", True, 0, 1)
@@ -44,23 +53,32 @@ def hidden(value: int, units: int = 200) -> SiteCell:
 
 @pytest.mark.parametrize("columns", ["37", "35", "34"])
 def test_mean_win_rates_are_those_of_the_published_table(columns: str) -> None:
-    left_out = {"37": set(), "35": {"med_qa", "med_mcqa"}, "34": {"ehrshot", "medcalc_bench", "medec"}}[columns]
+    left_out = {
+        "37": set(),
+        "35": {"med_qa", "med_mcqa"},
+        "34": {"ehrshot", "medcalc_bench", "medec"},
+    }[columns]
     table: dict[str, dict[str, float]] = {}
     for benchmark, found in PAPER["scores"].items():
         for model, score in found.items():
             if benchmark not in left_out:
                 table.setdefault(model, {})[benchmark] = score
     rates = mean_win_rates(table)
-    assert {model: round(rate, 3) for model, rate in rates.items() if rate is not None} == PAPER["mean_win_rates"][
-        columns
-    ]
+    assert {model: round(rate, 3) for model, rate in rates.items() if rate is not None} == PAPER[
+        "mean_win_rates"
+    ][columns]
 
 
 def test_one_site_is_shown_as_it_published() -> None:
     shown = pool([named(700)], PRIVATE, STRICT)
     least, most = bucket_range(bucket_of(200))
     slack = grid_step(least, STRICT) / 2000 + 3 * STRICT.perturbation_units / least
-    assert (shown.state, shown.value, shown.units, shown.sites) == (State.VALUE, 700, (least + most) // 2, 1)
+    assert (shown.state, shown.value, shown.units, shown.sites) == (
+        State.VALUE,
+        700,
+        (least + most) // 2,
+        1,
+    )
     assert shown.low == math.floor(1000 * wilson((0.7 - slack) * least, least)[0])
     assert shown.high == math.ceil(1000 * wilson((0.7 + slack) * least, least)[1])
 
@@ -92,7 +110,10 @@ def test_the_interval_of_a_rating_comes_from_its_spread() -> None:
 
 def test_a_rating_without_a_spread_has_the_interval_of_a_share_which_is_wider() -> None:
     """Nothing between 0 and 1 with mean p varies more than a share of p."""
-    without, as_share = pool([named(500, 200, spread=-1)], RATING, STRICT), pool([named(500, 200)], PRIVATE, STRICT)
+    without, as_share = (
+        pool([named(500, 200, spread=-1)], RATING, STRICT),
+        pool([named(500, 200)], PRIVATE, STRICT),
+    )
     assert (without.low, without.high) == (as_share.low, as_share.high)
     usual = pool([named(500, 200, spread=10)], RATING, STRICT)
     assert without.low is not None
@@ -124,16 +145,24 @@ def test_a_site_with_a_policy_of_its_own_is_as_inexact_as_that_policy() -> None:
 @pytest.mark.parametrize("units", [100, 200, 1000])
 @pytest.mark.parametrize("right", [0.3, 0.5, 0.8])
 @pytest.mark.parametrize("cell", [PRIVATE, RATING], ids=["share", "rating"])
-def test_intervals_of_perturbed_figures_hold_the_true_mean(cell: Cell, right: float, units: int) -> None:
+def test_intervals_of_perturbed_figures_hold_the_true_mean(
+    cell: Cell, right: float, units: int
+) -> None:
     """What the site does, noise included, and what the board makes of it: at least 95 of 100 intervals hold."""
     draw = numpy.random.default_rng([units, int(10 * right), cell.binary])
     bucket = bucket_of(units)
     scale = STRICT.perturbation_units
     held = shown = 0
     for _ in range(600):
-        scores = draw.random(units) < right if cell.binary else draw.beta(4 * right, 4 * (1 - right), units)
+        scores = (
+            draw.random(units) < right
+            if cell.binary
+            else draw.beta(4 * right, 4 * (1 - right), units)
+        )
         noise = draw.laplace(0, scale, 2)
-        sums = CellSums(units, float(scores.sum()) + noise[0], float((scores * 1.0) @ scores) + noise[1])
+        sums = CellSums(
+            units, float(scores.sum()) + noise[0], float((scores * 1.0) @ scores) + noise[1]
+        )
         value = release_cell(cell, sums, bucket, STRICT)
         if value < 0:
             continue
@@ -214,7 +243,12 @@ def test_a_coded_site_enters_as_the_interval_in_which_it_lies() -> None:
     least, _ = bucket_range(coded.bucket)
     few = -(-1000 * STRICT.min_events // least)
     ends = [pool([named(700), named(end)], PRIVATE, STRICT) for end in (1000 - few, 1000)]
-    assert (shown.value, shown.sites, shown.coded_sites, shown.left_out) == (round((1700 - few / 2) / 2), 2, 1, 0)
+    assert (shown.value, shown.sites, shown.coded_sites, shown.left_out) == (
+        round((1700 - few / 2) / 2),
+        2,
+        1,
+        0,
+    )
     assert (shown.low, shown.high) == (ends[0].low, ends[1].high)
 
 
@@ -237,7 +271,9 @@ site_cells = st.builds(
     st.randoms(),
     st.sampled_from([PRIVATE, RATING, PUBLIC]),
 )
-def test_the_order_of_sites_changes_nothing(cells: list[SiteCell], random: object, cell: Cell) -> None:
+def test_the_order_of_sites_changes_nothing(
+    cells: list[SiteCell], random: object, cell: Cell
+) -> None:
     shuffled = random.sample(cells, len(cells))  # type: ignore[attr-defined]
     shown = pool(cells, cell, STRICT)
     assert pool(shuffled, cell, STRICT) == shown
@@ -252,7 +288,10 @@ def test_a_withheld_site_changes_no_published_figure(cells: list[SiteCell]) -> N
     """Where the pooled sites do not hide each other, the figure is that of the named ones alone."""
     hidden_values = [cell for cell in cells if not cell.named and cell.state is State.VALUE]
     if 0 < len(hidden_values) < STRICT.pooled_sites:
-        shown, without = pool(cells, PRIVATE, STRICT), pool([cell for cell in cells if cell.named], PRIVATE, STRICT)
+        shown, without = (
+            pool(cells, PRIVATE, STRICT),
+            pool([cell for cell in cells if cell.named], PRIVATE, STRICT),
+        )
         assert (shown.value, shown.low, shown.high, shown.units) == (
             without.value,
             without.low,
@@ -277,7 +316,10 @@ def small_registry(sites: list[TestSite]) -> Registry:
         policy_floor=STRICT.digest,
         sites={
             site.id: Site(
-                site.id, "named", "0" * 64, (_key(site.agent.public, "agent"), _key(site.steward.public, "steward"))
+                site.id,
+                "named",
+                "0" * 64,
+                (_key(site.agent.public, "agent"), _key(site.steward.public, "steward")),
             )
             for site in sites
         },
@@ -297,7 +339,9 @@ REGISTRY = small_registry(SITES)
 
 
 def result(site: TestSite, seed: int, *, model: str, seq: int, position: int) -> Result:
-    said = site.at(seq - 1, "0" * 64).result(REGISTRY, scores(seed, right=0.4 + seed / 40), model=model)
+    said = site.at(seq - 1, "0" * 64).result(
+        REGISTRY, scores(seed, right=0.4 + seed / 40), model=model
+    )
     return Result(position, keyids_of(site), said, digest_of("result", site.id, position))
 
 
@@ -321,7 +365,8 @@ def test_the_board_is_the_same_for_any_order_of_arrival(arrived: list[Result]) -
 
 def test_a_later_result_replaces_an_earlier_one() -> None:
     first, second = (
-        result(SITES[0], seed, model=MODELS[0].name, seq=seq, position=seq) for seed, seq in ((1, 1), (9, 2))
+        result(SITES[0], seed, model=MODELS[0].name, seq=seq, position=seq)
+        for seed, seq in ((1, 1), (9, 2))
     )
     assert build_board([first, second], REGISTRY).tables == build_board([second], REGISTRY).tables
 
@@ -343,8 +388,14 @@ def test_a_result_that_names_what_the_registry_no_longer_knows_leaves_the_board(
     falls = result(SITES[1], 2, model=MODELS[1].name, seq=1, position=2)
     said = falls.predicate
     without = {
-        "site": replace(REGISTRY, sites={id_: site for id_, site in REGISTRY.sites.items() if id_ != SITES[1].id}),
-        "model": replace(REGISTRY, models={key: model for key, model in REGISTRY.models.items() if key != said.model}),
+        "site": replace(
+            REGISTRY,
+            sites={id_: site for id_, site in REGISTRY.sites.items() if id_ != SITES[1].id},
+        ),
+        "model": replace(
+            REGISTRY,
+            models={key: model for key, model in REGISTRY.models.items() if key != said.model},
+        ),
         "scorecard": replace(REGISTRY, scorecards={}),
     }[gone]
     board = build_board([stands, falls], without)
@@ -354,7 +405,10 @@ def test_a_result_that_names_what_the_registry_no_longer_knows_leaves_the_board(
 def test_a_key_that_went_to_another_site_vouches_for_nothing_of_the_first() -> None:
     falls = result(SITES[0], 1, model=MODELS[0].name, seq=1, position=1)
     first, second = (REGISTRY.sites[site.id] for site in SITES[:2])
-    swapped = {SITES[0].id: replace(first, keys=second.keys), SITES[1].id: replace(second, keys=first.keys)}
+    swapped = {
+        SITES[0].id: replace(first, keys=second.keys),
+        SITES[1].id: replace(second, keys=first.keys),
+    }
     assert build_board([falls], replace(REGISTRY, sites=swapped)).revoked == (1,)
 
 
@@ -374,7 +428,8 @@ def test_a_withdrawn_result_leaves_the_ranks_and_is_named_with_its_reason() -> N
 
 def test_an_earlier_result_stands_again_when_the_later_one_is_withdrawn() -> None:
     first, second = (
-        result(SITES[0], seed, model=MODELS[0].name, seq=seq, position=seq) for seed, seq in ((1, 1), (9, 2))
+        result(SITES[0], seed, model=MODELS[0].name, seq=seq, position=seq)
+        for seed, seq in ((1, 1), (9, 2))
     )
     board = build_board([first, second], REGISTRY, [withdrawal(SITES[0], second, position=3)])
     (row,), (before,) = board.tables[0].rows, build_board([first], REGISTRY).tables[0].rows
@@ -395,7 +450,9 @@ def test_a_withdrawal_by_a_stolen_key_counts_no_more_once_the_key_is_revoked() -
 
 def test_results_without_a_plan_are_counted_as_unplanned() -> None:
     planned = result(SITES[0], 1, model=MODELS[0].name, seq=1, position=1)
-    planned = replace(planned, predicate=replace(planned.predicate, plan="a" * 64, challenge="b" * 64))
+    planned = replace(
+        planned, predicate=replace(planned.predicate, plan="a" * 64, challenge="b" * 64)
+    )
     unplanned = result(SITES[1], 2, model=MODELS[0].name, seq=1, position=2)
     (row,) = build_board([planned, unplanned], REGISTRY).tables[0].rows
     assert (row.sites, row.unplanned) == (2, 1)

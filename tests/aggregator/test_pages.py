@@ -38,7 +38,9 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Registry:
 @pytest.fixture(scope="module")
 def publication(registry: Registry) -> Publication:
     before = small_board(models=[*SMALL_MODELS, HOSTILE])
-    return publish_made_up(small_board(), registry, earlier=[before], helm=["Example Large", "GPT-Public"])
+    return publish_made_up(
+        small_board(), registry, earlier=[before], helm=["Example Large", "GPT-Public"]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +89,9 @@ def resolve(page: str, target: str) -> str:
 
 
 def test_every_link_of_every_page_leads_to_a_page_or_an_anchor_that_is_there(files: Files) -> None:
-    pages = {name: Page(content.decode()) for name, content in files.items() if name.endswith(".html")}
+    pages = {
+        name: Page(content.decode()) for name, content in files.items() if name.endswith(".html")
+    }
     anchors = {name: set(page.ids()) for name, page in pages.items()}
     links = 0
     for name, page in pages.items():
@@ -115,7 +119,11 @@ def test_pages_are_well_formed_for_assistive_programs(files: Files) -> None:
         assert all("scope" in head for head in page.all("th")), name
         identifiers = page.ids()
         assert len(identifiers) == len(set(identifiers)), name
-        labels = {region.get("aria-labelledby") for region in page.all("div") if "aria-labelledby" in region}
+        labels = {
+            region.get("aria-labelledby")
+            for region in page.all("div")
+            if "aria-labelledby" in region
+        }
         assert labels <= set(identifiers), name
         assert not page.all("script"), name
         for _, attributes in page.tags:
@@ -127,7 +135,9 @@ def test_the_same_board_gives_the_same_bytes(files: Files, publication: Publicat
 
 
 def test_names_of_models_and_sites_are_only_text(registry: Registry) -> None:
-    files = render(small_board(models=[*SMALL_MODELS, HOSTILE]), publish_made_up(small_board(), registry))
+    files = render(
+        small_board(models=[*SMALL_MODELS, HOSTILE]), publish_made_up(small_board(), registry)
+    )
     index = files["index.html"].decode()
     assert 'alert("x")' not in index
     assert "&lt;script&gt;alert(" in index
@@ -135,10 +145,19 @@ def test_names_of_models_and_sites_are_only_text(registry: Registry) -> None:
     assert "{{7*7}} &amp; &lt;b&gt;Co&lt;/b&gt;" in files["sites.html"].decode()
 
 
-def test_the_first_screen_has_rates_with_intervals_ranges_of_ranks_and_words_for_missing_figures(files: Files) -> None:
+def test_the_first_screen_has_rates_with_intervals_ranges_of_ranks_and_words_for_missing_figures(
+    files: Files,
+) -> None:
     index = files["index.html"].decode()
     text = re.sub(r"<[^>]+>", " ", index)
-    for words in ("1 to 3", "0.940 to 1.000", "Macro-average", "1 of 5 partial", "1 of 5 stale", "1 withdrawn"):
+    for words in (
+        "1 to 3",
+        "0.940 to 1.000",
+        "Macro-average",
+        "1 of 5 partial",
+        "1 of 5 stale",
+        "1 withdrawn",
+    ):
         assert words in text, words
     assert "not a language model" in text
     assert "withheld" in text
@@ -176,7 +195,9 @@ def test_provenance_has_digest_and_log_entry_of_every_named_submission(files: Fi
     assert "4 more sites contribute to the pooled figures" in page
 
 
-def test_public_results_stand_beside_and_are_ranked_nowhere(registry: Registry, files: Files) -> None:
+def test_public_results_stand_beside_and_are_ranked_nowhere(
+    registry: Registry, files: Files
+) -> None:
     plain = render(small_board(), publish_made_up(small_board(), registry, earlier=[small_board()]))
     for name in ("index.html", "board.json", "board.csv", "releases/2.json"):
         if name in plain and name.startswith("board"):
@@ -205,7 +226,9 @@ def card_of(board: Board, registry: Registry) -> CardView:
     return CardView(board.tables[0], board.site_results, floor, is_first=True)
 
 
-def test_win_rates_under_a_filter_of_columns_are_computed_again_and_say_so(registry: Registry) -> None:
+def test_win_rates_under_a_filter_of_columns_are_computed_again_and_say_so(
+    registry: Registry,
+) -> None:
     card = card_of(small_board(), registry)
     view = view_leaderboard(card, Selection(category="medical-research-assistance"))
     assert [column.benchmark.id for column in view.columns] == ["pubmed_qa"]
@@ -248,7 +271,10 @@ def test_an_order_by_category_puts_its_best_model_first(registry: Registry) -> N
         view = view_leaderboard(card, Selection(sort=f"category-{slug}"))
         rates = [row.category_rates[slug] or -1 for row in view.rows]
         assert rates == sorted(rates, reverse=True)
-    names = [row.model.row.model.display_name for row in view_leaderboard(card, Selection(sort="name")).rows]
+    names = [
+        row.model.row.model.display_name
+        for row in view_leaderboard(card, Selection(sort="name")).rows
+    ]
     assert names == sorted(names, key=str.casefold)
 
 
@@ -270,7 +296,9 @@ def test_a_query_that_means_nothing_is_refused(query: dict[str, str]) -> None:
         parse_query(query)
 
 
-def test_a_query_for_a_category_or_model_that_is_not_there_finds_no_page(registry: Registry) -> None:
+def test_a_query_for_a_category_or_model_that_is_not_there_finds_no_page(
+    registry: Registry,
+) -> None:
     pages = BoardPages(small_board(), publish_made_up(small_board(), registry), live=True)
     for path, query in (
         ("index.html", {"category": "../../etc"}),
@@ -312,7 +340,9 @@ def test_a_board_that_did_not_change_is_no_new_release(registry: Registry) -> No
     assert add_release(once, board, content, head, day=2) is once
 
 
-def test_summaries_of_old_releases_are_dropped_and_their_entries_stay(registry: Registry, tmp_path: Path) -> None:
+def test_summaries_of_old_releases_are_dropped_and_their_entries_stay(
+    registry: Registry, tmp_path: Path
+) -> None:
     board = small_board()
     releases = Releases()
     for number in range(SUMMARIES_KEPT + 3):
@@ -351,7 +381,10 @@ def test_a_changed_list_of_releases_or_summary_is_seen(files: Files) -> None:
 def test_the_feed_is_atom_with_an_entry_for_each_release(files: Files) -> None:
     feed = ElementTree.fromstring(files["feed.atom"])
     atom = "{http://www.w3.org/2005/Atom}"
-    assert [entry.findtext(f"{atom}title") for entry in feed.findall(f"{atom}entry")] == ["Release 2", "Release 1"]
+    assert [entry.findtext(f"{atom}title") for entry in feed.findall(f"{atom}entry")] == [
+        "Release 2",
+        "Release 1",
+    ]
     assert feed.findtext(f"{atom}updated") is not None
     for link in feed.iter(f"{atom}link"):
         assert link.get("href") in files

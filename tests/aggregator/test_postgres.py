@@ -143,7 +143,9 @@ def test_a_restart_of_the_database_while_nobody_asks_is_noticed_by_nobody(
         submit(home, site, site.result(registry_of(home), scores(seed)))
 
 
-def test_a_restart_of_the_database_under_load_puts_off_one_submission_and_loses_none(home: Home) -> None:
+def test_a_restart_of_the_database_under_load_puts_off_one_submission_and_loses_none(
+    home: Home,
+) -> None:
     site = ready(home)
     for seed in range(3):
         envelope = site.sign(site.result(registry_of(home), scores(seed)))

@@ -56,6 +56,11 @@ def test_a_pooled_site_finds_the_leaf_of_what_it_sent(board: Path) -> None:
     assert leaf in hidden
 
 
-def test_a_page_with_pooled_figures_says_that_nobody_vouches_where_no_auditor_is_named(board: Path) -> None:
-    assert "The registry names no auditors, so these cells have not been checked independently" in read_page(board)
+def test_a_page_with_pooled_figures_says_that_nobody_vouches_where_no_auditor_is_named(
+    board: Path,
+) -> None:
+    assert (
+        "The registry names no auditors, so these cells have not been checked independently"
+        in read_page(board)
+    )
     assert "from the submissions of 4 sites" in read_page(board)

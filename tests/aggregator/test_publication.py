@@ -76,7 +76,13 @@ def hidden(home: Home) -> TestSite:
 
 def everything_served(served: Served) -> Iterator[bytes]:
     size = int(served.get("/v1/log/checkpoint").text.split("\n")[1])
-    for path in ("/v1/log/checkpoint", "/v1/registry", "/healthz", "/v1/openapi.json", f"/v1/log/entries?end={size}"):
+    for path in (
+        "/v1/log/checkpoint",
+        "/v1/registry",
+        "/healthz",
+        "/v1/openapi.json",
+        f"/v1/log/entries?end={size}",
+    ):
         yield served.get(path).content
     for start in range(size):
         yield served.get(f"/v1/log/entries?start={start}&end={start + 1}").content
@@ -93,9 +99,13 @@ def test_no_byte_of_a_pooled_sites_statements_is_served(served: Served, hidden: 
     assert b"Hidden Hospital" not in answers
 
 
-def test_no_byte_of_a_pooled_sites_statements_is_published(home: Home, hidden: TestSite, tmp_path: Path) -> None:
+def test_no_byte_of_a_pooled_sites_statements_is_published(
+    home: Home, hidden: TestSite, tmp_path: Path
+) -> None:
     publish(home, tmp_path / "board")
-    content = b"\n".join(path.read_bytes() for path in sorted((tmp_path / "board").rglob("*")) if path.is_file())
+    content = b"\n".join(
+        path.read_bytes() for path in sorted((tmp_path / "board").rglob("*")) if path.is_file()
+    )
     assert [secret for secret in secrets_of(home, hidden) if secret in content] == []
     assert b"Hidden Hospital" not in content
 
@@ -109,7 +119,9 @@ def test_a_site_that_becomes_named_shows_its_later_statements_alone(
     change_registry(home, sites=sites)
     later = submit(home, hidden, hidden.result(registry_of(home), scores(77)))
     publish(home, tmp_path / "board")
-    content = b"\n".join(path.read_bytes() for path in sorted((tmp_path / "board").rglob("*")) if path.is_file())
+    content = b"\n".join(
+        path.read_bytes() for path in sorted((tmp_path / "board").rglob("*")) if path.is_file()
+    )
     # Pieces of base64 are left out: its later statements name the same datasets.
     assert [secret for secret in before if len(secret) != 60 and secret in content] == []
     assert b"Open Hospital" in content

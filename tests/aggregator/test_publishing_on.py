@@ -37,7 +37,11 @@ STEPS = 60
 
 
 def read_folder(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def change(home: Home, changes: Changes) -> None:
@@ -72,7 +76,9 @@ class Life:
         (step if self.sites else self.enrol)()
 
     def enrol(self) -> None:
-        site = ready(self.home, f"Site {len(self.sites)}", self.draw.choice(["named", "pooled", "pooled"]))
+        site = ready(
+            self.home, f"Site {len(self.sites)}", self.draw.choice(["named", "pooled", "pooled"])
+        )
         self.sites.append(site)
 
     def report(self) -> None:
@@ -89,7 +95,9 @@ class Life:
         challenge = challenge_of(self.home, envelope)
         plan = site.accepted(envelope)
         result = site.result(registry, scores(self.draw.randrange(1000)))
-        self.results.append((site, submit(self.home, site, replace(result, plan=plan, challenge=challenge))))
+        self.results.append(
+            (site, submit(self.home, site, replace(result, plan=plan, challenge=challenge)))
+        )
 
     def withdraw(self) -> None:
         if self.results:
@@ -108,7 +116,10 @@ class Life:
         site = self.draw.choice(self.sites)
         with self.home.database.reading() as connection:
             size = journal.size(connection)
-        change(self.home, Changes(revoked={site.agent.public.keyid: self.draw.randrange(size // 2, size)}))
+        change(
+            self.home,
+            Changes(revoked={site.agent.public.keyid: self.draw.randrange(size // 2, size)}),
+        )
         key = new_key()
         request = site.reset(registry_of(self.home), agent=key, reason="stolen_key")
         put_in_force(self.home, request)
@@ -118,17 +129,28 @@ class Life:
 
     def change_publication(self) -> None:
         change(
-            self.home, Changes(publications={self.draw.choice(self.sites).id: self.draw.choice(["named", "pooled"])})
+            self.home,
+            Changes(
+                publications={
+                    self.draw.choice(self.sites).id: self.draw.choice(["named", "pooled"])
+                }
+            ),
         )
 
     def rename(self) -> None:
-        named = [id for id, site in registry_of(self.home).sites.items() if site.publication == "named"]
+        named = [
+            id for id, site in registry_of(self.home).sites.items() if site.publication == "named"
+        ]
         if named:
-            change(self.home, Changes(names={self.draw.choice(named): f"Renamed {self.draw.random()}"}))
+            change(
+                self.home, Changes(names={self.draw.choice(named): f"Renamed {self.draw.random()}"})
+            )
 
     def register(self) -> None:
         name = f"late/model-{len(self.models)}"
-        change(self.home, Changes(additions=Additions(models=[Model(name, f"Late {name}", "", True)])))
+        change(
+            self.home, Changes(additions=Additions(models=[Model(name, f"Late {name}", "", True)]))
+        )
         self.models.append(name)
 
 
@@ -190,7 +212,9 @@ def spoil(home: Home, position: int) -> None:
     """Put the envelope of the entry before in the place of an entry's."""
     with home.database.writing() as connection:
         earlier = list(journal.read_entries(connection))[position - 1].envelope
-        connection.execute(update(entries).where(entries.c.position == position).values(envelope=earlier))
+        connection.execute(
+            update(entries).where(entries.c.position == position).values(envelope=earlier)
+        )
 
 
 def test_one_more_entry_is_the_only_one_followed(
@@ -204,7 +228,9 @@ def test_one_more_entry_is_the_only_one_followed(
     assert read_folder(tmp_path / "another folder") == read_folder(published)
 
 
-@pytest.mark.parametrize("accident", ["cut off", "a byte", "empty", "a folder", "another program", "an unknown array"])
+@pytest.mark.parametrize(
+    "accident", ["cut off", "a byte", "empty", "a folder", "another program", "an unknown array"]
+)
 def test_a_damaged_file_is_as_good_as_none(
     home: Home, published: Path, tmp_path: Path, accident: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -261,25 +287,37 @@ def test_of_a_log_set_back_a_longer_one_that_was_followed_counts_for_nothing(
 
 
 @pytest.mark.usefixtures("small_bundles")
-def test_entries_spoilt_since_are_found_as_far_as_they_are_read(home: Home, published: Path, tmp_path: Path) -> None:
+def test_entries_spoilt_since_are_found_as_far_as_they_are_read(
+    home: Home, published: Path, tmp_path: Path
+) -> None:
     with home.database.reading() as connection:
         size = journal.size(connection)
     before = read_folder(published)
-    for position in (size - 1, size - 2):  # not followed yet, and followed in a bundle that is not full
+    for position in (
+        size - 1,
+        size - 2,
+    ):  # not followed yet, and followed in a bundle that is not full
         copy = copy_home(home, tmp_path / f"copy {position}")
         spoil(copy, position)
-        with pytest.raises(BoardMismatchError, match="are not those that the log's head was signed for"):
+        with pytest.raises(
+            BoardMismatchError, match="are not those that the log's head was signed for"
+        ):
             publish(copy, published)
         copy.database.close()
     assert read_folder(published) == before
     spoil(home, 1)
-    with pytest.raises(BoardMismatchError, match="are not those that the log's head was signed for"):
+    with pytest.raises(
+        BoardMismatchError, match="are not those that the log's head was signed for"
+    ):
         publish(home, published, from_scratch=True)
-    with pytest.raises(BoardMismatchError, match="are not those that the log's head was signed for"):
+    with pytest.raises(
+        BoardMismatchError, match="are not those that the log's head was signed for"
+    ):
         publish(home, tmp_path / "a folder without the old bundles")
     publish(home, published)
     assert (
-        read_folder(published).items() >= {name: before[name] for name in before if name[4:] == "entries/000"}.items()
+        read_folder(published).items()
+        >= {name: before[name] for name in before if name[4:] == "entries/000"}.items()
     )
 
 

@@ -80,7 +80,9 @@ def test_a_restored_machine_learns_what_it_has_lost(served: Served, site: TestSi
 
 def test_a_site_without_links_has_its_enrolment_as_head(served: Served) -> None:
     site = enrolled(served.home)
-    assert head_of(served, site) == SiteHead(site.id, 1, 0, site.prev, LedgerHead(0, "0" * 64), False, 4 - 3)
+    assert head_of(served, site) == SiteHead(
+        site.id, 1, 0, site.prev, LedgerHead(0, "0" * 64), False, 4 - 3
+    )
 
 
 def test_a_request_for_a_head_that_is_none_is_malformed(served: Served, site: TestSite) -> None:
@@ -98,7 +100,12 @@ def test_a_frozen_site_finds_its_way_back_over_http(served: Served, site: TestSi
     fork(home, site)
     head = head_of(served, restored)
     assert head.frozen
-    restored.epoch, restored.seq, restored.prev, restored.ledger = head.epoch, head.seq, head.digest, head.ledger
+    restored.epoch, restored.seq, restored.prev, restored.ledger = (
+        head.epoch,
+        head.seq,
+        head.digest,
+        head.ledger,
+    )
     request = restored.reset(registry_of(home), reason="fork")
     digest = decode(request).digest
     for _ in range(2):
@@ -130,20 +137,33 @@ def request_refused(home: Home, request: bytes) -> Code:
 
 
 @pytest.mark.parametrize("missing", ["agent", "steward", "new"])
-def test_a_rotation_needs_both_old_keys_and_the_new_one(home: Home, site: TestSite, missing: str) -> None:
+def test_a_rotation_needs_both_old_keys_and_the_new_one(
+    home: Home, site: TestSite, missing: str
+) -> None:
     key = new_key()
     whole = site.rotate(registry_of(home), "agent", key)
     signers = {"agent": site.agent, "steward": site.steward, "new": key}
-    partly = sign(decode(whole).payload, [signer for name, signer in signers.items() if name != missing])
+    partly = sign(
+        decode(whole).payload, [signer for name, signer in signers.items() if name != missing]
+    )
     assert request_refused(home, partly) is Code.WRONG_KEYS
-    stranger = sign(decode(whole).payload, [*(signers[name] for name in signers if name != missing), new_key()])
+    stranger = sign(
+        decode(whole).payload, [*(signers[name] for name in signers if name != missing), new_key()]
+    )
     assert request_refused(home, stranger) is Code.WRONG_KEYS
 
 
-def test_a_reset_needs_the_signatures_of_both_keys_of_the_new_epoch(home: Home, site: TestSite) -> None:
+def test_a_reset_needs_the_signatures_of_both_keys_of_the_new_epoch(
+    home: Home, site: TestSite
+) -> None:
     key = new_key()
     payload = decode(site.reset(registry_of(home), agent=key)).payload
-    for signers in ([key], [site.steward], [site.agent, site.steward], [key, site.steward, site.agent]):
+    for signers in (
+        [key],
+        [site.steward],
+        [site.agent, site.steward],
+        [key, site.steward, site.agent],
+    ):
         assert request_refused(home, sign(payload, signers)) is Code.WRONG_KEYS
 
 
@@ -151,7 +171,11 @@ def test_a_reset_needs_the_signatures_of_both_keys_of_the_new_epoch(home: Home, 
 def test_a_key_with_another_office_is_no_new_key(home: Home, site: TestSite, whose: str) -> None:
     other = enrolled(home, "Other")
     registry = registry_of(home)
-    keys = {"root": home.root_signer(registry), "log": home.log_signer(registry), "other site's": other.agent}
+    keys = {
+        "root": home.root_signer(registry),
+        "log": home.log_signer(registry),
+        "other site's": other.agent,
+    }
     key = keys[whose]
     assert request_refused(home, site.rotate(registry_of(home), "agent", key)) is Code.DUPLICATE_KEY
     assert request_refused(home, site.reset(registry_of(home), agent=key)) is Code.DUPLICATE_KEY
@@ -163,9 +187,9 @@ def test_one_key_for_both_roles_is_refused(home: Home, site: TestSite) -> None:
     statement = parse_statement(decode(request).payload)
     same = replace(statement, agent_key=key.public.der)  # type: ignore[call-arg]
     assert request_refused(home, sign(build_statement(same), [key])) is Code.WRONG_KEYS
-    assert request_refused(home, site.reset(registry_of(home), agent=site.steward, steward=site.agent)) is (
-        Code.WRONG_KEYS
-    )
+    assert request_refused(
+        home, site.reset(registry_of(home), agent=site.steward, steward=site.agent)
+    ) is (Code.WRONG_KEYS)
 
 
 def test_a_key_that_was_replaced_or_revoked_begins_no_epoch(home: Home, site: TestSite) -> None:
@@ -200,10 +224,15 @@ def test_a_reset_out_of_place_is_refused(home: Home, site: TestSite) -> None:
 
 def test_a_rotation_of_a_frozen_site_is_refused(home: Home, site: TestSite) -> None:
     fork(home, site)
-    assert request_refused(home, site.rotate(registry_of(home), "agent", new_key())) is Code.SITE_FROZEN
+    assert (
+        request_refused(home, site.rotate(registry_of(home), "agent", new_key()))
+        is Code.SITE_FROZEN
+    )
 
 
-def test_a_rotation_whose_place_was_taken_meanwhile_is_no_fork(served: Served, site: TestSite) -> None:
+def test_a_rotation_whose_place_was_taken_meanwhile_is_no_fork(
+    served: Served, site: TestSite
+) -> None:
     home = served.home
     request = site.rotate(registry_of(home), "agent", new_key())
     assert served.post(request, "/v1/requests").status_code == 200
@@ -219,7 +248,9 @@ def test_strangers_requests_keep_no_site_out(served: Served, site: TestSite) -> 
     """Anybody can sign a reset with keys of their own; they wait in vain, and only so many of them."""
     home = served.home
     for _ in range(rekeyings.MAX_WAITING):
-        forged = site.reset(registry_of(home), agent=new_key(), steward=new_key(), reason="lost_agent_key")
+        forged = site.reset(
+            registry_of(home), agent=new_key(), steward=new_key(), reason="lost_agent_key"
+        )
         assert served.post(forged, "/v1/requests").status_code == 200
     one_more = site.reset(registry_of(home), agent=new_key(), steward=new_key())
     answer = served.post(one_more, "/v1/requests")
@@ -227,7 +258,10 @@ def test_strangers_requests_keep_no_site_out(served: Served, site: TestSite) -> 
     mine = site.reset(registry_of(home))
     assert served.post(mine, "/v1/requests").status_code == 200
     other = ready(home, "Other")
-    assert served.post(other.reset(registry_of(home), agent=new_key()), "/v1/requests").status_code == 200
+    assert (
+        served.post(other.reset(registry_of(home), agent=new_key()), "/v1/requests").status_code
+        == 200
+    )
     first = json.loads(done(home, "requests", "--format", "json"))
     of_site = [line for line in first if line["site"] == site.id]
     assert of_site[0]["digest"] == decode(mine).digest, "requests of known keys come first"
@@ -240,29 +274,46 @@ def test_strangers_keep_out_no_site_that_lost_a_key(served: Served, site: TestSi
     home = served.home
 
     def ask(agent: Ed25519Signer, steward: Ed25519Signer) -> int:
-        return served.post(site.reset(registry_of(home), agent=agent, steward=steward), "/v1/requests").status_code
+        return served.post(
+            site.reset(registry_of(home), agent=agent, steward=steward), "/v1/requests"
+        ).status_code
 
     for _ in range(rekeyings.MAX_WAITING):
         assert ask(new_key(), new_key()) == 200
         assert ask(new_key(), site.steward) == 200
     assert (ask(new_key(), new_key()), ask(new_key(), site.steward)) == (429, 429)
     assert ask(site.agent, site.steward) == 200
-    assert served.post(site.rotate(registry_of(home), "agent", new_key()), "/v1/requests").status_code == 200
+    assert (
+        served.post(site.rotate(registry_of(home), "agent", new_key()), "/v1/requests").status_code
+        == 200
+    )
 
 
-def test_a_site_with_a_grudge_does_not_fill_the_disk_with_requests(served: Served, site: TestSite) -> None:
+def test_a_site_with_a_grudge_does_not_fill_the_disk_with_requests(
+    served: Served, site: TestSite
+) -> None:
     """Each rotation to another key is another request, and no allowance counts them."""
     home = served.home
     for _ in range(rekeyings.MAX_WAITING):
-        assert served.post(site.rotate(registry_of(home), "agent", new_key()), "/v1/requests").status_code == 200
+        assert (
+            served.post(
+                site.rotate(registry_of(home), "agent", new_key()), "/v1/requests"
+            ).status_code
+            == 200
+        )
     answer = served.post(site.rotate(registry_of(home), "agent", new_key()), "/v1/requests")
     assert (answer.status_code, len(waiting(home))) == (429, rekeyings.MAX_WAITING)
     submit(home, site, site.result(registry_of(home), scores(1)))  # after which none of them fits
-    assert served.post(site.rotate(registry_of(home), "agent", new_key()), "/v1/requests").status_code == 200
+    assert (
+        served.post(site.rotate(registry_of(home), "agent", new_key()), "/v1/requests").status_code
+        == 200
+    )
     assert len(waiting(home)) == 1
 
 
-def test_a_person_is_told_which_strangers_requests_do_not_fit(served: Served, site: TestSite) -> None:
+def test_a_person_is_told_which_strangers_requests_do_not_fit(
+    served: Served, site: TestSite
+) -> None:
     """The stranger is not: the answer would say how far the site has come."""
     home = served.home
     lost = TestSite(site.id, prev=registry_of(home).sites[site.id].start)
@@ -271,10 +322,14 @@ def test_a_person_is_told_which_strangers_requests_do_not_fit(served: Served, si
     assert done(home, "rekey", "--pending") == "No request is waiting.\n"
 
 
-def test_a_full_queue_turns_strangers_away_without_the_writer(served: Served, site: TestSite) -> None:
+def test_a_full_queue_turns_strangers_away_without_the_writer(
+    served: Served, site: TestSite
+) -> None:
     home = served.home
     for _ in range(rekeyings.MAX_WAITING):
-        served.post(site.reset(registry_of(home), agent=new_key(), steward=new_key()), "/v1/requests")
+        served.post(
+            site.reset(registry_of(home), agent=new_key(), steward=new_key()), "/v1/requests"
+        )
     with home.database.writing():
         one_more = site.reset(registry_of(home), agent=new_key(), steward=new_key())
         answer = served.post(one_more, "/v1/requests")
@@ -306,7 +361,9 @@ def test_making_room_looks_at_no_other_sites_requests(home: Home, site: TestSite
             rekeyings.keep_request(connection, rekeyings.open_request(connection, request))
 
     ask(other)
-    submit(home, other, other.result(registry_of(home), scores(2)))  # so that the request fits no more
+    submit(
+        home, other, other.result(registry_of(home), scores(2))
+    )  # so that the request fits no more
     for _ in range(rekeyings.MAX_WAITING):
         ask(site)
     submit(home, site, site.result(registry_of(home), scores(1)))
@@ -317,7 +374,9 @@ def test_making_room_looks_at_no_other_sites_requests(home: Home, site: TestSite
 # What a person sees and does.
 
 
-def test_a_person_sees_keys_now_and_after_the_reason_and_what_the_log_knows(served: Served, site: TestSite) -> None:
+def test_a_person_sees_keys_now_and_after_the_reason_and_what_the_log_knows(
+    served: Served, site: TestSite
+) -> None:
     home, key = served.home, new_key()
     fork(home, site)
     served.post(site.reset(registry_of(home), agent=key, reason="lost_agent_key"), "/v1/requests")
@@ -342,7 +401,13 @@ def test_a_person_sees_keys_now_and_after_the_reason_and_what_the_log_knows(serv
         },
     }
     text = done(home, "requests")
-    for word in (site.agent.public.fingerprint, key.public.fingerprint, "the same", "FROZEN", "lost_agent_key"):
+    for word in (
+        site.agent.public.fingerprint,
+        key.public.fingerprint,
+        "the same",
+        "FROZEN",
+        "lost_agent_key",
+    ):
         assert word in text
 
 
@@ -359,7 +424,9 @@ def test_a_person_who_says_no_puts_nothing_in_force(served: Served, site: TestSi
     assert isinstance(run(home, "requests", "--drop", "a" * 64).exception, EnrolmentError)
 
 
-def test_of_two_requests_of_one_site_one_is_put_in_force_and_the_other_goes(served: Served, site: TestSite) -> None:
+def test_of_two_requests_of_one_site_one_is_put_in_force_and_the_other_goes(
+    served: Served, site: TestSite
+) -> None:
     home = served.home
     for key in (new_key(), new_key()):
         served.post(site.reset(registry_of(home), agent=key), "/v1/requests")
@@ -377,7 +444,10 @@ def test_a_request_by_usb_is_put_in_force_once(home: Home, site: TestSite, tmp_p
     assert key.public.fingerprint in said
     registry = registry_of(home)
     assert registry.sites[site.id].epoch == 1
-    assert done(home, "rekey", "--request", file, "--fingerprint-checked") == "No request is waiting.\n"
+    assert (
+        done(home, "rekey", "--request", file, "--fingerprint-checked")
+        == "No request is waiting.\n"
+    )
     assert registry_of(home) == registry
     site.accepted(file.read_bytes())
     site.steward = key
@@ -394,12 +464,17 @@ def test_a_file_that_is_no_request_says_why(home: Home, tmp_path: Path, content:
     assert run(home, "rekey", "--pending", "--request", file).exit_code == 2
 
 
-def test_a_request_that_went_stale_while_a_person_looked_is_not_put_in_force(home: Home, site: TestSite) -> None:
+def test_a_request_that_went_stale_while_a_person_looked_is_not_put_in_force(
+    home: Home, site: TestSite
+) -> None:
     with home.database.reading() as connection:
         asked = rekeyings.open_request(connection, site.reset(registry_of(home)))
     submit(home, site, site.result(registry_of(home), scores(1)))
     before, size = registry_of(home), log_size(home)
-    with pytest.raises(EnrolmentError, match="no longer fits"), home.database.writing() as connection:
+    with (
+        pytest.raises(EnrolmentError, match="no longer fits"),
+        home.database.writing() as connection,
+    ):
         change_now(connection, home, Changes(rekeyings=[asked]), today_day=20_000)
     assert (registry_of(home), log_size(home)) == (before, size)
 
@@ -447,7 +522,13 @@ def _die_at_step(steps: int) -> None:
         if left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    for moment in ("before_cursor_execute", "after_cursor_execute", "commit", "rollback", "checkin"):
+    for moment in (
+        "before_cursor_execute",
+        "after_cursor_execute",
+        "commit",
+        "rollback",
+        "checkin",
+    ):
         event.listen(Engine, moment, step)
     write = Path.write_bytes
 
@@ -502,7 +583,9 @@ def test_killed_again_and_again_a_reset_comes_into_force_once(home: Home, site: 
 
 @pytest.mark.full
 @pytest.mark.timeout(900)  # on PostgreSQL each step copies a database
-def test_killed_at_any_step_a_reset_is_in_log_and_registry_or_in_neither(home: Home, site: TestSite) -> None:
+def test_killed_at_any_step_a_reset_is_in_log_and_registry_or_in_neither(
+    home: Home, site: TestSite
+) -> None:
     fork(home, site)
     before = registry_of(home)
     request = site.reset(before)
@@ -533,7 +616,9 @@ def test_killed_at_any_step_a_reset_is_in_log_and_registry_or_in_neither(home: H
     submit(home, site, site.result(registry_of(home), scores(7)))
 
 
-def test_killed_at_any_step_of_the_request_it_waits_or_is_asked_again(home: Home, site: TestSite) -> None:
+def test_killed_at_any_step_of_the_request_it_waits_or_is_asked_again(
+    home: Home, site: TestSite
+) -> None:
     request = site.reset(registry_of(home))
     killed = step = 0
     while True:

@@ -27,24 +27,49 @@ def files_in(directory: Path) -> set[str]:
 
 def test_a_test_aggregator_is_removed_with_everything_it_made(directory: Path) -> None:
     done("--dir", directory, "register", "--agent-version", "9.9")
-    done("--dir", directory, "registry", "propose", "--rotate-log-key", "--out", directory.parent / "a.draft")
-    assert "Removed the aggregator of board.example" in done("--dir", directory, "remove", "--origin", "board.example")
+    done(
+        "--dir",
+        directory,
+        "registry",
+        "propose",
+        "--rotate-log-key",
+        "--out",
+        directory.parent / "a.draft",
+    )
+    assert "Removed the aggregator of board.example" in done(
+        "--dir", directory, "remove", "--origin", "board.example"
+    )
     assert not directory.exists()
     assert (directory.parent / "a.draft").exists()
 
 
-def test_an_aggregator_that_has_published_is_removed_and_its_board_stays(directory: Path, tmp_path: Path) -> None:
+def test_an_aggregator_that_has_published_is_removed_and_its_board_stays(
+    directory: Path, tmp_path: Path
+) -> None:
     done("--dir", directory, "import", "helm-release", RELEASE, "--name", "v1")
     done("--dir", directory, "publish", "--out", tmp_path / "public")
-    done("--dir", directory, "registry", "propose", "--rotate-log-key", "--out", tmp_path / "a.draft")
-    done("--dir", directory, "registry", "sign", tmp_path / "a.draft", "--key", directory / "keys/root.key", fed="y\n")
+    done(
+        "--dir", directory, "registry", "propose", "--rotate-log-key", "--out", tmp_path / "a.draft"
+    )
+    done(
+        "--dir",
+        directory,
+        "registry",
+        "sign",
+        tmp_path / "a.draft",
+        "--key",
+        directory / "keys/root.key",
+        fed="y\n",
+    )
     assert files_in(directory) >= {"releases.json", "references/v1.json", "keys/root.key.registry"}
     done("--dir", directory, "remove", "--origin", "board.example")
     assert not directory.exists()
     assert (tmp_path / "public/index.html").exists()
 
 
-def test_an_aggregator_that_serves_is_not_removed(home: Home, directory: Path, tmp_path: Path) -> None:
+def test_an_aggregator_that_serves_is_not_removed(
+    home: Home, directory: Path, tmp_path: Path
+) -> None:
     running: ServedByProcess = start(home, tmp_path / "log")
     before = files_in(directory)
     try:
@@ -69,7 +94,9 @@ def test_a_removal_that_was_killed_is_run_again(directory: Path) -> None:
 
 def test_an_aggregator_of_another_origin_stays(directory: Path) -> None:
     before = files_in(directory)
-    assert isinstance(failed("--dir", directory, "remove", "--origin", "real.example"), SettingsError)
+    assert isinstance(
+        failed("--dir", directory, "remove", "--origin", "real.example"), SettingsError
+    )
     assert files_in(directory) >= before
 
 
@@ -90,7 +117,9 @@ def test_a_directory_that_holds_a_foreign_file_stays_whole(directory: Path, fore
     path.parent.mkdir(exist_ok=True)
     path.write_text("years of work")
     before = files_in(directory)
-    assert "is not the aggregator's" in str(failed("--dir", directory, "remove", "--origin", "board.example"))
+    assert "is not the aggregator's" in str(
+        failed("--dir", directory, "remove", "--origin", "board.example")
+    )
     assert files_in(directory) >= before
 
 
@@ -98,7 +127,9 @@ def test_a_link_in_the_directory_is_not_followed(directory: Path, tmp_path: Path
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "1.dsse.json").write_text("somebody else's")
-    (directory / "registry").rename(tmp_path / "moved") if (directory / "registry").exists() else None
+    (directory / "registry").rename(tmp_path / "moved") if (
+        directory / "registry"
+    ).exists() else None
     (directory / "registry").symlink_to(outside)
     failed("--dir", directory, "remove", "--origin", "board.example")
     assert (outside / "1.dsse.json").exists()

@@ -35,9 +35,19 @@ def test_only_a_board_is_replaced(home: Home, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["CNAME", ".well-known/security.txt", "mine.html", "log/notes", "releases/1.txt", "audits/mail.txt", ".git/HEAD"],
+    [
+        "CNAME",
+        ".well-known/security.txt",
+        "mine.html",
+        "log/notes",
+        "releases/1.txt",
+        "audits/mail.txt",
+        ".git/HEAD",
+    ],
 )
-def test_files_of_the_user_in_the_board_are_named_and_never_lost(home: Home, tmp_path: Path, name: str) -> None:
+def test_files_of_the_user_in_the_board_are_named_and_never_lost(
+    home: Home, tmp_path: Path, name: str
+) -> None:
     publish(home, tmp_path / "board")
     report(home, ready(home), 1)
     path = tmp_path / "board" / name
@@ -62,8 +72,12 @@ def test_a_link_of_the_user_in_the_board_is_not_lost(home: Home, tmp_path: Path)
     assert (tmp_path / "board/thesis.html").is_symlink()
 
 
-@pytest.mark.parametrize("name", ["board.old", ".board.old", ".board.new", "board.new", ".board.publishing"])
-def test_folders_of_other_people_beside_the_board_are_left_alone(home: Home, tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["board.old", ".board.old", ".board.new", "board.new", ".board.publishing"]
+)
+def test_folders_of_other_people_beside_the_board_are_left_alone(
+    home: Home, tmp_path: Path, name: str
+) -> None:
     (tmp_path / name).mkdir()
     (tmp_path / name / "thesis.txt").write_text("years of work")
     for _ in range(2):
@@ -101,10 +115,14 @@ def test_a_publication_that_fails_leaves_the_board_as_it_was(home: Home, tmp_pat
     publish(home, tmp_path / "board")
     newer = {path: path.read_bytes() for path in (tmp_path / "board").rglob("*") if path.is_file()}
     assert newer != before
-    with pytest.raises(BoardMismatchError, match="published from 5 log entries, the database has 4") as error:
+    with pytest.raises(
+        BoardMismatchError, match="published from 5 log entries, the database has 4"
+    ) as error:
         publish(older, tmp_path / "board")
     assert "restored back-up" in error.value.advice
-    assert {path: path.read_bytes() for path in (tmp_path / "board").rglob("*") if path.is_file()} == newer
+    assert {
+        path: path.read_bytes() for path in (tmp_path / "board").rglob("*") if path.is_file()
+    } == newer
     assert sorted(path.name for path in tmp_path.iterdir()) == ["aggregator", "board", "older"]
     older.database.close()
 
@@ -120,7 +138,9 @@ def test_two_publications_at_once_do_not_mix(home: Home, tmp_path: Path) -> None
     publish(home, tmp_path / "board")
 
 
-def test_a_restored_log_that_went_another_way_is_not_published_over_the_first(home: Home, tmp_path: Path) -> None:
+def test_a_restored_log_that_went_another_way_is_not_published_over_the_first(
+    home: Home, tmp_path: Path
+) -> None:
     """As many entries and more, all signed by the log's own key: readers of the old board would see a forgery."""
     site = ready(home)
     restored = copy_home(home, tmp_path / "restored")
@@ -142,7 +162,9 @@ def test_the_board_of_another_deployment_is_not_replaced(home: Home, tmp_path: P
     other.database.close()
 
 
-def test_files_that_did_not_change_are_shared_with_the_board_before(home: Home, tmp_path: Path) -> None:
+def test_files_that_did_not_change_are_shared_with_the_board_before(
+    home: Home, tmp_path: Path
+) -> None:
     site = ready(home)
     for seed in range(260):
         report(home, site, seed)
@@ -151,7 +173,9 @@ def test_files_that_did_not_change_are_shared_with_the_board_before(home: Home, 
     held = (tmp_path / "board" / bundle_file(1, 7)).read_bytes()
     report(home, site, 999)
     publish(home, tmp_path / "board")
-    assert (tmp_path / "board" / bundle_file(0)).stat().st_ino == first, "an immutable bundle is written once"
+    assert (tmp_path / "board" / bundle_file(0)).stat().st_ino == first, (
+        "an immutable bundle is written once"
+    )
     assert (tmp_path / "board" / bundle_file(1, 8)).read_bytes().startswith(held)
     assert not (tmp_path / "board" / bundle_file(1, 7)).exists()
     verify(tmp_path / "board", today_day=today_day())

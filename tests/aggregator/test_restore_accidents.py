@@ -27,7 +27,10 @@ WRONG = {
     "compressed text": (gzip.compress(b"a letter"), "is not a back-up of an aggregator"),
     "another JSON": (gzip.compress(b"[]"), "is not a back-up of an aggregator"),
     "another format": (gzip.compress(b'{"format": 1}'), "is not a back-up of an aggregator"),
-    "a later format": (gzip.compress(b'{"format": "intramural-backup/9"}'), "is a back-up of another version"),
+    "a later format": (
+        gzip.compress(b'{"format": "intramural-backup/9"}'),
+        "is a back-up of another version",
+    ),
 }
 
 
@@ -41,14 +44,18 @@ def test_a_wrong_file_is_named_and_leaves_nothing(tmp_path: Path, kind: str) -> 
     assert not (tmp_path / "deep").exists()
 
 
-def test_a_damaged_back_up_leaves_other_files_of_the_folder_alone(backup: Path, tmp_path: Path) -> None:
+def test_a_damaged_back_up_leaves_other_files_of_the_folder_alone(
+    backup: Path, tmp_path: Path
+) -> None:
     (tmp_path / "mine/keys").mkdir(parents=True)
     for name in ("thesis.txt", "keys/ssh.key"):
         (tmp_path / "mine" / name).write_text("years of work")
     backup.write_bytes(backup.read_bytes()[:-40])
     refused = run(tmp_path / "mine", "restore", backup)
     assert "it is cut off" in str(refused.exception)
-    files = {path.relative_to(tmp_path / "mine").as_posix() for path in (tmp_path / "mine").rglob("*")}
+    files = {
+        path.relative_to(tmp_path / "mine").as_posix() for path in (tmp_path / "mine").rglob("*")
+    }
     assert files == {"thesis.txt", "keys", "keys/ssh.key"}
 
 
@@ -67,7 +74,9 @@ def test_a_key_that_cannot_be_written_leaves_neither_files_nor_rows(
     assert check_log(restore_into(tmp_path / "restored", backup)) == 4
 
 
-def test_resume_of_a_log_that_was_never_restored_changes_nothing_and_says_so(home: Home, tmp_path: Path) -> None:
+def test_resume_of_a_log_that_was_never_restored_changes_nothing_and_says_so(
+    home: Home, tmp_path: Path
+) -> None:
     assert "Nothing to resume" in done(home.directory, "resume")
 
 

@@ -68,8 +68,14 @@ def test_every_receipt_is_read_by_a_second_reader(home: Home, site: TestSite) ->
         with pytest.raises(AssertionError):
             read_receipt(receipt, hashlib.sha256(leaf + b"!").digest(), raw_key)
         with pytest.raises(InvalidSignature):
-            read_receipt(receipt.replace(f"\n{size}\n", f"\n{size + 1}\n"), hashlib.sha256(leaf).digest(), raw_key)
+            read_receipt(
+                receipt.replace(f"\n{size}\n", f"\n{size + 1}\n"),
+                hashlib.sha256(leaf).digest(),
+                raw_key,
+            )
     with home.database.reading() as connection:
         registry = registry_of(home)
-        note = journal.checkpoint(connection, origin=registry.log_name, log_key=home.log_signer(registry))
+        note = journal.checkpoint(
+            connection, origin=registry.log_name, log_key=home.log_signer(registry)
+        )
     assert read_note(note, raw_key)[1] == str(size)

@@ -40,7 +40,9 @@ def test_an_empty_or_foreign_database_is_refused(empty_database: Database) -> No
         empty_database.check_version()
 
 
-def test_two_links_for_one_place_are_impossible_in_the_database_itself(home: Home, site: TestSite) -> None:
+def test_two_links_for_one_place_are_impossible_in_the_database_itself(
+    home: Home, site: TestSite
+) -> None:
     with home.database.reading() as connection:
         first = select(entries).where(entries.c.position == 0)
         row = dict(connection.execute(first).mappings().one())
@@ -49,7 +51,9 @@ def test_two_links_for_one_place_are_impossible_in_the_database_itself(home: Hom
     assert isinstance(error.value.__cause__, IntegrityError)
 
 
-def test_two_statements_that_end_one_plan_are_impossible_in_the_database_itself(home: Home, site: TestSite) -> None:
+def test_two_statements_that_end_one_plan_are_impossible_in_the_database_itself(
+    home: Home, site: TestSite
+) -> None:
     registry = registry_of(home)
     plan = submit(home, site, site.plan(registry))
     submit(home, site, site.abandon(registry, plan))
@@ -76,10 +80,14 @@ def test_a_database_of_an_unreleased_version_is_refused_in_one_sentence(tmp_path
         assert "Start anew" in result.exception.advice
 
 
-def test_a_new_aggregator_is_not_founded_on_an_unreleased_database(empty_database: Database, tmp_path: Path) -> None:
+def test_a_new_aggregator_is_not_founded_on_an_unreleased_database(
+    empty_database: Database, tmp_path: Path
+) -> None:
     with empty_database.engine.begin() as connection:
         connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32))"))
-        connection.execute(text("INSERT INTO alembic_version VALUES (:schema)"), {"schema": UNRELEASED_SCHEMA})
+        connection.execute(
+            text("INSERT INTO alembic_version VALUES (:schema)"), {"schema": UNRELEASED_SCHEMA}
+        )
     url = empty_database.engine.url.render_as_string()
     with pytest.raises(StoreError, match="made by an unreleased version"):
         new_home(tmp_path / "aggregator", database_url=url)

@@ -33,12 +33,16 @@ def refused(path: Path) -> str:
 def test_a_second_threshold_at_the_end_of_a_policy_is_refused(tmp_path: Path) -> None:
     text = STRICT.read_text()
     lines = text.count("\n")
-    with pytest.raises(SettingsError, match=rf"policy\.yaml: line {lines + 1}: the key 'min_units' is given twice"):
+    with pytest.raises(
+        SettingsError, match=rf"policy\.yaml: line {lines + 1}: the key 'min_units' is given twice"
+    ):
         read_policy(written(tmp_path, text + "min_units: 1\n", "policy.yaml"))
 
 
 def test_a_setting_given_twice_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"aggregator\.yaml: line 2: the key 'invite_days' is given twice"):
+    with pytest.raises(
+        SettingsError, match=r"aggregator\.yaml: line 2: the key 'invite_days' is given twice"
+    ):
         read_settings(written(tmp_path, "invite_days: 7\ninvite_days: 300\n", "aggregator.yaml"))
 
 
@@ -47,8 +51,14 @@ def test_a_setting_given_twice_is_refused(tmp_path: Path) -> None:
     [
         ("- {name: a/b, display_name: A, name: c/d}", "line 1: the key 'name' is given twice"),
         ("- &a {name: a/b, display_name: A}\n- *a\n", "line 1: anchors and aliases"),
-        ("- name: a/b\n  display_name: A\n- name: a/b\n  display_name: B\n", "line 3: a/b is listed twice"),
-        ("- name: a/b\n  display_name: A\n  is_language_model: no\n", "line 3: 0.is_language_model"),
+        (
+            "- name: a/b\n  display_name: A\n- name: a/b\n  display_name: B\n",
+            "line 3: a/b is listed twice",
+        ),
+        (
+            "- name: a/b\n  display_name: A\n  is_language_model: no\n",
+            "line 3: 0.is_language_model",
+        ),
         (
             "- name: a/b\n- name: c/d\n  display_name: C\n  colour: red\n",
             "line 1: 0.display_name: is missing; line 4",
@@ -83,7 +93,9 @@ def test_a_list_of_models_that_two_readers_may_read_differently_is_refused(
         ("#" * (MAX_BYTES + 1), "larger than"),
     ],
 )
-def test_what_is_not_plain_yaml_is_refused_with_its_line(tmp_path: Path, text: str | bytes, said: str) -> None:
+def test_what_is_not_plain_yaml_is_refused_with_its_line(
+    tmp_path: Path, text: str | bytes, said: str
+) -> None:
     message = refused(written(tmp_path, text))
     assert message.startswith("file.yaml")
     assert said in message
@@ -99,7 +111,13 @@ def test_no_older_reading_of_yaml_turns_words_into_something_else(tmp_path: Path
         "a": "no", "b": "010", "c": "1:30", "d": "1_000", "e": "0x10", "f": "2020-01-01", "g": "7", "<<": "x",
     }  # fmt: skip
     text = "{h: -3, i: 0.5, j: true, k: null, l: }"
-    assert read_yaml(written(tmp_path, text)).value == {"h": -3, "i": 0.5, "j": True, "k": None, "l": None}
+    assert read_yaml(written(tmp_path, text)).value == {
+        "h": -3,
+        "i": 0.5,
+        "j": True,
+        "k": None,
+        "l": None,
+    }
 
 
 def is_title(text: str) -> bool:
@@ -110,8 +128,15 @@ def is_title(text: str) -> bool:
     return True
 
 
-@given(st.one_of(st.text(max_size=40), st.sampled_from(["true", "null", "~", "010", "1e3", "- a", "a: b", "#", "'"])))
-def test_settings_are_read_as_they_were_written(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
+@given(
+    st.one_of(
+        st.text(max_size=40),
+        st.sampled_from(["true", "null", "~", "010", "1e3", "- a", "a: b", "#", "'"]),
+    )
+)
+def test_settings_are_read_as_they_were_written(
+    tmp_path_factory: pytest.TempPathFactory, name: str
+) -> None:
     if is_title(name):
         path = tmp_path_factory.mktemp("settings") / "aggregator.yaml"
         kept = make_settings({"name": name, "invite_days": 7})

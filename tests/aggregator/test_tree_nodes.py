@@ -46,7 +46,9 @@ def test_fewer_than_two_nodes_are_stored_for_each_leaf() -> None:
 
 @given(new_size=SIZES, data=st.data())
 @settings(deadline=None)
-def test_every_consistency_proof_is_that_of_the_whole_tree(new_size: int, data: st.DataObject) -> None:
+def test_every_consistency_proof_is_that_of_the_whole_tree(
+    new_size: int, data: st.DataObject
+) -> None:
     old_size = data.draw(st.integers(1, new_size))
     proof = fold_covers(cover_consistency(old_size, new_size), STORED)
     assert proof == merkle.consistency_proof(LEAVES[:new_size], old_size)

@@ -19,7 +19,16 @@ from aggregator.errors import BoardMismatchError, SettingsError
 from aggregator.home import Home, today_day
 from aggregator.merge.board_model import AuditedFigures, AuditedRow, AuditedTable, RowCounts
 from protocol.identity import model_digest
-from tests.aggregator.federation import CARD, MODELS, new_home, new_key, ready, registry_of, scores, submit
+from tests.aggregator.federation import (
+    CARD,
+    MODELS,
+    new_home,
+    new_key,
+    ready,
+    registry_of,
+    scores,
+    submit,
+)
 
 BUNDLE = "log/entries/000.p/16"
 
@@ -31,7 +40,11 @@ def federation(tmp_path_factory: pytest.TempPathFactory) -> Home:
     for number, name in enumerate(("St. Elsewhere", "County")):
         site = ready(home, name)
         for seed, model in enumerate(MODELS):
-            submit(home, site, site.result(registry_of(home), scores(10 * number + seed), model=model.name))
+            submit(
+                home,
+                site,
+                site.result(registry_of(home), scores(10 * number + seed), model=model.name),
+            )
             if (number, seed) == (0, 0):
                 submit(home, site, site.result(registry_of(home), scores(50), model=model.name))
     second = ready(home, "Third")
@@ -52,7 +65,11 @@ def board(published: Path, tmp_path: Path) -> Path:
 
 
 def bytes_of(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def test_an_untouched_board_is_identical(board: Path, federation: Home) -> None:
@@ -71,7 +88,9 @@ def test_counts_without_a_cell_need_auditors_too(
     row = AuditedRow({}, RowCounts(sites=400), 0, (2,))
     table = AuditedTable({model_digest(MODELS[0].name): row}, {}, 900)
     monkeypatch.setattr(
-        publishing, "merge_audited", lambda log: AuditedFigures(log.checkpoint.size, 500, {CARD.digest: table})
+        publishing,
+        "merge_audited",
+        lambda log: AuditedFigures(log.checkpoint.size, 500, {CARD.digest: table}),
     )
     publish(federation, tmp_path / "forged")
     with pytest.raises(BoardMismatchError, match="hides no entry"):
@@ -89,7 +108,9 @@ def change_page(board: Path) -> None:
 
 
 def change_csv(board: Path) -> None:
-    (board / "board.csv").write_bytes((board / "board.csv").read_bytes().replace(b'"value"', b'"Value"', 1))
+    (board / "board.csv").write_bytes(
+        (board / "board.csv").read_bytes().replace(b'"value"', b'"Value"', 1)
+    )
 
 
 def lines_of(board: Path) -> list[bytes]:
@@ -129,7 +150,9 @@ def change_entry(board: Path) -> None:
     lines = lines_of(board)
     entry = json.loads(lines[-1])
     payload = entry["envelope"]["payload"]
-    entry["envelope"]["payload"] = payload[:-8] + ("A" if payload[-8] != "A" else "B") + payload[-7:]
+    entry["envelope"]["payload"] = (
+        payload[:-8] + ("A" if payload[-8] != "A" else "B") + payload[-7:]
+    )
     lines[-1] = json.dumps(entry, sort_keys=True, separators=(",", ":")).encode() + b"\n"
     write_lines(board, lines)
 
@@ -251,10 +274,14 @@ def reformat_audited(board: Path) -> None:
         (reformat_audited, "audited.json is not in its form"),
     ],
 )
-def test_tampering_is_seen_and_named(board: Path, tamper: Callable[[Path], None], sentence: str) -> None:
+def test_tampering_is_seen_and_named(
+    board: Path, tamper: Callable[[Path], None], sentence: str
+) -> None:
     before = bytes_of(board)
     tamper(board)
-    assert bytes_of(board) != before or (board / "index.html").is_symlink(), "the test must change something"
+    assert bytes_of(board) != before or (board / "index.html").is_symlink(), (
+        "the test must change something"
+    )
     done = CliRunner().invoke(cli, ["verify", "--board", str(board)])
     assert isinstance(done.exception, BoardMismatchError)
     assert done.exception.exit_code == 1
@@ -265,7 +292,11 @@ def test_a_board_of_another_root_is_refused_by_the_pin(board: Path, federation: 
     with pytest.raises(BoardMismatchError, match="registry"):
         verify(board, [new_key().public.keyid], today_day=today_day())
     with pytest.raises(BoardMismatchError, match="registry"):
-        verify(board, [registry_of(federation).roots[0].keyid, new_key().public.keyid], today_day=today_day())
+        verify(
+            board,
+            [registry_of(federation).roots[0].keyid, new_key().public.keyid],
+            today_day=today_day(),
+        )
     with pytest.raises(SettingsError, match="64"):
         verify(board, ["abc"], today_day=today_day())
 
@@ -279,7 +310,9 @@ def test_a_whole_invented_board_is_seen_with_the_pin_only(federation: Home, tmp_
         verify(tmp_path / "forged", [registry_of(federation).roots[0].keyid], today_day=today_day())
 
 
-@pytest.mark.parametrize("part", ["log/checkpoint", "log/registry", "log/entries", "board.json", "index.html"])
+@pytest.mark.parametrize(
+    "part", ["log/checkpoint", "log/registry", "log/entries", "board.json", "index.html"]
+)
 def test_two_deployments_cannot_be_mixed(board: Path, tmp_path: Path, part: str) -> None:
     """H116: each part is right by itself, signed by the keys of its own deployment."""
     other = new_home(tmp_path / "other")
@@ -316,4 +349,6 @@ def test_pages_made_by_two_processes_are_the_same_bytes(federation: Home) -> Non
         "made = pages.BoardPages(board, pages.Publication(log.whole.registry, head), live=False); "
         "assert pages.render_in_processes(made) == {path: made.page(path) for path in made.paths()}"
     )
-    subprocess.run([sys.executable, "-c", program, str(federation.directory)], check=True, timeout=120)
+    subprocess.run(
+        [sys.executable, "-c", program, str(federation.directory)], check=True, timeout=120
+    )

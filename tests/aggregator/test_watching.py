@@ -20,7 +20,15 @@ from protocol.keys import Ed25519Signer
 from protocol.registry import KeyGroup, NamedKey
 from tests.aggregator.audited import change_registry, draw_auditor
 from tests.aggregator.conftest import Served
-from tests.aggregator.federation import TestSite, new_home, new_key, ready, registry_of, scores, submit
+from tests.aggregator.federation import (
+    TestSite,
+    new_home,
+    new_key,
+    ready,
+    registry_of,
+    scores,
+    submit,
+)
 
 
 @pytest.fixture
@@ -60,7 +68,9 @@ def test_a_witness_cosigns_what_continues_and_its_line_is_served_and_published(
     note = served.get("/v1/log/checkpoint").text
     assert len(note.splitlines()) == 6
     registry = registry_of(served.home)
-    assert verify_checkpoint(note, registry.log_keys, registry.log_name).size == 5, "other readers take it as it is"
+    assert verify_checkpoint(note, registry.log_keys, registry.log_name).size == 5, (
+        "other readers take it as it is"
+    )
     times = read_cosignatures(note, {"witness.example": signer.public})
     assert abs(times["witness.example"] - time.time()) < 600
     publish(served.home, tmp_path / "board")
@@ -68,7 +78,9 @@ def test_a_witness_cosigns_what_continues_and_its_line_is_served_and_published(
     checked = check_log(str(tmp_path / "board"))
     assert "Cosigned by: witness.example (wanted: 1)" in checked.output
     report(served.home, site, 3)
-    assert len(served.get("/v1/log/checkpoint").text.splitlines()) == 5, "the next checkpoint has none yet"
+    assert len(served.get("/v1/log/checkpoint").text.splitlines()) == 5, (
+        "the next checkpoint has none yet"
+    )
 
 
 def test_a_witness_again_at_the_same_size_leaves_one_line(
@@ -94,7 +106,12 @@ def split(home: Home, size: int, origin: str = "board.example") -> str:
     ],
 )
 def test_a_witness_and_a_mirror_refuse_another_history_and_keep_the_evidence(
-    served: Served, site: TestSite, key: tuple[Path, Ed25519Signer], tmp_path: Path, size: int, sentence: str
+    served: Served,
+    site: TestSite,
+    key: tuple[Path, Ed25519Signer],
+    tmp_path: Path,
+    size: int,
+    sentence: str,
 ) -> None:
     assert run_witness(served, key[0], tmp_path / "state").exit_code == 0
     seen = split(served.home, size)
@@ -127,14 +144,18 @@ def test_a_checkpoint_of_another_log_is_no_earlier_head_of_this_one(
     other.database.close()
 
 
-def test_a_mirror_saves_its_checkpoint_over_no_other_file(served: Served, site: TestSite, tmp_path: Path) -> None:
+def test_a_mirror_saves_its_checkpoint_over_no_other_file(
+    served: Served, site: TestSite, tmp_path: Path
+) -> None:
     key = tmp_path / "root.key"
     key.write_bytes(b"a private key")
     assert check_log(served.url, "--save", str(key)).exit_code != 0
     assert key.read_bytes() == b"a private key"
 
 
-def test_a_mirror_goes_on_from_the_checkpoint_that_it_saved(served: Served, site: TestSite, tmp_path: Path) -> None:
+def test_a_mirror_goes_on_from_the_checkpoint_that_it_saved(
+    served: Served, site: TestSite, tmp_path: Path
+) -> None:
     saved = str(tmp_path / "seen")
     root = registry_of(served.home).roots[0].keyid
     first = check_log(served.url, "--save", saved, "--root-key", root)
@@ -159,7 +180,9 @@ def test_a_mirror_that_reaches_nobody_says_so(tmp_path: Path) -> None:
         assert isinstance(refused.exception, SettingsError)
 
 
-def test_a_witness_whose_key_is_no_witnesss_signs_nothing(served: Served, site: TestSite, tmp_path: Path) -> None:
+def test_a_witness_whose_key_is_no_witnesss_signs_nothing(
+    served: Served, site: TestSite, tmp_path: Path
+) -> None:
     path, _ = draw_auditor(tmp_path, "nobody")
     refused = run_witness(served, path, tmp_path / "state")
     assert isinstance(refused.exception, SettingsError)
@@ -179,11 +202,16 @@ def test_a_witness_refuses_a_registry_that_goes_back(
     assert newer.version == registry.version + 1
     older = new_home(tmp_path / "older")
     with pytest.raises(AggregatorError):
-        raise run_witness(replace(served, home=older), key[0], tmp_path / "other").exception or AssertionError
+        raise (
+            run_witness(replace(served, home=older), key[0], tmp_path / "other").exception
+            or AssertionError
+        )
     older.database.close()
 
 
-@pytest.mark.parametrize("wrong", ["stranger", "other root", "larger", "changed", "text", "unsigned"])
+@pytest.mark.parametrize(
+    "wrong", ["stranger", "other root", "larger", "changed", "text", "unsigned"]
+)
 def test_only_witnesses_signatures_on_this_logs_checkpoints_are_kept(
     served: Served, site: TestSite, key: tuple[Path, Ed25519Signer], wrong: str
 ) -> None:
@@ -192,7 +220,8 @@ def test_only_witnesses_signatures_on_this_logs_checkpoints_are_kept(
     good = cosign(note, "witness.example", signer, 1_800_000_000)
     forged = {
         "stranger": note + cosign(note, "witness.example", new_key(), 1),
-        "other root": (other := split(served.home, 3)) + cosign(other, "witness.example", signer, 1),
+        "other root": (other := split(served.home, 3))
+        + cosign(other, "witness.example", signer, 1),
         "larger": (more := split(served.home, 8)) + cosign(more, "witness.example", signer, 1),
         "changed": note + cosign(note + "x\n\n", "witness.example", signer, 1),
         "text": "hello",
@@ -201,7 +230,9 @@ def test_only_witnesses_signatures_on_this_logs_checkpoints_are_kept(
     answer = served.post(forged.encode(), "/v1/log/cosignatures")
     assert 400 <= answer.status_code < 500, answer.text
     assert served.get("/v1/log/checkpoint").text == note
-    assert served.post((note + good).encode(), "/v1/log/cosignatures").json() == {"witnesses": ["witness.example"]}
+    assert served.post((note + good).encode(), "/v1/log/cosignatures").json() == {
+        "witnesses": ["witness.example"]
+    }
     assert served.get("/v1/log/checkpoint").text == note + good
 
 

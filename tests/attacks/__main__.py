@@ -5,15 +5,25 @@ import sys
 import time
 
 from tests.attacks.attacker import BOUND
-from tests.attacks.histories import LEAST_AGAIN, LEAST_UTILITY, POLICIES, Outcome, attack_in_parallel
+from tests.attacks.histories import (
+    LEAST_AGAIN,
+    LEAST_UTILITY,
+    POLICIES,
+    Outcome,
+    attack_in_parallel,
+)
 
 
 def main() -> int:
     """Run the attack; fail if anything is recovered, or too little published."""
     parser = argparse.ArgumentParser(prog="python -m tests.attacks", description=__doc__)
     parser.add_argument("--seed", type=int, default=0, help="first seed (default: %(default)s)")
-    parser.add_argument("--histories", type=int, default=1000, help="over all policies (default: %(default)s)")
-    parser.add_argument("--policy", action="append", choices=POLICIES, help="default: each of them in turn")
+    parser.add_argument(
+        "--histories", type=int, default=1000, help="over all policies (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--policy", action="append", choices=POLICIES, help="default: each of them in turn"
+    )
     parser.add_argument("--processes", type=int, default=2, help="default: %(default)s")
     options = parser.parse_args()
     started = time.monotonic()
@@ -43,7 +53,10 @@ def print_table(outcomes: dict[str, Outcome]) -> None:
     add("most draws behind one outcome", [str(o.findings.looks) for o in found])
     add(
         "recovered if noise had bounds (1)",
-        [f"{o.findings.recovered_if_bounded}, expected {o.findings.expected_if_bounded:.1f}" for o in found],
+        [
+            f"{o.findings.recovered_if_bounded}, expected {o.findings.expected_if_bounded:.1f}"
+            for o in found
+        ],
     )
     add("... and truths she would exclude", [str(o.findings.impossible_if_bounded) for o in found])
     add(f"released again, at least {100 * LEAST_AGAIN:.0f} %", [str(o.again) for o in found])
@@ -56,8 +69,12 @@ def print_table(outcomes: dict[str, Outcome]) -> None:
     for name, values in rows:
         cells = [value.rjust(columns[place]) for place, value in enumerate(values)]
         print(name.ljust(width), *cells, sep="  ")
-    print(f"\n(1) She takes noise beyond {BOUND:.1f} scales for impossible, which it is 999 of 1,000 times.")
-    print("(2) Of main metrics with at least 100 units, 11 successes and 11 failures: published, or repeated.")
+    print(
+        f"\n(1) She takes noise beyond {BOUND:.1f} scales for impossible, which it is 999 of 1,000 times."
+    )
+    print(
+        "(2) Of main metrics with at least 100 units, 11 successes and 11 failures: published, or repeated."
+    )
     for outcome in found:
         for example in outcome.findings.examples[:3]:
             print("recovered:", example)

@@ -63,12 +63,16 @@ class Likelihood:
         allowed = {value for value in allowed_values(cell, bucket, policy) if value >= 0}
         edges = {(number + 0.5) * step * units / 1000 for number in range(-1, 1000 // step + 2)}
         sure = policy.min_events - 3 * policy.perturbation_units
-        dominated = max(100 * policy.dominance_n / max(1, policy.dominance_percent), 2 + policy.p_percent / 100)
+        dominated = max(
+            100 * policy.dominance_n / max(1, policy.dominance_percent), 2 + policy.p_percent / 100
+        )
         for threshold in (policy.min_events, sure, dominated):
             edges |= {threshold, units - threshold}
         current: Piece | None = None
         for low, high in itertools.pairwise([-math.inf, *sorted(edges), math.inf]):
-            inside = high - 1 if low == -math.inf else low + 1 if high == math.inf else (low + high) / 2
+            inside = (
+                high - 1 if low == -math.inf else low + 1 if high == math.inf else (low + high) / 2
+            )
             value = min(1000, max(0, step * math.floor(1000 * inside / units / step + 0.5)))
             is_low, is_high = inside < sure, units - inside < sure
             fewer = min(inside, units - inside)
@@ -103,14 +107,24 @@ class Likelihood:
         """Return how likely a figure is, alone, for these exact sums."""
         assert figure.alone is not None
         value, spread = figure.alone
-        wanted = [piece for piece in self.pieces(units, figure.bucket, figure.metric) if piece.value == value]
+        wanted = [
+            piece
+            for piece in self.pieces(units, figure.bucket, figure.metric)
+            if piece.value == value
+        ]
         if figure.metric == "exact_match" or value < 0:
             return self.of_total(total, wanted)
         return sum(self._of_spread(units, total, squares, piece, spread) for piece in wanted)
 
-    def _of_spread(self, units: int, total: float, squares: float, piece: Piece, spread: int) -> float:
+    def _of_spread(
+        self, units: int, total: float, squares: float, piece: Piece, spread: int
+    ) -> float:
         low_variance = 0.0 if spread <= 0 else ((spread - 0.5) / (2 * SPREAD_STEPS)) ** 2
-        high_variance = math.inf if spread == SPREAD_STEPS else ((max(spread, 0) + 0.5) / (2 * SPREAD_STEPS)) ** 2
+        high_variance = (
+            math.inf
+            if spread == SPREAD_STEPS
+            else ((max(spread, 0) + 0.5) / (2 * SPREAD_STEPS)) ** 2
+        )
 
         def limits(t: float) -> tuple[float, float]:
             """Return the perturbed squares that give this spread beside a perturbed total."""
@@ -127,16 +141,25 @@ class Likelihood:
                 t = middle + half * float(node)
                 density = math.exp(-abs(t - total) / self.scale) / (2 * self.scale)
                 low, high = limits(t)
-                result += float(weight) * half * density * self._between(low - squares, high - squares)
+                result += (
+                    float(weight) * half * density * self._between(low - squares, high - squares)
+                )
         return result
 
     def _stretches(self, piece: Piece, total: float) -> list[tuple[float, float]]:
         """Divide a piece where the density has its peak, and leave out what is beyond any number."""
-        low, high = max(piece.low, total - 60 * self.scale), min(piece.high, total + 60 * self.scale)
+        low, high = (
+            max(piece.low, total - 60 * self.scale),
+            min(piece.high, total + 60 * self.scale),
+        )
         if low >= high:
-            low, high = (piece.low, piece.low + 60) if piece.low > total else (piece.high - 60, piece.high)
+            low, high = (
+                (piece.low, piece.low + 60) if piece.low > total else (piece.high - 60, piece.high)
+            )
             low, high = max(low, piece.low), min(high, piece.high)
-        cuts = sorted({low, high, *(cut for cut in (total, total - 4, total + 4) if low < cut < high)})
+        cuts = sorted(
+            {low, high, *(cut for cut in (total, total - 4, total + 4) if low < cut < high)}
+        )
         return list(itertools.pairwise(cuts))
 
     def can_be(self, units: int, total: float, squares: float, figure: Figure) -> bool:
@@ -253,13 +276,23 @@ class Attack:
         self.knowledge = knowledge
         self.drawn = [figure for figure in history.figures if figure.alone is not None]
         self.shares = {id(figure): self._shares(figure) for figure in history.figures}
-        self.rows = {o: row for row, o in enumerate(dict.fromkeys(o for f in self.drawn for o in f.outcomes.values()))}
+        self.rows = {
+            o: row
+            for row, o in enumerate(
+                dict.fromkeys(o for f in self.drawn for o in f.outcomes.values())
+            )
+        }
 
-    def _shares(self, figure: Figure, target: Outcome | None = None, level: int = 0) -> dict[str, float]:
+    def _shares(
+        self, figure: Figure, target: Outcome | None = None, level: int = 0
+    ) -> dict[str, float]:
         """Return the scores behind a figure, if the target had this level."""
         scores = METRICS[figure.metric]
         levels = self.history.levels
-        return {p: scores[level if o == target else levels[o]] for p, o in sorted(figure.outcomes.items())}
+        return {
+            p: scores[level if o == target else levels[o]]
+            for p, o in sorted(figure.outcomes.items())
+        }
 
     def run(self) -> Findings:
         """Compute, for every outcome and level, how likely everything is that was released."""
@@ -283,7 +316,10 @@ class Attack:
 
     def _distinct(self) -> list[Figure]:
         """Return one figure of each draw."""
-        found = {self._identity(figure, self.shares[id(figure)]): figure for figure in reversed(self.drawn)}
+        found = {
+            self._identity(figure, self.shares[id(figure)]): figure
+            for figure in reversed(self.drawn)
+        }
         return list(found.values())
 
     def _look(
@@ -307,12 +343,16 @@ class Attack:
                 new_squares = squares + scores[level] ** 2 - scores[truth] ** 2
                 chances.append(self.likelihood.of_figure(units, new_total, new_squares, figure))
                 can_be.append(self.likelihood.can_be(units, new_total, new_squares, figure))
-            assert chances[truth] > 0, "the attacker's model of the gate is wrong: the truth does not fit"
+            assert chances[truth] > 0, (
+                "the attacker's model of the gate is wrong: the truth does not fit"
+            )
             of_truth = rows[truths == truth]
             logs[of_truth] += [_log(chance) for chance in chances]
             possible[of_truth] &= can_be
             looks[of_truth] += 1
-            findings.expected_if_bounded += len(of_truth) * self._expected(figure, units, total, scores[truth])
+            findings.expected_if_bounded += len(of_truth) * self._expected(
+                figure, units, total, scores[truth]
+            )
 
     def _expected(self, figure: Figure, units: int, total: float, score: float) -> float:
         """Return how likely one draw excludes the other values of an outcome, if noise had bounds."""
@@ -328,7 +368,10 @@ class Attack:
             by_value.setdefault(piece.value, []).append(piece)
         chance = 0.0
         for pieces in by_value.values():
-            reachable = [any(p.low <= t + reach and p.high >= t - reach for p in pieces) for t in (total, other)]
+            reachable = [
+                any(p.low <= t + reach and p.high >= t - reach for p in pieces)
+                for t in (total, other)
+            ]
             if reachable == [True, False]:
                 chance += self.likelihood.of_total(total, pieces)
         return chance
@@ -345,7 +388,11 @@ class Attack:
         for figures in groups.values():
             for place, new in enumerate(figures):
                 for old in figures[:place]:
-                    differing = [person for person in new.outcomes if old.outcomes[person] != new.outcomes[person]]
+                    differing = [
+                        person
+                        for person in new.outcomes
+                        if old.outcomes[person] != new.outcomes[person]
+                    ]
                     if self._distance(old, new) <= 1:
                         found |= {old.outcomes[person] for person in differing}
                         found |= {new.outcomes[person] for person in differing}
@@ -353,7 +400,9 @@ class Attack:
 
     def _distance(self, old: Figure, new: Figure) -> int:
         before, after = self.shares[id(old)], self.shares[id(new)]
-        return sum(before.get(person) != after.get(person) for person in before.keys() | after.keys())
+        return sum(
+            before.get(person) != after.get(person) for person in before.keys() | after.keys()
+        )
 
     def _log_of_draws(self, target: Outcome, level: int) -> float:
         """Return the log likelihood of all draws, up to a constant, if the target had this level."""
@@ -381,13 +430,17 @@ class Attack:
         for figures in by_benchmark.values():
             whole = [figure for figure in figures if not figure.subgroup]
             was_repeated = any(figure.verdict is GateRule.REPEATED for figure in whole)
-            decisions += [_Decision(figure, self._comparable(figure), was_repeated) for figure in whole]
+            decisions += [
+                _Decision(figure, self._comparable(figure), was_repeated) for figure in whole
+            ]
             parts = [figure for figure in figures if figure.subgroup]
             if was_repeated or not parts or parts[0].verdict is GateRule.OTHER_METRIC:
                 continue
             was_near = any(figure.verdict is GateRule.NO_PRECEDENT for figure in parts)
             pairs = [(new, old) for new in parts for old in self._comparable(new)]
-            decisions.append(_Decision(None, [old for _, old in pairs], was_near, [new for new, _ in pairs]))
+            decisions.append(
+                _Decision(None, [old for _, old in pairs], was_near, [new for new, _ in pairs])
+            )
         return decisions
 
     def _comparable(self, figure: Figure) -> list[Figure]:
@@ -412,14 +465,20 @@ class Attack:
                 decision.matters = True
             if not decision.matters:
                 continue
-            distances = [self._distance(old, decision.new_of(place)) for place, old in enumerate(decision.old)]
+            distances = [
+                self._distance(old, decision.new_of(place))
+                for place, old in enumerate(decision.old)
+            ]
             for outcome in decision.outcomes():
                 if outcome in self.rows:
                     logs[self.rows[outcome]] += [
-                        self._log_of_decision(decision, distances, outcome, level) for level in _LEVELS
+                        self._log_of_decision(decision, distances, outcome, level)
+                        for level in _LEVELS
                     ]
 
-    def _log_of_decision(self, decision: "_Decision", distances: Sequence[int], target: Outcome, level: int) -> float:
+    def _log_of_decision(
+        self, decision: "_Decision", distances: Sequence[int], target: Outcome, level: int
+    ) -> float:
         chance_of_new, chance_of_repeat = 1.0, 0.0
         for place, old in enumerate(decision.old):
             new = decision.new_of(place)
@@ -435,7 +494,11 @@ class Attack:
         scores, levels = METRICS[new.metric], self.history.levels
         for figure, other in ((old, new), (new, old)):
             person = figure.person_of.get(target)
-            if person is None or other.outcomes.get(person) == target or person not in other.outcomes:
+            if (
+                person is None
+                or other.outcomes.get(person) == target
+                or person not in other.outcomes
+            ):
                 continue
             beside = scores[levels[other.outcomes[person]]]
             return int(scores[level] != beside) - int(scores[levels[target]] != beside)
@@ -444,7 +507,11 @@ class Attack:
     # --- Conclusions -------------------------------------------------------------------------------------------
 
     def _judge(
-        self, logs: NDArray[np.float64], possible: NDArray[np.bool_], looks: NDArray[np.int_], findings: Findings
+        self,
+        logs: NDArray[np.float64],
+        possible: NDArray[np.bool_],
+        looks: NDArray[np.int_],
+        findings: Findings,
     ) -> None:
         fits = logs > -math.inf
         findings.looks = int(looks.max())
@@ -485,7 +552,9 @@ def knowledge_of(policy: DisclosurePolicy) -> Knowledge:
         return 1 - 0.5 * math.exp(-short) if short > 0 else 0.5 * math.exp(short)
 
     return Knowledge(
-        scale=policy.perturbation_units, context=lambda figure: (figure.benchmark, *figure.key), repeats=repeats
+        scale=policy.perturbation_units,
+        context=lambda figure: (figure.benchmark, *figure.key),
+        repeats=repeats,
     )
 
 

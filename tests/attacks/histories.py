@@ -55,7 +55,9 @@ class Outcome:
     registered: int = 0
     refused: int = 0
     again: Share = field(default_factory=Share)
-    utility: dict[Style, Share] = field(default_factory=lambda: {style: Share() for style in STYLES})
+    utility: dict[Style, Share] = field(
+        default_factory=lambda: {style: Share() for style in STYLES}
+    )
     unsendable: dict[str, int] = field(default_factory=dict)
     findings: Findings = field(default_factory=Findings)
 
@@ -76,7 +78,8 @@ class Outcome:
     def whole_utility(self) -> Share:
         """The utility over all generators."""
         return Share(
-            sum(share.part for share in self.utility.values()), sum(share.whole for share in self.utility.values())
+            sum(share.part for share in self.utility.values()),
+            sum(share.whole for share in self.utility.values()),
         )
 
     @property
@@ -99,7 +102,9 @@ def attack_one(
     return hospital.style, history, attack(history, likelihood, knowledge)
 
 
-def attack_all(seeds: range, policy: DisclosurePolicy, knowledge: Knowledge | None = None) -> Outcome:
+def attack_all(
+    seeds: range, policy: DisclosurePolicy, knowledge: Knowledge | None = None
+) -> Outcome:
     """Attack one history for each seed, in this process."""
     knowledge = knowledge or knowledge_of(policy)
     likelihood = Likelihood(policy, knowledge.scale)
@@ -118,7 +123,9 @@ def attack_in_parallel(seeds: range, names: tuple[str, ...], processes: int) -> 
     return outcomes
 
 
-def _work(jobs: list[tuple[int, str]], processes: int) -> Iterator[tuple[str, Style, History, Findings]]:
+def _work(
+    jobs: list[tuple[int, str]], processes: int
+) -> Iterator[tuple[str, Style, History, Findings]]:
     if processes == 1:
         yield from map(_attack_job, jobs)
         return

@@ -45,7 +45,9 @@ METRICS = {"exact_match": (0.0, 0.0, 0.0, 0.0, 1.0), "f1": LEVELS}
 DEFINITIONS = {"ward": "cd" * 32, "stay": "ef" * 32}
 _NO_SHINGLES = Shingled(np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.uint64))
 _WORDS = [
-    f"{first}{second}" for first in "bdfghklmnprst" for second in ("adel", "omir", "unet", "isab", "erop", "anif")
+    f"{first}{second}"
+    for first in "bdfghklmnprst"
+    for second in ("adel", "omir", "unet", "isab", "erop", "anif")
 ]
 
 
@@ -167,7 +169,11 @@ _AGES = ("age.under-40", "age.40-to-70", "age.over-70")
 
 CARDS = (
     _card("plain", _cell("ward", "exact_match"), _cell("ward", "f1")),
-    _card("sexes", _cell("ward", "exact_match"), *(_cell("ward", "exact_match", part) for part in _SEXES)),
+    _card(
+        "sexes",
+        _cell("ward", "exact_match"),
+        *(_cell("ward", "exact_match", part) for part in _SEXES),
+    ),
     _card(
         "two-variables",
         _cell("ward", "exact_match"),
@@ -197,7 +203,9 @@ class Hospital:
         self.history = History(policy)
         seal = hashlib.sha256(f"{seed}".encode()).digest()
         self.fingerprint_key = hashlib.sha256(b"fingerprints" + seal).digest()
-        self.secrets = Secrets(Fingerprints(self.fingerprint_key), hashlib.sha256(b"noise" + seal).digest())
+        self.secrets = Secrets(
+            Fingerprints(self.fingerprint_key), hashlib.sha256(b"noise" + seal).digest()
+        )
         self.shingler = Shingler(self.fingerprint_key)
         self.ledger = Ledger()
         self.statements: dict[str, DatasetPredicate] = {}
@@ -209,7 +217,9 @@ class Hospital:
         self.day = world.TODAY
         self.count = 0
         self.rates = {
-            (weights, benchmark): self._draw_rate() for weights in ("one", "two") for benchmark in DEFINITIONS
+            (weights, benchmark): self._draw_rate()
+            for weights in ("one", "two")
+            for benchmark in DEFINITIONS
         }
         self.icu_share = self.draw.choice([0.02, 0.1, 0.4])
         self.patients: list[Patient] = []
@@ -244,7 +254,13 @@ class Hospital:
             age = self.draw.choices(_AGES, [0.1, 0.5, 0.4])[0].partition(".")[2]
             sex = self.draw.choices(["female", "male", "other"], [0.5, 0.47, 0.03])[0]
             self.patients.append(
-                Patient(self.count, f"p{self.draw.randrange(10**9)}", sex, age, self.draw.random() < self.icu_share)
+                Patient(
+                    self.count,
+                    f"p{self.draw.randrange(10**9)}",
+                    sex,
+                    age,
+                    self.draw.random() < self.icu_share,
+                )
             )
 
     def change(self) -> None:
@@ -252,7 +268,9 @@ class Hospital:
         gone = min(self._draw_number(), len(self.patients) - 40)
         for _ in range(max(0, gone)):
             self.patients.pop(self.draw.randrange(len(self.patients)))
-        for patient in self.draw.sample(self.patients, min(self._draw_number(), len(self.patients))):
+        for patient in self.draw.sample(
+            self.patients, min(self._draw_number(), len(self.patients))
+        ):
             patient.revision += 1
         self._admit(min(self._draw_number(), 620 - len(self.patients)))
         if self.draw.random() < 0.15:
@@ -281,7 +299,9 @@ class Hospital:
         except DisclosureError:
             self.history.refused += 1
             return False
-        statement = make_statement(candidate, read.known, Header(world.ORIGIN, world.SITE, 1, 1, "00" * 32, 9))
+        statement = make_statement(
+            candidate, read.known, Header(world.ORIGIN, world.SITE, 1, 1, "00" * 32, 9)
+        )
         check_dataset_version(statement, self.statements, self.policy)
         self._enter(candidate.entry)
         self.statements[hashlib.sha256(commitment.encode()).hexdigest()] = statement
@@ -304,7 +324,9 @@ class Hospital:
                     identifier=member.name,
                     key=_key(benchmark, member.name),
                     contents=(hashlib.sha256(record.encode()).hexdigest(),),
-                    shingles=self.shingler.shingle([_text(member)]) if self.has_texts else _NO_SHINGLES,
+                    shingles=self.shingler.shingle([_text(member)])
+                    if self.has_texts
+                    else _NO_SHINGLES,
                 )
             )
         records = sorted(unit.contents[0].encode() + unit.key for unit in units)
@@ -315,7 +337,9 @@ class Hospital:
 
     def release(self) -> None:
         """Evaluate one model on the registered data of one scorecard, and prepare its submission."""
-        cards = [card for card in CARDS if all(entry.id in self.newest for entry in card.benchmarks)]
+        cards = [
+            card for card in CARDS if all(entry.id in self.newest for entry in card.benchmarks)
+        ]
         card = self.draw.choice(cards)
         if "ward" in self.newest and self.draw.random() < 0.02:
             card = ODD_CARD
@@ -326,10 +350,15 @@ class Hospital:
             self._ask_again(benchmark, weights)
         answers: dict[str, dict[Member, Outcome]] = {}
         for benchmark, (members, _) in chosen.items():
-            answers[benchmark] = {member: self._answer(member, weights, benchmark) for member in members}
+            answers[benchmark] = {
+                member: self._answer(member, weights, benchmark) for member in members
+            }
             if self.style == "edges" and self.draw.random() < 0.5:
                 self._move_to_an_edge(answers[benchmark])
-        findings = [self._finding(cell, answers[cell.benchmark], chosen[cell.benchmark][1]) for cell in card.cells]
+        findings = [
+            self._finding(cell, answers[cell.benchmark], chosen[cell.benchmark][1])
+            for cell in card.cells
+        ]
         self.submit(card, name, findings, answers)
 
     def _choose(self, benchmark: str) -> tuple[list[Member], str]:
@@ -360,13 +389,17 @@ class Hospital:
 
     def _move_to_an_edge(self, answers: Mapping[Member, Outcome]) -> None:
         """Change answers that nothing was released of, until the count lies where a rule or the rounding turns."""
-        released = {outcome for figure in self.history.figures for outcome in figure.outcomes.values()}
+        released = {
+            outcome for figure in self.history.figures for outcome in figure.outcomes.values()
+        }
         levels = self.history.levels
         free = [outcome for outcome in answers.values() if outcome not in released]
         n = len(answers)
         step = grid_step(n, self.policy)
         steps = [int((number + 0.5) * step * n / 1000) for number in range(1000 // step)]
-        wanted = self.draw.choice([10, 11, 12, n - 11, n - 10, *self.draw.sample(steps, min(3, len(steps)))])
+        wanted = self.draw.choice(
+            [10, 11, 12, n - 11, n - 10, *self.draw.sample(steps, min(3, len(steps)))]
+        )
         for outcome in free:
             count = sum(levels[o] == 4 for o in answers.values())
             if count == wanted:
@@ -403,7 +436,11 @@ class Hospital:
         )
 
     def submit(
-        self, card: Scorecard, name: str, findings: Sequence[Finding], answers: Mapping[str, Mapping[Member, Outcome]]
+        self,
+        card: Scorecard,
+        name: str,
+        findings: Sequence[Finding],
+        answers: Mapping[str, Mapping[Member, Outcome]],
     ) -> None:
         """Decide, check as the aggregator does, and debit; as `prepare` does."""
         findings = [finding for finding in findings if finding.scores]
@@ -427,7 +464,11 @@ class Hospital:
                 raise
             return
         self._count_main(release, findings)
-        said = (name, card.name, repr((release.groups, release.cells, release.spreads, release.data, release.complete)))
+        said = (
+            name,
+            card.name,
+            repr((release.groups, release.cells, release.spreads, release.data, release.complete)),
+        )
         if said in self.said:
             return  # a statement of the same figures stands already, and no second one is made
         noted = self._note(card, name, release, findings, answers)
@@ -436,7 +477,9 @@ class Hospital:
             check_result(_result(card, release), card, self.policy)
         except ProtocolError as error:
             if error.code is not Code.NOTHING_PUBLISHED:
-                self.history.blocked[error.code.value] = self.history.blocked.get(error.code.value, 0) + 1
+                self.history.blocked[error.code.value] = (
+                    self.history.blocked.get(error.code.value, 0) + 1
+                )
             return  # nothing leaves, nobody sees it, and nothing is debited
         self.history.figures += noted
         self.history.releases += 1
@@ -464,9 +507,14 @@ class Hospital:
                 continue
             dataset = self.ledger.find_dataset(finding.dataset)
             assert dataset is not None
-            by_key = {_key(cell.benchmark, member.name): o for member, o in answers[cell.benchmark].items()}
+            by_key = {
+                _key(cell.benchmark, member.name): o
+                for member, o in answers[cell.benchmark].items()
+            }
             persons = {
-                score.unit_key: dataset.units[self.secrets.fingerprints.of_unit(score.unit_key)].person
+                score.unit_key: dataset.units[
+                    self.secrets.fingerprints.of_unit(score.unit_key)
+                ].person
                 for score in finding.scores
             }
             outcomes = {person: by_key[key] for key, person in persons.items()}
@@ -481,8 +529,17 @@ class Hospital:
                 GateRule.MARGIN,
             }
             if verdict in decided_alone and bucket:
-                shares = {person: METRICS[cell.metric][self.history.levels[o]] for person, o in outcomes.items()}
-                names = (model_digest(name), dataset.definition, dataset.commitment, cell.metric, cell.subgroup or "")
+                shares = {
+                    person: METRICS[cell.metric][self.history.levels[o]]
+                    for person, o in outcomes.items()
+                }
+                names = (
+                    model_digest(name),
+                    dataset.definition,
+                    dataset.commitment,
+                    cell.metric,
+                    cell.subgroup or "",
+                )
                 sums = perturb_sums(shares, self.policy, self.secrets.perturbation, names)
                 decided = release_cell(cell, sums, bucket, self.policy)
                 spread = SUPPRESSED if cell.binary else release_spread(cell, sums, decided)
@@ -504,12 +561,18 @@ class Hospital:
             if cell.key in release.footprint:
                 figure.scores = hash(frozenset(release.footprint[cell.key].scores.items()))
             if verdict is GateRule.REPEATED:
-                alike = [f for f in self.history.figures if f.key == figure.key and f.scores == figure.scores]
+                alike = [
+                    f
+                    for f in self.history.figures
+                    if f.key == figure.key and f.scores == figure.scores
+                ]
                 figure.source = next(f for f in reversed(alike) if f.source is None)
             noted.append(figure)
             if verdict is GateRule.ROUNDED and not cell.subgroup:
                 earlier = {
-                    f.dataset for f in self.history.figures if f.benchmark == cell.benchmark and f.payload[0] >= 0
+                    f.dataset
+                    for f in self.history.figures
+                    if f.benchmark == cell.benchmark and f.payload[0] >= 0
                 }
                 self.history.released_again |= bool(earlier - {finding.dataset})
         return noted

@@ -45,14 +45,18 @@ class Published:
     whole: int
     margins: Mapping[str, Mapping[str, int]]
 
-    def figures(self, *, sizes_of_suppressed: bool = True) -> tuple[Figure, dict[str, dict[str, Figure]]]:
+    def figures(
+        self, *, sizes_of_suppressed: bool = True
+    ) -> tuple[Figure, dict[str, dict[str, Figure]]]:
         """Return the figures with buckets, as a statement has them.
 
         Sizes below 11 are withheld; with `sizes_of_suppressed=False` those of all suppressed groups are.
         """
 
         def figure(key: str, value: int) -> Figure:
-            is_withheld = self.units[key] < 11 or (value in {SUPPRESSED, NOT_RUN} and not sizes_of_suppressed)
+            is_withheld = self.units[key] < 11 or (
+                value in {SUPPRESSED, NOT_RUN} and not sizes_of_suppressed
+            )
             return Figure(0 if is_withheld else bucket_of(self.units[key]), value)
 
         margins: dict[str, dict[str, Figure]] = {}
@@ -64,24 +68,32 @@ class Published:
         """Return the input of the audit."""
         margins = {}
         for variable, groups in self.margins.items():
-            margins[variable] = {key: admit_counts(value, self.units[key], policy) for key, value in groups.items()}
+            margins[variable] = {
+                key: admit_counts(value, self.units[key], policy) for key, value in groups.items()
+            }
         return build_table(admit_counts(self.whole, self.units["whole"], policy), margins)
 
     def suppress(self, keys: frozenset[str]) -> "Published":
         """Return the release with more groups suppressed."""
         margins = {}
         for variable, groups in self.margins.items():
-            margins[variable] = {key: SUPPRESSED if key in keys else value for key, value in groups.items()}
+            margins[variable] = {
+                key: SUPPRESSED if key in keys else value for key, value in groups.items()
+            }
         return Published(self.units, self.whole, margins)
 
     def leave_out(self, variable: str) -> "Published":
         """Return the release of a scorecard without one variable."""
         return Published(
-            self.units, self.whole, {name: groups for name, groups in self.margins.items() if name != variable}
+            self.units,
+            self.whole,
+            {name: groups for name, groups in self.margins.items() if name != variable},
         )
 
 
-def close_by_counting(table: MarginTable, policy: DisclosurePolicy, earlier: Sequence[MarginTable]) -> frozenset[str]:
+def close_by_counting(
+    table: MarginTable, policy: DisclosurePolicy, earlier: Sequence[MarginTable]
+) -> frozenset[str]:
     """Apply the rule of commit 56f8cdc: withhold two groups as soon as one is, and look at no count."""
     suppressed: set[str] = set()
     for groups in table.margins.values():
@@ -202,7 +214,10 @@ class Attacker:
         for variable, keys in self.variables.items():
             unlisted = self.units["whole"] - sum(self.units[key] for key in keys)
             self.units[variable] = unlisted
-            sets[variable] = {variable: (1 << (unlisted + 1)) - 1, **{key: self.bits[key] for key in keys}}
+            sets[variable] = {
+                variable: (1 << (unlisted + 1)) - 1,
+                **{key: self.bits[key] for key in keys},
+            }
             sums = 1
             for bits in sets[variable].values():
                 sums = add_bits(sums, bits)
@@ -215,7 +230,9 @@ class Attacker:
                 for other, other_bits in of_variable.items():
                     if other != key:
                         others = add_bits(others, other_bits)
-                fitting = [x for x in range(bits.bit_length()) if bits >> x & 1 and (others << x) & whole]
+                fitting = [
+                    x for x in range(bits.bit_length()) if bits >> x & 1 and (others << x) & whole
+                ]
                 yield key, self.units[key], len(fitting)
 
 
@@ -277,7 +294,9 @@ def _judge(published: Published, attacker: Attacker, outcome: Outcome) -> None:
             outcome.narrow += some_group_speaks
             outcome.narrow_by_whole += not some_group_speaks
         if units + 1 >= attacker.policy.min_events:
-            outcome.narrowest = min(counts, outcome.narrowest if outcome.narrowest is not None else counts)
+            outcome.narrowest = min(
+                counts, outcome.narrowest if outcome.narrowest is not None else counts
+            )
 
 
 def read_policy(name: str) -> DisclosurePolicy:
@@ -287,11 +306,19 @@ def read_policy(name: str) -> DisclosurePolicy:
 
 def main() -> int:
     """Run the attack and print what it found; fail if a hidden group is narrow."""
-    parser = argparse.ArgumentParser(prog="python -m tests.attacks.margins", description=__doc__.split("\n")[0])
-    parser.add_argument("--tables", type=int, default=100_000, help="number of tables (default: %(default)s)")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.attacks.margins", description=__doc__.split("\n")[0]
+    )
+    parser.add_argument(
+        "--tables", type=int, default=100_000, help="number of tables (default: %(default)s)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="first seed (default: %(default)s)")
-    parser.add_argument("--policy", default="strict", help="profile in policies/disclosure (default: %(default)s)")
-    parser.add_argument("--without-audit", action="store_true", help="apply the rule of commit 56f8cdc instead")
+    parser.add_argument(
+        "--policy", default="strict", help="profile in policies/disclosure (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--without-audit", action="store_true", help="apply the rule of commit 56f8cdc instead"
+    )
     options = parser.parse_args()
     policy = read_policy(options.policy)
     rule = close_by_counting if options.without_audit else close_margins

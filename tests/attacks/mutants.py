@@ -100,7 +100,14 @@ def bend_signatures(data: bytes, draw: Draw) -> bytes:
     first, second = envelope["signatures"]
     other_key = {**first, "keyid": draw.randbytes(32).hex()}
     choices = [
-        *([first], [second], [first, first, second], [second, first], [], [first, second] * draw.randint(2, 500)),
+        *(
+            [first],
+            [second],
+            [first, first, second],
+            [second, first],
+            [],
+            [first, second] * draw.randint(2, 500),
+        ),
         [{**first, "sig": second["sig"]}, {**second, "sig": first["sig"]}],
         sorted([other_key, second], key=lambda entry: str(entry["keyid"])),
         sorted([first, second, other_key], key=lambda entry: str(entry["keyid"])),
@@ -121,8 +128,18 @@ def bend_form(data: bytes, draw: Draw) -> bytes:
         lambda: json.dumps(dict(reversed(envelope.items())), separators=(",", ":")).encode(),
         lambda: write({**envelope, "note": draw.randbytes(draw.randint(1, 60)).hex()}),
         lambda: write({**envelope, "payload": deep}),
-        lambda: write({**envelope, "payloadType": draw.choice(["", "text/plain", "application/json", 1, None, deep])}),
-        lambda: write({**envelope, "payload": envelope["payload"] + draw.choice(["=", "==", "\n", " ", "A", "AA=="])}),
+        lambda: write(
+            {
+                **envelope,
+                "payloadType": draw.choice(["", "text/plain", "application/json", 1, None, deep]),
+            }
+        ),
+        lambda: write(
+            {
+                **envelope,
+                "payload": envelope["payload"] + draw.choice(["=", "==", "\n", " ", "A", "AA=="]),
+            }
+        ),
         lambda: b"\xef\xbb\xbf" + data,
         lambda: data + draw.choice([b"\n", b" ", b"\x00", b"{}", data]),
         lambda: data.replace(b'"payload"', b'"p\\u0061yload"', 1),
@@ -205,7 +222,9 @@ def post_mutants(home: Home, envelope: bytes, count: int, seed: int) -> list[str
         connection.close()
     if grown > MOST_GROWTH_MIB:
         faults.append(f"the server's memory has grown by {grown:.1f} MiB")
-    print(f"{count} mutants: {seen}; slowest {slowest * 1000:.0f} ms; memory grew by {grown:.1f} MiB")
+    print(
+        f"{count} mutants: {seen}; slowest {slowest * 1000:.0f} ms; memory grew by {grown:.1f} MiB"
+    )
     return faults
 
 

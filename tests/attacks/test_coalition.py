@@ -35,7 +35,9 @@ def publish(figures: Sequence[int], policy: DisclosurePolicy = STRICT) -> Publis
 
 def board_of(sites: Sites, policy: DisclosurePolicy = STRICT) -> Board:
     registry = sites.registry()
-    registry = replace(registry, policy_floor=policy.digest, policies={**registry.policies, policy.digest: policy})
+    registry = replace(
+        registry, policy_floor=policy.digest, policies={**registry.policies, policy.digest: policy}
+    )
     return build_board(sites.results, registry)
 
 
@@ -72,7 +74,9 @@ def test_a_stranger_does_not_solve_for_the_figures_of_three_sites(figures: tuple
     found = solve(publish(figures), [], 3)
     assert len(found) >= 3
     for place in range(3):
-        assert len({candidate[place] for candidate in found}) >= 3, "nor is the lowest, the middle or the highest known"
+        assert len({candidate[place] for candidate in found}) >= 3, (
+            "nor is the lowest, the middle or the highest known"
+        )
 
 
 @pytest.mark.usefixtures("as_finely_as_before")
@@ -133,7 +137,9 @@ def attack_in_a_group(honest: int, policy: DisclosurePolicy, target: int) -> Ite
 
 
 @pytest.mark.parametrize("honest", [3, 7])
-def test_two_sites_of_a_group_of_any_size_learn_the_figure_of_the_site_that_joins(honest: int) -> None:
+def test_two_sites_of_a_group_of_any_size_learn_the_figure_of_the_site_that_joins(
+    honest: int,
+) -> None:
     """A step takes three fresh figures, and two of them may be the attackers' own."""
     target = 300
     before, after = (cell for cell, _ in attack_in_a_group(honest, STRICT, target))
@@ -178,5 +184,7 @@ def test_a_named_site_that_sends_one_result_after_another_does_not_see_where_rou
     told_at_once = solve(publish(figures), [], 3)
     sent = range(0, 1001, 2 * GRID)
     shown = publish_again_and_again(figures, sent)
-    found = [candidate for candidate in told_at_once if publish_again_and_again(candidate, sent) == shown]
+    found = [
+        candidate for candidate in told_at_once if publish_again_and_again(candidate, sent) == shown
+    ]
     assert len(found) == len(told_at_once) >= 3

@@ -40,26 +40,36 @@ def sees_a_mean_of_few_patients(policy: DisclosurePolicy) -> bool:
 
 def sees_that_few_failed(policy: DisclosurePolicy) -> bool:
     policy = replace(quiet(policy), grid_units=1)
-    return gate_says([finding("ward", "exact_match", right(197, 200))], policy=policy).cells[WARD] >= 0
+    return (
+        gate_says([finding("ward", "exact_match", right(197, 200))], policy=policy).cells[WARD] >= 0
+    )
 
 
 def reads_the_exact_count(policy: DisclosurePolicy) -> bool:
     """Neighbouring counts are printed differently, to whoever knows the number of patients."""
-    shown = [gate_says([finding("ward", "exact_match", right(k, 200))], policy=quiet(policy)) for k in range(96, 104)]
+    shown = [
+        gate_says([finding("ward", "exact_match", right(k, 200))], policy=quiet(policy))
+        for k in range(96, 104)
+    ]
     return len({release.cells[WARD] for release in shown}) == len(shown)
 
 
 def sees_a_known_sum_again(policy: DisclosurePolicy) -> bool:
     """What is printed follows from the exact sum, so an edge of the rounding betrays one outcome."""
     shown = {
-        gate_says([finding("ward", "exact_match", right(100, 200), people=str(i))], policy=policy).cells[WARD]
+        gate_says(
+            [finding("ward", "exact_match", right(100, 200), people=str(i))], policy=policy
+        ).cells[WARD]
         for i in range(20)
     }
     return len(shown) == 1
 
 
 def sees_two_figures_of_one_group(policy: DisclosurePolicy) -> bool:
-    answers = [finding("ward", "exact_match", right(100, 200)), finding("ward", "rouge_l", [0.3, 0.7] * 100)]
+    answers = [
+        finding("ward", "exact_match", right(100, 200)),
+        finding("ward", "rouge_l", [0.3, 0.7] * 100),
+    ]
     shown = gate_says(answers, policy=quiet(policy)).cells
     return shown[WARD] >= 0 and shown[ROUGE] >= 0
 
@@ -72,7 +82,10 @@ def looks_at_a_patient_through_many_groups(policy: DisclosurePolicy) -> bool:
     cells = (whole, *(replace(whole, subgroup=group) for group in groups))
     card = replace(CARD, benchmarks=CARD.benchmarks[1:], cells=cells)
     units = {cell.group: 400 if cell.subgroup is None else 200 for cell in cells}
-    sums = {cell.key: CellSums(units[cell.group], units[cell.group] / 2, units[cell.group] / 2) for cell in cells}
+    sums = {
+        cell.key: CellSums(units[cell.group], units[cell.group] / 2, units[cell.group] / 2)
+        for cell in cells
+    }
     shown = release(card, units, sums, quiet(policy)).cells
     return all(shown[f"{WARD}/{variable}.a"] >= 0 for variable in variables)
 
@@ -116,7 +129,11 @@ def tries_until_a_figure_pleases(policy: DisclosurePolicy) -> bool:
     ledger = Ledger()
     for count in (40, 70, 100, 130, 160):
         try:
-            shown = gate_says([finding("ward", "exact_match", right(count, 200))], ledger=ledger, policy=quiet(policy))
+            shown = gate_says(
+                [finding("ward", "exact_match", right(count, 200))],
+                ledger=ledger,
+                policy=quiet(policy),
+            )
         except DisclosureError:
             return False
         ledger = after(ledger, shown)

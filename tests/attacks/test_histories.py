@@ -48,12 +48,19 @@ def test_nothing_is_recovered_and_enough_is_published() -> None:
     assert published >= 0.9 * sum(outcome.whole_utility.whole for outcome in outcomes.values())
 
 
-def recovered(seeds: Sequence[int], knows: Callable[[DisclosurePolicy], Knowledge], name: str = "strict") -> int:
+def recovered(
+    seeds: Sequence[int], knows: Callable[[DisclosurePolicy], Knowledge], name: str = "strict"
+) -> int:
     policy = read_policy(name)
-    return sum(attack_all(range(seed, seed + 1), policy, knows(policy)).findings.recovered for seed in seeds)
+    return sum(
+        attack_all(range(seed, seed + 1), policy, knows(policy)).findings.recovered
+        for seed in seeds
+    )
 
 
-def test_without_noise_every_edge_of_a_rule_gives_outcomes_away(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_noise_every_edge_of_a_rule_gives_outcomes_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def knows(policy: DisclosurePolicy) -> Knowledge:
         known = knowledge_of(policy)
         return Knowledge(0.0, known.context, known.repeats)
@@ -64,10 +71,14 @@ def test_without_noise_every_edge_of_a_rule_gives_outcomes_away(monkeypatch: pyt
     assert recovered(seeds, knows) > 100
 
 
-def test_noise_of_scores_alone_tells_that_two_models_differ_in_one_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_noise_of_scores_alone_tells_that_two_models_differ_in_one_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A second registered name of the same weights, with one answer given anew: other figures mean another score."""
 
-    def draw_for_scores(shares: Mapping[str, float], scale: int, key: bytes, figure: Sequence[str]) -> float:
+    def draw_for_scores(
+        shares: Mapping[str, float], scale: int, key: bytes, figure: Sequence[str]
+    ) -> float:
         return draw_noise(shares, scale, key, ())
 
     def knows(policy: DisclosurePolicy) -> Knowledge:
@@ -84,13 +95,19 @@ def test_noise_of_scores_alone_tells_that_two_models_differ_in_one_answer(monkey
     assert recovered(seeds, knows) > 0
 
 
-def test_an_exact_threshold_of_repeats_tells_whether_one_more_answer_changed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def exact(distance: int, policy: DisclosurePolicy, key: bytes, figures: Sequence[object]) -> float:
+def test_an_exact_threshold_of_repeats_tells_whether_one_more_answer_changed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def exact(
+        distance: int, policy: DisclosurePolicy, key: bytes, figures: Sequence[object]
+    ) -> float:
         return distance
 
     def knows(policy: DisclosurePolicy) -> Knowledge:
         known = knowledge_of(policy)
-        return Knowledge(known.scale, known.context, lambda distance: float(distance < policy.changed_units))
+        return Knowledge(
+            known.scale, known.context, lambda distance: float(distance < policy.changed_units)
+        )
 
     seeds = (3, 6)
     assert recovered(seeds, knowledge_of) == 0

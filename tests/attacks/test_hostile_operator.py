@@ -74,7 +74,9 @@ def hide_last_entry(folder: Path) -> None:
     path.write_bytes(b"\n".join([*lines[:-1], hidden.line(), b""]))
 
 
-def test_the_last_result_of_a_named_site_cannot_be_hidden_where_no_site_is_pooled(home: Home, tmp_path: Path) -> None:
+def test_the_last_result_of_a_named_site_cannot_be_hidden_where_no_site_is_pooled(
+    home: Home, tmp_path: Path
+) -> None:
     folder = tmp_path / "board"
     publish_results(home, folder, pooled=0, named=2)
     hide_last_entry(folder)
@@ -84,7 +86,9 @@ def test_the_last_result_of_a_named_site_cannot_be_hidden_where_no_site_is_poole
         verify(folder, today_day=today_day())
 
 
-def test_a_named_result_that_poses_as_a_pooled_one_needs_an_auditor(home: Home, tmp_path: Path) -> None:
+def test_a_named_result_that_poses_as_a_pooled_one_needs_an_auditor(
+    home: Home, tmp_path: Path
+) -> None:
     folder = tmp_path / "board"
     publish_results(home, folder, pooled=1)
     hide_last_entry(folder)

@@ -28,7 +28,9 @@ def board_of(sites: Sites, *, steps: bool = True) -> Board:
     registry = sites.registry()
     if not steps:
         loose = replace(STRICT, pooled_sites=1, pooled_share_percent=100)
-        registry = replace(registry, policy_floor=loose.digest, policies={**registry.policies, loose.digest: loose})
+        registry = replace(
+            registry, policy_floor=loose.digest, policies={**registry.policies, loose.digest: loose}
+        )
     return build_board(sites.results, registry, sites.withdrawals)
 
 
@@ -131,9 +133,13 @@ def test_the_third_joining_site_brings_all_three_at_once() -> None:
 
 
 @pytest.mark.parametrize("how", ["withdrawn", "revoked"])
-def test_a_figure_that_counts_no_more_takes_the_pooled_part_away_until_the_next_step(how: str) -> None:
+def test_a_figure_that_counts_no_more_takes_the_pooled_part_away_until_the_next_step(
+    how: str,
+) -> None:
     sites = Sites()
-    results = [sites.send(site, 600 + 20 * n) for n, site in enumerate(sites.add("pooled", count=3))]
+    results = [
+        sites.send(site, 600 + 20 * n) for n, site in enumerate(sites.add("pooled", count=3))
+    ]
     named = sites.add("named")[0]
     sites.send(named, 500)
     registry = sites.registry()
@@ -142,14 +148,18 @@ def test_a_figure_that_counts_no_more_takes_the_pooled_part_away_until_the_next_
     else:
         registry = sites.registry(revoked={results[0].predicate.header.site: 0})
     cell = ward_of(build_board(sites.results, registry, sites.withdrawals))
-    alone = ward_of(build_board([result for result in sites.results if result.publication == "named"], registry))
+    alone = ward_of(
+        build_board([result for result in sites.results if result.publication == "named"], registry)
+    )
     assert cell == replace(alone, waiting=1, rests_on_audit=True)
     assert (cell.value, cell.sites, cell.since) == (500, 1, 0)
 
 
 def test_without_a_named_site_a_void_figure_is_withheld() -> None:
     sites = Sites()
-    results = [sites.send(site, 600 + 20 * n) for n, site in enumerate(sites.add("pooled", count=3))]
+    results = [
+        sites.send(site, 600 + 20 * n) for n, site in enumerate(sites.add("pooled", count=3))
+    ]
     sites.withdraw(results[0])
     cell = ward_of(board_of(sites))
     assert (cell.state, cell.value, cell.waiting) == (State.WITHHELD, None, 1)
@@ -174,12 +184,15 @@ def test_public_data_is_merged_freely() -> None:
 
 
 hidden_cells = st.lists(
-    st.builds(SiteCell, named=st.just(False), value=st.integers(0, 1000), bucket=st.integers(3, 63)),
+    st.builds(
+        SiteCell, named=st.just(False), value=st.integers(0, 1000), bucket=st.integers(3, 63)
+    ),
     min_size=3,
     max_size=6,
 )
 named_cells = st.lists(
-    st.builds(SiteCell, named=st.just(True), value=st.integers(0, 1000), bucket=st.integers(3, 63)), max_size=5
+    st.builds(SiteCell, named=st.just(True), value=st.integers(0, 1000), bucket=st.integers(3, 63)),
+    max_size=5,
 )
 
 
@@ -200,13 +213,23 @@ def test_nothing_that_named_sites_claim_moves_the_weights_among_pooled_ones(
 def test_spread_over_pooled_sites_is_told_in_whole_hundredths() -> None:
     """That of fewer than six in tenths or not at all: see test_coalition.py."""
     sites = Sites()
-    for site, figure in zip(sites.add("pooled", count=6), (613, 727, 581, 640, 655, 702), strict=True):
+    for site, figure in zip(
+        sites.add("pooled", count=6), (613, 727, 581, 640, 655, 702), strict=True
+    ):
         sites.send(site, figure)
     board = board_of(sites)
     cell, ranges = ward_of(board), board.tables[0].rows[0].ranges
     assert cell.value is not None
     ends = (ranges.macro_average_low, ranges.macro_average_high)
-    for number in (cell.low, cell.high, cell.average, cell.tau, cell.prediction_low, cell.prediction_high, *ends):
+    for number in (
+        cell.low,
+        cell.high,
+        cell.average,
+        cell.tau,
+        cell.prediction_low,
+        cell.prediction_high,
+        *ends,
+    ):
         assert number is not None
         assert number % 10 == 0
     assert cell.i2_percent is not None

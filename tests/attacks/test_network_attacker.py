@@ -18,11 +18,17 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     home.database.close()
 
 
-@pytest.mark.parametrize("path", ["/v1/log/entries/", "/v1/registry/", "/v1/submissions/", "/healthz/", "/board/x/"])
+@pytest.mark.parametrize(
+    "path", ["/v1/log/entries/", "/v1/registry/", "/v1/submissions/", "/healthz/", "/board/x/"]
+)
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_no_answer_sends_a_client_to_the_host_that_a_request_names(served: Served, method: str, path: str) -> None:
+def test_no_answer_sends_a_client_to_the_host_that_a_request_names(
+    served: Served, method: str, path: str
+) -> None:
     """A cache between would keep such a redirect for everybody."""
-    answer = httpx.request(method, served.url + path, headers={"Host": "evil.example"}, trust_env=False)
+    answer = httpx.request(
+        method, served.url + path, headers={"Host": "evil.example"}, trust_env=False
+    )
     assert answer.status_code in {404, 405}
     assert "location" not in answer.headers
     assert b"evil" not in answer.content

@@ -49,7 +49,12 @@ def forge(submission: Submission, index: int, size: int) -> str:
 
 
 def carry(
-    gate: Gate, text: str, path: Path, *, registry: Registry = AFTER, made_under: Registry | None = BEFORE
+    gate: Gate,
+    text: str,
+    path: Path,
+    *,
+    registry: Registry = AFTER,
+    made_under: Registry | None = BEFORE,
 ) -> Submission:
     path.write_text(text)
     return import_receipt(
@@ -98,14 +103,18 @@ def test_a_tree_that_is_older_than_the_link_before_is_none(
 def test_a_tree_of_a_size_that_was_seen_has_the_same_root(
     gate: Gate, approved: list[Submission], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    carry(gate, forge(approved[0], 4, 7), tmp_path / "receipt")  # forged as well: nothing shows that yet
+    carry(
+        gate, forge(approved[0], 4, 7), tmp_path / "receipt"
+    )  # forged as well: nothing shows that yet
     with pytest.raises(LogError, match="other entries among the first 7"):
         carry(gate, forge(approved[1], 6, 7), tmp_path / "receipt")
     monkeypatch.setattr(receipts, "check_same_size", lambda *_arguments: None)
     assert carry(gate, forge(approved[1], 6, 7), tmp_path / "receipt").state is State.RECEIPTED
 
 
-def test_a_tree_from_before_the_sites_keys_is_none(gate: Gate, approved: list[Submission], tmp_path: Path) -> None:
+def test_a_tree_from_before_the_sites_keys_is_none(
+    gate: Gate, approved: list[Submission], tmp_path: Path
+) -> None:
     site = AFTER.sites[world.SITE]
     keys = tuple(replace(key, from_index=12) for key in site.keys)
     late = replace(AFTER, sites={**AFTER.sites, world.SITE: replace(site, keys=keys)})
@@ -120,10 +129,19 @@ def test_a_key_that_had_ended_when_the_link_was_made_signs_no_receipt_of_it(
     newer = replace(AFTER, version=AFTER.version + 1)
     for registry in (AFTER, newer):
         with pytest.raises(LogError, match="before the submission was made"):
-            carry(gate, forge(approved[0], 10, 14), tmp_path / "receipt", registry=registry, made_under=AFTER)
+            carry(
+                gate,
+                forge(approved[0], 10, 14),
+                tmp_path / "receipt",
+                registry=registry,
+                made_under=AFTER,
+            )
     assert refused(gate, approved[0])
     monkeypatch.setattr(proven_log, "_check_key_had_not_ended", lambda *_arguments: None)
-    assert carry(gate, forge(approved[0], 10, 14), tmp_path / "receipt", made_under=AFTER).state is State.RECEIPTED
+    assert (
+        carry(gate, forge(approved[0], 10, 14), tmp_path / "receipt", made_under=AFTER).state
+        is State.RECEIPTED
+    )
 
 
 def test_where_the_larger_log_was_seen_an_old_keys_receipt_needs_the_network(
@@ -152,7 +170,9 @@ def test_a_forgery_that_nothing_here_contradicts_is_found_out_by_the_next_comman
 ) -> None:
     taken = carry(gate, forge(approved[0], 10, 14), tmp_path / "receipt")
     assert (taken.state, taken.receipt_is_carried) == (State.RECEIPTED, True)
-    assert not (gate.outbox.directory / "head.json").exists()  # so that the true log is not the one that is refused
+    assert not (
+        gate.outbox.directory / "head.json"
+    ).exists()  # so that the true log is not the one that is refused
     grow(desk)
     with pytest.raises(LogError, match=f"{approved[0].digest}.receipt came as a file"):
         follow_newest_checkpoint(gate.outbox, AFTER, aggregator)
@@ -160,7 +180,9 @@ def test_a_forgery_that_nothing_here_contradicts_is_found_out_by_the_next_comman
         collect_receipts(gate.outbox, AFTER, aggregator, world.SITE, world.AGENT)
     with pytest.raises(LogError):
         send_all(gate, aggregator)
-    assert [request.path for request in desk.seen if request.method == "POST"] == []  # before anything leaves
+    assert [
+        request.path for request in desk.seen if request.method == "POST"
+    ] == []  # before anything leaves
     # What its advice says is enough: the false file is moved away, and the true receipt fetched.
     (gate.outbox.directory / f"{approved[0].digest}.receipt").rename(tmp_path / "evidence")
     send_all(gate, aggregator)
@@ -193,7 +215,9 @@ def test_true_receipts_that_came_as_files_are_proven_and_forgotten_as_such(
 ) -> None:
     for submission in approved:
         desk.log.leaves.append(submission.envelope.pae)
-        assert carry(gate, desk.log.receipt(submission.envelope.pae), tmp_path / "receipt").receipt_is_carried
+        assert carry(
+            gate, desk.log.receipt(submission.envelope.pae), tmp_path / "receipt"
+        ).receipt_is_carried
     grow(desk)
     follow_newest_checkpoint(gate.outbox, AFTER, aggregator)
     assert [found.receipt_is_carried for found in gate.outbox.list_submissions()] == [False] * 3

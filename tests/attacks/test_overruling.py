@@ -30,7 +30,9 @@ def test_weighed_by_claimed_units_one_site_overruled_ten() -> None:
 
 def test_weighed_by_the_share_alone_one_site_still_overruled_ten() -> None:
     """Why weights are held against the median: 85 % of the weight is 94 % of the figure."""
-    assert limit_share(numpy.array([100_000, *[HONEST_UNITS] * 10]), 85).tolist()[0] == 85 * 5000 // 15
+    assert (
+        limit_share(numpy.array([100_000, *[HONEST_UNITS] * 10]), 85).tolist()[0] == 85 * 5000 // 15
+    )
     assert round(0.85 * 1000 + 0.15 * HONEST) == 940
 
 

@@ -59,7 +59,9 @@ def strangers_requests(served: Served, sites: Sequence[TestSite]) -> dict[str, P
         forged = decode(site.request_head(agent=stranger), HEAD_REQUEST_TYPE).signatures[0]
         signature = opened.signatures[0]
         return encode(
-            type(opened)(opened.payload_type, opened.payload, (type(signature)(signature.keyid, forged.sig),))
+            type(opened)(
+                opened.payload_type, opened.payload, (type(signature)(signature.keyid, forged.sig),)
+            )
         )
 
     def of_another(site: TestSite) -> bytes:
@@ -69,16 +71,22 @@ def strangers_requests(served: Served, sites: Sequence[TestSite]) -> dict[str, P
         "a stranger's key": lambda site: site.request_head(agent=stranger),
         "another site's agent": lambda site: site.request_head(agent=mine.agent),
         "the site's steward": lambda site: site.request_head(agent=site.steward),
-        "the root key": lambda site: site.request_head(agent=served.home.root_signer(registry_of(served.home))),
+        "the root key": lambda site: site.request_head(
+            agent=served.home.root_signer(registry_of(served.home))
+        ),
         "an old request": lambda site: old[site.id],
         "a request from the future": lambda site: site.request_head(late_s=-3600),
         "a spoiled signature": spoil,
         "a request of another site": of_another,
     }
-    return {name: lambda site, make=make: ask(served, site, make(site)) for name, make in bodies.items()}
+    return {
+        name: lambda site, make=make: ask(served, site, make(site)) for name, make in bodies.items()
+    }
 
 
-def test_polling_tells_a_stranger_nothing_about_hidden_entries(served: Served, sites: list[TestSite]) -> None:
+def test_polling_tells_a_stranger_nothing_about_hidden_entries(
+    served: Served, sites: list[TestSite]
+) -> None:
     requests = strangers_requests(served, sites)
 
     def poll(site: TestSite) -> str:
@@ -88,7 +96,9 @@ def test_polling_tells_a_stranger_nothing_about_hidden_entries(served: Served, s
     assert attribute(served, sites, poll) == [[], [], []]
     unknown = TestSite("s-zzzzzzzz", agent=new_key())
     answers = {request(site) for request in requests.values() for site in sites}
-    assert answers == {ask(served, unknown, unknown.request_head())} == {'403\n{"code":"unknown_key"}'}
+    assert (
+        answers == {ask(served, unknown, unknown.request_head())} == {'403\n{"code":"unknown_key"}'}
+    )
 
 
 def test_with_every_request_answered_polling_names_the_sender_of_each_hidden_entry(

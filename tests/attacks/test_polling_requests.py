@@ -46,9 +46,14 @@ def requests(served: Served, sites: list[TestSite]) -> dict[str, Callable[[TestS
     }
 
 
-@pytest.mark.parametrize("name", ["at the public start", "at an old head", "with a shorter ledger", "at another place"])
+@pytest.mark.parametrize(
+    "name", ["at the public start", "at an old head", "with a shorter ledger", "at another place"]
+)
 def test_a_strangers_request_is_answered_alike_however_far_the_site_has_come(
-    served: Served, sites: list[TestSite], requests: dict[str, Callable[[TestSite], bytes]], name: str
+    served: Served,
+    sites: list[TestSite],
+    requests: dict[str, Callable[[TestSite], bytes]],
+    name: str,
 ) -> None:
     def poll(site: TestSite) -> str:
         answer = served.post(requests[name](site), "/v1/requests")
@@ -62,7 +67,9 @@ def test_a_request_that_waits_already_is_answered_alike_when_the_site_has_gone_o
     served: Served, sites: list[TestSite], requests: dict[str, Callable[[TestSite], bytes]]
 ) -> None:
     kept = {site.id: requests["at an old head"](site) for site in sites}
-    assert attribute(served, sites, lambda site: served.post(kept[site.id], "/v1/requests").text) == [[], [], []]
+    assert attribute(
+        served, sites, lambda site: served.post(kept[site.id], "/v1/requests").text
+    ) == [[], [], []]
 
 
 def test_a_full_queue_gets_no_room_from_an_entry_of_the_site(
@@ -87,4 +94,6 @@ def test_with_every_request_checked_against_the_log_polling_names_the_sender_of_
 ) -> None:
     monkeypatch.setattr(submission_routes.rekeyings, "receive_request", rekeyings.open_request)
     kept = {site.id: requests["at an old head"](site) for site in sites}
-    assert attribute(served, sites, lambda site: served.post(kept[site.id], "/v1/requests").text) == [[0], [1], [2]]
+    assert attribute(
+        served, sites, lambda site: served.post(kept[site.id], "/v1/requests").text
+    ) == [[0], [1], [2]]

@@ -46,7 +46,9 @@ def find_named_entry(served: Served, site: TestSite) -> str:
     raise AssertionError("the rotation is public")
 
 
-def test_nobody_but_the_site_gets_the_receipt_of_a_hidden_entry(served: Served, rotated: TestSite) -> None:
+def test_nobody_but_the_site_gets_the_receipt_of_a_hidden_entry(
+    served: Served, rotated: TestSite
+) -> None:
     digest = find_named_entry(served, rotated)
     other = ready(served.home, "Somebody else")
     assert served.get(f"/v1/receipts/{digest}").status_code == 404
@@ -71,5 +73,7 @@ def test_with_every_request_answered_the_hidden_entry_has_a_sender(
 ) -> None:
     monkeypatch.setattr(log_routes, "check_head_request", lambda *_arguments, **_keywords: None)
     digest = find_named_entry(served, rotated)
-    answer = served.post(rotated.request_head(agent=new_key()), f"/v1/sites/{rotated.id}/receipts/{digest}")
+    answer = served.post(
+        rotated.request_head(agent=new_key()), f"/v1/sites/{rotated.id}/receipts/{digest}"
+    )
     assert "leaf_hash" in read_lines(served)[read_receipt(answer.text).index]

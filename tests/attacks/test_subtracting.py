@@ -55,9 +55,15 @@ from tests.agent.disclosure.ward import (
 from tests.protocol import world
 
 WARD, ROUGE, NO_ICU = "ward/exact_match", "ward/rouge_l", "ward_no_icu/exact_match"
-WARD_CARD = replace(CARD, cells=tuple(cell for cell in CARD.cells if cell.key == WARD), benchmarks=CARD.benchmarks[1:2])
+WARD_CARD = replace(
+    CARD,
+    cells=tuple(cell for cell in CARD.cells if cell.key == WARD),
+    benchmarks=CARD.benchmarks[1:2],
+)
 ROUGE_CARD = replace(WARD_CARD, cells=tuple(cell for cell in CARD.cells if cell.key == ROUGE))
-BOTH_CARD = replace(WARD_CARD, cells=tuple(cell for cell in CARD.cells if cell.key in {WARD, ROUGE}))
+BOTH_CARD = replace(
+    WARD_CARD, cells=tuple(cell for cell in CARD.cells if cell.key in {WARD, ROUGE})
+)
 
 Publish = Callable[[int, float], GatedRelease]
 """What is published in the end if so many others were right, and the target scored so much."""
@@ -82,11 +88,17 @@ def new_patient(count: int, target: float, *, second_model: str) -> GatedRelease
     before = gate_says([finding("ward", "exact_match", others)], card=WARD_CARD)
     assert before.cells[WARD] >= 0
     everybody = finding("ward", "exact_match", [*others, target])
-    return gate_says([everybody], card=WARD_CARD, ledger=after(Ledger(), before), model=second_model)
+    return gate_says(
+        [everybody], card=WARD_CARD, ledger=after(Ledger(), before), model=second_model
+    )
 
 
-@pytest.mark.parametrize("model", [MODEL, OTHER_MODEL], ids=["same-model", "second-name-of-the-same-weights"])
-def test_a_patient_who_came_between_two_releases(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "model", [MODEL, OTHER_MODEL], ids=["same-model", "second-name-of-the-same-weights"]
+)
+def test_a_patient_who_came_between_two_releases(
+    model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def publish(count: int, target: float) -> GatedRelease:
         return new_patient(count, target, second_model=model)
 
@@ -96,7 +108,9 @@ def test_a_patient_who_came_between_two_releases(model: str, monkeypatch: pytest
     assert count_recovered(publish, COUNTS) > 3
 
 
-def test_a_group_size_that_moves_by_one_patient_between_two_models(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_group_size_that_moves_by_one_patient_between_two_models(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """How many patients a bucket holds is known; so that it moves says who came, and when."""
     size = next(low for low in range(100, 300) if bucket_of(low) != bucket_of(low - 1)) - 1
 
@@ -137,13 +151,18 @@ def test_two_cohorts_in_one_submission(monkeypatch: pytest.MonkeyPatch) -> None:
     assert count_recovered(publish, COUNTS) > 3
 
 
-def test_two_metrics_of_one_submission_give_an_exact_numerator(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_metrics_of_one_submission_give_an_exact_numerator(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Few of 60 right: `exact_match` is low-coded, but a second metric and its spread say how many."""
 
     def publish(count: int, target: float) -> GatedRelease:
         graded = [1.0] * count + [0.4] * (59 - count) + [target]
         exact = [*right(count, 59), target]
-        return gate_says([finding("ward", "exact_match", exact), finding("ward", "rouge_l", graded)], card=BOTH_CARD)
+        return gate_says(
+            [finding("ward", "exact_match", exact), finding("ward", "rouge_l", graded)],
+            card=BOTH_CARD,
+        )
 
     assert publish(3, 1.0).cells[WARD] == LOW_CODED
     assert count_recovered(publish, range(8)) == 0
@@ -153,21 +172,27 @@ def test_two_metrics_of_one_submission_give_an_exact_numerator(monkeypatch: pyte
     assert count_recovered(publish, range(8)) >= 4
 
 
-def test_eleven_scores_moved_a_little_beside_one_new_patient(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_eleven_scores_moved_a_little_beside_one_new_patient(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Enough scores changed for a new figure, so it said; but who was added is what is subtracted."""
 
     def publish(count: int, target: float) -> GatedRelease:
         others = [0.9] * count + [0.3] * (200 - count)
         ledger = after(Ledger(), gate_says([finding("ward", "rouge_l", others)], card=ROUGE_CARD))
         moved = [score + 0.05 for score in others[:11]] + others[11:]
-        return gate_says([finding("ward", "rouge_l", [*moved, target])], card=ROUGE_CARD, ledger=ledger)
+        return gate_says(
+            [finding("ward", "rouge_l", [*moved, target])], card=ROUGE_CARD, ledger=ledger
+        )
 
     assert count_recovered(publish, COUNTS) == 0
     monkeypatch.setattr(Precedents, "_is_near_released_version", lambda self, dataset: False)
     assert count_recovered(publish, COUNTS) > 3
 
 
-def test_the_same_patients_asked_again_until_an_edge_is_crossed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_patients_asked_again_until_an_edge_is_crossed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Ten known answers are moved to where rounding turns: the second figure would say what the target scored."""
 
     def publish(count: int, target: float) -> GatedRelease:
@@ -206,8 +231,14 @@ def test_199_synthetic_rows_and_one_patient(monkeypatch: pytest.MonkeyPatch) -> 
         publish(100, 1.0)
 
     def believe(scorecard: Any, by_cell: dict[str, Finding], ledger: Any) -> dict[str, Any]:
-        finding("ward", "exact_match", right(100, 200))  # makes the entry that a registration would have made
-        return {"ward": next(d for d in DATASETS.values() if d.benchmark == "ward" and len(d.units) == 200)}
+        finding(
+            "ward", "exact_match", right(100, 200)
+        )  # makes the entry that a registration would have made
+        return {
+            "ward": next(
+                d for d in DATASETS.values() if d.benchmark == "ward" and len(d.units) == 200
+            )
+        }
 
     monkeypatch.setattr(gate_module, "find_datasets", believe)
     monkeypatch.setattr(Precedents, "_find_dataset", lambda self, figures: None)
@@ -220,7 +251,9 @@ def test_13_of_26_is_not_said_to_have_few_failures(monkeypatch: pytest.MonkeyPat
     assert gate_says([half], card=WARD_CARD).cells[WARD] not in {HIGH_CODED, LOW_CODED}
     for n in range(22, 60):
         for count in range(11, n - 10):
-            figure = gate_says([finding("ward", "exact_match", right(count, n))], card=WARD_CARD).cells[WARD]
+            figure = gate_says(
+                [finding("ward", "exact_match", right(count, n))], card=WARD_CARD
+            ).cells[WARD]
             assert figure not in {HIGH_CODED, LOW_CODED}
 
     def code_if_few(sums: CellSums, policy: DisclosurePolicy) -> int | None:
@@ -234,7 +267,9 @@ def test_13_of_26_is_not_said_to_have_few_failures(monkeypatch: pytest.MonkeyPat
 # --- Who is the same person ------------------------------------------------------------------------------------
 
 
-def test_one_more_patient_under_new_pseudonyms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_more_patient_under_new_pseudonyms(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ward = open_ward(tmp_path / "site")
     ward.released(patients(60))
     write_patients(ward.site, with_new_pseudonyms(patients(61)))
@@ -250,7 +285,9 @@ def test_one_patient_under_60_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     write_patients(ward.site, [replace(one, identifier=f"MRN{number}") for number in range(60)])
     with pytest.raises(DisclosureError, match="1 units"):
         ward.register()
-    monkeypatch.setattr(persons, "_group_copies", lambda units, contents, sketcher: list(range(len(units))))
+    monkeypatch.setattr(
+        persons, "_group_copies", lambda units, contents, sketcher: list(range(len(units)))
+    )
     assert len(ward.register().candidate.entry.list_persons()) == 60
 
 
@@ -258,7 +295,9 @@ def test_one_patient_under_60_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("stolen", [DATA_KEY, SEAL_KEY], ids=["keys-apart", "one-key-for-both"])
-def test_the_ledger_sealed_again_with_the_key_that_opens_the_store(tmp_path: Path, stolen: bytes) -> None:
+def test_the_ledger_sealed_again_with_the_key_that_opens_the_store(
+    tmp_path: Path, stolen: bytes
+) -> None:
     """Whoever has it empties the last debit, seals it again and removes the draft: the next figure is new."""
     gate = site_gate(tmp_path)
     register(gate, {MODEL: whole_ward()})
@@ -269,7 +308,9 @@ def test_the_ledger_sealed_again_with_the_key_that_opens_the_store(tmp_path: Pat
     for path in gate.outbox.directory.glob("*.draft.dsse.json"):
         path.unlink()
     entries = gate.ledger().entries
-    first_debit = next(place for place, entry in enumerate(entries) if isinstance(entry.content, ReleaseEntry))
+    first_debit = next(
+        place for place, entry in enumerate(entries) if isinstance(entry.content, ReleaseEntry)
+    )
     for path in sorted(gate.outbox.ledger.iterdir())[first_debit:]:
         path.unlink()
     debit = entries[first_debit].content
@@ -315,7 +356,9 @@ def log_takes(links: Sequence[bytes]) -> list[Code | None]:
     objections: list[Code | None] = []
     for data in links:
         try:
-            link = verify_link(authenticate(data, REGISTRY, log_index=5), REGISTRY, history, today_day=world.TODAY)
+            link = verify_link(
+                authenticate(data, REGISTRY, log_index=5), REGISTRY, history, today_day=world.TODAY
+            )
         except ProtocolError as error:
             objections.append(error.code)
             continue

@@ -36,17 +36,31 @@ def put(outbox: Outbox, data: bytes) -> str:
 
 
 def export_it(outbox: Outbox, digest: str, target: Path) -> bytes:
-    export(outbox, REGISTRY, [outbox.get(digest)], target, today_day=world.TODAY, audit=lambda event, detail: None)
+    export(
+        outbox,
+        REGISTRY,
+        [outbox.get(digest)],
+        target,
+        today_day=world.TODAY,
+        audit=lambda event, detail: None,
+    )
     return target.read_bytes()
 
 
-def test_text_does_not_leave_as_the_signatures_of_a_rotation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_does_not_leave_as_the_signatures_of_a_rotation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     outbox, target = Outbox(tmp_path / "submissions"), tmp_path / "out.json"
     pieces = [TEXT[start : start + 96] for start in range(0, 384, 96)]
     signatures = [{"keyid": p[:32].hex(), "sig": base64.b64encode(p[32:]).decode()} for p in pieces]
     signatures.sort(key=lambda signature: signature["keyid"])
     payload = base64.b64encode(rotation()).decode()
-    digest = put(outbox, canonical({"payload": payload, "payloadType": STATEMENT_TYPE, "signatures": list(signatures)}))
+    digest = put(
+        outbox,
+        canonical(
+            {"payload": payload, "payloadType": STATEMENT_TYPE, "signatures": list(signatures)}
+        ),
+    )
     with pytest.raises(DisclosureError, match="not signed"):
         export_it(outbox, digest, target)
     assert not target.exists()

@@ -41,7 +41,14 @@ def stuff(data: bytes) -> bytes:
 
 
 def export_it(outbox: Outbox, digest: str, target: Path) -> bytes:
-    export(outbox, REGISTRY, [outbox.get(digest)], target, today_day=world.TODAY, audit=lambda event, detail: None)
+    export(
+        outbox,
+        REGISTRY,
+        [outbox.get(digest)],
+        target,
+        today_day=world.TODAY,
+        audit=lambda event, detail: None,
+    )
     return target.read_bytes()
 
 

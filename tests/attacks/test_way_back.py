@@ -46,7 +46,9 @@ def send_all(gate: Gate, aggregator: Aggregator) -> None:
 
 
 def first_state(gate: Gate) -> State:
-    return next(submission.state for submission in gate.outbox.list_submissions() if submission.is_result)
+    return next(
+        submission.state for submission in gate.outbox.list_submissions() if submission.is_result
+    )
 
 
 def believe_anybody(note: str | None, digest: str, key: object, origin: str) -> Refusal:
@@ -99,7 +101,9 @@ def test_an_old_refusal_posted_again_does_not_freeze_a_healthy_site(
     assert is_site_frozen(home, site)
 
 
-def test_one_account_with_both_keys_does_not_approve_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_account_with_both_keys_does_not_approve_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The steward's key file is readable to the account that runs the site."""
     hospital = create_site(tmp_path / "site", "St. Elsewhere")
     key = tmp_path / "steward.key"
@@ -107,6 +111,8 @@ def test_one_account_with_both_keys_does_not_approve_alone(tmp_path: Path, monke
     key.chmod(0o600)
     refused = run(hospital, submission, "approve", "--key", key)
     assert "could approve alone" in str(refused.exception)
-    monkeypatch.setattr(approval_commands, "check_custody", lambda path, directory, one_account: False)
+    monkeypatch.setattr(
+        approval_commands, "check_custody", lambda path, directory, one_account: False
+    )
     taken = run(hospital, submission, "approve", "--key", key)
     assert "could approve alone" not in str(taken.exception)  # it goes on to open the key

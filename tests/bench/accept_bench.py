@@ -31,7 +31,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from aggregator.home import Home
 from aggregator.store.schema import metadata
 from tests.aggregator.postgres_cluster import create_database, start_cluster
-from tests.bench.make_federation import make_federation, make_result, pad_log, read_units, reopen_sites
+from tests.bench.make_federation import (
+    make_federation,
+    make_result,
+    pad_log,
+    read_units,
+    reopen_sites,
+)
 
 CONNECTIONS = 12
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -56,7 +62,8 @@ class Measured:
     def describe(self) -> str:
         """Return the run in one line."""
         server, database, loader = (
-            1000 * seconds / self.accepted for seconds in (self.server_s, self.database_s, self.loader_s)
+            1000 * seconds / self.accepted
+            for seconds in (self.server_s, self.database_s, self.loader_s)
         )
         share = self.loader_s / (self.server_s + self.database_s + self.loader_s)
         return (
@@ -75,13 +82,17 @@ def sign_submissions(home: Home, count: int) -> list[list[bytes]]:
         for number, site in enumerate(sites):
             model = plan.models[round_number % len(plan.models)]
             link = site.sign_link(
-                make_result(plan, site, model, 0.6, read_units(plan, site), draw), plan.registry, plan.today
+                make_result(plan, site, model, 0.6, read_units(plan, site), draw),
+                plan.registry,
+                plan.today,
             )
             queues[number % CONNECTIONS].append(link.envelope)
     return queues
 
 
-def post_all(port: int, queue: Sequence[bytes], client: str, deadline: float, taken: list[int]) -> None:
+def post_all(
+    port: int, queue: Sequence[bytes], client: str, deadline: float, taken: list[int]
+) -> None:
     """Post envelopes over one connection until the deadline, in `time.monotonic`; append how many got a receipt."""
     count = 0
     with socket.create_connection(("127.0.0.1", port)) as connection:
@@ -124,7 +135,10 @@ def receive(connection: socket.socket) -> bytes:
 
 
 def run_loader(
-    port: int, queues: Sequence[Sequence[bytes]], seconds: float, answer: "multiprocessing.Queue[float]"
+    port: int,
+    queues: Sequence[Sequence[bytes]],
+    seconds: float,
+    answer: "multiprocessing.Queue[float]",
 ) -> None:
     """Post from one thread a connection; report accepted, wall and CPU seconds."""
     taken: list[int] = []
@@ -177,7 +191,9 @@ def serve(directory: Path, workers: int) -> Iterator[tuple[int, int]]:
             process.terminate()
 
 
-def measure(directory: Path, *, workers: int, seconds: float, count: int, postmaster: int | None = None) -> Measured:
+def measure(
+    directory: Path, *, workers: int, seconds: float, count: int, postmaster: int | None = None
+) -> Measured:
     """Post to a served directory for some seconds."""
     home = Home(directory)
     queues = sign_submissions(home, count)
@@ -197,10 +213,15 @@ def measure(directory: Path, *, workers: int, seconds: float, count: int, postma
 
 
 def run_in_process(
-    port: int, queues: Sequence[Sequence[bytes]], seconds: float, answer: "multiprocessing.Queue[float]"
+    port: int,
+    queues: Sequence[Sequence[bytes]],
+    seconds: float,
+    answer: "multiprocessing.Queue[float]",
 ) -> list[float]:
     """Run the loader in a process of its own; return its three figures."""
-    process = multiprocessing.get_context("fork").Process(target=run_loader, args=(port, queues, seconds, answer))
+    process = multiprocessing.get_context("fork").Process(
+        target=run_loader, args=(port, queues, seconds, answer)
+    )
     process.start()
     figures = [answer.get(timeout=seconds + 120) for _ in range(3)]
     process.join()
@@ -209,7 +230,11 @@ def run_in_process(
 
 def configure(directory: Path, database_url: str | None) -> None:
     """Let the loader's connections count as those of many clients behind one proxy."""
-    settings = {"database_url": database_url, "trusted_proxies": ["127.0.0.1"], "requests_per_minute": 0}
+    settings = {
+        "database_url": database_url,
+        "trusted_proxies": ["127.0.0.1"],
+        "requests_per_minute": 0,
+    }
     kept = {name: value for name, value in settings.items() if value is not None}
     (directory / "aggregator.yaml").write_text(yaml.safe_dump(kept))
 
@@ -225,7 +250,9 @@ def copy_to_postgresql(directory: Path, url: str) -> None:
             for rows in reading.execute(select(table)).mappings().partitions(2000):
                 writing.execute(insert(table), [dict(row) for row in rows])
     source.dispose()
-    with home.database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+    with home.database.engine.connect().execution_options(
+        isolation_level="AUTOCOMMIT"
+    ) as connection:
         connection.exec_driver_sql("VACUUM ANALYZE")
     home.database.close()
 
@@ -239,7 +266,9 @@ def find_postmaster(url: str) -> int:
 def main() -> None:
     """Measure every size on both databases and print the ratios."""
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    options.add_argument("--sizes", default="1000,20000", help="entries in the log before the clock starts")
+    options.add_argument(
+        "--sizes", default="1000,20000", help="entries in the log before the clock starts"
+    )
     options.add_argument("--seconds", type=float, default=10.0)
     options.add_argument("--databases", default="sqlite,postgresql")
     given = options.parse_args()
@@ -253,7 +282,9 @@ def main() -> None:
         for database in given.databases.split(","):
             rates = []
             for size in given.sizes.split(","):
-                directory = Path(shutil.copytree(made[size], Path(temporary) / f"{database}-{size}"))
+                directory = Path(
+                    shutil.copytree(made[size], Path(temporary) / f"{database}-{size}")
+                )
                 count = int(given.seconds * GOALS[database] * 2) + 200
                 configure(directory, None)
                 if database == "sqlite":
@@ -264,13 +295,22 @@ def main() -> None:
                         copy_to_postgresql(directory, url)
                         postmaster = find_postmaster(cluster)
                         measured = measure(
-                            directory, workers=2, seconds=given.seconds, count=count, postmaster=postmaster
+                            directory,
+                            workers=2,
+                            seconds=given.seconds,
+                            count=count,
+                            postmaster=postmaster,
                         )
                 shutil.rmtree(directory)
                 rates.append(measured)
-                print(f"{database:10} {size:>7} entries: {measured.describe()} (goal {GOALS[database]}/s)", flush=True)
+                print(
+                    f"{database:10} {size:>7} entries: {measured.describe()} (goal {GOALS[database]}/s)",
+                    flush=True,
+                )
             costs = [(run.server_s + run.database_s) / run.accepted for run in rates]
-            print(f"{database:10} CPU an accept, largest log to smallest: {costs[-1] / costs[0]:.2f} (goal 1.3)")
+            print(
+                f"{database:10} CPU an accept, largest log to smallest: {costs[-1] / costs[0]:.2f} (goal 1.3)"
+            )
 
 
 if __name__ == "__main__":

@@ -48,7 +48,9 @@ def main() -> None:
             with attack(port, idle=options.idle, dripping=options.dripping):
                 name = f"{options.idle} idle and {options.dripping} dripping connections"
                 report(name, ask_in_turn(port, posts[AT_ONCE : 2 * AT_ONCE], options.seconds))
-                report(f"the same, {AT_ONCE} posts at once", post_at_once(port, posts[2 * AT_ONCE :]))
+                report(
+                    f"the same, {AT_ONCE} posts at once", post_at_once(port, posts[2 * AT_ONCE :])
+                )
 
 
 def make_posts(home: Home, count: int) -> list[bytes]:
@@ -61,10 +63,21 @@ def make_posts(home: Home, count: int) -> list[bytes]:
 @contextmanager
 def serve(home: Home) -> Iterator[int]:
     """Run the command `serve`; gives its port."""
-    words = [sys.executable, "-m", "aggregator", "--dir", str(home.directory), "serve", "--port", "0"]
+    words = [
+        sys.executable,
+        "-m",
+        "aggregator",
+        "--dir",
+        str(home.directory),
+        "serve",
+        "--port",
+        "0",
+    ]
     # All clients here have one address; time limits are the defaults.
     (home.directory / "aggregator.yaml").write_text("requests_per_minute: 0\n")
-    process = subprocess.Popen([*words, "--log-level", "warning"], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [*words, "--log-level", "warning"], stdout=subprocess.PIPE, text=True
+    )
     assert process.stdout is not None
     try:
         yield int(process.stdout.readline().rsplit(":", 1)[1])
@@ -77,7 +90,9 @@ def serve(home: Home) -> Iterator[int]:
 def attack(port: int, *, idle: int, dripping: int) -> Iterator[None]:
     """Attack from another process until the block is left."""
     standing, over = multiprocessing.Event(), multiprocessing.Event()
-    process = multiprocessing.Process(target=run_attack, args=(port, idle, dripping, standing, over))
+    process = multiprocessing.Process(
+        target=run_attack, args=(port, idle, dripping, standing, over)
+    )
     process.start()
     standing.wait()
     try:
@@ -89,7 +104,9 @@ def attack(port: int, *, idle: int, dripping: int) -> Iterator[None]:
 
 def run_attack(port: int, idle: int, dripping: int, standing: Event, over: Event) -> None:
     """Hold the connections; half of the dripping ones drip their head, half their body."""
-    attacker = Attacker(port, idle=idle, dripping_heads=dripping // 2, dripping_bodies=dripping - dripping // 2)
+    attacker = Attacker(
+        port, idle=idle, dripping_heads=dripping // 2, dripping_bodies=dripping - dripping // 2
+    )
     with attacker.attack():
         standing.set()
         over.wait()
@@ -121,7 +138,9 @@ def ask(port: int, envelope: bytes | None) -> tuple[int, float]:
     url = f"http://127.0.0.1:{port}"
     try:
         if envelope is None:
-            status = httpx.get(f"{url}/v1/log/checkpoint", timeout=30, trust_env=False, verify=False).status_code
+            status = httpx.get(
+                f"{url}/v1/log/checkpoint", timeout=30, trust_env=False, verify=False
+            ).status_code
         else:
             status = httpx.post(
                 f"{url}/v1/submissions", content=envelope, timeout=30, trust_env=False, verify=False

@@ -22,7 +22,12 @@ async def worker(url: str, rows: Iterator[dict[str, str]], context: ssl.SSLConte
         for row in rows:
             text = PROMPT.format(note=row["note"], question=row["question"])
             message = {"role": "user", "content": text}
-            body = {"model": "mock-model", "temperature": 0.0, "max_tokens": 16, "messages": [message]}
+            body = {
+                "model": "mock-model",
+                "temperature": 0.0,
+                "max_tokens": 16,
+                "messages": [message],
+            }
             reply = await client.post(f"{url}/chat/completions", json=body)
             assert reply.json()["choices"][0]["message"]["content"] == "Yes"
 

@@ -27,11 +27,16 @@ POOLED_PERCENT = 50
 def make_card() -> Scorecard:
     names = [f"benchmark-{number}" for number in range(BENCHMARKS)]
     entries = tuple(BenchmarkEntry(name, name, "Category", digest_of(name)) for name in names)
-    cells = tuple(Cell(name, "score", None, "private", number % 2 == 0, 0, 1) for number, name in enumerate(names))
+    cells = tuple(
+        Cell(name, "score", None, "private", number % 2 == 0, 0, 1)
+        for number, name in enumerate(names)
+    )
     return Scorecard("bench", 1, entries, cells)
 
 
-def make_registry(card: Scorecard, sites: list[TestSite], models: list[Model], draw: random.Random) -> Registry:
+def make_registry(
+    card: Scorecard, sites: list[TestSite], models: list[Model], draw: random.Random
+) -> Registry:
     (template,) = list(REGISTRY.sites.values())[:1]
     entries = {}
     for site in sites:
@@ -48,7 +53,11 @@ def make_registry(card: Scorecard, sites: list[TestSite], models: list[Model], d
 
 
 def make_results(
-    card: Scorecard, registry: Registry, sites: list[TestSite], models: list[Model], draw: random.Random
+    card: Scorecard,
+    registry: Registry,
+    sites: list[TestSite],
+    models: list[Model],
+    draw: random.Random,
 ) -> Iterator[Result]:
     position = 0
     template = sites[0].result(registry, {cell.key: [0.7] * 200 for cell in card.cells}, card=card)
@@ -64,16 +73,27 @@ def make_results(
                 spreads={cell.key: draw.randint(3, 20) for cell in card.cells if not cell.binary},
             )
             keyids = (site.agent.public.keyid, site.steward.public.keyid)
-            yield Result(position, keyids, predicate, digest_of(position), registry.sites[site.id].publication)
+            yield Result(
+                position,
+                keyids,
+                predicate,
+                digest_of(position),
+                registry.sites[site.id].publication,
+            )
             position += 1
 
 
 def main() -> None:
-    sites_count, models_count = ([int(word) for word in sys.argv[1:]] + [500, 100][len(sys.argv) - 1 :])[:2]
+    sites_count, models_count = (
+        [int(word) for word in sys.argv[1:]] + [500, 100][len(sys.argv) - 1 :]
+    )[:2]
     draw = random.Random(1)
     card = make_card()
     sites = [TestSite(f"s-{number:08d}") for number in range(sites_count)]
-    models = [Model(f"org/model-{number}", f"Model {number}", "Org", True) for number in range(models_count)]
+    models = [
+        Model(f"org/model-{number}", f"Model {number}", "Org", True)
+        for number in range(models_count)
+    ]
     registry = make_registry(card, sites, models, draw)
     federation = Federation(registry)
     taking = 0.0
@@ -84,10 +104,14 @@ def main() -> None:
     print(f"{len(federation.results)} results taken in {taking:.1f} s")
     begin = time.process_time()
     audited = make_audited(federation, len(federation.results))
-    print(f"audited figures in {time.process_time() - begin:.1f} s, {len(audited.to_bytes()) / 1e6:.1f} MB")
+    print(
+        f"audited figures in {time.process_time() - begin:.1f} s, {len(audited.to_bytes()) / 1e6:.1f} MB"
+    )
     begin = time.process_time()
     board = make_board(federation, audited)
-    print(f"board in {time.process_time() - begin:.1f} s, {len(board.site_results)} results of named sites")
+    print(
+        f"board in {time.process_time() - begin:.1f} s, {len(board.site_results)} results of named sites"
+    )
     content = pickle.dumps(federation, protocol=5)
     begin = time.process_time()
     federation = pickle.loads(content)

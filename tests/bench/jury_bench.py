@@ -29,7 +29,10 @@ JUDGES = ("a", "b", "c")
 LATENCY_S, AT_ONCE = 0.05, 8
 LIMIT = 1.3  # of the ideal, or of the bare client where that takes longer
 VERDICT = json.dumps(
-    {name: {"explanation": "It follows from the note.", "score": 4} for name in ("accuracy", "clarity")}
+    {
+        name: {"explanation": "It follows from the note.", "score": 4}
+        for name in ("accuracy", "clarity")
+    }
 )
 
 
@@ -110,13 +113,17 @@ async def bare(sent: list[tuple[str, bytes]]) -> None:
     import httpx
 
     context = ssl.create_default_context()
-    lines = {url: iter([body for at, body in sent if at == url]) for url in {url for url, _ in sent}}
+    lines = {
+        url: iter([body for at, body in sent if at == url]) for url in {url for url, _ in sent}
+    }
 
     async def worker(url: str) -> None:
         async with httpx.AsyncClient(verify=context, trust_env=False, timeout=60) as http:
             for body in lines[url]:
                 reply = await http.post(
-                    f"{url}/chat/completions", content=body, headers={"content-type": "application/json"}
+                    f"{url}/chat/completions",
+                    content=body,
+                    headers={"content-type": "application/json"},
                 )
                 assert reply.json()["choices"][0]["message"]["content"] == VERDICT
 
@@ -130,7 +137,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     n = options.instances
-    print(f"jury: {len(JUDGES)} judges of {LATENCY_S * 1000:.0f} ms, {AT_ONCE} requests at once a server, {n} answers")
+    print(
+        f"jury: {len(JUDGES)} judges of {LATENCY_S * 1000:.0f} ms, {AT_ONCE} requests at once a server, {n} answers"
+    )
     print(f"{'':34}{'wall s':>8}{'ideal s':>9}{'ratio':>7}{'bare s':>8}{'CPU s':>7}")
     ratios = {}
     for how, servers in (("three servers", 3), ("one server", 1)):

@@ -49,15 +49,23 @@ def main() -> None:
     parser.add_argument("--instances", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
-    found: dict[str, list[tuple[float, float, float]]] = {"intramural": [], "csv.reader, str.format": []}
+    found: dict[str, list[tuple[float, float, float]]] = {
+        "intramural": [],
+        "csv.reader, str.format": [],
+    }
     with tempfile.TemporaryDirectory() as name:
         write_task(Path(name), options.instances)
         for _ in range(options.rounds):
             for what, script in zip(found, (OURS, REFERENCE), strict=True):
                 found[what].append(measure([sys.executable, "-c", script, name]))
-        start = statistics.median(measure([sys.executable, "-c", START])[1] for _ in range(options.rounds))
+        start = statistics.median(
+            measure([sys.executable, "-c", START])[1] for _ in range(options.rounds)
+        )
         size = (Path(name) / "dataset.csv").stat().st_size / 2**20
-    middle = {what: [statistics.median(column) for column in zip(*rows, strict=True)] for what, rows in found.items()}
+    middle = {
+        what: [statistics.median(column) for column in zip(*rows, strict=True)]
+        for what, rows in found.items()
+    }
     print(f"{options.instances} instances of a CSV of {size:.0f} MB, medians of {options.rounds}")
     print(f"{'':34}{'wall s':>8}{'CPU s':>8}{'MB':>6}{'per s':>10}")
     for what, (wall, cpu, memory) in middle.items():

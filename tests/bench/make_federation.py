@@ -72,13 +72,18 @@ def make_card(cells: int, protected: int) -> Scorecard:
         )
         is_binary = number % 2 == 0
         metric = "exact_match" if is_binary else "rouge_l"
-        figures.append(Cell(name, metric, None, "private" if is_private else "public", is_binary, 0, 1))
+        figures.append(
+            Cell(name, metric, None, "private" if is_private else "public", is_binary, 0, 1)
+        )
     return Scorecard("bench", 1, tuple(benchmarks), tuple(figures))
 
 
 def make_models(count: int) -> list[Model]:
     """Return invented models of several families."""
-    return [Model(f"org{number % 12}/model-{number:03d}", f"Model {number}", "", True) for number in range(count)]
+    return [
+        Model(f"org{number % 12}/model-{number:03d}", f"Model {number}", "", True)
+        for number in range(count)
+    ]
 
 
 def draw_key(draw: random.Random) -> Ed25519Signer:
@@ -105,7 +110,14 @@ class Chain(TestSite):
         self.accepted(data)
         if isinstance(predicate, DatasetPredicate):
             self.statements[accepted.digest] = predicate
-        return Link(accepted.digest, accepted.leaf, data, accepted.statement, registry.version, accepted.figures)
+        return Link(
+            accepted.digest,
+            accepted.leaf,
+            data,
+            accepted.statement,
+            registry.version,
+            accepted.figures,
+        )
 
 
 @dataclass(frozen=True)
@@ -128,12 +140,16 @@ def make_links(plan: Plan, site: Chain) -> list[Link]:
     links = []
     for cell in plan.card.cells:
         if cell.protected:
-            definition = next(entry.definition for entry in plan.card.benchmarks if entry.id == cell.benchmark)
+            definition = next(
+                entry.definition for entry in plan.card.benchmarks if entry.id == cell.benchmark
+            )
             dataset = site.dataset(plan.registry, definition, units=units[cell.benchmark])
             links.append(site.sign_link(dataset, plan.registry, plan.today))
     level = draw.gauss(0, 0.04)  # of this site, beside the models' own
     for number, model in enumerate(plan.models):
-        result = make_result(plan, site, model, 0.45 + 0.4 * number / len(plan.models) + level, units, draw)
+        result = make_result(
+            plan, site, model, 0.45 + 0.4 * number / len(plan.models) + level, units, draw
+        )
         links.append(site.sign_link(result, plan.registry, plan.today))
     return links
 
@@ -176,7 +192,9 @@ def reopen_sites(home: Home, seed: int = 1) -> tuple[Plan, list[Chain]]:
     draw = random.Random(seed)
     with home.database.reading() as connection:
         registry = newest_registry(connection)
-        enrolled = select(entries.c.site).where(entries.c.kind == "enroll").order_by(entries.c.position)
+        enrolled = (
+            select(entries.c.site).where(entries.c.kind == "enroll").order_by(entries.c.position)
+        )
         chains = []
         for site_id in connection.execute(enrolled).scalars().all():
             agent, steward = draw_key(draw), draw_key(draw)
@@ -246,18 +264,29 @@ def enrol_sites(home: Home, count: int, pooled_percent: int, draw: random.Random
         for number in range(count):
             name = f"Hospital {number}"
             publication = choose_publication(number, pooled_percent)
-            invite = invites.invite(connection, home, site_name=name, publication=publication, today_day=today)
+            invite = invites.invite(
+                connection, home, site_name=name, publication=publication, today_day=today
+            )
             agent, steward = draw_key(draw), draw_key(draw)
             request = TestSite(invite.site, agent, steward).ask_to_enrol(invite)
             opened = decode(request)
             statement = parse_statement(opened.payload)
             links.append(Link(opened.digest, opened.pae, request, statement, before.version))
             chains.append(Chain(invite.site, agent, steward, prev=opened.digest))
-            keys = (SiteKey(agent.public, "agent", number), SiteKey(steward.public, "steward", number))
+            keys = (
+                SiteKey(agent.public, "agent", number),
+                SiteKey(steward.public, "steward", number),
+            )
             shown_as = name if publication == "named" else invite.site
             sites[invite.site] = Site(shown_as, publication, opened.digest, keys)
-        journal.append_all(connection, links, origin=before.log_name, log_key=home.log_signer(before))
-        sign_next(connection, replace(before, version=before.version + 1, sites=sites), [home.root_signer(before)])
+        journal.append_all(
+            connection, links, origin=before.log_name, log_key=home.log_signer(before)
+        )
+        sign_next(
+            connection,
+            replace(before, version=before.version + 1, sites=sites),
+            [home.root_signer(before)],
+        )
     return chains
 
 
@@ -282,7 +311,9 @@ def submit_all(home: Home, plan: Plan, chains: Sequence[Chain], processes: int) 
             batch = [next(made) for _ in chains[start : start + SITES_AT_ONCE]]
             mixed = list(chain.from_iterable(zip(*batch, strict=True)))
             with home.database.writing() as connection:
-                done = journal.append_all(connection, mixed, origin=plan.registry.log_name, log_key=log_key)
+                done = journal.append_all(
+                    connection, mixed, origin=plan.registry.log_name, log_key=log_key
+                )
             yield done[-1].position + 1
 
 
@@ -324,7 +355,11 @@ def make_federation(
     home.database.close()  # no connection may be shared with the processes
     started = time.perf_counter()
     for size in submit_all(home, plan, chains, processes):
-        print(f"\r{size} entries, {size / (time.perf_counter() - started):.0f} a second", end="", flush=True)
+        print(
+            f"\r{size} entries, {size / (time.perf_counter() - started):.0f} a second",
+            end="",
+            flush=True,
+        )
     print()
     return home
 

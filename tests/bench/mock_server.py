@@ -19,7 +19,13 @@ def answer_of(content: str) -> bytes:
             "object": "chat.completion",
             "created": 1_700_000_000,
             "model": "mock/mock-model",
-            "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": content}}],
+            "choices": [
+                {
+                    "index": 0,
+                    "finish_reason": "stop",
+                    "message": {"role": "assistant", "content": content},
+                }
+            ],
             "usage": {"prompt_tokens": 400, "completion_tokens": 1, "total_tokens": 401},
         }
     ).encode()
@@ -34,7 +40,9 @@ MODELS = json.dumps(
 class Connection(asyncio.Protocol):
     """One HTTP/1.1 connection, kept alive; one request at a time."""
 
-    def __init__(self, slots: asyncio.Semaphore, latency_s: float, counts: dict[str, int], body: bytes) -> None:
+    def __init__(
+        self, slots: asyncio.Semaphore, latency_s: float, counts: dict[str, int], body: bytes
+    ) -> None:
         self.slots, self.latency_s, self.counts, self.body = slots, latency_s, counts, body
         self.waiting = b""
         self.tasks: set[asyncio.Task[None]] = set()
@@ -72,7 +80,9 @@ class Connection(asyncio.Protocol):
 
     def reply(self, body: bytes) -> None:
         self.transport.write(
-            b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(body) + body
+            b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
+            % len(body)
+            + body
         )
 
 
@@ -91,6 +101,8 @@ if __name__ == "__main__":
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--latency-ms", type=float, default=50.0)
     parser.add_argument("--slots", type=int, default=256)
-    parser.add_argument("--answer", default="Yes", help="to requests of 4,096 tokens; others are told Yes")
+    parser.add_argument(
+        "--answer", default="Yes", help="to requests of 4,096 tokens; others are told Yes"
+    )
     options = parser.parse_args()
     asyncio.run(serve(options.port, options.latency_ms / 1000, options.slots, options.answer))

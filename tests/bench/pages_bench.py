@@ -40,7 +40,13 @@ def main() -> None:
     pages = BoardPages(board, publication, live=True)
     card = pages.cards[0]
     leaderboards = [("index.html", query) for query in QUERIES]
-    others = [card.columns[0].path, card.models[0].path, card.models[0].provenance, "sites.html", "methods.html"]
+    others = [
+        card.columns[0].path,
+        card.models[0].path,
+        card.models[0].provenance,
+        "sites.html",
+        "methods.html",
+    ]
     for path, query in [*leaderboards, *((path, {}) for path in others)]:
         median = measure(pages, path, query, options.repeats)
         verdict = "" if median <= GOAL_MS else f"  above the goal of {GOAL_MS} ms"
@@ -48,7 +54,9 @@ def main() -> None:
     began = time.perf_counter()
     files = render(board, publication)
     size = sum(len(content) for content in files.values())
-    print(f"published: {len(files)} files, {size / 1e6:.1f} MB, {time.perf_counter() - began:.1f} s")
+    print(
+        f"published: {len(files)} files, {size / 1e6:.1f} MB, {time.perf_counter() - began:.1f} s"
+    )
 
 
 def measure(pages: BoardPages, path: str, query: dict[str, str], repeats: int) -> float:

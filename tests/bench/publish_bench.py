@@ -19,7 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-LIMITS = {"publish": 60.0, "publish, one more": 5.0, "verify": 120.0}  # seconds at 50,000 submissions
+LIMITS = {
+    "publish": 60.0,
+    "publish, one more": 5.0,
+    "verify": 120.0,
+}  # seconds at 50,000 submissions
 LIMIT_MB = 1000
 ONE_MORE = """
 import sys
@@ -50,7 +54,9 @@ class Cost:
 def run(*arguments: str) -> Cost:
     """Run the command line in a process of its own; a board that only lacks auditors counts as verified."""
     started = time.monotonic()
-    process = subprocess.Popen([sys.executable, "-m", "aggregator", *arguments], cwd=ROOT, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "aggregator", *arguments], cwd=ROOT, stdout=subprocess.DEVNULL
+    )
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in (0, 7):
@@ -69,7 +75,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sites", type=int, default=40)
     parser.add_argument("--models", type=int, default=50)
-    parser.add_argument("--dir", type=Path, help="Folder of the federation; one of an earlier run is copied.")
+    parser.add_argument(
+        "--dir", type=Path, help="Folder of the federation; one of an earlier run is copied."
+    )
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         home = Path(name) / "aggregator"
@@ -85,7 +93,9 @@ def main() -> None:
         subprocess.run([sys.executable, "-c", ONE_MORE, str(home)], cwd=ROOT, check=True)
         costs["publish, one more"] = run(*publish)
         costs["verify"] = run("verify", "--board", str(board))
-    print(f"{options.sites} sites, {options.models} models: {options.sites * options.models} submissions")
+    print(
+        f"{options.sites} sites, {options.models} models: {options.sites * options.models} submissions"
+    )
     for step, cost in costs.items():
         print(
             f"{step:<18} {cost.wall_s:7.1f} s (goal at 50,000: {LIMITS[step]:g} s), CPU {cost.cpu_s:6.1f} s, "

@@ -51,10 +51,42 @@ SENTENCES = (
     "Assessment and plan: {finding}, stable. Continue lisinopril, taper prednisone over {n} days. ",
     "The family history is notable for {finding} in a first-degree relative; no known drug allergies. ",
 )
-NAMES = ("Anna", "Jonas", "Mireille", "Tomasz", "Aisha", "Henrik", "Lucia", "Dmitri", "Nkechi", "Pauline")
-FAMILIES = ("Holloway", "Brzezicki", "Okonjo", "Lindqvist", "Marchetti", "Vandersloot", "Ferreira", "Haugland")
-FINDINGS = ("chest tightness", "shortness of breath", "dizziness", "hypertension", "atrial fibrillation", "anaemia")
-WARDS = ("Ward 7B", "Larkfield General Hospital", "the Medical Intensive Care Unit", "Bayview Clinic")
+NAMES = (
+    "Anna",
+    "Jonas",
+    "Mireille",
+    "Tomasz",
+    "Aisha",
+    "Henrik",
+    "Lucia",
+    "Dmitri",
+    "Nkechi",
+    "Pauline",
+)
+FAMILIES = (
+    "Holloway",
+    "Brzezicki",
+    "Okonjo",
+    "Lindqvist",
+    "Marchetti",
+    "Vandersloot",
+    "Ferreira",
+    "Haugland",
+)
+FINDINGS = (
+    "chest tightness",
+    "shortness of breath",
+    "dizziness",
+    "hypertension",
+    "atrial fibrillation",
+    "anaemia",
+)
+WARDS = (
+    "Ward 7B",
+    "Larkfield General Hospital",
+    "the Medical Intensive Care Unit",
+    "Bayview Clinic",
+)
 STREETS = ("Oak Street", "Linden Avenue", "Quarry Lane", "Mill Road")
 
 
@@ -70,7 +102,9 @@ class Aim:
     interval: tuple[float | None, float | None] = (None, None)
 
     def reaches(self, bound: float) -> bool:
-        return self.value is not None and (self.value >= bound if self.least else self.value <= bound)
+        return self.value is not None and (
+            self.value >= bound if self.least else self.value <= bound
+        )
 
 
 def record(number: int) -> str:
@@ -102,12 +136,23 @@ def presidio(gold: Path) -> None:
     registry = RecognizerRegistry(supported_languages=["en"])
     registry.load_predefined_recognizers(languages=["en"])
     registry.remove_recognizer("SpacyRecognizer")
-    analyzer = AnalyzerEngine(registry=registry, nlp_engine=TokenizerEngine(["en"]), supported_languages=["en"])
+    analyzer = AnalyzerEngine(
+        registry=registry, nlp_engine=TokenizerEngine(["en"]), supported_languages=["en"]
+    )
     analyzer.analyze(texts[0], "en")
     began = started = time.process_time()
-    found = [[(r.start, r.end, r.entity_type) for r in analyzer.analyze(text, "en")] for text in texts]
+    found = [
+        [(r.start, r.end, r.entity_type) for r in analyzer.analyze(text, "en")] for text in texts
+    ]
     print(
-        json.dumps({"found": found, "cpu_s": time.process_time() - began, "start_cpu_s": started, "peak_mb": peak_mb()})
+        json.dumps(
+            {
+                "found": found,
+                "cpu_s": time.process_time() - began,
+                "start_cpu_s": started,
+                "peak_mb": peak_mb(),
+            }
+        )
     )
 
 
@@ -120,11 +165,19 @@ def by_presidio(texts: Sequence[GoldText]) -> Bench:
         command = [sys.executable, __file__, "--presidio", file.name]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(NO_NETWORK), str(ROOT)])}
         environment.pop("REFUSED_CONNECTIONS", None)  # it is ours that are counted
-        done = json.loads(subprocess.check_output(command, env=environment, stderr=subprocess.DEVNULL))
+        done = json.loads(
+            subprocess.check_output(command, env=environment, stderr=subprocess.DEVNULL)
+        )
     places = tuple(tuple((start, end, kind) for start, end, kind in one) for one in done["found"])
     characters = sum(len(text.text) for text in texts)
     return Bench(
-        places, Counter(), characters, done["cpu_s"], time.monotonic() - began, done["start_cpu_s"], done["peak_mb"]
+        places,
+        Counter(),
+        characters,
+        done["cpu_s"],
+        time.monotonic() - began,
+        done["start_cpu_s"],
+        done["peak_mb"],
     )
 
 
@@ -132,7 +185,13 @@ def show(aims: Sequence[Aim]) -> None:
     """Print figures beside what is asked of them."""
     print(f"\n{'':58}{'figure':>9}{'interval':>16}{'floor':>8}{'goal':>8}")
     for aim in aims:
-        figure = "-" if aim.value is None else f"{aim.value:.3f}" if aim.value <= 1 else f"{aim.value:.1f}"
+        figure = (
+            "-"
+            if aim.value is None
+            else f"{aim.value:.3f}"
+            if aim.value <= 1
+            else f"{aim.value:.1f}"
+        )
         low, high = aim.interval
         interval = "" if low is None or high is None else f"{low:.3f}-{high:.3f}"
         state = "goal" if aim.reaches(aim.goal) else "floor" if aim.reaches(aim.floor) else "MISSED"
@@ -148,7 +207,9 @@ def grown(rows: int, choice: EngineChoice) -> tuple[float | None, float | None]:
     def lines() -> Iterator[bytes]:
         for number in range(rows):
             name = f"{chance.choice(NAMES)}{number:x} {chance.choice(FAMILIES)}{number:x}"
-            yield json.dumps({"text": f"Dr. {name} saw patient MRN: {number + 10**6} for dizziness."}).encode()
+            yield json.dumps(
+                {"text": f"Dr. {name} saw patient MRN: {number + 10**6} for dizziness."}
+            ).encode()
 
     peaks: list[float | None] = []
     done = 0
@@ -180,9 +241,16 @@ def quality(folder: Path, others: dict[str, EngineChoice | None]) -> list[Aim]:
     """Measure on every corpus that is there; print figures by kind and those of the peers."""
     aims: list[Aim] = []
     for name, choice, wanted in CORPORA:
-        texts = read_gold(DISGUISES) if name == DISGUISES.name and DISGUISES.exists() else corpus(folder, name)
+        texts = (
+            read_gold(DISGUISES)
+            if name == DISGUISES.name and DISGUISES.exists()
+            else corpus(folder, name)
+        )
         if not texts:
-            aims += [Aim(f"{name}: {what}", None, floor, goal, least) for what, _, floor, goal, least in wanted]
+            aims += [
+                Aim(f"{name}: {what}", None, floor, goal, least)
+                for what, _, floor, goal, least in wanted
+            ]
             continue
         ours, cost = own(texts, choice)
         found, costs = {"intramural": ours}, {"intramural": cost}
@@ -211,7 +279,11 @@ def kinds(*names: str) -> Callable[[RedactionFigures], float | Mean | None]:
         there = [found.kinds[name].core for name in names if name in found.kinds]
         if len(there) == 1:
             return there[0]
-        return sum(mean.n * (mean.value or 0) for mean in there) / sum(mean.n for mean in there) if there else None
+        return (
+            sum(mean.n * (mean.value or 0) for mean in there) / sum(mean.n for mean in there)
+            if there
+            else None
+        )
 
     return figure
 
@@ -224,11 +296,21 @@ def cost() -> list[Aim]:
     speed = statistics.median(run.kchar_s for run in runs)
     peak = max((run.peak_mb for run in runs if run.peak_mb is not None), default=None)
     peer = by_presidio(records)
-    print(f"\n{RECORDS} records of {RECORD} characters: Presidio without a model {peer.kchar_s:.1f} kchar/s of CPU")
-    print(f"First text after {min(run.start_s for run in runs):.1f} s of the clock, whatever else ran on the machine")
+    print(
+        f"\n{RECORDS} records of {RECORD} characters: Presidio without a model {peer.kchar_s:.1f} kchar/s of CPU"
+    )
+    print(
+        f"First text after {min(run.start_s for run in runs):.1f} s of the clock, whatever else ran on the machine"
+    )
     return [
         Aim("kchar a second of one processor", speed, 75, 150),
-        Aim("s of CPU from the start of a process to its first text", min(r.start_cpu_s for r in runs), 3, 1.5, False),
+        Aim(
+            "s of CPU from the start of a process to its first text",
+            min(r.start_cpu_s for r in runs),
+            3,
+            1.5,
+            False,
+        ),
         Aim(f"MB of a worker, {RECORDS} records", peak, 250, 200, least=False),
     ]
 
@@ -244,7 +326,11 @@ def memory(rows: int) -> list[Aim]:
 
 
 CORPORA: list[
-    tuple[str, EngineChoice, list[tuple[str, Callable[[RedactionFigures], float | Mean | None], float, float, bool]]]
+    tuple[
+        str,
+        EngineChoice,
+        list[tuple[str, Callable[[RedactionFigures], float | Mean | None], float, float, bool]],
+    ]
 ]
 CORPORA = [
     (
@@ -304,7 +390,9 @@ def measure(options: argparse.Namespace, attempts: Callable[[], int]) -> list[st
     others: dict[str, EngineChoice | None] = {"Presidio, no model": None}
     if options.engine:
         kind, _, path = options.engine.partition(":")
-        others[kind] = EngineChoice("hipaa_safe_harbor", models=({"kind": kind, "path": str(Path(path).absolute())},))
+        others[kind] = EngineChoice(
+            "hipaa_safe_harbor", models=({"kind": kind, "path": str(Path(path).absolute())},)
+        )
     aims = [*quality(options.data, others), *cost(), *memory(options.rows)]
     aims.append(Aim("connections attempted", attempts(), 0, 0, least=False))
     show(aims)
@@ -313,10 +401,16 @@ def measure(options: argparse.Namespace, attempts: Callable[[], int]) -> list[st
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, default=HERE, help="folder of the corpora")
-    parser.add_argument("--rows", type=int, default=20_000, help="short rows that memory is measured over")
-    parser.add_argument("--engine", metavar="KIND:PATH", help="another engine, to be measured as well")
+    parser.add_argument(
+        "--rows", type=int, default=20_000, help="short rows that memory is measured over"
+    )
+    parser.add_argument(
+        "--engine", metavar="KIND:PATH", help="another engine, to be measured as well"
+    )
     parser.add_argument("--presidio", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.presidio:

@@ -7,7 +7,13 @@ from pathlib import Path
 
 from agent.disclosure.registration import Registered
 from agent.errors import DisclosureError
-from tests.agent.disclosure.patients import Ward, open_ward, patients, with_new_pseudonyms, write_patients
+from tests.agent.disclosure.patients import (
+    Ward,
+    open_ward,
+    patients,
+    with_new_pseudonyms,
+    write_patients,
+)
 
 
 def main() -> None:
@@ -39,7 +45,8 @@ def measure(ward: Ward, what: str) -> None:
         ward.approve(done)
         ward.release(done)
         outcome = (
-            f"{len(done.candidate.entry.list_persons())} persons, {done.candidate.difference or 'no version before'}"
+            f"{len(done.candidate.entry.list_persons())} persons, "
+            f"{done.candidate.difference or 'no version before'}"
         )
     else:
         outcome = str(done)

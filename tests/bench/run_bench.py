@@ -30,9 +30,22 @@ SENTENCES = (
     "There is a history of {0} treated for {1} years.",
     "Follow up was arranged and return precautions were reviewed in detail.",
 )
-FINDINGS = ("chest tightness", "shortness of breath", "dizziness", "hypertension", "asthma", "atrial fibrillation")
+FINDINGS = (
+    "chest tightness",
+    "shortness of breath",
+    "dizziness",
+    "hypertension",
+    "asthma",
+    "atrial fibrillation",
+)
 # Other harnesses on the same task and the same kind of machine (2 shared cores): wall s, CPU s, peak MB.
-LIMITS = {"wall s": 3.6, "CPU s": 3.4, "MB": 150.0, "CPU ms an instance": 1.0, "CPU s of --help": 0.3}
+LIMITS = {
+    "wall s": 3.6,
+    "CPU s": 3.4,
+    "MB": 150.0,
+    "CPU ms an instance": 1.0,
+    "CPU s of --help": 0.3,
+}
 PEERS = {
     "lm-evaluation-harness 0.4.13": (10.8, 10.4, 309),
     "HELM 0.5.16": (23.8, 23.3, 700),
@@ -49,9 +62,18 @@ def write_task(folder: Path, instances: int) -> Path:
             chance, words = random.Random(i), 0
             note = [f"Note {i:05d}."]
             while words < 300:
-                note.append(chance.choice(SENTENCES).format(chance.choice(FINDINGS), chance.randint(2, 90)))
+                note.append(
+                    chance.choice(SENTENCES).format(chance.choice(FINDINGS), chance.randint(2, 90))
+                )
                 words += len(note[-1].split())
-            writer.writerow([i, " ".join(note), "Does the patient report dizziness?", chance.choice(["Yes", "No"])])
+            writer.writerow(
+                [
+                    i,
+                    " ".join(note),
+                    "Does the patient report dizziness?",
+                    chance.choice(["Yes", "No"]),
+                ]
+            )
     (folder / "prompt.txt").write_text(PROMPT)
     (folder / "bench.yaml").write_text(
         "name: bench\ndescription: yes or no questions on invented notes\nprompt_file: prompt.txt\n"
@@ -71,7 +93,9 @@ def measure(command: list[str]) -> tuple[float, float, float]:
     wall = time.perf_counter() - began
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        sys.exit(f"{' '.join(command)} left with {process.returncode}\n{output.decode()}\n{errors.decode()}")
+        sys.exit(
+            f"{' '.join(command)} left with {process.returncode}\n{output.decode()}\n{errors.decode()}"
+        )
     return wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
@@ -85,7 +109,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         configuration = write_task(folder, options.instances)
-        server = subprocess.Popen([sys.executable, str(HERE / "mock_server.py")], stdout=subprocess.PIPE, text=True)
+        server = subprocess.Popen(
+            [sys.executable, str(HERE / "mock_server.py")], stdout=subprocess.PIPE, text=True
+        )
         try:
             assert server.stdout
             url = server.stdout.readline().strip()
@@ -96,7 +122,11 @@ def main() -> None:
             }
             for number in range(options.rounds):
                 site = str(folder / f"site{number}")
-                subprocess.run([*intramural, "init", site, "--site-name", "bench"], check=True, capture_output=True)
+                subprocess.run(
+                    [*intramural, "init", site, "--site-name", "bench"],
+                    check=True,
+                    capture_output=True,
+                )
                 entry = f"medhelm_configurable_benchmark:config_path={configuration},model=mock/mock-model"
                 run = [
                     *intramural, "--site", site, "run", "--suite", "bench", "--server", url, "--max-in-flight", "256",
@@ -104,10 +134,21 @@ def main() -> None:
                 ]  # fmt: skip
                 found["small run"].append(measure([*run, "-m", "100"]))
                 subprocess.run(["rm", "-r", site], check=True)
-                subprocess.run([*intramural, "init", site, "--site-name", "bench"], check=True, capture_output=True)
+                subprocess.run(
+                    [*intramural, "init", site, "--site-name", "bench"],
+                    check=True,
+                    capture_output=True,
+                )
                 found["intramural run"].append(measure([*run, "-m", str(options.instances)]))
                 found["bare httpx"].append(
-                    measure([sys.executable, str(HERE / "bare_client.py"), url, str(folder / "dataset.csv")])
+                    measure(
+                        [
+                            sys.executable,
+                            str(HERE / "bare_client.py"),
+                            url,
+                            str(folder / "dataset.csv"),
+                        ]
+                    )
                 )
             start = [measure([*intramural, "--help"]) for _ in range(5)]
         finally:
@@ -116,11 +157,20 @@ def main() -> None:
     report(found, start, options.instances)
 
 
-def report(found: dict[str, list[tuple[float, float, float]]], start: list[tuple[float, float, float]], n: int) -> None:
+def report(
+    found: dict[str, list[tuple[float, float, float]]],
+    start: list[tuple[float, float, float]],
+    n: int,
+) -> None:
     """Print medians, ratios to the reference, and what other harnesses took."""
-    middle = {name: [statistics.median(column) for column in zip(*rows, strict=True)] for name, rows in found.items()}
+    middle = {
+        name: [statistics.median(column) for column in zip(*rows, strict=True)]
+        for name, rows in found.items()
+    }
     ours, reference, small = middle["intramural run"], middle["bare httpx"], middle["small run"]
-    print(f"{n} instances, 50 ms, 256 slots, {os.cpu_count()} cores, medians of {len(found['bare httpx'])}")
+    print(
+        f"{n} instances, 50 ms, 256 slots, {os.cpu_count()} cores, medians of {len(found['bare httpx'])}"
+    )
     print(f"{'':34}{'wall s':>8}{'CPU s':>8}{'MB':>6}")
     for name in ("intramural run", "bare httpx"):
         wall, cpu, memory = middle[name]
@@ -133,10 +183,16 @@ def report(found: dict[str, list[tuple[float, float, float]]], start: list[tuple
     for peer, (wall, cpu, memory) in PEERS.items():
         print(f"{peer + ' (2,000, noted earlier)':34}{wall:8.2f}{cpu:8.2f}{memory:6.0f}")
     packages = json.loads(
-        subprocess.run([sys.executable, "-m", "pip", "list", "--format=json"], check=True, capture_output=True).stdout
+        subprocess.run(
+            [sys.executable, "-m", "pip", "list", "--format=json"], check=True, capture_output=True
+        ).stdout
     )
     found_now = dict(zip(LIMITS, (*ours, each, help_cpu), strict=True))
-    over = [f"{what} {value:.2f} (limit {LIMITS[what]})" for what, value in found_now.items() if value > LIMITS[what]]
+    over = [
+        f"{what} {value:.2f} (limit {LIMITS[what]})"
+        for what, value in found_now.items()
+        if value > LIMITS[what]
+    ]
     print(f"packages in this environment: {len(packages)}; the base install alone: see `make size`")
     if n == 2_000 and over:
         sys.exit(f"above the limits: {', '.join(over)}")

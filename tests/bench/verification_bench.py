@@ -21,7 +21,13 @@ from protocol.errors import ProtocolError
 from protocol.keys import load_public
 from protocol.registry import MAX_SITES, Registry, Site, SiteKey, build_registry, parse_registry
 from protocol.verification import ChainHead, History, authenticate, verify_link
-from tests.bench.make_federation import draw_key, make_federation, make_result, read_units, reopen_sites
+from tests.bench.make_federation import (
+    draw_key,
+    make_federation,
+    make_result,
+    read_units,
+    reopen_sites,
+)
 
 GOAL_A_SECOND = 1000
 GOAL_LOAD_S = 2.0
@@ -47,10 +53,15 @@ def time_verification(home: Home) -> tuple[float, float]:
             header = link.statement.header
             head = ChainHead(1, header.seq - 1, header.prev)
             authentic = authenticate(link.envelope, plan.registry, log_index=2**31 - 1)
-            verify_link(authentic, plan.registry, History(head, datasets=known), today_day=plan.today)
+            verify_link(
+                authentic, plan.registry, History(head, datasets=known), today_day=plan.today
+            )
         best = max(best, len(links) / (time.process_time() - begun))
         opened = [decode(link.envelope) for link in links]
-        keys = {site.agent.public.keyid: site.agent.public, site.steward.public.keyid: site.steward.public}
+        keys = {
+            site.agent.public.keyid: site.agent.public,
+            site.steward.public.keyid: site.steward.public,
+        }
         begun = time.process_time()
         for envelope in opened:
             envelope.verify(keys)

@@ -20,10 +20,24 @@ NAMES = (
     "Emily Johnson", "Rajesh Patel", "Fiona Gallagher", "Robert Chen", "Susan Whitfield", "Thomas Mueller",
     "Olivia Brown", "Hannah Lindqvist", "Carlos Mendoza", "Patricia Nowak",
 )  # fmt: skip
-NUMBERS = ("00451234", "MRN4471882", "7730912", "88-412-907", "A1093377", "5512-8841", "30991275", "672210984")
+NUMBERS = (
+    "00451234",
+    "MRN4471882",
+    "7730912",
+    "88-412-907",
+    "A1093377",
+    "5512-8841",
+    "30991275",
+    "672210984",
+)
 PHONES = ("617-555-0143", "(415) 555-0198", "+1 312 555 0177", "202.555.0126", "503-555-0111")
 SOCIAL = ("123-45-6789", "412-88-1930", "530-21-7746", "219-09-9999")
-MAILS = ("m.holloway@ward7.example.com", "john.smith@gmail.com", "akowalski@stmarys.org", "r_patel@clinic.net")
+MAILS = (
+    "m.holloway@ward7.example.com",
+    "john.smith@gmail.com",
+    "akowalski@stmarys.org",
+    "r_patel@clinic.net",
+)
 DAYS = ("03/14/2022", "2021-11-02", "12/05/1978", "April 12, 2023", "14 Mar 2022")
 
 SENTENCES = {
@@ -44,11 +58,21 @@ SENTENCES = {
         "Phone: {}\nAllergies: penicillin",
         "She can be reached at {} after discharge on apixaban 5 mg.",
     ),
-    "SSN": ("SSN {} on the admission form, NKDA.", "Social security number: {}. History of asthma."),
+    "SSN": (
+        "SSN {} on the admission form, NKDA.",
+        "Social security number: {}. History of asthma.",
+    ),
     "EMAIL": ("Send the results to {} by Friday, please.", "Contact: {} for the insulin chart."),
     "DATE": ("Admitted on {} with heart failure, EF 35%.", "DOB: {}; on metoprolol 50 mg daily."),
 }
-KINDS = {"NAME": NAMES, "MRN": NUMBERS, "PHONE": PHONES, "SSN": SOCIAL, "EMAIL": MAILS, "DATE": DAYS}
+KINDS = {
+    "NAME": NAMES,
+    "MRN": NUMBERS,
+    "PHONE": PHONES,
+    "SSN": SOCIAL,
+    "EMAIL": MAILS,
+    "DATE": DAYS,
+}
 WORDY = ("NAME",)
 NUMERIC = ("MRN", "PHONE", "SSN")
 ALL = ("NAME", "MRN", "PHONE", "SSN", "EMAIL", "DATE")
@@ -124,7 +148,8 @@ def escaped(pattern: str, share: float = 1.0) -> Callable[[str], str]:
     """Return what writes letters and digits by their code."""
     every = round(1 / share)
     return lambda text: "".join(
-        pattern.format(ord(c)) if c.isalnum() and place % every == 0 else c for place, c in enumerate(text)
+        pattern.format(ord(c)) if c.isalnum() and place % every == 0 else c
+        for place, c in enumerate(text)
     )
 
 
@@ -296,7 +321,9 @@ def rows(seed: int = 20261120) -> list[dict[str, object]]:
             value = chance.choice(KINDS[kind])
             hidden = change(value)
             before, _, after = chance.choice(SENTENCES[kind]).partition("{}")
-            spans = [[len(before) + start, len(before) + end, kind] for start, end in identifying(hidden)]
+            spans = [
+                [len(before) + start, len(before) + end, kind] for start, end in identifying(hidden)
+            ]
             made.append((disguise, value, before + hidden + after, spans))
     chance.shuffle(made)
     return [
@@ -307,4 +334,6 @@ def rows(seed: int = 20261120) -> list[dict[str, object]]:
 
 if __name__ == "__main__":
     target = Path(__file__).parent / "disguises.jsonl"
-    target.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows()), encoding="utf-8")
+    target.write_text(
+        "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows()), encoding="utf-8"
+    )

@@ -101,21 +101,31 @@ def make(source: Path) -> None:
         item["id"]: item["answer_tail"] or ""
         for item in map(
             json.loads,
-            (source / "med_mcqa/outputs/gpt-35-turbo-16k_medrag32.jsonl").read_text(encoding="utf-8").splitlines(),
+            (source / "med_mcqa/outputs/gpt-35-turbo-16k_medrag32.jsonl")
+            .read_text(encoding="utf-8")
+            .splitlines(),
         )
     }
-    questions = map(json.loads, (source / "med_mcqa/dev.json").read_text(encoding="utf-8").splitlines())
+    questions = map(
+        json.loads, (source / "med_mcqa/dev.json").read_text(encoding="utf-8").splitlines()
+    )
     write_csv(
         HERE / "med_mcqa/gpt-35-turbo-16k_medrag32.csv",
         ["right", "answer_tail"],
         [{"right": "ABCD"[q["cop"] - 1], "answer_tail": outputs[q["id"]]} for q in questions],
     )
 
-    predictions = read_csv(source / "aci_bench/scored/LED_clinicalnlp_taskC_test2_division_combined.predictions.csv")
+    predictions = read_csv(
+        source / "aci_bench/scored/LED_clinicalnlp_taskC_test2_division_combined.predictions.csv"
+    )
     references = read_csv(source / "aci_bench/scored/clinicalnlp_taskC_test2.csv")
     predicted = {row["encounter_id"]: row["note"] for row in predictions}
     notes = [
-        {"file": row["encounter_id"], "reference": row["note"], "predicted": predicted[row["encounter_id"]]}
+        {
+            "file": row["encounter_id"],
+            "reference": row["note"],
+            "predicted": predicted[row["encounter_id"]],
+        }
         for row in references
     ]
     (HERE / "aci_bench").mkdir(exist_ok=True)

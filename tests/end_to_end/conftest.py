@@ -17,10 +17,14 @@ from agent.store import StoredInstance
 ROOT = Path(__file__).parents[2]
 
 
-def intramural(*words: str | Path, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+def intramural(
+    *words: str | Path, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     """Run `intramural WORDS` to its end."""
     command = [sys.executable, "-m", "agent", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=env, timeout=120)
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=ROOT, env=env, timeout=120
+    )
 
 
 @dataclass
@@ -43,9 +47,18 @@ class UserSite:
         return ["run", "--server", url, "--run-entries", entry, "--suite", "s", *more]
 
     def command(self, url: str, *more: str) -> list[str]:
-        return [sys.executable, "-m", "agent", "--site", str(self.directory), *self.run_words(url, *more)]
+        return [
+            sys.executable,
+            "-m",
+            "agent",
+            "--site",
+            str(self.directory),
+            *self.run_words(url, *more),
+        ]
 
-    def run(self, url: str, *more: str, model: str = "test/model") -> subprocess.CompletedProcess[str]:
+    def run(
+        self, url: str, *more: str, model: str = "test/model"
+    ) -> subprocess.CompletedProcess[str]:
         return self.intramural(*self.run_words(url, *more, model=model))
 
     def summary(self) -> dict[str, Any]:
@@ -57,7 +70,9 @@ class UserSite:
     def stored(self) -> list[StoredInstance]:
         with Site(self.directory).store() as store:
             runs = store.runs.select("s")
-            return [one for run in runs for one in store.answers.read_instances(run.run_id, 0, 10_000)]
+            return [
+                one for run in runs for one in store.answers.read_instances(run.run_id, 0, 10_000)
+            ]
 
 
 def write_benchmark(folder: Path, rows: Sequence[Mapping[str, str]]) -> Path:
@@ -80,7 +95,11 @@ def write_benchmark(folder: Path, rows: Sequence[Mapping[str, str]]) -> Path:
 def make_site(tmp_path: Path):
     def make(name: str = "site", instances: int = 60) -> UserSite:
         rows = [
-            {"note": f"Note {i} of an invented person.", "question": "Is it so?", "correct_answer": "Yes"}
+            {
+                "note": f"Note {i} of an invented person.",
+                "question": "Is it so?",
+                "correct_answer": "Yes",
+            }
             for i in range(instances)
         ]
         config = write_benchmark(tmp_path / f"{name}-benchmark", rows)

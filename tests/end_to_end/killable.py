@@ -26,7 +26,14 @@ from pathlib import Path
 from typing import Any
 
 PACKAGES = (
-    *("protocol", "agent.catalog", "agent.datasets", "agent.delivery", "agent.disclosure", "agent.store"),
+    *(
+        "protocol",
+        "agent.catalog",
+        "agent.datasets",
+        "agent.delivery",
+        "agent.disclosure",
+        "agent.store",
+    ),
     *("aggregator", "intramural_steward"),
 )
 _RANDOM_NAME = re.compile("[0-9a-f]{12,}")
@@ -80,7 +87,9 @@ class Steps:
         for name in ("sendall", "send"):
             self._wrap(socket.socket, name, lambda end, *_: "send" if _is_by_network(end) else "")
         for name in ("recv", "recv_into"):
-            self._wrap(socket.socket, name, lambda end, *_: _RECEIVING if _is_by_network(end) else "")
+            self._wrap(
+                socket.socket, name, lambda end, *_: _RECEIVING if _is_by_network(end) else ""
+            )
 
     def _step(self, name: str) -> None:
         with self._lock:
@@ -140,7 +149,9 @@ class Steps:
         return hear
 
     def _is_ours(self, path: Any) -> bool:
-        return not isinstance(path, int) and os.path.realpath(os.fsdecode(path)).startswith(self._folder)
+        return not isinstance(path, int) and os.path.realpath(os.fsdecode(path)).startswith(
+            self._folder
+        )
 
     def _shorten(self, path: Any) -> str:
         return os.path.realpath(os.fsdecode(path)).removeprefix(self._folder)
@@ -190,11 +201,15 @@ def _run(order: Order) -> None:
 def _serve() -> None:
     _load_everything()
     print("ready", flush=True)
-    while line := sys.stdin.buffer.raw.readline():  # unbuffered: what was not read yet stays out of the children
+    while (
+        line := sys.stdin.buffer.raw.readline()
+    ):  # unbuffered: what was not read yet stays out of the children
         asked = json.loads(line)
         if "wait" in asked:
             _, status = os.waitpid(asked["wait"], os.WUNTRACED)
-            code = -os.WSTOPSIG(status) if os.WIFSTOPPED(status) else os.waitstatus_to_exitcode(status)
+            code = (
+                -os.WSTOPSIG(status) if os.WIFSTOPPED(status) else os.waitstatus_to_exitcode(status)
+            )
             print(code, flush=True)
             continue
         child = os.fork()

@@ -87,7 +87,9 @@ class Parties:
         shutil.rmtree(self.folder)
         shutil.rmtree(self.notes, ignore_errors=True)
 
-    def begin(self, command: Command, at: int = 0, number: int = signal.SIGKILL, name: str = "last") -> int:
+    def begin(
+        self, command: Command, at: int = 0, number: int = signal.SIGKILL, name: str = "last"
+    ) -> int:
         """Start a command, to get a signal before its step `at`; return the id of its process.
 
         `name` is that of its notes: commands that run at once have different ones.
@@ -114,7 +116,9 @@ class Parties:
         return (self.notes / "last-steps").read_text().splitlines()
 
     def _order(self, command: Command, name: str, at: int, number: int) -> Order:
-        words = [f"{self.folder}{word[1:]}" if word.startswith("@") else word for word in command.words]
+        words = [
+            f"{self.folder}{word[1:]}" if word.startswith("@") else word for word in command.words
+        ]
         match command.party:
             case "agent":
                 module, words = "agent", ["--site", str(self.site), *words]
@@ -143,7 +147,9 @@ class Parties:
             server.await_address()
             lines = (self.site / "site.yaml").read_text().splitlines()
             lines = [line for line in lines if not line.startswith("aggregator_url:")]
-            (self.site / "site.yaml").write_text("\n".join([*lines, f"aggregator_url: {server.url}", ""]))
+            (self.site / "site.yaml").write_text(
+                "\n".join([*lines, f"aggregator_url: {server.url}", ""])
+            )
             yield server
         finally:
             os.kill(pid, signal.SIGKILL)  # it may be dead already; nobody has waited for it yet
@@ -151,7 +157,9 @@ class Parties:
 
     def ledger(self) -> Ledger:
         """Return the ledger, after checking its seals."""
-        return read_ledger(self.submissions / "ledger", derive_ledger_key(Site(self.site).seal_key()))
+        return read_ledger(
+            self.submissions / "ledger", derive_ledger_key(Site(self.site).seal_key())
+        )
 
 
 @dataclass
@@ -185,7 +193,10 @@ class Server:
     def epochs(self) -> list[int]:
         """Return the epoch of the one site that is enrolled, in every version of the registry that has it."""
         newest = _open_registry(self.read("/v1/registry"))
-        versions = [_open_registry(self.read(f"/v1/registry/{number}")) for number in range(1, newest.version + 1)]
+        versions = [
+            _open_registry(self.read(f"/v1/registry/{number}"))
+            for number in range(1, newest.version + 1)
+        ]
         return [site.epoch for version in versions for site in version.sites.values()]
 
     def links(self) -> list[tuple[str, int]]:
@@ -248,7 +259,9 @@ def rehearse(parties: Parties, journey: Sequence[Command]) -> list[Stage]:
 
 def choose_points(stages: Sequence[Stage], wanted: int | None) -> list[Point]:
     """Return every point of a journey, or so many of them that lie evenly spread."""
-    return spread([Point(stage, at) for stage in stages for at in range(1, len(stage.steps) + 1)], wanted)
+    return spread(
+        [Point(stage, at) for stage in stages for at in range(1, len(stage.steps) + 1)], wanted
+    )
 
 
 def spread(points: Sequence[_Point], wanted: int | None) -> list[_Point]:
@@ -287,7 +300,9 @@ def kill_everywhere(
         else:
             parties.remove()
     every = sum(len(stage.steps) for stage in stages)
-    print(f"{journey[0]} to {journey[-1]}: killed at {len(points)} of {every} points, {len(faults)} faults")
+    print(
+        f"{journey[0]} to {journey[-1]}: killed at {len(points)} of {every} points, {len(faults)} faults"
+    )
     assert not faults, "\n\n".join(faults)
 
 
@@ -319,7 +334,9 @@ def find_leftovers(parties: Parties) -> list[str]:
 
 def list_states(parties: Parties) -> list[tuple[str, str]]:
     """Return kind and state of every submission that the site has, in the order of its chain."""
-    return [(found.kind, found.state.value) for found in Outbox(parties.submissions).list_submissions()]
+    return [
+        (found.kind, found.state.value) for found in Outbox(parties.submissions).list_submissions()
+    ]
 
 
 def list_decisions(parties: Parties) -> list[tuple[str, str]]:
@@ -346,10 +363,30 @@ def found_parties(folder: Path, nursery: Nursery) -> Parties:
         settings.write("one_account_approval: true\n")
     write_benchmark(parties.site / "benchmarks" / BENCHMARK)
     _do(parties, "agent", "steward-key", "--out", STEWARD_KEY)
-    _do(parties, "agent", "benchmarks", "scorecard", BENCHMARK, "--name", "card", "--out", "@/card.json")
+    _do(
+        parties,
+        "agent",
+        "benchmarks",
+        "scorecard",
+        BENCHMARK,
+        "--name",
+        "card",
+        "--out",
+        "@/card.json",
+    )
     registered = ("--scorecard", "@/card.json", "--models", "@/models.yaml")
     _do(parties, "aggregator", "init", "--origin", HOST, "--url", "http://127.0.0.1:1", *registered)
-    _do(parties, "aggregator", "invite", "--site-name", "T", "--publication", "named", "--out", "@/invite.json")
+    _do(
+        parties,
+        "aggregator",
+        "invite",
+        "--site-name",
+        "T",
+        "--publication",
+        "named",
+        "--out",
+        "@/invite.json",
+    )
     with parties.serving():
         _do(parties, "agent", "enroll", "--invite", "@/invite.json", "--steward-key", STEWARD_KEY)
         _do(parties, "aggregator", "enroll", "--pending", "--fingerprint-checked")
@@ -373,7 +410,9 @@ def approved_by_steward(number: int) -> tuple[Command, ...]:
     return (
         # Another request than before is not written over the first, which is as good.
         Command("agent", ("submission", "approve", "--out", request), codes=(0, 2)),
-        Command("steward", ("approve", request, "--key", STEWARD_KEY, "--out", signed), typed="y\n" * 3),
+        Command(
+            "steward", ("approve", request, "--key", STEWARD_KEY, "--out", signed), typed="y\n" * 3
+        ),
         Command("agent", ("submission", "approve", "--signed", signed)),
     )
 

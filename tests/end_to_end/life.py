@@ -67,7 +67,16 @@ class Life:
 
     def agent(self, *words: str | Path, code: int = 0) -> str:
         """Run `intramural --site SITE WORDS`; return standard output, or standard error where it must fail."""
-        command = [*self.site_prefix, sys.executable, "-m", "agent", "--site", self.site, *self.agent_options, *words]
+        command = [
+            *self.site_prefix,
+            sys.executable,
+            "-m",
+            "agent",
+            "--site",
+            self.site,
+            *self.agent_options,
+            *words,
+        ]
         return self._run(command, code)
 
     def as_steward(self, *words: str | Path, code: int = 0, answers: str = "") -> str:
@@ -78,7 +87,16 @@ class Life:
     def aggregator(self, *words: str | Path, code: int = 0) -> str:
         """Run `intramural-aggregator --dir DIR WORDS`."""
         return self._run(
-            [*self.central_prefix, sys.executable, "-m", "aggregator", "--dir", self.central, *words], code
+            [
+                *self.central_prefix,
+                sys.executable,
+                "-m",
+                "aggregator",
+                "--dir",
+                self.central,
+                *words,
+            ],
+            code,
         )
 
     def try_agent(self, *words: str | Path) -> int:
@@ -87,13 +105,25 @@ class Life:
             [*self.site_prefix, sys.executable, "-m", "agent", "--site", self.site, *words]
         ).returncode
 
-    def _run_anyhow(self, words: Sequence[str | Path], answers: str = "") -> subprocess.CompletedProcess[bytes]:
-        environment = {**os.environ, **self.environment, "INTRAMURAL_STEWARD_LIST": str(self.steward / "list.jsonl")}
+    def _run_anyhow(
+        self, words: Sequence[str | Path], answers: str = ""
+    ) -> subprocess.CompletedProcess[bytes]:
+        environment = {
+            **os.environ,
+            **self.environment,
+            "INTRAMURAL_STEWARD_LIST": str(self.steward / "list.jsonl"),
+        }
         paths = [str(ROOT / "deploy" / "steward"), environment.get("PYTHONPATH", "")]
         environment["PYTHONPATH"] = os.pathsep.join(paths).rstrip(os.pathsep)
         command = [str(word) for word in words]
         done = subprocess.run(
-            command, capture_output=True, check=False, cwd=ROOT, env=environment, timeout=120, input=answers.encode()
+            command,
+            capture_output=True,
+            check=False,
+            cwd=ROOT,
+            env=environment,
+            timeout=120,
+            input=answers.encode(),
         )
         self.outputs += [done.stdout, done.stderr]
         return done
@@ -101,7 +131,12 @@ class Life:
     def _run(self, words: Sequence[str | Path], code: int, answers: str = "") -> str:
         done = self._run_anyhow(words, answers)
         command = [str(word) for word in words]
-        assert done.returncode == code, (command, done.returncode, done.stdout.decode(), done.stderr.decode())
+        assert done.returncode == code, (
+            command,
+            done.returncode,
+            done.stdout.decode(),
+            done.stderr.decode(),
+        )
         return (done.stderr if code else done.stdout).decode()
 
     @contextmanager
@@ -111,7 +146,11 @@ class Life:
         log = self.folder / f"{module}.log"
         with log.open("ab") as errors:
             process = subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=errors, cwd=ROOT, env={**os.environ, **self.environment}
+                command,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                cwd=ROOT,
+                env={**os.environ, **self.environment},
             )
         assert process.stdout is not None
         try:
@@ -135,7 +174,9 @@ class Life:
         path = self.site / "site.yaml"
         names = tuple(f"{name}:" for name in settings)
         lines = [line for line in path.read_text().splitlines() if not line.startswith(names)]
-        lines += [f"{name}: {json.dumps(value)}" for name, value in settings.items() if value is not None]
+        lines += [
+            f"{name}: {json.dumps(value)}" for name, value in settings.items() if value is not None
+        ]
         path.write_text("\n".join(lines) + "\n")
 
     def found(self, url: str, *, site_name: str = "Test Hospital") -> None:
@@ -147,9 +188,15 @@ class Life:
         card, models = self.folder / "card.json", self.folder / "models.yaml"
         words = (*self.benchmarks, "--name", "card", "--out", card)
         self.agent("benchmarks", "scorecard", *words, *self.scorecard_options)
-        models.write_text(f"- name: {MODEL}\n  display_name: First choice\n  is_language_model: false\n")
-        self.aggregator("init", "--origin", HOST, "--url", url, "--scorecard", card, "--models", models)
-        self.aggregator("invite", "--site-name", "Test", "--publication", "named", "--out", self.invite)
+        models.write_text(
+            f"- name: {MODEL}\n  display_name: First choice\n  is_language_model: false\n"
+        )
+        self.aggregator(
+            "init", "--origin", HOST, "--url", url, "--scorecard", card, "--models", models
+        )
+        self.aggregator(
+            "invite", "--site-name", "Test", "--publication", "named", "--out", self.invite
+        )
 
     def make_steward_key(self) -> None:
         """Make the steward's key file, with a password."""
@@ -170,12 +217,27 @@ class Life:
         """Run the benchmarks against an inference server, and let the server go."""
         with self.serving(self.site_prefix, "agent", "baselines", "serve", "--port", "0") as url:
             entries = [f"{name}:model={MODEL}" for name in self.benchmarks]
-            self.agent("run", "--server", url, "--suite", self.suite, "--run-entries", *entries, "-m", str(instances))
+            self.agent(
+                "run",
+                "--server",
+                url,
+                "--suite",
+                self.suite,
+                "--run-entries",
+                *entries,
+                "-m",
+                str(instances),
+            )
 
     def ask_to_enrol(self, out: Path | None = None) -> None:
         """Ask with the steward's signature, which is made on the steward's side; over the network, or into a file."""
-        half, signed = self.folder / "half.json", self.folder / "signed.json" if out is None else out
-        self.agent("enroll", "--invite", self.invite, "--steward-public", f"{self.key}.pub", "--out", half)
+        half, signed = (
+            self.folder / "half.json",
+            self.folder / "signed.json" if out is None else out,
+        )
+        self.agent(
+            "enroll", "--invite", self.invite, "--steward-public", f"{self.key}.pub", "--out", half
+        )
         self.as_steward("sign-request", half, *self.with_key, "--out", signed, "--yes")
         if out is None:
             self.agent("enroll", "--invite", self.invite, "--request", signed)
@@ -194,7 +256,10 @@ class Life:
     def approve(self, number: int = 1) -> None:
         """Have every draft approved by the steward; `number` tells the requests of one life apart."""
         drafts = [state for state in self.states() if state == "prepared"]
-        request, signed = self.folder / f"request-{number}.json", self.folder / f"approved-{number}.json"
+        request, signed = (
+            self.folder / f"request-{number}.json",
+            self.folder / f"approved-{number}.json",
+        )
         self.agent("submission", "approve", "--out", request)
         words = (*self.with_key, "--root", self.root_keyid(), "--out", signed)
         self.as_steward("approve", request, *words, answers="y\n" * len(drafts))
@@ -207,7 +272,9 @@ class Life:
 
     def rows(self) -> list[dict[str, str]]:
         """Return the site's submissions with their states."""
-        rows: list[dict[str, str]] = json.loads(self.agent("submission", "status", "--format", "json"))
+        rows: list[dict[str, str]] = json.loads(
+            self.agent("submission", "status", "--format", "json")
+        )
         return rows
 
     def states(self) -> list[str]:
@@ -217,4 +284,6 @@ class Life:
     def log_size(self) -> int:
         """Return how many entries the aggregator's log has."""
         board = self.folder / "board"
-        return int(json.loads(self.aggregator("publish", "--out", board, "--format", "json"))["log_size"])
+        return int(
+            json.loads(self.aggregator("publish", "--out", board, "--format", "json"))["log_size"]
+        )

@@ -49,7 +49,9 @@ def test_a_dry_run_counts_and_times_and_sends_no_question(site: UserSite):
     assert "prompts that would be shortened to fit: 3" in said
     assert "no score (context_length): 1" in said
     assert "at most 176 tokens out" in said
-    assert re.search(r"about \d+\.\d s, up to .* by a trial of the server, 8 questions at once", said)
+    assert re.search(
+        r"about \d+\.\d s, up to .* by a trial of the server, 8 questions at once", said
+    )
 
 
 def test_a_dry_run_without_a_server_is_still_of_use(site: UserSite):
@@ -70,7 +72,9 @@ def test_a_dry_run_of_what_would_be_refused_fails(site: UserSite):
     assert "would be refused: " in done.stdout
 
 
-def test_over_long_notes_are_shortened_and_told_and_an_over_long_question_is_not_asked(site: UserSite):
+def test_over_long_notes_are_shortened_and_told_and_an_over_long_question_is_not_asked(
+    site: UserSite,
+):
     def flaky(asked):
         return (
             Status(503)
@@ -99,7 +103,9 @@ def test_a_limit_of_the_run_entry_bounds_the_prompt(site: UserSite):
         own = site.directory / "benchmarks" / "own"
         shutil.copytree(site.config.parent, own)
         (own / "own.yaml").rename(own / "benchmark.yaml")
-        done = site.intramural("run", "--server", server.url, "-r", "own:max_length=100,model=test/model", "-n", "2")
+        done = site.intramural(
+            "run", "--server", server.url, "-r", "own:max_length=100,model=test/model", "-n", "2"
+        )
         sent = [len(prompt.split()) for prompt in server.prompts if "Question: Is it so?" in prompt]
     assert "prompts shortened to fit: 3" in done.stdout, done.stderr
     assert max(sent) <= 100
@@ -120,7 +126,9 @@ def test_prices_of_the_deployment_become_a_cost(site: UserSite):
     assert re.search(r"cost about [\d,]+\.00 EUR by tokens", dry.stdout), dry.stdout + dry.stderr
 
 
-def test_a_tokenizer_file_that_is_missing_is_said_before_anything_is_asked(site: UserSite, tmp_path: Path):
+def test_a_tokenizer_file_that_is_missing_is_said_before_anything_is_asked(
+    site: UserSite, tmp_path: Path
+):
     with CountingServer(models=["m"], kind="neither") as server:
         (site.directory / "model_deployments.yaml").write_text(
             "model_deployments:\n  - name: test/m\n    tokenizer_file: nowhere.json\n"

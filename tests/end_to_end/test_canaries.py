@@ -38,17 +38,30 @@ def spellings(text: str) -> set[bytes]:
     raw = text.encode()
     # A base64 of the text inside something longer holds one of three alignments of it.
     aligned = {base64.b64encode(b"x" * shift + raw)[4 if shift else 0 : -4] for shift in range(3)}
-    return {raw, raw.lower(), raw.hex().encode(), raw.replace(b" ", b"%20"), raw.replace(b" ", b"_"), *aligned}
+    return {
+        raw,
+        raw.lower(),
+        raw.hex().encode(),
+        raw.replace(b" ", b"%20"),
+        raw.replace(b" ", b"_"),
+        *aligned,
+    }
 
 
 def canaries_in(data: bytes) -> list[str]:
-    return [name for name, text in CANARIES.items() if any(spelling in data for spelling in spellings(text))]
+    return [
+        name
+        for name, text in CANARIES.items()
+        if any(spelling in data for spelling in spellings(text))
+    ]
 
 
 def test_the_search_finds_what_it_looks_for():
     for name, text in CANARIES.items():
         assert canaries_in(b"..." + text.encode() + b"...") == [name]
-        assert name in canaries_in(base64.b64encode(b"some {text} " + text.encode() + b" more of it"))
+        assert name in canaries_in(
+            base64.b64encode(b"some {text} " + text.encode() + b" more of it")
+        )
 
 
 class Whole:
@@ -63,7 +76,9 @@ class Whole:
     def run(self, module: str, *words: str | Path, code: int = 0) -> str:
         environment = {**os.environ, "TMPDIR": str(self.temporary), "HOME": str(self.temporary)}
         command = [sys.executable, "-m", module, *map(str, words)]
-        done = subprocess.run(command, capture_output=True, cwd=ROOT, env=environment, check=False, timeout=120)
+        done = subprocess.run(
+            command, capture_output=True, cwd=ROOT, env=environment, check=False, timeout=120
+        )
         self.outputs += [done.stdout, done.stderr]
         assert done.returncode == code, done.stderr.decode()
         return done.stdout.decode()
@@ -101,7 +116,9 @@ class Whole:
                 "      class_name: VLLMChatClient",
                 f"      args: {{base_url: '{url}', vllm_model_name: {one}}}",
             ]
-            seats.append(f"  - {{name: {JUDGE_NAME} {one}, model: test/{one}, model_deployment: local/{one}}}")
+            seats.append(
+                f"  - {{name: {JUDGE_NAME} {one}, model: test/{one}, model_deployment: local/{one}}}"
+            )
         deployments.write_text("\n".join(entries) + "\n")
         judges.write_text("\n".join(seats) + "\n")
         with settings.open("a") as file:
@@ -118,7 +135,11 @@ def test_no_file_that_is_handed_around_names_a_patient_a_judge_or_its_host(tmp_p
     whole = Whole(tmp_path)
     whole.agent("init", whole.site, "--site-name", "x")
     data = whole.plant() / f"{CANARIES['file']}.csv"
-    lines = data.read_text().replace(CANARIES["note"], f"Patient name: {PERSON}; MRN: {RECORD};").splitlines()
+    lines = (
+        data.read_text()
+        .replace(CANARIES["note"], f"Patient name: {PERSON}; MRN: {RECORD};")
+        .splitlines()
+    )
     data.write_text("\n".join(lines[:7]) + "\n")
 
     def babble(asked: Asked) -> Action | None:
@@ -128,7 +149,11 @@ def test_no_file_that_is_handed_around_names_a_patient_a_judge_or_its_host(tmp_p
         words = f'{{"explanation": "{spelt}", "score": 4, "mrn": 99120441}}'
         text = f'{{"right": {words}, "plain": {words}}}' if "three" not in asked.prompt else spelt
         first = "cough 1" in asked.prompt and "brazen" not in asked.prompt
-        said = {"role": "assistant", "content": f"brazen {spelt}" if first else text, "reasoning_content": spelt}
+        said = {
+            "role": "assistant",
+            "content": f"brazen {spelt}" if first else text,
+            "reasoning_content": spelt,
+        }
         return Message(said)
 
     with (
@@ -137,15 +162,36 @@ def test_no_file_that_is_handed_around_names_a_patient_a_judge_or_its_host(tmp_p
         FaultServer(models=["one", "two"], fault=babble, host=CANARIES["judge host"]) as bench,
     ):  # fmt: skip
         whole.seat(bench.url)
-        whole.agent("run", "--server", server.url, "--run-entries", "own:model=test/model", "--suite", "s")
+        whole.agent(
+            "run", "--server", server.url, "--run-entries", "own:model=test/model", "--suite", "s"
+        )
     for form in ("jsonl", "csv", "helm"):
         whole.agent("export", "--suite", "s", "--format", form, "--out", tmp_path / "out" / form)
     whole.agent("view", "--export", tmp_path / "out" / "pages")
     files = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
-    planted = {PERSON, "Wrzesniewski", "rzesniewski", "Xochitl", RECORD, JUDGE_NAME, CANARIES["judge host"]}
-    found = {path.name: word for path, content in files.items() for word in planted if word.encode() in content}
+    planted = {
+        PERSON,
+        "Wrzesniewski",
+        "rzesniewski",
+        "Xochitl",
+        RECORD,
+        JUDGE_NAME,
+        CANARIES["judge host"],
+    }
+    found = {
+        path.name: word
+        for path, content in files.items()
+        for word in planted
+        if word.encode() in content
+    }
     assert found == {}
-    for kind in ("instances.jsonl", "instances.csv", "scenario_state.json", "instances-1.html", "instances-1.json"):
+    for kind in (
+        "instances.jsonl",
+        "instances.csv",
+        "scenario_state.json",
+        "instances-1.html",
+        "instances-1.json",
+    ):
         (content,) = [content for path, content in files.items() if path.name == kind]
         assert b"[NAME-1]" in content
         assert b"judge_" in content  # the label of a judge whose name is free text
@@ -163,10 +209,14 @@ def test_an_unexpected_error_shows_where_and_never_what(tmp_path: Path):
         "main()\n"
     )
     made = subprocess.run(
-        [sys.executable, "-m", "agent", "init", str(tmp_path / "site"), "--site-name", "x"], check=True, cwd=ROOT
+        [sys.executable, "-m", "agent", "init", str(tmp_path / "site"), "--site-name", "x"],
+        check=True,
+        cwd=ROOT,
     )
     assert made.returncode == 0
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, cwd=ROOT, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, cwd=ROOT, check=False
+    )
     assert done.returncode == 1
     assert b"unexpected error: KeyError" in done.stderr
     assert b"plan.py" in done.stderr
@@ -174,7 +224,9 @@ def test_an_unexpected_error_shows_where_and_never_what(tmp_path: Path):
 
 
 @pytest.mark.sample(2)
-@pytest.mark.parametrize("fault_kind", ["duplicate-id", "short-row", "open-quote", "empty-gold", "no-header"])
+@pytest.mark.parametrize(
+    "fault_kind", ["duplicate-id", "short-row", "open-quote", "empty-gold", "no-header"]
+)
 def test_a_wrong_dataset_is_named_by_row_and_never_quoted(tmp_path: Path, fault_kind: str):
     whole = Whole(tmp_path)
     whole.agent("init", whole.site, "--site-name", "x")

@@ -38,7 +38,9 @@ def test_init_makes_private_folders_and_never_overwrites(tmp_path: Path):
     assert {path.name: path.read_bytes() for path in (tmp_path / "site" / "keys").iterdir()} == keys
 
 
-def test_the_site_is_found_by_option_environment_or_current_directory(site: UserSite, tmp_path: Path):
+def test_the_site_is_found_by_option_environment_or_current_directory(
+    site: UserSite, tmp_path: Path
+):
     assert site.intramural("audit").returncode == 0
     environment = {**os.environ, "INTRAMURAL_SITE": str(site.directory)}
     assert intramural("audit", env=environment).returncode == 0
@@ -97,11 +99,19 @@ def test_a_run_through_a_deployments_file_with_a_token(site: UserSite, tmp_path:
             f"medhelm_configurable_benchmark:config_path={site.config},"
             "model=qwen/qwen2.5-7b-instruct,model_deployment=local/qwen"
         )
-        done = site.intramural("run", "--run-entries", entry, "--suite", "s", "--max-eval-instances", "10")
+        done = site.intramural(
+            "run", "--run-entries", entry, "--suite", "s", "--max-eval-instances", "10"
+        )
         assert done.returncode == 0, done.stderr
-        assert {asked.body["model"] for asked in server.asked if "invented person" in asked.prompt} == {"served-name"}
+        assert {
+            asked.body["model"] for asked in server.asked if "invented person" in asked.prompt
+        } == {"served-name"}
     row = site.summary()
-    assert (row["n"], row["model"], row["deployment"]) == (10, "qwen/qwen2.5-7b-instruct", "local/qwen")
+    assert (row["n"], row["model"], row["deployment"]) == (
+        10,
+        "qwen/qwen2.5-7b-instruct",
+        "local/qwen",
+    )
     assert "very-secret-token" not in done.stdout + done.stderr + json.dumps(row)
 
 
@@ -112,7 +122,17 @@ def test_a_conf_file_with_models_to_run(site: UserSite, tmp_path: Path):
         ' {description: "med_qa:model=text", priority: 3} ]'
     )
     with FaultServer(models=["test/model"], answer="A") as server:
-        words = ["run", "--server", server.url, "--conf-paths", conf, "--models-to-run", "test/model", "-m", "5"]
+        words = [
+            "run",
+            "--server",
+            server.url,
+            "--conf-paths",
+            conf,
+            "--models-to-run",
+            "test/model",
+            "-m",
+            "5",
+        ]
         done = site.intramural(*words, "--priority", "2", "--suite", "s")
     assert done.returncode == 0, done.stderr
     assert (site.summary()["benchmark"], site.summary()["n"]) == ("pubmed_qa", 5)
@@ -125,8 +145,16 @@ def test_a_conf_file_with_models_to_run(site: UserSite, tmp_path: Path):
         (["run"], 2, "no run entries given"),
         (["run", "-r", "no_such:model=a/b"], 2, "no_such"),
         (["run", "-r", "pubmed_qa:model=a/b"], 2, "a/b"),
-        (["run", "-r", "pubmed_qa:model=a/b,nonsense=1", "--server", "http://127.0.0.1:9/v1"], 2, "nonsense"),
-        (["run", "-r", "pubmed_qa:model=a/b", "--server", "http://192.0.2.1/v1"], 2, "may not be sent"),
+        (
+            ["run", "-r", "pubmed_qa:model=a/b,nonsense=1", "--server", "http://127.0.0.1:9/v1"],
+            2,
+            "nonsense",
+        ),
+        (
+            ["run", "-r", "pubmed_qa:model=a/b", "--server", "http://192.0.2.1/v1"],
+            2,
+            "may not be sent",
+        ),
         (["run", "-r", "pubmed_qa:model=a/b", "--server", "ftp://127.0.0.1/v1"], 2, "http"),
         (["run", "-c", "/no/such.conf"], 2, "such.conf"),
         (["summarize", "--suite", "none"], 2, "there is no suite none"),
@@ -135,7 +163,9 @@ def test_a_conf_file_with_models_to_run(site: UserSite, tmp_path: Path):
         (["nonsense"], 2, "nonsense"),
     ],
 )
-def test_a_wrong_command_says_what_to_do_and_asks_nothing(site: UserSite, words: list[str], code: int, said: str):
+def test_a_wrong_command_says_what_to_do_and_asks_nothing(
+    site: UserSite, words: list[str], code: int, said: str
+):
     done = site.intramural(*words)
     assert done.returncode == code, done.stderr
     assert said in done.stderr
@@ -165,7 +195,9 @@ def test_summary_tables_for_people_and_programs(site: UserSite):
     assert f"{row['mean']:.3f}" in table
     assert "Metrics: exact_match (own)" in table
     assert "not a version of the data" not in table  # it is the site's own
-    (line,) = csv.DictReader(io.StringIO(site.intramural("summarize", "--suite", "s", "--format", "csv").stdout))
+    (line,) = csv.DictReader(
+        io.StringIO(site.intramural("summarize", "--suite", "s", "--format", "csv").stdout)
+    )
     assert float(line["mean"]) == row["mean"]
     assert (line["n"], line["units"], line["unscored_reasons"]) == ("40", "40", "")
 
@@ -173,7 +205,12 @@ def test_summary_tables_for_people_and_programs(site: UserSite):
 def test_prompts_never_take_the_sites_proxy(site: UserSite):
     with FaultServer() as proxy, FaultServer(models=["test/model"], fault=answer) as server:
         site.set(f"proxy: {proxy.url.removesuffix('/v1')}")
-        environment = {**os.environ, "HTTP_PROXY": proxy.url, "http_proxy": proxy.url, "ALL_PROXY": proxy.url}
+        environment = {
+            **os.environ,
+            "HTTP_PROXY": proxy.url,
+            "http_proxy": proxy.url,
+            "ALL_PROXY": proxy.url,
+        }
         done = intramural("--site", site.directory, *site.run_words(server.url), env=environment)
         assert done.returncode == 0, done.stderr
         assert proxy.connections == 0
@@ -257,7 +294,10 @@ def test_options_take_several_values_as_helms_do(site: UserSite):
 def test_a_dry_run_asks_no_question_of_the_benchmark(site: UserSite):
     with FaultServer(models=["test/model"]) as server:
         done = site.run(server.url, "--dry-run", "-m", "7")
-        assert (done.returncode, [prompt for prompt in server.prompts if "invented person" in prompt]) == (0, [])
+        assert (
+            done.returncode,
+            [prompt for prompt in server.prompts if "invented person" in prompt],
+        ) == (0, [])
     assert "7 of 40 instances" in done.stdout
     assert site.stored() == []
 
@@ -277,7 +317,12 @@ def test_a_disk_that_fills_up_ends_the_run_and_what_was_kept_stays(site: UserSit
     with FaultServer(models=["test/model"], answer="Yes", latency_s=0.1) as server:
         words = ["--site", str(site.directory), *site.run_words(server.url, "--max-in-flight", "2")]
         done = subprocess.run(
-            [sys.executable, "-c", script, *words], capture_output=True, text=True, check=False, cwd=ROOT, timeout=60
+            [sys.executable, "-c", script, *words],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=ROOT,
+            timeout=60,
         )
         assert done.returncode == 8, done.stderr
         assert "the store cannot be written (SQLITE_" in done.stderr
@@ -295,7 +340,12 @@ def test_a_wrong_data_key_stops_every_command_and_spoils_nothing(site: UserSite,
     key = site.directory / "keys" / "data.key"
     right = key.read_bytes()
     key.write_bytes((tmp_path / "other" / "keys" / "data.key").read_bytes())
-    for words in (["audit"], ["purge", "--older-than", "0"], ["summarize"], ["export", "--out", tmp_path / "x"]):
+    for words in (
+        ["audit"],
+        ["purge", "--older-than", "0"],
+        ["summarize"],
+        ["export", "--out", tmp_path / "x"],
+    ):
         done = site.intramural(*words)
         assert done.returncode == 8
         assert "not the one that this store was made with" in done.stderr
@@ -303,11 +353,15 @@ def test_a_wrong_data_key_stops_every_command_and_spoils_nothing(site: UserSite,
     assert site.intramural("audit").returncode == 0
 
 
-def test_export_is_redacted_unless_revealed_and_revealing_is_written_down(tmp_path: Path, make_site):
+def test_export_is_redacted_unless_revealed_and_revealing_is_written_down(
+    tmp_path: Path, make_site
+):
     site = make_site(instances=3)
     path = site.config.with_name("dataset.csv")
     path.write_text(
-        path.read_text().replace("an invented person", "Mr. Ignatius Quellmalz; MRN 8842331; born 03/14/1951")
+        path.read_text().replace(
+            "an invented person", "Mr. Ignatius Quellmalz; MRN 8842331; born 03/14/1951"
+        )
     )
     with FaultServer(models=["test/model"], answer="Mr. Ignatius Quellmalz says Yes") as server:
         assert site.run(server.url).returncode == 0
@@ -351,9 +405,13 @@ def test_purging_is_written_down_and_keeps_to_the_sites_rule(site: UserSite):
 
 def test_a_servers_own_habits_are_undone_and_an_entrys_stop_arrives(make_site):
     site = make_site(instances=3)
-    with FaultServer(models=["test/model"], owned_by="llamacpp", answer="Yes ### and more") as server:
+    with FaultServer(
+        models=["test/model"], owned_by="llamacpp", answer="Yes ### and more"
+    ) as server:
         (entry,) = [word for word in site.run_words(server.url) if word.startswith("medhelm")]
-        done = site.intramural("run", "--server", server.url, "--suite", "s", "-r", f"{entry},stop=hash")
+        done = site.intramural(
+            "run", "--server", server.url, "--suite", "s", "-r", f"{entry},stop=hash"
+        )
         assert done.returncode == 0, done.stderr
         bodies = [asked.body for asked in server.asked if "invented person" in asked.prompt]
     assert [body["repeat_penalty"] for body in bodies] == [1.0] * 3
@@ -365,7 +423,9 @@ def test_a_stop_that_the_server_ignores_is_cut_here_and_said(make_site):
     site = make_site(instances=3)
     with FaultServer(models=["test/model"], ignores=["stop"], answer="Yes###and more") as server:
         (entry,) = [word for word in site.run_words(server.url) if word.startswith("medhelm")]
-        done = site.intramural("run", "--server", server.url, "--suite", "s", "-r", f"{entry},stop=hash")
+        done = site.intramural(
+            "run", "--server", server.url, "--suite", "s", "-r", f"{entry},stop=hash"
+        )
     assert done.returncode == 0, done.stderr
     assert "note: " in done.stderr
     assert "stop" in done.stderr
@@ -383,7 +443,9 @@ def test_a_server_that_knows_no_limit_of_tokens_is_refused(site: UserSite):
 
 def test_doctor_on_a_healthy_site(site: UserSite):
     with FaultServer(models=["test/model"], answer="ready") as server:
-        done = site.intramural("doctor", "--server", server.url, "--model", "test/model", "--format", "json")
+        done = site.intramural(
+            "doctor", "--server", server.url, "--model", "test/model", "--format", "json"
+        )
     checks = {check["what"]: check for check in json.loads(done.stdout)}
     assert done.returncode == 0, done.stdout
     assert {check["verdict"] for check in checks.values()} <= {"ok", "warning"}
@@ -409,10 +471,18 @@ def test_doctor_on_a_healthy_site(site: UserSite):
         (lambda site: (site.directory / "keys" / "data.key").unlink(), "data key", 8),
         (lambda site: (site.directory / "keys" / "seal.key").unlink(), "seal key", 8),
         (lambda site: (site.directory / "keys" / "agent.key").chmod(0o640), "agent key", 8),
-        (lambda site: (site.directory / "store" / "site.sqlite3").write_bytes(b"x" * 5000), "store", 8),
+        (
+            lambda site: (site.directory / "store" / "site.sqlite3").write_bytes(b"x" * 5000),
+            "store",
+            8,
+        ),
         (lambda site: site.set("redaction_policy: none_such"), "redaction", 5),
         (lambda site: site.set("disclosure_policy: none_such"), "disclosure policy", 6),
-        (lambda site: (site.directory / "model_deployments.yaml").write_text("x: ["), "deployments", 2),
+        (
+            lambda site: (site.directory / "model_deployments.yaml").write_text("x: ["),
+            "deployments",
+            2,
+        ),
     ],
     ids=[
         "no-data-key",
@@ -457,7 +527,17 @@ def test_scores_by_helms_rules_stand_beside_ours(make_site):
     site = make_site(instances=1)
     with FaultServer(models=["test/model"], answer="Answer: A") as server:
         for scoring, suite in (("intramural", "right"), ("helm", "parity")):
-            words = ["run", "--server", server.url, "-r", "pubmed_qa:model=test/model", "--suite", suite, "-m", "20"]
+            words = [
+                "run",
+                "--server",
+                server.url,
+                "-r",
+                "pubmed_qa:model=test/model",
+                "--suite",
+                suite,
+                "-m",
+                "20",
+            ]
             assert site.intramural(*words, "--scoring", scoring).returncode == 0
         asked = [prompt for prompt in server.prompts if "Question" in prompt]
     right, parity = (

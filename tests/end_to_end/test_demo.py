@@ -25,11 +25,36 @@ def run(command: list[str | Path], code: int = 0, **more: Any) -> subprocess.Com
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An environment with the wheel of this checkout; dependencies come from the tests' own environment."""
     folder = tmp_path_factory.mktemp("wheel")
-    run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", folder, ROOT])
+    run(
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "wheel",
+            "--quiet",
+            "--no-deps",
+            "--no-build-isolation",
+            "-w",
+            folder,
+            ROOT,
+        ]
+    )
     (wheel,) = folder.glob("intramural-*.whl")
     venv.create(folder / "venv", with_pip=False, symlinks=True)
     site_packages = next((folder / "venv").rglob("site-packages"))
-    run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", site_packages, wheel])
+    run(
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--no-deps",
+            "--target",
+            site_packages,
+            wheel,
+        ]
+    )
     # Behind the wheel in the path, so that only what the wheel lacks comes from there; the checkout is not on it.
     shared = [path for path in sys.path if path.endswith("site-packages")]
     (site_packages / "dependencies.pth").write_text("\n".join(shared) + "\n")
@@ -38,8 +63,12 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.full
 @pytest.mark.timeout(1_200)
-def test_the_demo_runs_from_a_wheel_in_an_empty_folder_and_continues(installed: Path, tmp_path: Path):
-    where = run([installed, "-c", "import agent, protocol, aggregator; print(agent.__file__)"], cwd=tmp_path).stdout
+def test_the_demo_runs_from_a_wheel_in_an_empty_folder_and_continues(
+    installed: Path, tmp_path: Path
+):
+    where = run(
+        [installed, "-c", "import agent, protocol, aggregator; print(agent.__file__)"], cwd=tmp_path
+    ).stdout
     assert str(installed.parents[1]) in where
     first = run([installed, "-m", "agent", "demo"], cwd=tmp_path)
     board = tmp_path / "intramural-demo" / "board" / "index.html"
@@ -50,7 +79,9 @@ def test_the_demo_runs_from_a_wheel_in_an_empty_folder_and_continues(installed: 
     assert "Identical" in first.stdout
     assert first.stdout.count("receipted") >= 6
     # A group of the private ward that is published, one that is too small, and one withheld beside it, each explained.
-    details = "".join(path.read_text("utf-8") for path in sorted(board.parent.glob("cards/*/benchmarks/*.html")))
+    details = "".join(
+        path.read_text("utf-8") for path in sorted(board.parent.glob("cards/*/benchmarks/*.html"))
+    )
     for shown in ("surgery", "geriatrics", "icu", "suppressed", "planned", "unplanned"):
         assert shown in details + page
 
@@ -65,10 +96,18 @@ def test_the_demo_runs_from_a_wheel_in_an_empty_folder_and_continues(installed: 
     run([installed, "-m", "agent", "--site", site, "view", "--export", pages], **elsewhere)
     assert "PubMedQA" in (pages / "suites" / "demo" / "index.html").read_text("utf-8")
     assert (pages / "style.css").stat().st_size > 500
-    doctor = run([installed, "-m", "agent", "--site", site, "doctor", "--format", "json"], **elsewhere, code=4)
+    doctor = run(
+        [installed, "-m", "agent", "--site", site, "doctor", "--format", "json"],
+        **elsewhere,
+        code=4,
+    )
     verdicts = {check["what"]: check["verdict"] for check in json.loads(doctor.stdout)}
-    assert verdicts["redaction"] == verdicts["disclosure policy"] == "ok"  # the baselines' server is gone by now
-    listed = run([installed, "-m", "agent", "--site", site, "submission", "status", "--format", "json"])
+    assert (
+        verdicts["redaction"] == verdicts["disclosure policy"] == "ok"
+    )  # the baselines' server is gone by now
+    listed = run(
+        [installed, "-m", "agent", "--site", site, "submission", "status", "--format", "json"]
+    )
     rows = json.loads(listed.stdout)
     assert [row["kind"] for row in rows] == ["dataset", "plan", *["result"] * 4]
     assert {row["state"] for row in rows} == {"receipted"}
@@ -77,13 +116,19 @@ def test_the_demo_runs_from_a_wheel_in_an_empty_folder_and_continues(installed: 
 def test_every_data_file_of_the_checkout_travels_in_the_wheel(installed: Path):
     if not (ROOT / ".git").exists() or shutil.which("git") is None:
         pytest.skip("needs git and a checkout, for the list of files to compare with")
-    tracked = run(["git", "ls-files", "agent", "aggregator", "protocol", "benchmarks", "policies"], cwd=ROOT).stdout
+    tracked = run(
+        ["git", "ls-files", "agent", "aggregator", "protocol", "benchmarks", "policies"], cwd=ROOT
+    ).stdout
     packages = next((installed.parents[1]).rglob("site-packages"))
     missing = []
     for name in tracked.splitlines():
         if re.match(r"benchmarks/(?:redaction_training/|\w+\.py$)", name):
             continue  # scripts that make samples and training texts stay in the checkout
-        inside = [name] if name.startswith(("agent/", "aggregator/", "protocol/")) else [f"agent/shipped/{name}"]
+        inside = (
+            [name]
+            if name.startswith(("agent/", "aggregator/", "protocol/"))
+            else [f"agent/shipped/{name}"]
+        )
         inside += [f"aggregator/shipped/{name}"] if name.startswith("policies/disclosure/") else []
         missing += [place for place in inside if not (packages / place).is_file()]
     assert missing == []

@@ -29,9 +29,14 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Life:
     life.environment = trapped
     life.ask_to_enrol(stick / "request.json")
     life.aggregator("enroll", stick / "request.json", "--fingerprint-checked")
-    newest = max((life.central / "registry").glob("*.dsse.json"), key=lambda path: int(path.name.split(".")[0]))
+    newest = max(
+        (life.central / "registry").glob("*.dsse.json"),
+        key=lambda path: int(path.name.split(".")[0]),
+    )
     shutil.copy(newest, stick / "registry.json")
-    assert "this site is enrolled" in life.agent("registry", "update", "--import", stick / "registry.json")
+    assert "this site is enrolled" in life.agent(
+        "registry", "update", "--import", stick / "registry.json"
+    )
     life.prepare()
     return life
 
@@ -59,11 +64,18 @@ def export(life: Life) -> Path:
 
 def test_the_trap_is_not_blind(tmp_path: Path) -> None:
     """A process that connects to loopback is refused and noted."""
-    life = Life(tmp_path, {"REFUSED_CONNECTIONS": str(tmp_path / "connections"), "REFUSE_LOOPBACK": "1"})
+    life = Life(
+        tmp_path, {"REFUSED_CONNECTIONS": str(tmp_path / "connections"), "REFUSE_LOOPBACK": "1"}
+    )
     script = "import socket; socket.create_connection(('127.0.0.1', 9))"
     environment = {**os.environ, **life.environment}
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, check=False, cwd=ROOT, env=environment, text=True
+        [sys.executable, "-c", script],
+        capture_output=True,
+        check=False,
+        cwd=ROOT,
+        env=environment,
+        text=True,
     )
     assert "ConnectionRefusedError: the tests refuse all connections here" in done.stderr
     assert "socket.getaddrinfo" in connections(life)

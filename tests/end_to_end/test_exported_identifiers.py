@@ -27,12 +27,42 @@ from tests.agent.service.judged import JUDGES, add_judged, verdict
 COUNT = int(os.environ.get("EXPORTED_INSTANCES", "80"))
 JUDGED = 10  # every so manyth
 
-_FIRST = ("zarr", "vell", "quorr", "brytt", "krell", "dovv", "tizz", "mavv", "huxx", "pell", "gorr", "lumm")
+_FIRST = (
+    "zarr",
+    "vell",
+    "quorr",
+    "brytt",
+    "krell",
+    "dovv",
+    "tizz",
+    "mavv",
+    "huxx",
+    "pell",
+    "gorr",
+    "lumm",
+)
 _MIDDLE = ("an", "ib", "ost", "ur", "em", "ax", "il", "ov", "un", "ek", "arr", "id")
-_FAMILY = ("wick", "stad", "inho", "escu", "ova", "berg", "ides", "yan", "chuk", "oglu", "ssen", "mann", "tonn", "feld")
+_FAMILY = (
+    "wick",
+    "stad",
+    "inho",
+    "escu",
+    "ova",
+    "berg",
+    "ides",
+    "yan",
+    "chuk",
+    "oglu",
+    "ssen",
+    "mann",
+    "tonn",
+    "feld",
+)
 _GIVEN = ("ella", "ius", "ine", "olf", "ara", "eth")
 # Whatever holds a planted name holds this, in whatever case, joined to whatever, and with the errors made here.
-NAME = re.compile(rf"(?i)(?:{'|'.join(_FIRST)})(?:{'|'.join(_MIDDLE)})(?:{'|'.join([*_FAMILY, *_GIVEN])})".encode())
+NAME = re.compile(
+    rf"(?i)(?:{'|'.join(_FIRST)})(?:{'|'.join(_MIDDLE)})(?:{'|'.join([*_FAMILY, *_GIVEN])})".encode()
+)
 NUMBER = re.compile(rb"7[\s./-]?7[\s./-]?0(?:[\s./-]?\d){9}")
 DAY = re.compile(rb"(?i)\d\d?[./-]\d\d?[./-](?:19)?[34]\d\b|\b19[34]\d-\d\d-\d\d|\b19[34]\d(?:0[1-9]|1[0-2])\d\d\b"
                  rb"|(?:march|april|may|june|july|august|january) \d")  # fmt: skip
@@ -91,7 +121,10 @@ class Person:
 def people() -> list[Person]:
     families = ("".join(parts).title() for parts in product(_FIRST, _MIDDLE, _FAMILY))
     givens = ["".join(parts).title() for parts in product(_FIRST, _MIDDLE, _GIVEN)]
-    streets = ["".join(parts).title() for parts in product(reversed(_FIRST), reversed(_MIDDLE), _FAMILY[:3])]
+    streets = [
+        "".join(parts).title()
+        for parts in product(reversed(_FIRST), reversed(_MIDDLE), _FAMILY[:3])
+    ]
     return [
         Person(
             givens[i * 7 % len(givens)],
@@ -112,18 +145,25 @@ def record(number: int, person: Person) -> Case:
         prompt=person.said(number // 2) if told else person.introduced(),
         answer=person.said(number // 3 + 1),
         reasoning=person.said(number // 5 + 2),
-        references=(Reference(person.said(number // 7 + 3), True), Reference("Nobody coughs.", False)),
+        references=(
+            Reference(person.said(number // 7 + 3), True),
+            Reference("Nobody coughs.", False),
+        ),
         identity=f"{person.family}-{person.mrn}",
         unit=person.mrn,
     )
-    return replace(made, instance=replace(made.instance, identifiers=person.identifiers() if told else ()))
+    return replace(
+        made, instance=replace(made.instance, identifiers=person.identifiers() if told else ())
+    )
 
 
 def found_in(data: bytes, mrns: Collection[bytes]) -> list[bytes]:
     """Return some of the planted identifiers in `data`. Digits of a hash are one by chance only where all are."""
     found = [found.group() for pattern in PLANTED for found in pattern.finditer(data)]
     digits = (bytes(re.sub(rb"\D", b"", one)) if NUMBER.fullmatch(one) else None for one in found)
-    return [one for one, number in zip(found, digits, strict=True) if number is None or number in mrns][:5]
+    return [
+        one for one, number in zip(found, digits, strict=True) if number is None or number in mrns
+    ][:5]
 
 
 def fill(folder: Path) -> tuple[FilledSite, Sequence[Person]]:
@@ -149,7 +189,10 @@ def fill(folder: Path) -> tuple[FilledSite, Sequence[Person]]:
 def cells(database: Path) -> list[bytes]:
     """Return the content of every cell of an SQLite file, as it is when it is put together from its pages."""
     with sqlite3.connect(database) as opened:
-        tables = [name for (name,) in opened.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        tables = [
+            name
+            for (name,) in opened.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        ]
         rows = [row for table in tables for row in opened.execute(f'SELECT * FROM "{table}"')]
     return [cell if isinstance(cell, bytes) else str(cell).encode() for row in rows for cell in row]
 
@@ -159,13 +202,21 @@ def test_no_planted_identifier_is_in_any_byte_that_people_get(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ):
     caplog.set_level("DEBUG")
-    redactor = open_redactor()  # one for all commands: each opens its own else, and searches every text anew
+    redactor = (
+        open_redactor()
+    )  # one for all commands: each opens its own else, and searches every text anew
     monkeypatch.setattr(agent.redaction, "open_redactor", lambda *_: redactor)
     filled, planted = fill(tmp_path)
     mrns = {person.mrn.encode() for person in planted}
-    blind = "\n".join(text for person in planted for text in (person.introduced(), *map(person.said, range(10))))
+    blind = "\n".join(
+        text for person in planted for text in (person.introduced(), *map(person.said, range(10)))
+    )
     assert [pattern.pattern for pattern in PLANTED if not pattern.search(blind.encode())] == []
-    assert all(NAME.search(one.encode()) for person in planted for one in (person.given, person.family, person.street))
+    assert all(
+        NAME.search(one.encode())
+        for person in planted
+        for one in (person.given, person.family, person.street)
+    )
 
     runner, site, out = CliRunner(), str(filled.site.directory), tmp_path / "out"
     said = []
@@ -188,14 +239,18 @@ def test_no_planted_identifier_is_in_any_byte_that_people_get(
         )
         assert done.exit_code == 0, done.output
         said.append(done.output)
-    done = runner.invoke(intramural, ["--site", site, "--log-level", "debug", "view", "--export", f"{out}/pages"])
+    done = runner.invoke(
+        intramural, ["--site", site, "--log-level", "debug", "view", "--export", f"{out}/pages"]
+    )
     assert done.exit_code == 0, done.output
     said.append(done.output)
 
     leaks = {"what was printed or logged": found_in("\n".join([*said, caplog.text]).encode(), mrns)}
     for path in sorted(path for path in tmp_path.rglob("*") if path.is_file()):
         inside = path.relative_to(tmp_path).as_posix()
-        leaks[inside] = found_in(path.read_bytes().replace(b"\\u0020", b" ") + b"\n" + inside.encode(), mrns)
+        leaks[inside] = found_in(
+            path.read_bytes().replace(b"\\u0020", b" ") + b"\n" + inside.encode(), mrns
+        )
     assert {name: found for name, found in leaks.items() if found} == {}
 
     assert any(name.endswith(".sqlite3") for name in leaks)

@@ -38,7 +38,10 @@ def life(tmp_path: Path) -> Iterator[Life]:
 def join_by_files(life: Life) -> None:
     life.ask_to_enrol(life.folder / "request.json")
     life.aggregator("enroll", life.folder / "request.json", "--fingerprint-checked")
-    newest = max((life.central / "registry").glob("*.dsse.json"), key=lambda path: int(path.name.split(".")[0]))
+    newest = max(
+        (life.central / "registry").glob("*.dsse.json"),
+        key=lambda path: int(path.name.split(".")[0]),
+    )
     life.agent("registry", "update", "--import", newest)
 
 

@@ -42,13 +42,17 @@ main()
 def killed(site: UserSite, at: str, *words: str | Path) -> None:
     """Give a command that kills itself at a call of a function."""
     command = [sys.executable, "-c", KILLED, at, "--site", str(site.directory), *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=120)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=120
+    )
     assert done.returncode == -9, (done.returncode, done.stderr)
 
 
 def killed_after(site: UserSite, seconds: float, *words: str | Path) -> None:
     command = [sys.executable, "-m", "agent", "--site", str(site.directory), *map(str, words)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT)
+    process = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT
+    )
     time.sleep(seconds)
     process.kill()
     process.wait()
@@ -72,12 +76,18 @@ def done(site: UserSite, *words: str | Path) -> None:
     assert given.returncode == 0, given.stderr
 
 
-RUNS, ANSWERS, SCORES = "agent.store.runs.Runs", "agent.store.answers.Answers", "agent.store.scores.Scores"
+RUNS, ANSWERS, SCORES = (
+    "agent.store.runs.Runs",
+    "agent.store.answers.Answers",
+    "agent.store.scores.Scores",
+)
 
 
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("at", [f"{RUNS}:begin:1", f"{ANSWERS}:settle:0", f"{RUNS}:end:1"])
-def test_an_import_that_is_killed_leaves_whole_runs_and_again_brings_all(make_site: Callable[..., UserSite], at: str):
+def test_an_import_that_is_killed_leaves_whole_runs_and_again_brings_all(
+    make_site: Callable[..., UserSite], at: str
+):
     site, whole = make_site(instances=1), make_site("whole", instances=1)
     output = DATA / "helm_output"
     done(whole, "import", "helm", output)
@@ -98,7 +108,9 @@ def asked(make_site: Callable[..., UserSite]) -> UserSite:
     return site
 
 
-def test_scoring_again_that_is_killed_leaves_the_old_scores_and_again_makes_the_new(asked: UserSite):
+def test_scoring_again_that_is_killed_leaves_the_old_scores_and_again_makes_the_new(
+    asked: UserSite,
+):
     before = state(asked, "s")
     for at in (f"{SCORES}:draft:1", f"{SCORES}:put_draft_in_place:0"):
         killed(asked, at, "rescore", "--suite", "s", "--scoring", "both")
@@ -128,7 +140,9 @@ def test_an_export_that_is_killed_leaves_no_folder_of_its_name_and_again_writes_
     done(site, *words, tmp_path / "undisturbed")
     killed(site, f"{ANSWERS}:read_instances:0", *words, out)
     assert not out.exists()
-    killed(site, "agent.io.new_folder.Path:rename:0", *words, out)  # all is written, and has not taken its name
+    killed(
+        site, "agent.io.new_folder.Path:rename:0", *words, out
+    )  # all is written, and has not taken its name
     assert not out.exists()
     assert [path.name for path in out.parent.iterdir()] == [".out.partial"]
     assert out.with_name(".out.partial").stat().st_mode & 0o077 == 0

@@ -14,7 +14,15 @@ import pytest
 
 from agent.site.directory import Site, create_site
 from tests.agent.fault_server import Action, Asked, FaultServer, Message
-from tests.agent.judging.juries import NOTE, deploy, judge_server, kept, open_benchmark, verdict, write_jury
+from tests.agent.judging.juries import (
+    NOTE,
+    deploy,
+    judge_server,
+    kept,
+    open_benchmark,
+    verdict,
+    write_jury,
+)
 from tests.agent.runs.suites import run
 from tests.agent.terminal import intramural
 from tests.end_to_end.conftest import ROOT
@@ -30,7 +38,9 @@ def script(asked: Asked) -> Action | None:
         return None
     mark = zlib.crc32(note[1].encode() + str(asked.body["model"]).encode())
     first = not any(message["role"] == "assistant" for message in asked.body["messages"])
-    reply = "I would rather not." if first and mark % 3 == 0 else verdict(1 + mark % 5, 1 + mark % 4)
+    reply = (
+        "I would rather not." if first and mark % 3 == 0 else verdict(1 + mark % 5, 1 + mark % 4)
+    )
     return Message({"role": "assistant", "content": f"Reply {digest(asked)}. {reply}"})
 
 
@@ -41,7 +51,10 @@ def digest(asked: Asked) -> str:
 def replies_kept(site: Site) -> set[str]:
     """Which requests the store holds the replies to."""
     with site.store() as store:
-        keys = [key for (key,) in store.database.connection.execute("SELECT judgement_key FROM judgements")]
+        keys = [
+            key
+            for (key,) in store.database.connection.execute("SELECT judgement_key FROM judgements")
+        ]
         judgements = [store.juries.find_judgement(key) for key in keys]
     return {reply.text.split()[1].rstrip(".") for one in judgements if one for reply in one.replies}
 
@@ -74,10 +87,15 @@ def test_killed_at_random_points_and_resumed(tmp_path: Path):
         before_kept: set[str] = set()
         for _ in range(KILLS):
             before = len(a.asked), len(b.asked)
-            process = subprocess.Popen(site_command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT)
+            process = subprocess.Popen(
+                site_command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT
+            )
             until = time.monotonic() + 20
             while time.monotonic() < until and process.poll() is None:
-                if any(judged_after(server, count) for server, count in zip((a, b), before, strict=True)):
+                if any(
+                    judged_after(server, count)
+                    for server, count in zip((a, b), before, strict=True)
+                ):
                     break
                 time.sleep(0.01)
             time.sleep(0.1 + chance.random() * 0.5)
@@ -85,7 +103,9 @@ def test_killed_at_random_points_and_resumed(tmp_path: Path):
             process.wait()
             time.sleep(0.05)
             asked = {
-                digest(one) for server, count in zip((a, b), before, strict=True) for one in judged_after(server, count)
+                digest(one)
+                for server, count in zip((a, b), before, strict=True)
+                for one in judged_after(server, count)
             }
             assert asked & before_kept == set()
             before_kept = replies_kept(site)
@@ -94,7 +114,9 @@ def test_killed_at_random_points_and_resumed(tmp_path: Path):
         last = intramural("--site", site.directory, "judge", "--suite", "s", cwd=ROOT)
         assert last.returncode == 0, last.stderr
         asked = {
-            digest(one) for server, count in zip((a, b), before, strict=True) for one in judged_after(server, count)
+            digest(one)
+            for server, count in zip((a, b), before, strict=True)
+            for one in judged_after(server, count)
         }
         assert asked & before_kept == set()
         assert "requests to judges" in last.stdout

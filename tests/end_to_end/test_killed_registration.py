@@ -29,12 +29,23 @@ from tests.end_to_end.kills import (
 from tests.end_to_end.life import MODEL
 
 # Registering what is registered already is refused with 6: there is nothing new.
-REGISTER = (Command("agent", ("datasets", "register", BENCHMARK), codes=(0, 6)), *approved_by_steward(1), SEND)
+REGISTER = (
+    Command("agent", ("datasets", "register", BENCHMARK), codes=(0, 6)),
+    *approved_by_steward(1),
+    SEND,
+)
 PLAN = (Command("agent", ("submission", "plan", "--model", MODEL)), *approved_by_steward(2), SEND)
 RESET = (
     # With the new epoch in force there is nothing to reset (2), or the registry is to be updated first (7).
-    Command("agent", ("reset", "request", "--reason", "restored", "--out", "@/reset.json"), codes=(0, 2, 7)),
-    Command("steward", ("sign-request", "@/reset.json", "--key", STEWARD_KEY, "--out", "@/agreed.json", "--yes")),
+    Command(
+        "agent",
+        ("reset", "request", "--reason", "restored", "--out", "@/reset.json"),
+        codes=(0, 2, 7),
+    ),
+    Command(
+        "steward",
+        ("sign-request", "@/reset.json", "--key", STEWARD_KEY, "--out", "@/agreed.json", "--yes"),
+    ),
     Command("agent", ("reset", "send", "@/agreed.json")),
     Command("aggregator", ("rekey", "--pending", "--fingerprint-checked")),
     Command("agent", ("registry", "update")),
@@ -94,7 +105,9 @@ def check_one_reset(parties: Parties, server: Server) -> None:
     """Check that there is one new epoch, on every side, and that the plan made in it has arrived."""
     assert server.links() == [("enroll", 1), ("dataset", 1), ("plan", 1), ("reset", 2), ("plan", 2)]
     assert server.epochs() == [1, 2]
-    assert len(list((parties.central / "registry").iterdir())) == 3  # the copy of each version is there
+    assert (
+        len(list((parties.central / "registry").iterdir())) == 3
+    )  # the copy of each version is there
     assert list_states(parties) == [("dataset", "receipted"), ("plan", "receipted")]
     decided = [("approved", kind) for kind in ("dataset", "plan", "reset", "plan")]
     assert list_decisions(parties) == decided
@@ -105,7 +118,9 @@ def check_one_reset(parties: Parties, server: Server) -> None:
 def check_the_rest(parties: Parties) -> None:
     """Check that nothing is left over, and that the one frozen copy is the registered one."""
     assert find_leftovers(parties) == []
-    assert [path.name for path in (parties.site / "data" / ".frozen" / BENCHMARK).iterdir()] == ["0001"]
+    assert [path.name for path in (parties.site / "data" / ".frozen" / BENCHMARK).iterdir()] == [
+        "0001"
+    ]
     check_audit_log(parties)
 
 

@@ -35,11 +35,16 @@ def test_killed_at_twenty_random_points_and_resumed(make_site):
         kept: set[str] = set()
         for point in points:
             before = len(server.asked)
-            process = subprocess.Popen(site.command(server.url), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            process = subprocess.Popen(
+                site.command(server.url), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
             # Kill once so many notes have been asked for in all, a moment later, or while it still probes.
             until = time.monotonic() + 20
             while time.monotonic() < until and process.poll() is None:
-                if len({prompt for prompt in server.prompts if "invented person" in prompt}) > point:
+                if (
+                    len({prompt for prompt in server.prompts if "invented person" in prompt})
+                    > point
+                ):
                     break
                 time.sleep(0.002)
             time.sleep(chance.random() * 0.25)
@@ -48,7 +53,11 @@ def test_killed_at_twenty_random_points_and_resumed(make_site):
             time.sleep(0.05)
             asked_again = set(server.prompts[before:]) & kept
             assert asked_again == set()
-            kept |= {one.instance.messages[0].content for one in site.stored() if one.response and one.instance}
+            kept |= {
+                one.instance.messages[0].content
+                for one in site.stored()
+                if one.response and one.instance
+            }
         before = len(server.asked)
         last = site.run(server.url)
         assert last.returncode == 0, last.stderr
@@ -87,7 +96,9 @@ def test_more_instances_later_ask_only_the_new_ones(make_site):
 def test_two_processes_on_one_run_do_not_ask_twice(make_site):
     site = make_site(instances=40)
     with FaultServer(models=["test/model"], answer="Yes", latency_s=0.3) as server:
-        first = subprocess.Popen(site.command(server.url, "--max-in-flight", "2"), stdout=subprocess.DEVNULL)
+        first = subprocess.Popen(
+            site.command(server.url, "--max-in-flight", "2"), stdout=subprocess.DEVNULL
+        )
         while not any("invented person" in prompt for prompt in server.prompts):
             time.sleep(0.01)
         second = site.run(server.url)

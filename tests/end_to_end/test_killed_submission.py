@@ -52,7 +52,10 @@ def ready(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Parties
     """A site whose dataset is registered and whose benchmark was run."""
     parties = found_parties(tmp_path_factory.mktemp("ready") / "all", nursery)
     with parties.serving():
-        repeat(parties, [Command("agent", ("datasets", "register", BENCHMARK)), *approved_by_steward(1), SEND])
+        repeat(
+            parties,
+            [Command("agent", ("datasets", "register", BENCHMARK)), *approved_by_steward(1), SEND],
+        )
     run_benchmark(parties)
     return parties
 
@@ -63,11 +66,15 @@ def count_debits(parties: Parties) -> int:
 
 def check_one_release(parties: Parties, server: Server) -> None:
     """Check that the result was accepted once and debited once, and that nobody holds another opinion."""
-    check_one_release_without_list(parties, server, [("approved", "dataset"), ("approved", "result")])
+    check_one_release_without_list(
+        parties, server, [("approved", "dataset"), ("approved", "result")]
+    )
 
 
 def check_one_release_without_list(
-    parties: Parties, server: Server, decisions: Sequence[tuple[str, str]] = (("approved", "dataset"),)
+    parties: Parties,
+    server: Server,
+    decisions: Sequence[tuple[str, str]] = (("approved", "dataset"),),
 ) -> None:
     """Check the same of a result that the steward approved without a list."""
     assert server.links() == [("enroll", 1), ("dataset", 1), ("result", 1)]
@@ -85,7 +92,9 @@ def test_killed_from_prepare_to_receipt(ready: Parties, tmp_path: Path) -> None:
 
 
 @pytest.mark.full
-def test_killed_while_the_steward_approves_on_the_same_account(ready: Parties, tmp_path: Path) -> None:
+def test_killed_while_the_steward_approves_on_the_same_account(
+    ready: Parties, tmp_path: Path
+) -> None:
     stages = rehearse(ready.copy(tmp_path / "rehearsal"), ON_ONE_ACCOUNT)
     approving = [stage for stage in stages if stage.command is APPROVED_HERE]
     kill_everywhere(ON_ONE_ACCOUNT, approving, tmp_path, check_one_release_without_list)
@@ -96,7 +105,9 @@ def test_aggregator_killed_between_request_and_answer(ready: Parties, tmp_path: 
     stages = rehearse(ready.copy(tmp_path / "rehearsal"), WITH_STEWARDS_TOOL)
     sending = stages[-1]
     answered = max(at for at, step in enumerate(sending.server_steps, 1) if step == "send")
-    places = range(sending.server_start + 1, answered + 1)  # afterwards the server only waits on the open connection
+    places = range(
+        sending.server_start + 1, answered + 1
+    )  # afterwards the server only waits on the open connection
     for at in places:
         parties = sending.before.copy(tmp_path / f"server-{at}")
         with parties.serving(at=at) as server:
@@ -106,7 +117,9 @@ def test_aggregator_killed_between_request_and_answer(ready: Parties, tmp_path: 
             repeat(parties, WITH_STEWARDS_TOOL)
             check_one_release(parties, server)
     names = sending.server_steps[sending.server_start :]
-    assert "send" in names[names.index("commit") :]  # so it was killed with the statement appended, and not answered
+    assert (
+        "send" in names[names.index("commit") :]
+    )  # so it was killed with the statement appended, and not answered
     print(f"aggregator: killed at {len(places)} points")
 
 
@@ -144,10 +157,19 @@ def test_four_prepare_racing(ready: Parties, tmp_path: Path) -> None:
     assert list_states(parties) == [("dataset", "receipted"), ("result", "prepared")]
 
 
-def test_commands_of_these_tests_do_the_same_as_those_of_a_new_interpreter(ready: Parties, tmp_path: Path) -> None:
+def test_commands_of_these_tests_do_the_same_as_those_of_a_new_interpreter(
+    ready: Parties, tmp_path: Path
+) -> None:
     parties, again = ready.copy(tmp_path / "forked"), ready.copy(tmp_path / "new")
     assert parties.run(PREPARE) == 0
-    words = [str(again.folder), str(tmp_path / "steps"), "agent", "--site", str(again.site), *PREPARE.words]
+    words = [
+        str(again.folder),
+        str(tmp_path / "steps"),
+        "agent",
+        "--site",
+        str(again.site),
+        *PREPARE.words,
+    ]
     command = [sys.executable, "-m", "tests.end_to_end.killable", *words]
     subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL, timeout=120)
     assert (tmp_path / "steps").read_text().splitlines() == parties.steps

@@ -27,13 +27,18 @@ def serve(site: UserSite, url: str) -> None:
 def test_the_private_file_runs_whole_with_one_map_and_no_edit(site: UserSite):
     conf = ENTRIES / "run_entries_medhelm_private_stanford.conf"
     mapping = site.directory / "map.yaml"
-    mapping.write_text("stanfordhealthcare*/llama-3.3-70b-instruct: local/llama\nstanfordhealthcare*: none\n")
+    mapping.write_text(
+        "stanfordhealthcare*/llama-3.3-70b-instruct: local/llama\nstanfordhealthcare*: none\n"
+    )
     with FaultServer(answer="A") as server:
         serve(site, server.url)
         words = ["run", "--conf-paths", conf, "--suite", "s", "--quiet", "-m", "2"]
         lost = site.intramural(*words)
         assert lost.returncode == 2
-        assert "/dbfs/mnt/azure_adbfs/Files/medhelm/medhelm-ENT-dataset_filtered.csv (13 entries)" in lost.stderr
+        assert (
+            "/dbfs/mnt/azure_adbfs/Files/medhelm/medhelm-ENT-dataset_filtered.csv (13 entries)"
+            in lost.stderr
+        )
         assert lost.stderr.count("entries)") == 14, "each path once"
         unmapped = site.intramural(*words, "--ignore-data-paths")
         assert unmapped.returncode == 2

@@ -71,7 +71,20 @@ def lay_cable() -> Iterator[Cable]:
         for name in (cable.site, cable.central):
             run_tool("ip", "netns", "add", name)
             stack.callback(run_tool, "ip", "netns", "del", name)
-        run_tool("ip", "-n", cable.site, "link", "add", CABLE, "type", "veth", "peer", FAR_END, "netns", cable.central)
+        run_tool(
+            "ip",
+            "-n",
+            cable.site,
+            "link",
+            "add",
+            CABLE,
+            "type",
+            "veth",
+            "peer",
+            FAR_END,
+            "netns",
+            cable.central,
+        )
         ends = ((cable.site, CABLE, SITE_ADDRESS), (cable.central, FAR_END, CENTRAL_ADDRESS))
         for name, end, address in ends:
             # Without this the kernel itself sends packets of IPv6 when an end goes up.
@@ -162,8 +175,13 @@ def read_frame(frame: bytes) -> Packet:
     if kind != 0x0800:
         return Packet("other", nobody, nobody, 0, frame[14:])
     header = (frame[14] & 15) * 4
-    packet = frame[14 : 14 + int.from_bytes(frame[16:18], "big")]  # without what Ethernet fills up with
-    source, target = str(ipaddress.ip_address(packet[12:16])), str(ipaddress.ip_address(packet[16:20]))
+    packet = frame[
+        14 : 14 + int.from_bytes(frame[16:18], "big")
+    ]  # without what Ethernet fills up with
+    source, target = (
+        str(ipaddress.ip_address(packet[12:16])),
+        str(ipaddress.ip_address(packet[16:20])),
+    )
     inner = packet[header:]
     if packet[9] not in (6, 17):
         return Packet("other", (source, 0), (target, 0), 0, inner)
@@ -179,8 +197,13 @@ def streams_of(packets: list[Packet]) -> list[bytes]:
     segments: dict[tuple[tuple[str, int], tuple[str, int]], dict[int, bytes]] = {}
     for packet in packets:
         if packet.kind == "tcp" and packet.payload:
-            segments.setdefault((packet.source, packet.target), {})[packet.sequence] = packet.payload
-    return [b"".join(by_sequence[number] for number in sorted(by_sequence)) for by_sequence in segments.values()]
+            segments.setdefault((packet.source, packet.target), {})[packet.sequence] = (
+                packet.payload
+            )
+    return [
+        b"".join(by_sequence[number] for number in sorted(by_sequence))
+        for by_sequence in segments.values()
+    ]
 
 
 def assert_tls(stream: bytes) -> None:
@@ -239,7 +262,13 @@ def live(cable: Cable, folder: Path) -> tuple[Life, Canaries]:
     life.suite = canaries.draw_one("suite")
     plant_private_benchmark(life, canaries)
     life.evaluate()
-    front = ("tests.end_to_end.wire", CENTRAL_ADDRESS, str(PORT), identity.certificate, identity.key)
+    front = (
+        "tests.end_to_end.wire",
+        CENTRAL_ADDRESS,
+        str(PORT),
+        identity.certificate,
+        identity.key,
+    )
     with life.serving_aggregator() as port, life.serving(cable.in_central, *front, str(port)):
         life.join()
         life.prepare()
@@ -254,7 +283,10 @@ def plant_private_benchmark(life: Life, canaries: Canaries) -> None:
     folder.mkdir()
     lines = ["patient,note,question,correct_answer"]
     for note, patient, gold in zip(
-        canaries.draw_phrases("note", 40), canaries.draw("patient", 40), canaries.draw("gold", 40), strict=True
+        canaries.draw_phrases("note", 40),
+        canaries.draw("patient", 40),
+        canaries.draw("gold", 40),
+        strict=True,
     ):
         lines.append(f"{patient},{note} had a cough.,Which?,{gold}")
     (folder / "data.csv").write_text("\n".join(lines) + "\n")
@@ -267,7 +299,13 @@ def plant_private_benchmark(life: Life, canaries: Canaries) -> None:
 
 
 def test_the_only_peer_is_the_aggregator(seen: Seen) -> None:
-    peers = {end for packet in seen.packets if packet.kind != "arp" for end in packet.ends if end[0] != SITE_ADDRESS}
+    peers = {
+        end
+        for packet in seen.packets
+        if packet.kind != "arp"
+        for end in packet.ends
+        if end[0] != SITE_ADDRESS
+    }
     assert peers == {(CENTRAL_ADDRESS, PORT)}
     opened = {packet.source for packet in seen.packets if packet.source[0] == SITE_ADDRESS}
     assert len(opened) >= 3  # enrolment, registry, submission
@@ -276,7 +314,9 @@ def test_the_only_peer_is_the_aggregator(seen: Seen) -> None:
 def test_no_name_is_looked_up_and_nothing_but_tcp_and_arp_is_sent(seen: Seen) -> None:
     assert {packet.kind for packet in seen.packets} == {"arp", "tcp"}
     asked_for = {packet.payload[24:28] for packet in seen.packets if packet.kind == "arp"}
-    assert asked_for <= {ipaddress.ip_address(address).packed for address in (SITE_ADDRESS, CENTRAL_ADDRESS)}
+    assert asked_for <= {
+        ipaddress.ip_address(address).packed for address in (SITE_ADDRESS, CENTRAL_ADDRESS)
+    }
 
 
 def test_every_byte_of_every_connection_is_tls(seen: Seen) -> None:
@@ -321,7 +361,12 @@ def test_the_capture_is_not_blind(seen: Seen) -> None:
     path = seen.folder / "tried.pcap"
     with capture(seen.cable, path):
         environment = {**os.environ, "PYTHONPATH": ""}
-        subprocess.run([*seen.cable.in_site, sys.executable, "-c", TRY_OUT], env=environment, check=True, timeout=30)
+        subprocess.run(
+            [*seen.cable.in_site, sys.executable, "-c", TRY_OUT],
+            env=environment,
+            check=True,
+            timeout=30,
+        )
     packets = read_packets(path)
     reached = {packet.target for packet in packets if packet.source[0] == SITE_ADDRESS}
     assert {(CENTRAL_ADDRESS, 9), (NOWHERE, 80), (NOWHERE, 53)} <= reached

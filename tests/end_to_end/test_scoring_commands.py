@@ -41,12 +41,23 @@ def test_answers_of_another_harness_get_the_figures_of_a_run(make_site):
     site: UserSite = make_site(instances=20)
     with FaultServer(models=["test/model"], fault=answer) as server:
         assert site.run(server.url).returncode == 0
-    given = {one.instance.id: one.response.text for one in site.stored() if one.instance and one.response}
+    given = {
+        one.instance.id: one.response.text for one in site.stored() if one.instance and one.response
+    }
     answers = answers_file(site.directory.parent / "answers.jsonl", given)
-    words = ["--data", site.config.with_name("dataset.csv"), "--answers", answers, "--format", "json"]
+    words = [
+        "--data",
+        site.config.with_name("dataset.csv"),
+        "--answers",
+        answers,
+        "--format",
+        "json",
+    ]
     (site.directory / "benchmarks" / "own").mkdir()
     for part in ("prompt.txt", "dataset.csv"):
-        (site.directory / "benchmarks" / "own" / part).write_bytes(site.config.with_name(part).read_bytes())
+        (site.directory / "benchmarks" / "own" / part).write_bytes(
+            site.config.with_name(part).read_bytes()
+        )
     (site.directory / "benchmarks" / "own" / "benchmark.yaml").write_bytes(site.config.read_bytes())
     done = site.intramural("score", "own", *words)
     assert done.returncode == 0, done.stderr
@@ -56,7 +67,9 @@ def test_answers_of_another_harness_get_the_figures_of_a_run(make_site):
     answers.write_text(answers.read_text() + '{"instance_id": "Mr. Quellmalz", "answer": "Yes"}\n')
     refused = site.intramural("score", "own", *words)
     assert refused.returncode == 3
-    assert "answers.jsonl: line 21: has an instance_id that the data does not have" in refused.stderr
+    assert (
+        "answers.jsonl: line 21: has an instance_id that the data does not have" in refused.stderr
+    )
     assert "Quellmalz" not in refused.stderr + refused.stdout
 
 

@@ -48,9 +48,21 @@ def to_some_notes(action: Action) -> Fault:
         (Status(302, {"Location": "http://127.0.0.1:9/"}), "server_error"),
         (Body(b'{"choices": [{"message": {"content": 5}}]}'), "bad_reply"),
     ],
-    ids=["500", "400", "hang", "truncated-json", "html", "no-choices", "reset", "redirect", "number-as-content"],
+    ids=[
+        "500",
+        "400",
+        "hang",
+        "truncated-json",
+        "html",
+        "no-choices",
+        "reset",
+        "redirect",
+        "number-as-content",
+    ],
 )
-def test_failed_instances_are_unscored_and_the_rest_is_scored(make_site, action: Action, reason: str):
+def test_failed_instances_are_unscored_and_the_rest_is_scored(
+    make_site, action: Action, reason: str
+):
     site = make_site(instances=30)
     with (site.directory / "site.yaml").open("a") as file:
         file.write(SETTINGS)
@@ -98,7 +110,10 @@ def test_a_server_that_dies_in_the_middle_leaves_the_rest_for_later(make_site):
         file.write("total_timeout_s: 2\nmax_attempts: 2\noutage_grace_s: 2\n")
     with FaultServer(models=["test/model"], answer="Yes", latency_s=0.05) as server:
         process = subprocess.Popen(
-            site.command(server.url, "--max-in-flight", "2"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            site.command(server.url, "--max-in-flight", "2"),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
         while sum("invented person" in prompt for prompt in server.prompts) < 10:
             time.sleep(0.01)
@@ -115,7 +130,9 @@ def test_a_server_that_dies_in_the_middle_leaves_the_rest_for_later(make_site):
 
 def test_a_cut_off_thought_is_unscored_and_not_an_answer(make_site):
     site = make_site(instances=4)
-    thought = Message({"role": "assistant", "content": "<think>The answer is Yes because"}, finish="length")
+    thought = Message(
+        {"role": "assistant", "content": "<think>The answer is Yes because"}, finish="length"
+    )
 
     def fault(asked: Asked) -> Action | None:
         return thought if "invented person" in asked.prompt else None

@@ -26,7 +26,9 @@ from tests.end_to_end.conftest import ROOT
 from tests.end_to_end.life import Life
 from tests.end_to_end.wire import Front
 
-pytestmark = pytest.mark.full  # a minute and more; test_canaries.py plants fewer, in `make test` too
+pytestmark = (
+    pytest.mark.full
+)  # a minute and more; test_canaries.py plants fewer, in `make test` too
 
 IN_ALL = 1000
 ROWS = 60
@@ -85,7 +87,11 @@ class Hospital:
         site = self.life.site
         names = ("site.yaml", "model_deployments.yaml", "judges.yaml")
         tokens = sorted((site / "keys").glob("*.token"))
-        return [*(site / name for name in names), *tokens, *sorted((site / "benchmarks").rglob("*"))]
+        return [
+            *(site / name for name in names),
+            *tokens,
+            *sorted((site / "benchmarks").rglob("*")),
+        ]
 
     def answer(self, asked: Asked) -> Action | None:
         """Answer as the model under test: now right, now wrong, now with an error that quotes the prompt."""
@@ -126,9 +132,20 @@ def draw_cases(canaries: Canaries) -> list[Case]:
     names, wards = canaries.draw_phrases("note", 2 * ROWS), canaries.draw("ward", ROWS)
     drawn = {
         carrier: canaries.draw(carrier, ROWS)
-        for carrier in ("question", "gold", "answer", "thought", "patient id", "record id", "weighing")
+        for carrier in (
+            "question",
+            "gold",
+            "answer",
+            "thought",
+            "patient id",
+            "record id",
+            "weighing",
+        )
     }
-    explanations, replies = canaries.draw("explanation", 2 * ROWS), canaries.draw("first reply", ROWS // 2)
+    explanations, replies = (
+        canaries.draw("explanation", 2 * ROWS),
+        canaries.draw("first reply", ROWS // 2),
+    )
     errors = canaries.draw("server error", ROWS // 5)
     return [
         Case(
@@ -153,7 +170,8 @@ def plant(hospital: Hospital, urls: Mapping[str, str]) -> None:
     """Write the hospital's data, benchmarks, servers, judges and settings."""
     canaries, site = hospital.canaries, hospital.life.site
     hospital.columns = {
-        name: canaries.draw_one("column") for name in ("note", "question", "answer", "patient", "record")
+        name: canaries.draw_one("column")
+        for name in ("note", "question", "answer", "patient", "record")
     }
     first, second = canaries.draw("criterion", 2)
     hospital.criteria = (first, second)
@@ -172,11 +190,17 @@ def plant(hospital: Hospital, urls: Mapping[str, str]) -> None:
         name = MODEL if role == "model" else f"test/{role}"
         entries += [f"  - name: local/{hospital.deployments[role]}", f"    model_name: {name}"]
         entries += [f"    token_file: {token_file}", "    client_spec:"]
-        entries += ["      class_name: VLLMChatClient", "      args:", f"        base_url: '{urls[role]}'"]
+        entries += [
+            "      class_name: VLLMChatClient",
+            "      args:",
+            f"        base_url: '{urls[role]}'",
+        ]
         entries += [f"        vllm_model_name: {hospital.served[role]}"]
         if role != "model":
             deployment = f"local/{hospital.deployments[role]}"
-            seats.append(f"  - {{name: {canaries.draw_one('judge')}, model: {name}, model_deployment: {deployment}}}")
+            seats.append(
+                f"  - {{name: {canaries.draw_one('judge')}, model: {name}, model_deployment: {deployment}}}"
+            )
     (site / "model_deployments.yaml").write_text("\n".join(entries) + "\n")
     (site / "judges.yaml").write_text("\n".join(seats) + "\n")
     hosts = ["127.0.0.1", JUDGE_ADDRESS, *(f"{name}.example" for name in canaries.draw("host", 4))]
@@ -188,11 +212,26 @@ def plant(hospital: Hospital, urls: Mapping[str, str]) -> None:
 def write_benchmark(hospital: Hospital, folder: Path) -> None:
     canaries, columns = hospital.canaries, hospital.columns
     folder.mkdir()
-    lines = [",".join([columns["record"], columns["patient"], "note", "question", "correct_answer", columns["note"]])]
-    lines += [
-        f'{case.record},{case.patient},"{case.note}",{case.question},{case.gold},unused' for case in hospital.cases
+    lines = [
+        ",".join(
+            [
+                columns["record"],
+                columns["patient"],
+                "note",
+                "question",
+                "correct_answer",
+                columns["note"],
+            ]
+        )
     ]
-    data, prompt = canaries.draw_one("benchmark file") + ".csv", canaries.draw_one("prompt file") + ".txt"
+    lines += [
+        f'{case.record},{case.patient},"{case.note}",{case.question},{case.gold},unused'
+        for case in hospital.cases
+    ]
+    data, prompt = (
+        canaries.draw_one("benchmark file") + ".csv",
+        canaries.draw_one("prompt file") + ".txt",
+    )
     (folder / data).write_text("\n".join(lines) + "\n")
     (folder / prompt).write_text("{note}\n{question}")
     first, second = hospital.criteria
@@ -231,7 +270,10 @@ def fail_with_canaries(hospital: Hospital) -> None:
     life = hospital.life
     look = ["summarize", "--suite", hospital.suite, "--format", "json"]
     prepare, update = ["submission", "prepare", "--suite", hospital.suite], ["registry", "update"]
-    list_sites, publish = ["list", "sites", "--format", "json"], ["publish", "--out", life.folder / "nowhere"]
+    list_sites, publish = (
+        ["list", "sites", "--format", "json"],
+        ["publish", "--out", life.folder / "nowhere"],
+    )
     for place, words in (
         ("agent.site.directory:Site:store", look), ("agent.site.directory:Site:store", prepare),
         ("sqlite3::connect", look),
@@ -239,7 +281,11 @@ def fail_with_canaries(hospital: Hospital) -> None:
         ("httpx:AsyncClient:stream", update), ("httpx:AsyncClient:send", update),
     ):  # fmt: skip
         fail_with_canary(hospital, "agent.cli.main", place, ["--site", life.site, *words])
-    for place, words in (("sqlite3::connect", list_sites), ("json::dumps", list_sites), ("json::dumps", publish)):
+    for place, words in (
+        ("sqlite3::connect", list_sites),
+        ("json::dumps", list_sites),
+        ("json::dumps", publish),
+    ):
         fail_with_canary(hospital, "aggregator.cli", place, ["--dir", life.central, *words])
 
 
@@ -248,7 +294,9 @@ def fail_with_canary(hospital: Hospital, program: str, place: str, words: list[s
     message = " ".join(hospital.canaries.draw("exception", 4))
     command = [sys.executable, "-c", script, message, place, *map(str, words)]
     environment = {**os.environ, **hospital.life.environment}
-    done = subprocess.run(command, capture_output=True, check=False, cwd=ROOT, env=environment, timeout=60)
+    done = subprocess.run(
+        command, capture_output=True, check=False, cwd=ROOT, env=environment, timeout=60
+    )
     hospital.life.outputs += [done.stdout, done.stderr]
     assert b"Traceback" not in done.stderr, done.stderr.decode()
 
@@ -256,7 +304,10 @@ def fail_with_canary(hospital: Hospital, program: str, place: str, words: list[s
 def forge_signatures(hospital: Hospital, front: Front) -> None:
     """Put canaries into the signature fields of what is approved: the site itself refuses to let it out."""
     life = hospital.life
-    requests, words = len(front.requests), [hospital.canaries.draw("signature", 4) for _ in range(2)]
+    requests, words = (
+        len(front.requests),
+        [hospital.canaries.draw("signature", 4) for _ in range(2)],
+    )
     (row,) = [row for row in life.rows() if row["state"] == "approved"]
     for path in (life.site / "submissions" / f"{row['digest']}.dsse.json",):
         genuine = path.read_bytes()
@@ -264,7 +315,9 @@ def forge_signatures(hospital: Hospital, front: Front) -> None:
             envelope = json.loads(genuine)
             text = " ".join(words[count > 1]).encode()
             for signature in envelope["signatures"]:
-                signature["sig"] = base64.b64encode(text.ljust(64)[:64] if count == 1 else text * count).decode()
+                signature["sig"] = base64.b64encode(
+                    text.ljust(64)[:64] if count == 1 else text * count
+                ).decode()
             path.write_bytes(json.dumps(envelope, sort_keys=True, separators=(",", ":")).encode())
             out = life.folder / "forged"
             out.mkdir(exist_ok=True)
@@ -280,7 +333,10 @@ def forge_enrolment(hospital: Hospital, front: Front) -> None:
     life = hospital.life
     genuine = json.loads((life.folder / "signed.json").read_bytes())
     for number in range(2):
-        envelope = {**genuine, "signatures": [dict(signature) for signature in genuine["signatures"]]}
+        envelope = {
+            **genuine,
+            "signatures": [dict(signature) for signature in genuine["signatures"]],
+        }
         words = " ".join(hospital.canaries.draw("signature", 2)).encode()
         envelope["signatures"][number]["sig"] = base64.b64encode(words.ljust(64)).decode()
         forged = life.folder / f"forged-{number}.json"
@@ -300,7 +356,9 @@ def answer_with_canaries(hospital: Hospital, front: Front) -> None:
         (502, "text/plain", b"%s"),
         (200, "application/json", b'{"digest": "%s", "receipt": "%s"}'),
     ):
-        in_body, in_reason, in_header = (name.encode() for name in hospital.canaries.draw("aggregator error", 3))
+        in_body, in_reason, in_header = (
+            name.encode() for name in hospital.canaries.draw("aggregator error", 3)
+        )
         filled = body.replace(b"%s", in_body)
         front.answer = (
             b"HTTP/1.1 %d %s\r\nContent-Type: %s\r\nX-Id: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s"
@@ -328,8 +386,15 @@ def left(tmp_path_factory: pytest.TempPathFactory) -> Left:
     watched = folder / "watched"
     watched.mkdir()
     names, values = canaries.draw("environment name", 40), canaries.draw("environment value", 40)
-    environment = {f"HOSPITAL_{name.upper()}": value for name, value in zip(names, values, strict=True)}
-    environment |= {"TMPDIR": str(watched), "HOME": str(watched), "USER": values[0], "HOSTNAME": values[1]}
+    environment = {
+        f"HOSPITAL_{name.upper()}": value for name, value in zip(names, values, strict=True)
+    }
+    environment |= {
+        "TMPDIR": str(watched),
+        "HOME": str(watched),
+        "USER": values[0],
+        "HOSTNAME": values[1],
+    }
     life = Life(folder / "life", environment, agent_options=("--log-level", "debug"))
     hospital = Hospital(life, canaries, draw_cases(canaries))
     hospital.served = {role: canaries.draw_one("served model") for role in ("model", "one", "two")}
@@ -362,7 +427,9 @@ def left(tmp_path_factory: pytest.TempPathFactory) -> Left:
         look_around(hospital)
         submit(hospital, front)
     requests = [*server.asked, *bench.asked]
-    asked = json.dumps([[dict(request.body), dict(request.headers)] for request in requests]).encode()
+    asked = json.dumps(
+        [[dict(request.body), dict(request.headers)] for request in requests]
+    ).encode()
     sent = b"\n".join(front.requests)
     life.aggregator("publish", "--out", life.folder / "board")
     life.agent("audit")
@@ -407,7 +474,16 @@ def found_aggregator(hospital: Hospital) -> None:
     life.steward_name, life.key_name = name, hospital.canaries.draw_one("steward's file") + ".key"
     life.steward.mkdir(mode=0o700)
     life.make_steward_key()
-    life.agent("benchmarks", "scorecard", "own", "pubmed_qa", "--name", "card", "--out", life.folder / "card.json")
+    life.agent(
+        "benchmarks",
+        "scorecard",
+        "own",
+        "pubmed_qa",
+        "--name",
+        "card",
+        "--out",
+        life.folder / "card.json",
+    )
     (life.folder / "models.yaml").write_text(f"- name: {MODEL}\n  display_name: Test\n")
     words = ("--scorecard", life.folder / "card.json", "--models", life.folder / "models.yaml")
     life.aggregator("init", "--origin", "board.example", *words)
@@ -469,9 +545,14 @@ def test_none_is_in_what_was_carried_out_or_published(left: Left, name: str) -> 
 def test_none_is_in_what_the_steward_read_and_signed(left: Left) -> None:
     life = left.hospital.life
     for name in ("half", "signed", "request-1", "approved-1", "request-2", "approved-2"):
-        assert left.every_finder.search_named((life.folder / f"{name}.json").read_bytes()) == {}, name
+        assert left.every_finder.search_named((life.folder / f"{name}.json").read_bytes()) == {}, (
+            name
+        )
     # The list of approvals holds nothing either; the folder's own name is the hospital's.
-    assert left.every_finder.search_files(life.steward).keys() == {life.key.name, f"{life.key.name}.pub"}
+    assert left.every_finder.search_files(life.steward).keys() == {
+        life.key.name,
+        f"{life.key.name}.pub",
+    }
 
 
 def test_none_is_in_the_folder_of_submissions(left: Left) -> None:
@@ -487,20 +568,28 @@ def test_no_text_of_a_case_is_in_any_output_or_log(left: Left) -> None:
     life = left.hospital.life
     assert len(life.outputs) > 80
     found = {
-        number: named for number, output in enumerate(life.outputs) if (named := left.case_finder.search_named(output))
+        number: named
+        for number, output in enumerate(life.outputs)
+        if (named := left.case_finder.search_named(output))
     }
     assert found == {}
     assert left.every_finder.search_named((life.folder / "aggregator.log").read_bytes()) == {}
 
 
-def test_no_text_of_a_case_is_in_the_site_beside_the_files_that_people_wrote(left: Left, tmp_path: Path) -> None:
+def test_no_text_of_a_case_is_in_the_site_beside_the_files_that_people_wrote(
+    left: Left, tmp_path: Path
+) -> None:
     site = left.hospital.life.site
     written = {str(path.relative_to(site)) for path in left.hospital.planted}
     found = left.case_finder.search_files(site)
-    frozen = {name for name in found if name.startswith("data/.frozen/own/0001/files/")}  # a copy of the data
+    frozen = {
+        name for name in found if name.startswith("data/.frozen/own/0001/files/")
+    }  # a copy of the data
     assert found.keys() - written - frozen == set()
     for name in frozen:
-        assert (site / name).stat().st_mode & 0o077 == 0, "the copy is for the account of the site alone"
+        assert (site / name).stat().st_mode & 0o077 == 0, (
+            "the copy is for the account of the site alone"
+        )
     assert (site / "store" / "site.sqlite3").stat().st_size > 100_000
 
 
@@ -519,11 +608,33 @@ def test_the_encrypted_store_holds_the_cases_for_who_has_the_key(left: Left) -> 
             for seats in store.juries.read_every_seat(run.run_id, range(ROWS)).values():
                 kept += repr(seats)
     carriers = set(left.case_finder.search_named(kept.encode()).values())
-    assert carriers >= {"note", "question", "gold", "answer", "thought", "explanation", "first reply", "weighing"}
+    assert carriers >= {
+        "note",
+        "question",
+        "gold",
+        "answer",
+        "thought",
+        "explanation",
+        "first reply",
+        "weighing",
+    }
 
 
-def test_the_whole_would_be_found_if_it_were_packed_into_one_file(left: Left, tmp_path: Path) -> None:
+def test_the_whole_would_be_found_if_it_were_packed_into_one_file(
+    left: Left, tmp_path: Path
+) -> None:
     """The same search finds them all in an archive of the folder of data, compressed."""
-    packed = shutil.make_archive(str(tmp_path / "packed"), "zip", left.hospital.life.site / "benchmarks")
+    packed = shutil.make_archive(
+        str(tmp_path / "packed"), "zip", left.hospital.life.site / "benchmarks"
+    )
     found = left.every_finder.search_named(Path(packed).read_bytes())
-    assert set(found.values()) >= {"note", "ward", "question", "gold", "patient id", "record id", "column", "benchmark"}
+    assert set(found.values()) >= {
+        "note",
+        "ward",
+        "question",
+        "gold",
+        "patient id",
+        "record id",
+        "column",
+        "benchmark",
+    }

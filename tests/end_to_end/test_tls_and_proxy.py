@@ -51,7 +51,9 @@ def approved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Life, O
         life.prepare()
         yield life, Outside(port, front, proxy, authority, other)
         assert trap.connections == 0
-        assert not (folder / "keylog").exists(), "the secrets of TLS connections were written to a file"
+        assert not (folder / "keylog").exists(), (
+            "the secrets of TLS connections were written to a file"
+        )
 
 
 def trapping_environment(trap: Trap, authority: PrivateAuthority, folder: Path) -> dict[str, str]:
@@ -103,17 +105,28 @@ def fails(life: Life) -> str:
 
 
 @contextmanager
-def behind(context: ssl.SSLContext | None, outside: Outside) -> Iterator[tuple[Front, ConnectProxy]]:
+def behind(
+    context: ssl.SSLContext | None, outside: Outside
+) -> Iterator[tuple[Front, ConnectProxy]]:
     """Another front, with this context, and a proxy of its own that leads to it."""
-    with Front(outside.aggregator_port, context) as front, ConnectProxy({TARGET: front.port}) as proxy:
+    with (
+        Front(outside.aggregator_port, context) as front,
+        ConnectProxy({TARGET: front.port}) as proxy,
+    ):
         yield front, proxy
 
 
-def test_enrolment_registry_and_submission_go_through_the_proxy_and_nowhere_else(life: Life, outside: Outside) -> None:
+def test_enrolment_registry_and_submission_go_through_the_proxy_and_nowhere_else(
+    life: Life, outside: Outside
+) -> None:
     delivers(life, outside)
     assert set(outside.proxy.asked) == {TUNNEL}
     first_lines = [request.split(b"\r\n", 1)[0] for request in outside.front.requests]
-    for line in (b"POST /v1/enrolments HTTP/1.1", b"GET /v1/registry HTTP/1.1", b"POST /v1/submissions HTTP/1.1"):
+    for line in (
+        b"POST /v1/enrolments HTTP/1.1",
+        b"GET /v1/registry HTTP/1.1",
+        b"POST /v1/submissions HTTP/1.1",
+    ):
         assert line in first_lines
     # The proxy learns the aggregator's name and port. What goes through the tunnel is TLS.
     for head in outside.proxy.heads:
@@ -123,7 +136,9 @@ def test_enrolment_registry_and_submission_go_through_the_proxy_and_nowhere_else
         assert plain not in outside.proxy.passed
 
 
-def test_sending_once_more_gets_the_same_receipt(life: Life, outside: Outside, tmp_path: Path) -> None:
+def test_sending_once_more_gets_the_same_receipt(
+    life: Life, outside: Outside, tmp_path: Path
+) -> None:
     """A site that was restored from before the receipt asks again; the log does not grow."""
     shutil.copytree(life.site, tmp_path / "before")
     delivers(life, outside)
@@ -139,7 +154,9 @@ CERTIFICATE = "certificate was not accepted"
 SERVERS: dict[str, Callable[[Outside], ssl.SSLContext]] = {
     "another-authority": lambda outside: outside.other_authority.issue(HOST).context(),
     "expired": lambda outside: outside.authority.issue(HOST, begins=-2 * DAY, ends=-DAY).context(),
-    "not-yet-valid": lambda outside: outside.authority.issue(HOST, begins=DAY, ends=2 * DAY).context(),
+    "not-yet-valid": lambda outside: outside.authority.issue(
+        HOST, begins=DAY, ends=2 * DAY
+    ).context(),
     "another-host": lambda outside: outside.authority.issue(f"not-{HOST}").context(),
     "an-address": lambda outside: outside.authority.issue("127.0.0.1").context(),
     "self-signed": lambda outside: outside.authority.self_signed(HOST).context(),
@@ -148,7 +165,9 @@ SERVERS: dict[str, Callable[[Outside], ssl.SSLContext]] = {
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("server", SERVERS)
-def test_a_server_that_cannot_prove_its_name_is_told_nothing(life: Life, outside: Outside, server: str) -> None:
+def test_a_server_that_cannot_prove_its_name_is_told_nothing(
+    life: Life, outside: Outside, server: str
+) -> None:
     with behind(SERVERS[server](outside), outside) as (front, proxy):
         life.set(proxy=proxy.url)
         assert CERTIFICATE in fails(life)
@@ -157,9 +176,13 @@ def test_a_server_that_cannot_prove_its_name_is_told_nothing(life: Life, outside
 
 
 @pytest.mark.sample(1)
-@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1], ids=lambda version: version.name)
+@pytest.mark.parametrize(
+    "version", [ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1], ids=lambda version: version.name
+)
 @pytest.mark.filterwarnings("ignore:ssl.TLSVersion")
-def test_an_outdated_version_of_tls_is_refused(life: Life, outside: Outside, version: ssl.TLSVersion) -> None:
+def test_an_outdated_version_of_tls_is_refused(
+    life: Life, outside: Outside, version: ssl.TLSVersion
+) -> None:
     with behind(outside.authority.issue(HOST).outdated_context(version), outside) as (front, proxy):
         life.set(proxy=proxy.url)
         said = fails(life)
@@ -187,7 +210,9 @@ def test_authorities_of_the_environment_are_not_believed(life: Life, outside: Ou
     delivers(life, outside)
 
 
-def test_a_bundle_named_without_a_path_lies_in_the_site_directory(life: Life, outside: Outside) -> None:
+def test_a_bundle_named_without_a_path_lies_in_the_site_directory(
+    life: Life, outside: Outside
+) -> None:
     """The command is given from elsewhere."""
     shutil.copy(outside.authority.bundle, life.site / "hospital.pem")
     life.set(ca_bundle="hospital.pem")
@@ -204,7 +229,9 @@ PROXY_REFUSALS = {
 
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("refusal", PROXY_REFUSALS)
-def test_a_proxy_that_refuses_is_named_as_the_culprit(life: Life, outside: Outside, refusal: str) -> None:
+def test_a_proxy_that_refuses_is_named_as_the_culprit(
+    life: Life, outside: Outside, refusal: str
+) -> None:
     with behind(outside.authority.issue(HOST).context(), outside) as (front, proxy):
         proxy.answer = PROXY_REFUSALS[refusal]
         life.set(proxy=proxy.url)
@@ -217,7 +244,9 @@ def test_a_proxy_that_refuses_is_named_as_the_culprit(life: Life, outside: Outsi
 
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("resets", [False, True])
-def test_a_proxy_that_answers_a_page_in_the_tunnel_is_not_believed(life: Life, outside: Outside, resets: bool) -> None:
+def test_a_proxy_that_answers_a_page_in_the_tunnel_is_not_believed(
+    life: Life, outside: Outside, resets: bool
+) -> None:
     with behind(outside.authority.issue(HOST).context(), outside) as (front, proxy):
         proxy.resets = resets
         proxy.answer = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + HTML
@@ -267,7 +296,9 @@ def tamper_digest(reply: bytes) -> bytes:
 
 
 @pytest.mark.sample(1)
-@pytest.mark.parametrize("change", [tamper_payload, tamper_signature], ids=lambda change: change.__name__)
+@pytest.mark.parametrize(
+    "change", [tamper_payload, tamper_signature], ids=lambda change: change.__name__
+)
 def test_an_inspecting_proxy_that_changes_the_submission_gets_it_refused(
     life: Life, outside: Outside, change: Callable[[bytes], bytes]
 ) -> None:
@@ -280,7 +311,9 @@ def test_an_inspecting_proxy_that_changes_the_submission_gets_it_refused(
     delivers(life, outside)
 
 
-@pytest.mark.parametrize("change", [tamper_receipt, tamper_digest], ids=lambda change: change.__name__)
+@pytest.mark.parametrize(
+    "change", [tamper_receipt, tamper_digest], ids=lambda change: change.__name__
+)
 def test_an_inspecting_proxy_that_changes_the_receipt_is_noticed(
     life: Life, outside: Outside, change: Callable[[bytes], bytes]
 ) -> None:
@@ -295,21 +328,31 @@ FORGED = {
     "page": ("text/html", 200, HTML, "web page"),
     "page-as-json": ("application/json", 200, HTML, "web page"),
     "refusal": ("application/json", 409, b'{"code":"fork"}', "without the aggregator's signature"),
-    "refusal-with-a-note": ("application/json", 409, b'{"code":"fork","refusal":"CANARY"}', "without the aggregator's"),
+    "refusal-with-a-note": (
+        "application/json",
+        409,
+        b'{"code":"fork","refusal":"CANARY"}',
+        "without the aggregator's",
+    ),
     "nothing": ("application/json", 200, b"{}", "no receipt"),
 }
 
 
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("forged", FORGED)
-def test_an_inspecting_proxy_that_answers_itself_changes_nothing(life: Life, outside: Outside, forged: str) -> None:
+def test_an_inspecting_proxy_that_answers_itself_changes_nothing(
+    life: Life, outside: Outside, forged: str
+) -> None:
     kind, status, body, expected = FORGED[forged]
     with behind(outside.other_authority.issue(HOST).context(), outside) as (front, proxy):
-        front.answer = b"HTTP/1.1 %d X\r\nContent-Type: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s" % (
-            status,
-            kind.encode(),
-            len(body),
-            body,
+        front.answer = (
+            b"HTTP/1.1 %d X\r\nContent-Type: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s"
+            % (
+                status,
+                kind.encode(),
+                len(body),
+                body,
+            )
         )
         life.set(proxy=proxy.url, ca_bundle=str(outside.other_authority.bundle))
         assert expected in fails(life)

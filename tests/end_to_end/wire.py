@@ -55,7 +55,9 @@ class PrivateAuthority:
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"Test {name}")])
         basic = x509.BasicConstraints(ca=True, path_length=0)
-        certificate = self._builder(self._name, self._name, self._key, -DAY, DAY).add_extension(basic, critical=True)
+        certificate = self._builder(self._name, self._name, self._key, -DAY, DAY).add_extension(
+            basic, critical=True
+        )
         self.bundle = self._write("authority.pem", certificate.sign(self._key, hashes.SHA256()))
 
     def issue(self, host: str, *, begins: timedelta = -DAY, ends: timedelta = DAY) -> Identity:
@@ -72,14 +74,27 @@ class PrivateAuthority:
         name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
         builder = self._builder(name, name, key, -DAY, DAY)
         return self._identity(
-            key, builder.add_extension(_alternative_name(host), critical=False).sign(key, hashes.SHA256())
+            key,
+            builder.add_extension(_alternative_name(host), critical=False).sign(
+                key, hashes.SHA256()
+            ),
         )
 
     def _builder(
-        self, subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey, begins: timedelta, ends: timedelta
+        self,
+        subject: x509.Name,
+        issuer: x509.Name,
+        key: ec.EllipticCurvePrivateKey,
+        begins: timedelta,
+        ends: timedelta,
     ) -> x509.CertificateBuilder:
         now = datetime.now(UTC)
-        builder = x509.CertificateBuilder().subject_name(subject).issuer_name(issuer).public_key(key.public_key())
+        builder = (
+            x509.CertificateBuilder()
+            .subject_name(subject)
+            .issuer_name(issuer)
+            .public_key(key.public_key())
+        )
         builder = builder.serial_number(x509.random_serial_number())
         return builder.not_valid_before(now + begins).not_valid_after(now + ends)
 
@@ -88,7 +103,9 @@ class PrivateAuthority:
         key_file = self._folder / f"{number}.key"
         key_file.write_bytes(
             key.private_bytes(
-                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+                serialization.Encoding.PEM,
+                serialization.PrivateFormat.PKCS8,
+                serialization.NoEncryption(),
             )
         )
         return Identity(self._write(f"{number}.pem", certificate), key_file)
@@ -109,7 +126,9 @@ def _alternative_name(host: str) -> x509.SubjectAlternativeName:
 class Listener:
     """A server in a thread of its own; `port` is where it listens while its `with` block lasts."""
 
-    def __init__(self, context: ssl.SSLContext | None = None, host: str = "127.0.0.1", port: int = 0) -> None:
+    def __init__(
+        self, context: ssl.SSLContext | None = None, host: str = "127.0.0.1", port: int = 0
+    ) -> None:
         self.context, self.host, self.port = context, host, port
         self.connections = 0
 
@@ -125,7 +144,10 @@ class Listener:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._loop.call_soon_threadsafe(self._stopping.set)
         self._thread.join(10)
@@ -200,7 +222,11 @@ class Front(Listener):
     """
 
     def __init__(
-        self, target_port: int, context: ssl.SSLContext | None = None, host: str = "127.0.0.1", port: int = 0
+        self,
+        target_port: int,
+        context: ssl.SSLContext | None = None,
+        host: str = "127.0.0.1",
+        port: int = 0,
     ) -> None:
         super().__init__(context, host, port)
         self.target_port = target_port
@@ -276,7 +302,9 @@ class ConnectProxy(Listener):
             pump.cancel()
         far.close()
 
-    async def _pump(self, source: asyncio.StreamReader, target: asyncio.StreamWriter, limit: int | None) -> None:
+    async def _pump(
+        self, source: asyncio.StreamReader, target: asyncio.StreamWriter, limit: int | None
+    ) -> None:
         passed = 0
         while data := await source.read(65_536):
             passed += len(data)

@@ -27,7 +27,15 @@ def invented_encoder(folder: Path, kind: str) -> Path:
     from tokenizers import ByteLevelBPETokenizer
 
     torch.manual_seed(7)
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefghijklmnopqrstuvwxyz", *WORDS]
+    vocabulary = [
+        "[PAD]",
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+        "[MASK]",
+        *"abcdefghijklmnopqrstuvwxyz",
+        *WORDS,
+    ]
     if kind == "distilbert":
         config = transformers.DistilBertConfig(
             vocab_size=200, dim=32, n_heads=2, hidden_dim=64, n_layers=3, max_position_embeddings=64
@@ -39,12 +47,17 @@ def invented_encoder(folder: Path, kind: str) -> Path:
     else:
         bpe = ByteLevelBPETokenizer()
         bpe.train_from_iterator(
-            [" ".join(WORDS)] * 4, vocab_size=320, special_tokens=["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+            [" ".join(WORDS)] * 4,
+            vocab_size=320,
+            special_tokens=["<s>", "<pad>", "</s>", "<unk>", "<mask>"],
         )
         folder.mkdir()
         bpe.save_model(str(folder))
         tokenizer = transformers.RobertaTokenizer(
-            str(folder / "vocab.json"), str(folder / "merges.txt"), model_max_length=64, add_prefix_space=True
+            str(folder / "vocab.json"),
+            str(folder / "merges.txt"),
+            model_max_length=64,
+            add_prefix_space=True,
         )
         model = transformers.RobertaModel(
             transformers.RobertaConfig(

@@ -23,7 +23,9 @@ def means(layer: int | None = 6, folder: Path | None = None) -> Means:
     return Means(folder or real_encoder(), layer, 2)
 
 
-def theirs(answers: list[str], golds: list[str] | list[list[str]], folder: Path, layer: int) -> list[Triple]:
+def theirs(
+    answers: list[str], golds: list[str] | list[list[str]], folder: Path, layer: int
+) -> list[Triple]:
     """Ask the package, a pair at a time: in a batch, its padding can stand for a token that is like nothing."""
     from bert_score import BERTScorer
 
@@ -33,7 +35,10 @@ def theirs(answers: list[str], golds: list[str] | list[list[str]], folder: Path,
 
 
 def ours(made: list[tuple[str, str]], folder: Path, layer: int) -> list[Triple | Unscored]:
-    return triples([BertScoreComparison(answer, (gold,), "helm") for answer, gold in made], means(layer, folder))
+    return triples(
+        [BertScoreComparison(answer, (gold,), "helm") for answer, gold in made],
+        means(layer, folder),
+    )
 
 
 def assert_same(found: list[Triple | Unscored], expected: list[Triple]) -> None:
@@ -46,32 +51,45 @@ def assert_same(found: list[Triple | Unscored], expected: list[Triple]) -> None:
 def test_a_real_encoder_gives_the_packages_figures(layer):
     made = pairs(12)
     assert_same(
-        ours(made, real_encoder(), layer), theirs([a for a, _ in made], [g for _, g in made], real_encoder(), layer)
+        ours(made, real_encoder(), layer),
+        theirs([a for a, _ in made], [g for _, g in made], real_encoder(), layer),
     )
 
 
 @pytest.mark.parametrize("layer", [1, 3])
 def test_encoders_of_other_kinds_give_the_packages_figures(invented, layer):
     made = pairs(15, 3, most=20)
-    assert_same(ours(made, invented, layer), theirs([a for a, _ in made], [g for _, g in made], invented, layer))
+    assert_same(
+        ours(made, invented, layer),
+        theirs([a for a, _ in made], [g for _, g in made], invented, layer),
+    )
 
 
 def test_by_helms_rules_a_long_text_is_cut_off_where_the_package_cuts_it(invented):
     for folder, layer in ((real_encoder(), 2), (invented, 2)):
         made = [(LONG, "chest pain"), ("no acute abnormality", LONG), (LONG, LONG[200:])]
-        assert_same(ours(made, folder, layer), theirs([a for a, _ in made], [g for _, g in made], folder, layer))
+        assert_same(
+            ours(made, folder, layer),
+            theirs([a for a, _ in made], [g for _, g in made], folder, layer),
+        )
 
 
 def test_the_best_of_several_references_is_the_packages():
     golds = ["left lower lobe", "chest pain with breath", "follow up"]
-    (found,) = triples([BertScoreComparison("follow up in two weeks", tuple(golds), "helm")], means())
+    (found,) = triples(
+        [BertScoreComparison("follow up in two weeks", tuple(golds), "helm")], means()
+    )
     assert_same([found], theirs(["follow up in two weeks"], [golds], real_encoder(), 6))
 
 
 def test_by_our_rules_the_end_of_a_long_answer_counts():
     other = f"{LONG} headache"
-    by_us = triples([BertScoreComparison(text, (LONG,), "intramural") for text in (LONG, other)], means())
-    by_helm = triples([BertScoreComparison(text, (LONG,), "helm") for text in (LONG, other)], means())
+    by_us = triples(
+        [BertScoreComparison(text, (LONG,), "intramural") for text in (LONG, other)], means()
+    )
+    by_helm = triples(
+        [BertScoreComparison(text, (LONG,), "helm") for text in (LONG, other)], means()
+    )
     assert by_us[0] == pytest.approx((1, 1, 1), abs=1e-5)
     assert by_us[1][0] < by_us[0][0] - 1e-4
     assert by_helm[1] == pytest.approx(by_helm[0], abs=1e-6)
@@ -108,8 +126,12 @@ def test_blank_answers_and_references_fail_nobody():
 
 
 def test_a_reference_of_unknown_characters_is_none():
-    instance = Instance("1", "1", (Message("user", "?"),), (Reference("𓀀 𓀁 𓀂", True), Reference("no", False)))
-    assert triples([build_comparison("𓂀", instance, "intramural")], means()) == [Unscored(Reason.NO_REFERENCE)]
+    instance = Instance(
+        "1", "1", (Message("user", "?"),), (Reference("𓀀 𓀁 𓀂", True), Reference("no", False))
+    )
+    assert triples([build_comparison("𓂀", instance, "intramural")], means()) == [
+        Unscored(Reason.NO_REFERENCE)
+    ]
     (by_helm,) = triples([build_comparison("no", instance, "helm")], means())
     assert by_helm[2] == pytest.approx(1, abs=1e-5)  # a reference that is marked wrong counts there
 
@@ -123,7 +145,9 @@ def test_the_encoder_is_loaded_once(monkeypatch):
     loads = []
     load = transformers.AutoModel.from_pretrained
     monkeypatch.setattr(
-        transformers.AutoModel, "from_pretrained", lambda *args, **more: loads.append(args) or load(*args, **more)
+        transformers.AutoModel,
+        "from_pretrained",
+        lambda *args, **more: loads.append(args) or load(*args, **more),
     )
     for _ in range(3):
         triples([BertScoreComparison("chest pain", ("pain",), "intramural")], means(3))
@@ -156,14 +180,19 @@ def test_a_folder_that_cannot_be_loaded_says_so(own):
     ("kept", "lacking"),
     [
         (lambda name: f"wrong.{name}", "embeddings.LayerNorm.bias"),
-        (lambda name: None if ".layer.1." in name else name, "transformer.layer.1.attention.k_lin.bias"),
+        (
+            lambda name: None if ".layer.1." in name else name,
+            "transformer.layer.1.attention.k_lin.bias",
+        ),
         (
             lambda name: None if name == "embeddings.word_embeddings.weight" else name,
             "embeddings.word_embeddings.weight",
         ),
     ],
 )
-def test_weights_of_another_model_or_without_a_layer_are_refused_not_filled_with_random_numbers(own, kept, lacking):
+def test_weights_of_another_model_or_without_a_layer_are_refused_not_filled_with_random_numbers(
+    own, kept, lacking
+):
     from safetensors.torch import load_file, save_file
 
     weights = load_file(own / "model.safetensors")

@@ -97,7 +97,9 @@ def test_an_encoder_that_classifies_nothing_is_refused(classifier, tmp_path):
     for path in classifier.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     config = (tmp_path / "config.json").read_text("utf-8")
-    (tmp_path / "config.json").write_text(config.replace("BertForTokenClassification", "BertModel"), "utf-8")
+    (tmp_path / "config.json").write_text(
+        config.replace("BertForTokenClassification", "BertModel"), "utf-8"
+    )
     with pytest.raises(RedactionError, match="no token classifier"):
         open_model("transformers", tmp_path, {}, ["en"], deadline())
 
@@ -114,9 +116,15 @@ def gliner(tmp_path_factory: pytest.TempPathFactory) -> Path:
     encoder = tmp_path_factory.mktemp("models") / "encoder"
     encoder.mkdir()
     (encoder / "vocab.txt").write_text("\n".join(dict.fromkeys(VOCABULARY)), "utf-8")
-    transformers.BertTokenizerFast(str(encoder / "vocab.txt"), model_max_length=128).save_pretrained(encoder)
+    transformers.BertTokenizerFast(
+        str(encoder / "vocab.txt"), model_max_length=128
+    ).save_pretrained(encoder)
     config = transformers.BertConfig(
-        vocab_size=200, hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=64
+        vocab_size=200,
+        hidden_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=64,
     )
     transformers.BertModel(config).save_pretrained(encoder)
     made = GLiNER.from_config(

@@ -18,7 +18,11 @@ from tests.agent.fault_server import Asked, FaultServer, Message
 from tests.agent.runs.suites import answers_file, write_benchmark
 from tests.extras.encoders import invented_encoder, pairs
 
-PAIRS = [*pairs(9, 4), ("", "chest pain"), ("left " * 90, "pain " * 90)]  # the last does not fit at once
+PAIRS = [
+    *pairs(9, 4),
+    ("", "chest pain"),
+    ("left " * 90, "pain " * 90),
+]  # the last does not fit at once
 METRICS = (
     "gold: {column: gold}\nmetrics:\n  - name: BERTScore-F\n  - name: BERTScore-P\n  - name: BERTScore-R\n"
     "  - name: rouge_lsum\n"
@@ -35,13 +39,22 @@ def site(tmp_path: Path, encoder: Path) -> Site:
     made = create_site(tmp_path / "site", "Test")
     with (made.directory / "site.yaml").open("a") as file:
         file.write("bertscore_model: ../encoder\nbertscore_layer: 3\n")
-    write_benchmark(made, "own", [{"note": f"number {i}.", "gold": gold} for i, (_, gold) in enumerate(PAIRS)], METRICS)
+    write_benchmark(
+        made,
+        "own",
+        [{"note": f"number {i}.", "gold": gold} for i, (_, gold) in enumerate(PAIRS)],
+        METRICS,
+    )
     return Site(made.directory)
 
 
 def says(asked: Asked) -> Message | None:
     _, found, rest = asked.prompt.partition("Note: number ")
-    return Message({"role": "assistant", "content": PAIRS[int(rest.partition(".")[0])][0]}) if found else None
+    return (
+        Message({"role": "assistant", "content": PAIRS[int(rest.partition(".")[0])][0]})
+        if found
+        else None
+    )
 
 
 def command(site: Site, *words: str) -> Result:
@@ -66,15 +79,22 @@ def scores(site: Site, metric: str) -> list[float | None]:
         return [one.value for one in store.scores.read_units(found.run_id, metric)]
 
 
-def test_a_run_is_asked_and_then_measured_and_another_encoder_measures_it_again(site: Site, encoder: Path):
+def test_a_run_is_asked_and_then_measured_and_another_encoder_measures_it_again(
+    site: Site, encoder: Path
+):
     done, asked = run(site)
     assert done.exit_code == 0, done.output
     assert asked == len(PAIRS)
     means = Means(encoder, 3, 2)
-    figures = triples([BertScoreComparison(answer, (gold,), "intramural") for answer, gold in PAIRS if answer], means)
+    figures = triples(
+        [BertScoreComparison(answer, (gold,), "intramural") for answer, gold in PAIRS if answer],
+        means,
+    )
     for place, metric in enumerate(("BERTScore-P", "BERTScore-R", "BERTScore-F")):
         expected = [figure[place] for figure in figures]
-        assert [value for value in scores(site, metric) if value is not None] == pytest.approx(expected, abs=1e-5)
+        assert [value for value in scores(site, metric) if value is not None] == pytest.approx(
+            expected, abs=1e-5
+        )
         assert scores(site, metric)[9] is None  # the blank answer
     first = scores(site, "BERTScore-F")
 
@@ -116,9 +136,13 @@ def test_scoring_again_measures_again_and_leaves_what_it_cannot(site: Site, enco
 
 
 def test_answers_of_a_file_are_measured(site: Site, tmp_path: Path):
-    answers = answers_file(tmp_path / "answers.jsonl", {str(i + 1): answer for i, (answer, _) in enumerate(PAIRS)})
+    answers = answers_file(
+        tmp_path / "answers.jsonl", {str(i + 1): answer for i, (answer, _) in enumerate(PAIRS)}
+    )
     data = site.directory / "benchmarks" / "own" / "data.csv"
-    done = command(site, "score", "own", "--data", str(data), "--answers", str(answers), "--format", "json")
+    done = command(
+        site, "score", "own", "--data", str(data), "--answers", str(answers), "--format", "json"
+    )
     assert done.exit_code == 0, done.output
     rows = {row["metric"]: row for row in json.loads(done.stdout)}
     run(site)
@@ -129,4 +153,7 @@ def test_answers_of_a_file_are_measured(site: Site, tmp_path: Path):
 
 def test_the_doctor_tries_the_encoder(site: Site):
     (check,) = [check for check in examine(site) if check.subject == "BERTScore"]
-    assert (check.verdict, check.finding[:43]) == ("ok", "encoder ready (distilbert, layer 3 of 3, sh")
+    assert (check.verdict, check.finding[:43]) == (
+        "ok",
+        "encoder ready (distilbert, layer 3 of 3, sh",
+    )

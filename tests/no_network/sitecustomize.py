@@ -15,7 +15,9 @@ def is_allowed(host: object) -> bool:
     if host in (None, "", "localhost", b"localhost"):
         return True
     try:
-        return ipaddress.ip_address(host.decode() if isinstance(host, bytes) else str(host)).is_loopback
+        return ipaddress.ip_address(
+            host.decode() if isinstance(host, bytes) else str(host)
+        ).is_loopback
     except ValueError:
         return False
 
@@ -33,7 +35,11 @@ def refuse(event: str, arguments: tuple[object, ...]) -> None:
         if note:
             with open(note, "a", encoding="utf-8") as file:  # noqa: PTH123 (few imports, in every process)
                 file.write(f"{event} in {sys.argv[:3]}\n")
-        reach = "all connections here" if os.environ.get("REFUSE_LOOPBACK") else "connections beyond loopback"
+        reach = (
+            "all connections here"
+            if os.environ.get("REFUSE_LOOPBACK")
+            else "connections beyond loopback"
+        )
         raise ConnectionRefusedError(f"the tests refuse {reach}")
 
 

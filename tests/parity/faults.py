@@ -43,7 +43,9 @@ FAULTS = {
 """Name of the fault -> what upstream does."""
 
 
-def explain(use: MetricUse, instance: Instance, answer: str, ours: float | Unscored, upstream: float) -> str | None:
+def explain(
+    use: MetricUse, instance: Instance, answer: str, ours: float | Unscored, upstream: float
+) -> str | None:
     """Name the fault that makes upstream's score another one than ours; None: nothing documented does."""
     metric = use.name
     if not answer.strip():
@@ -63,25 +65,34 @@ def explain(use: MetricUse, instance: Instance, answer: str, ours: float | Unsco
     return _text(metric, instance, answer, ours, upstream)
 
 
-def _text(metric: str, instance: Instance, answer: str, ours: float | Unscored, upstream: float) -> str | None:
+def _text(
+    metric: str, instance: Instance, answer: str, ours: float | Unscored, upstream: float
+) -> str | None:
     if instance.multiple_choice:
         letters = {chr(ord("A") + i): r.text for i, r in enumerate(instance.references)}
         if answer.strip() not in letters:
             return "bare-letter" if upstream == 0 else None
         answer = letters[answer.strip()]
     texts = [answer, *(r.text for r in instance.references if r.correct)]
-    if metric == "f1_score" and any(max(Counter(normalise(t).split()).values(), default=0) > 1 for t in texts):
+    if metric == "f1_score" and any(
+        max(Counter(normalise(t).split()).values(), default=0) > 1 for t in texts
+    ):
         return "word-sets"
     if ours == 0 and upstream == 1 and "prefix" in metric:
         return "prefix-in-a-word"
     if metric.startswith(("quasi", "f1")) and not isinstance(ours, Unscored):
         # Anything but words in small letters: a mark, an article or another script may have made the difference.
-        kept = any(normalise(t) != words_without_articles(t) or normalise(t) != plain_words(t) for t in texts)
+        kept = any(
+            normalise(t) != words_without_articles(t) or normalise(t) != plain_words(t)
+            for t in texts
+        )
         return "words-lose-values" if kept else None
     return None
 
 
-def _medcalc(instance: Instance, answer: str, ours: float | Unscored, upstream: float) -> str | None:
+def _medcalc(
+    instance: Instance, answer: str, ours: float | Unscored, upstream: float
+) -> str | None:
     category = instance.extra["category"]
     if upstream != 0:
         return None
@@ -93,7 +104,11 @@ def _medcalc(instance: Instance, answer: str, ours: float | Unscored, upstream: 
     if low is not None and high is not None and low > high:
         return "medcalc-swapped-limits"
     gold = instance.references[0].text
-    alone = {"physical": _is_number, "dosage conversion": _is_number, "date": lambda text: _is_date(text, gold)}
+    alone = {
+        "physical": _is_number,
+        "dosage conversion": _is_number,
+        "date": lambda text: _is_date(text, gold),
+    }
     is_alone = alone.get(category, lambda text: text == gold)
     return None if is_alone(answer.strip()) else "medcalc-bare-value"
 
@@ -107,7 +122,9 @@ def _is_number(text: str) -> bool:
 
 
 def _is_date(text: str, gold: str) -> bool:
-    return re.match(r"\('\d+ weeks'|\d{1,2}/\d{1,2}/\d{4}$", text) is not None and text[0] == gold[0]
+    return (
+        re.match(r"\('\d+ weeks'|\d{1,2}/\d{1,2}/\d{4}$", text) is not None and text[0] == gold[0]
+    )
 
 
 def _medec(metric: str, instance: Instance, answer: str, upstream: float) -> str | None:
@@ -128,7 +145,9 @@ def _billing(metric: str, instance: Instance, answer: str, upstream: float) -> s
     return "icd-points" if len(theirs[0] & theirs[1]) < len(ours[0] & ours[1]) else None
 
 
-def _sql(metric: str, instance: Instance, answer: str, ours: float | Unscored, upstream: float) -> str | None:
+def _sql(
+    metric: str, instance: Instance, answer: str, ours: float | Unscored, upstream: float
+) -> str | None:
     gold, query = instance.references[0].text, read_query(answer)
     if gold.strip().lower() == "null" or instance.extra["is_impossible"] == "true" or query == "":
         return "sql-unanswerable"
@@ -146,4 +165,6 @@ def _sql(metric: str, instance: Instance, answer: str, ours: float | Unscored, u
     rows = [run_query(database, sql, now=None).rows for sql in (gold, query)]
     if rows != [run_query(database, sql, now=NOW).rows for sql in (gold, query)]:
         return "sql-clock"
-    return "sql-results" if not all(rows) or any(len(set(some)) < len(some) for some in rows) else None
+    return (
+        "sql-results" if not all(rows) or any(len(set(some)) < len(some) for some in rows) else None
+    )

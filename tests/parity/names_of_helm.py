@@ -35,7 +35,9 @@ def names_of(package: Path) -> list[str]:
         for part in ("metrics", "perturbations", "metric_groups", "run_groups"):
             found |= {f"name {one['name']}" for one in schema.get(part) or () if one.get("name")}
     for file, part in (("model_deployments", "model_deployments"), ("model_metadata", "models")):
-        content: dict[str, Any] = yaml.safe_load((package / "config" / f"{file}.yaml").read_text("utf-8"))
+        content: dict[str, Any] = yaml.safe_load(
+            (package / "config" / f"{file}.yaml").read_text("utf-8")
+        )
         found |= {f"model {one['name']}" for one in content[part]}
     return sorted(found)
 
@@ -51,9 +53,17 @@ def _of_module(path: Path, package: Path) -> Iterator[str]:
                 if isinstance(inner, ast.Assign) and isinstance(inner.value, ast.Constant):
                     target = inner.targets[0]
                     value = inner.value.value
-                    if isinstance(target, ast.Name) and target.id == "name" and isinstance(value, str):
+                    if (
+                        isinstance(target, ast.Name)
+                        and target.id == "name"
+                        and isinstance(value, str)
+                    ):
                         yield f"name {value}"
-        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "MetricName" and node.args:
+        elif (
+            isinstance(node, ast.Call)
+            and getattr(node.func, "id", "") == "MetricName"
+            and node.args
+        ):
             first = node.args[0]
             if isinstance(first, ast.Constant) and isinstance(first.value, str):
                 yield f"name {first.value}"
@@ -77,4 +87,6 @@ def _numbers(function: ast.FunctionDef) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    NAMES_OF_HELM.write_text(HEADER + "".join(f"{line}\n" for line in names_of(Path(sys.argv[1]))), "utf-8")
+    NAMES_OF_HELM.write_text(
+        HEADER + "".join(f"{line}\n" for line in names_of(Path(sys.argv[1]))), "utf-8"
+    )

@@ -82,7 +82,12 @@ def by_helm(script: str, *words: str) -> str:
     assert HELM_PYTHON
     environment = {"PATH": os.environ["PATH"], "HF_HUB_OFFLINE": "1"}
     done = subprocess.run(
-        [HELM_PYTHON, "-c", script, *words], capture_output=True, text=True, env=environment, timeout=120, check=False
+        [HELM_PYTHON, "-c", script, *words],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=120,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
@@ -117,12 +122,23 @@ def test_helms_own_metric_reads_the_exported_grades_and_cuts_them(run_folder: Pa
 
 def test_helms_own_pages_show_what_each_judge_said(run_folder: Path):
     whole = run_folder.parents[2]
-    words = ["--suite", "november", "--output-path", str(whole), "--local-path", str(whole), "--auto-generate-schema"]
+    words = [
+        "--suite",
+        "november",
+        "--output-path",
+        str(whole),
+        "--local-path",
+        str(whole),
+        "--auto-generate-schema",
+    ]
     helm(whole, "presentation.summarize", *words)
     with helm_server(whole, "november") as address:
         base = f"{address}/benchmark_output/runs/november/{quote(run_folder.name)}"
         shown = json.loads(get(f"{base}/display_predictions.json"))
-        assert shown[0]["annotations"]["medication_qa"]["llama"]["clarity"] == {"score": 4.5, "explanation": "Right."}
+        assert shown[0]["annotations"]["medication_qa"]["llama"]["clarity"] == {
+            "score": 4.5,
+            "explanation": "Right.",
+        }
         assert list(shown[1]["annotations"]["medication_qa"]) == ["y"]
         if shutil.which("chromium"):
             see(f"{address}/#/runs/{quote(run_folder.name, safe='')}")
@@ -134,7 +150,9 @@ def see(address: str) -> None:
     from tests.agent.service.test_in_a_browser import ARGUMENTS
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=ARGUMENTS
+        )
         page = browser.new_page()
         page.goto(address)
         note = page.get_by_text("View medication_qa annotations").first
@@ -155,7 +173,9 @@ def test_what_helms_annotator_wrote_is_kept_as_seats(site: FilledSite, run_folde
     with site.site.store() as store:
         (run,) = store.runs.select("theirs")
         found = read_seat_judgements(store, run, store.answers.read_instances(run.run_id, 0, 9))
-    assert [[(one.judge, one.seat.grades, one.seat.reason) for one in found[at]] for at in sorted(found)] == [
+    assert [
+        [(one.judge, one.seat.grades, one.seat.reason) for one in found[at]] for at in sorted(found)
+    ] == [
         [("gpt", dict.fromkeys(CRITERIA, 5.0), None), ("llama", None, "not_imported")],
         [("gpt", None, "not_imported"), ("llama", dict.fromkeys(CRITERIA, 2.5), None)],
     ]

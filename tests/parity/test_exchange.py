@@ -60,7 +60,9 @@ def helm(folder: Path, module: str, *words: str) -> subprocess.CompletedProcess[
 
 def _environment(folder: Path) -> dict[str, str]:
     """HELM asks the network for tokenizers as it starts: a closed port of this machine is its way out."""
-    closed = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
+    closed = dict.fromkeys(
+        ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9"
+    )
     return {"PATH": os.environ["PATH"], "HOME": str(folder), "HF_HUB_OFFLINE": "1", **closed}
 
 
@@ -109,13 +111,16 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> FilledSite:
     own.mkdir(parents=True)
     (own / "benchmark.yaml").write_text(OWN, "utf-8")
     (own / "prompt.txt").write_text("Airways? {note}\n", "utf-8")
-    (own / "dataset.csv").write_text("note,correct_answer\nA cough.,yes\nA broken leg.,no\n", "utf-8")
+    (own / "dataset.csv").write_text(
+        "note,correct_answer\nA cough.,yes\nA broken leg.,no\n", "utf-8"
+    )
     for at, (entry, right) in enumerate(ENTRIES.items()):
         for model, fewer in ((MODEL, 0), ("a/b", 3)):
             separator = "," if ":" in entry else ":"
             cases = [case(100 * at + n, score=float(n < right - fewer)) for n in range(40)]
             filled.add(
-                [*cases, failed(100 * at + 50), unscored(100 * at + 51)], entry=f"{entry}{separator}model={model}"
+                [*cases, failed(100 * at + 50), unscored(100 * at + 51)],
+                entry=f"{entry}{separator}model={model}",
             )
     return filled
 
@@ -132,14 +137,31 @@ def exported(site: FilledSite, tmp_path_factory: pytest.TempPathFactory) -> Path
 def automatic(exported: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The export as helm-summarize leaves it with a schema of its own making."""
     folder = shutil.copytree(exported, tmp_path_factory.mktemp("automatic") / "out")
-    words = ["--suite", "november", "--output-path", str(folder), "--local-path", str(folder), "--auto-generate-schema"]
+    words = [
+        "--suite",
+        "november",
+        "--output-path",
+        str(folder),
+        "--local-path",
+        str(folder),
+        "--auto-generate-schema",
+    ]
     helm(folder, "presentation.summarize", *words)
     return folder
 
 
 def summarized(site: FilledSite) -> list[dict[str, Any]]:
     done = CliRunner().invoke(
-        intramural, ["--site", str(site.site.directory), "summarize", "--suite", "november", "--format", "json"]
+        intramural,
+        [
+            "--site",
+            str(site.site.directory),
+            "summarize",
+            "--suite",
+            "november",
+            "--format",
+            "json",
+        ],
     )
     assert done.exit_code == 0, done.output
     rows: list[dict[str, Any]] = json.loads(done.output)
@@ -164,34 +186,56 @@ def test_helm_summarize_shows_every_benchmark_with_the_exports_own_schema(
 ):
     folder = shutil.copytree(exported, tmp_path / "out")
     words = ["--suite", "november", "--output-path", str(folder), "--local-path", str(folder)]
-    helm(folder, "presentation.summarize", *words, "--schema-path", str(folder / "schema_intramural.yaml"))
+    helm(
+        folder,
+        "presentation.summarize",
+        *words,
+        "--schema-path",
+        str(folder / "schema_intramural.yaml"),
+    )
     check_means(site, folder / "runs" / "november", set())
 
 
 def test_helm_server_serves_the_pages_of_a_run(automatic: Path):
-    run = next(path.name for path in (automatic / "runs" / "november").iterdir() if path.name.startswith("pubmed_qa"))
+    run = next(
+        path.name
+        for path in (automatic / "runs" / "november").iterdir()
+        if path.name.startswith("pubmed_qa")
+    )
     with helm_server(automatic, "november") as address:
         assert b"<html" in get(f"{address}/")
         base = f"{address}/benchmark_output/runs/november/{quote(run)}"
         instances = json.loads(get(f"{base}/instances.json"))
         predictions = json.loads(get(f"{base}/display_predictions.json"))
     assert len(instances) == 41  # a failed request has no answer to show
-    assert {prediction["stats"].get("exact_match") for prediction in predictions} == {0.0, 1.0, None}
+    assert {prediction["stats"].get("exact_match") for prediction in predictions} == {
+        0.0,
+        1.0,
+        None,
+    }
     assert predictions[0]["predicted_text"] == "yes"
     assert predictions[0]["instance_id"] == instances[0]["id"]
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="the distribution's chromium is not installed")
+@pytest.mark.skipif(
+    shutil.which("chromium") is None, reason="the distribution's chromium is not installed"
+)
 def test_helms_own_pages_show_a_run_in_a_browser(automatic: Path):
     from playwright.sync_api import sync_playwright
 
     from tests.agent.service.test_in_a_browser import ARGUMENTS
 
-    run = next(path.name for path in (automatic / "runs" / "november").iterdir() if path.name.startswith("pubmed_qa"))
+    run = next(
+        path.name
+        for path in (automatic / "runs" / "november").iterdir()
+        if path.name.startswith("pubmed_qa")
+    )
     with helm_server(automatic, "november") as address, sync_playwright() as playwright:
         get(address)
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=ARGUMENTS
+        )
         page = browser.new_page()
         page.goto(f"{address}/#/runs/{quote(run, safe='')}")
         page.get_by_text("Does aspirin lower fever, question 0?").first.wait_for(timeout=20_000)
@@ -205,22 +249,52 @@ def test_what_helm_run_writes_is_imported_with_helms_own_figures(site: FilledSit
         "medhelm_configurable_benchmark:config_path=exact_match_demo.yaml,model=simple/model1",
         "simple_mcqa:model=simple/model1",
     ]
-    helm(tmp_path / "work", "run", "--run-entries", *entries, "--suite", "helm", "--max-eval-instances", "20")
+    helm(
+        tmp_path / "work",
+        "run",
+        "--run-entries",
+        *entries,
+        "--suite",
+        "helm",
+        "--max-eval-instances",
+        "20",
+    )
     runs = import_helm(site.site, tmp_path / "work" / "benchmark_output")
     assert len(runs) == 2
     with site.site.store() as store:
         for run in store.runs.select("helm"):
-            folder = next(p for p in (tmp_path / "work/benchmark_output/runs/helm").iterdir() if p.name == run.name)
+            folder = next(
+                p
+                for p in (tmp_path / "work/benchmark_output/runs/helm").iterdir()
+                if p.name == run.name
+            )
             stats = json.loads((folder / "stats.json").read_text("utf-8"))
             for kept in run.details.metrics:
-                theirs = [s["mean"] for s in stats if s["name"] == {"name": kept.helm_name, "split": "test"}]
+                theirs = [
+                    s["mean"]
+                    for s in stats
+                    if s["name"] == {"name": kept.helm_name, "split": "test"}
+                ]
                 scores = [score.value for score in store.scores.read_units(run.run_id, kept.name)]
-                assert [sum(s or 0.0 for s in scores) / len(scores)] == pytest.approx(theirs), kept.name
+                assert [sum(s or 0.0 for s in scores) / len(scores)] == pytest.approx(theirs), (
+                    kept.name
+                )
 
 
-def test_what_helm_summarize_writes_is_imported_as_a_leaderboard(site: FilledSite, exported: Path, tmp_path: Path):
+def test_what_helm_summarize_writes_is_imported_as_a_leaderboard(
+    site: FilledSite, exported: Path, tmp_path: Path
+):
     folder = shutil.copytree(exported, tmp_path / "out")
-    words = ["--suites", "november", "--release", "v1", "--output-path", str(folder), "--local-path", str(folder)]
+    words = [
+        "--suites",
+        "november",
+        "--release",
+        "v1",
+        "--output-path",
+        str(folder),
+        "--local-path",
+        str(folder),
+    ]
     helm(folder, "presentation.summarize", *words, "--auto-generate-schema")
     name, count = import_leaderboard(site.site, folder)
     assert name == "v1"

@@ -50,7 +50,10 @@ ODD = [
         verdict_json(grade, 3, 3)
         for grade in (0, 5, -3, 99, 4.999, -0.9, True, False, None, "5", "4.9", "five", [], {})
     ),
-    *(verdict_json(grade, 3, 3) for grade in (float("nan"), float("inf"), 1e30, 1e300, 10**30, 10**400)),
+    *(
+        verdict_json(grade, 3, 3)
+        for grade in (float("nan"), float("inf"), 1e30, 1e300, 10**30, 10**400)
+    ),
     SAID.replace('"score": 2', '"score": ' + "9" * 5_000),
     verdict_json(extra=1),
     verdict_json(extra="score"),
@@ -77,7 +80,15 @@ def asked_of_three() -> list[tuple[str, list[str | None]]]:
     beside = [("An answer.", draw.sample([odd, verdict_json(4, 4, 5), None], 3)) for odd in ODD]
     drawn = [("An answer.", draw.choices(ODD, k=3)) for _ in range(200)]
     graded = [
-        ("An answer.", [verdict_json(*(draw.choice((draw.randint(0, 5), draw.uniform(0, 5))) for _ in range(3)))] * 3)
+        (
+            "An answer.",
+            [
+                verdict_json(
+                    *(draw.choice((draw.randint(0, 5), draw.uniform(0, 5))) for _ in range(3))
+                )
+            ]
+            * 3,
+        )
         for _ in range(50)
     ]
     return [*beside, *drawn, *graded, ("", [SAID, SAID, SAID]), (" \n", [SAID, None, SAID])]
@@ -126,11 +137,15 @@ def test_a_jurys_score_by_helms_rule_is_helms_to_the_last_digit(name: str, upstr
 
 def test_criteria_of_a_prompt_are_those_helm_reads(upstream: dict):
     theirs = {name: sorted(fields) for name, fields in upstream["criteria"].items()}
-    assert theirs == {name: sorted(("score", *fields)) for name, fields in read_rubric_block(OWN_PROMPT).items()}
+    assert theirs == {
+        name: sorted(("score", *fields)) for name, fields in read_rubric_block(OWN_PROMPT).items()
+    }
 
 
 def test_a_file_of_judges_is_read_as_helm_reads_it(upstream: dict, tmp_path: Path):
     path = tmp_path / "judges.yaml"
     path.write_text(JUDGES, "utf-8")
-    ours = {judge.name: [judge.model_name, judge.model_deployment] for judge in read_jury(path).judges}
+    ours = {
+        judge.name: [judge.model_name, judge.model_deployment] for judge in read_jury(path).judges
+    }
     assert ours == upstream["judges"]

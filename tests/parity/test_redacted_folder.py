@@ -57,7 +57,9 @@ def redact(*words: str) -> None:
 
 def summarize(folder: Path, suite: str) -> None:
     schema = folder.parent / "schema.yaml"
-    schema.write_text(SCHEMA % ", ".join(GROUPS) + "".join(GROUP % group for group in GROUPS), "utf-8")
+    schema.write_text(
+        SCHEMA % ", ".join(GROUPS) + "".join(GROUP % group for group in GROUPS), "utf-8"
+    )
     words = ["--suite", suite, "--output-path", str(folder), "--schema-path", str(schema)]
     helm(folder, "presentation.summarize", *words)
 
@@ -90,7 +92,9 @@ def redacted(summarized: Path) -> Path:
 def test_the_list_of_helms_names_is_that_of_helm():
     assert HELM_PYTHON
     where = [HELM_PYTHON, "-c", "import helm; print(helm.__path__[0])"]
-    package = Path(subprocess.run(where, check=True, capture_output=True, text=True, timeout=60).stdout.strip())
+    package = Path(
+        subprocess.run(where, check=True, capture_output=True, text=True, timeout=60).stdout.strip()
+    )
     lines = NAMES_OF_HELM.read_text("utf-8").splitlines()
     assert [line for line in lines if not line.startswith("#")] == names_of(package)
 
@@ -102,7 +106,11 @@ def test_helm_reads_every_file_of_a_redacted_run(redacted: Path):
 
 
 def test_tables_have_the_same_figures(summarized: Path, redacted: Path):
-    assert any(isinstance(value, float) for rows in figures(summarized / "runs" / "real").values() for value in rows)
+    assert any(
+        isinstance(value, float)
+        for rows in figures(summarized / "runs" / "real").values()
+        for value in rows
+    )
     assert figures(redacted / "runs" / "real") == figures(summarized / "runs" / "real")
 
 
@@ -120,13 +128,22 @@ def test_helm_server_shows_a_redacted_folder(redacted: Path):
     with helm_server(redacted, "real") as address:
         for run in (redacted / "runs" / "real").glob("*/run_spec.json"):
             where = f"{address}/benchmark_output/runs/real/{quote(run.parent.name)}"
-            for name in ("instances.json", "display_predictions.json", "display_requests.json", "scenario_state.json"):
+            for name in (
+                "instances.json",
+                "display_predictions.json",
+                "display_requests.json",
+                "scenario_state.json",
+            ):
                 assert json.loads(get(f"{where}/{name}"))
         assert json.loads(get(f"{address}/benchmark_output/runs/real/groups.json"))
 
 
 def test_helm_summarize_reads_a_folder_whose_names_became_labels(tmp_path: Path):
-    redact("--output", str(planted(tmp_path)), "--suite", SUITE, "--copy-to", str(tmp_path / "copy"))
+    redact(
+        "--output", str(planted(tmp_path)), "--suite", SUITE, "--copy-to", str(tmp_path / "copy")
+    )
     summarize(tmp_path / "copy", SUITE)
-    tables = [path.read_text("utf-8") for path in (tmp_path / "copy" / "runs" / SUITE).rglob("*.json")]
+    tables = [
+        path.read_text("utf-8") for path in (tmp_path / "copy" / "runs" / SUITE).rglob("*.json")
+    ]
     assert not any(word in table for table in tables for word in PLANTED)

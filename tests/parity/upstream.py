@@ -19,8 +19,14 @@ from pathlib import Path
 
 from helm.benchmark.adaptation.request_state import RequestState
 from helm.benchmark.annotation.ehr_sql_annotator import EhrSqlAnnotator
-from helm.benchmark.metrics.classification_metrics import ClassificationMetric, MultipleChoiceClassificationMetric
-from helm.benchmark.metrics.evaluate_reference_metrics import compute_reference_metrics, get_rouge_function
+from helm.benchmark.metrics.classification_metrics import (
+    ClassificationMetric,
+    MultipleChoiceClassificationMetric,
+)
+from helm.benchmark.metrics.evaluate_reference_metrics import (
+    compute_reference_metrics,
+    get_rouge_function,
+)
 from helm.benchmark.metrics.metric import create_metric
 from helm.benchmark.run_spec import discover_run_spec_functions, get_run_spec_function
 from helm.benchmark.runner import set_benchmark_output_path
@@ -45,11 +51,15 @@ def run_spec(name, arguments):
 
 
 def summarization_metric():
-    sys.modules.setdefault("bert_score", types.SimpleNamespace(BERTScorer=None))  # used on a GPU only
+    sys.modules.setdefault(
+        "bert_score", types.SimpleNamespace(BERTScorer=None)
+    )  # used on a GPU only
     from helm.benchmark.metrics.summarization_metrics import SummarizationMetric
 
     metric = object.__new__(SummarizationMetric)  # its constructor downloads
-    metric.rouge_fns = {f"rouge_{kind}": get_rouge_function(f"rouge{kind.upper()}") for kind in ("1", "2", "l")}
+    metric.rouge_fns = {
+        f"rouge_{kind}": get_rouge_function(f"rouge{kind.upper()}") for kind in ("1", "2", "l")
+    }
     metric.data_stats_metric = types.SimpleNamespace(
         evaluate_example=lambda answer, text: {"coverage": 0.0, "density": 0.0, "compression": 0.0}
     )
@@ -59,10 +69,15 @@ def summarization_metric():
 
 
 def request_state(asked, answer, adapter_spec):
-    references = [Reference(Output(text=r["text"]), [CORRECT_TAG] if r["correct"] else []) for r in asked["references"]]
+    references = [
+        Reference(Output(text=r["text"]), [CORRECT_TAG] if r["correct"] else [])
+        for r in asked["references"]
+    ]
     letters = {chr(ord("A") + i): reference.output.text for i, reference in enumerate(references)}
     return RequestState(
-        instance=Instance(Input(text=""), references, "test", id=asked["id"], extra_data=asked["extra"]),
+        instance=Instance(
+            Input(text=""), references, "test", id=asked["id"], extra_data=asked["extra"]
+        ),
         reference_index=None,
         request_mode=None,
         train_trial_index=0,
@@ -103,12 +118,19 @@ def scores(case, folder):
     spec = run_spec(case["run_spec"], case["arguments"])
     adapter_spec = spec.adapter_spec
     asked = [case["instances"][index] for index, _ in case["answers"]]
-    states = [request_state(one, answer, adapter_spec) for one, (_, answer) in zip(asked, case["answers"], strict=True)]
+    states = [
+        request_state(one, answer, adapter_spec)
+        for one, (_, answer) in zip(asked, case["answers"], strict=True)
+    ]
     if case["run_spec"] == "ehr_sql":
         states = with_result_of_queries(states, asked, folder)
-    evaluators = [found for metric in spec.metric_specs if (found := evaluator(metric, adapter_spec))]
+    evaluators = [
+        found for metric in spec.metric_specs if (found := evaluator(metric, adapter_spec))
+    ]
     if case["words"]:  # not in any MedHELM run spec, yet a benchmark of one's own may name it
-        evaluators.append(lambda state: compute_reference_metrics(["f1_score"], adapter_spec, state, None))
+        evaluators.append(
+            lambda state: compute_reference_metrics(["f1_score"], adapter_spec, state, None)
+        )
     given = []
     for state in states:
         stats = [stat for evaluate in evaluators for stat in evaluate(state)]
@@ -116,17 +138,24 @@ def scores(case, folder):
     return {
         "scores": given,
         "figures": figures(case, states),
-        "figures_of_sets": [figures_of_sets(label_sets, adapter_spec) for label_sets in case["label_sets"]],
+        "figures_of_sets": [
+            figures_of_sets(label_sets, adapter_spec) for label_sets in case["label_sets"]
+        ],
         "method": adapter_spec.method,
     }
 
 
 def figures(case, states):
     """Return the classification figures of the whole run."""
-    one_class = all(sum(reference.is_correct for reference in state.instance.references) == 1 for state in states)
+    one_class = all(
+        sum(reference.is_correct for reference in state.instance.references) == 1
+        for state in states
+    )
     if not (case["classes"] and one_class):
         return {}
-    metric = MultipleChoiceClassificationMetric() if states[0].output_mapping else ClassificationMetric()
+    metric = (
+        MultipleChoiceClassificationMetric() if states[0].output_mapping else ClassificationMetric()
+    )
     return {stat.name.name: stat.mean for stat in metric.evaluate_instances(states, "")}
 
 
@@ -137,7 +166,9 @@ def figures_of_sets(label_sets, adapter_spec):
         for golds, _ in label_sets
     ]
     free = replace(adapter_spec, method="generation")
-    states = [request_state(one, answer, free) for one, (_, answer) in zip(asked, label_sets, strict=True)]
+    states = [
+        request_state(one, answer, free) for one, (_, answer) in zip(asked, label_sets, strict=True)
+    ]
     metric = ClassificationMetric(delimiter=",")
     return {stat.name.name: stat.mean for stat in metric.evaluate_instances(states, "")}
 
@@ -148,7 +179,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         set_benchmark_output_path(folder)
-        target.write_text(json.dumps({name: scores(case, folder) for name, case in cases.items()}), "utf-8")
+        target.write_text(
+            json.dumps({name: scores(case, folder) for name, case in cases.items()}), "utf-8"
+        )
 
 
 if __name__ == "__main__":

@@ -145,7 +145,10 @@ BAD_INPUTS = {
 }
 
 # Files whose tests try these against a real server on SQLite and on PostgreSQL, by the numbers in their names.
-AT_THE_CENTRE = ("tests/aggregator/test_bad_inputs.py", "tests/aggregator/test_bad_inputs_of_the_board.py")
+AT_THE_CENTRE = (
+    "tests/aggregator/test_bad_inputs.py",
+    "tests/aggregator/test_bad_inputs_of_the_board.py",
+)
 
 # Further tests of the two sides that try one of these with a real server and a real store, by file and name.
 WITH_A_STORE = {
@@ -153,13 +156,17 @@ WITH_A_STORE = {
         "tests/aggregator/test_http.py::test_compressed_and_oversize_bodies_are_refused",
         "tests/aggregator/test_http.py::test_a_body_that_drips_is_given_up_after_the_time_limit",
     ],
-    "A3": ["tests/aggregator/test_http.py::test_a_true_submission_that_says_it_is_compressed_is_refused_unread"],
+    "A3": [
+        "tests/aggregator/test_http.py::test_a_true_submission_that_says_it_is_compressed_is_refused_unread"
+    ],
     "C49": [
         "tests/aggregator/registry/test_stolen_keys.py::test_the_thief_of_both_keys_of_a_machine_counts_for_nothing_and_the_site_goes_on",
         "tests/aggregator/registry/test_stolen_keys.py::test_the_thief_of_a_stewards_key_signs_nothing_more_and_the_site_goes_on",
     ],
     "D66": ["tests/aggregator/test_intake.py::test_no_socket_is_opened_because_of_a_payload"],
-    "F88": ["tests/aggregator/test_intake.py::test_the_same_payload_again_gets_the_same_receipt_even_after_others"],
+    "F88": [
+        "tests/aggregator/test_intake.py::test_the_same_payload_again_gets_the_same_receipt_even_after_others"
+    ],
     "F91": [
         "tests/aggregator/test_intake.py::test_a_fork_is_kept_as_evidence_and_freezes_the_site",
         "tests/aggregator/test_intake.py::test_a_fork_is_one_whatever_is_wrong_with_the_second_payload",
@@ -168,7 +175,9 @@ WITH_A_STORE = {
         "tests/aggregator/test_http.py::test_of_twenty_at_once_for_one_place_exactly_one_wins",
         "tests/aggregator/test_http.py::test_killed_around_the_commit_the_receipt_comes_at_the_next_try",
     ],
-    "G110": ["tests/aggregator/test_watching.py::test_a_witness_again_at_the_same_size_leaves_one_line"],
+    "G110": [
+        "tests/aggregator/test_watching.py::test_a_witness_again_at_the_same_size_leaves_one_line"
+    ],
     "G104": [
         "tests/aggregator/registry/test_stolen_keys.py::test_two_of_three_roots_on_other_machines_change_the_registry_and_one_alone_does_not",
         "tests/aggregator/registry/test_stolen_keys.py::test_the_thief_of_one_root_of_three_is_taken_out_by_the_others",
@@ -189,7 +198,9 @@ WITH_A_STORE = {
     ],
 }
 
-NOT_TRIED = {"E85": "no statement carries a number of scores; the number of units is a bucket (E78)"}
+NOT_TRIED = {
+    "E85": "no statement carries a number of scores; the number of units is a bucket (E78)"
+}
 REMARKS = {
     "D71": "`scores_root`, `commitment` and the ledger's head are random to everybody outside: the gate determines "
     "them, and the site's audit recomputes them",
@@ -247,7 +258,9 @@ def render_page(found: dict[str, list[str]]) -> str:
         for number, text in BAD_INPUTS.items():
             if number[0] == letter:
                 tests = [f"`{test}`" for test in found[number]]
-                notes = [f"{note}." for note in (NOT_TRIED.get(number), REMARKS.get(number)) if note]
+                notes = [
+                    f"{note}." for note in (NOT_TRIED.get(number), REMARKS.get(number)) if note
+                ]
                 lines.append(f"| {number} | {text} | {'<br>'.join([*tests, *notes])} |")
         lines.append("")
     return "\n".join(lines)

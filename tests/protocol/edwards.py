@@ -18,7 +18,9 @@ def decompress(encoded: bytes) -> Point | None:
     if y >= P:
         return None
     u, v = (y * y - 1) % P, (_D * y * y + 1) % P
-    x = u * pow(v, 3, P) * pow(u * pow(v, 7, P), (P - 5) // 8, P) % P  # a square root of u/v or of -u/v
+    x = (
+        u * pow(v, 3, P) * pow(u * pow(v, 7, P), (P - 5) // 8, P) % P
+    )  # a square root of u/v or of -u/v
     if v * x * x % P != u:
         x = x * _SQRT_MINUS_1 % P
     if v * x * x % P != u or (x == 0 and sign):

@@ -12,7 +12,9 @@ import pytest
 
 from protocol.dominance import is_below_threshold, is_dominated, violates_p_percent
 
-VECTORS = json.loads((Path(__file__).parents[1] / "data" / "acro" / "vectors.json").read_text("utf-8"))
+VECTORS = json.loads(
+    (Path(__file__).parents[1] / "data" / "acro" / "vectors.json").read_text("utf-8")
+)
 CELLS: list[dict[str, Any]] = VECTORS["cells"]
 
 
@@ -38,7 +40,9 @@ def test_the_vectors_hold_cells_exactly_at_each_limit():
         largest = sorted(cell["contributions"], reverse=True)
         setting = cell["setting"]
         if any(largest):
-            at_nk_limit += 100 * sum(largest[: setting["n"]]) == setting["nk_percent"] * sum(largest)
+            at_nk_limit += 100 * sum(largest[: setting["n"]]) == setting["nk_percent"] * sum(
+                largest
+            )
             at_p_limit += 100 * sum(largest[2:]) == setting["p_percent"] * largest[0]
     assert at_nk_limit > 20
     assert at_p_limit > 20

@@ -139,7 +139,9 @@ def test_files_of_the_unreleased_version_are_refused_in_one_sentence() -> None:
         "schema": 1,
         "registry": encode_base64(registry.read_bytes()),
         "policy": world.STRICT.to_json(),
-        "drafts": [{"envelope": old_draft, "previous": None, "verdicts": json.loads(verdicts.read_bytes())}],
+        "drafts": [
+            {"envelope": old_draft, "previous": None, "verdicts": json.loads(verdicts.read_bytes())}
+        ],
     }
     with world.refused(Code.OLD_SCHEMA):
         read_approval_request(json.dumps(old_request, indent=1, sort_keys=True).encode() + b"\n")

@@ -33,7 +33,11 @@ def found() -> dict[str, list[str]]:
 
 
 def test_the_list_has_every_number():
-    numbers = [f"{letter}{number}" for letter, (first, last) in RANGES.items() for number in range(first, last + 1)]
+    numbers = [
+        f"{letter}{number}"
+        for letter, (first, last) in RANGES.items()
+        for number in range(first, last + 1)
+    ]
     assert list(BAD_INPUTS) == numbers
 
 
@@ -43,7 +47,11 @@ def test_every_bad_input_is_tried_or_the_reason_is_given(found: dict[str, list[s
 
 def test_every_bad_input_but_the_clients_is_tried_at_the_centre_too(found: dict[str, list[str]]):
     """Those of G reach a site; all others reach a server with a store, on SQLite and on PostgreSQL."""
-    at_the_centre = {number for number, tests in found.items() if any("tests/aggregator/" in test for test in tests)}
+    at_the_centre = {
+        number
+        for number, tests in found.items()
+        if any("tests/aggregator/" in test for test in tests)
+    }
     assert {number for number in BAD_INPUTS if number[0] != "G"} - at_the_centre == set(NOT_TRIED)
 
 

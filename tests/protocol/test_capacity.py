@@ -46,17 +46,24 @@ COARSE = replace(HUGE, grid_units=27_000)  # and a grid of 0.25
 
 def scorecard(*cells: Cell) -> Scorecard:
     ids = dict.fromkeys(entry.benchmark for entry in cells)
-    return Scorecard("tried", 1, tuple(BenchmarkEntry(id, id, "Any", "ab" * 32) for id in ids), cells)
+    return Scorecard(
+        "tried", 1, tuple(BenchmarkEntry(id, id, "Any", "ab" * 32) for id in ids), cells
+    )
 
 
-def tried(card: Scorecard, policy: DisclosurePolicy, values: Iterable[int], spreads: Iterable[int] = (-1,)) -> int:
+def tried(
+    card: Scorecard, policy: DisclosurePolicy, values: Iterable[int], spreads: Iterable[int] = (-1,)
+) -> int:
     """Count, by trying, the combinations of groups, cells, spreads and outcome that check_result accepts."""
     keys = [cell.key for cell in card.cells]
     graded = [cell.key for cell in card.cells if not cell.binary]
     values, spreads = list(values), list(spreads)
     accepted = 0
     for buckets in itertools.product(range(len(BUCKETS)), repeat=len(card.group_keys)):
-        if any(bucket and BUCKETS[bucket][0] < policy.min_units and card.cells[0].protected for bucket in buckets):
+        if any(
+            bucket and BUCKETS[bucket][0] < policy.min_units and card.cells[0].protected
+            for bucket in buckets
+        ):
             continue  # refused for the group alone, as test_result_meaning shows
         for chosen in itertools.product(values, repeat=len(keys)):
             for spread in itertools.product(spreads, repeat=len(graded)):
@@ -82,20 +89,36 @@ FEW_VALUES = (-4, -3, -2, -1, 0, 250, 300, 500, 750, 1000)
 CASES = {
     "a-protected-rate": (scorecard(cell("ward", "exact_match")), HUGE, EVERY_VALUE, (-1,)),
     "a-public-rate": (scorecard(cell("exam", "exact_match")), STRICT, EVERY_VALUE, (-1,)),
-    "a-protected-mean": (scorecard(cell("ward", "rouge_l", binary=False)), COARSE, FEW_VALUES, range(-1, 26)),
-    "two-metrics": (scorecard(cell("ward", "exact_match"), cell("ward", "f1")), COARSE, FEW_VALUES, (-1,)),
+    "a-protected-mean": (
+        scorecard(cell("ward", "rouge_l", binary=False)),
+        COARSE,
+        FEW_VALUES,
+        range(-1, 26),
+    ),
+    "two-metrics": (
+        scorecard(cell("ward", "exact_match"), cell("ward", "f1")),
+        COARSE,
+        FEW_VALUES,
+        (-1,),
+    ),
     "a-mean-beside-a-rate": (
         scorecard(cell("ward", "exact_match"), cell("ward", "rouge_l", binary=False)),
         COARSE,
         FEW_VALUES,
         (-1, 0, 7),
     ),
-    "two-benchmarks": (scorecard(cell("ward", "f1"), cell("clinic", "f1")), COARSE, FEW_VALUES, (-1,)),
+    "two-benchmarks": (
+        scorecard(cell("ward", "f1"), cell("clinic", "f1")),
+        COARSE,
+        FEW_VALUES,
+        (-1,),
+    ),
 }
 
 
 @pytest.mark.parametrize(
-    ("card", "policy", "values", "spreads"), [pytest.param(*case, id=name) for name, case in CASES.items()]
+    ("card", "policy", "values", "spreads"),
+    [pytest.param(*case, id=name) for name, case in CASES.items()],
 )
 def test_the_count_is_what_trying_every_payload_gives(card, policy, values, spreads):
     assert count_payloads(card, policy) == DAYS * REGISTRIES * tried(card, policy, values, spreads)
@@ -110,7 +133,9 @@ def test_the_size_of_a_published_dataset_narrows_the_way_out():
 
 
 def test_with_subgroups_the_count_is_an_upper_bound():
-    card = scorecard(cell("ward", "f1"), cell("ward", "f1", "sex.female"), cell("ward", "f1", "sex.male"))
+    card = scorecard(
+        cell("ward", "f1"), cell("ward", "f1", "sex.female"), cell("ward", "f1", "sex.male")
+    )
     found = tried(card, COARSE, FEW_VALUES)
     assert 0 < found < FigureSpace(card, COARSE).count
 
@@ -132,13 +157,22 @@ def test_the_capacity_of_the_small_scorecard_does_not_grow_unnoticed():
     assert round(capacity.payload_bits, 3) == 90.834
     assert capacity.determined_bits == 256 + 256 + 31
     assert round(capacity.signature_bits) == 252 + 255
-    assert capacity.total_bits == capacity.payload_bits + capacity.determined_bits + capacity.signature_bits
+    assert (
+        capacity.total_bits
+        == capacity.payload_bits + capacity.determined_bits + capacity.signature_bits
+    )
 
 
 def test_a_stricter_policy_lets_less_through():
-    assert capacity_bits(SCORECARD, replace(STRICT, min_units=200)) < capacity_bits(SCORECARD, STRICT)
-    assert capacity_bits(SCORECARD, replace(STRICT, grid_units=20)) < capacity_bits(SCORECARD, STRICT)
-    assert capacity_bits(SCORECARD, STRICT) < capacity_bits(SCORECARD, replace(STRICT, metrics_per_group=2))
+    assert capacity_bits(SCORECARD, replace(STRICT, min_units=200)) < capacity_bits(
+        SCORECARD, STRICT
+    )
+    assert capacity_bits(SCORECARD, replace(STRICT, grid_units=20)) < capacity_bits(
+        SCORECARD, STRICT
+    )
+    assert capacity_bits(SCORECARD, STRICT) < capacity_bits(
+        SCORECARD, replace(STRICT, metrics_per_group=2)
+    )
 
 
 # Numbering: no two acceptable results share a number, and every number is a result.
@@ -150,7 +184,10 @@ FREE_OF_TIES = scorecard(  # no subgroups, one metric a protected group: the spa
     cell("ward", "rouge_l", binary=False),
     cell("notes", "rouge_l", binary=False),
 )
-SPACES = {"free-of-ties": FigureSpace(FREE_OF_TIES, STRICT), "with-subgroups": FigureSpace(SCORECARD, STRICT)}
+SPACES = {
+    "free-of-ties": FigureSpace(FREE_OF_TIES, STRICT),
+    "with-subgroups": FigureSpace(SCORECARD, STRICT),
+}
 NEWEST = {"newest_registry": 9, "today_day": TODAY}
 
 
@@ -193,7 +230,9 @@ def test_a_result_that_the_board_takes_comes_back_from_its_number(changes):
     assert unrank_result(number, RESULT, SPACES["with-subgroups"], **NEWEST) == taken
 
 
-@pytest.mark.parametrize("name", ["a-protected-rate", "two-metrics", "a-mean-beside-a-rate", "two-benchmarks"])
+@pytest.mark.parametrize(
+    "name", ["a-protected-rate", "two-metrics", "a-mean-beside-a-rate", "two-benchmarks"]
+)
 def test_a_tiny_space_is_walked_from_end_to_end(name: str):
     card, policy, _, _ = CASES[name]
     space = FigureSpace(card, policy)
@@ -264,7 +303,9 @@ def order_of(curve: tuple[int, int, int], point: tuple[int, int]) -> list[tuple[
 def test_low_s_leaves_half_of_the_signatures_of_ecdsa():
     # All of them, tried on a curve like P-256 (a = -3, prime order below the field's) that has 71 points.
     a, b, p = curve = (-3, 10, 73)
-    base = next((x, y) for x in range(p) for y in range(1, p) if (y * y - x**3 - a * x - b) % p == 0)
+    base = next(
+        (x, y) for x in range(p) for y in range(1, p) if (y * y - x**3 - a * x - b) % p == 0
+    )
     multiples = order_of(curve, base)
     n = len(multiples)
     assert n == 71
@@ -275,7 +316,11 @@ def test_low_s_leaves_half_of_the_signatures_of_ecdsa():
             inverse = pow(s, -1, n)
             point = multiples[(message * inverse + r * secret * inverse) % n]
             valid += point is not None and point[0] % n == r
-    lost = [k for k in range(1, n) if multiples[k][0] % n == 0 or (message + multiples[k][0] * secret) % n == 0]
+    lost = [
+        k
+        for k in range(1, n)
+        if multiples[k][0] % n == 0 or (message + multiples[k][0] * secret) % n == 0
+    ]
     assert valid == (n - 1 - len(lost)) // 2
     assert len(lost) <= 8
     assert SIGNATURES["ecdsa-p256-sha256"].bit_length() == 255

@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from protocol.codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
 from protocol.describe import describe_request, describe_statement
-from protocol.description import BY_AGGREGATOR, BY_GATE, KEPT, Description, FigureRow, Knowledge, format_day
+from protocol.description import (
+    BY_AGGREGATOR,
+    BY_GATE,
+    KEPT,
+    Description,
+    FigureRow,
+    Knowledge,
+    format_day,
+)
 from protocol.errors import Code
 from protocol.identity import NONE
 from protocol.policy import DisclosurePolicy, bucket_of
@@ -39,7 +47,9 @@ def describe(
     own: DisclosurePolicy = world.STRICT,
     notes: Mapping[str, int] | None = None,
 ) -> Description:
-    return describe_statement(build_statement(statement), Knowledge(world.REGISTRY, own, earlier, notes or {}))
+    return describe_statement(
+        build_statement(statement), Knowledge(world.REGISTRY, own, earlier, notes or {})
+    )
 
 
 def figure(description: Description, cell: str) -> FigureRow:
@@ -68,14 +78,24 @@ def test_a_figure_is_shown_in_the_metrics_own_range_with_how_coarse_it_is() -> N
 
 def test_the_judges_behind_a_graded_figure_are_named() -> None:
     jury = Jury("notes", ("maker/one", "maker/two", "maker/two"), "ab" * 32, 2)
-    cells = tuple(replace(cell, jury="notes") if cell.benchmark == "notes" else cell for cell in world.SCORECARD.cells)
+    cells = tuple(
+        replace(cell, jury="notes") if cell.benchmark == "notes" else cell
+        for cell in world.SCORECARD.cells
+    )
     card = replace(world.SCORECARD, cells=cells, juries=(jury,))
     registry = world.registry(scorecards={card.digest: RegisteredScorecard(card)})
     knowledge = Knowledge(registry, world.STRICT, world.DATASETS, {})
     graded = world.result(scorecard=card.digest)
     description = describe_statement(build_statement(graded), knowledge)
-    assert fact(description, "judges of notes") == "maker/one, maker/two, maker/two (2 valid verdicts needed)"
-    unrun = {"groups": {"notes": 0}, "cells": {"notes/rouge_l": NOT_RUN}, "spreads": {"notes/rouge_l": -1}}
+    assert (
+        fact(description, "judges of notes")
+        == "maker/one, maker/two, maker/two (2 valid verdicts needed)"
+    )
+    unrun = {
+        "groups": {"notes": 0},
+        "cells": {"notes/rouge_l": NOT_RUN},
+        "spreads": {"notes/rouge_l": -1},
+    }
     silent = world.result(scorecard=card.digest, outcome="partial", data={"notes": NONE}, **unrun)
     names = {fact.name for fact in describe_statement(build_statement(silent), knowledge).facts}
     assert not any(name.startswith("judges") for name in names)
@@ -84,8 +104,16 @@ def test_the_judges_behind_a_graded_figure_are_named() -> None:
 @pytest.mark.parametrize(
     ("cell", "code", "words"),
     [
-        ("ward/exact_match", LOW_CODED, "low-coded: fewer than 11 successes, as far as the perturbed count tells"),
-        ("ward/exact_match", HIGH_CODED, "high-coded: fewer than 11 failures, as far as the perturbed count tells"),
+        (
+            "ward/exact_match",
+            LOW_CODED,
+            "low-coded: fewer than 11 successes, as far as the perturbed count tells",
+        ),
+        (
+            "ward/exact_match",
+            HIGH_CODED,
+            "high-coded: fewer than 11 failures, as far as the perturbed count tells",
+        ),
         ("notes/rouge_l", LOW_CODED, "the scores add up to fewer than 11 full ones"),
         ("notes/rouge_l", HIGH_CODED, "the scores lack fewer than 11 full ones"),
         ("notes/rouge_l", NOT_RUN, "not run"),
@@ -94,7 +122,9 @@ def test_the_judges_behind_a_graded_figure_are_named() -> None:
 )
 def test_a_code_is_explained_by_what_it_stands_for(cell: str, code: int, words: str) -> None:
     spreads = {} if cell.endswith("exact_match") else {cell: -1}
-    assert words in figure(describe(world.result(cells={cell: code}, spreads=spreads)), cell).meaning
+    assert (
+        words in figure(describe(world.result(cells={cell: code}, spreads=spreads)), cell).meaning
+    )
 
 
 def test_a_suppressed_figure_is_never_said_to_be_low_or_high() -> None:
@@ -109,7 +139,9 @@ def test_a_second_figure_of_a_group_is_said_to_be_kept_in() -> None:
 
 
 def test_the_stricter_number_is_shown_rule_by_rule() -> None:
-    own = replace(world.STRICT, name="ours", min_units=20, metrics_per_group=3, monthly_submissions=2)
+    own = replace(
+        world.STRICT, name="ours", min_units=20, metrics_per_group=3, monthly_submissions=2
+    )
     rules = {row.name: row for row in describe(world.RESULT, own=own).rules}
     row = rules["min_units"]
     assert (row.site, row.federation, row.effective, row.source) == (20, 11, 20, "site")
@@ -138,7 +170,9 @@ def test_every_rule_of_the_policy_is_on_the_page_with_who_applies_it() -> None:
         ({"groups": {"notes": bucket_of(8)}}, "min_units"),
     ],
 )
-def test_a_broken_rule_is_named_and_the_statement_faulted(changes: dict[str, dict[str, int]], rule: str) -> None:
+def test_a_broken_rule_is_named_and_the_statement_faulted(
+    changes: dict[str, dict[str, int]], rule: str
+) -> None:
     description = describe(world.result(**changes))
     assert [row.name for row in description.rules if row.is_broken] == [rule]
     assert len(description.faults) == 1
@@ -150,7 +184,9 @@ def test_a_stricter_policy_of_the_site_is_obeyed() -> None:
 
 
 def test_an_exception_is_a_fault() -> None:
-    assert any("exception" in fault for fault in describe(world.result(approval="exception")).faults)
+    assert any(
+        "exception" in fault for fault in describe(world.result(approval="exception")).faults
+    )
 
 
 def test_a_result_about_data_that_was_never_registered_is_a_fault() -> None:
@@ -211,7 +247,9 @@ def test_the_capacity_counts_figures_fingerprints_and_signatures() -> None:
         ({"cells": {"ward/other": 1}}, Code.WRONG_CELLS),
     ],
 )
-def test_a_statement_that_cannot_be_shown_faithfully_is_not_shown(changes: dict[str, object], code: Code) -> None:
+def test_a_statement_that_cannot_be_shown_faithfully_is_not_shown(
+    changes: dict[str, object], code: Code
+) -> None:
     with world.refused(code):
         describe(world.result(**changes))  # type: ignore[arg-type]
 
@@ -242,7 +280,9 @@ def test_a_later_version_says_what_differs() -> None:
     assert fact(description, "added") == "26 to 30 units"
     assert fact(description, "removed") == "no unit"
     assert description.faults == ()
-    assert any("version before" in caution for caution in describe(second_version(), earlier={}).cautions)
+    assert any(
+        "version before" in caution for caution in describe(second_version(), earlier={}).cautions
+    )
 
 
 def test_a_version_that_differs_by_one_patient_is_a_fault() -> None:
@@ -295,17 +335,26 @@ def test_a_withdrawal_names_the_result_that_leaves_the_board() -> None:
 def test_requests_about_keys_show_fingerprints_to_read_aloud() -> None:
     start = replace(HEADER, seq=0)
     enrolment = EnrollPredicate(
-        replace(start, prev=NONE), world.AGENT.public.der, world.STEWARD.public.der, token_signature="00" * 64
+        replace(start, prev=NONE),
+        world.AGENT.public.der,
+        world.STEWARD.public.der,
+        token_signature="00" * 64,
     )
     description = describe_request(build_statement(enrolment))
     assert fact(description, "agent's key") == world.AGENT.public.fingerprint
     assert fact(description, "steward's key") == world.STEWARD.public.fingerprint
     reset = ResetPredicate(
-        replace(start, epoch=2), world.AGENT.public.der, world.STEWARD.public.der, reason="stolen_key"
+        replace(start, epoch=2),
+        world.AGENT.public.der,
+        world.STEWARD.public.der,
+        reason="stolen_key",
     )
     assert fact(describe_request(build_statement(reset)), "reason") == "a key was stolen"
     rotation = RotatePredicate(HEADER, "agent", world.SECOND_AGENT.public.der)
-    assert fact(describe_request(build_statement(rotation)), "new agent's key") == world.SECOND_AGENT.public.fingerprint
+    assert (
+        fact(describe_request(build_statement(rotation)), "new agent's key")
+        == world.SECOND_AGENT.public.fingerprint
+    )
     with world.refused(Code.WRONG_TYPE):
         describe_request(build_statement(world.RESULT))
     with world.refused(Code.WRONG_TYPE):

@@ -11,9 +11,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocol.codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
-from protocol.disclosure import NO_SPREAD, CellSums, check_result, release, release_cell, release_groups, release_spread
+from protocol.disclosure import (
+    NO_SPREAD,
+    CellSums,
+    check_result,
+    release,
+    release_cell,
+    release_groups,
+    release_spread,
+)
 from protocol.errors import Code
-from protocol.policy import BUCKETS, DisclosurePolicy, bucket_of, bucket_range, grid_step, parse_policy, stricter
+from protocol.policy import (
+    BUCKETS,
+    DisclosurePolicy,
+    bucket_of,
+    bucket_range,
+    grid_step,
+    parse_policy,
+    stricter,
+)
 from protocol.scorecard import Cell, Scorecard
 from tests.protocol.world import RESULT, SCORECARD, STRICT, STRICTER, cell, refused
 
@@ -24,7 +40,9 @@ PUBLIC = Cell("exam", "exact_match", None, "public", True, 0, 1)
 
 
 POLICY_FILES = sorted((Path(__file__).parents[2] / "policies" / "disclosure").glob("*.yaml"))
-POLICIES = {path.stem: parse_policy(yaml.safe_load(path.read_text("utf-8"))) for path in POLICY_FILES}
+POLICIES = {
+    path.stem: parse_policy(yaml.safe_load(path.read_text("utf-8"))) for path in POLICY_FILES
+}
 
 
 def rate(successes: float, n: int) -> CellSums:
@@ -121,7 +139,9 @@ def test_13_of_26_is_never_said_to_be_few(policy: DisclosurePolicy):
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
 @pytest.mark.parametrize("n", [11, 16, 21, 26, 60, 200])
-def test_a_code_is_true_of_every_count_that_the_noise_may_have_come_from(policy: DisclosurePolicy, n: int):
+def test_a_code_is_true_of_every_count_that_the_noise_may_have_come_from(
+    policy: DisclosurePolicy, n: int
+):
     certain = 3 * policy.perturbation_units
     for successes in range(n + 1):
         for total in noisy(successes, certain):
@@ -142,11 +162,18 @@ def test_3_of_60_does_not_leave_through_another_metric(total: float):
 
 def test_a_second_metric_leaves_only_if_both_together_leave_five_sums():
     card = Scorecard("two", 1, (SCORECARD.benchmarks[1],), (cell("ward", "exact_match"), F1))
-    noiseless = replace(STRICT, metrics_per_group=2, perturbation_units=0)  # on a grid of 0.1 for 100 units: 10 sums
-    fine = replace(noiseless, grid_units=4)  # on a grid of 0.05: at the bucket's lower end fewer than 5 sums
+    noiseless = replace(
+        STRICT, metrics_per_group=2, perturbation_units=0
+    )  # on a grid of 0.1 for 100 units: 10 sums
+    fine = replace(
+        noiseless, grid_units=4
+    )  # on a grid of 0.05: at the bucket's lower end fewer than 5 sums
 
     def made(first: float, second: float, policy: DisclosurePolicy) -> tuple[int, int]:
-        sums = {"ward/exact_match": rate(first, 100), "ward/f1_score": CellSums(100, second, second)}
+        sums = {
+            "ward/exact_match": rate(first, 100),
+            "ward/f1_score": CellSums(100, second, second),
+        }
         cells = release(card, {"ward": 100}, sums, policy).cells
         return cells["ward/exact_match"], cells["ward/f1_score"]
 
@@ -168,15 +195,24 @@ def test_a_second_metric_leaves_only_if_both_together_leave_five_sums():
 def test_no_exact_numerator_follows_from_a_published_rate():
     for n in (*range(22, 120, 3), *range(120, 500, 37)):
         values = [published(BINARY, rate(k, n)) for k in range(n + 1)]
-        for value in {v for v in values if v >= 0}:  # even for whoever knows n, and that there was no noise
+        for value in {
+            v for v in values if v >= 0
+        }:  # even for whoever knows n, and that there was no noise
             assert values.count(value) >= 5, (n, value)
 
 
 def test_a_mean_that_few_units_make_is_suppressed_and_not_said_to_be_low():
     assert published(GRADED, CellSums(60, 30, 30)) == 500
-    loose = replace(STRICT, min_events=1, grid_units=1)  # else the rule of fewest events comes first
+    loose = replace(
+        STRICT, min_events=1, grid_units=1
+    )  # else the rule of fewest events comes first
     assert published(GRADED, CellSums(60, 2.1, 2.1), loose) == SUPPRESSED
-    assert published(GRADED, CellSums(60, 2.1, 2.1), replace(loose, dominance_percent=100, p_percent=0)) == 40
+    assert (
+        published(
+            GRADED, CellSums(60, 2.1, 2.1), replace(loose, dominance_percent=100, p_percent=0)
+        )
+        == 40
+    )
 
 
 def test_one_unit_with_too_large_a_share_suppresses():
@@ -209,7 +245,9 @@ def test_a_spread_is_coarse_and_never_0_for_protected_units():
     assert release_spread(GRADED, alike, 500) == NO_SPREAD
     assert release_spread(replace(GRADED, access="public"), alike, 500) == 0
     assert release_spread(GRADED, halves, LOW_CODED) == NO_SPREAD
-    assert release_spread(GRADED, CellSums(60, 30, -9), 500) == NO_SPREAD  # squares below 0 because of the noise
+    assert (
+        release_spread(GRADED, CellSums(60, 30, -9), 500) == NO_SPREAD
+    )  # squares below 0 because of the noise
     assert release_spread(GRADED, CellSums(60, 30, 90), 500) == 25
 
 
@@ -228,7 +266,11 @@ def test_groups_of_a_margin(total: int, female: int, male: int, withheld: set[st
     units = {"exam": 4, "notes": 0, "ward": total, "ward/sex.female": female, "ward/sex.male": male}
     groups = release_groups(SCORECARD, units, STRICT)
     assert groups.pop("notes") == 0
-    hidden = {group.rpartition(".")[2] if "." in group else "" for group, bucket in groups.items() if not bucket}
+    hidden = {
+        group.rpartition(".")[2] if "." in group else ""
+        for group, bucket in groups.items()
+        if not bucket
+    }
     assert groups["exam"] == 1
     if withheld == {"female", "male"} and male == 95:
         assert hidden in ({"male"}, {"female", "male"})  # enough to hide the rest of 5
@@ -265,7 +307,11 @@ def releases(draw: st.DrawFn) -> tuple[dict[str, int], dict[str, CellSums | None
     return units | {"ward/sex.female": female, "ward/sex.male": male}, sums
 
 
-RULES = [*POLICIES.values(), STRICTER, *(replace(STRICT, metrics_per_group=2, perturbation_units=p) for p in (0, 1, 2))]
+RULES = [
+    *POLICIES.values(),
+    STRICTER,
+    *(replace(STRICT, metrics_per_group=2, perturbation_units=p) for p in (0, 1, 2)),
+]
 
 
 @given(releases(), st.sampled_from(RULES))
@@ -273,10 +319,14 @@ RULES = [*POLICIES.values(), STRICTER, *(replace(STRICT, metrics_per_group=2, pe
 def test_whatever_the_gate_makes_the_board_accepts(made_of, policy):
     units, sums = made_of
     second = sums["ward/rouge_l"]
-    if policy.metrics_per_group > 1 and second is not None:  # two figures that leave are of the same units
+    if (
+        policy.metrics_per_group > 1 and second is not None
+    ):  # two figures that leave are of the same units
         sums["ward/rouge_l"] = replace(second, n=units["ward"])
     made = release(SCORECARD, units, sums, policy)
-    result = replace(RESULT, groups=made.groups, cells=made.cells, spreads=made.spreads, outcome="partial")
+    result = replace(
+        RESULT, groups=made.groups, cells=made.cells, spreads=made.spreads, outcome="partial"
+    )
     if set(made.cells.values()) <= {SUPPRESSED, NOT_RUN}:
         with refused(Code.NOTHING_PUBLISHED):
             check_result(result, SCORECARD, policy)
@@ -308,10 +358,15 @@ def published_share(n: int, policy: DisclosurePolicy) -> float:
 @pytest.mark.parametrize("name", ["strict", "uk-tre", "cms"])
 def test_of_sound_figures_of_100_units_and_more_nine_in_ten_are_published(name: str):
     """The floor of usefulness: a gate that suppresses everything would pass every other test here."""
-    shares = {n: published_share(n, POLICIES[name]) for n in (100, 101, 115, 120, 150, 200, 300, 500, 1000, 10_000)}
+    shares = {
+        n: published_share(n, POLICIES[name])
+        for n in (100, 101, 115, 120, 150, 200, 300, 500, 1000, 10_000)
+    }
     print(name, {n: f"{share:.1%}" for n, share in shares.items()})
     assert sum(shares.values()) / len(shares) >= 0.9
-    assert min(shares.values()) >= 0.85  # of 100 units the coarse grid and the noise withhold some with 11 or 12
+    assert (
+        min(shares.values()) >= 0.85
+    )  # of 100 units the coarse grid and the noise withhold some with 11 or 12
 
 
 def test_the_stricter_policy_wins_number_by_number():
@@ -322,14 +377,20 @@ def test_the_stricter_policy_wins_number_by_number():
 
 
 numbers = st.fixed_dictionaries(
-    {f.name: st.integers(0, 100) for f in fields(DisclosurePolicy) if f.name not in {"name", "version"}}
+    {
+        f.name: st.integers(0, 100)
+        for f in fields(DisclosurePolicy)
+        if f.name not in {"name", "version"}
+    }
 )
 policies = numbers.map(lambda chosen: DisclosurePolicy(name="any", version=1, **chosen))
 
 
 @given(policies, policies, st.integers(1, 500), st.integers(1, 300).flatmap(sums_of))
 @settings(deadline=None)
-def test_merging_is_symmetric_and_publishes_nothing_below_a_threshold_of_either(a, b, n, sample: CellSums):
+def test_merging_is_symmetric_and_publishes_nothing_below_a_threshold_of_either(
+    a, b, n, sample: CellSums
+):
     merged = stricter(a, b)
     assert replace(merged, name="") == replace(stricter(b, a), name="")
     assert replace(stricter(merged, a), name="") == replace(merged, name="")
@@ -349,7 +410,14 @@ def test_a_policy_comes_out_as_it_went_in(policy: DisclosurePolicy):
 
 @pytest.mark.parametrize(
     "change",
-    [{"min_units": "11"}, {"min_units": 1.5}, {"min_units": True}, {"p_percent": 101}, {"name": "../x"}, {"extra": 1}],
+    [
+        {"min_units": "11"},
+        {"min_units": 1.5},
+        {"min_units": True},
+        {"p_percent": 101},
+        {"name": "../x"},
+        {"extra": 1},
+    ],
     ids=repr,
 )
 def test_a_policy_with_a_wrong_number_is_refused(change):

@@ -17,7 +17,9 @@ def test_two_units_with_exactly_nine_tenths_dominate():
 
 def test_sums_that_floating_point_would_round_are_exact():
     assert not is_dominated([0.9, 0.05, 0.05], 1, 90)  # 0.05 is stored as slightly more, twice
-    assert not violates_p_percent([1.0, 1.0, 0.1], 10)  # the float 0.1 is slightly more than a tenth
+    assert not violates_p_percent(
+        [1.0, 1.0, 0.1], 10
+    )  # the float 0.1 is slightly more than a tenth
 
 
 def test_a_second_unit_that_knows_itself_does_not_learn_the_largest_within_a_tenth():
@@ -36,7 +38,9 @@ def test_an_empty_cell_is_not_dominated():
     assert not violates_p_percent([], 10)
 
 
-@pytest.mark.parametrize("rule", [is_dominated, lambda values, _, percent: violates_p_percent(values, percent)])
+@pytest.mark.parametrize(
+    "rule", [is_dominated, lambda values, _, percent: violates_p_percent(values, percent)]
+)
 def test_negative_contributions_raise(rule):
     with pytest.raises(ValueError, match="negative"):
         rule([1.0, -1.0], 2, 90)

@@ -61,7 +61,9 @@ def exchange_signatures(fields: dict[str, Any]) -> None:
         pytest.param(flip_payload, id="another-payload"),
         pytest.param(flip_signature, id="another-signature"),
         pytest.param(exchange_signatures, id="signatures-exchanged"),
-        pytest.param(lambda fields: fields.update(payloadType="application/json"), id="another-type"),
+        pytest.param(
+            lambda fields: fields.update(payloadType="application/json"), id="another-type"
+        ),
         pytest.param(lambda fields: fields["signatures"].pop(), id="one-signature"),
     ],
 )

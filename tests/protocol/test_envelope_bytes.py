@@ -33,9 +33,12 @@ def edited(**fields: Any) -> bytes:
 def resigned(payload_type: str, message: bytes) -> bytes:
     """The good envelope with signatures over `message` instead of its PAE."""
     signatures = [
-        {"keyid": s.public.keyid, "sig": base64.b64encode(s.sign(message)).decode()} for s in (AGENT, STEWARD)
+        {"keyid": s.public.keyid, "sig": base64.b64encode(s.sign(message)).decode()}
+        for s in (AGENT, STEWARD)
     ]
-    return edited(payloadType=payload_type, signatures=sorted(signatures, key=lambda entry: entry["keyid"]))
+    return edited(
+        payloadType=payload_type, signatures=sorted(signatures, key=lambda entry: entry["keyid"])
+    )
 
 
 def archive(kind: str) -> bytes:
@@ -83,12 +86,17 @@ MALFORMED = {
     "A10-unknown-field": edited(note="x"),
     "A10-unknown-field-in-signature": first_signature(alg="none"),
     "A11-no-payload": canonical({k: v for k, v in envelope_json().items() if k != "payload"}),
-    "A11-no-payloadType": canonical({k: v for k, v in envelope_json().items() if k != "payloadType"}),
+    "A11-no-payloadType": canonical(
+        {k: v for k, v in envelope_json().items() if k != "payloadType"}
+    ),
     "A11-no-signatures": canonical({k: v for k, v in envelope_json().items() if k != "signatures"}),
     "A11-no-sig": edited(signatures=[{"keyid": SIGNATURES[0]["keyid"]}, SIGNATURES[1]]),
     **{f"A12-payload-is-{v!r}": edited(payload=v) for v in NOT_TEXT},
     **{f"A12-payloadType-is-{v!r}": edited(payloadType=v) for v in NOT_TEXT},
-    **{f"A12-signatures-is-{v!r}": edited(signatures=v) for v in (1, True, "x", {}, [1], [[]], ["x"])},
+    **{
+        f"A12-signatures-is-{v!r}": edited(signatures=v)
+        for v in (1, True, "x", {}, [1], [[]], ["x"])
+    },
     **{f"A12-keyid-is-{v!r}": first_signature(keyid=v) for v in NOT_TEXT},
     **{f"A12-sig-is-{v!r}": first_signature(sig=v) for v in NOT_TEXT},
     "A12-payload-is-null": GOOD.replace(f'"{PAYLOAD}"'.encode(), b"null"),
@@ -98,7 +106,9 @@ MALFORMED = {
     "A13-null": b"null",
     "A14-space": GOOD.replace(b":", b": ", 1),
     "A14-newline": GOOD.replace(b",", b",\n", 1),
-    "A14-order": json.dumps(dict(reversed(envelope_json().items())), separators=(",", ":")).encode(),
+    "A14-order": json.dumps(
+        dict(reversed(envelope_json().items())), separators=(",", ":")
+    ).encode(),
     "A14-escaped-name": GOOD.replace(b'"payload"', b'"\\u0070ayload"'),
     "A14-escaped-slash": GOOD.replace(b"application/vnd", b"application\\/vnd"),
     "A15-depth-100000": b"[" * 30_000 + b"]" * 30_000,
@@ -108,12 +118,18 @@ MALFORMED = {
     "A18-no-padding": edited(payload=base64.b64encode(b"a").decode().rstrip("=")),
     "A18-too-much-padding": edited(payload="YQ==="),
     "A19-tail-bits": edited(payload="YR=="),
-    "A20-newline-in-base64": edited(payload=PAYLOAD[:4] + "A").replace(b'A","payloadType', b'\\n","payloadType'),
+    "A20-newline-in-base64": edited(payload=PAYLOAD[:4] + "A").replace(
+        b'A","payloadType', b'\\n","payloadType'
+    ),
     "A20-space-in-base64": edited(payload=PAYLOAD[:4] + " " + PAYLOAD[4:]),
     "A21-empty-payload": edited(payload=""),
     "A22-no-signature": edited(signatures=[]),
-    "A22-5-signatures": edited(signatures=[{"keyid": f"{i:064x}", "sig": ANY_SIG} for i in range(5)]),
-    "A22-many-signatures": edited(signatures=[{"keyid": f"{i:064x}", "sig": ANY_SIG} for i in range(300)]),
+    "A22-5-signatures": edited(
+        signatures=[{"keyid": f"{i:064x}", "sig": ANY_SIG} for i in range(5)]
+    ),
+    "A22-many-signatures": edited(
+        signatures=[{"keyid": f"{i:064x}", "sig": ANY_SIG} for i in range(300)]
+    ),
     "A22-100000-signatures": edited(signatures=[{"keyid": "0", "sig": ""}] * 100_000),
     "B23-unknown-payload-type": edited(payloadType="application/vnd.example+json"),
     "B24-application-json": edited(payloadType="application/json"),
@@ -163,7 +179,9 @@ def wrong_messages(payload: bytes) -> dict[str, bytes]:
 WRONGLY_SIGNED = wrong_messages(RAW)
 
 
-@pytest.mark.parametrize("message", [pytest.param(m, id=name) for name, m in WRONGLY_SIGNED.items()])
+@pytest.mark.parametrize(
+    "message", [pytest.param(m, id=name) for name, m in WRONGLY_SIGNED.items()]
+)
 def test_a_signature_over_anything_but_the_pae_is_bad(message: bytes):
     assert envelope.decode(resigned(KIND, envelope.pae(KIND, RAW))).verify(KEYS) is None
     with refused(Code.BAD_SIGNATURE):
@@ -173,7 +191,9 @@ def test_a_signature_over_anything_but_the_pae_is_bad(message: bytes):
 def with_signature(signer: Signer, sig: bytes) -> bytes:
     """Return the good envelope with `sig` in place of one signature."""
     own = {"keyid": signer.public.keyid, "sig": base64.b64encode(sig).decode()}
-    return edited(signatures=[own if entry["keyid"] == own["keyid"] else entry for entry in SIGNATURES])
+    return edited(
+        signatures=[own if entry["keyid"] == own["keyid"] else entry for entry in SIGNATURES]
+    )
 
 
 def der(r: bytes, s: bytes) -> bytes:
@@ -207,7 +227,9 @@ NO_SIGNATURES = {
 
 @pytest.mark.parametrize("sig", [pytest.param(sig, id=name) for name, sig in NO_SIGNATURES.items()])
 @pytest.mark.parametrize("signer", [AGENT, STEWARD], ids=["agent", "steward"])
-def test_what_cannot_be_a_signature_is_malformed_before_any_key_is_looked_up(sig: bytes, signer: Signer):
+def test_what_cannot_be_a_signature_is_malformed_before_any_key_is_looked_up(
+    sig: bytes, signer: Signer
+):
     with refused(Code.MALFORMED):
         submit(with_signature(signer, sig))
 
@@ -289,7 +311,9 @@ def test_arbitrary_bytes_are_malformed_and_nothing_worse(data: bytes):
 
 
 @given(st.integers(0, len(GOOD)), st.integers(0, len(GOOD)), st.binary(max_size=4))
-def test_a_spliced_envelope_is_refused_before_the_payload_is_read(start: int, end: int, insert: bytes):
+def test_a_spliced_envelope_is_refused_before_the_payload_is_read(
+    start: int, end: int, insert: bytes
+):
     bent = GOOD[:start] + insert + GOOD[end:]
     if bent != GOOD:
         with pytest.raises(ProtocolError) as caught:

@@ -19,7 +19,9 @@ REQUEST = HeadRequest(ORIGIN, SITE, NOW)
 LOG_SIZE = 50
 
 
-def check(data: bytes, *, site: str = SITE, registry: Registry = world.REGISTRY, now_s: int = NOW) -> None:
+def check(
+    data: bytes, *, site: str = SITE, registry: Registry = world.REGISTRY, now_s: int = NOW
+) -> None:
     check_head_request(data, site, registry, log_size=LOG_SIZE, now_s=now_s)
 
 
@@ -45,7 +47,9 @@ def test_a_request_that_somebody_kept_is_of_no_use_later(difference: int) -> Non
         check(sign_head_request(REQUEST, world.AGENT), now_s=NOW + difference)
 
 
-@pytest.mark.parametrize("signer", [world.STEWARD, world.OTHER_AGENT, world.STRANGER, world.ROOT, world.LOG])
+@pytest.mark.parametrize(
+    "signer", [world.STEWARD, world.OTHER_AGENT, world.STRANGER, world.ROOT, world.LOG]
+)
 def test_nobody_else_may_ask(signer: Signer) -> None:
     with refused(Code.UNKNOWN_KEY):
         check(sign_head_request(REQUEST, signer))
@@ -63,15 +67,22 @@ def test_a_key_that_ends_later_may_ask() -> None:
     check(sign_head_request(REQUEST, world.AGENT), registry=with_agent(until_index=LOG_SIZE + 1))
 
 
-@pytest.mark.parametrize("request_", [replace(REQUEST, site=OTHER_SITE), replace(REQUEST, deployment="other.example")])
-def test_a_request_of_another_site_or_for_another_aggregator_is_refused(request_: HeadRequest) -> None:
+@pytest.mark.parametrize(
+    "request_", [replace(REQUEST, site=OTHER_SITE), replace(REQUEST, deployment="other.example")]
+)
+def test_a_request_of_another_site_or_for_another_aggregator_is_refused(
+    request_: HeadRequest,
+) -> None:
     with refused(Code.UNKNOWN_KEY):
         check(sign_head_request(request_, world.AGENT))
 
 
 def test_a_site_that_nobody_enrolled_is_refused_like_all_others() -> None:
     with refused(Code.UNKNOWN_KEY):
-        check(sign_head_request(replace(REQUEST, site="s-zzzzzzzz"), world.STRANGER), site="s-zzzzzzzz")
+        check(
+            sign_head_request(replace(REQUEST, site="s-zzzzzzzz"), world.STRANGER),
+            site="s-zzzzzzzz",
+        )
 
 
 GOOD = {"schema": 1, "deployment": ORIGIN, "site": SITE, "time_s": NOW}
@@ -115,7 +126,9 @@ def test_what_is_no_request_is_malformed_whatever_the_site(data: bytes) -> None:
 
 def test_a_request_has_one_signature() -> None:
     with refused(Code.MALFORMED):
-        envelope.add_signature(sign_head_request(REQUEST, world.AGENT), world.STEWARD, envelope.HEAD_REQUEST_TYPE)
+        envelope.add_signature(
+            sign_head_request(REQUEST, world.AGENT), world.STEWARD, envelope.HEAD_REQUEST_TYPE
+        )
 
 
 def test_a_request_is_no_statement_and_its_signature_is_none_of_a_statement() -> None:
@@ -128,7 +141,9 @@ def test_a_request_is_no_statement_and_its_signature_is_none_of_a_statement() ->
 
 
 def test_a_signature_of_other_bytes_is_refused() -> None:
-    opened = envelope.decode(signed({**GOOD, "time_s": NOW - 7 * TOLERANCE_S}), envelope.HEAD_REQUEST_TYPE)
+    opened = envelope.decode(
+        signed({**GOOD, "time_s": NOW - 7 * TOLERANCE_S}), envelope.HEAD_REQUEST_TYPE
+    )
     moved = envelope.encode(replace(opened, payload=canonical(GOOD)))
     with refused(Code.UNKNOWN_KEY):
         check(moved)

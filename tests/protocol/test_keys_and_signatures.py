@@ -7,7 +7,10 @@ import pytest
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, rsa
-from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature, encode_dss_signature
+from cryptography.hazmat.primitives.asymmetric.utils import (
+    decode_dss_signature,
+    encode_dss_signature,
+)
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -56,7 +59,11 @@ def test_there_are_eight_small_points_and_six_further_ways_to_write_them():
 
 
 @pytest.mark.parametrize(
-    "raw", [pytest.param(r, id=f"B36-{r.hex()[:8]}-{r.hex()[-2:]}") for r in CANONICAL_SMALL + NON_CANONICAL_SMALL]
+    "raw",
+    [
+        pytest.param(r, id=f"B36-{r.hex()[:8]}-{r.hex()[-2:]}")
+        for r in CANONICAL_SMALL + NON_CANONICAL_SMALL
+    ],
 )
 def test_a_key_of_small_order_is_refused(raw: bytes):
     with refused(Code.WEAK_KEY):
@@ -74,13 +81,17 @@ def test_a_key_of_mixed_order_is_refused(i: int):
 def test_B38_the_identity_as_key_would_accept_one_signature_for_everything():
     identity = encode(edwards.IDENTITY)
     universal = identity + bytes(32)
-    ed25519.Ed25519PublicKey.from_public_bytes(identity).verify(universal, b"anything")  # what the library alone says
+    ed25519.Ed25519PublicKey.from_public_bytes(identity).verify(
+        universal, b"anything"
+    )  # what the library alone says
     with refused(Code.WEAK_KEY):
         load_public(ED25519_DER + identity)
 
 
 def test_a_point_beyond_the_field_or_off_the_curve_is_refused():
-    off_curve = next(raw for y in range(2, 50) if edwards.decompress(raw := y.to_bytes(32, "little")) is None)
+    off_curve = next(
+        raw for y in range(2, 50) if edwards.decompress(raw := y.to_bytes(32, "little")) is None
+    )
     for raw in (off_curve, b"\xff" * 32, (P + 3).to_bytes(32, "little")):
         with refused(Code.WEAK_KEY):
             load_public(ED25519_DER + raw)
@@ -105,7 +116,10 @@ def test_every_p256_signature_is_low_and_repeatable(secret: int, message: bytes)
 
 def test_ed25519_signs_as_rfc_8032_says():
     signer = ed25519_signer(0x9D61B19DEFFD5A60BA844AF492EC2CC44449C5697B326919703BAC031CAE7F60)
-    assert signer.public.raw.hex() == "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"
+    assert (
+        signer.public.raw.hex()
+        == "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"
+    )
     expected = (
         "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555"
         "fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b"
@@ -133,12 +147,16 @@ def test_B35_a_signature_with_r_of_small_order_is_refused():
     r = encode(edwards.IDENTITY)
     k = int.from_bytes(hashlib.sha512(r + public + MESSAGE).digest(), "little") % L
     signature = r + (k * scalar % L).to_bytes(32, "little")
-    ed25519.Ed25519PublicKey.from_public_bytes(public).verify(signature, MESSAGE)  # the library alone takes it
+    ed25519.Ed25519PublicKey.from_public_bytes(public).verify(
+        signature, MESSAGE
+    )  # the library alone takes it
     with refused(Code.BAD_SIGNATURE):
         AGENT.public.verify(signature, MESSAGE)
 
 
-@pytest.mark.parametrize("raw", [pytest.param(r, id=f"B35-{r.hex()[:8]}-{r.hex()[-2:]}") for r in NON_CANONICAL_SMALL])
+@pytest.mark.parametrize(
+    "raw", [pytest.param(r, id=f"B35-{r.hex()[:8]}-{r.hex()[-2:]}") for r in NON_CANONICAL_SMALL]
+)
 def test_a_signature_with_r_not_canonical_is_refused(raw: bytes):
     with refused(Code.BAD_SIGNATURE):
         AGENT.public.verify(raw + AGENT.sign(MESSAGE)[32:], MESSAGE)
@@ -169,7 +187,9 @@ P256_FORMS: dict[str, Callable[[bytes, int, int], bytes]] = {
     "B32-long-form-length": lambda der, r, s: long_form(der),
     "B32-trailing-byte": lambda der, r, s: der + b"\x00",
     "B32-trailing-byte-inside": lambda der, r, s: b"\x30" + bytes([der[1] + 1]) + der[2:] + b"\x00",
-    "B32-padded-integer": lambda der, r, s: b"\x30" + bytes([der[1] + 1, 2, der[3] + 1, 0]) + der[4:],
+    "B32-padded-integer": lambda der, r, s: (
+        b"\x30" + bytes([der[1] + 1, 2, der[3] + 1, 0]) + der[4:]
+    ),
     "B32-indefinite-length": lambda der, r, s: b"\x30\x80" + der[2:] + b"\x00\x00",
     "B32-high-s": lambda _, r, s: encode_dss_signature(r, N - s),
     "B32-r-zero": lambda _, r, s: encode_dss_signature(0, s),
@@ -210,7 +230,10 @@ def other_kinds() -> dict[str, bytes]:
         "B31-secp256k1": ec.derive_private_key(5, ec.SECP256K1()).public_key(),
         "B31-ed448": ed448.Ed448PrivateKey.from_private_bytes(b"\x05" * 57).public_key(),
     }
-    found = {name: key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo) for name, key in keys.items()}
+    found = {
+        name: key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+        for name, key in keys.items()
+    }
     p256 = ec.derive_private_key(5, ec.SECP256R1()).public_key()
     compressed = p256.public_bytes(Encoding.X962, PublicFormat.CompressedPoint)
     prefix = bytes.fromhex("3039301306072a8648ce3d020106082a8648ce3d030107032200")

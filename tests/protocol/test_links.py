@@ -67,7 +67,9 @@ EMPTY = History(head=None)
 FIRST = RESULT.header
 
 
-def send(statement: Statement, history: History = EMPTY, known: Registry = REGISTRY, today: int = TODAY) -> Accepted:
+def send(
+    statement: Statement, history: History = EMPTY, known: Registry = REGISTRY, today: int = TODAY
+) -> Accepted:
     return submit(signed(build_statement(statement)), known, history, today)
 
 
@@ -96,14 +98,21 @@ def test_one_lineage_may_serve_two_benchmarks():
 
 
 WARD_DIGEST = digest_of(WARD)
-SECOND_VERSION: dict[str, Any] = {"commitment": "dd" * 32, "previous": WARD_DIGEST, "added": bucket_of(20)}
+SECOND_VERSION: dict[str, Any] = {
+    "commitment": "dd" * 32,
+    "previous": WARD_DIGEST,
+    "added": bucket_of(20),
+}
 
 DATASET_FAULTS: dict[str, tuple[dict[str, Any], Code]] = {
     "of-a-public-benchmark": ({"definition": "ab" * 32}, Code.UNKNOWN_BENCHMARK),
     "of-no-benchmark": ({"definition": "00" * 32}, Code.UNKNOWN_BENCHMARK),
     "of-10-units": ({"units": bucket_of(10)}, Code.BELOW_THRESHOLD),
     "of-no-units": ({"units": 0}, Code.BELOW_THRESHOLD),
-    "of-no-records": ({"commitment": merkle.root([]).hex(), "lineage": merkle.root([]).hex()}, Code.WRONG_DATASET),
+    "of-no-records": (
+        {"commitment": merkle.root([]).hex(), "lineage": merkle.root([]).hex()},
+        Code.WRONG_DATASET,
+    ),
     "E72-of-a-lineage-that-nobody-knows": ({"lineage": "99" * 32}, Code.WRONG_DATASET),
     "first-with-a-previous": ({"previous": "99" * 32}, Code.WRONG_DATASET),
     "first-with-added-units": ({"added": bucket_of(20)}, Code.WRONG_DATASET),
@@ -124,16 +133,23 @@ VERSION_FAULTS: dict[str, tuple[dict[str, Any], Code]] = {
 }
 
 
-@pytest.mark.parametrize(("changes", "code"), [pytest.param(*case, id=name) for name, case in DATASET_FAULTS.items()])
+@pytest.mark.parametrize(
+    ("changes", "code"), [pytest.param(*case, id=name) for name, case in DATASET_FAULTS.items()]
+)
 def test_a_first_version_that_cannot_be_is_refused(changes: dict[str, Any], code: Code):
     with refused(code):
         send(dataset(**changes))
 
 
 def test_E78_a_dataset_larger_than_what_was_published_is_refused():
-    gated_cells = tuple(replace(cell, access="gated") if cell.benchmark == "ward" else cell for cell in SCORECARD.cells)
+    gated_cells = tuple(
+        replace(cell, access="gated") if cell.benchmark == "ward" else cell
+        for cell in SCORECARD.cells
+    )
     exam, ward, notes = SCORECARD.benchmarks
-    card = replace(SCORECARD, benchmarks=(exam, replace(ward, units=12_000), notes), cells=gated_cells)
+    card = replace(
+        SCORECARD, benchmarks=(exam, replace(ward, units=12_000), notes), cells=gated_cells
+    )
     known = registry(scorecards={card.digest: RegisteredScorecard(card)})
     assert send(dataset(units=bucket_of(12_000)), known=known)
     with refused(Code.WRONG_DATASET):
@@ -143,7 +159,9 @@ def test_E78_a_dataset_larger_than_what_was_published_is_refused():
     assert send(dataset(units=bucket_of(20_000)), known=both)
 
 
-@pytest.mark.parametrize(("changes", "code"), [pytest.param(*case, id=name) for name, case in VERSION_FAULTS.items()])
+@pytest.mark.parametrize(
+    ("changes", "code"), [pytest.param(*case, id=name) for name, case in VERSION_FAULTS.items()]
+)
 def test_a_later_version_that_cannot_be_is_refused(changes: dict[str, Any], code: Code):
     history = History(head=None, datasets=DATASETS)
     assert send(dataset(**SECOND_VERSION), history)
@@ -153,7 +171,10 @@ def test_a_later_version_that_cannot_be_is_refused(changes: dict[str, Any], code
 
 def test_a_site_that_registers_versions_without_end_is_stopped():
     """Every later statement of the site is checked against all of them, while other sites wait for the writer."""
-    flood = {f"{number:064x}": replace(NOTES, commitment=f"{number:064x}") for number in range(MAX_DATASETS)}
+    flood = {
+        f"{number:064x}": replace(NOTES, commitment=f"{number:064x}")
+        for number in range(MAX_DATASETS)
+    }
     with refused(Code.WRONG_DATASET):
         send(WARD, History(head=None, datasets=flood))
     flood.popitem()
@@ -171,7 +192,10 @@ def test_a_version_follows_the_last_one_and_not_an_older_one():
 
 def test_a_dataset_of_a_retired_scorecard_alone_is_refused():
     with refused(Code.UNKNOWN_BENCHMARK):
-        send(WARD, known=registry(scorecards={RETIRED.digest: RegisteredScorecard(RETIRED, retired=True)}))
+        send(
+            WARD,
+            known=registry(scorecards={RETIRED.digest: RegisteredScorecard(RETIRED, retired=True)}),
+        )
 
 
 def test_the_thresholds_of_a_dataset_are_the_federations():
@@ -185,7 +209,9 @@ def test_the_thresholds_of_a_dataset_are_the_federations():
 def test_E78_a_group_larger_than_its_dataset_is_refused():
     assert RESULT.groups["ward"] == bucket_of(200)
     for units, code in ((bucket_of(200), None), (bucket_of(200) - 1, Code.WRONG_GROUPS)):
-        history = History(head=None, datasets={WARD_DIGEST: replace(WARD, units=units), digest_of(NOTES): NOTES})
+        history = History(
+            head=None, datasets={WARD_DIGEST: replace(WARD, units=units), digest_of(NOTES): NOTES}
+        )
         if code is None:
             assert submit(submission(), history=history)
         else:
@@ -252,24 +278,36 @@ PLAN_FAULTS: dict[str, tuple[dict[str, Any], Code]] = {
     "E72-unknown-agent": ({"agent": "00" * 32}, Code.UNKNOWN_AGENT),
     "E72-unknown-policy": ({"policy": "00" * 32}, Code.UNKNOWN_POLICY),
     "E72-unknown-dataset": ({"data": {**RESULT.data, "ward": "00" * 32}}, Code.UNKNOWN_DATASET),
-    "E72-dataset-of-another-benchmark": ({"data": {**RESULT.data, "ward": digest_of(NOTES)}}, Code.WRONG_DATASET),
-    "E72-dataset-of-a-public-benchmark": ({"data": {**RESULT.data, "exam": WARD_DIGEST}}, Code.WRONG_DATASET),
+    "E72-dataset-of-another-benchmark": (
+        {"data": {**RESULT.data, "ward": digest_of(NOTES)}},
+        Code.WRONG_DATASET,
+    ),
+    "E72-dataset-of-a-public-benchmark": (
+        {"data": {**RESULT.data, "exam": WARD_DIGEST}},
+        Code.WRONG_DATASET,
+    ),
     "E73-retired-scorecard": ({"scorecard": RETIRED.digest}, Code.RETIRED_SCORECARD),
     "E76-benchmark-missing": ({"data": {"exam": NONE}}, Code.WRONG_CELLS),
-    "E76-benchmark-of-another-scorecard": ({"data": {**RESULT.data, "clinic": NONE}}, Code.WRONG_CELLS),
+    "E76-benchmark-of-another-scorecard": (
+        {"data": {**RESULT.data, "clinic": NONE}},
+        Code.WRONG_CELLS,
+    ),
     "F98-expired-already": ({"expires_day": TODAY - 1}, Code.WRONG_DAY),
     "F100-for-ever": ({"expires_day": TODAY + 128}, Code.WRONG_DAY),
 }
 
 
-@pytest.mark.parametrize(("changes", "code"), [pytest.param(*case, id=name) for name, case in PLAN_FAULTS.items()])
+@pytest.mark.parametrize(
+    ("changes", "code"), [pytest.param(*case, id=name) for name, case in PLAN_FAULTS.items()]
+)
 def test_a_plan_that_cannot_be_kept_is_refused(changes: dict[str, Any], code: Code):
     with refused(code):
         send(plan(**changes), HISTORY)
 
 
 @pytest.mark.parametrize(
-    "changes", [{"expires_day": TODAY}, {"expires_day": TODAY + 127}, {"data": RESULT.data | {"ward": NONE}}]
+    "changes",
+    [{"expires_day": TODAY}, {"expires_day": TODAY + 127}, {"data": RESULT.data | {"ward": NONE}}],
 )
 def test_a_plan_that_can_be_kept_is_accepted(changes: dict[str, Any]):
     assert send(plan(**changes), HISTORY).statement == plan(**changes)
@@ -299,11 +337,19 @@ PLANNED_FAULTS: dict[str, tuple[dict[str, Any], History, Code]] = {
     "F98-plan-after-the-result": (SAID, HISTORY, Code.UNKNOWN_PLAN),
     "F98-two-results-for-one-plan": (SAID, knowing(PLAN, is_open=False), Code.PLAN_USED),
     "F98-plan-expired": (SAID, knowing(plan(expires_day=RESULT.day - 1)), Code.PLAN_EXPIRED),
-    "F98-plan-for-another-scorecard": (SAID, knowing(plan(scorecard=RETIRED.digest)), Code.WRONG_PLAN),
+    "F98-plan-for-another-scorecard": (
+        SAID,
+        knowing(plan(scorecard=RETIRED.digest)),
+        Code.WRONG_PLAN,
+    ),
     "F98-plan-for-another-model": (SAID, knowing(plan(model="00" * 32)), Code.WRONG_PLAN),
     "F98-plan-for-another-agent": (SAID, knowing(plan(agent="00" * 32)), Code.WRONG_PLAN),
     "F98-plan-under-another-policy": (SAID, knowing(plan(policy=STRICTER.digest)), Code.WRONG_PLAN),
-    "F98-plan-for-another-dataset": (SAID, knowing(plan(data={**RESULT.data, "ward": NONE})), Code.WRONG_PLAN),
+    "F98-plan-for-another-dataset": (
+        SAID,
+        knowing(plan(data={**RESULT.data, "ward": NONE})),
+        Code.WRONG_PLAN,
+    ),
     "F99-challenge-of-another-plan": (
         {**SAID, "challenge": plan_challenge(ORIGIN, 5, bytes(32), digest_of(ANOTHER))},
         PLANNED,
@@ -315,9 +361,12 @@ PLANNED_FAULTS: dict[str, tuple[dict[str, Any], History, Code]] = {
 
 
 @pytest.mark.parametrize(
-    ("changes", "history", "code"), [pytest.param(*case, id=name) for name, case in PLANNED_FAULTS.items()]
+    ("changes", "history", "code"),
+    [pytest.param(*case, id=name) for name, case in PLANNED_FAULTS.items()],
 )
-def test_a_result_that_is_not_what_was_planned_is_refused(changes: dict[str, Any], history: History, code: Code):
+def test_a_result_that_is_not_what_was_planned_is_refused(
+    changes: dict[str, Any], history: History, code: Code
+):
     with refused(code):
         submit(submission(**changes), history=history)
 
@@ -385,7 +434,9 @@ def with_header(statement: Any, **changes: Any) -> Any:
         pytest.param({"prev": "00" * 32}, Code.WRONG_PREV, id="F92-wrong-prev"),
         pytest.param({"epoch": 2}, Code.WRONG_EPOCH, id="F95-epoch-jump"),
         pytest.param({"registry": 1}, Code.WRONG_REGISTRY, id="F96-old-registry"),
-        pytest.param({"deployment": "staging.board.example"}, Code.WRONG_DEPLOYMENT, id="F97-other-board"),
+        pytest.param(
+            {"deployment": "staging.board.example"}, Code.WRONG_DEPLOYMENT, id="F97-other-board"
+        ),
         pytest.param({"site": OTHER_SITE}, Code.WRONG_SITE, id="C41-other-site"),
     ],
 )
@@ -406,7 +457,9 @@ def test_every_kind_of_link_has_its_place(kind: str, changes: dict[str, Any], co
         pytest.param(LedgerHead(3, "34" * 32), False, id="as-long-with-another-head"),
     ],
 )
-def test_no_link_comes_from_a_ledger_that_lost_entries(kind: str, ledger: LedgerHead, accepted: bool):
+def test_no_link_comes_from_a_ledger_that_lost_entries(
+    kind: str, ledger: LedgerHead, accepted: bool
+):
     history = replace(EVERYTHING, ledger=KNOWN_LEDGER)
     link = with_header(LINKS[kind], ledger=ledger)
     if accepted:
@@ -436,8 +489,12 @@ def test_the_chain_of_a_later_epoch_starts_at_its_reset():
 
 
 REQUESTS: dict[str, Statement] = {
-    "enrolment": EnrollPredicate(replace(FIRST, seq=0, prev=NONE), AGENT.public.der, STEWARD.public.der, "00" * 64),
-    "reset": ResetPredicate(replace(FIRST, epoch=2, seq=0), AGENT.public.der, STEWARD.public.der, "restored"),
+    "enrolment": EnrollPredicate(
+        replace(FIRST, seq=0, prev=NONE), AGENT.public.der, STEWARD.public.der, "00" * 64
+    ),
+    "reset": ResetPredicate(
+        replace(FIRST, epoch=2, seq=0), AGENT.public.der, STEWARD.public.der, "restored"
+    ),
     "rotation": RotatePredicate(FIRST, "agent", STRANGER.public.der),
 }
 
@@ -450,6 +507,14 @@ def test_E75_a_request_about_keys_is_no_link_by_itself(kind: str):
 
 def test_a_dataset_statement_says_nothing_but_its_fields():
     assert isinstance(WARD, DatasetPredicate)
-    assert {"definition", "commitment", "lineage", "origin", "previous", "units", "added", "removed", "changed"} == {
-        name for name in DatasetPredicate.__slots__ if name != "header"
-    }
+    assert {
+        "definition",
+        "commitment",
+        "lineage",
+        "origin",
+        "previous",
+        "units",
+        "added",
+        "removed",
+        "changed",
+    } == {name for name in DatasetPredicate.__slots__ if name != "header"}

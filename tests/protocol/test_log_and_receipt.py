@@ -21,7 +21,16 @@ from tests.protocol.world import LOG, LOG_KEYS, ORIGIN, STEWARD, STRANGER, refus
 # The reference tree of RFC 6962 implementations: eight leaves, the root after each, and some proofs.
 LEAVES = [
     bytes.fromhex(leaf)
-    for leaf in ("", "00", "10", "2021", "3031", "40414243", "5051525354555657", "606162636465666768696a6b6c6d6e6f")
+    for leaf in (
+        "",
+        "00",
+        "10",
+        "2021",
+        "3031",
+        "40414243",
+        "5051525354555657",
+        "606162636465666768696a6b6c6d6e6f",
+    )
 ]
 ROOTS = [
     "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d",
@@ -41,7 +50,12 @@ A, B, C, D, E, F = (
     "ca854ea128ed050b41b35ffc1b87b8eb2bde461e9e3b5596ece6b9d5975a0ae0",
     "0ebc5d3437fbe2db158b9f126a1d118e308181031d0a949f8dededebc558ef6a",
 )
-INCLUSION = {(0, 8): [A, B, C], (5, 8): [D, E, ROOTS[3]], (2, 3): [ROOTS[1]], (1, 5): [ROOTS[0], B, D]}
+INCLUSION = {
+    (0, 8): [A, B, C],
+    (5, 8): [D, E, ROOTS[3]],
+    (2, 3): [ROOTS[1]],
+    (1, 5): [ROOTS[0], B, D],
+}
 CONSISTENCY = {(1, 8): [A, B, C], (6, 8): [F, E, ROOTS[3]], (2, 5): [B, D], (1, 1): []}
 HASHES = [leaf_hash(leaf) for leaf in LEAVES]
 
@@ -51,7 +65,9 @@ def unhex(hashes: Sequence[str]) -> list[bytes]:
 
 
 def test_the_published_reference_tree():
-    assert merkle.root([]).hex() == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    assert (
+        merkle.root([]).hex() == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    )
     for size, expected in enumerate(ROOTS, start=1):
         assert merkle.root(HASHES[:size]).hex() == expected
 
@@ -67,7 +83,9 @@ def test_the_published_inclusion_proofs(index: int, size: int):
 def test_the_published_consistency_proofs(old: int, new: int):
     proof = unhex(CONSISTENCY[old, new])
     assert merkle.consistency_proof(HASHES[:new], old) == proof
-    merkle.verify_consistency(old, new, proof, bytes.fromhex(ROOTS[old - 1]), bytes.fromhex(ROOTS[new - 1]))
+    merkle.verify_consistency(
+        old, new, proof, bytes.fromhex(ROOTS[old - 1]), bytes.fromhex(ROOTS[new - 1])
+    )
 
 
 def naive_root(leaves: Sequence[bytes]) -> bytes:
@@ -98,7 +116,9 @@ trees = st.lists(st.binary(max_size=4), min_size=1, max_size=40)
 
 
 @given(trees, st.data())
-def test_inclusion_agrees_with_a_naive_tree_and_holds_for_nothing_else(leaves: list[bytes], data: st.DataObject):
+def test_inclusion_agrees_with_a_naive_tree_and_holds_for_nothing_else(
+    leaves: list[bytes], data: st.DataObject
+):
     hashes = [leaf_hash(leaf) for leaf in leaves]
     index = data.draw(st.integers(0, len(leaves) - 1))
     tree_root, proof = merkle.root(hashes), merkle.inclusion_proof(hashes, index)
@@ -119,7 +139,9 @@ def test_inclusion_agrees_with_a_naive_tree_and_holds_for_nothing_else(leaves: l
 
 
 @given(trees, st.data())
-def test_consistency_holds_for_every_prefix_and_for_no_rewritten_history(leaves: list[bytes], data: st.DataObject):
+def test_consistency_holds_for_every_prefix_and_for_no_rewritten_history(
+    leaves: list[bytes], data: st.DataObject
+):
     hashes = [leaf_hash(leaf) for leaf in leaves]
     old = data.draw(st.integers(1, len(leaves)))
     proof = merkle.consistency_proof(hashes, old)
@@ -218,13 +240,22 @@ WITNESS_LINE = OUR_LINE.replace(ORIGIN, "witness.example")
 FORGED_LINE = OUR_LINE.replace(OUR_LINE[-20:-10], "A" * 10)
 
 NOTES: dict[str, tuple[str, Code]] = {
-    "G109-other-origin": (sign_checkpoint(replace(HEAD, origin="other.example"), LOG), Code.WRONG_ORIGIN),
+    "G109-other-origin": (
+        sign_checkpoint(replace(HEAD, origin="other.example"), LOG),
+        Code.WRONG_ORIGIN,
+    ),
     "G109-leading-zero": (signed_text(f"{ORIGIN}\n05\n{ROOT64}\n"), Code.BAD_CHECKPOINT),
     "G109-negative-size": (signed_text(f"{ORIGIN}\n-5\n{ROOT64}\n"), Code.BAD_CHECKPOINT),
-    "G109-size-beyond-2-to-53": (signed_text(f"{ORIGIN}\n{2**53}\n{ROOT64}\n"), Code.BAD_CHECKPOINT),
+    "G109-size-beyond-2-to-53": (
+        signed_text(f"{ORIGIN}\n{2**53}\n{ROOT64}\n"),
+        Code.BAD_CHECKPOINT,
+    ),
     "G109-arabic-digits": (signed_text(f"{ORIGIN}\n٥\n{ROOT64}\n"), Code.BAD_CHECKPOINT),
     "G109-short-root": (signed_text(f"{ORIGIN}\n5\nYQ==\n"), Code.BAD_CHECKPOINT),
-    "G109-root-not-canonical-base64": (signed_text(f"{ORIGIN}\n5\n{ROOT64[:-2]}B=\n"), Code.BAD_CHECKPOINT),
+    "G109-root-not-canonical-base64": (
+        signed_text(f"{ORIGIN}\n5\n{ROOT64[:-2]}B=\n"),
+        Code.BAD_CHECKPOINT,
+    ),
     "G109-empty-log-with-a-root": (signed_text(f"{ORIGIN}\n0\n{ROOT64}\n"), Code.BAD_CHECKPOINT),
     "G109-extension-line": (signed_text(f"{ORIGIN}\n5\n{ROOT64}\nnote\n"), Code.BAD_CHECKPOINT),
     "G109-line-missing": (signed_text(f"{ORIGIN}\n5\n"), Code.BAD_CHECKPOINT),
@@ -233,8 +264,14 @@ NOTES: dict[str, tuple[str, Code]] = {
     "G109-carriage-returns": (NOTE.replace("\n", "\r\n"), Code.BAD_CHECKPOINT),
     "G109-no-signature": (NOTE.rpartition("— ")[0], Code.BAD_CHECKPOINT),
     "G109-unknown-key-only": (sign_checkpoint(HEAD, STRANGER), Code.UNSIGNED_CHECKPOINT),
-    "G109-our-name-with-another-key-id": (NOTE.replace(OUR_LINE, STRANGERS_LINE), Code.UNSIGNED_CHECKPOINT),
-    "G109-our-key-id-under-another-name": (NOTE.replace(OUR_LINE, WITNESS_LINE), Code.UNSIGNED_CHECKPOINT),
+    "G109-our-name-with-another-key-id": (
+        NOTE.replace(OUR_LINE, STRANGERS_LINE),
+        Code.UNSIGNED_CHECKPOINT,
+    ),
+    "G109-our-key-id-under-another-name": (
+        NOTE.replace(OUR_LINE, WITNESS_LINE),
+        Code.UNSIGNED_CHECKPOINT,
+    ),
     "G109-known-key-bad-signature": (NOTE.replace(OUR_LINE, FORGED_LINE), Code.BAD_SIGNATURE),
     "G109-good-and-bad-signature-of-the-log": (NOTE + FORGED_LINE, Code.BAD_SIGNATURE),
     "G109-signature-of-another-head": (NOTE.replace("\n5\n", "\n6\n"), Code.BAD_SIGNATURE),
@@ -245,7 +282,9 @@ NOTES: dict[str, tuple[str, Code]] = {
 }
 
 
-@pytest.mark.parametrize(("note", "code"), [pytest.param(*case, id=name) for name, case in NOTES.items()])
+@pytest.mark.parametrize(
+    ("note", "code"), [pytest.param(*case, id=name) for name, case in NOTES.items()]
+)
 def test_a_checkpoint_that_is_not_the_logs_is_refused(note: str, code: Code):
     assert note != NOTE
     with refused(code):
@@ -298,13 +337,19 @@ GROWTHS: dict[str, tuple[Checkpoint, Checkpoint, list[bytes], Code]] = {
     ),
     "G109-no-proof": (SMALLER, HEAD, [], Code.BAD_PROOF),
     "G109-other-log": (replace(SMALLER, origin="other.example"), HEAD, [], Code.WRONG_ORIGIN),
-    "G109-proof-from-nothing": (Checkpoint(ORIGIN, 0, merkle.root([])), HEAD, [bytes(32)], Code.BAD_PROOF),
+    "G109-proof-from-nothing": (
+        Checkpoint(ORIGIN, 0, merkle.root([])),
+        HEAD,
+        [bytes(32)],
+        Code.BAD_PROOF,
+    ),
     "G108-33-byte-hash": (SMALLER, HEAD, [bytes(33)], Code.BAD_PROOF),
 }
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "proof", "code"), [pytest.param(*case, id=name) for name, case in GROWTHS.items()]
+    ("old", "new", "proof", "code"),
+    [pytest.param(*case, id=name) for name, case in GROWTHS.items()],
 )
 def test_a_log_that_does_not_continue_the_last_seen_head_is_refused(
     old: Checkpoint, new: Checkpoint, proof: list[bytes], code: Code
@@ -333,12 +378,18 @@ RECEIPTS: dict[str, tuple[str, Code]] = {
     "G108-proof-too-short": (with_proof(lambda proof: proof[:-1]), Code.BAD_PROOF),
     "G108-no-proof": (with_proof(lambda _: []), Code.BAD_PROOF),
     "G108-54-hashes": (with_proof(lambda _: [bytes(32)] * 54), Code.BAD_RECEIPT),
-    "G108-33-byte-hash": (with_proof(lambda proof: [proof[0] + b"\x00", *proof[1:]]), Code.BAD_RECEIPT),
+    "G108-33-byte-hash": (
+        with_proof(lambda proof: [proof[0] + b"\x00", *proof[1:]]),
+        Code.BAD_RECEIPT,
+    ),
     "G108-proof-reversed": (with_proof(lambda proof: proof[::-1]), Code.BAD_PROOF),
     "G108-extra-line": (RECEIPT.replace("index", "extra YQ==\nindex"), Code.BAD_RECEIPT),
     "G108-other-version": (RECEIPT.replace("@v1", "@v2"), Code.BAD_RECEIPT),
     "G108-no-index": (RECEIPT.replace("index 1\n", ""), Code.BAD_RECEIPT),
-    "G108-receipt-of-another-log": (build_receipt(1, PROOF, sign_checkpoint(HEAD, STRANGER)), Code.UNSIGNED_CHECKPOINT),
+    "G108-receipt-of-another-log": (
+        build_receipt(1, PROOF, sign_checkpoint(HEAD, STRANGER)),
+        Code.UNSIGNED_CHECKPOINT,
+    ),
     "G109-no-final-newline": (RECEIPT.removesuffix("\n"), Code.BAD_CHECKPOINT),
     "G113-login-page": ("<html>Please log in</html>", Code.BAD_RECEIPT),
     "G113-truncated": (RECEIPT[: len(RECEIPT) // 3], Code.BAD_RECEIPT),
@@ -346,7 +397,9 @@ RECEIPTS: dict[str, tuple[str, Code]] = {
 }
 
 
-@pytest.mark.parametrize(("text", "code"), [pytest.param(*case, id=name) for name, case in RECEIPTS.items()])
+@pytest.mark.parametrize(
+    ("text", "code"), [pytest.param(*case, id=name) for name, case in RECEIPTS.items()]
+)
 def test_a_receipt_that_proves_nothing_is_refused(text: str, code: Code):
     assert text != RECEIPT
     with refused(code):
@@ -362,7 +415,9 @@ def test_G108_an_inner_node_cannot_pose_as_a_leaf():
     inner = ENTRIES[0] + ENTRIES[1]
     assert leaf_hash(inner) != node_hash(ENTRIES[0], ENTRIES[1])
     with refused(Code.BAD_PROOF):
-        verify_receipt(build_receipt(0, merkle.inclusion_proof(ENTRIES, 0)[1:], NOTE), inner, LOG_KEYS, ORIGIN)
+        verify_receipt(
+            build_receipt(0, merkle.inclusion_proof(ENTRIES, 0)[1:], NOTE), inner, LOG_KEYS, ORIGIN
+        )
 
 
 def test_C51_a_site_key_signs_no_receipt():

@@ -23,7 +23,14 @@ from protocol.margins import (
     count_feasible,
 )
 from protocol.policy import DisclosurePolicy, bucket_of
-from tests.attacks.margins import Attacker, Published, admitted_bits, attack, close_by_counting, draw_release
+from tests.attacks.margins import (
+    Attacker,
+    Published,
+    admitted_bits,
+    attack,
+    close_by_counting,
+    draw_release,
+)
 from tests.protocol.world import STRICT, refused
 
 UK_TRE = replace(STRICT, min_units=10, min_events=10, changed_units=10)
@@ -38,17 +45,23 @@ def as_set(bits: int) -> set[int]:
     return {count for count in range(bits.bit_length()) if bits >> count & 1}
 
 
-def whole_and_sexes(whole: tuple[int, int], female: tuple[int, int], male: tuple[int, int]) -> Published:
+def whole_and_sexes(
+    whole: tuple[int, int], female: tuple[int, int], male: tuple[int, int]
+) -> Published:
     """Return a release of sizes and values."""
     units = {"whole": whole[0], "ward/sex.female": female[0], "ward/sex.male": male[0]}
-    return Published(units, whole[1], {"sex": {"ward/sex.female": female[1], "ward/sex.male": male[1]}})
+    return Published(
+        units, whole[1], {"sex": {"ward/sex.female": female[1], "ward/sex.male": male[1]}}
+    )
 
 
 @st.composite
 def audit_cells(draw: st.DrawFn) -> AuditCell:
     units = draw(st.integers(0, 40))
     low = draw(st.integers(0, units))
-    return AuditCell(units, low, draw(st.integers(low, units)), draw(st.sampled_from(["shown", "coded"])))
+    return AuditCell(
+        units, low, draw(st.integers(low, units)), draw(st.sampled_from(["shown", "coded"]))
+    )
 
 
 @st.composite
@@ -57,7 +70,9 @@ def margin_tables(draw: st.DrawFn) -> MarginTable:
     for variable in draw(st.sampled_from([["sex"], ["sex", "age"], ["sex", "age", "ward"]])):
         cells = draw(st.lists(audit_cells(), min_size=1, max_size=4))
         margins[variable] = {f"{variable}.{number}": cell for number, cell in enumerate(cells)}
-    units = max(sum(cell.units for cell in groups.values()) for groups in margins.values()) + draw(st.integers(0, 5))
+    units = max(sum(cell.units for cell in groups.values()) for groups in margins.values()) + draw(
+        st.integers(0, 5)
+    )
     low = draw(st.integers(0, units))
     return build_table(AuditCell(units, low, draw(st.integers(low, units)), "shown"), margins)
 
@@ -71,7 +86,9 @@ def optimize_counts(table: MarginTable) -> dict[str, tuple[int, int] | None]:
         cells[f"{variable} unlisted"] = table.unlisted[variable]
         equations.append({*groups, f"{variable} unlisted"})
     keys = list(cells)
-    matrix = [[-1 if key == "whole" else int(key in equation) for key in keys] for equation in equations]
+    matrix = [
+        [-1 if key == "whole" else int(key in equation) for key in keys] for equation in equations
+    ]
     bounds = Bounds([cell.low for cell in cells.values()], [cell.high for cell in cells.values()])
     ranges: dict[str, tuple[int, int] | None] = {}
     for position, key in enumerate(keys):
@@ -80,7 +97,10 @@ def optimize_counts(table: MarginTable) -> dict[str, tuple[int, int] | None]:
             objective = np.zeros(len(keys))
             objective[position] = sign
             found = milp(
-                objective, constraints=LinearConstraint(matrix, 0, 0), integrality=np.ones(len(keys)), bounds=bounds
+                objective,
+                constraints=LinearConstraint(matrix, 0, 0),
+                integrality=np.ones(len(keys)),
+                bounds=bounds,
             )
             if found.success:
                 ends.append(round(found.x[position]))
@@ -94,7 +114,9 @@ def test_feasible_counts_are_those_of_integer_programming(table: MarginTable):
     feasible = count_feasible(table)
     found: dict[str, range] = {"whole": feasible.whole, **feasible.groups}
     found.update({f"{variable} unlisted": counts for variable, counts in feasible.unlisted.items()})
-    assert {key: (counts[0], counts[-1]) if counts else None for key, counts in found.items()} == optimize_counts(table)
+    assert {
+        key: (counts[0], counts[-1]) if counts else None for key, counts in found.items()
+    } == optimize_counts(table)
 
 
 @pytest.mark.sample(1)
@@ -108,7 +130,10 @@ def test_feasible_counts_are_those_that_enumeration_finds(policy: DisclosurePoli
         attacker = Attacker(policy)
         attacker.learn(release)
         for key, _, counts in attacker.enumerate_hidden():
-            assert counts == len(feasible.groups.get(key, feasible.unlisted.get(key, range(0)))), (seed, key)
+            assert counts == len(feasible.groups.get(key, feasible.unlisted.get(key, range(0)))), (
+                seed,
+                key,
+            )
             compared += 1
     assert compared > 300
 
@@ -132,11 +157,15 @@ def test_a_code_admits_what_it_says_and_no_more(value: int, low: int, high: int)
 
 @pytest.mark.full
 def test_without_the_audit_some_hidden_groups_have_fewer_than_11_counts():
-    outcome = attack(range(2000), UNPERTURBED, close_by_counting)  # commit 56f8cdc: no noise, two groups withheld
+    outcome = attack(
+        range(2000), UNPERTURBED, close_by_counting
+    )  # commit 56f8cdc: no noise, two groups withheld
     assert outcome.narrow > 0.03 * outcome.hidden
     assert outcome.narrowest is not None
     assert outcome.narrowest <= 3
-    assert attack(range(2000), STRICT, close_by_counting).narrow > 0  # noise alone does not close margins
+    assert (
+        attack(range(2000), STRICT, close_by_counting).narrow > 0
+    )  # noise alone does not close margins
 
 
 @pytest.mark.sample(1)
@@ -159,7 +188,10 @@ def test_no_hidden_group_has_fewer_counts_than_events_are_wanted(policy: Disclos
 
 @pytest.mark.full
 def test_the_audit_costs_few_figures():
-    without, with_audit = attack(range(2000), STRICT, close_by_counting), attack(range(2000), STRICT)
+    without, with_audit = (
+        attack(range(2000), STRICT, close_by_counting),
+        attack(range(2000), STRICT),
+    )
     assert with_audit.shown >= 0.9 * without.shown
 
 
@@ -277,7 +309,9 @@ def test_groups_of_another_variable_go_where_they_pin_the_whole():
     """Every ward is hidden; the published sexes tell more of the whole than its own figure does."""
     tight = AuditCell(100, 50, 50, "shown")
     hidden = {"a": AuditCell(198, 0, 198, "suppressed"), "b": AuditCell(2, 0, 2, "suppressed")}
-    table = build_table(AuditCell(200, 80, 120, "shown"), {"sex": {"female": tight, "male": tight}, "ward": hidden})
+    table = build_table(
+        AuditCell(200, 80, 120, "shown"), {"sex": {"female": tight, "male": tight}, "ward": hidden}
+    )
     assert len(count_feasible(table).groups["a"]) == 3
     assert close_margins(table, STRICT) == {"female", "male"}
 
@@ -313,7 +347,9 @@ def test_a_group_listed_for_the_first_time_cannot_be_subtracted_from_the_unliste
 def test_figures_that_contradict_each_other_are_suppressed():
     """Noise beyond what an attacker reckons with shows as a contradiction, and tells that it was large."""
     units = {"whole": 340, "a": 150, "b": 150, "c": 20, "d": 20}
-    release = Published(units, 500, {"ward": {"a": 200, "b": 200, "c": SUPPRESSED, "d": SUPPRESSED}})
+    release = Published(
+        units, 500, {"ward": {"a": 200, "b": 200, "c": SUPPRESSED, "d": SUPPRESSED}}
+    )
     assert count_feasible(release.table(STRICT)).whole == range(0)
     suppressed = close_margins(release.table(STRICT), STRICT)
     assert suppressed == {"a"}
@@ -338,7 +374,9 @@ def test_the_order_of_groups_changes_nothing():
             variable: dict(reversed(groups.items())) for variable, groups in release.margins.items()
         }
         turned = Published(release.units, release.whole, reverse)
-        assert close_margins(release.table(STRICT), STRICT) == close_margins(turned.table(STRICT), STRICT)
+        assert close_margins(release.table(STRICT), STRICT) == close_margins(
+            turned.table(STRICT), STRICT
+        )
 
 
 def test_the_board_does_not_know_unlisted_units():

@@ -40,7 +40,12 @@ def test_a_statement_of_schema_1_is_refused_in_one_sentence(path: Path):
 def test_a_link_of_schema_1_joins_no_chain(path: Path):
     opened = decode(path.read_bytes())
     with refused(Code.OLD_SCHEMA):
-        verify_link(Authentic(opened, "s-9gqar0es", opened.digest), REGISTRY, History(head=None), today_day=TODAY)
+        verify_link(
+            Authentic(opened, "s-9gqar0es", opened.digest),
+            REGISTRY,
+            History(head=None),
+            today_day=TODAY,
+        )
     with refused(Code.OLD_SCHEMA):
         open_rekeying(path.read_bytes(), REGISTRY, History(head=None), log_index=1)
 
@@ -59,7 +64,11 @@ def test_an_enrolment_of_schema_1_is_refused_in_one_sentence():
         enrolment_site(ENROLMENT)
     with refused(Code.OLD_SCHEMA):
         open_enrolment(
-            ENROLMENT, deployment="board.fixtures.example", site="s-9gqar0es", verifier="00" * 32, registry_version=1
+            ENROLMENT,
+            deployment="board.fixtures.example",
+            site="s-9gqar0es",
+            verifier="00" * 32,
+            registry_version=1,
         )
 
 

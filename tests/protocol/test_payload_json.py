@@ -29,9 +29,18 @@ def json_faults(good: bytes) -> dict[str, tuple[bytes, Code]]:
 
     return {
         "D54-duplicate-at-the-top": (b'{"_type":"x",' + good[1:], Code.DUPLICATE_NAME),
-        "D54-duplicate-in-the-predicate": (swapped('"agent":', '"agent":"0","agent":'), Code.DUPLICATE_NAME),
-        "D54-duplicate-in-the-cells": (swapped('"cells":{', '"cells":{"ward/rouge_l":1,'), Code.DUPLICATE_NAME),
-        "D54-duplicate-in-the-subject": (swapped('"digest":{', '"digest":{"sha256":"0",'), Code.DUPLICATE_NAME),
+        "D54-duplicate-in-the-predicate": (
+            swapped('"agent":', '"agent":"0","agent":'),
+            Code.DUPLICATE_NAME,
+        ),
+        "D54-duplicate-in-the-cells": (
+            swapped('"cells":{', '"cells":{"ward/rouge_l":1,'),
+            Code.DUPLICATE_NAME,
+        ),
+        "D54-duplicate-in-the-subject": (
+            swapped('"digest":{', '"digest":{"sha256":"0",'),
+            Code.DUPLICATE_NAME,
+        ),
         "D54-duplicate-by-escape": (swapped('"day":', '"\\u0064ay":1,"day":'), Code.DUPLICATE_NAME),
         "D55-nan": (day("NaN"), Code.BAD_NUMBER),
         "D55-infinity": (day("Infinity"), Code.BAD_NUMBER),
@@ -82,7 +91,9 @@ def json_faults(good: bytes) -> dict[str, tuple[bytes, Code]]:
 JSON_FAULTS = json_faults(GOOD)
 
 
-@pytest.mark.parametrize(("payload", "code"), [pytest.param(*case, id=name) for name, case in JSON_FAULTS.items()])
+@pytest.mark.parametrize(
+    ("payload", "code"), [pytest.param(*case, id=name) for name, case in JSON_FAULTS.items()]
+)
 def test_a_signed_payload_that_is_not_canonical_json_is_refused(payload: bytes, code: Code):
     assert payload != GOOD
     with refused(code):
@@ -144,8 +155,14 @@ NAMES = {
 
 SCHEMA_FAULTS: dict[str, tuple[Edit, Code]] = {
     **{f"D60-no-{field}": (take("predicate", field), Code.SCHEMA) for field in PREDICATE_FIELDS},
-    **{f"D60-no-{field}": (take(field), Code.SCHEMA) for field in ("_type", "subject", "predicateType", "predicate")},
-    **{f"D59-extra-{name}": (put(name, value="x"), Code.SCHEMA) for name in ("note", "__proto__", "$ref")},
+    **{
+        f"D60-no-{field}": (take(field), Code.SCHEMA)
+        for field in ("_type", "subject", "predicateType", "predicate")
+    },
+    **{
+        f"D59-extra-{name}": (put(name, value="x"), Code.SCHEMA)
+        for name in ("note", "__proto__", "$ref")
+    },
     **{
         f"D59-extra-{n}-in-predicate": (put("predicate", n, value=1), Code.SCHEMA)
         for n in ("note", "cells ", "$schema")
@@ -187,7 +204,10 @@ SCHEMA_FAULTS: dict[str, tuple[Edit, Code]] = {
     "D58-negative-day": (put("predicate", "day", value=-1), Code.SCHEMA),
     "D58-2-to-53-minus-1": (put("predicate", "day", value=MAX_INT), Code.SCHEMA),
     **{name: (put("predicate", "site", value=text), Code.SCHEMA) for name, text in NAMES.items()},
-    **{f"{name}-as-outcome": (put("predicate", "outcome", value=text), Code.SCHEMA) for name, text in NAMES.items()},
+    **{
+        f"{name}-as-outcome": (put("predicate", "outcome", value=text), Code.SCHEMA)
+        for name, text in NAMES.items()
+    },
     **{
         f"{name}-as-cell": (put("predicate", "cells", text, value=1), Code.WRONG_CELLS)
         for name, text in NAMES.items()
@@ -199,7 +219,10 @@ SCHEMA_FAULTS: dict[str, tuple[Edit, Code]] = {
         if not text.isascii()
     },
     "D70-text-as-reason": (put("predicate", "reason", value="patient died"), Code.SCHEMA),
-    "D70-text-as-metric": (put("predicate", "cells", "ward/Erika Mustermann", value=720), Code.WRONG_CELLS),
+    "D70-text-as-metric": (
+        put("predicate", "cells", "ward/Erika Mustermann", value=720),
+        Code.WRONG_CELLS,
+    ),
     "D70-text-as-model": (put("predicate", "model", value="Erika Mustermann"), Code.SCHEMA),
     "D71-text-in-hex-as-model": (
         put("predicate", "model", value=b"Erika Mustermann, 12.08.1957, HIV".hex()[:64]),
@@ -246,13 +269,28 @@ SCHEMA_FAULTS: dict[str, tuple[Edit, Code]] = {
         Code.SCHEMA,
     ),
     "E75-result-v2": (put("predicateType", value="urn:intramural:result/v2"), Code.WRONG_TYPE),
-    "E75-plan-with-the-body-of-a-result": (put("predicateType", value="urn:intramural:plan/v1"), Code.SCHEMA),
-    "E75-enroll-with-the-body-of-a-result": (put("predicateType", value="urn:intramural:enroll/v1"), Code.SCHEMA),
-    "E75-type-is-a-list": (put("predicateType", value=["urn:intramural:result/v1"]), Code.WRONG_TYPE),
-    "E75-other-statement-version": (put("_type", value="https://in-toto.io/Statement/v0.1"), Code.WRONG_TYPE),
+    "E75-plan-with-the-body-of-a-result": (
+        put("predicateType", value="urn:intramural:plan/v1"),
+        Code.SCHEMA,
+    ),
+    "E75-enroll-with-the-body-of-a-result": (
+        put("predicateType", value="urn:intramural:enroll/v1"),
+        Code.SCHEMA,
+    ),
+    "E75-type-is-a-list": (
+        put("predicateType", value=["urn:intramural:result/v1"]),
+        Code.WRONG_TYPE,
+    ),
+    "E75-other-statement-version": (
+        put("_type", value="https://in-toto.io/Statement/v0.1"),
+        Code.WRONG_TYPE,
+    ),
     "E77-above-the-scale": (put("predicate", "cells", "exam/exact_match", value=1001), Code.SCHEMA),
     "E77-below-every-code": (put("predicate", "cells", "exam/exact_match", value=-5), Code.SCHEMA),
-    "E77-spread-above-the-scale": (put("predicate", "spreads", "ward/rouge_l", value=26), Code.SCHEMA),
+    "E77-spread-above-the-scale": (
+        put("predicate", "spreads", "ward/rouge_l", value=26),
+        Code.SCHEMA,
+    ),
     "E78-no-such-bucket": (put("predicate", "groups", "ward", value=64), Code.SCHEMA),
     "E78-negative-bucket": (put("predicate", "groups", "ward", value=-1), Code.SCHEMA),
     "F94-result-at-the-enrolments-place": (put("predicate", "seq", value=0), Code.SCHEMA),
@@ -260,7 +298,9 @@ SCHEMA_FAULTS: dict[str, tuple[Edit, Code]] = {
 }
 
 
-@pytest.mark.parametrize(("edit", "code"), [pytest.param(*case, id=name) for name, case in SCHEMA_FAULTS.items()])
+@pytest.mark.parametrize(
+    ("edit", "code"), [pytest.param(*case, id=name) for name, case in SCHEMA_FAULTS.items()]
+)
 def test_a_signed_payload_outside_the_closed_schema_is_refused(edit: Edit, code: Code):
     with refused(code):
         submit(signed(edited_payload(edit)))
@@ -346,7 +386,11 @@ def test_canonical_json_is_one_value_one_encoding(value: object):
     assert canonical(parse(data, max_depth=20)) == data
 
 
-@given(st.dictionaries(names, st.integers(-MAX_INT, MAX_INT) | st.text('abc XYZ/\\"{}[]:,~', max_size=6)))
+@given(
+    st.dictionaries(
+        names, st.integers(-MAX_INT, MAX_INT) | st.text('abc XYZ/\\"{}[]:,~', max_size=6)
+    )
+)
 def test_for_ascii_it_is_what_rfc_8785_says(value: dict[str, object]):
     def jcs(item: object) -> str:
         """RFC 8785 for ASCII text and integers, written without json: minimal escapes, names by code unit."""
@@ -376,7 +420,21 @@ def test_what_has_no_canonical_form_is_not_parsed_either(text: str):
 
 @pytest.mark.parametrize(
     "value",
-    [1.5, [1.5], [[None]], {"a": [2.0]}, None, b"x", {1: 2}, {"": 1}, {"é": 1}, 2**53, -(2**53), "\ud800", "\x7f"],
+    [
+        1.5,
+        [1.5],
+        [[None]],
+        {"a": [2.0]},
+        None,
+        b"x",
+        {1: 2},
+        {"": 1},
+        {"é": 1},
+        2**53,
+        -(2**53),
+        "\ud800",
+        "\x7f",
+    ],
     ids=repr,
 )
 def test_what_has_no_canonical_form_is_not_encoded(value: object):

@@ -24,7 +24,17 @@ ALLOWED = {
         "hashlib",
         "hmac",
     ),
-    *("itertools", "json", "math", "re", "typing", "unicodedata", "cryptography", "nacl", "protocol"),
+    *(
+        "itertools",
+        "json",
+        "math",
+        "re",
+        "typing",
+        "unicodedata",
+        "cryptography",
+        "nacl",
+        "protocol",
+    ),
 }
 
 
@@ -71,7 +81,14 @@ def test_the_folder_is_flat_so_that_nothing_hides_below():
 def test_importing_it_all_brings_in_neither_agent_nor_aggregator():
     names = ", ".join(f"protocol.{path.stem}" for path in MODULES if path.stem != "__init__")
     script = (
-        f"import sys, {names}; print([m for m in sys.modules if m.split('.')[0] in ('agent', 'aggregator', 'httpx')])"
+        f"import sys, {names}; print([m for m in sys.modules if "
+        f"m.split('.')[0] in ('agent', 'aggregator', 'httpx')])"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=FOLDER.parent)
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=FOLDER.parent,
+    )
     assert done.stdout.strip() == "[]"

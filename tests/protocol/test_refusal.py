@@ -11,7 +11,17 @@ from protocol.checkpoint import Checkpoint, LogKey, sign_checkpoint, verify_chec
 from protocol.errors import Code, ProtocolError
 from protocol.refusal import FIRST_LINE, MAX_REFUSAL, Refusal, sign_refusal, verify_refusal
 from protocol.signed_note import sign_note
-from tests.protocol.world import AGENT, LOG, LOG_KEYS, ORIGIN, RECEIPT, ROOT, STEWARD, STRANGER, refused
+from tests.protocol.world import (
+    AGENT,
+    LOG,
+    LOG_KEYS,
+    ORIGIN,
+    RECEIPT,
+    ROOT,
+    STEWARD,
+    STRANGER,
+    refused,
+)
 
 DIGEST, OTHER_DIGEST = "ab" * 32, "cd" * 32
 REFUSAL = Refusal(DIGEST, Code.FORK, 5)
@@ -28,10 +38,17 @@ def test_a_refusal_comes_out_as_it_went_in():
     assert f"{FIRST_LINE} {ORIGIN}\n{DIGEST}\nfork\n5" == TEXT
 
 
-@given(st.sampled_from(Code), st.integers(0, 2**53 - 1), st.binary(min_size=32, max_size=32).map(bytes.hex))
+@given(
+    st.sampled_from(Code),
+    st.integers(0, 2**53 - 1),
+    st.binary(min_size=32, max_size=32).map(bytes.hex),
+)
 def test_every_refusal_comes_out_as_it_went_in(code: Code, log_size: int, digest: str):
     refusal = Refusal(digest, code, log_size)
-    assert verify_refusal(sign_refusal(refusal, ORIGIN, RECEIPT), digest, RECEIPT.public, ORIGIN) == refusal
+    assert (
+        verify_refusal(sign_refusal(refusal, ORIGIN, RECEIPT), digest, RECEIPT.public, ORIGIN)
+        == refusal
+    )
 
 
 def signed_text(*lines: str) -> str:
@@ -47,19 +64,30 @@ NOTES: dict[str, tuple[str, Code]] = {
     "forged-by-a-site": (sign_refusal(REFUSAL, ORIGIN, AGENT), Code.BAD_SIGNATURE),
     "forged-by-the-log-key": (sign_refusal(REFUSAL, ORIGIN, LOG), Code.BAD_SIGNATURE),
     "forged-by-a-root-key": (sign_refusal(REFUSAL, ORIGIN, ROOT), Code.BAD_SIGNATURE),
-    "other-code-under-the-signature": (NOTE.replace("\nfork\n", "\nwrong_prev\n"), Code.BAD_SIGNATURE),
+    "other-code-under-the-signature": (
+        NOTE.replace("\nfork\n", "\nwrong_prev\n"),
+        Code.BAD_SIGNATURE,
+    ),
     "other-size-under-the-signature": (NOTE.replace("\n5\n", "\n6\n"), Code.BAD_SIGNATURE),
     "other-digest-under-the-signature": (NOTE.replace(DIGEST, OTHER_DIGEST), Code.BAD_SIGNATURE),
-    "of-another-payload": (sign_refusal(replace(REFUSAL, digest=OTHER_DIGEST), ORIGIN, RECEIPT), Code.BAD_REFUSAL),
+    "of-another-payload": (
+        sign_refusal(replace(REFUSAL, digest=OTHER_DIGEST), ORIGIN, RECEIPT),
+        Code.BAD_REFUSAL,
+    ),
     "of-another-board": (
-        sign_refusal(REFUSAL, "staging.board.example", RECEIPT).replace("— staging.board.example", f"— {ORIGIN}"),
+        sign_refusal(REFUSAL, "staging.board.example", RECEIPT).replace(
+            "— staging.board.example", f"— {ORIGIN}"
+        ),
         Code.BAD_SIGNATURE,
     ),
     "of-another-board-by-the-same-key": (
         signed_text(f"{FIRST_LINE} staging.board.example", *LINES[1:]),
         Code.WRONG_ORIGIN,
     ),
-    "of-another-version": (signed_text(LINES[0].replace("v1", "v2"), *LINES[1:]), Code.WRONG_ORIGIN),
+    "of-another-version": (
+        signed_text(LINES[0].replace("v1", "v2"), *LINES[1:]),
+        Code.WRONG_ORIGIN,
+    ),
     "unknown-code": (signed_text(*LINES[:2], "too_late", LINES[3]), Code.BAD_REFUSAL),
     "text-as-code": (signed_text(*LINES[:2], "Erika Mustermann", LINES[3]), Code.BAD_REFUSAL),
     "code-in-capitals": (signed_text(*LINES[:2], "FORK", LINES[3]), Code.BAD_REFUSAL),
@@ -82,8 +110,12 @@ NOTES: dict[str, tuple[str, Code]] = {
 }
 
 
-@pytest.mark.parametrize(("note", "code"), [pytest.param(*case, id=name) for name, case in NOTES.items()])
-def test_a_refusal_that_the_log_never_signed_about_this_payload_is_not_believed(note: str, code: Code):
+@pytest.mark.parametrize(
+    ("note", "code"), [pytest.param(*case, id=name) for name, case in NOTES.items()]
+)
+def test_a_refusal_that_the_log_never_signed_about_this_payload_is_not_believed(
+    note: str, code: Code
+):
     assert note != NOTE
     with refused(code):
         check(note)

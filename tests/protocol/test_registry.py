@@ -103,7 +103,10 @@ def test_G103_a_version_beyond_2_to_31_cannot_be_written_so_a_fast_forward_ends_
 
 @pytest.mark.parametrize(
     ("today", "fresh"),
-    [pytest.param(TODAY + 99, True, id="G103-last-day"), pytest.param(TODAY + 100, False, id="G103-frozen")],
+    [
+        pytest.param(TODAY + 99, True, id="G103-last-day"),
+        pytest.param(TODAY + 100, False, id="G103-frozen"),
+    ],
 )
 def test_an_expired_registry_is_refused_but_can_be_walked_over(today: int, fresh: bool):
     assert step_registry(published(REGISTRY), PINS) == REGISTRY
@@ -117,9 +120,24 @@ def test_an_expired_registry_is_refused_but_can_be_walked_over(today: int, fresh
 TWO_ROOTS = (ROOT.public, NEW_ROOT.public)
 
 QUORUMS: dict[str, tuple[Registry, Registry | RootPins, tuple[Signer, ...], Code]] = {
-    "G104-only-old-root": (successor(roots=(NEW_ROOT.public,)), REGISTRY, (ROOT,), Code.UNDER_THRESHOLD),
-    "G104-only-new-root": (successor(roots=(NEW_ROOT.public,)), REGISTRY, (NEW_ROOT,), Code.UNDER_THRESHOLD),
-    "G104-one-of-two": (successor(roots=TWO_ROOTS, threshold=2), REGISTRY, (ROOT,), Code.UNDER_THRESHOLD),
+    "G104-only-old-root": (
+        successor(roots=(NEW_ROOT.public,)),
+        REGISTRY,
+        (ROOT,),
+        Code.UNDER_THRESHOLD,
+    ),
+    "G104-only-new-root": (
+        successor(roots=(NEW_ROOT.public,)),
+        REGISTRY,
+        (NEW_ROOT,),
+        Code.UNDER_THRESHOLD,
+    ),
+    "G104-one-of-two": (
+        successor(roots=TWO_ROOTS, threshold=2),
+        REGISTRY,
+        (ROOT,),
+        Code.UNDER_THRESHOLD,
+    ),
     "G104-old-threshold-of-two": (
         successor(roots=TWO_ROOTS),
         registry(roots=TWO_ROOTS, threshold=2),
@@ -132,8 +150,18 @@ QUORUMS: dict[str, tuple[Registry, Registry | RootPins, tuple[Signer, ...], Code
         (ROOT,),
         Code.UNDER_THRESHOLD,
     ),
-    "G104-pins-of-none": (REGISTRY, RootPins(ORIGIN, frozenset({ROOT.public.keyid}), 0), (ROOT,), Code.UNDER_THRESHOLD),
-    "G104-not-the-pinned-root": (registry(roots=(NEW_ROOT.public,)), PINS, (NEW_ROOT,), Code.UNDER_THRESHOLD),
+    "G104-pins-of-none": (
+        REGISTRY,
+        RootPins(ORIGIN, frozenset({ROOT.public.keyid}), 0),
+        (ROOT,),
+        Code.UNDER_THRESHOLD,
+    ),
+    "G104-not-the-pinned-root": (
+        registry(roots=(NEW_ROOT.public,)),
+        PINS,
+        (NEW_ROOT,),
+        Code.UNDER_THRESHOLD,
+    ),
     "G104-a-stranger": (successor(), REGISTRY, (STRANGER,), Code.UNKNOWN_KEY),
     "G104-a-stranger-beside-the-root": (successor(), REGISTRY, (ROOT, STRANGER), Code.UNKNOWN_KEY),
     "C51-a-site-key": (successor(), REGISTRY, (AGENT,), Code.UNKNOWN_KEY),
@@ -142,7 +170,8 @@ QUORUMS: dict[str, tuple[Registry, Registry | RootPins, tuple[Signer, ...], Code
 
 
 @pytest.mark.parametrize(
-    ("known", "trusted", "signers", "code"), [pytest.param(*case, id=name) for name, case in QUORUMS.items()]
+    ("known", "trusted", "signers", "code"),
+    [pytest.param(*case, id=name) for name, case in QUORUMS.items()],
 )
 def test_a_registry_without_both_thresholds_is_refused(
     known: Registry, trusted: Registry | RootPins, signers: tuple[Signer, ...], code: Code
@@ -155,7 +184,11 @@ def test_the_root_is_rotated_by_both_and_the_old_one_is_then_out():
     rotated = successor(roots=(NEW_ROOT.public,))
     assert load_registry(published(rotated, ROOT, NEW_ROOT), REGISTRY, TODAY) == rotated
     with refused(Code.UNKNOWN_KEY):
-        load_registry(published(registry(version=11, roots=(NEW_ROOT.public,)), ROOT, NEW_ROOT), rotated, TODAY)
+        load_registry(
+            published(registry(version=11, roots=(NEW_ROOT.public,)), ROOT, NEW_ROOT),
+            rotated,
+            TODAY,
+        )
 
 
 def test_G104_a_site_that_joins_right_after_a_rotation_takes_the_version_that_the_old_root_signed_too():
@@ -238,7 +271,14 @@ def bent_site(**fields: Any) -> bytes:
 
 def key_json(signer: Signer, role: str = "agent", **fields: Any) -> dict[str, object]:
     key = envelope.encode_base64(signer.public.der)
-    return {"key": key, "role": role, "from_index": 0, "until_index": -1, "revoked_from": -1, **fields}
+    return {
+        "key": key,
+        "role": role,
+        "from_index": 0,
+        "until_index": -1,
+        "revoked_from": -1,
+        **fields,
+    }
 
 
 def policies() -> list[dict[str, object]]:
@@ -246,7 +286,9 @@ def policies() -> list[dict[str, object]]:
 
 
 SMALL_ORDER = envelope.encode_base64(bytes.fromhex("302a300506032b6570032100") + bytes(32))
-ROOT64, AGENT64, LOG64 = (envelope.encode_base64(signer.public.der) for signer in (ROOT, AGENT, LOG))
+ROOT64, AGENT64, LOG64 = (
+    envelope.encode_base64(signer.public.der) for signer in (ROOT, AGENT, LOG)
+)
 QWEN = {
     "name": "qwen/q",
     "display_name": "Q",
@@ -291,8 +333,14 @@ FILLINGS: dict[str, tuple[bytes, Code]] = {
         build_registry(REGISTRY).replace(b'"sites":{', b'"sites":{"%b":{},' % SITE.encode()),
         Code.DUPLICATE_NAME,
     ),
-    "G106-same-key-for-two-roles": (bent_site(keys=[key_json(AGENT), key_json(AGENT, "steward")]), Code.DUPLICATE_KEY),
-    "C43-same-key-twice": (bent_site(keys=[key_json(AGENT), key_json(AGENT, from_index=9)]), Code.DUPLICATE_KEY),
+    "G106-same-key-for-two-roles": (
+        bent_site(keys=[key_json(AGENT), key_json(AGENT, "steward")]),
+        Code.DUPLICATE_KEY,
+    ),
+    "C43-same-key-twice": (
+        bent_site(keys=[key_json(AGENT), key_json(AGENT, from_index=9)]),
+        Code.DUPLICATE_KEY,
+    ),
     "G106-site-key-is-root-key": (bent_site(keys=[key_json(ROOT)]), Code.DUPLICATE_KEY),
     "G106-site-key-is-log-key": (bent_site(keys=[key_json(LOG)]), Code.DUPLICATE_KEY),
     "G106-root-key-twice": (edited(roots=[ROOT64, ROOT64]), Code.DUPLICATE_KEY),
@@ -315,8 +363,14 @@ FILLINGS: dict[str, tuple[bytes, Code]] = {
         Code.DUPLICATE_KEY,
     ),
     "G105-auditors-threshold-0": (edited(auditors=group(0, "a.example")), Code.BAD_THRESHOLD),
-    "G105-auditors-threshold-above-keys": (edited(auditors=group(2, "a.example")), Code.BAD_THRESHOLD),
-    "G105-witnesses-threshold-true": (edited(witnesses=group(True, "a.example")), Code.BAD_THRESHOLD),
+    "G105-auditors-threshold-above-keys": (
+        edited(auditors=group(2, "a.example")),
+        Code.BAD_THRESHOLD,
+    ),
+    "G105-witnesses-threshold-true": (
+        edited(witnesses=group(True, "a.example")),
+        Code.BAD_THRESHOLD,
+    ),
     "G105-threshold-of-nobody": (edited(witnesses=group(1)), Code.BAD_THRESHOLD),
     "two-auditors-of-one-name": (edited(auditors=group(1, "a.example", "a.example")), Code.SCHEMA),
     "G109-sizes-without-a-log-key": (log_of((0, 5), (6, -1)), Code.SCHEMA),
@@ -325,7 +379,10 @@ FILLINGS: dict[str, tuple[bytes, Code]] = {
     "G109-log-key-after-one-without-end": (log_of((0, -1), (5, -1)), Code.SCHEMA),
     "G109-log-key-of-no-size": (log_of((0, 0), (0, -1)), Code.SCHEMA),
     "G109-log-that-begins-late": (log_of((1, -1)), Code.SCHEMA),
-    "model-of-minus-one-parameters": (edited(models=[{**QWEN, "parameters_millions": -1}]), Code.SCHEMA),
+    "model-of-minus-one-parameters": (
+        edited(models=[{**QWEN, "parameters_millions": -1}]),
+        Code.SCHEMA,
+    ),
     "no-roots": (edited(roots=[]), Code.SCHEMA),
     "floor-not-registered": (edited(policy_floor="00" * 32), Code.SCHEMA),
     "policies-not-sorted": (edited(policies=policies()[::-1]), Code.SCHEMA),
@@ -357,7 +414,9 @@ FILLINGS: dict[str, tuple[bytes, Code]] = {
 }
 
 
-@pytest.mark.parametrize(("payload", "code"), [pytest.param(*case, id=name) for name, case in FILLINGS.items()])
+@pytest.mark.parametrize(
+    ("payload", "code"), [pytest.param(*case, id=name) for name, case in FILLINGS.items()]
+)
 def test_a_badly_filled_registry_is_refused_even_if_signed(payload: bytes, code: Code):
     with refused(code):
         parse_registry(payload)
@@ -367,7 +426,10 @@ def test_a_badly_filled_registry_is_refused_even_if_signed(payload: bytes, code:
 
 def test_a_name_for_people_may_use_any_letters_and_formula_signs():
     # exports must quote these; ids can never hold them (D68)
-    named = replace(REGISTRY, models={model_digest("a/b"): Model("a/b", "=cmd() 模型", "", is_language_model=False)})
+    named = replace(
+        REGISTRY,
+        models={model_digest("a/b"): Model("a/b", "=cmd() 模型", "", is_language_model=False)},
+    )
     assert parse_registry(build_registry(named)) == named
 
 
@@ -387,7 +449,11 @@ VERIFIER = token_verifier(TOKEN)
 
 
 def request(
-    agent: Signer = AGENT, steward: Signer = STEWARD, *signers: Signer, proof: str = "", **header: Any
+    agent: Signer = AGENT,
+    steward: Signer = STEWARD,
+    *signers: Signer,
+    proof: str = "",
+    **header: Any,
 ) -> bytes:
     head = Header(ORIGIN, SITE, epoch=1, seq=0, prev=NONE, registry=9)
     predicate = EnrollPredicate(
@@ -437,7 +503,9 @@ REQUESTS: dict[str, tuple[bytes, Code]] = {
 }
 
 
-@pytest.mark.parametrize(("data", "code"), [pytest.param(*case, id=name) for name, case in REQUESTS.items()])
+@pytest.mark.parametrize(
+    ("data", "code"), [pytest.param(*case, id=name) for name, case in REQUESTS.items()]
+)
 def test_an_enrolment_without_its_proofs_is_refused(data: bytes, code: Code):
     with refused(code):
         enrol(data)
@@ -455,5 +523,7 @@ def test_B36_an_enrolment_with_a_weak_key_is_refused():
 
 
 def test_a_key_entry_is_valid_in_its_time_only():
-    entry = SiteKey(load_public(AGENT.public.der), "agent", from_index=3, until_index=9, revoked_from=7)
+    entry = SiteKey(
+        load_public(AGENT.public.der), "agent", from_index=3, until_index=9, revoked_from=7
+    )
     assert [index for index in range(12) if entry.valid_at(index)] == [3, 4, 5, 6]

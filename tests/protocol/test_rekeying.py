@@ -66,19 +66,29 @@ class Careless:
         return self._signer.sign(message + b" ")
 
 
-def open_it(data: bytes, known: Registry = REGISTRY, history: History = HISTORY, index: int = 5) -> Rekeying:
+def open_it(
+    data: bytes, known: Registry = REGISTRY, history: History = HISTORY, index: int = 5
+) -> Rekeying:
     return open_rekeying(data, known, history, log_index=index)
 
 
-def rotation(*signers: Signer, new: Signer = SECOND_AGENT, role: str = "agent", **header: Any) -> bytes:
+def rotation(
+    *signers: Signer, new: Signer = SECOND_AGENT, role: str = "agent", **header: Any
+) -> bytes:
     predicate = RotatePredicate(replace(NEXT, **header), role, new.public.der)
     return envelope.sign(build_statement(predicate), signers or (AGENT, STEWARD, new))
 
 
 def reset(
-    *signers: Signer, agent: Signer = AGENT, steward: Signer = STEWARD, reason: str = "restored", **header: Any
+    *signers: Signer,
+    agent: Signer = AGENT,
+    steward: Signer = STEWARD,
+    reason: str = "restored",
+    **header: Any,
 ) -> bytes:
-    predicate = ResetPredicate(replace(RESET_HEADER, **header), agent.public.der, steward.public.der, reason)
+    predicate = ResetPredicate(
+        replace(RESET_HEADER, **header), agent.public.der, steward.public.der, reason
+    )
     return envelope.sign(build_statement(predicate), signers or (agent, steward))
 
 
@@ -109,8 +119,15 @@ def test_the_old_key_signs_up_to_its_rotation_and_the_new_one_from_then_on():
     after = site_after(REGISTRY.sites[SITE], open_it(rotation()), 5)
     known = registry(sites={**REGISTRY.sites, SITE: after})
     payload = build_statement(RESULT)
-    old, new = envelope.sign(payload, (AGENT, STEWARD)), envelope.sign(payload, (SECOND_AGENT, STEWARD))
-    assert authenticate(old, known, log_index=5).site == authenticate(new, known, log_index=6).site == SITE
+    old, new = (
+        envelope.sign(payload, (AGENT, STEWARD)),
+        envelope.sign(payload, (SECOND_AGENT, STEWARD)),
+    )
+    assert (
+        authenticate(old, known, log_index=5).site
+        == authenticate(new, known, log_index=6).site
+        == SITE
+    )
     for data, index in ((old, 6), (new, 5)):
         with refused(Code.UNKNOWN_KEY):
             authenticate(data, known, log_index=index)
@@ -121,8 +138,16 @@ ROTATIONS: dict[str, tuple[bytes, Registry, Code]] = {
     "C52-without-the-old-steward": (rotation(AGENT, SECOND_AGENT), REGISTRY, Code.WRONG_KEYS),
     "C52-without-the-new-key": (rotation(AGENT, STEWARD), REGISTRY, Code.WRONG_KEYS),
     "C52-by-the-new-key-alone": (rotation(SECOND_AGENT), REGISTRY, Code.WRONG_KEYS),
-    "C52-with-a-signature-too-many": (rotation(AGENT, STEWARD, SECOND_AGENT, STRANGER), REGISTRY, Code.WRONG_KEYS),
-    "C52-with-a-stranger-for-the-steward": (rotation(AGENT, STRANGER, SECOND_AGENT), REGISTRY, Code.WRONG_KEYS),
+    "C52-with-a-signature-too-many": (
+        rotation(AGENT, STEWARD, SECOND_AGENT, STRANGER),
+        REGISTRY,
+        Code.WRONG_KEYS,
+    ),
+    "C52-with-a-stranger-for-the-steward": (
+        rotation(AGENT, STRANGER, SECOND_AGENT),
+        REGISTRY,
+        Code.WRONG_KEYS,
+    ),
     "C52-bad-signature-of-the-old-agent": (
         rotation(Careless(AGENT), STEWARD, SECOND_AGENT),
         REGISTRY,
@@ -134,7 +159,11 @@ ROTATIONS: dict[str, tuple[bytes, Registry, Code]] = {
         Code.BAD_SIGNATURE,
     ),
     "C52-to-the-own-key": (rotation(AGENT, STEWARD, new=AGENT), REGISTRY, Code.DUPLICATE_KEY),
-    "C52-to-the-own-stewards-key": (rotation(AGENT, STEWARD, new=STEWARD), REGISTRY, Code.DUPLICATE_KEY),
+    "C52-to-the-own-stewards-key": (
+        rotation(AGENT, STEWARD, new=STEWARD),
+        REGISTRY,
+        Code.DUPLICATE_KEY,
+    ),
     "C52-to-another-sites-key": (rotation(new=OTHER_AGENT), REGISTRY, Code.DUPLICATE_KEY),
     "C52-to-a-root-key": (rotation(new=ROOT), REGISTRY, Code.DUPLICATE_KEY),
     "C52-to-the-log-key": (rotation(new=LOG), REGISTRY, Code.DUPLICATE_KEY),
@@ -150,20 +179,30 @@ ROTATIONS: dict[str, tuple[bytes, Registry, Code]] = {
         Code.WRONG_KEYS,
     ),
     "C41-of-a-site-that-is-not-enrolled": (rotation(site="s-zzzzzzz9"), REGISTRY, Code.UNKNOWN_KEY),
-    "C41-of-another-site": (rotation(site=OTHER_SITE, prev=OTHER_ENROLMENT), REGISTRY, Code.WRONG_KEYS),
+    "C41-of-another-site": (
+        rotation(site=OTHER_SITE, prev=OTHER_ENROLMENT),
+        REGISTRY,
+        Code.WRONG_KEYS,
+    ),
     "F90-gap": (rotation(seq=6), REGISTRY, Code.WRONG_SEQ),
     "F91-seq-taken": (rotation(seq=4), REGISTRY, Code.FORK),
     "F92-wrong-prev": (rotation(prev=ENROLMENT), REGISTRY, Code.WRONG_PREV),
     "F95-epoch-jump": (rotation(epoch=2), REGISTRY, Code.WRONG_EPOCH),
     "F96-old-registry": (rotation(registry=1), REGISTRY, Code.WRONG_REGISTRY),
-    "F97-another-board": (rotation(deployment="staging.board.example"), REGISTRY, Code.WRONG_DEPLOYMENT),
+    "F97-another-board": (
+        rotation(deployment="staging.board.example"),
+        REGISTRY,
+        Code.WRONG_DEPLOYMENT,
+    ),
     "ledger-rolled-back": (rotation(ledger=EMPTY_LEDGER), REGISTRY, Code.LEDGER_ROLLED_BACK),
     "E75-a-result": (submission(), REGISTRY, Code.WRONG_TYPE),
     "A01-empty": (b"", REGISTRY, Code.MALFORMED),
 }
 
 
-@pytest.mark.parametrize(("data", "known", "code"), [pytest.param(*case, id=name) for name, case in ROTATIONS.items()])
+@pytest.mark.parametrize(
+    ("data", "known", "code"), [pytest.param(*case, id=name) for name, case in ROTATIONS.items()]
+)
 def test_a_rotation_without_its_proofs_is_refused(data: bytes, known: Registry, code: Code):
     with refused(code):
         open_it(data, known)
@@ -184,7 +223,12 @@ def test_a_frozen_site_comes_back_with_its_own_keys():
     assert after == replace(REGISTRY.sites[SITE], start=found.digest, epoch=2)
     known = registry(sites={**REGISTRY.sites, SITE: after})
     first = replace(WARD, header=replace(WARD.header, epoch=2, prev=found.digest))
-    assert submit(envelope.sign(build_statement(first), (AGENT, STEWARD)), known, History(head=None)).head.epoch == 2
+    assert (
+        submit(
+            envelope.sign(build_statement(first), (AGENT, STEWARD)), known, History(head=None)
+        ).head.epoch
+        == 2
+    )
 
 
 def test_a_lost_key_is_replaced_and_revoked():
@@ -223,7 +267,11 @@ RESETS: dict[str, tuple[bytes, Registry, Code]] = {
     "F95-by-the-agent-alone": (reset(AGENT), REGISTRY, Code.WRONG_KEYS),
     "F95-by-the-steward-alone": (reset(STEWARD), REGISTRY, Code.WRONG_KEYS),
     "F95-with-a-third-signature": (reset(AGENT, STEWARD, STRANGER), REGISTRY, Code.WRONG_KEYS),
-    "F95-signed-by-the-old-keys-only": (reset(AGENT, STEWARD, steward=NEW_STEWARD), REGISTRY, Code.WRONG_KEYS),
+    "F95-signed-by-the-old-keys-only": (
+        reset(AGENT, STEWARD, steward=NEW_STEWARD),
+        REGISTRY,
+        Code.WRONG_KEYS,
+    ),
     "F95-one-key-for-both": (reset(AGENT, steward=AGENT), REGISTRY, Code.WRONG_KEYS),
     "F95-bad-signature": (reset(AGENT, Careless(STEWARD)), REGISTRY, Code.BAD_SIGNATURE),
     "F95-keys-exchanged": (reset(agent=STEWARD, steward=AGENT), REGISTRY, Code.WRONG_KEYS),
@@ -238,23 +286,43 @@ RESETS: dict[str, tuple[bytes, Registry, Code]] = {
     ),
     "F95-with-a-key-that-was-rotated": (
         reset(),
-        with_site(keys=(replace(AGENT_KEY, until_index=3), STEWARD_KEY, SiteKey(SECOND_AGENT.public, "agent", 3))),
+        with_site(
+            keys=(
+                replace(AGENT_KEY, until_index=3),
+                STEWARD_KEY,
+                SiteKey(SECOND_AGENT.public, "agent", 3),
+            )
+        ),
         Code.WRONG_KEYS,
     ),
     "F92-wrong-prev": (reset(prev=ENROLMENT), REGISTRY, Code.WRONG_PREV),
     "F93-prev-of-another-site": (reset(prev=OTHER_ENROLMENT), REGISTRY, Code.WRONG_PREV),
     "F96-old-registry": (reset(registry=1), REGISTRY, Code.WRONG_REGISTRY),
-    "F97-another-board": (reset(deployment="staging.board.example"), REGISTRY, Code.WRONG_DEPLOYMENT),
+    "F97-another-board": (
+        reset(deployment="staging.board.example"),
+        REGISTRY,
+        Code.WRONG_DEPLOYMENT,
+    ),
     "C41-of-a-site-that-is-not-enrolled": (reset(site="s-zzzzzzz9"), REGISTRY, Code.UNKNOWN_KEY),
-    "C41-of-another-site": (reset(site=OTHER_SITE, prev=OTHER_ENROLMENT), REGISTRY, Code.DUPLICATE_KEY),
+    "C41-of-another-site": (
+        reset(site=OTHER_SITE, prev=OTHER_ENROLMENT),
+        REGISTRY,
+        Code.DUPLICATE_KEY,
+    ),
     "ledger-shorter": (reset(ledger=LedgerHead(2, "22" * 32)), REGISTRY, Code.LEDGER_ROLLED_BACK),
-    "ledger-as-long-with-another-head": (reset(ledger=LedgerHead(3, "34" * 32)), REGISTRY, Code.LEDGER_ROLLED_BACK),
+    "ledger-as-long-with-another-head": (
+        reset(ledger=LedgerHead(3, "34" * 32)),
+        REGISTRY,
+        Code.LEDGER_ROLLED_BACK,
+    ),
     "E75-a-result": (submission(), REGISTRY, Code.WRONG_TYPE),
     "D70-text-as-reason": (reset(reason="patient died"), REGISTRY, Code.SCHEMA),
 }
 
 
-@pytest.mark.parametrize(("data", "known", "code"), [pytest.param(*case, id=name) for name, case in RESETS.items()])
+@pytest.mark.parametrize(
+    ("data", "known", "code"), [pytest.param(*case, id=name) for name, case in RESETS.items()]
+)
 def test_a_reset_that_proves_nothing_is_refused(data: bytes, known: Registry, code: Code):
     history = HISTORY if known.sites[SITE].epoch == 1 else History(head=None)
     with refused(code):
@@ -265,7 +333,9 @@ def test_C50_a_key_that_a_site_rotated_to_never_becomes_a_root_key():
     found = open_it(rotation(new=NEW_ROOT))
     after = site_after(REGISTRY.sites[SITE], found, 5)
     with refused(Code.DUPLICATE_KEY):
-        build_registry(registry(roots=(ROOT.public, NEW_ROOT.public), sites={**REGISTRY.sites, SITE: after}))
+        build_registry(
+            registry(roots=(ROOT.public, NEW_ROOT.public), sites={**REGISTRY.sites, SITE: after})
+        )
 
 
 def test_a_request_is_identified_as_every_statement_is():

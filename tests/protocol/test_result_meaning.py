@@ -67,7 +67,10 @@ FAULTS: dict[str, tuple[dict[str, Any], Code]] = {
     "E78-figure-of-no-units": (whole_only(0, 720), Code.BELOW_THRESHOLD),
     "E78-code-of-no-units": (whole_only(0, -3), Code.BELOW_THRESHOLD),
     "E78-public-figure-of-no-units": ({"groups": {"exam": 0}}, Code.WRONG_VALUE),
-    "E78-units-but-nothing-run": ({"cells": {"exam/exact_match": -2}, "outcome": "partial"}, Code.WRONG_GROUPS),
+    "E78-units-but-nothing-run": (
+        {"cells": {"exam/exact_match": -2}, "outcome": "partial"},
+        Code.WRONG_GROUPS,
+    ),
     "E79-subgroup-larger-than-the-whole": (
         {"groups": {"ward/sex.female": bucket_of(300)}, "cells": {FEMALE: 740}},
         Code.WRONG_GROUPS,
@@ -80,7 +83,10 @@ FAULTS: dict[str, tuple[dict[str, Any], Code]] = {
         {"groups": {"ward": 0}, "cells": {ALL: -1}},
         Code.WRONG_GROUPS,
     ),
-    "E80-one-subgroup-withheld": ({"groups": {"ward/sex.female": 0}, "cells": {FEMALE: -1}}, Code.OPEN_MARGIN),
+    "E80-one-subgroup-withheld": (
+        {"groups": {"ward/sex.female": 0}, "cells": {FEMALE: -1}},
+        Code.OPEN_MARGIN,
+    ),
     "E80-one-subgroups-size-withheld-beside-no-figure": (
         {
             "groups": {"ward/sex.female": bucket_of(180), "ward/sex.male": 0},
@@ -111,7 +117,10 @@ FAULTS: dict[str, tuple[dict[str, Any], Code]] = {
         },
         Code.WRONG_DATASET,
     ),
-    "E78-more-units-than-the-dataset-has": ({"groups": {"ward": bucket_of(20_000)}}, Code.WRONG_GROUPS),
+    "E78-more-units-than-the-dataset-has": (
+        {"groups": {"ward": bucket_of(20_000)}},
+        Code.WRONG_GROUPS,
+    ),
     "E-second-metric-of-a-group": (
         {"cells": {"ward/rouge_l": 640}, "spreads": {"ward/rouge_l": 12}},
         Code.TOO_MANY_METRICS,
@@ -133,11 +142,16 @@ FAULTS: dict[str, tuple[dict[str, Any], Code]] = {
     "E-public-figure-coded": ({"cells": {"exam/exact_match": -4}}, Code.WRONG_VALUE),
     "E-spread-beside-a-suppressed-figure": ({"cells": {"notes/rouge_l": -1}}, Code.WRONG_VALUE),
     "E-spread-0-of-a-protected-figure": ({"spreads": {"notes/rouge_l": 0}}, Code.WRONG_VALUE),
-    "E-complete-without-a-benchmark": ({"groups": {"exam": 0}, "cells": {"exam/exact_match": -2}}, Code.WRONG_OUTCOME),
+    "E-complete-without-a-benchmark": (
+        {"groups": {"exam": 0}, "cells": {"exam/exact_match": -2}},
+        Code.WRONG_OUTCOME,
+    ),
 }
 
 
-@pytest.mark.parametrize(("changes", "code"), [pytest.param(*case, id=name) for name, case in FAULTS.items()])
+@pytest.mark.parametrize(
+    ("changes", "code"), [pytest.param(*case, id=name) for name, case in FAULTS.items()]
+)
 def test_a_result_that_says_what_it_must_not_is_refused(changes: dict[str, Any], code: Code):
     with refused(code):
         submit(submission(**changes))
@@ -152,7 +166,11 @@ def test_E76_a_missing_entry_is_refused(name: str):
 
 def test_E76_the_cells_of_another_scorecard_are_refused():
     other = Scorecard("other", 1, (SCORECARD.benchmarks[0],), (cell("exam", "f1", binary=False),))
-    both = registry(scorecards=dict(sorted({**REGISTRY.scorecards, other.digest: RegisteredScorecard(other)}.items())))
+    both = registry(
+        scorecards=dict(
+            sorted({**REGISTRY.scorecards, other.digest: RegisteredScorecard(other)}.items())
+        )
+    )
     with refused(Code.WRONG_CELLS):
         submit(submission(scorecard=other.digest), both)
 
@@ -160,7 +178,10 @@ def test_E76_the_cells_of_another_scorecard_are_refused():
 def test_E80_two_withheld_groups_of_three_must_hide_enough_units():
     ages = ("age.child", "age.adult", "age.old")
     card = Scorecard(
-        "ages", 1, (SCORECARD.benchmarks[1],), (cell("ward", "f1"), *(cell("ward", "f1", age) for age in ages))
+        "ages",
+        1,
+        (SCORECARD.benchmarks[1],),
+        (cell("ward", "f1"), *(cell("ward", "f1", age) for age in ages)),
     )
 
     def check(total: int, adults: int) -> None:
@@ -174,7 +195,12 @@ def test_E80_two_withheld_groups_of_three_must_hide_enough_units():
                     "ward/age.adult": bucket_of(adults),
                     "ward/age.old": 0,
                 },
-                cells={"ward/f1": 500, "ward/f1/age.child": -1, "ward/f1/age.adult": 500, "ward/f1/age.old": -1},
+                cells={
+                    "ward/f1": 500,
+                    "ward/f1/age.child": -1,
+                    "ward/f1/age.adult": 500,
+                    "ward/f1/age.old": -1,
+                },
                 spreads={},
             ),
             card,
@@ -187,10 +213,17 @@ def test_E80_two_withheld_groups_of_three_must_hide_enough_units():
 
 
 ALLOWED: dict[str, dict[str, Any]] = {
-    "public-0-percent-of-3-units": {"groups": {"exam": bucket_of(3)}, "cells": {"exam/exact_match": 0}},
+    "public-0-percent-of-3-units": {
+        "groups": {"exam": bucket_of(3)},
+        "cells": {"exam/exact_match": 0},
+    },
     "public-100-percent": {"cells": {"exam/exact_match": 1000}},
     "public-off-the-grid": {"cells": {"exam/exact_match": 333}},
-    "public-not-run": {"groups": {"exam": 0}, "cells": {"exam/exact_match": -2}, "outcome": "partial"},
+    "public-not-run": {
+        "groups": {"exam": 0},
+        "cells": {"exam/exact_match": -2},
+        "outcome": "partial",
+    },
     "both-subgroups-withheld": NO_SUBGROUPS,
     "both-subgroups-coded": {"cells": {FEMALE: -3, MALE: -4}},
     "a-run-that-stopped-early": {"outcome": "partial"},
@@ -200,7 +233,9 @@ ALLOWED: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("changes", [pytest.param(changes, id=name) for name, changes in ALLOWED.items()])
+@pytest.mark.parametrize(
+    "changes", [pytest.param(changes, id=name) for name, changes in ALLOWED.items()]
+)
 def test_what_the_rules_allow_is_accepted(changes: dict[str, Any]):
     assert submit(submission(**changes)).site == RESULT.header.site
 
@@ -216,11 +251,19 @@ def test_E84_the_stricter_of_both_policies_decides_whichever_is_the_floor():
 
 def by_other_site(changes: dict[str, Any]) -> bytes:
     header = {"site": OTHER_SITE, "prev": OTHER_ENROLMENT}
-    return signed(build_statement(result(header, scores_root="77" * 32, **changes)), OTHER_AGENT, OTHER_STEWARD)
+    return signed(
+        build_statement(result(header, scores_root="77" * 32, **changes)),
+        OTHER_AGENT,
+        OTHER_STEWARD,
+    )
 
 
 LARGE: dict[str, Any] = {
-    "groups": {"ward": bucket_of(7000), "ward/sex.female": bucket_of(3000), "ward/sex.male": bucket_of(4000)},
+    "groups": {
+        "ward": bucket_of(7000),
+        "ward/sex.female": bucket_of(3000),
+        "ward/sex.male": bucket_of(4000),
+    },
     "cells": {ALL: 712, FEMALE: 702, MALE: 722},
 }
 
@@ -236,7 +279,10 @@ def test_E87_a_copied_result_is_refused():
     with refused(Code.COPIED_RESULT):
         submit(by_other_site(LARGE), history=replace(HISTORY, figures={first.figures}))
     changed = {**LARGE, "cells": {**LARGE["cells"], ALL: 713}}
-    assert submit(by_other_site(changed), history=replace(HISTORY, figures={first.figures})).figures != first.figures
+    assert (
+        submit(by_other_site(changed), history=replace(HISTORY, figures={first.figures})).figures
+        != first.figures
+    )
 
 
 def test_E87_few_or_public_figures_may_agree_by_chance():
@@ -245,7 +291,9 @@ def test_E87_few_or_public_figures_may_agree_by_chance():
     assert submit(by_other_site({})).site == OTHER_SITE
 
 
-SIZED = replace(SCORECARD, benchmarks=(replace(SCORECARD.benchmarks[0], units=500), *SCORECARD.benchmarks[1:]))
+SIZED = replace(
+    SCORECARD, benchmarks=(replace(SCORECARD.benchmarks[0], units=500), *SCORECARD.benchmarks[1:])
+)
 WITH_SIZE = registry(scorecards={SIZED.digest: RegisteredScorecard(SIZED)})
 
 

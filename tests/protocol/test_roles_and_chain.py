@@ -61,20 +61,37 @@ SIGNERS: dict[str, tuple[Registry, tuple[Signer, ...]]] = {
     "C46-third-signature-of-another-site": (REGISTRY, (AGENT, STEWARD, OTHER_AGENT)),
     "C46-third-signature-of-the-same-site": (TWO_AGENTS, (AGENT, STEWARD, SECOND_AGENT)),
     "C46-third-signature-of-a-stranger": (REGISTRY, (AGENT, STEWARD, STRANGER)),
-    "C47-expired-key": (with_keys(replace(AGENT_KEY, until_index=5), STEWARD_KEY), (AGENT, STEWARD)),
-    "C48-key-not-valid-yet": (with_keys(AGENT_KEY, replace(STEWARD_KEY, from_index=6)), (AGENT, STEWARD)),
-    "C49-revoked-key": (with_keys(replace(AGENT_KEY, revoked_from=5), STEWARD_KEY), (AGENT, STEWARD)),
+    "C47-expired-key": (
+        with_keys(replace(AGENT_KEY, until_index=5), STEWARD_KEY),
+        (AGENT, STEWARD),
+    ),
+    "C48-key-not-valid-yet": (
+        with_keys(AGENT_KEY, replace(STEWARD_KEY, from_index=6)),
+        (AGENT, STEWARD),
+    ),
+    "C49-revoked-key": (
+        with_keys(replace(AGENT_KEY, revoked_from=5), STEWARD_KEY),
+        (AGENT, STEWARD),
+    ),
     "C50-root-key": (REGISTRY, (ROOT, STEWARD)),
     "C50-log-key": (REGISTRY, (AGENT, LOG)),
     "F89-replay-after-the-key-was-rotated": (
-        with_keys(replace(AGENT_KEY, until_index=3), STEWARD_KEY, SiteKey(SECOND_AGENT.public, "agent", from_index=3)),
+        with_keys(
+            replace(AGENT_KEY, until_index=3),
+            STEWARD_KEY,
+            SiteKey(SECOND_AGENT.public, "agent", from_index=3),
+        ),
         (AGENT, STEWARD),
     ),
 }
 
 
-@pytest.mark.parametrize(("known", "signers"), [pytest.param(*case, id=name) for name, case in SIGNERS.items()])
-def test_signatures_without_the_right_keys_in_the_right_roles_are_refused(known: Registry, signers: tuple[Signer, ...]):
+@pytest.mark.parametrize(
+    ("known", "signers"), [pytest.param(*case, id=name) for name, case in SIGNERS.items()]
+)
+def test_signatures_without_the_right_keys_in_the_right_roles_are_refused(
+    known: Registry, signers: tuple[Signer, ...]
+):
     with refused(Code.UNKNOWN_KEY):
         submit(signed(PAYLOAD, *signers), known, index=5)
 
@@ -82,9 +99,17 @@ def test_signatures_without_the_right_keys_in_the_right_roles_are_refused(known:
 @pytest.mark.parametrize(
     "known",
     [
-        pytest.param(with_keys(replace(AGENT_KEY, until_index=6), STEWARD_KEY), id="C47-last-entry-before-expiry"),
-        pytest.param(with_keys(AGENT_KEY, replace(STEWARD_KEY, from_index=5)), id="C48-first-entry"),
-        pytest.param(with_keys(replace(AGENT_KEY, revoked_from=6), STEWARD_KEY), id="C49-last-entry-before-revocation"),
+        pytest.param(
+            with_keys(replace(AGENT_KEY, until_index=6), STEWARD_KEY),
+            id="C47-last-entry-before-expiry",
+        ),
+        pytest.param(
+            with_keys(AGENT_KEY, replace(STEWARD_KEY, from_index=5)), id="C48-first-entry"
+        ),
+        pytest.param(
+            with_keys(replace(AGENT_KEY, revoked_from=6), STEWARD_KEY),
+            id="C49-last-entry-before-revocation",
+        ),
     ],
 )
 def test_a_key_counts_up_to_the_index_where_its_time_ends(known: Registry):
@@ -145,13 +170,34 @@ def test_the_first_result_follows_the_enrolment_and_the_second_follows_the_first
         pytest.param({"seq": 2}, None, Code.WRONG_SEQ, id="F90-gap-at-the-start"),
         pytest.param({"seq": 1, "prev": ENROLMENT}, SECOND, Code.FORK, id="F91-seq-taken"),
         pytest.param({"seq": 2, "prev": "00" * 32}, SECOND, Code.WRONG_PREV, id="F92-wrong-prev"),
-        pytest.param({"seq": 2, "prev": ENROLMENT}, SECOND, Code.WRONG_PREV, id="F92-prev-of-an-older-link"),
-        pytest.param({"prev": OTHER_ENROLMENT}, None, Code.WRONG_PREV, id="F93-prev-of-another-site"),
-        pytest.param({"seq": 1, "prev": SECOND.digest}, replace(SECOND, seq=7), Code.FORK, id="F94-seq-starts-again"),
-        pytest.param({"epoch": 2, "seq": 1, "prev": SECOND.digest}, SECOND, Code.WRONG_EPOCH, id="F95-epoch-jump"),
+        pytest.param(
+            {"seq": 2, "prev": ENROLMENT}, SECOND, Code.WRONG_PREV, id="F92-prev-of-an-older-link"
+        ),
+        pytest.param(
+            {"prev": OTHER_ENROLMENT}, None, Code.WRONG_PREV, id="F93-prev-of-another-site"
+        ),
+        pytest.param(
+            {"seq": 1, "prev": SECOND.digest},
+            replace(SECOND, seq=7),
+            Code.FORK,
+            id="F94-seq-starts-again",
+        ),
+        pytest.param(
+            {"epoch": 2, "seq": 1, "prev": SECOND.digest},
+            SECOND,
+            Code.WRONG_EPOCH,
+            id="F95-epoch-jump",
+        ),
         pytest.param({"epoch": 2}, None, Code.WRONG_EPOCH, id="F95-epoch-jump-at-the-start"),
-        pytest.param({"seq": 2, "prev": "d0" * 32}, replace(SECOND, epoch=2), Code.WRONG_EPOCH, id="F89-old-epoch"),
-        pytest.param({"seq": 4, "prev": "d3" * 32}, SECOND, Code.WRONG_SEQ, id="F102-batch-out-of-order"),
+        pytest.param(
+            {"seq": 2, "prev": "d0" * 32},
+            replace(SECOND, epoch=2),
+            Code.WRONG_EPOCH,
+            id="F89-old-epoch",
+        ),
+        pytest.param(
+            {"seq": 4, "prev": "d3" * 32}, SECOND, Code.WRONG_SEQ, id="F102-batch-out-of-order"
+        ),
     ],
 )
 def test_a_statement_out_of_its_place_in_the_chain_is_refused(
@@ -193,7 +239,9 @@ def test_a_result_names_one_of_the_last_eight_registries(version: int, accepted:
 
 def test_E75_an_enrolment_is_no_result():
     header = replace(RESULT.header, seq=0, prev=NONE)
-    payload = build_statement(EnrollPredicate(header, AGENT.public.der, STEWARD.public.der, "00" * 64))
+    payload = build_statement(
+        EnrollPredicate(header, AGENT.public.der, STEWARD.public.der, "00" * 64)
+    )
     with refused(Code.WRONG_TYPE):
         submit(signed(payload))
 

@@ -17,7 +17,10 @@ def bent_cell(place: int, **fields: Any) -> dict[str, Any]:
 
 
 def bent_benchmark(place: int, **fields: Any) -> dict[str, Any]:
-    return {**VALUE, "benchmarks": [{**b, **fields} if i == place else b for i, b in enumerate(BENCHMARKS)]}
+    return {
+        **VALUE,
+        "benchmarks": [{**b, **fields} if i == place else b for i, b in enumerate(BENCHMARKS)],
+    }
 
 
 def without_field(table: str, name: str) -> dict[str, Any]:
@@ -45,7 +48,12 @@ def test_a_scorecard_with_a_jury_comes_out_as_it_went_in():
 
 
 def test_another_judge_quorum_or_rubric_is_another_scorecard():
-    others = [PANEL, {**PANEL, "quorum": 3}, {**PANEL, "rubric": "cd" * 32}, {**PANEL, "seats": "judge/a judge/b"}]
+    others = [
+        PANEL,
+        {**PANEL, "quorum": 3},
+        {**PANEL, "rubric": "cd" * 32},
+        {**PANEL, "seats": "judge/a judge/b"},
+    ]
     assert len({parse_scorecard(with_jury(jury)).digest for jury in others}) == 4
 
 
@@ -84,8 +92,14 @@ FAULTS: dict[str, object] = {
     "subgroup-without-variable": bent_cell(2, subgroup="female"),
     "D67-script-in-an-id": bent_cell(0, metric="<script>"),
     "D62-newline-in-an-id": bent_cell(0, metric="exact_match\n"),
-    "display-name-empty": {**VALUE, "benchmarks": [{**BENCHMARKS[0], "display_name": ""}, BENCHMARKS[1]]},
-    "definition-in-capitals": {**VALUE, "benchmarks": [{**BENCHMARKS[0], "definition": "AB" * 32}, BENCHMARKS[1]]},
+    "display-name-empty": {
+        **VALUE,
+        "benchmarks": [{**BENCHMARKS[0], "display_name": ""}, BENCHMARKS[1]],
+    },
+    "definition-in-capitals": {
+        **VALUE,
+        "benchmarks": [{**BENCHMARKS[0], "definition": "AB" * 32}, BENCHMARKS[1]],
+    },
     "subcategory-missing": without_field("benchmarks", "subcategory"),
     "size-missing": without_field("benchmarks", "units"),
     "size-beyond-the-scale": bent_benchmark(0, units=1_000_001),

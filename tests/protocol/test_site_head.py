@@ -37,7 +37,9 @@ def test_a_head_with_one_line_changed_on_the_way_is_refused(number: int):
     lines = lines_of(NOTE)
     changed = {1: OTHER_SITE, 4: "ef" * 32, 6: "ef" * 32, 7: "0"}.get(number, "9")
     with refused(Code.BAD_SIGNATURE):
-        verify_site_head(NOTE.replace(f"\n{lines[number]}\n", f"\n{changed}\n", 1), SITE, RECEIPT.public, ORIGIN)
+        verify_site_head(
+            NOTE.replace(f"\n{lines[number]}\n", f"\n{changed}\n", 1), SITE, RECEIPT.public, ORIGIN
+        )
 
 
 def test_the_head_of_another_site_is_refused():

@@ -63,7 +63,9 @@ buckets = st.integers(0, 63)
 data_maps = st.dictionaries(names, digests_or_none, max_size=3)
 
 
-def headers(seq: st.SearchStrategy[int], epoch: st.SearchStrategy[int], prev: st.SearchStrategy[str]) -> Any:
+def headers(
+    seq: st.SearchStrategy[int], epoch: st.SearchStrategy[int], prev: st.SearchStrategy[str]
+) -> Any:
     return st.builds(
         Header,
         deployment=st.sampled_from(["board.example", "127.0.0.1:8080", "b"]),
@@ -77,9 +79,21 @@ def headers(seq: st.SearchStrategy[int], epoch: st.SearchStrategy[int], prev: st
 
 
 links = headers(st.integers(1, HIGHEST), st.integers(1, HIGHEST), digests)
-named = {"scorecard": digests, "model": digests, "agent": digests, "policy": digests, "data": data_maps}
+named = {
+    "scorecard": digests,
+    "model": digests,
+    "agent": digests,
+    "policy": digests,
+    "data": data_maps,
+}
 KINDS: dict[str, st.SearchStrategy[Any]] = {
-    "enroll": st.builds(EnrollPredicate, headers(st.just(0), st.just(1), st.just(NONE)), ders, ders, token_signatures),
+    "enroll": st.builds(
+        EnrollPredicate,
+        headers(st.just(0), st.just(1), st.just(NONE)),
+        ders,
+        ders,
+        token_signatures,
+    ),
     "reset": st.builds(
         ResetPredicate,
         headers(st.just(0), st.integers(2, HIGHEST), digests),
@@ -154,7 +168,11 @@ def test_a_statement_of_one_kind_is_read_as_no_other(kind: str, data: st.DataObj
 def test_a_bent_statement_is_refused_or_is_another_statement(kind: str, data: st.DataObject):
     payload = build_statement(data.draw(KINDS[kind]))
     place = data.draw(st.integers(0, len(payload) - 1))
-    bent = payload[:place] + data.draw(st.binary(max_size=2)) + payload[place + data.draw(st.integers(0, 2)) :]
+    bent = (
+        payload[:place]
+        + data.draw(st.binary(max_size=2))
+        + payload[place + data.draw(st.integers(0, 2)) :]
+    )
     try:
         found = parse_statement(bent)
     except ProtocolError:
@@ -168,7 +186,14 @@ START = RESULT.header
 TOKEN = b"single-use token of 32 bytes ..."
 PROOF = sign_with_token(TOKEN, ORIGIN, SITE, AGENT.public, STEWARD.public)
 PLAN = PlanPredicate(
-    START, RESULT.scorecard, RESULT.model, RESULT.data, RESULT.agent, RESULT.policy, "weights_hashed", TODAY
+    START,
+    RESULT.scorecard,
+    RESULT.model,
+    RESULT.data,
+    RESULT.agent,
+    RESULT.policy,
+    "weights_hashed",
+    TODAY,
 )
 PLAN_DIGEST = digest_of(PLAN)
 CHALLENGE = plan_challenge(ORIGIN, 5, bytes(32), PLAN_DIGEST)
@@ -178,10 +203,16 @@ EVERYTHING = History(
     plans={PLAN_DIGEST: KnownPlan(PLAN, CHALLENGE, is_open=True)},
     results={"aa" * 32},
 )
-SECOND_VERSION = replace(WARD, commitment="dd" * 32, previous=digest_of(WARD), lineage=WARD.lineage, added=WARD.units)
+SECOND_VERSION = replace(
+    WARD, commitment="dd" * 32, previous=digest_of(WARD), lineage=WARD.lineage, added=WARD.units
+)
 SAMPLES: dict[str, Any] = {
-    "enroll": EnrollPredicate(replace(START, seq=0, prev=NONE), AGENT.public.der, STEWARD.public.der, PROOF),
-    "reset": ResetPredicate(replace(START, seq=0, epoch=2), AGENT.public.der, STEWARD.public.der, "restored"),
+    "enroll": EnrollPredicate(
+        replace(START, seq=0, prev=NONE), AGENT.public.der, STEWARD.public.der, PROOF
+    ),
+    "reset": ResetPredicate(
+        replace(START, seq=0, epoch=2), AGENT.public.der, STEWARD.public.der, "restored"
+    ),
     "rotate": RotatePredicate(START, "agent", SECOND_AGENT.public.der),
     "dataset": SECOND_VERSION,
     "plan": PLAN,
@@ -199,7 +230,9 @@ def sign(kind: str, payload: bytes) -> bytes:
 def hand_in(kind: str, data: bytes) -> object:
     """Give an envelope to whoever takes statements of its kind."""
     if kind == "enroll":
-        return open_enrolment(data, deployment=ORIGIN, site=SITE, verifier=token_verifier(TOKEN), registry_version=9)
+        return open_enrolment(
+            data, deployment=ORIGIN, site=SITE, verifier=token_verifier(TOKEN), registry_version=9
+        )
     if kind in {"reset", "rotate"}:
         return open_rekeying(data, REGISTRY, EVERYTHING, log_index=5)
     return submit(data, history=EVERYTHING)
@@ -223,7 +256,11 @@ BY_THE_GATE = None
 
 DIGEST_FIELDS: dict[str, dict[str, Code | None]] = {
     "header": {"prev": Code.WRONG_PREV, "ledger": BY_THE_GATE},
-    "enroll": {"token_signature": Code.WRONG_TOKEN, "agent_key": Code.WEAK_KEY, "steward_key": Code.WEAK_KEY},
+    "enroll": {
+        "token_signature": Code.WRONG_TOKEN,
+        "agent_key": Code.WEAK_KEY,
+        "steward_key": Code.WEAK_KEY,
+    },
     "reset": {"agent_key": Code.WEAK_KEY, "steward_key": Code.WEAK_KEY},
     "rotate": {"new_key": Code.WEAK_KEY},
     "dataset": {
@@ -292,7 +329,9 @@ def test_D71_no_digest_field_is_forgotten(kind: str):
 
 
 @pytest.mark.parametrize(("kind", "field", "code"), CASES)
-def test_a_text_in_hexadecimal_is_refused_where_anybody_can_tell(kind: str, field: str, code: Code | None):
+def test_a_text_in_hexadecimal_is_refused_where_anybody_can_tell(
+    kind: str, field: str, code: Code | None
+):
     data = sign(kind, build_statement(with_text(SAMPLES[kind], field)))
     if code is BY_THE_GATE:
         assert hand_in(kind, data)
@@ -322,7 +361,13 @@ def test_a_text_that_is_a_point_of_the_curve_cannot_sign():
 
 
 def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for step, inner in items:
         yield (*path, step)
         yield from leaves(inner, (*path, step))
@@ -400,7 +445,9 @@ def test_a_payload_edited_after_it_was_signed_is_refused(kind: str):
 @pytest.mark.parametrize("kind", SAMPLES)
 @given(data=st.data())
 @settings(max_examples=150)
-def test_an_edited_payload_signed_by_both_is_refused_or_is_in_its_one_form(kind: str, data: st.DataObject):
+def test_an_edited_payload_signed_by_both_is_refused_or_is_in_its_one_form(
+    kind: str, data: st.DataObject
+):
     payload = build_statement(SAMPLES[kind])
     path = data.draw(st.sampled_from(list(leaves(json.loads(payload)))))
     bent = put(json.loads(payload), path, data.draw(st.sampled_from(INSTEAD)))

@@ -10,7 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature, encode_dss_signature
+from cryptography.hazmat.primitives.asymmetric.utils import (
+    decode_dss_signature,
+    encode_dss_signature,
+)
 
 from protocol.canonical import canonical, parse, parse_canonical
 from protocol.errors import Code, ProtocolError
@@ -40,7 +43,9 @@ def refusal(work: Callable[[], object]) -> Code | None:
     return None
 
 
-@pytest.mark.parametrize("test", read("wycheproof/ed25519.json"), ids=lambda test: f"{test['id']}-{test['result']}")
+@pytest.mark.parametrize(
+    "test", read("wycheproof/ed25519.json"), ids=lambda test: f"{test['id']}-{test['result']}"
+)
 def test_wycheproof_ed25519(test: dict[str, Any]) -> None:
     key = load_public(ED25519_DER + bytes.fromhex(test["key"]))
     assert is_taken(key, test["sig"], test["msg"]) == (test["result"] == "valid")
@@ -51,7 +56,9 @@ def has_high_s(signature: str) -> bool:
 
 
 @pytest.mark.parametrize(
-    "test", read("wycheproof/ecdsa_p256_sha256.json"), ids=lambda test: f"{test['id']}-{test['result']}"
+    "test",
+    read("wycheproof/ecdsa_p256_sha256.json"),
+    ids=lambda test: f"{test['id']}-{test['result']}",
 )
 def test_wycheproof_p256(test: dict[str, Any]) -> None:
     key = load_public(bytes.fromhex(test["key"]))
@@ -134,11 +141,15 @@ def test_rfc_8785_gives_the_same_bytes_or_the_value_is_none_of_ours(case: dict[s
             parse(data)
         return
     written = canonical(parse(data))
-    assert written == json.dumps(json.loads(expected), separators=(",", ":")).encode()  # the order of names is the same
+    assert (
+        written == json.dumps(json.loads(expected), separators=(",", ":")).encode()
+    )  # the order of names is the same
     assert parse_canonical(written) == json.loads(expected)
 
 
-@pytest.mark.parametrize("case", read("json_test_suite/parsing.json"), ids=lambda case: case["name"])
+@pytest.mark.parametrize(
+    "case", read("json_test_suite/parsing.json"), ids=lambda case: case["name"]
+)
 def test_json_that_is_none_is_refused_and_json_is_read_as_it_is(case: dict[str, Any]) -> None:
     data = base64.b64decode(case["data"])
     code = refusal(lambda: parse(data))
@@ -158,7 +169,9 @@ STRICTER = {
 }
 
 
-@pytest.mark.parametrize("data", [b"[" * 100_000, b'[{"":' * 50_000], ids=["arrays", "arrays-and-objects"])
+@pytest.mark.parametrize(
+    "data", [b"[" * 100_000, b'[{"":' * 50_000], ids=["arrays", "arrays-and-objects"]
+)
 def test_a_file_that_only_opens_is_refused_before_it_is_parsed(data: bytes) -> None:
     with refused(Code.TOO_DEEP):
         parse(data)

@@ -39,7 +39,9 @@ def p256_signer(secret: int) -> P256Signer:
 
 AGENT, STEWARD = ed25519_signer(1), p256_signer(2)
 OTHER_AGENT, OTHER_STEWARD = ed25519_signer(3), ed25519_signer(4)
-ROOT, NEW_ROOT, LOG, STRANGER, SECOND_AGENT, RECEIPT = (ed25519_signer(seed) for seed in (5, 6, 7, 8, 9, 10))
+ROOT, NEW_ROOT, LOG, STRANGER, SECOND_AGENT, RECEIPT = (
+    ed25519_signer(seed) for seed in (5, 6, 7, 8, 9, 10)
+)
 
 LOG_KEYS = (LogKey(LOG.public),)
 
@@ -66,7 +68,9 @@ STRICTER = replace(STRICT, name="stricter", min_units=200)
 
 
 def cell(benchmark: str, metric: str, subgroup: str | None = None, *, binary: bool = True) -> Cell:
-    return Cell(benchmark, metric, subgroup, "public" if benchmark == "exam" else "private", binary, 0, 1)
+    return Cell(
+        benchmark, metric, subgroup, "public" if benchmark == "exam" else "private", binary, 0, 1
+    )
 
 
 SCORECARD = Scorecard(
@@ -213,7 +217,11 @@ def edited_payload(edit: Callable[[dict[str, Any]], object]) -> bytes:
 
 
 def submit(
-    data: bytes, known: Registry = REGISTRY, history: History = HISTORY, today: int = TODAY, index: int = 5
+    data: bytes,
+    known: Registry = REGISTRY,
+    history: History = HISTORY,
+    today: int = TODAY,
+    index: int = 5,
 ) -> Accepted:
     authentic = authenticate(data, known, log_index=index)
     return verify_link(authentic, known, history, today_day=today)

@@ -82,7 +82,11 @@ def test_places_are_where_they_say_and_hold_something(generated: list[Example]) 
 
 @pytest.mark.full
 def test_the_same_seed_gives_the_same_texts() -> None:
-    assert list(english.examples(9, 20)) == list(english.examples(9, 20)) != list(english.examples(8, 20))
+    assert (
+        list(english.examples(9, 20))
+        == list(english.examples(9, 20))
+        != list(english.examples(8, 20))
+    )
 
 
 def test_the_shipped_model_was_made_by_this_generator() -> None:
@@ -104,7 +108,9 @@ def test_every_line_of_shorthand_can_be_filled() -> None:
 
 def test_no_common_name_is_an_ordinary_word_because_something_is_sold_under_it() -> None:
     added = (
-        set(english.ordinary_words()) - set(english._list("ordinary_english")) - set(english._list("medical_english"))
+        set(english.ordinary_words())
+        - set(english._list("ordinary_english"))
+        - set(english._list("medical_english"))
     )
     assert {"kelly", "hamilton", "baxter", "gleason"}.isdisjoint(added)
     assert {"xarelto", "ozempic", "lbbb"} <= added

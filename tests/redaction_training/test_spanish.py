@@ -33,7 +33,9 @@ def corpus(tmp_path: Path) -> Path:
         for number, (value, label) in enumerate(_MARKS, 1)
     ]
     (tmp_path / "S0001.txt").write_text(_TEXT, encoding="utf-8")
-    (tmp_path / "S0001.ann").write_text("\n".join([*lines, "#1\tAnnotatorNotes T1\tx"]), encoding="utf-8")
+    (tmp_path / "S0001.ann").write_text(
+        "\n".join([*lines, "#1\tAnnotatorNotes T1\tx"]), encoding="utf-8"
+    )
     return tmp_path
 
 

@@ -10,7 +10,9 @@ _LINES: dict[str, str] = {}
 
 
 @pytest.fixture(scope="session", params=sorted(SERVERS))
-def real_server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealServer]:
+def real_server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RealServer]:
     """A running server with the tiny model, or a skip that is shown at the end."""
     environment = servers_environment()
     if environment is None:

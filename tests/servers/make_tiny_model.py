@@ -36,10 +36,16 @@ def make(folder: Path) -> None:
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     bpe.train_from_iterator(
         CORPUS,
-        trainers.BpeTrainer(vocab_size=400, special_tokens=MARKS, initial_alphabet=alphabet, show_progress=False),
+        trainers.BpeTrainer(
+            vocab_size=400, special_tokens=MARKS, initial_alphabet=alphabet, show_progress=False
+        ),
     )
     tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=bpe, pad_token=MARKS[0], bos_token=MARKS[1], eos_token=END, model_max_length=CONTEXT
+        tokenizer_object=bpe,
+        pad_token=MARKS[0],
+        bos_token=MARKS[1],
+        eos_token=END,
+        model_max_length=CONTEXT,
     )
     tokenizer.chat_template = CHAT_TEMPLATE
     tokenizer.save_pretrained(folder)
@@ -61,7 +67,9 @@ def make(folder: Path) -> None:
     with torch.no_grad():  # sharper than fresh weights, so that temperature 0 has clear winners
         model.lm_head.weight *= 20
         model.lm_head.weight[tokenizer.eos_token_id] = 0  # and long answers
-    model.generation_config.do_sample = True  # as most chat models say; some servers sample only then
+    model.generation_config.do_sample = (
+        True  # as most chat models say; some servers sample only then
+    )
     model.save_pretrained(folder)
 
 
@@ -71,7 +79,10 @@ def make_gguf(folder: Path, file: Path) -> None:
     import numpy as np
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    model, tokenizer = AutoModelForCausalLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    model, tokenizer = (
+        AutoModelForCausalLM.from_pretrained(folder),
+        AutoTokenizer.from_pretrained(folder),
+    )
     config = model.config
     out = gguf.GGUFWriter(str(file), "llama")
     out.add_name("tiny")
@@ -90,7 +101,9 @@ def make_gguf(folder: Path, file: Path) -> None:
     out.add_tokenizer_model("gpt2")
     out.add_tokenizer_pre("gpt-2")
     out.add_token_list([token for token, _ in vocabulary])
-    out.add_token_types([kinds.CONTROL if token in MARKS else kinds.NORMAL for token, _ in vocabulary])
+    out.add_token_types(
+        [kinds.CONTROL if token in MARKS else kinds.NORMAL for token, _ in vocabulary]
+    )
     merges = json.loads((folder / "tokenizer.json").read_text("utf-8"))["model"]["merges"]
     out.add_token_merges([merge if isinstance(merge, str) else " ".join(merge) for merge in merges])
     out.add_pad_token_id(tokenizer.pad_token_id)
@@ -101,9 +114,13 @@ def make_gguf(folder: Path, file: Path) -> None:
     names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.LLAMA, config.num_hidden_layers)
     for name, tensor in model.state_dict().items():
         values = tensor.float().numpy()
-        if ".q_proj." in name or ".k_proj." in name:  # llama.cpp interleaves the halves of its rotary embedding
+        if (
+            ".q_proj." in name or ".k_proj." in name
+        ):  # llama.cpp interleaves the halves of its rotary embedding
             heads = config.num_attention_heads
-            values = values.reshape(heads, 2, -1, values.shape[1]).swapaxes(1, 2).reshape(values.shape)
+            values = (
+                values.reshape(heads, 2, -1, values.shape[1]).swapaxes(1, 2).reshape(values.shape)
+            )
         found = names.get_name(name, try_suffixes=(".weight",))
         out.add_tensor(found, np.ascontiguousarray(values))
     out.write_header_to_file()
@@ -113,7 +130,9 @@ def make_gguf(folder: Path, file: Path) -> None:
 
 
 if __name__ == "__main__":
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     options.add_argument("folder", type=Path)
     options.add_argument("--gguf", type=Path)
     chosen = options.parse_args()

@@ -98,12 +98,17 @@ class RealServer:
         while not self._answers():
             if self._process.poll() is not None or time.monotonic() > until:
                 self._stop()
-                raise AssertionError(f"{self.name} did not start:\n{log.read_text('utf-8', 'replace')[-4000:]}")
+                raise AssertionError(
+                    f"{self.name} did not start:\n{log.read_text('utf-8', 'replace')[-4000:]}"
+                )
             time.sleep(0.2)
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._stop()
 
@@ -136,7 +141,17 @@ class TransformersServe(RealServer):
         self.make_model()
         self.model = str(self.folder)
         serve = [str(self.environment / "bin/transformers"), "serve", self.model]
-        return [*serve, "--host", "127.0.0.1", "--port", str(self.port), "--device", "cpu", "--dtype", "float32"]
+        return [
+            *serve,
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(self.port),
+            "--device",
+            "cpu",
+            "--dtype",
+            "float32",
+        ]
 
     def version(self) -> str:
         return self.version_of("transformers") or "of unknown version"
@@ -154,7 +169,15 @@ class Vllm(RealServer):
             raise NotInstalledError("vLLM is not installed here")
         self.make_model()
         serve = [found, "serve", str(self.folder), "--served-model-name", self.model]
-        sizes = ["--dtype", "float32", "--max-model-len", "2048", "--max-num-seqs", "32", "--enforce-eager"]
+        sizes = [
+            "--dtype",
+            "float32",
+            "--max-model-len",
+            "2048",
+            "--max-num-seqs",
+            "32",
+            "--enforce-eager",
+        ]
         return [*serve, "--host", "127.0.0.1", "--port", str(self.port), *sizes]
 
     def version(self) -> str:
@@ -171,7 +194,13 @@ class LlamaCppPython(RealServer):
             raise NotInstalledError("llama-cpp-python[server] and gguf are not installed here")
         file = self.scratch / "tiny.gguf"
         self.make_model("--gguf", str(file))
-        serve = [str(self.environment / "bin/python"), "-m", "llama_cpp.server", "--model", str(file)]
+        serve = [
+            str(self.environment / "bin/python"),
+            "-m",
+            "llama_cpp.server",
+            "--model",
+            str(file),
+        ]
         sizes = ["--model_alias", self.model, "--n_ctx", "2048", "--n_threads", "2"]
         return [*serve, "--host", "127.0.0.1", "--port", str(self.port), *sizes]
 
@@ -187,10 +216,22 @@ class LlamaServer(RealServer):
     def command(self) -> list[str]:
         found = shutil.which("llama-server")
         if found is None or self.version_of("gguf") is None:
-            raise NotInstalledError("llama-server is not on the path, or gguf is not installed here")
+            raise NotInstalledError(
+                "llama-server is not on the path, or gguf is not installed here"
+            )
         file = self.scratch / "tiny.gguf"
         self.make_model("--gguf", str(file))
-        serve = [found, "--model", str(file), "--alias", self.model, "--ctx-size", "2048", "--threads", "2"]
+        serve = [
+            found,
+            "--model",
+            str(file),
+            "--alias",
+            self.model,
+            "--ctx-size",
+            "2048",
+            "--threads",
+            "2",
+        ]
         return [*serve, "--host", "127.0.0.1", "--port", str(self.port)]
 
     def version(self) -> str:

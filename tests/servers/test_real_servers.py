@@ -90,7 +90,9 @@ def test_the_names_that_the_server_gives_its_model_are_taken_for_forms_of_the_on
 
 
 def test_many_requests_at_once_are_all_answered_within_their_limit(real_server, found):
-    prompts = [chat(f"Question {i}: yes or no?", model=real_server.model, max_tokens=12) for i in range(40)]
+    prompts = [
+        chat(f"Question {i}: yes or no?", model=real_server.model, max_tokens=12) for i in range(40)
+    ]
     outcome = ask(real_server.url, prompts, limits=LIMITS, max_in_flight=8, capabilities=found)
     assert outcome.reasons() == {}
     for result in outcome.results.values():
@@ -109,10 +111,14 @@ def test_an_answer_is_cut_at_its_stop_whether_the_server_does_it_or_not(real_ser
     assert isinstance(cut, Response)
     assert mark not in cut.text
     said = check_needs(found, Needs(stop=True))
-    assert any("stop sequences" in sentence for sentence in said) == (found.state("stop") == "ignored")
+    assert any("stop sequences" in sentence for sentence in said) == (
+        found.state("stop") == "ignored"
+    )
 
 
-def test_a_prompt_longer_than_the_model_takes_is_told_apart_where_the_server_says_so(real_server, found):
+def test_a_prompt_longer_than_the_model_takes_is_told_apart_where_the_server_says_so(
+    real_server, found
+):
     long = chat("word " * 30_000, model=real_server.model, max_tokens=4)
     (result,) = ask(real_server.url, [long], limits=LIMITS, capabilities=found).results.values()
     if real_server.name == "transformers":  # it runs past the model's context without a word
@@ -134,7 +140,11 @@ def test_an_over_long_note_is_shortened_by_the_models_own_tokens(real_server, fo
     )
     capabilities = asyncio.run(probe(where, LIMITS))
     assert capabilities.counting == (counts or "tokenizer_file")
-    before, note, after = "Read.\n\nNote: ", "No fever, no cough; äöü of 12.5 mg. " * 500, "\n\nQuestion: well?"
+    before, note, after = (
+        "Read.\n\nNote: ",
+        "No fever, no cough; äöü of 12.5 mg. " * 500,
+        "\n\nQuestion: well?",
+    )
     part = Shortenable(0, len(before), len(before) + len(note), "start")
     long = chat(before + note + after, model=real_server.model, max_tokens=8, shortenable=part)
     (result,) = ask(where, [long], limits=LIMITS, capabilities=capabilities).results.values()
@@ -146,7 +156,10 @@ def test_an_over_long_note_is_shortened_by_the_models_own_tokens(real_server, fo
 
 def intramural(site: Path, *arguments: str, accept: tuple[int, ...] = (0,)) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "agent", "--site", str(site), *arguments], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "agent", "--site", str(site), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode in accept, done.stderr
     return done.stdout
@@ -154,8 +167,19 @@ def intramural(site: Path, *arguments: str, accept: tuple[int, ...] = (0,)) -> s
 
 def test_a_benchmark_runs_from_the_command_line_to_the_leaderboard(real_server, tmp_path):
     site = tmp_path / "site"
-    subprocess.run([sys.executable, "-m", "agent", "init", str(site), "--site-name", "Test"], check=True)
-    run = ["run", "--server", real_server.url, "--suite", "servers", "--max-eval-instances", "6", "--quiet"]
+    subprocess.run(
+        [sys.executable, "-m", "agent", "init", str(site), "--site-name", "Test"], check=True
+    )
+    run = [
+        "run",
+        "--server",
+        real_server.url,
+        "--suite",
+        "servers",
+        "--max-eval-instances",
+        "6",
+        "--quiet",
+    ]
     for benchmark in ("pubmed_qa", "medcalc_bench"):
         run += ["--run-entries", f"{benchmark}:model={real_server.model}"]
     intramural(site, *run)
@@ -173,10 +197,14 @@ def test_a_jury_that_babbles_settles_every_answer_without_a_score(real_server, f
     if found.state("json_schema") == "honoured":
         pytest.skip(f"{real_server.name} makes even this model write a verdict in due form")
     site = tmp_path / "site"
-    subprocess.run([sys.executable, "-m", "agent", "init", str(site), "--site-name", "Test"], check=True)
+    subprocess.run(
+        [sys.executable, "-m", "agent", "init", str(site), "--site-name", "Test"], check=True
+    )
     folder = site / "benchmarks" / "open"
     folder.mkdir(parents=True)
-    (folder / "data.csv").write_text("note,correct_answer\nA cough.,Rest.\nA fever.,Water.\n", "utf-8")
+    (folder / "data.csv").write_text(
+        "note,correct_answer\nA cough.,Rest.\nA fever.,Water.\n", "utf-8"
+    )
     (folder / "prompt.txt").write_text("Note: {note}\nAdvice:", "utf-8")
     (folder / "benchmark.yaml").write_text(
         "name: open\ndescription: d\nprompt_file: prompt.txt\ndataset_file: data.csv\nmax_tokens: 8\n"
@@ -189,9 +217,21 @@ def test_a_jury_that_babbles_settles_every_answer_without_a_score(real_server, f
         f"vllm_model_name: '{real_server.model}'}}\n    max_sequence_length: {2048 if found.counting else 240}\n",
         "utf-8",
     )
-    seats = [f"  - {{name: {name}, model: test/judge, model_deployment: local/judge}}\n" for name in ("one", "two")]
+    seats = [
+        f"  - {{name: {name}, model: test/judge, model_deployment: local/judge}}\n"
+        for name in ("one", "two")
+    ]
     (site / "judges.yaml").write_text("judges:\n" + "".join(seats), "utf-8")
-    run = ["run", "--server", real_server.url, "--suite", "jury", "--quiet", "-r", f"open:model={real_server.model}"]
+    run = [
+        "run",
+        "--server",
+        real_server.url,
+        "--suite",
+        "jury",
+        "--quiet",
+        "-r",
+        f"open:model={real_server.model}",
+    ]
     intramural(site, *run)
     (row,) = json.loads(intramural(site, "summarize", "--suite", "jury", "--format", "json"))
     assert row["n"] == 0

@@ -55,7 +55,9 @@ def ledger(length: int) -> LedgerHead:
 
 def link(statement: Statement, seq: int, prev: str, length: int | None = None) -> Any:
     """The statement at that place of the chain, with as many entries in the ledger."""
-    header = replace(statement.header, seq=seq, prev=prev, ledger=ledger(seq if length is None else length))
+    header = replace(
+        statement.header, seq=seq, prev=prev, ledger=ledger(seq if length is None else length)
+    )
     return replace(statement, header=header)  # type: ignore[arg-type]
 
 
@@ -121,7 +123,9 @@ class Steward:
         self.key = write_plain_key(folder / "steward.key", self.signer)
         self.registry_file = sign_registry(registry_with(self.signer))
 
-    def run(self, *words: str | Path, answer: str = "", environment: Mapping[str, str] | None = None) -> "Reply":
+    def run(
+        self, *words: str | Path, answer: str = "", environment: Mapping[str, str] | None = None
+    ) -> "Reply":
         """Run the tool in a process of its own."""
         paths = [str(ROOT / "deploy/steward"), str(ROOT), str(ROOT / "tests/no_network")]
         process = subprocess.run(
@@ -130,7 +134,12 @@ class Steward:
             capture_output=True,
             text=True,
             cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "HOME": str(self.folder), **(environment or {})},
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(paths),
+                "HOME": str(self.folder),
+                **(environment or {}),
+            },
             check=False,
         )
         return Reply(process.returncode, process.stdout, process.stderr)
@@ -141,8 +150,20 @@ class Steward:
         path.write_bytes(request(*statements, **{"registry_file": self.registry_file, **details}))
         return path
 
-    def approve(self, file: Path, *options: str | Path, out: str = "signed.json", answer: str = "y\n" * 9) -> "Reply":
-        words = ["approve", file, "--key", self.key, "--out", self.folder / out, "--list", self.list_path, *options]
+    def approve(
+        self, file: Path, *options: str | Path, out: str = "signed.json", answer: str = "y\n" * 9
+    ) -> "Reply":
+        words = [
+            "approve",
+            file,
+            "--key",
+            self.key,
+            "--out",
+            self.folder / out,
+            "--list",
+            self.list_path,
+            *options,
+        ]
         return self.run(*words, answer=answer)
 
     def show(self, file: Path, *options: str | Path) -> "Reply":

@@ -29,12 +29,17 @@ def test_what_the_tool_signs_is_what_the_aggregator_takes(steward: Steward) -> N
     history = History(head=None)
     for number, data in enumerate(steward.signed()):
         accepted = verify_link(
-            authenticate(data, registry, log_index=number), registry, history, today_day=hospital.TODAY
+            authenticate(data, registry, log_index=number),
+            registry,
+            history,
+            today_day=hospital.TODAY,
         )
         datasets = dict(history.datasets)
         if accepted.scorecard is None:
             datasets[accepted.digest] = accepted.statement  # type: ignore[assignment]
-        history = replace(history, head=accepted.head, ledger=accepted.statement.header.ledger, datasets=datasets)
+        history = replace(
+            history, head=accepted.head, ledger=accepted.statement.header.ledger, datasets=datasets
+        )
 
 
 def test_approving_again_gives_the_same_bytes(steward: Steward) -> None:
@@ -43,7 +48,9 @@ def test_approving_again_gives_the_same_bytes(steward: Steward) -> None:
     again = steward.approve(file, out="again.json")
     assert again.code == 0
     assert "You approved it before (number 1 of your list)" in again.output
-    assert (steward.folder / "again.json").read_bytes() == (steward.folder / "signed.json").read_bytes()
+    assert (steward.folder / "again.json").read_bytes() == (
+        steward.folder / "signed.json"
+    ).read_bytes()
     assert len(steward.decisions()) == 3
 
 
@@ -72,7 +79,9 @@ def test_the_difference_comes_from_the_stewards_own_list(steward: Steward) -> No
 
 def test_a_release_that_the_list_never_saw_is_warned_of(steward: Steward) -> None:
     shown = " ".join(steward.show(steward.ask(next_result(cells=chain()[2].cells))).output.split())
-    assert "Your list holds no earlier release of this model and scorecard to compare with." in shown
+    assert (
+        "Your list holds no earlier release of this model and scorecard to compare with." in shown
+    )
     assert "Your list does not hold the link before it" in shown
     assert "registered data of ward, notes is not among the statements known here" in shown
 
@@ -82,7 +91,9 @@ def test_one_draft_is_chosen_by_its_digest(steward: Steward) -> None:
     digest = world.digest_of(chain()[0])
     assert steward.approve(file, "--digest", digest[:8], answer="y\n").code == 0
     assert [envelope.decode(data).digest for data in steward.signed()] == [digest]
-    assert steward.approve(file, "--digest", digest[:7], out="b.json").refuses(3, "no draft with this digest")
+    assert steward.approve(file, "--digest", digest[:7], out="b.json").refuses(
+        3, "no draft with this digest"
+    )
     third, second = world.digest_of(chain()[2]), world.digest_of(chain()[1])
     early = steward.approve(file, "--digest", third, out="b.json")
     assert early.refuses(2, f"draft {second[:12]} comes before it in the site's chain")
@@ -92,12 +103,17 @@ def test_yes_needs_a_digest_and_root_keys_that_are_known(steward: Steward) -> No
     file = steward.ask(chain()[0])
     digest = world.digest_of(chain()[0])
     assert steward.approve(file, "--yes", answer="").refuses(2, "--yes needs --digest")
-    assert steward.approve(file, "--yes", "--digest", digest, answer="").refuses(2, "--yes needs --root")
+    assert steward.approve(file, "--yes", "--digest", digest, answer="").refuses(
+        2, "--yes needs --root"
+    )
     root = world.ROOT.public.fingerprint
     assert steward.approve(file, "--yes", "--digest", digest, "--root", root, answer="").code == 0
     second = steward.ask(chain()[1], name="second.json")
     digest = world.digest_of(chain()[1])
-    assert steward.approve(second, "--yes", "--digest", digest, out="second.signed", answer="").code == 0
+    assert (
+        steward.approve(second, "--yes", "--digest", digest, out="second.signed", answer="").code
+        == 0
+    )
 
 
 def test_a_draft_that_breaks_a_rule_cannot_be_signed_whatever_is_answered(steward: Steward) -> None:
@@ -109,17 +125,31 @@ def test_a_draft_that_breaks_a_rule_cannot_be_signed_whatever_is_answered(stewar
 
 
 def test_a_site_cannot_loosen_the_federations_rules_by_its_own_policy(steward: Steward) -> None:
-    loose = replace(world.STRICT, name="loose", min_units=1, min_events=1, grid_units=1, metrics_per_group=9)
-    result = replace(
-        chain()[2], cells={**chain()[2].cells, "ward/rouge_l": 640}, spreads={"ward/rouge_l": 12, "notes/rouge_l": 12}
+    loose = replace(
+        world.STRICT, name="loose", min_units=1, min_events=1, grid_units=1, metrics_per_group=9
     )
-    assert steward.approve(steward.ask(*chain()[:2], result, policy=loose)).refuses(3, "too_many_metrics")
+    result = replace(
+        chain()[2],
+        cells={**chain()[2].cells, "ward/rouge_l": 640},
+        spreads={"ward/rouge_l": 12, "notes/rouge_l": 12},
+    )
+    assert steward.approve(steward.ask(*chain()[:2], result, policy=loose)).refuses(
+        3, "too_many_metrics"
+    )
 
 
 def test_the_agents_key_signs_nothing_as_steward(steward: Steward) -> None:
     key = hospital.write_plain_key(steward.folder / "agent.key", world.AGENT)
     reply = steward.run(
-        "approve", steward.ask(chain()[0]), "--key", key, "--out", "signed.json", "--list", "l", answer="y\n"
+        "approve",
+        steward.ask(chain()[0]),
+        "--key",
+        key,
+        "--out",
+        "signed.json",
+        "--list",
+        "l",
+        answer="y\n",
     )
     assert reply.refuses(4, "this is the agent's key")
     assert not (steward.folder / "l").exists()
@@ -128,7 +158,9 @@ def test_the_agents_key_signs_nothing_as_steward(steward: Steward) -> None:
 def test_a_key_of_nobody_or_of_another_site_signs_nothing(steward: Steward) -> None:
     for signer in (world.STRANGER, world.OTHER_STEWARD):
         key = hospital.write_plain_key(steward.folder / "other.key", signer)  # type: ignore[arg-type]
-        reply = steward.run("approve", steward.ask(chain()[0]), "--key", key, "--out", "o", answer="y\n")
+        reply = steward.run(
+            "approve", steward.ask(chain()[0]), "--key", key, "--out", "o", answer="y\n"
+        )
         assert reply.refuses(4, "not a steward's key of this site")
 
 
@@ -142,7 +174,14 @@ def test_an_output_file_that_is_there_is_not_overwritten(steward: Steward) -> No
 @pytest.mark.parametrize("reason", ["wrong_figures", "shorter_history"])
 def test_a_rejection_carries_digests_and_a_reason_alone(steward: Steward, reason: str) -> None:
     reply = steward.run(
-        "reject", steward.ask(*chain()), "--reason", reason, "--out", "no.json", "--list", steward.list_path
+        "reject",
+        steward.ask(*chain()),
+        "--reason",
+        reason,
+        "--out",
+        "no.json",
+        "--list",
+        steward.list_path,
     )
     assert reply.code == 0, reply.errors
     rejection = read_rejection((steward.folder / "no.json").read_bytes())
@@ -152,23 +191,31 @@ def test_a_rejection_carries_digests_and_a_reason_alone(steward: Steward, reason
 
 
 def test_a_reason_in_words_of_ones_own_is_refused(steward: Steward) -> None:
-    reply = steward.run("reject", steward.ask(chain()[0]), "--reason", "see patient 17", "--out", "no.json")
+    reply = steward.run(
+        "reject", steward.ask(chain()[0]), "--reason", "see patient 17", "--out", "no.json"
+    )
     assert reply.refuses(2, "'see patient 17' is not one of")
     assert not (steward.folder / "no.json").exists()
 
 
 def test_a_rejected_draft_may_be_approved_later(steward: Steward) -> None:
     file = steward.ask(*chain())
-    rejected = steward.run("reject", file, "--reason", "other", "--out", "no", "--list", steward.list_path)
+    rejected = steward.run(
+        "reject", file, "--reason", "other", "--out", "no", "--list", steward.list_path
+    )
     assert rejected.code == 0, rejected.errors
     assert steward.approve(file).code == 0
-    assert [entry["decision"] for entry in steward.decisions()] == ["rejected"] * 3 + ["approved"] * 3
+    assert [entry["decision"] for entry in steward.decisions()] == ["rejected"] * 3 + [
+        "approved"
+    ] * 3
 
 
 def test_what_was_approved_cannot_be_rejected(steward: Steward) -> None:
     file = steward.ask(chain()[0])
     assert steward.approve(file).code == 0
-    reply = steward.run("reject", file, "--reason", "other", "--out", "no", "--list", steward.list_path)
+    reply = steward.run(
+        "reject", file, "--reason", "other", "--out", "no", "--list", steward.list_path
+    )
     assert reply.refuses(2, "was approved before")
 
 
@@ -179,7 +226,9 @@ def test_a_draft_with_withheld_groups_explains_them(steward: Steward) -> None:
     for subgroup in ("female", "male"):
         cells[f"ward/exact_match/sex.{subgroup}"] = SUPPRESSED
     shown = steward.show(steward.ask(*chain()[:2], replace(result, groups=groups, cells=cells)))
-    assert "fewer than 11 units, or the group's size would betray another group's" in " ".join(shown.output.split())
+    assert "fewer than 11 units, or the group's size would betray another group's" in " ".join(
+        shown.output.split()
+    )
     assert shown.code == 0, shown.errors
 
 
@@ -195,7 +244,16 @@ def test_killed_at_any_moment_the_list_and_what_was_given_out_agree(steward: Ste
     for number in range(12):
         out = steward.folder / f"out-{number}.json"
         paths = [str(hospital.ROOT / "deploy/steward"), str(hospital.ROOT)]
-        words = ["approve", str(file), "--key", str(steward.key), "--out", str(out), "--list", str(steward.list_path)]
+        words = [
+            "approve",
+            str(file),
+            "--key",
+            str(steward.key),
+            "--out",
+            str(out),
+            "--list",
+            str(steward.list_path),
+        ]
         with subprocess.Popen(
             [sys.executable, "-m", "intramural_steward", *words],
             stdin=subprocess.PIPE,

@@ -22,7 +22,15 @@ OLD_FILES = Path(__file__).parents[1] / "data/versions/56f8cdc"
 @pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "content",
-    [b"", b"{}", b"\xff\xfe", b"[" * 100_000, b"null", b'{"payloadType":1}', b'{"kind":"approval request"}'],
+    [
+        b"",
+        b"{}",
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b"null",
+        b'{"payloadType":1}',
+        b'{"kind":"approval request"}',
+    ],
 )
 def test_something_else_is_no_request(steward: Steward, content: bytes) -> None:
     path = steward.folder / "file"
@@ -46,13 +54,19 @@ def test_a_request_that_is_cut_off_or_changed_is_refused(steward: Steward) -> No
 
 
 @pytest.mark.parametrize("name", ["request.json", "signed.json"])
-def test_enrolments_of_the_unreleased_version_are_refused_in_one_sentence(steward: Steward, name: str) -> None:
+def test_enrolments_of_the_unreleased_version_are_refused_in_one_sentence(
+    steward: Steward, name: str
+) -> None:
     assert steward.show(OLD_FILES / name).refuses(3, "old_schema")
 
 
 def test_a_request_of_the_unreleased_version_is_refused_in_one_sentence(steward: Steward) -> None:
     path = steward.folder / "old"
-    path.write_text(json.dumps({"kind": "approval request", "schema": 1, "drafts": [{"previous": None}]}, indent=1))
+    path.write_text(
+        json.dumps(
+            {"kind": "approval request", "schema": 1, "drafts": [{"previous": None}]}, indent=1
+        )
+    )
     assert steward.show(path).refuses(3, "old_schema")
 
 
@@ -63,9 +77,14 @@ def test_a_draft_signed_by_another_site_is_refused(steward: Steward) -> None:
 
 def test_drafts_of_two_sites_do_not_come_together(steward: Steward) -> None:
     statement = chain()[0]
-    other = replace(statement, header=replace(statement.header, site=world.OTHER_SITE, prev=world.OTHER_ENROLMENT))
+    other = replace(
+        statement,
+        header=replace(statement.header, site=world.OTHER_SITE, prev=world.OTHER_ENROLMENT),
+    )
     form = json.loads(hospital.request(statement, registry_file=steward.registry_file))
-    second = json.loads(hospital.request(other, signer=world.OTHER_AGENT, registry_file=steward.registry_file))
+    second = json.loads(
+        hospital.request(other, signer=world.OTHER_AGENT, registry_file=steward.registry_file)
+    )
     form["drafts"] += second["drafts"]
     path = steward.folder / "two"
     path.write_text(json.dumps(form, sort_keys=True, separators=(",", ":")))
@@ -74,7 +93,9 @@ def test_drafts_of_two_sites_do_not_come_together(steward: Steward) -> None:
 
 def test_drafts_out_of_their_order_are_refused(steward: Steward) -> None:
     ward, notes, _ = chain()
-    assert steward.approve(steward.ask(notes, ward)).refuses(3, "not in the order of the site's chain")
+    assert steward.approve(steward.ask(notes, ward)).refuses(
+        3, "not in the order of the site's chain"
+    )
 
 
 def test_a_draft_that_somebody_else_signed_too_is_refused(steward: Steward) -> None:
@@ -83,7 +104,9 @@ def test_a_draft_that_somebody_else_signed_too_is_refused(steward: Steward) -> N
     form["drafts"][0]["envelope"] = encode_base64(both)
     path = steward.folder / "both"
     path.write_text(json.dumps(form, sort_keys=True, separators=(",", ":")))
-    assert steward.approve(path).refuses(3, "expected the signature of the site's agent, and no other")
+    assert steward.approve(path).refuses(
+        3, "expected the signature of the site's agent, and no other"
+    )
 
 
 def test_a_registry_not_signed_by_the_roots_named_is_refused(steward: Steward) -> None:
@@ -95,7 +118,9 @@ def test_a_registry_not_signed_by_the_roots_named_is_refused(steward: Steward) -
     assert "You have not named the root keys" in shown.output
     assert world.STRANGER.public.fingerprint in " ".join(shown.output.split())
     unsigned = hospital.sign_registry(hospital.registry_with(steward.signer), world.STRANGER)
-    assert steward.show(steward.ask(chain()[0], name="b", registry_file=unsigned)).refuses(3, "under_threshold")
+    assert steward.show(steward.ask(chain()[0], name="b", registry_file=unsigned)).refuses(
+        3, "under_threshold"
+    )
 
 
 def test_an_expired_registry_is_refused(steward: Steward) -> None:
@@ -114,14 +139,18 @@ def test_an_expired_registry_is_refused(steward: Steward) -> None:
         ({"prev": "ab" * 32}, "wrong_prev"),
     ],
 )
-def test_a_draft_for_another_place_is_refused(steward: Steward, changes: dict[str, object], words: str) -> None:
+def test_a_draft_for_another_place_is_refused(
+    steward: Steward, changes: dict[str, object], words: str
+) -> None:
     statement = chain()[0]
     moved = replace(statement, header=replace(statement.header, **changes))  # type: ignore[arg-type]
     assert steward.approve(steward.ask(moved)).refuses(3, words)
 
 
 @pytest.mark.parametrize("days", [-1, 128])
-def test_a_result_from_the_future_or_the_distant_past_is_refused(steward: Steward, days: int) -> None:
+def test_a_result_from_the_future_or_the_distant_past_is_refused(
+    steward: Steward, days: int
+) -> None:
     result = replace(chain()[2], day=hospital.TODAY - days)
     assert steward.approve(steward.ask(*chain()[:2], result)).refuses(3, "wrong_day")
 

@@ -42,11 +42,19 @@ def test_the_next_link_is_approved(approved: Steward) -> None:
         ({"ledger": ledger(2)}, "ledger of releases is shorter than your list knows it"),
         ({"ledger": replace(ledger(3), head="ff" * 32)}, "two ledgers of 3 entries"),
         ({"prev": "ff" * 32}, "the link before it is another than the one that you approved"),
-        ({"seq": 3, "prev": "ff" * 32}, "you approved another statement for its place in the chain"),
-        ({"seq": 2, "prev": "ff" * 32}, "you approved another statement for its place in the chain"),
+        (
+            {"seq": 3, "prev": "ff" * 32},
+            "you approved another statement for its place in the chain",
+        ),
+        (
+            {"seq": 2, "prev": "ff" * 32},
+            "you approved another statement for its place in the chain",
+        ),
     ],
 )
-def test_a_restored_site_is_refused(approved: Steward, changes: dict[str, object], words: str) -> None:
+def test_a_restored_site_is_refused(
+    approved: Steward, changes: dict[str, object], words: str
+) -> None:
     file = approved.ask(after(follower(), **changes), name="next.json")
     assert approved.approve(file, out="next").refuses(6, words)
     shown = approved.show(file)
@@ -57,9 +65,13 @@ def test_a_restored_site_is_refused(approved: Steward, changes: dict[str, object
 
 def test_a_link_before_one_that_was_approved_is_refused(steward: Steward) -> None:
     assert steward.approve(steward.ask(follower())).code == 0
-    assert steward.approve(steward.ask(chain()[1], name="b"), out="b.out").refuses(6, "shorter than your list knows")
+    assert steward.approve(steward.ask(chain()[1], name="b"), out="b.out").refuses(
+        6, "shorter than your list knows"
+    )
     late = after(chain()[1], ledger=ledger(9))
-    assert steward.approve(steward.ask(late, name="c"), out="c.out").refuses(6, "it comes before link 4 of epoch 1")
+    assert steward.approve(steward.ask(late, name="c"), out="c.out").refuses(
+        6, "it comes before link 4 of epoch 1"
+    )
 
 
 def test_an_audit_log_that_lost_events_is_refused(approved: Steward) -> None:
@@ -79,23 +91,29 @@ def test_a_new_epoch_may_have_a_shorter_audit_log(approved: Steward) -> None:
     assert approved.show(file).code == 0
 
 
-def test_an_older_registry_is_refused_and_so_is_a_second_one_of_the_same_version(approved: Steward) -> None:
+def test_an_older_registry_is_refused_and_so_is_a_second_one_of_the_same_version(
+    approved: Steward,
+) -> None:
     now = hospital.registry_with(approved.signer)
     older = hospital.sign_registry(replace(now, version=8))
     statement = after(follower(), registry=8)
-    assert approved.approve(approved.ask(statement, name="a", registry_file=older), out="o").refuses(
-        6, "the registry is older than before (version 8 after 9)"
-    )
+    assert approved.approve(
+        approved.ask(statement, name="a", registry_file=older), out="o"
+    ).refuses(6, "the registry is older than before (version 8 after 9)")
     twin = hospital.sign_registry(replace(now, expires_day=now.expires_day + 1))
-    assert approved.approve(approved.ask(follower(), name="b", registry_file=twin), out="o").refuses(
-        6, "two registries of version 9"
-    )
+    assert approved.approve(
+        approved.ask(follower(), name="b", registry_file=twin), out="o"
+    ).refuses(6, "two registries of version 9")
 
 
 def test_a_registry_signed_by_other_root_keys_than_before_is_refused(approved: Steward) -> None:
     """Without --root the list remembers whom the first registry named."""
-    forged = replace(hospital.registry_with(approved.signer), version=10, roots=(world.STRANGER.public,))
-    file = approved.ask(follower(), name="a", registry_file=hospital.sign_registry(forged, world.STRANGER))
+    forged = replace(
+        hospital.registry_with(approved.signer), version=10, roots=(world.STRANGER.public,)
+    )
+    file = approved.ask(
+        follower(), name="a", registry_file=hospital.sign_registry(forged, world.STRANGER)
+    )
     assert approved.approve(file, out="o").refuses(3, "under_threshold")
     named = approved.approve(file, "--root", world.STRANGER.public.keyid, out="o")
     assert named.code == 0, named.errors
@@ -113,15 +131,21 @@ def refusal(statement: Statement, signer: object = world.RECEIPT) -> dict[str, b
     return {digest: note.encode()}
 
 
-def test_a_place_is_free_again_once_the_aggregator_refused_what_was_approved_for_it(approved: Steward) -> None:
+def test_a_place_is_free_again_once_the_aggregator_refused_what_was_approved_for_it(
+    approved: Steward,
+) -> None:
     refused = chain()[2]
     second_try = after(follower(), seq=3, prev=refused.header.prev)
     without = approved.ask(second_try, name="a")
-    assert approved.approve(without, out="o").refuses(6, "no refusal of that one by the aggregator is in the request")
+    assert approved.approve(without, out="o").refuses(
+        6, "no refusal of that one by the aggregator is in the request"
+    )
     forged = approved.ask(second_try, name="b", refusals=refusal(refused, world.STRANGER))
     assert approved.approve(forged, out="o").refuses(3, "no signature by the log's key")
     other = {world.digest_of(refused): refusal(chain()[1])[world.digest_of(chain()[1])]}
-    assert approved.approve(approved.ask(second_try, name="c", refusals=other), out="o").refuses(3, "another payload")
+    assert approved.approve(approved.ask(second_try, name="c", refusals=other), out="o").refuses(
+        3, "another payload"
+    )
     given = approved.approve(approved.ask(second_try, name="d", refusals=refusal(refused)), out="o")
     # What the aggregator refused was never released: nothing is compared with it.
     assert "no earlier release is known here" in given.output
@@ -135,7 +159,12 @@ def test_what_followed_a_refused_statement_is_void_with_it(approved: Steward) ->
     assert approved.approve(approved.ask(follower(), name="a"), out="a.out").code == 0
     refused = chain()[2]
     second_try = link(follower(scores_root="5e" * 32), 3, refused.header.prev, 5)
-    assert approved.approve(approved.ask(second_try, name="b", refusals=refusal(refused)), out="o").code == 0
+    assert (
+        approved.approve(
+            approved.ask(second_try, name="b", refusals=refusal(refused)), out="o"
+        ).code
+        == 0
+    )
 
 
 def test_histories_of_two_sites_are_kept_apart(approved: Steward) -> None:
@@ -152,16 +181,24 @@ def test_histories_of_two_sites_are_kept_apart(approved: Steward) -> None:
         audit=1,
     )
     key = hospital.write_plain_key(approved.folder / "second.key", world.STRANGER)
-    reply = approved.run("approve", file, "--key", key, "--out", "o", "--list", approved.list_path, answer="y\n")
+    reply = approved.run(
+        "approve", file, "--key", key, "--out", "o", "--list", approved.list_path, answer="y\n"
+    )
     assert reply.code == 0, reply.errors
 
 
 def test_a_request_made_up_by_a_stranger_and_rejected_leaves_no_history(steward: Steward) -> None:
     """With its own root key it claims a ledger of a million entries; the true site must not be locked out by it."""
-    forged = replace(hospital.registry_with(steward.signer), version=2**30, roots=(world.STRANGER.public,))
+    forged = replace(
+        hospital.registry_with(steward.signer), version=2**30, roots=(world.STRANGER.public,)
+    )
     statement = after(chain()[0], ledger=ledger(1_000_000), registry=2**30)
-    file = steward.ask(statement, registry_file=hospital.sign_registry(forged, world.STRANGER), audit=10**9)
-    reply = steward.run("reject", file, "--reason", "other", "--out", "no", "--list", steward.list_path)
+    file = steward.ask(
+        statement, registry_file=hospital.sign_registry(forged, world.STRANGER), audit=10**9
+    )
+    reply = steward.run(
+        "reject", file, "--reason", "other", "--out", "no", "--list", steward.list_path
+    )
     assert reply.code == 0, reply.errors
     assert steward.approve(steward.ask(*chain(), name="true")).code == 0
 
@@ -171,7 +208,18 @@ def test_a_rejected_request_of_the_site_is_history(steward: Steward) -> None:
     root = world.ROOT.public.keyid
     after_a_debit = after(chain()[0], ledger=ledger(5))
     file = steward.ask(after_a_debit, name="a")
-    reply = steward.run("reject", file, "--reason", "other", "--out", "n", "--root", root, "--list", steward.list_path)
+    reply = steward.run(
+        "reject",
+        file,
+        "--reason",
+        "other",
+        "--out",
+        "n",
+        "--root",
+        root,
+        "--list",
+        steward.list_path,
+    )
     assert reply.code == 0, reply.errors
     assert steward.approve(steward.ask(chain()[0], name="b")).refuses(6, "1 entries after 5")
 
@@ -192,7 +240,10 @@ def damage(steward: Steward, edit: Callable[[list[bytes]], object]) -> None:
         (lambda lines: lines.insert(1, lines[0]), "line 2 does not follow the one before"),
         (lambda lines: lines.append(b"\n"), "line 4 cannot be read"),
         (lambda lines: lines.append(lines.pop()[:-9]), "line 3 is cut off"),
-        (lambda lines: lines.append(lines.pop().replace(b'"seq":3', b'"seq":4')), "line 3 contradicts the statement"),
+        (
+            lambda lines: lines.append(lines.pop().replace(b'"seq":3', b'"seq":4')),
+            "line 3 contradicts the statement",
+        ),
         (
             lambda lines: lines.__setitem__(0, lines[0].replace(b'"length":1', b'"length":0')),
             "line 1 contradicts the statement",
@@ -204,7 +255,9 @@ def damage(steward: Steward, edit: Callable[[list[bytes]], object]) -> None:
         (lambda lines: lines.__setitem__(0, b"{}\n"), "line 1 cannot be read"),
     ],
 )
-def test_a_damaged_list_stops_everything(approved: Steward, edit: Callable[[list[bytes]], object], words: str) -> None:
+def test_a_damaged_list_stops_everything(
+    approved: Steward, edit: Callable[[list[bytes]], object], words: str
+) -> None:
     damage(approved, edit)
     file = approved.ask(follower(), name="next.json")
     for reply in (
@@ -229,7 +282,9 @@ def test_two_commands_at_once_do_not_both_write(approved: Steward) -> None:
     handle = os.open(f"{approved.list_path}.lock", os.O_RDWR)
     fcntl.flock(handle, fcntl.LOCK_EX)
     try:
-        assert approved.approve(approved.ask(follower(), name="n"), out="o").refuses(5, "another command is using")
+        assert approved.approve(approved.ask(follower(), name="n"), out="o").refuses(
+            5, "another command is using"
+        )
     finally:
         os.close(handle)
 
@@ -241,7 +296,9 @@ def test_list_prints_each_decision_and_the_head(approved: Steward) -> None:
 
 
 def test_a_list_without_a_place_lies_in_the_stewards_home(steward: Steward) -> None:
-    reply = steward.run("approve", steward.ask(chain()[0]), "--key", steward.key, "--out", "o", answer="y\n")
+    reply = steward.run(
+        "approve", steward.ask(chain()[0]), "--key", steward.key, "--out", "o", answer="y\n"
+    )
     assert reply.code == 0, reply.errors
     assert (steward.folder / ".intramural-steward/list.jsonl").is_file()
     assert (steward.folder / ".intramural-steward").stat().st_mode & 0o777 == 0o700

@@ -25,11 +25,21 @@ def test_it_installs_from_a_clone_with_few_packages_and_works_there(tmp_path: Pa
     shutil.copytree(hospital.ROOT / "protocol", clone / "protocol", ignore=leave_out)
     shutil.copy(hospital.ROOT / "LICENSE", clone)
     shutil.copytree(TOOL, clone / "deploy/steward", ignore=leave_out)
-    alone = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "REFUSED_CONNECTIONS"}}
+    alone = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in {"PYTHONPATH", "REFUSED_CONNECTIONS"}
+    }
 
     def run(*words: str | Path, answer: str = "") -> str:
         process = subprocess.run(
-            [*map(str, words)], input=answer, capture_output=True, text=True, cwd=tmp_path, env=alone, check=False
+            [*map(str, words)],
+            input=answer,
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env=alone,
+            check=False,
         )
         assert process.returncode == 0, process.stdout + process.stderr
         return process.stdout
@@ -39,7 +49,9 @@ def test_it_installs_from_a_clone_with_few_packages_and_works_there(tmp_path: Pa
     python, tool = environment / "bin/python", environment / "bin/intramural-steward"
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python]
     run(*pip, "install", "--quiet", f"{clone}/deploy/steward[pkcs11]")
-    packages = {package["name"].lower() for package in json.loads(run(*pip, "list", "--format", "json"))}
+    packages = {
+        package["name"].lower() for package in json.loads(run(*pip, "list", "--format", "json"))
+    }
     assert len(packages) <= MOST_PACKAGES, packages
     assert packages >= {"intramural-steward", "cryptography", "click", "python-pkcs11"}
     assert not packages & {"pydantic", "presidio-analyzer", "sqlalchemy", "intramural"}
@@ -52,14 +64,32 @@ def test_it_installs_from_a_clone_with_few_packages_and_works_there(tmp_path: Pa
     request = steward.ask(*chain())
     assert "what is signed and leaves the site" in run(tool, "show", request, "--list", "list")
     run(tool, "show", request, "--list", "list", "--html", "page.html")
-    run(tool, "approve", request, "--key", steward.key, "--out", "signed.json", "--list", "list", answer="y\ny\ny\n")
+    run(
+        tool,
+        "approve",
+        request,
+        "--key",
+        steward.key,
+        "--out",
+        "signed.json",
+        "--list",
+        "list",
+        answer="y\ny\ny\n",
+    )
     assert len(steward.signed()) == 3
     assert "3 decisions" in run(tool, "list", "--list", "list")
     run(python, "-c", "import intramural_steward.smart_cards, pkcs11")
 
 
 def test_it_imports_nothing_but_the_protocol_and_its_few_packages() -> None:
-    allowed = {"protocol", "intramural_steward", "click", "cryptography", "pkcs11", *sys.stdlib_module_names}
+    allowed = {
+        "protocol",
+        "intramural_steward",
+        "click",
+        "cryptography",
+        "pkcs11",
+        *sys.stdlib_module_names,
+    }
     found: set[str] = set()
     for path in (TOOL / "intramural_steward").glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -75,4 +105,7 @@ def test_it_opens_no_connection() -> None:
     script = "import sys, intramural_steward.cli; print(sorted({'socket', 'ssl', 'http.client'} & set(sys.modules)))"
     paths = os.pathsep.join([str(TOOL), str(hospital.ROOT)])
     environment = {**os.environ, "PYTHONPATH": paths}
-    assert subprocess.check_output([sys.executable, "-c", script], text=True, env=environment).strip() == "[]"
+    assert (
+        subprocess.check_output([sys.executable, "-c", script], text=True, env=environment).strip()
+        == "[]"
+    )

@@ -38,30 +38,50 @@ def test_a_key_is_encrypted_with_scrypt_and_opens_with_its_password(key: Path) -
     assert key_files._SCRYPT in __import__("base64").b64decode(der)
     signer = open_key(pem, PASSWORD.encode())
     public = serialization.load_pem_public_key(key.with_name("own.key.pub").read_bytes())
-    spki = public.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+    spki = public.public_bytes(
+        serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
     assert load_public(spki) == signer.public
     signer.public.verify(signer.sign(b"message"), b"message")
 
 
-def test_openssl_reads_a_key_that_costs_as_little_as_it_allows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_openssl_reads_a_key_that_costs_as_little_as_it_allows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its command refuses more than 32 MiB of memory; with a smaller cost it finds the same form and the same key."""
     monkeypatch.setattr(key_files, "_SCRYPT_N", 2**14)
     public = create_key_file(tmp_path / "own.key", PASSWORD.encode())
-    command = ["openssl", "pkey", "-in", tmp_path / "own.key", "-passin", "stdin", "-pubout", "-outform", "DER"]
+    command = [
+        "openssl",
+        "pkey",
+        "-in",
+        tmp_path / "own.key",
+        "-passin",
+        "stdin",
+        "-pubout",
+        "-outform",
+        "DER",
+    ]
     process = subprocess.run(command, input=PASSWORD.encode(), capture_output=True, check=True)
     assert process.stdout == public.der
 
 
-def test_a_key_is_readable_by_its_owner_alone_and_never_overwritten(key: Path, steward: Steward) -> None:
+def test_a_key_is_readable_by_its_owner_alone_and_never_overwritten(
+    key: Path, steward: Steward
+) -> None:
     assert key.stat().st_mode & 0o777 == 0o600
     secret = password_file(steward.folder)
     before = key.read_bytes()
-    assert steward.run("key", "new", "--out", key, "--password-file", secret).refuses(2, "nothing is overwritten")
+    assert steward.run("key", "new", "--out", key, "--password-file", secret).refuses(
+        2, "nothing is overwritten"
+    )
     assert key.read_bytes() == before
 
 
 def test_key_new_prints_the_fingerprint_that_others_will_read(steward: Steward) -> None:
-    reply = steward.run("key", "new", "--out", "mine.key", "--password-file", password_file(steward.folder))
+    reply = steward.run(
+        "key", "new", "--out", "mine.key", "--password-file", password_file(steward.folder)
+    )
     assert reply.code == 0, reply.errors
     signer = open_key((steward.folder / "mine.key").read_bytes(), PASSWORD.encode())
     assert signer.public.fingerprint in reply.output
@@ -107,7 +127,16 @@ def test_the_password_is_in_no_process_list(tmp_path: Path, key: Path) -> None:
     steward = steward_with(tmp_path, key)
     file = steward.ask(chain()[0])
     paths = os.pathsep.join([str(hospital.ROOT / "deploy/steward"), str(hospital.ROOT)])
-    words = ["approve", str(file), "--key", str(key), "--out", "o", "--list", str(steward.list_path)]
+    words = [
+        "approve",
+        str(file),
+        "--key",
+        str(key),
+        "--out",
+        "o",
+        "--list",
+        str(steward.list_path),
+    ]
     words += ["--password-file", str(password_file(tmp_path))]
     with subprocess.Popen(
         [sys.executable, "-m", "intramural_steward", *words],
@@ -117,7 +146,10 @@ def test_the_password_is_in_no_process_list(tmp_path: Path, key: Path) -> None:
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": paths},
     ) as process:
-        seen = Path(f"/proc/{process.pid}/cmdline").read_bytes() + Path(f"/proc/{process.pid}/environ").read_bytes()
+        seen = (
+            Path(f"/proc/{process.pid}/cmdline").read_bytes()
+            + Path(f"/proc/{process.pid}/environ").read_bytes()
+        )
         output, errors = process.communicate(b"y\n")
     assert process.returncode == 0, errors
     assert PASSWORD.encode() not in seen + output + errors
@@ -128,14 +160,20 @@ def test_the_password_is_in_no_process_list(tmp_path: Path, key: Path) -> None:
 
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o666])
-def test_a_key_or_password_that_others_may_read_is_not_used(tmp_path: Path, key: Path, mode: int) -> None:
+def test_a_key_or_password_that_others_may_read_is_not_used(
+    tmp_path: Path, key: Path, mode: int
+) -> None:
     steward = steward_with(tmp_path, key)
     file, secret = steward.ask(chain()[0]), password_file(tmp_path)
     key.chmod(mode)
-    assert steward.approve(file, "--password-file", secret).refuses(4, "the steward's key may be read by others")
+    assert steward.approve(file, "--password-file", secret).refuses(
+        4, "the steward's key may be read by others"
+    )
     key.chmod(0o600)
     secret.chmod(mode)
-    assert steward.approve(file, "--password-file", secret).refuses(4, "the password file may be read by others")
+    assert steward.approve(file, "--password-file", secret).refuses(
+        4, "the password file may be read by others"
+    )
 
 
 def test_a_key_of_intramural_steward_key_signs_with_a_warning(steward: Steward) -> None:
@@ -158,7 +196,9 @@ def test_a_missing_or_damaged_key_is_named_and_not_quoted(steward: Steward) -> N
 
 
 def test_a_p256_key_signs_and_an_rsa_key_does_not() -> None:
-    def pem(private: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey | ed25519.Ed25519PrivateKey) -> bytes:
+    def pem(
+        private: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey | ed25519.Ed25519PrivateKey,
+    ) -> bytes:
         return private.private_bytes(
             serialization.Encoding.PEM,
             serialization.PrivateFormat.PKCS8,

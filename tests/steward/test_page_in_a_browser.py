@@ -13,7 +13,13 @@ from tests.steward import hospital
 from tests.steward.hospital import Steward, chain
 
 CHROMIUM = shutil.which("chromium")
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+]
 
 pytestmark = [
     pytest.mark.browser,
@@ -47,7 +53,9 @@ def page(file: Path) -> Iterator[Page]:
         browser.close()
 
 
-def test_the_page_fetches_nothing_and_breaks_no_rule_of_its_own_policy(page: Page, file: Path) -> None:
+def test_the_page_fetches_nothing_and_breaks_no_rule_of_its_own_policy(
+    page: Page, file: Path
+) -> None:
     assert page.events == [file.as_uri()]  # type: ignore[attr-defined]
     assert page.locator("img, script, link, iframe, form").count() == 0
     assert page.locator("h1").nth(2).inner_text().startswith("Figures of </style><img")
@@ -55,7 +63,9 @@ def test_the_page_fetches_nothing_and_breaks_no_rule_of_its_own_policy(page: Pag
 
 def test_its_style_is_applied(page: Page) -> None:
     """The content policy names the style by its digest; a wrong digest would leave the page bare."""
-    assert page.locator(".fault").first.evaluate("node => getComputedStyle(node).fontWeight") == "700"
+    assert (
+        page.locator(".fault").first.evaluate("node => getComputedStyle(node).fontWeight") == "700"
+    )
 
 
 def test_a_fault_stands_above_everything_else(page: Page) -> None:
@@ -78,6 +88,9 @@ def test_it_does_not_scroll_sideways(page: Page, width: int) -> None:
 
 def test_each_statement_begins_a_new_sheet_of_paper(page: Page) -> None:
     page.emulate_media(media="print")
-    assert page.locator("article").nth(1).evaluate("node => getComputedStyle(node).breakBefore") == "page"
+    assert (
+        page.locator("article").nth(1).evaluate("node => getComputedStyle(node).breakBefore")
+        == "page"
+    )
     assert page.pdf(format="A4").startswith(b"%PDF")
     page.emulate_media(media="screen")

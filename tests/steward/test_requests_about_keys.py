@@ -7,7 +7,14 @@ from protocol import envelope
 from protocol.enrolment import open_enrolment, sign_with_token, token_verifier
 from protocol.identity import NONE
 from protocol.keys import Signer
-from protocol.predicates import EMPTY_LEDGER, EnrollPredicate, Header, ResetPredicate, RotatePredicate, Statement
+from protocol.predicates import (
+    EMPTY_LEDGER,
+    EnrollPredicate,
+    Header,
+    ResetPredicate,
+    RotatePredicate,
+    Statement,
+)
 from protocol.rekeying import open_rekeying
 from protocol.statements import build_statement
 from protocol.verification import ChainHead, History
@@ -25,13 +32,21 @@ def enrolment(steward: Signer, agent: Signer = world.AGENT) -> EnrollPredicate:
     return EnrollPredicate(header, agent.public.der, steward.public.der, proof)
 
 
-def write(steward: Steward, statement: Statement, *signers: Signer, name: str = "keys.json") -> Path:
+def write(
+    steward: Steward, statement: Statement, *signers: Signer, name: str = "keys.json"
+) -> Path:
     path = steward.folder / name
     path.write_bytes(envelope.sign(build_statement(statement), signers or [world.AGENT]))
     return path
 
 
-def sign(steward: Steward, file: Path, out: str = "signed.json", key: Path | None = None, answer: str = "y\n") -> Reply:
+def sign(
+    steward: Steward,
+    file: Path,
+    out: str = "signed.json",
+    key: Path | None = None,
+    answer: str = "y\n",
+) -> Reply:
     words = ["sign-request", file, "--key", key or steward.key, "--out", steward.folder / out]
     return steward.run(*words, "--list", steward.list_path, answer=answer)
 
@@ -45,7 +60,11 @@ def test_an_enrolment_is_shown_with_fingerprints_and_signed(steward: Steward) ->
     assert steward.signer.public.fingerprint in shown
     data = (steward.folder / "signed.json").read_bytes()
     done = open_enrolment(
-        data, deployment=world.ORIGIN, site=world.SITE, verifier=token_verifier(TOKEN), registry_version=1
+        data,
+        deployment=world.ORIGIN,
+        site=world.SITE,
+        verifier=token_verifier(TOKEN),
+        registry_version=1,
     )
     assert done.steward == steward.signer.public
     assert [entry["kind"] for entry in steward.decisions()] == ["enroll"]
@@ -69,14 +88,18 @@ def test_saying_no_signs_nothing(steward: Steward) -> None:
     assert not (steward.folder / "signed.json").exists()
 
 
-def test_an_enrolment_with_another_persons_key_or_the_agents_is_not_signed(steward: Steward) -> None:
+def test_an_enrolment_with_another_persons_key_or_the_agents_is_not_signed(
+    steward: Steward,
+) -> None:
     file = write(steward, enrolment(world.STRANGER))
     assert sign(steward, file).refuses(4, "not the steward's key that the request names")
     agent_key = hospital.write_plain_key(steward.folder / "agent.key", world.AGENT)
     file = write(steward, enrolment(steward.signer), name="b")
     assert sign(steward, file, key=agent_key).refuses(4, "this is the agent's key")
     own = replace(enrolment(steward.signer), agent_key=steward.signer.public.der)
-    assert sign(steward, write(steward, own, steward.signer, name="c")).refuses(3, "names one key twice")
+    assert sign(steward, write(steward, own, steward.signer, name="c")).refuses(
+        3, "names one key twice"
+    )
 
 
 def test_an_enrolment_that_the_agent_has_not_signed_is_refused(steward: Steward) -> None:
@@ -84,7 +107,9 @@ def test_an_enrolment_that_the_agent_has_not_signed_is_refused(steward: Steward)
     assert sign(steward, file).refuses(3, "signed by a key that it does not name")
     request = enrolment(steward.signer)
     data = envelope.sign(build_statement(request), [world.AGENT])
-    other = envelope.sign(build_statement(replace(request, token_signature="00" * 64)), [world.AGENT])
+    other = envelope.sign(
+        build_statement(replace(request, token_signature="00" * 64)), [world.AGENT]
+    )
     signature = envelope.decode(other).signatures[0].sig
     bent = data.replace(
         envelope.encode_base64(envelope.decode(data).signatures[0].sig).encode(),
@@ -167,6 +192,8 @@ def test_requests_of_both_kinds_are_signed_with_their_own_command(steward: Stewa
 
 def test_a_request_about_keys_can_be_rejected(steward: Steward) -> None:
     file = write(steward, enrolment(steward.signer))
-    reply = steward.run("reject", file, "--reason", "not_agreed", "--out", "no", "--list", steward.list_path)
+    reply = steward.run(
+        "reject", file, "--reason", "not_agreed", "--out", "no", "--list", steward.list_path
+    )
     assert reply.code == 0, reply.errors
     assert [entry["decision"] for entry in steward.decisions()] == ["rejected"]

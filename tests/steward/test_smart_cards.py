@@ -22,7 +22,8 @@ MODULE = Path("/usr/lib/softhsm/libsofthsm2.so")
 TOKEN, PIN = "steward", "246810"
 
 pytestmark = pytest.mark.skipif(
-    shutil.which("softhsm2-util") is None or not MODULE.exists(), reason="the distribution's softhsm2 is not installed"
+    shutil.which("softhsm2-util") is None or not MODULE.exists(),
+    reason="the distribution's softhsm2 is not installed",
 )
 
 
@@ -32,12 +33,26 @@ def token(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("token")
     (folder / "tokens").mkdir()
     configuration = folder / "softhsm2.conf"
-    configuration.write_text(f"directories.tokendir = {folder / 'tokens'}\nobjectstore.backend = file\n")
+    configuration.write_text(
+        f"directories.tokendir = {folder / 'tokens'}\nobjectstore.backend = file\n"
+    )
     before = os.environ.get("SOFTHSM2_CONF")
     os.environ["SOFTHSM2_CONF"] = str(configuration)
-    init = ["softhsm2-util", "--init-token", "--free", "--label", TOKEN, "--pin", PIN, "--so-pin", "135791"]
+    init = [
+        "softhsm2-util",
+        "--init-token",
+        "--free",
+        "--label",
+        TOKEN,
+        "--pin",
+        PIN,
+        "--so-pin",
+        "135791",
+    ]
     subprocess.run(init, check=True, capture_output=True)
-    with pkcs11.lib(str(MODULE)).get_token(token_label=TOKEN).open(user_pin=PIN, rw=True) as session:
+    with (
+        pkcs11.lib(str(MODULE)).get_token(token_label=TOKEN).open(user_pin=PIN, rw=True) as session
+    ):
         for label, kind, curve in (
             ("p256", pkcs11.KeyType.EC, "secp256r1"),
             ("p384", pkcs11.KeyType.EC, "secp384r1"),
@@ -94,7 +109,10 @@ def test_a_wrong_token_label_pin_or_kind_of_key_signs_nothing(
 
 def test_a_library_that_is_none_is_named(token: Path, tmp_path: Path) -> None:
     (tmp_path / "module.so").write_bytes(b"not a library")
-    with pytest.raises(KeyFileError, match="no such token"), open_card(tmp_path / "module.so", TOKEN, "p256", PIN):
+    with (
+        pytest.raises(KeyFileError, match="no such token"),
+        open_card(tmp_path / "module.so", TOKEN, "p256", PIN),
+    ):
         pass
 
 
@@ -121,12 +139,23 @@ def test_approving_with_the_token(token: Path, steward: Steward, label: str) -> 
     for out in ("first.json", "again.json"):
         reply = steward.run(
             *("approve", file, "--out", out, "--list", steward.list_path),
-            *("--pkcs11-module", MODULE, "--token", TOKEN, "--key-label", label, "--password-file", secret),
+            *(
+                "--pkcs11-module",
+                MODULE,
+                "--token",
+                TOKEN,
+                "--key-label",
+                label,
+                "--password-file",
+                secret,
+            ),
             answer="y\ny\ny\n",
         )
         assert reply.code == 0, reply.errors
         assert PIN not in reply.output + reply.errors
-    assert (steward.folder / "first.json").read_bytes() == (steward.folder / "again.json").read_bytes()
+    assert (steward.folder / "first.json").read_bytes() == (
+        steward.folder / "again.json"
+    ).read_bytes()
     assert len(steward.signed("first.json")) == 3
 
 
@@ -135,5 +164,10 @@ def test_both_ways_to_write_a_public_point_are_read() -> None:
     wrapped = b"\x04\x41" + point
     # The second byte of a bare point may look like a length.
     tricky = b"\x04\x3f" + bytes(63)
-    for value, expected in ((point, point), (wrapped, point), (tricky, tricky), (b"\x04\x20" + bytes(32), bytes(32))):
+    for value, expected in (
+        (point, point),
+        (wrapped, point),
+        (tricky, tricky),
+        (b"\x04\x20" + bytes(32), bytes(32)),
+    ):
         assert smart_cards._read_point(value) == expected

@@ -33,7 +33,9 @@ def check_benchmark(
         benchmark = _read_definition(definition, site_benchmarks)
     except BenchmarkError as why:
         messages = str(why).splitlines()
-        messages += _find_data_problems(definition / "benchmark.yaml" if definition.is_dir() else definition)
+        messages += _find_data_problems(
+            definition / "benchmark.yaml" if definition.is_dir() else definition
+        )
         # Each once: a file that is no YAML is read twice and has the same problem both times.
         raise BenchmarkError("\n".join(dict.fromkeys(messages)), why.advice) from None
     return benchmark, read_data(benchmark, site_data, keep=keep)
@@ -60,8 +62,12 @@ def read_data(benchmark: Benchmark, site_data: Path, *, keep: int = 0) -> Datase
     folder = site_data / benchmark.id
     if benchmark.dataset_file is None and holds_data(folder):
         return read_all(benchmark, folder, keep=keep)
-    choices = required_choices(benchmark) if benchmark.dataset_file else [{}]  # a sample has arguments of its own
-    return examine(benchmark, choices, lambda choice: locate_dataset(benchmark, None, choice), keep=keep)
+    choices = (
+        required_choices(benchmark) if benchmark.dataset_file else [{}]
+    )  # a sample has arguments of its own
+    return examine(
+        benchmark, choices, lambda choice: locate_dataset(benchmark, None, choice), keep=keep
+    )
 
 
 def _find_data_problems(definition: Path) -> list[str]:

@@ -49,12 +49,20 @@ class DatasetContents:
 
 def required_choices(benchmark: Benchmark) -> list[Choice]:
     """Return every choice of the arguments that a run entry must give; one empty choice if there are none."""
-    required = {name: argument.values for name, argument in benchmark.arguments.items() if argument.required}
-    return [dict(zip(required, values, strict=True)) for values in itertools.product(*required.values())]
+    required = {
+        name: argument.values for name, argument in benchmark.arguments.items() if argument.required
+    }
+    return [
+        dict(zip(required, values, strict=True)) for values in itertools.product(*required.values())
+    ]
 
 
 def examine(
-    benchmark: Benchmark, choices: list[Choice], locate: Callable[[Choice], Dataset], *, keep: int = 0
+    benchmark: Benchmark,
+    choices: list[Choice],
+    locate: Callable[[Choice], Dataset],
+    *,
+    keep: int = 0,
 ) -> DatasetContents:
     """Make and count every instance, one choice after the other; keep the first `keep` of them.
 

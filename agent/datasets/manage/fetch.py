@@ -58,19 +58,25 @@ def select_pinned_files(benchmark: Benchmark) -> tuple[DataFile, ...]:
     """
     by_hand = f"Get the files yourself, then run `intramural datasets add {benchmark.id} PATH`."
     if benchmark.access != "public":
-        raise ConfigError(f"{benchmark.id}: its data is {benchmark.access} and is never fetched", by_hand)
+        raise ConfigError(
+            f"{benchmark.id}: its data is {benchmark.access} and is never fetched", by_hand
+        )
     if benchmark.dataset_file is not None or not benchmark.files:
         raise ConfigError(f"{benchmark.id}: its definition names no files to fetch", by_hand)
     files = tuple(file for file in benchmark.files if file.url or not file.optional)
     for file in files:
         if not file.url or not file.sha256:
             lack = "public address" if not file.url else "pinned SHA-256"
-            raise ConfigError(f"{benchmark.id}: {file.name} has no {lack}, so it is not fetched", by_hand)
+            raise ConfigError(
+                f"{benchmark.id}: {file.name} has no {lack}, so it is not fetched", by_hand
+            )
         _check_address(file)
     return files
 
 
-def fetch_files(files: tuple[DataFile, ...], folder: Path, settings: FetchSettings, progress: Progress) -> None:
+def fetch_files(
+    files: tuple[DataFile, ...], folder: Path, settings: FetchSettings, progress: Progress
+) -> None:
     """Download every file into `folder` under its own name; only the pinned bytes are kept.
 
     Raises:
@@ -135,7 +141,9 @@ class _Download:
             raise DeliveryError(f"{name}: {host} could not be reached", _ADVICE) from None
         except httpx.HTTPError as why:
             # Its message may quote the server's reply, so only its kind is told.
-            raise DeliveryError(f"{name}: the connection to {host} broke ({type(why).__name__})", _ADVICE) from None
+            raise DeliveryError(
+                f"{name}: the connection to {host} broke ({type(why).__name__})", _ADVICE
+            ) from None
 
     def _follow(self, client: "httpx.Client") -> None:
         """Request the file's address, and follow redirects within its host."""
@@ -148,10 +156,14 @@ class _Download:
                     url = self._resolve_redirect(urljoin(url, response.headers.get("Location", "")))
                     continue
                 if response.status_code != _OK:
-                    raise DeliveryError(f"{name}: its source answered with status {response.status_code}", _ADVICE)
+                    raise DeliveryError(
+                        f"{name}: its source answered with status {response.status_code}", _ADVICE
+                    )
                 self._save(response, deadline)
                 return
-        raise DeliveryError(f"{name}: its source redirects more than {_MOST_REDIRECTS} times", _ADVICE)
+        raise DeliveryError(
+            f"{name}: its source redirects more than {_MOST_REDIRECTS} times", _ADVICE
+        )
 
     def _resolve_redirect(self, url: str) -> str:
         pinned = urlsplit(self.file.url)
@@ -173,9 +185,13 @@ class _Download:
         for chunk in response.iter_raw():
             count += len(chunk)
             if count > largest or (size or 0) > largest:
-                raise BenchmarkError(f"{name}: is larger than {largest} bytes", "Nothing was added.")
+                raise BenchmarkError(
+                    f"{name}: is larger than {largest} bytes", "Nothing was added."
+                )
             if time.monotonic() > deadline:
-                raise DeliveryError(f"{name}: took longer than {self.settings.total_timeout_s:g} seconds", _ADVICE)
+                raise DeliveryError(
+                    f"{name}: took longer than {self.settings.total_timeout_s:g} seconds", _ADVICE
+                )
             digest.update(chunk)
             self.out.write(chunk)
             self.progress(name, count, size)
@@ -196,7 +212,9 @@ def _check_address(file: DataFile) -> None:
     url = urlsplit(file.url)
     is_local = url.scheme == "http" and _is_loopback(url.hostname or "")
     if (url.scheme != "https" and not is_local) or not url.hostname or url.username or url.password:
-        raise ConfigError(f"{file.name}: is fetched by https alone, and its definition gives another address")
+        raise ConfigError(
+            f"{file.name}: is fetched by https alone, and its definition gives another address"
+        )
 
 
 def _is_loopback(host: str) -> bool:

@@ -62,16 +62,29 @@ def copy_source(source: Path, benchmark: Benchmark, folder: Path) -> CopiedFiles
         opener = partial(_open_file, source)
         name = _name_single_file(source.name, opener, benchmark)
         _copy_file(opener, folder / name)
-    except (OSError, zipfile.BadZipFile, tarfile.TarError, EOFError, NotImplementedError, RuntimeError) as why:
-        reason = getattr(why, "strerror", None) or "it is damaged, encrypted, or not what its name says"
-        raise BenchmarkError(f"{source.name}: cannot be read or copied ({reason})", _ADVICE) from None
+    except (
+        OSError,
+        zipfile.BadZipFile,
+        tarfile.TarError,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+    ) as why:
+        reason = (
+            getattr(why, "strerror", None) or "it is damaged, encrypted, or not what its name says"
+        )
+        raise BenchmarkError(
+            f"{source.name}: cannot be read or copied ({reason})", _ADVICE
+        ) from None
     return CopiedFiles(source_names={name: source.name}, left_out=0)
 
 
 _ADVICE = "Nothing was added. Correct what is named above and add the data again."
 
 
-def _copy_members(members: Mapping[str, Opener], benchmark: Benchmark, folder: Path, source: Path) -> CopiedFiles:
+def _copy_members(
+    members: Mapping[str, Opener], benchmark: Benchmark, folder: Path, source: Path
+) -> CopiedFiles:
     targets = _choose_by_name(tuple(members), benchmark) or _choose_by_digest(members, benchmark)
     if not targets:
         names = ", ".join(file.name for file in benchmark.files) or "one file"
@@ -123,10 +136,14 @@ def _choose_by_digest(members: Mapping[str, Opener], benchmark: Benchmark) -> di
 def _choose_by_name(names: Sequence[str], benchmark: Benchmark) -> dict[str, str]:
     """Return the target of each file that the benchmark names, in the source or in one folder below it."""
     targets: dict[str, dict[str, str]] = {}  # prefix (the folder) -> name -> target
-    exact: set[str] = set()  # prefixes with a file that the benchmark names without a * or an argument
+    exact: set[str] = (
+        set()
+    )  # prefixes with a file that the benchmark names without a * or an argument
     for file in benchmark.files:
         for file_name in dict.fromkeys(_list_names(file)):
-            pattern = re.compile(f"(?P<prefix>(?:.*/)?)(?P<target>{_compile_name(file_name, benchmark)})")
+            pattern = re.compile(
+                f"(?P<prefix>(?:.*/)?)(?P<target>{_compile_name(file_name, benchmark)})"
+            )
             for match in filter(None, map(pattern.fullmatch, names)):
                 prefix = match["prefix"]
                 targets.setdefault(prefix, {})[match[0]] = match["target"]
@@ -186,7 +203,8 @@ def _name_single_file(name: str, opener: Opener, benchmark: Benchmark) -> str:
     needed = [file.name for file in benchmark.files if not file.optional]
     if len(needed) > 1 or any(map(_is_pattern, needed)):
         raise BenchmarkError(
-            f"{name}: {benchmark.id} reads {', '.join(needed)}; name the folder that holds them", _ADVICE
+            f"{name}: {benchmark.id} reads {', '.join(needed)}; name the folder that holds them",
+            _ADVICE,
         )
     if needed and PurePosixPath(needed[0]).suffix == PurePosixPath(name).suffix:
         return needed[0]
@@ -216,20 +234,24 @@ def _list_folder(folder: Path) -> dict[str, Opener]:
     root = folder.resolve()
     members: dict[str, Opener] = {}
     for parent, folders, names in os.walk(root, onerror=_raise):
-        folders[:] = [name for name in folders if not name.startswith(".")]  # hidden folders are not entered
+        folders[:] = [
+            name for name in folders if not name.startswith(".")
+        ]  # hidden folders are not entered
         for name in sorted((*folders, *names)):
             path = Path(parent) / name
             relative = path.relative_to(root).as_posix()
             if path.is_symlink() and not path.resolve().is_relative_to(root):
                 raise BenchmarkError(
-                    f"{relative}: is a link to a file outside its folder; copy the file itself there", _ADVICE
+                    f"{relative}: is a link to a file outside its folder; copy the file itself there",
+                    _ADVICE,
                 )
             if name in names and not name.startswith("."):
                 refuse_keys_folder(path, root)
                 members[relative] = partial(_open_file, path)
         if len(members) > _MOST_FILES:
             raise BenchmarkError(
-                f"{folder.name}: holds more than {_MOST_FILES} files; name the dataset's folder", _ADVICE
+                f"{folder.name}: holds more than {_MOST_FILES} files; name the dataset's folder",
+                _ADVICE,
             )
     return members
 
@@ -264,7 +286,9 @@ def _list_zip(archive: zipfile.ZipFile) -> dict[str, Opener]:
     for info in archive.infolist():
         if info.is_dir():
             continue
-        file_type = stat.S_IFMT(info.external_attr >> 16)  # 0 where the archive was made without Unix modes
+        file_type = stat.S_IFMT(
+            info.external_attr >> 16
+        )  # 0 where the archive was made without Unix modes
         if file_type not in (0, stat.S_IFREG):
             raise BenchmarkError(f"{info.filename}: is a link or a device in the archive", _ADVICE)
         opener = cast(Opener, partial(archive.open, info))
@@ -307,7 +331,9 @@ def _copy_file(opener: Opener, target: Path) -> None:
         while chunk := source.read(_CHUNK):
             room -= len(chunk)
             if room < 0:
-                raise BenchmarkError(f"{target.name}: there is not enough room on the disk", _ADVICE)
+                raise BenchmarkError(
+                    f"{target.name}: there is not enough room on the disk", _ADVICE
+                )
             copy.write(chunk)
         copy.flush()
         os.fsync(copy.fileno())

@@ -91,10 +91,14 @@ def check_may_hold(benchmark: Benchmark, attestation: Attestation | None) -> Non
             "Change that file, or name another one in the run entry with data_path=FILE.",
         )
     if benchmark.access == "gated" and attestation is None:
-        raise ConfigError(f"{benchmark.id}: this data is gated. {describe_attestation(benchmark)}", _ATTEST_ADVICE)
+        raise ConfigError(
+            f"{benchmark.id}: this data is gated. {describe_attestation(benchmark)}", _ATTEST_ADVICE
+        )
 
 
-_ATTEST_ADVICE = 'If that is so: --agreement "NAME AND VERSION OF THE AGREEMENT" --attested-by "YOUR NAME".'
+_ATTEST_ADVICE = (
+    'If that is so: --agreement "NAME AND VERSION OF THE AGREEMENT" --attested-by "YOUR NAME".'
+)
 
 
 def describe_attestation(benchmark: Benchmark) -> str:
@@ -126,7 +130,9 @@ def add_data(
     check_may_hold(benchmark, attestation)
     with stage_data(benchmark, site_data, replace=replace) as folder:
         copied = copy_source(source, benchmark, folder)
-        record, contents = record_data(benchmark, folder, attestation, copied.source_names, progress)
+        record, contents = record_data(
+            benchmark, folder, attestation, copied.source_names, progress
+        )
     return AddedData(record, contents, copied.left_out)
 
 
@@ -146,7 +152,10 @@ def stage_data(benchmark: Benchmark, site_data: Path, *, replace: bool) -> Itera
         try:
             _clean_up(target, growing, replaced)
             if not replace and holds_data(target):
-                raise ConfigError(f"{benchmark.id}: there is data already in {target}", "Give --replace to replace it.")
+                raise ConfigError(
+                    f"{benchmark.id}: there is data already in {target}",
+                    "Give --replace to replace it.",
+                )
             growing.mkdir(mode=0o700)
             yield growing
             if target.exists():
@@ -155,7 +164,9 @@ def stage_data(benchmark: Benchmark, site_data: Path, *, replace: bool) -> Itera
             sync_directory(site_data)
         except OSError as why:
             reason = why.strerror or type(why).__name__
-            raise BenchmarkError(f"{target}: cannot be written ({reason})", "Nothing was added.") from None
+            raise BenchmarkError(
+                f"{target}: cannot be written ({reason})", "Nothing was added."
+            ) from None
         finally:
             _clean_up(target, growing, replaced)
 
@@ -202,7 +213,9 @@ def record_data(
         attested_at=now if attestation else "",
         stamps={_relative_name(folder, path): read_stamp(path) for path in list_data_files(folder)},
     )
-    write_atomically(folder / RECORD, (json.dumps(asdict(record), indent=2, sort_keys=True) + "\n").encode())
+    write_atomically(
+        folder / RECORD, (json.dumps(asdict(record), indent=2, sort_keys=True) + "\n").encode()
+    )
     return record, contents
 
 
@@ -222,9 +235,13 @@ def read_all(
     Raises:
         BenchmarkError: lists all problems of all choices; or no choice has files.
     """
-    choices = [choice for choice in required_choices(benchmark) if _has_files(benchmark, folder, choice)]
+    choices = [
+        choice for choice in required_choices(benchmark) if _has_files(benchmark, folder, choice)
+    ]
     if not choices:
-        raise BenchmarkError(f"{benchmark.id}: none of its files is there; expected {_list_expected(benchmark)}")
+        raise BenchmarkError(
+            f"{benchmark.id}: none of its files is there; expected {_list_expected(benchmark)}"
+        )
 
     def locate(choice: Choice) -> Dataset:
         if len(choices) > 1:
@@ -305,7 +322,9 @@ def check_data(benchmark: Benchmark, site_data: Path, *, verify: bool = False) -
             return DataState("missing", "the file that its definition names")
         return DataState("ready", "your own data, the file that its definition names")
     if not folder.exists() and locate_replaced_data(site_data, benchmark.id).exists():
-        return DataState("cannot be read", "replacing it was interrupted: add it again with --replace")
+        return DataState(
+            "cannot be read", "replacing it was interrupted: add it again with --replace"
+        )
     if not holds_data(folder):
         return _describe_missing(benchmark)
     try:
@@ -317,7 +336,10 @@ def check_data(benchmark: Benchmark, site_data: Path, *, verify: bool = False) -
     if record and changes:
         return DataState("changed", f"{changes}; add it again with --replace", record.instances)
     if benchmark.access == "gated" and (record is None or not record.attested_by):
-        return DataState("not attested", f"add it again: datasets add {benchmark.id} PATH --replace, with attestation")
+        return DataState(
+            "not attested",
+            f"add it again: datasets add {benchmark.id} PATH --replace, with attestation",
+        )
     if record is None:
         return DataState("ready", "put there by hand, not checked")
     return DataState("ready", _describe_record(benchmark, record), record.instances)
@@ -361,7 +383,11 @@ def describe_version(benchmark: Benchmark, known: Known) -> str:
         return "a version this benchmark knows"
     if benchmark.access == "private" and not benchmark.has_known_files:
         return "your own data"
-    return "not wholly a version it knows" if benchmark.has_known_files else "no published digest to compare with"
+    return (
+        "not wholly a version it knows"
+        if benchmark.has_known_files
+        else "no published digest to compare with"
+    )
 
 
 def _describe_record(benchmark: Benchmark, record: DatasetRecord) -> str:
@@ -383,7 +409,11 @@ def _count_changes(recorded: Mapping[str, str], present: Mapping[str, str]) -> s
         "gone": len(recorded.keys() - present.keys()),
         "new": len(present.keys() - recorded.keys()),
     }
-    texts = [f"{count} {'file' if count == 1 else 'files'} {change}" for change, count in counts.items() if count]
+    texts = [
+        f"{count} {'file' if count == 1 else 'files'} {change}"
+        for change, count in counts.items()
+        if count
+    ]
     return ", ".join(texts)
 
 

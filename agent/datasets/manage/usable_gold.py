@@ -30,7 +30,9 @@ def build_gold_check(benchmark: Benchmark) -> Callable[[Instance], str] | None:
         if not answer.strip():
             return f"has no right answer, and {use.name} needs one"
         answer = answer if spec.binary else answer[:_BEGINNING]
-        result = read_labels(use, answer, instance) if spec.fn is None else score(use, answer, instance)
+        result = (
+            read_labels(use, answer, instance) if spec.fn is None else score(use, answer, instance)
+        )
         if result == Unscored(Reason.NO_REFERENCE):
             return f"{use.name} cannot use its right answer, or what belongs to it (category, limits, ...)"
         if spec.binary and spec.fn is not None and result != spec.high:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 class _Dialect:
     kind: str
     delimiter: str
-    other_delimiters: str  # one of them in the name of a single column means that the file uses it instead
+    other_delimiters: (
+        str  # one of them in the name of a single column means that the file uses it instead
+    )
 
 
 _CSV = _Dialect("comma-separated", ",", ";\t|")
@@ -59,15 +61,21 @@ def _read_header(reader: "Reader", problems: Problems, dialect: _Dialect) -> tup
     except (csv.Error, LongLineError) as why:
         raise problems.stop("the header line", _describe_error(why, dialect)) from None
     if not any(name.strip() for name in header):
-        raise problems.stop("line 1", "expected a header line with column names; the file is empty there")
+        raise problems.stop(
+            "line 1", "expected a header line with column names; the file is empty there"
+        )
     problems.add_repeated_columns("the header line", header)
     if len(header) == 1 and any(mark in header[0] for mark in dialect.other_delimiters):
         between = "tabs" if dialect.delimiter == "\t" else "commas"
-        problems.add("the header line", f"only one column; save the file with {between} between the columns")
+        problems.add(
+            "the header line", f"only one column; save the file with {between} between the columns"
+        )
     return header
 
 
-def _read_rows(reader: "Reader", header: tuple[str, ...], problems: Problems, dialect: _Dialect) -> Iterator[Row]:
+def _read_rows(
+    reader: "Reader", header: tuple[str, ...], problems: Problems, dialect: _Dialect
+) -> Iterator[Row]:
     width = len(header)
     number = 0
     line = reader.line_num + 1
@@ -75,7 +83,9 @@ def _read_rows(reader: "Reader", header: tuple[str, ...], problems: Problems, di
         try:
             values = next(reader, None)
         except (csv.Error, LongLineError) as why:
-            raise problems.stop(f"row {number + 1} (line {line})", _describe_error(why, dialect)) from None
+            raise problems.stop(
+                f"row {number + 1} (line {line})", _describe_error(why, dialect)
+            ) from None
         if values is None:
             return
         is_blank_line = not values

@@ -8,8 +8,12 @@ from typing import TextIO
 from agent.datasets.readers.lines import LONGEST, LongLineError, read_lines
 from agent.datasets.readers.table import MOST_COLUMNS, Problems, Row, Table
 
-_LONGEST_FILE = 128 * 2**20  # characters of a file that is one JSON value, and so is read as a whole
-_HALF = re.compile(r"\\u[dD][89a-fA-F]")  # an escape that is half a character, if the other half does not follow
+_LONGEST_FILE = (
+    128 * 2**20
+)  # characters of a file that is one JSON value, and so is read as a whole
+_HALF = re.compile(
+    r"\\u[dD][89a-fA-F]"
+)  # an escape that is half a character, if the other half does not follow
 
 
 class RepeatedKeyError(ValueError):
@@ -46,7 +50,9 @@ def read_json(file: TextIO, problems: Problems) -> Table:
     if isinstance(value, dict):
         value = _find_only_list(value)
     if not isinstance(value, list):
-        raise problems.stop("the whole file", "expected a list of objects, or one object with a single list")
+        raise problems.stop(
+            "the whole file", "expected a list of objects, or one object with a single list"
+        )
     items = ((f"row {number}", item) for number, item in enumerate(value, 1))
     return _make_table(items, problems)
 
@@ -64,7 +70,9 @@ def load_json(file: TextIO, problems: Problems) -> object:
     """
     text = file.read(_LONGEST_FILE + 1)
     if len(text) > _LONGEST_FILE:
-        raise problems.stop("the whole file", f"is longer than {_LONGEST_FILE} characters; write one object a line")
+        raise problems.stop(
+            "the whole file", f"is longer than {_LONGEST_FILE} characters; write one object a line"
+        )
     try:
         return _parse_json(text)
     except json.JSONDecodeError as why:
@@ -99,7 +107,9 @@ def _read_rows(items: Iterable[tuple[str, object]], problems: Problems) -> Itera
         cells = list(_flatten(item, ""))
         columns = dict(cells)
         if len(columns) != len(cells):
-            problems.add(where, "one key with dots is the name of another one within an inner object")
+            problems.add(
+                where, "one key with dots is the name of another one within an inner object"
+            )
         elif len(columns) > MOST_COLUMNS:
             problems.add(where, f"has more than {MOST_COLUMNS} keys")
         else:

@@ -14,7 +14,9 @@ from agent.datasets.readers.table import Problems, Row, Table
 from agent.errors import BenchmarkError
 
 _ROWS_AT_ONCE = 256
-_UNPACKED_AT_ONCE = 2**28  # bytes of one column's cells that are unpacked before any of them is looked at
+_UNPACKED_AT_ONCE = (
+    2**28
+)  # bytes of one column's cells that are unpacked before any of them is looked at
 _LARGEST_COLUMN = 2**31  # bytes of one column of one row group, unpacked
 # Encodings by which many long cells can stand in few bytes, even unpacked.
 _SHARING = {"PLAIN_DICTIONARY", "RLE_DICTIONARY", "DELTA_BYTE_ARRAY"}
@@ -37,7 +39,9 @@ def load_parquet(files: Files) -> Iterator[tuple[Table, Problems]]:
             # Unbuffered, pyarrow would hold a whole row group, which is often the whole file.
             open_file = partial(parquet.ParquetFile, pre_buffer=False, buffer_size=_BUFFER)
             reader = open_reader(open_file, file, problems, "Parquet")
-            batches = reader.iter_batches(batch_size=_choose_batch_size(reader.metadata, problems), use_threads=False)
+            batches = reader.iter_batches(
+                batch_size=_choose_batch_size(reader.metadata, problems), use_threads=False
+            )
             yield _make_table(reader.schema_arrow.names, batches, problems, "Parquet"), problems
 
 
@@ -113,7 +117,9 @@ def _make_table(columns: list[str], batches: Iterator[Any], problems: Problems, 
     return Table(tuple(columns), _read_rows(columns, batches, problems, kind))
 
 
-def _read_rows(columns: list[str], batches: Iterator[Any], problems: Problems, kind: str) -> Iterator[Row]:
+def _read_rows(
+    columns: list[str], batches: Iterator[Any], problems: Problems, kind: str
+) -> Iterator[Row]:
     number = 0
     portions = _split_batches(batches)
     while True:
@@ -129,10 +135,14 @@ def _read_rows(columns: list[str], batches: Iterator[Any], problems: Problems, k
             number += 1
             where = f"row {number}"
             try:
-                cells = {name: format_typed_value(value) for name, value in zip(columns, values, strict=True)}
+                cells = {
+                    name: format_typed_value(value)
+                    for name, value in zip(columns, values, strict=True)
+                }
             except (UnicodeDecodeError, TypeError, RecursionError):
                 problems.add(
-                    where, "a cell holds bytes that are no text, or a length of time; make it a column of text"
+                    where,
+                    "a cell holds bytes that are no text, or a length of time; make it a column of text",
                 )
                 continue
             yield Row(where, cells)
@@ -193,7 +203,11 @@ def _measure_longest(column: Any) -> int:
         return _measure_longest(column.items)
     if types.is_list(column.type) or types.is_large_list(column.type):
         return _measure_longest(column.flatten())
-    if types.is_string(column.type) or types.is_large_string(column.type) or types.is_binary(column.type):
+    if (
+        types.is_string(column.type)
+        or types.is_large_string(column.type)
+        or types.is_binary(column.type)
+    ):
         return compute.max(compute.binary_length(column)).as_py() or 0
     return 0
 
@@ -209,7 +223,9 @@ def _choose_batch_size(metadata: Any, problems: Problems) -> int:
         for number in range(metadata.num_columns):
             column = metadata.row_group(group).column(number)
             if column.total_uncompressed_size > _LARGEST_COLUMN:
-                raise problems.stop(f"row group {group + 1}", f"column {number + 1} unpacks to more than 2 GiB")
+                raise problems.stop(
+                    f"row group {group + 1}", f"column {number + 1} unpacks to more than 2 GiB"
+                )
             if _SHARING & set(column.encodings):
                 largest = max(largest, column.total_uncompressed_size)
     return max(1, min(_ROWS_AT_ONCE, _UNPACKED_AT_ONCE // largest))

@@ -39,7 +39,9 @@ class Table:
         """
         missing = [repr(column) for column in columns if column not in self.columns]
         if missing:
-            raise problems.stop("columns", f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing")
+            raise problems.stop(
+                "columns", f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
+            )
         return self
 
 
@@ -83,7 +85,11 @@ class Problems:
 
     def _describe_repeated(self, name: str, numbers: Sequence[int]) -> str:
         # Without a header line, a name is a cell.
-        subject = f"the column {name!r} is there twice or more: " if name in self._named else "one name for "
+        subject = (
+            f"the column {name!r} is there twice or more: "
+            if name in self._named
+            else "one name for "
+        )
         listed = ", ".join(map(str, numbers[:_SHOWN]))
         more = f" and {len(numbers) - _SHOWN} more" if len(numbers) > _SHOWN else ""
         return f"{subject}columns {listed}{more}"

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from openpyxl.workbook import Workbook
     from openpyxl.worksheet.worksheet import Worksheet
 
-_MOST_BYTES = 2**29  # of the unpacked file: it is a ZIP archive, and a small one can stand for terabytes
+_MOST_BYTES = (
+    2**29
+)  # of the unpacked file: it is a ZIP archive, and a small one can stand for terabytes
 
 Cells = Sequence[Any]  # of one row from its first column on; None where the file has no cell
 
@@ -46,7 +48,9 @@ def _open_archive(file: BinaryIO, problems: Problems) -> zipfile.ZipFile:
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
         raise problems.stop("the whole file", "is not an Excel file (.xlsx)") from None
     if sum(entry.file_size for entry in archive.infolist()) > _MOST_BYTES:
-        raise problems.stop("the whole file", f"unpacks to more than {_MOST_BYTES} bytes; save the table as CSV")
+        raise problems.stop(
+            "the whole file", f"unpacks to more than {_MOST_BYTES} bytes; save the table as CSV"
+        )
     return archive
 
 
@@ -71,7 +75,8 @@ def _choose_sheet(book: "Workbook", wanted: str, problems: Problems) -> "Workshe
     visible = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
     if len(visible) != 1:
         raise problems.stop(
-            "the whole file", f"has {len(visible)} visible sheets; name one: dataset_file: {{path: ..., sheet: ...}}"
+            "the whole file",
+            f"has {len(visible)} visible sheets; name one: dataset_file: {{path: ..., sheet: ...}}",
         )
     return visible[0]
 
@@ -88,7 +93,9 @@ def _read_table(sheet: "Worksheet", last_column: int, problems: Problems) -> Tab
     return Table(header, _read_rows(rows, header, problems), has_header=True)
 
 
-def _walk_rows(sheet: "Worksheet", last_column: int, problems: Problems) -> Iterator[tuple[int, Cells]]:
+def _walk_rows(
+    sheet: "Worksheet", last_column: int, problems: Problems
+) -> Iterator[tuple[int, Cells]]:
     """Yield the rows that have cells, each with its number."""
     from openpyxl.cell.read_only import EMPTY_CELL
 
@@ -115,7 +122,9 @@ def _read_header(rows: Iterator[tuple[int, Cells]], problems: Problems) -> tuple
     return tuple(header)
 
 
-def _read_rows(rows: Iterator[tuple[int, Cells]], header: tuple[str, ...], problems: Problems) -> Iterator[Row]:
+def _read_rows(
+    rows: Iterator[tuple[int, Cells]], header: tuple[str, ...], problems: Problems
+) -> Iterator[Row]:
     for number, cells in rows:
         texts = _read_texts(cells, problems)
         if not texts:
@@ -137,7 +146,9 @@ def _read_texts(cells: Cells, problems: Problems) -> list[str]:
 
 def _read_text(cell: Any, problems: Problems) -> str:
     if cell.data_type == "f":
-        problems.add(f"cell {cell.coordinate}", "is a formula; paste its value (formulas are never computed)")
+        problems.add(
+            f"cell {cell.coordinate}", "is a formula; paste its value (formulas are never computed)"
+        )
         return ""
     if cell.data_type == "e":
         problems.add(f"cell {cell.coordinate}", "is an error of Excel's (#N/A, #REF!, ...)")
@@ -146,7 +157,9 @@ def _read_text(cell: Any, problems: Problems) -> str:
         case datetime.datetime() as day if day.time() == datetime.time.min:
             return day.date().isoformat()  # a date has midnight for its time
         case float() as number:
-            return format(number, ".15g")  # as many digits as Excel shows: 0.3 is stored as 0.30000000000000004
+            return format(
+                number, ".15g"
+            )  # as many digits as Excel shows: 0.3 is stored as 0.30000000000000004
     try:
         return format_typed_value(cell.value)
     except TypeError:

@@ -35,7 +35,9 @@ def check_parts(archive: zipfile.ZipFile, problems: Problems) -> None:
         BenchmarkError: one declares entities, is too large or is damaged.
     """
     for entry in archive.infolist():
-        if entry.filename.endswith((".xml", ".rels")) and not entry.filename.startswith("xl/worksheets/sheet"):
+        if entry.filename.endswith((".xml", ".rels")) and not entry.filename.startswith(
+            "xl/worksheets/sheet"
+        ):
             _check_part(archive, entry.filename, _Part(), problems)
 
 
@@ -61,7 +63,16 @@ def _check_part(archive: zipfile.ZipFile, name: str, part: "_Part", problems: Pr
             part.read(cast(BinaryIO, file))
     except _RefusedError as why:
         raise problems.stop(why.where or part.where, str(why)) from None
-    except (expat.ExpatError, zipfile.BadZipFile, zlib.error, EOFError, OSError, LookupError, ValueError, RuntimeError):
+    except (
+        expat.ExpatError,
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        OSError,
+        LookupError,
+        ValueError,
+        RuntimeError,
+    ):
         # RuntimeError: encrypted, or of an unknown compression.
         raise problems.stop(part.where, "the Excel file is damaged") from None
 
@@ -95,7 +106,9 @@ class _Part:
         self._length = 0
         self._elements += 1
         if self._elements > _MOST_ELEMENTS:
-            raise _RefusedError(f"has a part of more than {_MOST_ELEMENTS} elements; save the table as CSV")
+            raise _RefusedError(
+                f"has a part of more than {_MOST_ELEMENTS} elements; save the table as CSV"
+            )
 
     def _deepen(self) -> None:
         self._depth += 1
@@ -108,7 +121,9 @@ class _Part:
     def _measure_text(self, text: str) -> None:
         self._length += len(text)
         if self._length > LONGEST:
-            raise _RefusedError(f"holds a text longer than {LONGEST} characters; save the table as CSV")
+            raise _RefusedError(
+                f"holds a text longer than {LONGEST} characters; save the table as CSV"
+            )
 
     def _refuse_doctype(self, *_: object) -> None:
         raise _RefusedError("declares XML entities, which no Excel file does; it is not read")
@@ -174,7 +189,9 @@ class _Sheet(_Part):
         if row != self._row:
             raise _RefusedError("the Excel file is damaged: its rows are not in order")
         if self._column in self._columns:
-            raise _RefusedError("the Excel file is damaged: a cell is there twice", f"row {self._row}")
+            raise _RefusedError(
+                "the Excel file is damaged: a cell is there twice", f"row {self._row}"
+            )
         self._columns.add(self._column)
 
     def _end(self, name: str) -> None:
@@ -186,5 +203,7 @@ class _Sheet(_Part):
 
 def _shorten(reference: str) -> str:
     """Return a reference such as A1:B2, or "?" for any other text: a message must not hold a file's own words."""
-    is_reference = len(reference) < 30 and reference.isascii() and reference.replace(":", "").isalnum()
+    is_reference = (
+        len(reference) < 30 and reference.isascii() and reference.replace(":", "").isalnum()
+    )
     return reference if is_reference else "?"

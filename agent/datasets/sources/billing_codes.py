@@ -16,7 +16,10 @@ def load_billing_codes(files: Files) -> Iterator[tuple[Table, Problems]]:
         table.require(("text", "target"), problems)
         identity = Identity.choose(table.columns, files.options)
         columns = tuple(dict.fromkeys((*table.columns, *ADDED, "codes")))
-        yield replace(table, columns=columns, rows=_read_rows(table.rows, identity, problems)), problems
+        yield (
+            replace(table, columns=columns, rows=_read_rows(table.rows, identity, problems)),
+            problems,
+        )
 
 
 def _read_rows(rows: Iterable[Row], identity: Identity, problems: Problems) -> Iterator[Row]:

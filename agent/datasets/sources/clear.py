@@ -10,7 +10,11 @@ from agent.datasets.readers.xlsx import load_xlsx
 from agent.errors import BenchmarkError
 
 _TEXT, _LABEL = "text", "result_human"
-_OPTIONS = {"1": "has", "0": "has_not", "2": "uncertain"}  # the person's label -> column of the option
+_OPTIONS = {
+    "1": "has",
+    "0": "has_not",
+    "2": "uncertain",
+}  # the person's label -> column of the option
 
 
 def load_clear(files: Files) -> Iterator[tuple[Table, Problems]]:
@@ -23,7 +27,9 @@ def load_clear(files: Files) -> Iterator[tuple[Table, Problems]]:
     condition = files.arguments["condition"]
     name = files.options.get(condition)
     if name is None:
-        raise BenchmarkError(f"condition={condition}: the definition has no name for it under data.options")
+        raise BenchmarkError(
+            f"condition={condition}: the definition has no name for it under data.options"
+        )
     for table, problems in load_xlsx(files):
         table.require((_TEXT, _LABEL), problems)
         added = {
@@ -34,16 +40,25 @@ def load_clear(files: Files) -> Iterator[tuple[Table, Problems]]:
         }
         identity = Identity.choose(table.columns, files.options, condition)
         columns = tuple(dict.fromkeys((*table.columns, *ADDED, *added, "gold")))
-        yield replace(table, columns=columns, rows=_label_rows(table.rows, added, identity, problems)), problems
+        yield (
+            replace(
+                table, columns=columns, rows=_label_rows(table.rows, added, identity, problems)
+            ),
+            problems,
+        )
 
 
-def _label_rows(rows: Iterable[Row], added: dict[str, str], identity: Identity, problems: Problems) -> Iterator[Row]:
+def _label_rows(
+    rows: Iterable[Row], added: dict[str, str], identity: Identity, problems: Problems
+) -> Iterator[Row]:
     for number, row in enumerate(rows, 1):
         label = row.cells[_LABEL].strip()
         if not label or not row.cells[_TEXT].strip():
             continue
         if label not in _OPTIONS:
-            problems.add(row.where, f"the column {_LABEL!r} is none of 1 (history), 0 (none), 2 (uncertain)")
+            problems.add(
+                row.where, f"the column {_LABEL!r} is none of 1 (history), 0 (none), 2 (uncertain)"
+            )
             continue
         gold = list(_OPTIONS).index(label) + 1
         identified = identity.add(row, number, problems)

@@ -17,7 +17,15 @@ from agent.datasets.readers.files import Files
 from agent.datasets.readers.table import Problems, Row, Table
 from agent.errors import BenchmarkError
 
-COLUMNS = ("id", "subject_id", "hadm_id", "document", "discharge_text", "radiology_reports", "target")
+COLUMNS = (
+    "id",
+    "subject_id",
+    "hadm_id",
+    "document",
+    "discharge_text",
+    "radiology_reports",
+    "target",
+)
 _DISCHARGE, _RADIOLOGY, _TARGET = "discharge.csv.gz", "radiology.csv.gz", "discharge_target.csv.gz"
 
 
@@ -81,7 +89,10 @@ def _find_copies(text: str, words: Sequence[str]) -> Iterator[_Cut]:
     tokens = list(re.finditer(r"\S+", text))
     joined_text = " ".join(token[0] for token in tokens)
     joined_words = " ".join(words)
-    starts = [0, *accumulate(len(token[0]) + 1 for token in tokens)]  # of each token in `joined_text`
+    starts = [
+        0,
+        *accumulate(len(token[0]) + 1 for token in tokens),
+    ]  # of each token in `joined_text`
 
     def locate_in_text(index: int) -> int:
         number = bisect_right(starts, index) - 1
@@ -124,12 +135,17 @@ def load_dischargeme(files: Files) -> Iterator[tuple[Table, Problems]]:
 def _find_file(files: Files, file_name: str) -> str:
     names = [name for name in files.names if name.rsplit("/", 1)[-1] == file_name]
     if len(names) != 1:
-        raise BenchmarkError(f"{file_name}: is missing; expected the files of test_phase_1 as PhysioNet gives them")
+        raise BenchmarkError(
+            f"{file_name}: is missing; expected the files of test_phase_1 as PhysioNet gives them"
+        )
     return names[0]
 
 
 def _join_rows(
-    texts: Table, targets: Mapping[str, Mapping[str, str]], reports: Mapping[str, str], problems: Problems
+    texts: Table,
+    targets: Mapping[str, Mapping[str, str]],
+    reports: Mapping[str, str],
+    problems: Problems,
 ) -> Iterator[Row]:
     open_targets = dict(targets)
     for row in texts.rows:
@@ -153,7 +169,9 @@ def _join_rows(
             }
             yield Row(f"{row.where}, {section.column}", cells)
     if open_targets:
-        problems.add("the whole file", f"has no text for {len(open_targets)} admissions of {_TARGET}")
+        problems.add(
+            "the whole file", f"has no text for {len(open_targets)} admissions of {_TARGET}"
+        )
 
 
 def _read_targets(files: Files, name: str) -> dict[str, Mapping[str, str]]:
@@ -197,5 +215,8 @@ def _read_reports(files: Files, name: str) -> dict[str, str]:
 
 def _join_reports(reports: list[_Report]) -> str:
     by_time = sorted(reports, key=lambda report: report.time)
-    blocks = [f"## Report {number} of {len(reports)}\n{report.text}" for number, report in enumerate(by_time, 1)]
+    blocks = [
+        f"## Report {number} of {len(reports)}\n{report.text}"
+        for number, report in enumerate(by_time, 1)
+    ]
     return "\n\n".join(blocks)

@@ -39,16 +39,23 @@ def load_ehr_sql(files: Files) -> Iterator[tuple[Table, Problems]]:
             yield Table(COLUMNS, _read_questions(questions, schema, database, problems)), problems
 
 
-def _read_questions(questions: list[object], schema: str, database: str, problems: Problems) -> Iterator[Row]:
+def _read_questions(
+    questions: list[object], schema: str, database: str, problems: Problems
+) -> Iterator[Row]:
     for number, question in enumerate(questions, 1):
         where = f"question {number}"
-        if not isinstance(question, dict) or not all(isinstance(question.get(key), str) for key in _NEEDED):
+        if not isinstance(question, dict) or not all(
+            isinstance(question.get(key), str) for key in _NEEDED
+        ):
             problems.add(where, "expected an object with the texts id, question and query")
             continue
         is_impossible = question.get("is_impossible") is True
         has_no_query = question["query"].strip().lower() == "null"
         if is_impossible is not has_no_query:
-            problems.add(where, "is_impossible and query contradict each other: only an impossible question's is null")
+            problems.add(
+                where,
+                "is_impossible and query contradict each other: only an impossible question's is null",
+            )
             continue
         cells = {
             "id": question["id"],
@@ -69,7 +76,9 @@ def _read_schema(files: Files) -> str:
         try:
             text = read_whole(file)
         except LongLineError:
-            raise files.problems(name).stop("the whole file", f"has more than {LONGEST} characters") from None
+            raise files.problems(name).stop(
+                "the whole file", f"has more than {LONGEST} characters"
+            ) from None
     statements = [re.sub(r"[ \t]+\n", "\n", match[0]).strip() for match in _CREATE.finditer(text)]
     if not statements:
         raise files.problems(name).stop("the whole file", "expected CREATE TABLE statements")

@@ -72,11 +72,15 @@ def load_ehrshot(files: Files) -> Iterator[tuple[Table, Problems]]:
         if needed not in files.names:
             raise BenchmarkError(f"{needed}: is missing; expected the MEDS layout of EHRSHOT")
     if task not in files.options:
-        raise BenchmarkError(f"subject={task}: the definition has no question for it under data.options")
+        raise BenchmarkError(
+            f"subject={task}: the definition has no question for it under data.options"
+        )
     problems = files.problems(name)
     subjects = _read_subjects(files, files.arguments.get("split", _EVERY_SPLIT))
     labels = _read_labels(files, name, subjects, problems)
-    labels = sample(labels, _parse_max_labels(files.arguments.get("max_labels", "")), seed=_SAMPLE_SEED)
+    labels = sample(
+        labels, _parse_max_labels(files.arguments.get("max_labels", "")), seed=_SAMPLE_SEED
+    )
     problems.check()
     yield Table(COLUMNS, _join_rows(files, labels, task, problems)), problems
 
@@ -104,12 +108,16 @@ def _read_subjects(files: Files, split: str) -> Collection[int] | None:
     return subjects
 
 
-def _read_labels(files: Files, name: str, subjects: Collection[int] | None, problems: Problems) -> list[_Label]:
+def _read_labels(
+    files: Files, name: str, subjects: Collection[int] | None, problems: Problems
+) -> list[_Label]:
     labels: list[_Label] = []
     columns = ("subject_id", "prediction_time", "boolean_value")
     for number, subject, time, value in _read_values(files, name, columns, problems):
         if not isinstance(subject, int) or not isinstance(time, int) or not isinstance(value, bool):
-            problems.add(f"row {number}", "expected a subject_id, a prediction_time and a boolean_value")
+            problems.add(
+                f"row {number}", "expected a subject_id, a prediction_time and a boolean_value"
+            )
         elif subjects is None or subject in subjects:
             labels.append(_Label(number, subject, time, "yes" if value else "no"))
     return labels
@@ -135,7 +143,9 @@ def _join_rows(files: Files, labels: list[_Label], task: str, problems: Problems
             }
             yield Row(f"row {label.number}", cells)
     for labels_without_events in labels_of.values():
-        problems.add(f"row {labels_without_events[0].number}", f"its subject_id has no events in {_DATA}")
+        problems.add(
+            f"row {labels_without_events[0].number}", f"its subject_id has no events in {_DATA}"
+        )
 
 
 def _read_timelines(files: Files, subjects: Collection[int]) -> Iterator[_Timeline]:
@@ -151,7 +161,9 @@ def _read_timelines(files: Files, subjects: Collection[int]) -> Iterator[_Timeli
                 yield timeline
                 finished.add(timeline.subject)
             if subject in finished:
-                raise problems.stop(f"row {number}", "a subject's events do not stand together, as MEDS has them")
+                raise problems.stop(
+                    f"row {number}", "a subject's events do not stand together, as MEDS has them"
+                )
             timeline = _Timeline(subject)
         if not isinstance(code, str):
             problems.add(f"row {number}", "expected a text code")
@@ -166,7 +178,11 @@ def _read_timelines(files: Files, subjects: Collection[int]) -> Iterator[_Timeli
 
 
 def _read_values(
-    files: Files, name: str, columns: tuple[str, ...], problems: Problems, subjects: Collection[int] | None = None
+    files: Files,
+    name: str,
+    columns: tuple[str, ...],
+    problems: Problems,
+    subjects: Collection[int] | None = None,
 ) -> Iterator[tuple[Any, ...]]:
     """Yield (row number, value, ...) of every row of the subjects (None: of all).
 
@@ -193,7 +209,11 @@ def _read_values(
 
 
 def _list_values(
-    batch: Any, first_row: int, columns: tuple[str, ...], problems: Problems, subjects: Collection[int] | None
+    batch: Any,
+    first_row: int,
+    columns: tuple[str, ...],
+    problems: Problems,
+    subjects: Collection[int] | None,
 ) -> Iterator[tuple[Any, ...]]:
     """Yield (row number, value, ...) of the rows of a batch that belong to the subjects."""
     offsets: Sequence[int] = range(batch.num_rows)
@@ -204,7 +224,9 @@ def _list_values(
     return zip(numbers, *values, strict=True)
 
 
-def _select_subjects(batch: Any, subjects: Collection[int], problems: Problems) -> tuple[Any, Sequence[int]]:
+def _select_subjects(
+    batch: Any, subjects: Collection[int], problems: Problems
+) -> tuple[Any, Sequence[int]]:
     """Return the rows of the subjects, and where in the batch they stand."""
     import pyarrow
     from pyarrow import compute

@@ -16,7 +16,10 @@ from agent.datasets.readers.table import Problems, Row, Table
 from agent.errors import BenchmarkError
 
 COLUMNS = ("instruction_id", "person_id", "question", "record", "response")
-_INSTRUCTIONS, _RESPONSES = "clinician-reviewed-model-responses.tsv", "clinician-instruction-responses.tsv"
+_INSTRUCTIONS, _RESPONSES = (
+    "clinician-reviewed-model-responses.tsv",
+    "clinician-instruction-responses.tsv",
+)
 _RECORDS = "medalign_ehr_xml"
 _RECORD_NAME = re.compile(r"(?:EHR_)?(\d+)")
 _ANNOTATOR = "Annotator_1"  # the one whose answer is gold, as in MedHELM
@@ -30,12 +33,16 @@ def load_medalign(files: Files) -> Iterator[tuple[Table, Problems]]:
     """
     for name in (_INSTRUCTIONS, _RESPONSES):
         if name not in files.names:
-            raise BenchmarkError(f"{name}: is missing; expected both TSV files and the folder {_RECORDS}")
+            raise BenchmarkError(
+                f"{name}: is missing; expected both TSV files and the folder {_RECORDS}"
+            )
     instructions = _read_instructions(files)
     records = _find_records(files)
     problems = files.problems(_RESPONSES)
     with files.open_text(_RESPONSES) as file:
-        table = read_tsv(file, problems).require(("instruction_id", "annotator_num", "clinician_response"), problems)
+        table = read_tsv(file, problems).require(
+            ("instruction_id", "annotator_num", "clinician_response"), problems
+        )
         yield Table(COLUMNS, _join_rows(files, table, instructions, records, problems)), problems
 
 
@@ -52,14 +59,21 @@ def _read_instructions(files: Files) -> dict[str, _Instruction]:
     problems = files.problems(_INSTRUCTIONS)
     instructions: dict[str, _Instruction] = {}
     with files.open_text(_INSTRUCTIONS) as file:
-        table = read_tsv(file, problems).require(("instruction_id", "person_id", "question"), problems)
+        table = read_tsv(file, problems).require(
+            ("instruction_id", "person_id", "question"), problems
+        )
         for row in table.rows:
             instruction_id = _normalise_number(row.cells["instruction_id"])
-            instruction = _Instruction(_normalise_number(row.cells["person_id"]), row.cells["question"].strip())
+            instruction = _Instruction(
+                _normalise_number(row.cells["person_id"]), row.cells["question"].strip()
+            )
             if not instruction_id or not instruction.person or not instruction.question:
                 problems.add(row.where, "expected an instruction_id, a person_id and a question")
             elif instructions.setdefault(instruction_id, instruction) != instruction:
-                problems.add(row.where, "has the instruction_id of an earlier row, and another person_id or question")
+                problems.add(
+                    row.where,
+                    "has the instruction_id of an earlier row, and another person_id or question",
+                )
     problems.check()
     return instructions
 

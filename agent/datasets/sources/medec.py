@@ -30,7 +30,9 @@ def read_medec(file: TextIO, problems: Problems) -> Table:
     missing = [column for column in _NEEDED if column not in table.columns]
     if missing:
         raise problems.stop("the header line", f"lacks {', '.join(missing)}")
-    return replace(table, columns=(*table.columns, "gold", "vignette"), rows=_read_rows(table.rows, problems))
+    return replace(
+        table, columns=(*table.columns, "gold", "vignette"), rows=_read_rows(table.rows, problems)
+    )
 
 
 def _read_rows(rows: Iterable[Row], problems: Problems) -> Iterator[Row]:
@@ -40,7 +42,10 @@ def _read_rows(rows: Iterable[Row], problems: Problems) -> Iterator[Row]:
             continue
         gold = _read_gold(row.cells)
         if gold is None:
-            problems.add(row.where, "Error Flag, Error Sentence ID and Corrected Sentence do not fit together")
+            problems.add(
+                row.where,
+                "Error Flag, Error Sentence ID and Corrected Sentence do not fit together",
+            )
             continue
         vignette = vignettes.assign(row.cells["Sentences"], number)
         yield Row(row.where, {**row.cells, "gold": gold, "vignette": vignette})
@@ -63,7 +68,9 @@ class _Vignettes:
     """Tells which notes are one vignette, in whatever order they come."""
 
     def __init__(self) -> None:
-        self._holders: dict[tuple[str, ...], list[str]] = {}  # vignettes, by the runs of words that they hold
+        self._holders: dict[
+            tuple[str, ...], list[str]
+        ] = {}  # vignettes, by the runs of words that they hold
         self._sizes: dict[str, int] = {}  # number of runs, by vignette
 
     def assign(self, sentences: str, number: int) -> str:

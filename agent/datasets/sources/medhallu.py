@@ -41,7 +41,8 @@ def _read_arrow(files: Files, name: str) -> Iterator[tuple[Table, Problems]]:
         from pyarrow import ipc
     except ImportError:
         raise BenchmarkError(
-            "Arrow files need pyarrow, which is not installed", "Install it with: pip install 'intramural[parquet]'"
+            "Arrow files need pyarrow, which is not installed",
+            "Install it with: pip install 'intramural[parquet]'",
         ) from None
     problems = files.problems(name)
     with files.open_binary(name) as file:
@@ -66,4 +67,7 @@ def _pair_rows(rows: Iterable[Row]) -> Iterator[Row]:
             "difficulty": cells.get("Difficulty Level", ""),
         }
         for label, column in (("0", "Ground Truth"), ("1", "Hallucinated Answer")):
-            yield Row(row.where, {**both, "id": f"{number}-{label}", "answer": cells[column], "hallucinated": label})
+            yield Row(
+                row.where,
+                {**both, "id": f"{number}-{label}", "answer": cells[column], "hallucinated": label},
+            )

@@ -20,7 +20,9 @@ def load_medi_qa(files: Files) -> Iterator[tuple[Table, Problems]]:
                 raise problems.stop(why.where, why.problem) from None
         rows = list(_read_questions(elements, problems))
         if not rows:
-            raise problems.stop("the whole file", "expected <Question QID=...> elements with <QuestionText>")
+            raise problems.stop(
+                "the whole file", "expected <Question QID=...> elements with <QuestionText>"
+            )
         yield Table(COLUMNS, rows), problems
 
 
@@ -30,13 +32,22 @@ def _read_questions(elements: list[Element], problems: Problems) -> Iterator[Row
     for element in elements:
         name, attributes = element.path[-1], element.attributes
         if name == "Question":
-            questions.append({"id": attributes.get("QID", ""), "question": "", "answer": "", "reference_score": ""})
+            questions.append(
+                {
+                    "id": attributes.get("QID", ""),
+                    "question": "",
+                    "answer": "",
+                    "reference_score": "",
+                }
+            )
         elif not questions:
             continue
         elif name == "QuestionText":
             questions[-1]["question"] = element.text.strip()
         elif name == "Answer":
-            first_ranked = attributes.get("ReferenceRank", "").strip() == "1" and not questions[-1]["answer"]
+            first_ranked = (
+                attributes.get("ReferenceRank", "").strip() == "1" and not questions[-1]["answer"]
+            )
             if first_ranked:
                 questions[-1]["reference_score"] = attributes.get("ReferenceScore", "")
         elif name == "AnswerText" and first_ranked:

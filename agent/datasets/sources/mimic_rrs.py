@@ -22,7 +22,9 @@ def load_mimic_rrs(files: Files) -> Iterator[tuple[Table, Problems]]:
     """
     for name in (_FINDINGS, _IMPRESSIONS):
         if name not in files.names:
-            raise BenchmarkError(f"{name}: is missing; expected it beside the other of {_FINDINGS}, {_IMPRESSIONS}")
+            raise BenchmarkError(
+                f"{name}: is missing; expected it beside the other of {_FINDINGS}, {_IMPRESSIONS}"
+            )
     finding_count = sum(1 for _ in _iter_lines(files, _FINDINGS))
     impression_count = sum(1 for _ in _iter_lines(files, _IMPRESSIONS))
     if finding_count != impression_count:
@@ -40,13 +42,22 @@ def _iter_lines(files: Files, name: str) -> Generator[str, None, None]:
             for number, line in enumerate(read_lines(file), 1):  # noqa: B007 - the last number is for the message
                 yield line
         except LongLineError:
-            raise files.problems(name).stop(f"line {number + 1}", f"has more than {LONGEST} characters") from None
+            raise files.problems(name).stop(
+                f"line {number + 1}", f"has more than {LONGEST} characters"
+            ) from None
 
 
 def _pair_lines(files: Files) -> Iterator[Row]:
-    with closing(_iter_lines(files, _FINDINGS)) as findings, closing(_iter_lines(files, _IMPRESSIONS)) as impressions:
+    with (
+        closing(_iter_lines(files, _FINDINGS)) as findings,
+        closing(_iter_lines(files, _IMPRESSIONS)) as impressions,
+    ):
         pairs = zip_longest(findings, impressions, fillvalue="")
         for number, (finding, impression) in enumerate(pairs, 1):
-            cells = {"line": str(number), "findings": finding.strip(), "impression": impression.strip()}
+            cells = {
+                "line": str(number),
+                "findings": finding.strip(),
+                "impression": impression.strip(),
+            }
             if cells["findings"] and cells["impression"]:
                 yield Row(f"line {number}", cells)

@@ -26,7 +26,10 @@ _SECTIONS = ("PLAN", "SUMMARY", "FINDINGS")  # the first that a report has is it
 # In capitals anywhere, with the words in capitals before it (GROSS OPERATIVE FINDINGS, ASSESSMENT/PLAN); otherwise only
 # where a line or a sentence begins, for "the plan: ..." is no heading.
 _BEFORE = r"(?:(?<![A-Za-z])(?:[A-Z][A-Z&'-]*(?: *[/,&] *| +)){1,5})?"
-_HEADING = {name: re.compile(rf"{_BEFORE}{name}:|(?:^|(?<=[.;\n]))[ \t]*(?i:{name})[ \t]*:") for name in _SECTIONS}
+_HEADING = {
+    name: re.compile(rf"{_BEFORE}{name}:|(?:^|(?<=[.;\n]))[ \t]*(?i:{name})[ \t]*:")
+    for name in _SECTIONS
+}
 _DESCRIPTION = re.compile(r"(?<=^Description:).*", re.M)
 _SENTENCE_ENDS = re.compile(r"(?<=[.;!?])\s+")
 _WORD = re.compile(r"\w+")
@@ -37,7 +40,8 @@ _PARTS = (
     "PROCEDURES?|RECOMMENDATIONS?|SPECIMENS?|SUMMARY|SURGERY|TECHNIQUE"
 )
 _PART = re.compile(
-    rf"(?<![A-Z])(?:[A-Z][A-Z/-]{{0,20}} ){{0,4}}({_PARTS})(?: [A-Z/-]{{1,20}}){{0,4}} ?:|^Keywords:", re.M
+    rf"(?<![A-Z])(?:[A-Z][A-Z/-]{{0,20}} ){{0,4}}({_PARTS})(?: [A-Z/-]{{1,20}}){{0,4}} ?:|^Keywords:",
+    re.M,
 )
 
 
@@ -61,7 +65,9 @@ def load_mtsamples(files: Files) -> Iterator[tuple[Table, Problems]]:
             try:
                 text = read_whole(file)
             except LongLineError:
-                raise problems.stop("the whole file", f"has more than {LONGEST} characters") from None
+                raise problems.stop(
+                    "the whole file", f"has more than {LONGEST} characters"
+                ) from None
         row = _read_report(name, text, files)
         rows = [] if row is None else [row]
         yield Table(COLUMNS, rows), problems
@@ -70,7 +76,9 @@ def load_mtsamples(files: Files) -> Iterator[tuple[Table, Problems]]:
 def _read_report(name: str, text: str, files: Files) -> Row | None:
     """Split a report into note and gold; None if it has none of the three sections."""
     text = text.replace("\r\n", "\n").strip()
-    sections = _find_sections(text, first_line_only=files.arguments.get("reference") == "first_line")
+    sections = _find_sections(
+        text, first_line_only=files.arguments.get("reference") == "first_line"
+    )
     gold = next((section for section in sections if section.text), None)
     if gold is None:
         return None
@@ -119,7 +127,9 @@ def _omit_repeating_sentences(description: str, gold: str) -> str:
     """Leave out each sentence that has at least `_TELLING` characters of words in a row that the gold has too."""
     gold_words = f" {_join_words(gold)} "
     sentences = _SENTENCE_ENDS.split(description)
-    return " ".join(sentence for sentence in sentences if not _repeats(_join_words(sentence), gold_words))
+    return " ".join(
+        sentence for sentence in sentences if not _repeats(_join_words(sentence), gold_words)
+    )
 
 
 def _repeats(words: str, gold_words: str) -> bool:

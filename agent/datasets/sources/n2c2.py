@@ -20,12 +20,16 @@ def load_n2c2(files: Files) -> Iterator[tuple[Table, Problems]]:
     criterion = files.arguments["subject"]
     definition = files.options.get(criterion)
     if definition is None:
-        raise BenchmarkError(f"subject={criterion}: the definition has no text for it under data.options")
+        raise BenchmarkError(
+            f"subject={criterion}: the definition has no text for it under data.options"
+        )
     problems = files.problems("test")
     yield Table(COLUMNS, _read_patients(files, criterion, definition, problems)), problems
 
 
-def _read_patients(files: Files, criterion: str, definition: str, problems: Problems) -> Iterator[Row]:
+def _read_patients(
+    files: Files, criterion: str, definition: str, problems: Problems
+) -> Iterator[Row]:
     for name in files.names:
         file_name = PurePosixPath(name)
         try:
@@ -45,7 +49,9 @@ def _read_patients(files: Files, criterion: str, definition: str, problems: Prob
             yield Row(file_name.name, {**fixed, **cells})
 
 
-def _read_patient(elements: list[Element], criterion: str, where: str, problems: Problems) -> dict[str, str] | None:
+def _read_patient(
+    elements: list[Element], criterion: str, where: str, problems: Problems
+) -> dict[str, str] | None:
     texts = [element.text for element in elements if element.path[-1] == "TEXT"]
     tags = [element for element in elements if element.path[-2:] == ("TAGS", criterion)]
     met = None
@@ -54,7 +60,9 @@ def _read_patient(elements: list[Element], criterion: str, where: str, problems:
     if len(texts) != 1:
         problems.add(where, f"expected one <TEXT>, found {len(texts)}")
     if met is None:
-        problems.add(where, f'expected one <{criterion}> below <TAGS>, with met="met" or met="not met"')
+        problems.add(
+            where, f'expected one <{criterion}> below <TAGS>, with met="met" or met="not met"'
+        )
     if len(texts) != 1 or met is None:
         return None
     notes = _split_notes(texts[0])
@@ -68,10 +76,17 @@ def _read_patient(elements: list[Element], criterion: str, where: str, problems:
             heading += f", written {match[1]}"
         blocks.append(f"{heading}\n{note}")
     if not dates:
-        problems.add(where, "no note has a `Record date: YYYY-MM-DD`, so the current date is unknown")
+        problems.add(
+            where, "no note has a `Record date: YYYY-MM-DD`, so the current date is unknown"
+        )
         return None
     # The latest date, not the last note's: a file whose notes are out of order would put today into the past.
-    return {"note_count": str(len(notes)), "notes": "\n\n".join(blocks), "current_date": max(dates), "met": met}
+    return {
+        "note_count": str(len(notes)),
+        "notes": "\n\n".join(blocks),
+        "current_date": max(dates),
+        "met": met,
+    }
 
 
 def _split_notes(text: str) -> list[str]:

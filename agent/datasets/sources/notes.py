@@ -18,7 +18,11 @@ def load_notes(files: Files) -> Iterator[tuple[Table, Problems]]:
     """Read each file (JSON lines by its ending, else CSV) and add `unit` and `row_id`."""
     for name in files.names:
         problems = files.problems(name)
-        read = read_json_lines if name.lower().removesuffix(".gz").endswith((".json", ".jsonl")) else read_csv
+        read = (
+            read_json_lines
+            if name.lower().removesuffix(".gz").endswith((".json", ".jsonl"))
+            else read_csv
+        )
         with files.open_text(name) as file:
             yield _select_rows(read(file, problems), files.options, problems), problems
 
@@ -41,7 +45,9 @@ class _Selection:
     @classmethod
     def read(cls, options: Mapping[str, str]) -> "_Selection":
         column, _, value = options.get("only", "").partition("=")
-        return cls(split_names(options.get("skip_without", "")), column.strip(), value.strip().casefold())
+        return cls(
+            split_names(options.get("skip_without", "")), column.strip(), value.strip().casefold()
+        )
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -53,7 +59,9 @@ class _Selection:
         return not self.column or row.cells.get(self.column, "").strip().casefold() == self.value
 
 
-def _identify_rows(rows: Iterable[Row], selection: _Selection, identity: Identity, problems: Problems) -> Iterator[Row]:
+def _identify_rows(
+    rows: Iterable[Row], selection: _Selection, identity: Identity, problems: Problems
+) -> Iterator[Row]:
     for number, row in enumerate(rows, 1):
         if not selection.accepts(row):
             continue

@@ -34,7 +34,9 @@ def load_race_based_med(files: Files) -> Iterator[tuple[Table, Problems]]:
             try:
                 rows = list(_read_rows(_read_paragraphs(file), problems))
             except Exception:  # noqa: BLE001 - python-docx raises errors of many types for a damaged document
-                raise problems.stop("the whole file", "is not a Word document (.docx) that can be read") from None
+                raise problems.stop(
+                    "the whole file", "is not a Word document (.docx) that can be read"
+                ) from None
         if not rows:
             raise problems.stop("the whole file", 'has no paragraph that begins "Run 1: ..."')
         yield Table(COLUMNS, rows), problems
@@ -89,9 +91,14 @@ def _read_rows(paragraphs: list[Any], problems: Problems) -> Iterator[Row]:
         if earlier_label is None:
             labels[question, response] = label
             asked = _normalise_question(question)
-            yield Row(answer.where, {"question": question, "response": response, "race_based": label, "asked": asked})
+            yield Row(
+                answer.where,
+                {"question": question, "response": response, "race_based": label, "asked": asked},
+            )
         elif earlier_label != label:
-            problems.add(answer.where, "the same answer is marked race-based in one place and not in another")
+            problems.add(
+                answer.where, "the same answer is marked race-based in one place and not in another"
+            )
 
 
 def _split_answers(paragraphs: list[Any]) -> list[_Answer]:

@@ -13,7 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agent.catalog.benchmark import survey_benchmarks
-from agent.exchange.helm.own_record import INSTANCES, RECORD, write_instance_record, write_run_record
+from agent.exchange.helm.own_record import (
+    INSTANCES,
+    RECORD,
+    write_instance_record,
+    write_run_record,
+)
 from agent.exchange.helm.run_spec import HelmSpec
 from agent.exchange.helm.schema import describe_models, describe_schema
 from agent.exchange.helm.state import write_request_state
@@ -31,7 +36,9 @@ from agent.vocabulary import Response
 PAGE = 200  # instances in memory at a time, and to an audit entry
 
 
-def export_helm(site: Site, suite: str, folder: Path, *, reveal: bool, progress: Progress | None = None) -> int:
+def export_helm(
+    site: Site, suite: str, folder: Path, *, reveal: bool, progress: Progress | None = None
+) -> int:
     """Write every run of the suite under `folder`; return the number of instances written.
 
     Texts are redacted under the site's policy and ids are keyed hashes; with `reveal` both are as they were, after one
@@ -59,13 +66,21 @@ def export_helm(site: Site, suite: str, folder: Path, *, reveal: bool, progress:
             count += _write_run(store, clearer, spec, summary, target, progress)
             written.append((spec, summary))
         progress.end()
-    write_json(folder / "model_metadata.yaml", describe_models({summary.run.model for _, summary in written}))
+    write_json(
+        folder / "model_metadata.yaml",
+        describe_models({summary.run.model for _, summary in written}),
+    )
     write_json(folder / "schema_intramural.yaml", describe_schema(written))
     return count
 
 
 def _write_run(
-    store: Store, clearer: Clearer, spec: HelmSpec, summary: RunSummary, target: Path, progress: Progress
+    store: Store,
+    clearer: Clearer,
+    spec: HelmSpec,
+    summary: RunSummary,
+    target: Path,
+    progress: Progress,
 ) -> int:
     """Write the run's files into the new folder `target`; return the number of instances in them."""
     run = summary.run
@@ -78,24 +93,42 @@ def _write_run(
     count = 0
     with (
         open_json_array(target / "per_instance_stats.json") as per_instance,
-        open_json_array(target / "scenario_state.json", "request_states", lambda: {"adapter_spec": adapter}) as states,
-        open_json_array(target / RECORD, INSTANCES, lambda: write_run_record(run, spec.helm_names)) as records,
+        open_json_array(
+            target / "scenario_state.json", "request_states", lambda: {"adapter_spec": adapter}
+        ) as states,
+        open_json_array(
+            target / RECORD, INSTANCES, lambda: write_run_record(run, spec.helm_names)
+        ) as records,
     ):
         for response, case in _read_cases(store, clearer, run):
             identity = case.key if case.id is None else case.id
-            per_instance.add({"instance_id": identity, "train_trial_index": 0, "stats": stats.add(case, response)})
+            per_instance.add(
+                {
+                    "instance_id": identity,
+                    "train_trial_index": 0,
+                    "stats": stats.add(case, response),
+                }
+            )
             if case.prompt is not None:
-                states.add(write_request_state(case, identity, spec.split, adapter, spec.group, spec.judges))
+                states.add(
+                    write_request_state(
+                        case, identity, spec.split, adapter, spec.group, spec.judges
+                    )
+                )
             records.add(write_instance_record(case, identity, units[case.position]))
             count += 1
             progress.advance()
-    write_json(target / "run_spec.json", spec.run_spec(target.name, multiple_choice=multiple_choice))
+    write_json(
+        target / "run_spec.json", spec.run_spec(target.name, multiple_choice=multiple_choice)
+    )
     write_json(target / "scenario.json", spec.scenario_json(clearer.note))
     write_json(target / "stats.json", stats.summarise(summary))
     return count
 
 
-def _read_cases(store: Store, clearer: Clearer, run: Run) -> Iterator[tuple[Response | None, ClearedCase]]:
+def _read_cases(
+    store: Store, clearer: Clearer, run: Run
+) -> Iterator[tuple[Response | None, ClearedCase]]:
     for offset in range(0, store.answers.count_instances(run.run_id), PAGE):
         page = store.answers.read_instances(run.run_id, offset, PAGE)
         cases = clearer.clear(run.run_id, page, read_seat_judgements(store, run, page))

@@ -116,11 +116,15 @@ def _list_folders(directory: Path) -> Iterator[Path]:
     try:
         paths = sorted(directory.iterdir())
     except OSError as error:
-        raise ConfigError(f"the folder {directory.name} cannot be read ({error.strerror})") from None
+        raise ConfigError(
+            f"the folder {directory.name} cannot be read ({error.strerror})"
+        ) from None
     for path in paths:
         is_link_of_helm = path.name == _LATEST and directory.name == "runs"
         if path.is_symlink() and not is_link_of_helm:
-            raise BenchmarkError(f"{directory.name}: a link where a run's folder is expected", ADVICE)
+            raise BenchmarkError(
+                f"{directory.name}: a link where a run's folder is expected", ADVICE
+            )
         if path.is_dir() and not path.is_symlink():
             yield path
 
@@ -286,7 +290,9 @@ def _is_multiple_choice(request_state: JsonNode, references: tuple[Reference, ..
     if mapping is None:
         return False
     options = {letter: option.text() for letter, option in mapping.pairs()}
-    return options == {chr(ord("A") + position): reference.text for position, reference in enumerate(references)}
+    return options == {
+        chr(ord("A") + position): reference.text for position, reference in enumerate(references)
+    }
 
 
 def _read_response(request_state: JsonNode, tokens: Mapping[str, int]) -> Response | None:
@@ -305,7 +311,9 @@ def _read_response(request_state: JsonNode, tokens: Mapping[str, int]) -> Respon
     return Response(
         text=completion.at("text").text(),
         reasoning="" if thought is None else thought.text(),
-        finish_reason="other" if finish_reason is None else _FINISH.get(finish_reason.text(), "other"),
+        finish_reason="other"
+        if finish_reason is None
+        else _FINISH.get(finish_reason.text(), "other"),
         prompt_tokens=tokens.get("num_prompt_tokens"),
         completion_tokens=tokens.get("num_completion_tokens"),
         seconds=0.0 if seconds is None else seconds.number(),

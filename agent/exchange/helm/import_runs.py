@@ -9,7 +9,12 @@ from agent.catalog.benchmark import Benchmark, survey_benchmarks
 from agent.errors import BenchmarkError, ConfigError
 from agent.exchange.helm.folder import HelmCase, HelmRun, find_run_folders, read_run, read_run_name
 from agent.exchange.helm.juries import HelmSeat, describe_jury
-from agent.exchange.helm.names import find_benchmark, find_metric_name, helm_metric_name, imported_metric
+from agent.exchange.helm.names import (
+    find_benchmark,
+    find_metric_name,
+    helm_metric_name,
+    imported_metric,
+)
 from agent.exchange.imported_run import build_imported_details
 from agent.exchange.json_path import ADVICE, read_json
 from agent.io.plain_text import printable
@@ -44,7 +49,12 @@ class _Target:
 
 
 def import_helm(
-    site: Site, directory: Path, suite: str | None = None, *, replace: bool = False, progress: Progress | None = None
+    site: Site,
+    directory: Path,
+    suite: str | None = None,
+    *,
+    replace: bool = False,
+    progress: Progress | None = None,
 ) -> list[ImportedRun]:
     """Read every run folder under `directory` into the store; each run is stored whole or not at all.
 
@@ -68,7 +78,8 @@ def import_helm(
             run = read_run(folder)
             if run.name != target.name:
                 raise BenchmarkError(
-                    f"{printable(folder.name)}/run_spec.json: the file changed while it was read", ADVICE
+                    f"{printable(folder.name)}/run_spec.json: the file changed while it was read",
+                    ADVICE,
                 )
             if not replace:
                 _refuse_other_import(store, target, run.digest)
@@ -84,7 +95,9 @@ def _choose_targets(folders: Sequence[tuple[str, Path]], suite: str | None) -> d
     for suite_of_folder, folder in folders:
         target_suite = suite_of_folder if suite is None else suite
         if not SUITE_NAME.fullmatch(target_suite):
-            raise ConfigError("the folder's name is no name for a suite", "Name the suite with --suite.")
+            raise ConfigError(
+                "the folder's name is no name for a suite", "Name the suite with --suite."
+            )
         run_spec, _ = read_json(folder, "run_spec.json")
         target = _Target(target_suite, read_run_name(run_spec))
         if target in targets:
@@ -117,7 +130,9 @@ def _refuse_other_import(store: Store, target: _Target, digest: str) -> None:
         )
 
 
-def _store_run(store: Store, suite: str, run: HelmRun, catalogue: Mapping[str, Benchmark]) -> ImportedRun:
+def _store_run(
+    store: Store, suite: str, run: HelmRun, catalogue: Mapping[str, Benchmark]
+) -> ImportedRun:
     """Write a run, its answers, scores and judgements in one transaction."""
     benchmark = find_benchmark(run.names, catalogue)
     benchmark_name = benchmark.id if benchmark else run.names[0]
@@ -138,7 +153,11 @@ def _store_run(store: Store, suite: str, run: HelmRun, catalogue: Mapping[str, B
         )
         store.answers.settle(
             run_id,
-            answers=[(key, case.response) for case, key in zip(run.cases, keys, strict=True) if case.response],
+            answers=[
+                (key, case.response)
+                for case, key in zip(run.cases, keys, strict=True)
+                if case.response
+            ],
             scores=_list_scores(run, details.metrics),
             labels=_list_labels(run, details.metrics),
         )
@@ -161,7 +180,9 @@ def _store_run(store: Store, suite: str, run: HelmRun, catalogue: Mapping[str, B
 
 def _make_request_key(store: Store, run_id: str, run: HelmRun, position: int) -> bytes:
     """Return the key of an imported answer. The prefix keeps it apart from the answers of local deployments."""
-    return store.identities.request_key(f"imported {run_id}", json.dumps([run.digest, position]).encode())
+    return store.identities.request_key(
+        f"imported {run_id}", json.dumps([run.digest, position]).encode()
+    )
 
 
 def _describe_run(run: HelmRun, benchmark: Benchmark | None, benchmark_name: str) -> RunDetails:
@@ -174,12 +195,16 @@ def _describe_run(run: HelmRun, benchmark: Benchmark | None, benchmark_name: str
         origin=RunOrigin(kind="helm", digest=run.digest, scenario=run.scenario, groups=run.groups),
         instances=len(run.cases),
     )
-    details = replace(details, max_tokens=run.max_tokens, temperature=run.temperature, stop=run.stop)
+    details = replace(
+        details, max_tokens=run.max_tokens, temperature=run.temperature, stop=run.stop
+    )
     if benchmark is not None:
         # The part of the benchmark that was run, and all its parts: runs of all parts make one row of a board.
         arguments = {name: run.pairs[name] for name in benchmark.arguments if name in run.pairs}
         free = tuple(list_free_arguments(benchmark, arguments))
-        details = replace(details, arguments=arguments, free_arguments=free, parts=list_required_values(benchmark))
+        details = replace(
+            details, arguments=arguments, free_arguments=free, parts=list_required_values(benchmark)
+        )
     if run.record is not None:
         details = replace(
             details,
@@ -220,7 +245,9 @@ def _list_run_scores(run: HelmRun, metrics: Sequence[KeptMetric]) -> list[RunSco
     for metric in metrics:
         if not metric.whole_run or metric.helm_name not in run.whole_run:
             continue
-        units = [case.instance.unit for case in run.cases if _find_reason(run, case, metric.name) is None]
+        units = [
+            case.instance.unit for case in run.cases if _find_reason(run, case, metric.name) is None
+        ]
         scores.append(
             RunScore(
                 metric=metric.name,
@@ -319,7 +346,9 @@ def _describe_metrics(run: HelmRun, benchmark: Benchmark | None) -> tuple[KeptMe
     if not ordered:
         ordered = of_benchmark
     if not ordered:
-        raise BenchmarkError(f"{printable(run.name)}: per_instance_stats.json holds no score of an answer", ADVICE)
+        raise BenchmarkError(
+            f"{printable(run.name)}: per_instance_stats.json holds no score of an answer", ADVICE
+        )
     return tuple(_describe_metric(run, helm_name, benchmark) for helm_name in ordered)
 
 
@@ -330,7 +359,9 @@ def _describe_metric(run: HelmRun, helm_name: str, benchmark: Benchmark | None) 
         values = [run.whole_run[helm_name]]
     else:
         values = [case.scores[helm_name] for case in run.cases if helm_name in case.scores]
-    metric = imported_metric(find_metric_name(helm_name, benchmark), helm_name, values=values, whole_run=is_whole_run)
+    metric = imported_metric(
+        find_metric_name(helm_name, benchmark), helm_name, values=values, whole_run=is_whole_run
+    )
     jury = next((jury for jury in run.juries if jury.metric == helm_name), None)
     seats = [seat for case in run.cases for seat in case.seats.get(helm_name, ())]
     if jury is None or not seats:

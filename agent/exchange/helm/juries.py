@@ -56,7 +56,9 @@ class HelmSeat:
 # to HELM
 
 
-def write_annotations(judgements: Sequence[ClearedJudgement], annotator: str, keys: Sequence[str]) -> dict[str, Any]:
+def write_annotations(
+    judgements: Sequence[ClearedJudgement], annotator: str, keys: Sequence[str]
+) -> dict[str, Any]:
     """Return an instance's verdicts as HELM's annotators write them. Judges without a verdict are left out.
 
     Args:
@@ -71,7 +73,9 @@ def write_annotations(judgements: Sequence[ClearedJudgement], annotator: str, ke
     return {annotator: verdicts} if verdicts else {}
 
 
-def _write_verdict(grades: Mapping[str, float], words: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+def _write_verdict(
+    grades: Mapping[str, float], words: Mapping[str, Mapping[str, Any]]
+) -> dict[str, dict[str, Any]]:
     verdict = {}
     for criterion, grade in grades.items():
         fields: dict[str, Any] = {"score": grade}
@@ -120,18 +124,24 @@ def _find_juries(spec: JsonNode) -> Iterator[HelmJury]:
         models = args.maybe("annotator_models")
         judges = {} if models is None else _read_judges(models)
         if judges:
-            yield HelmJury(args.at("metric_name").plain_name(), args.at("scenario_name").name(), judges)
+            yield HelmJury(
+                args.at("metric_name").plain_name(), args.at("scenario_name").name(), judges
+            )
 
 
 def _read_judges(models: JsonNode) -> dict[str, Judge]:
     judges = {}
     for key, model in models.pairs():
         name = JsonNode(model.file, model.path, key).name()
-        judges[name] = Judge(model.at("model_deployment").name(), model.at("model_name").name(), key)
+        judges[name] = Judge(
+            model.at("model_deployment").name(), model.at("model_name").name(), key
+        )
     return judges
 
 
-def read_seats(request_state: JsonNode, juries: Sequence[HelmJury]) -> dict[str, tuple[HelmSeat, ...]]:
+def read_seats(
+    request_state: JsonNode, juries: Sequence[HelmJury]
+) -> dict[str, tuple[HelmSeat, ...]]:
     """Return the seats of one instance by HELM's name of the metric, without juries that have no annotation of it."""
     annotations = request_state.maybe("annotations")
     if annotations is None:
@@ -141,7 +151,9 @@ def read_seats(request_state: JsonNode, juries: Sequence[HelmJury]) -> dict[str,
         verdicts = annotations.maybe(jury.annotator)
         if verdicts is None or not any(map(verdicts.has, (_PROMPT, *jury.judges))):
             continue
-        seats[jury.metric] = tuple(_read_seat(seat, verdicts.maybe(key)) for seat, key in enumerate(jury.judges))
+        seats[jury.metric] = tuple(
+            _read_seat(seat, verdicts.maybe(key)) for seat, key in enumerate(jury.judges)
+        )
     return seats
 
 
@@ -153,11 +165,17 @@ def _read_seat(seat: int, verdict: JsonNode | None) -> HelmSeat:
             grade = _read_grade(criterion, fields)
             if grade is None:
                 continue
-            texts = {key: text for key, text in fields.items() if isinstance(text, str) and key != "score"}
+            texts = {
+                key: text
+                for key, text in fields.items()
+                if isinstance(text, str) and key != "score"
+            }
             grades[criterion] = grade
             words[criterion] = {"score": grade, **texts}
     if not grades:
-        return HelmSeat(seat, grades=None, reason=Reason.NOT_IMPORTED.value, repaired=False, reply="")
+        return HelmSeat(
+            seat, grades=None, reason=Reason.NOT_IMPORTED.value, repaired=False, reply=""
+        )
     reply = json.dumps(words, ensure_ascii=False)
     return HelmSeat(seat, grades=grades, reason=None, repaired=False, reply=reply)
 

@@ -57,7 +57,9 @@ def import_leaderboard(site: Site, directory: Path, name: str | None = None) -> 
     origin = folder.absolute().name if release is None else release.name()
     name = name or origin
     if not SUITE_NAME.fullmatch(name):
-        raise ConfigError("the release's name is no name for a leaderboard here", "Give it a name with --release.")
+        raise ConfigError(
+            "the release's name is no name for a leaderboard here", "Give it a name with --release."
+        )
     catalogue, _ = survey_benchmarks(site.own_benchmarks)
     schema = _read_schema(folder)
     digest = hashlib.sha256(schema.digest.encode())
@@ -74,10 +76,17 @@ def import_leaderboard(site: Site, directory: Path, name: str | None = None) -> 
             "Get the release's folder whole: schema.json and groups/*.json belong together.",
         )
     date = summary.maybe("date")
-    details = {"release": origin, "date": "" if date is None else date.name(), "digest": digest.hexdigest()}
+    details = {
+        "release": origin,
+        "date": "" if date is None else date.name(),
+        "digest": digest.hexdigest(),
+    }
     with site.store() as store:
         if name in store.runs.list_suites():
-            raise ConfigError(f"there is a suite of the name {name}", "Give the leaderboard another with --release.")
+            raise ConfigError(
+                f"there is a suite of the name {name}",
+                "Give the leaderboard another with --release.",
+            )
         with store.transaction():
             store.releases.keep_leaderboard(name, details, cells)
             store.audit.record("imported", f"leaderboard figures={len(cells)}")
@@ -91,7 +100,8 @@ def _find_release(directory: Path) -> Path:
     releases = sorted(path for path in entries if path.is_dir() and not path.is_symlink())
     if len(releases) != 1:
         raise ConfigError(
-            f"the folder {directory.name} holds {len(releases)} releases", "Name one: DIR/releases/<release>."
+            f"the folder {directory.name} holds {len(releases)} releases",
+            "Name one: DIR/releases/<release>.",
         )
     return releases[0]
 
@@ -151,7 +161,9 @@ def _read_cells(
         return
     group = schema.groups[group_name]
     benchmark = find_benchmark([group_name], catalogue)
-    columns = [_find_metric(heading, schema, group.main_metric) for heading in table.at("header").items()]
+    columns = [
+        _find_metric(heading, schema, group.main_metric) for heading in table.at("header").items()
+    ]
     for row in table.at("rows").items():
         cells = list(row.items())
         if len(cells) != len(columns) or not cells:

@@ -88,7 +88,9 @@ def metric_title(name: str) -> str:
     return spec.display_name
 
 
-def imported_metric(name: str, helm_name: str, *, values: Sequence[float] = (), whole_run: bool = False) -> KeptMetric:
+def imported_metric(
+    name: str, helm_name: str, *, values: Sequence[float] = (), whole_run: bool = False
+) -> KeptMetric:
     """Return the record of an imported metric. The scale of one that is not ours is taken from its `values`."""
     spec = METRICS.get(name)
     if spec is not None:

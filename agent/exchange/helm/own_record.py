@@ -63,7 +63,10 @@ def write_run_record(run: Run, helm_names: Mapping[str, str]) -> dict[str, Any]:
         "unit": details.unit,
         "unit_named": details.unit_named,
         "scoring": details.scoring,
-        "metrics": [_write_metric(metric, helm_names[metric.name], details.scoring) for metric in details.metrics],
+        "metrics": [
+            _write_metric(metric, helm_names[metric.name], details.scoring)
+            for metric in details.metrics
+        ],
     }
 
 
@@ -99,7 +102,11 @@ def write_instance_record(case: ClearedCase, identity: str, unit: str | None) ->
     record: dict[str, Any] = {"id": identity}
     if unit is not None:
         record["unit"] = unit
-    reasons = {name: score.reason.value for name, score in case.scores.items() if isinstance(score, Unscored)}
+    reasons = {
+        name: score.reason.value
+        for name, score in case.scores.items()
+        if isinstance(score, Unscored)
+    }
     if reasons:
         record["unscored"] = reasons
     if case.judgements:
@@ -191,8 +198,12 @@ def _read_seat(node: JsonNode) -> HelmSeat:
     if grades_node is None:
         reason = node.at("reason").plain_name()
     else:
-        grades = {_check_criterion(grades_node, key): grade.number() for key, grade in grades_node.pairs()}
-    return HelmSeat(seat=seat, grades=grades, reason=reason, repaired=node.at("repaired").yes_no(), reply="")
+        grades = {
+            _check_criterion(grades_node, key): grade.number() for key, grade in grades_node.pairs()
+        }
+    return HelmSeat(
+        seat=seat, grades=grades, reason=reason, repaired=node.at("repaired").yes_no(), reply=""
+    )
 
 
 def _check_criterion(node: JsonNode, name: str) -> str:
@@ -235,7 +246,9 @@ def _read_jury(node: JsonNode) -> KeptJury:
         model = judge.at("model").name()
         judges.append(Judge(model_deployment=model, model_name=model, name=name))
     scale = [end.number() for end in node.at("scale").items()]
-    if len(judges) > MOST_JUDGES or any(judge.name and not judge.name.isprintable() for judge in judges):
+    if len(judges) > MOST_JUDGES or any(
+        judge.name and not judge.name.isprintable() for judge in judges
+    ):
         raise node.at("judges").wrong(f"at most {MOST_JUDGES} judges with names of one line")
     if len(scale) != 2 or scale[0] >= scale[1]:
         raise node.at("scale").wrong("the lowest and the highest grade")

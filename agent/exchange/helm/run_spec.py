@@ -12,9 +12,13 @@ from agent.scoring.measures import HELM_TWIN
 from agent.store import KeptMetric, Run, RunOrigin
 
 LONGEST_FOLDER_NAME = 200  # bytes; file systems take 255
-SPLITS = {"helm.benchmark.scenarios.med_mcqa_scenario.MedMCQAScenario": "valid"}  # HELM reads all others as "test"
+SPLITS = {
+    "helm.benchmark.scenarios.med_mcqa_scenario.MedMCQAScenario": "valid"
+}  # HELM reads all others as "test"
 # Arguments that HELM's scenarios take; ours may take more.
-_HELM_ARGUMENTS = frozenset({"category", "condition", "language", "max_length", "subject", "subset", "version"})
+_HELM_ARGUMENTS = frozenset(
+    {"category", "condition", "language", "max_length", "subject", "subset", "version"}
+)
 # Classes that know HELM's metrics by name, so that an automatic schema has them.
 _METRIC_CLASSES = {
     "medcalc_bench_": "medcalc_bench_metrics.MedCalcBenchMetric",
@@ -41,7 +45,9 @@ class HelmSpec:
         origin = run.details.origin or RunOrigin()
         class_name = re.sub(r"[^A-Za-z0-9_]", "_", run.benchmark)
         scenario_of_benchmark = benchmark.helm_scenario if benchmark else ""
-        self.scenario = scenario_of_benchmark or origin.scenario or f"intramural.benchmarks.{class_name}"
+        self.scenario = (
+            scenario_of_benchmark or origin.scenario or f"intramural.benchmarks.{class_name}"
+        )
         groups = (benchmark.helm_groups if benchmark else ()) or origin.groups or (run.benchmark,)
         self.group: str = groups[-1]  # HELM's wider ones stand over several benchmarks
         self.split = SPLITS.get(self.scenario, "test")
@@ -58,7 +64,9 @@ class HelmSpec:
             "name": name,
             "scenario_spec": {"class_name": self.scenario, "args": self._scenario_args()},
             "adapter_spec": self.adapter_spec(multiple_choice=multiple_choice),
-            "metric_specs": list(_describe_metrics(self.group, self._run.details.metrics, self.helm_names)),
+            "metric_specs": list(
+                _describe_metrics(self.group, self._run.details.metrics, self.helm_names)
+            ),
             "data_augmenter_spec": {},
             "groups": [self.group],
         }
@@ -69,7 +77,9 @@ class HelmSpec:
         keys = _HELM_ARGUMENTS & self._benchmark.arguments.keys()
         args = {key: value for key, value in list_run_arguments(self._run.name) if key in keys}
         if self._benchmark.access != "public":
-            args["data_path"] = "-"  # such scenarios of HELM require a path; the site's own is not shown
+            args["data_path"] = (
+                "-"  # such scenarios of HELM require a path; the site's own is not shown
+            )
         return args
 
     def adapter_spec(self, *, multiple_choice: bool) -> dict[str, Any]:
@@ -156,5 +166,8 @@ def _describe_metrics(
             basic_names.append(name)
     for class_name in sorted(classes):
         yield {"class_name": class_name, "args": {}}
-    yield {"class_name": "helm.benchmark.metrics.basic_metrics.BasicGenerationMetric", "args": {"names": basic_names}}
+    yield {
+        "class_name": "helm.benchmark.metrics.basic_metrics.BasicGenerationMetric",
+        "args": {"names": basic_names},
+    }
     yield {"class_name": "helm.benchmark.metrics.basic_metrics.InstancesPerSplitMetric", "args": {}}

@@ -94,5 +94,7 @@ def _describe_metrics(metrics: Mapping[str, MetricSummary]) -> list[dict[str, An
     unscored = []
     for name, metric in metrics.items():
         scores.append({"name": name, "display_name": metric.display_name, "lower_is_better": False})
-        unscored.append({"name": name_unscored(name), "display_name": "Unscored", "lower_is_better": True})
+        unscored.append(
+            {"name": name_unscored(name), "display_name": "Unscored", "lower_is_better": True}
+        )
     return [*scores, *unscored, *_COUNTS]

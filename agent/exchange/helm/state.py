@@ -27,12 +27,16 @@ def write_request_state(
         judges: the judges' names in annotations, by metric and seat.
     """
     assert case.prompt is not None
-    prompt = [{"role": message.role, "content": require_redacted(message.text)} for message in case.prompt]
+    prompt = [
+        {"role": message.role, "content": require_redacted(message.text)} for message in case.prompt
+    ]
     references = []
     letters = {}
     for reference in case.references or ():
         text = require_redacted(reference.text)
-        references.append({"output": {"text": text}, "tags": ["correct"] if reference.correct else []})
+        references.append(
+            {"output": {"text": text}, "tags": ["correct"] if reference.correct else []}
+        )
         if reference.letter:
             letters[reference.letter] = text
     state: dict[str, Any] = {
@@ -51,7 +55,12 @@ def write_request_state(
         state["output_mapping"] = letters
     if case.answer is not None:
         completions = [_write_completion(case)]
-        state["result"] = {"success": True, "embedding": [], "completions": completions, "cached": False}
+        state["result"] = {
+            "success": True,
+            "embedding": [],
+            "completions": completions,
+            "cached": False,
+        }
     for metric, keys in (judges or {}).items():
         judgements = [judgement for judgement in case.judgements if judgement.metric == metric]
         annotations = write_annotations(judgements, annotator, keys)

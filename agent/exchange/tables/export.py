@@ -23,7 +23,13 @@ PAGE = 200  # instances in memory at a time, and to an audit entry
 
 
 def export_tables(
-    site: Site, suite: str, folder: Path, form: TableForm, *, reveal: bool, progress: Progress | None = None
+    site: Site,
+    suite: str,
+    folder: Path,
+    form: TableForm,
+    *,
+    reveal: bool,
+    progress: Progress | None = None,
 ) -> int:
     """Write `runs.<form>` and `instances.<form>` of the suite into `folder`; return how many instances there are.
 
@@ -140,7 +146,9 @@ def _describe_jury(metric: MetricSummary) -> dict[str, Any]:
     }
 
 
-def iter_instance_rows(store: Store, run: Run, clearer: Clearer, shown: Run) -> Iterator[dict[str, Any]]:
+def iter_instance_rows(
+    store: Store, run: Run, clearer: Clearer, shown: Run
+) -> Iterator[dict[str, Any]]:
     """Yield a row for each instance of the run, in benchmark order; `shown` is the run as the export calls it."""
     for offset in range(0, store.answers.count_instances(run.run_id), PAGE):
         page = store.answers.read_instances(run.run_id, offset, PAGE)
@@ -182,7 +190,9 @@ def _require_redacted_or_none(text: object) -> Redacted | None:
 def _list_messages(case: ClearedCase) -> list[dict[str, Any]] | None:
     if case.prompt is None:
         return None
-    return [{"role": message.role, "content": require_redacted(message.text)} for message in case.prompt]
+    return [
+        {"role": message.role, "content": require_redacted(message.text)} for message in case.prompt
+    ]
 
 
 def _list_references(case: ClearedCase) -> list[dict[str, Any]] | None:

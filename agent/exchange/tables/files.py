@@ -36,7 +36,9 @@ def check_writable(form: str) -> None:
 
 
 @contextmanager
-def open_table(path: Path, form: TableForm, columns: Sequence[TableColumn]) -> Iterator[Callable[[Row], None]]:
+def open_table(
+    path: Path, form: TableForm, columns: Sequence[TableColumn]
+) -> Iterator[Callable[[Row], None]]:
     """Open a new file, for its owner alone; yield a function that adds a row to it."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     if form == "parquet":

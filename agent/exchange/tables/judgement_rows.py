@@ -13,7 +13,9 @@ def build_judgement_row(judgement: ClearedJudgement) -> dict[str, Any]:
         words[criterion] = {field: require_redacted(text) for field, text in texts.items()}
     replies = []
     for reply in judgement.replies:
-        replies.append({"text": require_redacted(reply.text), "reasoning": require_redacted(reply.reasoning)})
+        replies.append(
+            {"text": require_redacted(reply.text), "reasoning": require_redacted(reply.reasoning)}
+        )
     return {
         "metric": judgement.metric,
         "seat": judgement.seat,

@@ -147,7 +147,9 @@ def redact_rows(
         RedactionError: a row has none of the fields, or its known values or its patient cannot be read.
     """
     tally = RowTally()
-    written = [_redact_line(line, number, task, engine, tally) for number, line in enumerate(lines, first)]
+    written = [
+        _redact_line(line, number, task, engine, tally) for number, line in enumerate(lines, first)
+    ]
     return written, tally
 
 
@@ -161,7 +163,9 @@ def write_withheld_row(number: int, task: RowTask, reason: Withheld, tally: RowT
     return _encode_row(shown)
 
 
-def _redact_line(line: bytes, number: int, task: RowTask, engine: RecordRedactor, tally: RowTally) -> bytes:
+def _redact_line(
+    line: bytes, number: int, task: RowTask, engine: RecordRedactor, tally: RowTally
+) -> bytes:
     if len(line) > MOST_LINE:
         return write_withheld_row(number, task, Withheld.TOO_LONG, tally)
     try:
@@ -169,11 +173,16 @@ def _redact_line(line: bytes, number: int, task: RowTask, engine: RecordRedactor
         if not isinstance(row, dict):
             return write_withheld_row(number, task, Withheld.UNDECODABLE, tally)
         return _redact_row(row, number, task, engine, tally)
-    except (ValueError, RecursionError):  # not JSON, a number of thousands of digits, nested too deep
+    except (
+        ValueError,
+        RecursionError,
+    ):  # not JSON, a number of thousands of digits, nested too deep
         return write_withheld_row(number, task, Withheld.UNDECODABLE, tally)
 
 
-def _redact_row(row: dict[str, Json], number: int, task: RowTask, engine: RecordRedactor, tally: RowTally) -> bytes:
+def _redact_row(
+    row: dict[str, Json], number: int, task: RowTask, engine: RecordRedactor, tally: RowTally
+) -> bytes:
     tally.rows_with_people += task.identifiers in row
     identifiers = _take_identifiers(row, number, task)
     unit = _read_unit(row, number, task)
@@ -182,7 +191,9 @@ def _redact_row(row: dict[str, Json], number: int, task: RowTask, engine: Record
     if task.spans:
         others.pop("spans", None)  # the detected spans take its place
 
-    texts = _redact_texts(fields, others, task, partial(engine.redact_and_find, identifiers=identifiers, unit=unit))
+    texts = _redact_texts(
+        fields, others, task, partial(engine.redact_and_find, identifiers=identifiers, unit=unit)
+    )
     replacements = (text.redacted for text in texts)
     redacted_fields = {name: with_texts(value, replacements) for name, value in fields.items()}
     shown = _join_fields(row, redacted_fields, others, _rewrite_others(others, task, replacements))
@@ -231,7 +242,9 @@ def _redact_texts(
     return texts
 
 
-def _rewrite_others(others: dict[str, Json], task: RowTask, replacements: Iterator[str]) -> dict[str, Json]:
+def _rewrite_others(
+    others: dict[str, Json], task: RowTask, replacements: Iterator[str]
+) -> dict[str, Json]:
     """Return the other fields as they are written, in their order; redaction may rename their keys."""
     if task.others == "drop":
         return {}
@@ -241,7 +254,10 @@ def _rewrite_others(others: dict[str, Json], task: RowTask, replacements: Iterat
 
 
 def _join_fields(
-    row: dict[str, Json], redacted: dict[str, Json], others: dict[str, Json], rewritten: dict[str, Json]
+    row: dict[str, Json],
+    redacted: dict[str, Json],
+    others: dict[str, Json],
+    rewritten: dict[str, Json],
 ) -> dict[str, Any]:
     """Return the fields that are written, in the order of the row."""
     shown: dict[str, Any] = {}
@@ -255,7 +271,9 @@ def _join_fields(
     return shown
 
 
-def _list_spans_by_field(fields: dict[str, Json], texts: Sequence[_RowText]) -> dict[str, list[tuple[int, int, str]]]:
+def _list_spans_by_field(
+    fields: dict[str, Json], texts: Sequence[_RowText]
+) -> dict[str, list[tuple[int, int, str]]]:
     """Return the spans of each field, which is a text or null. The texts of the fields come first in `texts`."""
     remaining = iter(texts)
     spans: dict[str, list[tuple[int, int, str]]] = {}

@@ -151,7 +151,9 @@ class WorkerPool:
 
     def __init__(self, choice: EngineChoice, task: RowTask, count: int) -> None:
         self.ahead = _AHEAD * count
-        key = choice.key or secrets.token_hex(32)  # one for all processes, so that they write the same surrogates
+        key = choice.key or secrets.token_hex(
+            32
+        )  # one for all processes, so that they write the same surrogates
         self._opening = {"engine": {**asdict(choice), "key": key}, "task": asdict(task)}
         self._task = task
         self._threads = ThreadPoolExecutor(count, thread_name_prefix="redact")
@@ -168,7 +170,9 @@ class WorkerPool:
     def __exit__(self, *_: object) -> None:
         self._closed = True
         self._threads.shutdown(wait=False, cancel_futures=True)
-        for process in self._all:  # a thread that waits for a reply then sees that its process ended
+        for (
+            process
+        ) in self._all:  # a thread that waits for a reply then sees that its process ended
             process.kill()
         self._threads.shutdown()
         for process in self._all:
@@ -194,11 +198,15 @@ class WorkerPool:
             row = Portion(number, (line,))
             redacted_row = self._ask_process(row) or self._ask_process(row)
             if redacted_row is None:
-                redacted.lines.append(write_withheld_row(number, self._task, Withheld.ENGINE_ERROR, redacted.tally))
+                redacted.lines.append(
+                    write_withheld_row(number, self._task, Withheld.ENGINE_ERROR, redacted.tally)
+                )
                 continue
             redacted.lines.extend(redacted_row.lines)
             redacted.tally.add(redacted_row.tally)
-            redacted = replace(redacted, cpu_s=redacted.cpu_s + redacted_row.cpu_s, peak_mb=redacted_row.peak_mb)
+            redacted = replace(
+                redacted, cpu_s=redacted.cpu_s + redacted_row.cpu_s, peak_mb=redacted_row.peak_mb
+            )
         return redacted
 
     def _ask_process(self, portion: Portion) -> RedactedPortion | None:
@@ -235,7 +243,9 @@ class WorkerPool:
             self._all.append(process)
             ready = process.ask(self._opening)
             if ready is None:
-                raise RedactionError("a process that redacts ended before it began", "Is there memory for --workers?")
+                raise RedactionError(
+                    "a process that redacts ended before it began", "Is there memory for --workers?"
+                )
             _raise_error(ready[0])
             self.opening_cpu_s = ready[0]["cpu_s"]
         except BaseException:
@@ -251,9 +261,13 @@ class _RedactionProcess(WorkerProcess):
         try:
             super().__init__("agent.redaction.files.worker")
         except OSError as error:
-            raise RedactionError(f"a process that redacts cannot be started ({error.strerror})") from error
+            raise RedactionError(
+                f"a process that redacts cannot be started ({error.strerror})"
+            ) from error
 
-    def ask(self, head: Mapping[str, object], lines: Sequence[bytes] = ()) -> tuple[dict[str, Any], list[bytes]] | None:
+    def ask(
+        self, head: Mapping[str, object], lines: Sequence[bytes] = ()
+    ) -> tuple[dict[str, Any], list[bytes]] | None:
         """Send a frame and return the one that answers it; None when the process is dead."""
         try:
             write_frame(self.requests, head, lines)

@@ -59,7 +59,9 @@ class EngineChoice:
         if self.models is None:
             engine = open_engine(self.policy, directory, language=self.language, key=key)
         else:
-            engine = build_engine(replace_models(load_policy(self.policy, directory, self.language), self.models), key)
+            engine = build_engine(
+                replace_models(load_policy(self.policy, directory, self.language), self.models), key
+            )
         engine.limit_cache(_CACHED_DETECTIONS)
         return engine
 
@@ -67,7 +69,9 @@ class EngineChoice:
 def write_frame(stream: IO[bytes], head: Mapping[str, Any], rows: Sequence[bytes] = ()) -> None:
     """Write one frame."""
     body = b"\n".join(rows)
-    stream.write(json.dumps({**head, "bytes": len(body), "rows": len(rows)}).encode() + b"\n" + body)
+    stream.write(
+        json.dumps({**head, "bytes": len(body), "rows": len(rows)}).encode() + b"\n" + body
+    )
     stream.flush()
 
 
@@ -108,7 +112,10 @@ def serve(requests: IO[bytes], replies: IO[bytes]) -> None:
             started = time.process_time()
             written, tally = redact_rows(lines, head["first"], task, engine)
             cpu_s = time.process_time() - started
-            counts = {**asdict(tally), "withheld": dict(tally.withheld)}  # asdict cannot copy a Counter
+            counts = {
+                **asdict(tally),
+                "withheld": dict(tally.withheld),
+            }  # asdict cannot copy a Counter
             write_frame(replies, {"tally": counts, "cpu_s": cpu_s, "peak_mb": peak_mb()}, written)
     except RedactionError as error:
         write_frame(replies, {"error": [str(error), error.advice]})
@@ -116,9 +123,13 @@ def serve(requests: IO[bytes], replies: IO[bytes]) -> None:
 
 def main() -> None:
     """Serve standard input; write frames only."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then ends this process
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C is for the parent, which then ends this process
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # a library that prints must not write into a frame
+    os.dup2(
+        os.open(os.devnull, os.O_WRONLY), 1
+    )  # a library that prints must not write into a frame
     with suppress(BrokenPipeError, KeyboardInterrupt):
         try:
             serve(requests, replies)

@@ -212,10 +212,16 @@ def open_clearer(site: "Site", store: "Store", *, reveal: bool, purpose: str) ->
         return Revealing(lambda event: store.audit.record("reveal", event), purpose)
     # An export is often repeated, so its detections are stored; pages that are only looked at leave the store as it is.
     findings = store.findings if purpose == "export" else None
-    return Redacting(open_redactor(site.settings.redaction_policy, site.directory, findings, site.surrogate_key()))
+    return Redacting(
+        open_redactor(
+            site.settings.redaction_policy, site.directory, findings, site.surrogate_key()
+        )
+    )
 
 
-def _list_texts(stored: "StoredInstance", judged: Sequence[SeatJudgement], *, reveals: bool) -> Iterator[str]:
+def _list_texts(
+    stored: "StoredInstance", judged: Sequence[SeatJudgement], *, reveals: bool
+) -> Iterator[str]:
     """Yield every text of a case, in the order in which `_build_case` takes them back."""
     instance, response = stored.instance, stored.response
     if instance is not None:
@@ -234,7 +240,11 @@ def _list_texts(stored: "StoredInstance", judged: Sequence[SeatJudgement], *, re
 
 
 def _build_case(
-    stored: "StoredInstance", judged: Sequence[SeatJudgement], texts: Iterator[Redacted], *, reveals: bool
+    stored: "StoredInstance",
+    judged: Sequence[SeatJudgement],
+    texts: Iterator[Redacted],
+    *,
+    reveals: bool,
 ) -> ClearedCase:
     instance, response = stored.instance, stored.response
     identity = next(texts) if reveals and instance is not None else None
@@ -275,5 +285,8 @@ def _build_judgement(judgement: SeatJudgement, texts: Iterator[Redacted]) -> Cle
         reason=seat.reason,
         repaired=seat.repaired,
         words=words,
-        replies=tuple(ClearedReply(next(texts), next(texts), reply.finish_reason) for reply in judgement.replies),
+        replies=tuple(
+            ClearedReply(next(texts), next(texts), reply.finish_reason)
+            for reply in judgement.replies
+        ),
     )

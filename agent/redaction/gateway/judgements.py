@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 
 # JSON's ways to write a character that may stand inside a name: `Anna\nKowalska`, `\u004bowalska`.
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([\"\\/bfnrt]))")
-_LETTERS = {"n": "\n", "r": "\n", "t": "\t", "b": " ", "f": " "}  # any other letter stands for itself
+_LETTERS = {
+    "n": "\n",
+    "r": "\n",
+    "t": "\t",
+    "b": " ",
+    "f": " ",
+}  # any other letter stands for itself
 # Escapes within escapes that are undone. Of deeper ones the backslashes are dropped: a hostile reply may nest no end.
 _LAYERS = 8
 
@@ -123,4 +129,6 @@ def _build_rubric(jury: "KeptJury | None", grades: Mapping[str, float]) -> Rubri
     if jury is None:
         return Rubric(tuple(grades), dict.fromkeys(grades, ()), USUAL_SCALE)
     criteria = tuple(jury.criteria or grades)
-    return Rubric(criteria, {criterion: jury.fields.get(criterion, ()) for criterion in criteria}, jury.scale)
+    return Rubric(
+        criteria, {criterion: jury.fields.get(criterion, ()) for criterion in criteria}, jury.scale
+    )

@@ -45,7 +45,9 @@ _MONTHS = {
 _NUMERIC = re.compile(r"(?<![\d.])(\d{1,4})([-/. ])(\d{1,2})\2(\d{4}|\d{1,2})(?!\d)")
 _COMPACT = re.compile(r"(?<!\d)\d{8}(?!\d)")
 # Two numbers alone are a day only where they cannot be a fraction or a score.
-_PAIR = re.compile(r"(?<![\w./-])(\d{1,2})[/-](\d{1,2})(?![\w/-]|\.\d)(?! ?(?:mm|scale|strength|points?|pain|%))")
+_PAIR = re.compile(
+    r"(?<![\w./-])(\d{1,2})[/-](\d{1,2})(?![\w/-]|\.\d)(?! ?(?:mm|scale|strength|points?|pain|%))"
+)
 _ORDINALS = frozenset({"st", "nd", "rd", "th"})
 _LINKS = frozenset({"of", "the", "de", "del"})
 _BETWEEN_PARTS = " \t\n,./'-"  # characters that may stand between the words of one day

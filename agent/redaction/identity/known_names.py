@@ -21,7 +21,9 @@ Stretch = tuple[int, int]  # start and end, exclusive
 _STRONG_LETTERS = 3
 _JOINED_LETTERS = 6  # letters that two joined parts must have together
 _ABBREVIATION = 4  # letters
-_MISTYPED_LETTERS = 5  # letters of a word that may hold a typing error; one more where it has no capital
+_MISTYPED_LETTERS = (
+    5  # letters of a word that may hold a typing error; one more where it has no capital
+)
 _REACH = 6  # words of one name on each side of one that was found
 _NAMES_OF_A_WORD = 8  # further people of one family name are not told apart
 _GAP = 3  # characters between two words of a name: ", " and the like
@@ -48,7 +50,9 @@ _TERMS = _read_words(
 )
 _JOINTS = frozenset({"'", "-", "_", "-\n", "\u2019", "\u2010", "\u2011"})
 _LETTERS = regex.compile(r"[\p{L}\p{M}]{3,}")
-_UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]{2,}")
+_UNSPACED = regex.compile(
+    r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]{2,}"
+)
 
 
 class KnownNames:
@@ -61,16 +65,25 @@ class KnownNames:
     """
 
     def __init__(
-        self, names: Iterable[str], everyday: frozenset[str], is_common: Callable[[str], bool] | None = None
+        self,
+        names: Iterable[str],
+        everyday: frozenset[str],
+        is_common: Callable[[str], bool] | None = None,
     ) -> None:
         self._everyday = everyday
         self._is_common = is_common or (lambda _: False)
-        self._words_of_names: list[frozenset[str]] = []  # by name: the words and initials that may stand beside a hit
-        self._names_by_word: dict[str, list[int]] = defaultdict(list)  # by each word that is searched for
+        self._words_of_names: list[
+            frozenset[str]
+        ] = []  # by name: the words and initials that may stand beside a hit
+        self._names_by_word: dict[str, list[int]] = defaultdict(
+            list
+        )  # by each word that is searched for
         self._strong: set[str] = set()
         self._need_capital: set[str] = set()  # common words
         self._may_be_abbreviations: set[str] = set()  # also searched for with a capital only
-        self._accented: set[str] = set()  # words that without their accents are everyday words: "Ján"
+        self._accented: set[str] = (
+            set()
+        )  # words that without their accents are everyday words: "Ján"
         self._initials: set[str] = set()  # of full names, in small letters
         self._title_initials: set[str] = set()  # letters that may follow a title: "Ms. H."
         self._unspaced: set[str] = set()  # names in scripts that put no space between words
@@ -82,7 +95,9 @@ class KnownNames:
     def _add_all(self, names: Iterable[str]) -> None:
         """Add names once each, and choose the words in which typing errors are searched for."""
         written_as_names: set[str] = set()
-        in_small_letters: set[str] = set()  # names by their context alone: typing errors in them are not searched for
+        in_small_letters: set[str] = (
+            set()
+        )  # names by their context alone: typing errors in them are not searched for
         added: set[tuple[str, ...]] = set()
         for name in names:
             self._unspaced.update(_UNSPACED.findall(name))
@@ -123,7 +138,9 @@ class KnownNames:
             self._add_accented(name)
         if len(full_words) > 1:
             first, last = full_words[0][0], full_words[-1][0]
-            self._initials.update(("".join(word[0] for word in full_words), first + last, last + first))
+            self._initials.update(
+                ("".join(word[0] for word in full_words), first + last, last + first)
+            )
             self._title_initials.update((first, last))
         return strong
 
@@ -138,9 +155,15 @@ class KnownNames:
         self, name: str, words: tuple[str, ...], full_words: tuple[str, ...]
     ) -> tuple[set[str], set[str]]:
         """Return the words of a name that identify its person alone, and those that are also common words."""
-        joined = {"".join(pair) for pair in _joined_words(name)} | _join_as_logins(words, full_words)
+        joined = {"".join(pair) for pair in _joined_words(name)} | _join_as_logins(
+            words, full_words
+        )
         long_words = {word for word in full_words if len(word) >= _STRONG_LETTERS}
-        strong = {word for word in long_words | joined if word not in self._everyday and not word.isdigit()}
+        strong = {
+            word
+            for word in long_words | joined
+            if word not in self._everyday and not word.isdigit()
+        }
         common = {word for word in strong if self._is_common(word)}
         return (set() if common == strong else strong), common
 
@@ -158,7 +181,9 @@ class KnownNames:
     def _find_at(self, text: TextWords, index: int) -> Iterator[Stretch]:
         """Yield the names that a word of a text belongs to."""
         word = text.words[index]
-        if word.key in self._names_by_word and (word.key not in self._may_be_abbreviations or text.has_capital(index)):
+        if word.key in self._names_by_word and (
+            word.key not in self._may_be_abbreviations or text.has_capital(index)
+        ):
             yield from self._find_around(text, index, index, word.key)
             return
         if index + 1 < len(text.words) and text.read_gap(index) in _JOINTS:
@@ -192,19 +217,35 @@ class KnownNames:
         return None if correct is None or self._is_common(key) else correct
 
     def _is_everyday(self, key: str) -> bool:
-        stems = (key, key.removesuffix("s"), key.removesuffix("es"), key.removesuffix("ed"), key.removesuffix("ing"))
+        stems = (
+            key,
+            key.removesuffix("s"),
+            key.removesuffix("es"),
+            key.removesuffix("ed"),
+            key.removesuffix("ing"),
+        )
         return any(stem in self._everyday for stem in stems)
 
-    def _find_around(self, text: TextWords, first: int, last: int, searched: str) -> Iterator[Stretch]:
+    def _find_around(
+        self, text: TextWords, first: int, last: int, searched: str
+    ) -> Iterator[Stretch]:
         """Yield each name that has the word `searched`, which stands at `first` to `last`, if enough of it is there."""
         words = text.words
         strong = self._is_strong_at(text, first, last, searched)
         for number in self._names_by_word[searched]:
             own_words = self._words_of_names[number]
             begin, end = first, last
-            while begin > 0 and first - begin < _REACH and self._belongs(text, begin - 1, begin, own_words, first):
+            while (
+                begin > 0
+                and first - begin < _REACH
+                and self._belongs(text, begin - 1, begin, own_words, first)
+            ):
                 begin -= 1
-            while end + 1 < len(words) and end - last < _REACH and self._belongs(text, end + 1, end, own_words, first):
+            while (
+                end + 1 < len(words)
+                and end - last < _REACH
+                and self._belongs(text, end + 1, end, own_words, first)
+            ):
                 end += 1
             beside = (*words[begin:first], *words[last + 1 : end + 1])
             has_more = any(len(word.key) > 1 and word.key not in _PARTICLES for word in beside)
@@ -214,14 +255,19 @@ class KnownNames:
     def _is_strong_at(self, text: TextWords, first: int, last: int, searched: str) -> bool:
         """Tell whether a word that was searched for identifies a person alone where it stands."""
         word = text.words[first]
-        if searched not in self._strong and text.text[word.start : word.end].casefold() not in self._accented:
+        if (
+            searched not in self._strong
+            and text.text[word.start : word.end].casefold() not in self._accented
+        ):
             return False
         if text.has_capital(first):
             # Not if it is a disease named after its discoverer.
             return last + 1 == len(text.words) or text.words[last + 1].key not in _TERMS
         return searched not in self._need_capital
 
-    def _belongs(self, text: TextWords, candidate: int, neighbour: int, own_words: frozenset[str], hit: int) -> bool:
+    def _belongs(
+        self, text: TextWords, candidate: int, neighbour: int, own_words: frozenset[str], hit: int
+    ) -> bool:
         """Tell whether a word belongs to its neighbour, which is part of a name with `own_words` around `hit`."""
         word = text.words[candidate]
         is_before = candidate < neighbour
@@ -235,7 +281,9 @@ class KnownNames:
             return False
         if "." in gap and text.words[min(candidate, neighbour)].length > 2:
             return False  # the end of a sentence: it follows no initial and no "Dr"
-        return has_capital or (word.length > 1 and (word.key not in self._everyday or not text.has_capital(hit)))
+        return has_capital or (
+            word.length > 1 and (word.key not in self._everyday or not text.has_capital(hit))
+        )
 
     def _is_written_as_name(self, text: TextWords, index: int) -> bool:
         """Tell whether a word that may be no name is written as one: after a title, or amid small letters."""
@@ -302,7 +350,14 @@ def _join_as_logins(words: tuple[str, ...], full_words: tuple[str, ...]) -> set[
         return set()
     first, last = full_words[0], full_words[-1]
     family = "".join(words[words.index(first) + 1 :])  # with its particles
-    logins = {first + last, last + first, first + family, first[0] + last, first[0] + family, last + first[0]}
+    logins = {
+        first + last,
+        last + first,
+        first + family,
+        first[0] + last,
+        first[0] + family,
+        last + first[0],
+    }
     if family != last and len(full_words) == 2:
         logins.add(family)
     return {login for login in logins if len(login) >= _JOINED_LETTERS}
@@ -318,4 +373,6 @@ def _joined_words(name: str) -> Iterator[tuple[str, str]]:
 def _end_with_point(text: TextWords, index: int) -> int:
     """Return the end of a word, with the point after it if it is an initial."""
     word = text.words[index]
-    return word.end + 1 if word.length == 1 and text.text[word.end : word.end + 1] == "." else word.end
+    return (
+        word.end + 1 if word.length == 1 and text.text[word.end : word.end + 1] == "." else word.end
+    )

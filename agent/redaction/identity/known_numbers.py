@@ -15,9 +15,13 @@ _APART = re.compile(r"[\s\-./·:#()_]{0,3}")
 _APART_SHORT = re.compile(r"[ \-]?")  # of a short number: no fraction, no decimal
 _LABELLED = re.compile(r"[^\W\d_]+(\d{5,})")  # its digits are known by themselves too
 _LONG = 7  # digits, from which on a number in groups is no fraction or decimal
-_DIGITS_WITH_AREA = 10  # of a telephone number; it is also written with 9 digits, or 7 without its area
+_DIGITS_WITH_AREA = (
+    10  # of a telephone number; it is also written with 9 digits, or 7 without its area
+)
 _LAST_DIGITS = 4  # of a number alone
-_LAST_CUE = re.compile(r"(?:ending|ends|end|last|final|terminad[oa]|xx|\*\*)[^.\n]{0,20}$", re.IGNORECASE)
+_LAST_CUE = re.compile(
+    r"(?:ending|ends|end|last|final|terminad[oa]|xx|\*\*)[^.\n]{0,20}$", re.IGNORECASE
+)
 _WITH_LAST_DIGITS = frozenset({"SSN", "ACCOUNT", "MRN", "PHONE", "PLAN"})
 
 
@@ -61,11 +65,15 @@ class KnownNumbers:
             ):
                 yield word.start, word.end, self._last_digits[word.key]
 
-    def _find_from(self, text: str, words: Sequence[Word], first: int, key: str) -> Iterator[tuple[int, int, str]]:
+    def _find_from(
+        self, text: str, words: Sequence[Word], first: int, key: str
+    ) -> Iterator[tuple[int, int, str]]:
         """Yield the identifiers that begin with the word at `first`, which reads `key` without leading zeros."""
         last, is_apart = first, False
         while True:
-            if key in self._entities and (not is_apart or _may_be_apart(key, text, words[first : last + 1])):
+            if key in self._entities and (
+                not is_apart or _may_be_apart(key, text, words[first : last + 1])
+            ):
                 yield words[first].start, words[last].end, self._entities[key]
             if last + 1 == len(words) or len(key) > _LONGEST:
                 return
@@ -99,7 +107,12 @@ def _list_keys(entity: str, value: str) -> list[str]:
         keys.append(label[1].lstrip("0"))
     if entity == "PHONE" and joined.isdigit() and len(joined) >= _DIGITS_WITH_AREA:
         national = joined[-_DIGITS_WITH_AREA:]
-        keys += [national.lstrip("0"), joined[-9:].lstrip("0"), joined[-7:].lstrip("0"), "1" + national]
+        keys += [
+            national.lstrip("0"),
+            joined[-9:].lstrip("0"),
+            joined[-7:].lstrip("0"),
+            "1" + national,
+        ]
     return keys
 
 

@@ -115,7 +115,12 @@ class KnownPhrases:
 
     def _is_usual(self, word: str) -> bool:
         """Tell whether a word needs a capital to be a place: of the language, or too short to be sure."""
-        return len(word) <= _LETTERS or word in self._everyday or word in GENERIC or self._is_common(word)
+        return (
+            len(word) <= _LETTERS
+            or word in self._everyday
+            or word in GENERIC
+            or self._is_common(word)
+        )
 
     def _form_institution(self, words: tuple[str, ...]) -> Iterator[_Form]:
         """Yield an institution by its whole name, and without "General Hospital" and the like at its end."""

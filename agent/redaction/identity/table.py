@@ -19,7 +19,16 @@ from agent.redaction.spans.span import Span
 
 # Words that many people share; where they identify, their own rules detect them in each text.
 _NOT_SEARCHED = frozenset(
-    {"AGE", "AGE_BELOW_90", "RELATIVE_DATE", "SEX", "FAMILY", "PROFESSION", "NATIONALITY", "UNKNOWN_WORD"}
+    {
+        "AGE",
+        "AGE_BELOW_90",
+        "RELATIVE_DATE",
+        "SEX",
+        "FAMILY",
+        "PROFESSION",
+        "NATIONALITY",
+        "UNKNOWN_WORD",
+    }
 )
 # Words of these are compared one by one, although a number may be among them: "12 Oak Street".
 _WORDS_WITH_DIGITS = frozenset({"ADDRESS", "FACILITY", "ORGANIZATION", "EMAIL", "URL", "LOCATION"})

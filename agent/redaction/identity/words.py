@@ -55,8 +55,13 @@ _OF_ANY = regex.compile(r"[\p{L}\p{M}]+|\p{Nd}+")
 def split_words(text: str) -> list[Word]:
     """Return the words of `text` in order: small letters, without accents."""
     if text.isascii():
-        return [Word(word.group(), word.start(), word.end()) for word in _OF_ASCII.finditer(text.lower())]
-    return [Word(to_plain(word.group()), word.start(), word.end()) for word in _OF_ANY.finditer(text)]
+        return [
+            Word(word.group(), word.start(), word.end())
+            for word in _OF_ASCII.finditer(text.lower())
+        ]
+    return [
+        Word(to_plain(word.group()), word.start(), word.end()) for word in _OF_ANY.finditer(text)
+    ]
 
 
 def plain_words(text: str) -> tuple[str, ...]:
@@ -71,9 +76,23 @@ def to_plain(word: str) -> str:
 
 @cache
 def _letters_without_accents() -> dict[int, str]:
-    return str.maketrans({"ß": "ss", "ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i", "ð": "d", "þ": "th"})
+    return str.maketrans(
+        {
+            "ß": "ss",
+            "ø": "o",
+            "ł": "l",
+            "đ": "d",
+            "æ": "ae",
+            "œ": "oe",
+            "ı": "i",
+            "ð": "d",
+            "þ": "th",
+        }
+    )
 
 
 def _without_accents(word: str) -> str:
     decomposed = unicodedata.normalize("NFD", word.casefold())
-    return "".join(c for c in decomposed if not unicodedata.combining(c)).translate(_letters_without_accents())
+    return "".join(c for c in decomposed if not unicodedata.combining(c)).translate(
+        _letters_without_accents()
+    )

@@ -11,7 +11,12 @@ from agent.io.atomic_files import open_plain
 from agent.redaction.files.rows import RowTask
 from agent.redaction.files.streaming import Portion, WorkerPool, lines_of, redact_stream
 from agent.redaction.files.worker import EngineChoice
-from agent.redaction.measuring.measures import LabelledSpan, RedactionFigures, compare_text, summarise_texts
+from agent.redaction.measuring.measures import (
+    LabelledSpan,
+    RedactionFigures,
+    compare_text,
+    summarise_texts,
+)
 
 _TASK = RowTask(("text",), spans=True, others="drop")
 
@@ -70,7 +75,9 @@ def read_gold(path: Path) -> list[GoldText]:
                     texts.append(_read_gold_text(line, path, number))
             return texts
     except OSError as error:
-        raise RedactionError(f"{path.name} cannot be read ({error.strerror})", "Name a plain file.") from error
+        raise RedactionError(
+            f"{path.name} cannot be read ({error.strerror})", "Name a plain file."
+        ) from error
 
 
 def run_bench(texts: list[GoldText], choice: EngineChoice) -> Bench:
@@ -80,7 +87,9 @@ def run_bench(texts: list[GoldText], choice: EngineChoice) -> Bench:
         RedactionError: the engine cannot be opened.
     """
     if not texts:
-        raise RedactionError("there is no text to measure on", "Give a file with one object a line.")
+        raise RedactionError(
+            "there is no text to measure on", "Give a file with one object a line."
+        )
     detections: list[tuple[LabelledSpan, ...]] = []
     withheld: Counter[str] = Counter()
     cpu_s = 0.0
@@ -106,9 +115,14 @@ def run_bench(texts: list[GoldText], choice: EngineChoice) -> Bench:
     )
 
 
-def measure_texts(texts: list[GoldText], detections: tuple[tuple[LabelledSpan, ...], ...]) -> RedactionFigures:
+def measure_texts(
+    texts: list[GoldText], detections: tuple[tuple[LabelledSpan, ...], ...]
+) -> RedactionFigures:
     """Compare the detections in each text with its identifiers, and compute the figures of all."""
-    compared = [compare_text(text.text, text.spans, spans) for text, spans in zip(texts, detections, strict=True)]
+    compared = [
+        compare_text(text.text, text.spans, spans)
+        for text, spans in zip(texts, detections, strict=True)
+    ]
     return summarise_texts(compared)
 
 
@@ -127,6 +141,8 @@ def _read_gold_text(line: bytes, path: Path, number: int) -> GoldText:
         spans = tuple((int(start), int(end), str(kind)) for start, end, kind in row["spans"])
     except (ValueError, KeyError, TypeError, RecursionError):
         raise error from None
-    if not isinstance(text, str) or not all(0 <= start < end <= len(text) for start, end, _ in spans):
+    if not isinstance(text, str) or not all(
+        0 <= start < end <= len(text) for start, end, _ in spans
+    ):
         raise error
     return GoldText(text, spans)

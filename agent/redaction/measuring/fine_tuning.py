@@ -47,7 +47,9 @@ class FineTuned:
         return self.after.leaks > self.before.leaks
 
 
-def fine_tune(texts: Sequence[GoldText], policy: RedactionPolicy, folder: Path, *, seed: int, force: bool) -> FineTuned:
+def fine_tune(
+    texts: Sequence[GoldText], policy: RedactionPolicy, folder: Path, *, seed: int, force: bool
+) -> FineTuned:
     """Train the package's model of the policy's first language further on `texts`, and write it into the new `folder`.
 
     Args:
@@ -62,13 +64,19 @@ def fine_tune(texts: Sequence[GoldText], policy: RedactionPolicy, folder: Path, 
     language = policy.languages[0]
     base = shipped_model(language)
     if base is None:
-        raise RedactionError(f"there is no model for texts in {language} to go on from", "Known: en, es.")
+        raise RedactionError(
+            f"there is no model for texts in {language} to go on from", "Known: en, es."
+        )
     held_out: list[GoldText] = []
     learned: list[GoldText] = []
     for text in texts:
         (held_out if _is_held_out(text) else learned).append(text)
     identifiers = sum(len(text.spans) for text in texts)
-    if len(texts) < FEWEST_TEXTS or identifiers < FEWEST_IDENTIFIERS or not any(text.spans for text in held_out):
+    if (
+        len(texts) < FEWEST_TEXTS
+        or identifiers < FEWEST_IDENTIFIERS
+        or not any(text.spans for text in held_out)
+    ):
         raise RedactionError(
             f"{len(texts)} texts with {identifiers} identifiers are too few to learn from: expected {FEWEST_TEXTS} and "
             f"{FEWEST_IDENTIFIERS}",
@@ -127,10 +135,14 @@ def _find_kind(label: str, kinds: set[str]) -> str | None:
     entity = label if label in kinds else KNOWN.get(label.upper(), "")
     if entity == "":
         known_kinds = sorted(filter(None, set(KNOWN.values())))
-        raise RedactionError("a kind of identifier in the texts is unknown", f"Known: {', '.join(known_kinds)}.")
+        raise RedactionError(
+            "a kind of identifier in the texts is unknown", f"Known: {', '.join(known_kinds)}."
+        )
     if entity in kinds:
         return entity
-    return "ADDRESS" if entity == "ZIP" else None  # models learn a postal code as part of its address
+    return (
+        "ADDRESS" if entity == "ZIP" else None
+    )  # models learn a postal code as part of its address
 
 
 def _measure_policy(texts: list[GoldText], policy: RedactionPolicy) -> RedactionFigures:

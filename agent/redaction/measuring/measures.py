@@ -98,7 +98,9 @@ class RedactionFigures:
     f2: float
 
 
-def compare_text(text: str, gold: Iterable[LabelledSpan], taken: Iterable[LabelledSpan]) -> ComparedText:
+def compare_text(
+    text: str, gold: Iterable[LabelledSpan], taken: Iterable[LabelledSpan]
+) -> ComparedText:
     """Compare the redactions of a text with its identifiers; spans are cut off at its end."""
     gold = list(gold)
     taken = list(taken)
@@ -155,7 +157,10 @@ def summarise_texts(texts: Sequence[ComparedText]) -> RedactionFigures:
     return RedactionFigures(
         texts=len(texts),
         all=_estimate_recall(identifiers),
-        kinds={kind: _estimate_recall(identifiers_of_kind) for kind, identifiers_of_kind in most_frequent_first},
+        kinds={
+            kind: _estimate_recall(identifiers_of_kind)
+            for kind, identifiers_of_kind in most_frequent_first
+        },
         leaks=sum(not identifier.core_taken for _, identifier in identifiers),
         clean=_estimate_share(_is_clean(text) for text in with_identifiers),
         over=_estimate_share(text.has_redactions for text in without_identifiers),

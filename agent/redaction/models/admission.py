@@ -52,7 +52,9 @@ def folder_digest(folder: Path) -> str:
             raise ModelFolderError("there is no such folder, or it is empty")
         return compute_digest(folder, files)
     except ModelFolderError as error:
-        raise RedactionError(f"model {folder.name}: {error}", "Give the folder of a model.") from None
+        raise RedactionError(
+            f"model {folder.name}: {error}", "Give the folder of a model."
+        ) from None
 
 
 def check_admitted(policy: RedactionPolicy, directory: Path | None) -> None:
@@ -107,7 +109,9 @@ def admit(
         shipped_core=shipped_core,
         forced=lower,
     )
-    admissions = [earlier for earlier in _read_admissions(directory) if earlier.models != admission.models]
+    admissions = [
+        earlier for earlier in _read_admissions(directory) if earlier.models != admission.models
+    ]
     admissions.append(admission)
     content = json.dumps([asdict(entry) for entry in admissions], indent=1)
     write_atomically(directory / FILE, content.encode())
@@ -125,4 +129,6 @@ def _read_admissions(directory: Path | None) -> list[Admission]:
         rows = json.loads(read_bounded(directory / FILE, _MOST, FILE))
         return [Admission(**{**row, "models": tuple(row["models"])}) for row in rows]
     except (ValueError, TypeError, KeyError):
-        raise RedactionError(f"{FILE} cannot be read: it is not what `redact bench --admit` wrote", _MEASURE) from None
+        raise RedactionError(
+            f"{FILE} cannot be read: it is not what `redact bench --admit` wrote", _MEASURE
+        ) from None

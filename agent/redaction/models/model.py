@@ -28,7 +28,9 @@ _NEGATIONS = frozenset(("not", "denies", "denied", "never", "cannot", "without",
 _NEGATIONS_AT_THE_END = frozenset(("NO", "DO"))
 
 # A detection of these words alone is no identifier.
-_LINKS = frozenset({"of", "the", "and", "at", "in", "on", "to", "from", "for", "by", "with", "a", "an", "or"})
+_LINKS = frozenset(
+    {"of", "the", "and", "at", "in", "on", "to", "from", "for", "by", "with", "a", "an", "or"}
+)
 
 # For stretches that do not look like an address, nor stand beside a location: "2110 via", "AVR 2019".
 _ODD_ADDRESS_BOUND = 0.9
@@ -108,7 +110,9 @@ class StandIns:
 
     def locate(self, start: int, end: int) -> tuple[int, int]:
         """Return where `text[start:end]` stands in the original, without identifiers at its ends."""
-        return self._locate_position(start, is_start=True), self._locate_position(end, is_start=False)
+        return self._locate_position(start, is_start=True), self._locate_position(
+            end, is_start=False
+        )
 
     def _locate_position(self, position: int, *, is_start: bool) -> int:
         index = bisect_right(self.stretches, (position, position)) - 1
@@ -125,7 +129,11 @@ class ModelRecognizer(EntityRecognizer):
     """Detects identifiers by a trained network."""
 
     def __init__(
-        self, language: str, folder: Path, deadline: Deadline, is_harmless: Harmless = lambda *_: False
+        self,
+        language: str,
+        folder: Path,
+        deadline: Deadline,
+        is_harmless: Harmless = lambda *_: False,
     ) -> None:
         """Read the model in `folder`; one that cannot be read fails when it is asked.
 
@@ -143,7 +151,9 @@ class ModelRecognizer(EntityRecognizer):
             self._network = read_network(folder)
         if self._network is not None:
             self._kinds = [kind for kind in self._network.meta.kinds if kind != OTHER]
-            self._bounds = np.array([self._network.meta.bounds[kind] for kind in self._kinds], dtype=np.float32)
+            self._bounds = np.array(
+                [self._network.meta.bounds[kind] for kind in self._kinds], dtype=np.float32
+            )
         super().__init__(
             supported_entities=self._kinds or list(get_args(Entity)),
             name=f"{language} model",
@@ -171,7 +181,11 @@ class ModelRecognizer(EntityRecognizer):
         return self._detect(text, nlp_artifacts.words(), entities, [])
 
     def analyze_beside(
-        self, text: str, known: Sequence[Span], entities: list[str], words_of: Callable[[str], Words]
+        self,
+        text: str,
+        known: Sequence[Span],
+        entities: list[str],
+        words_of: Callable[[str], Words],
     ) -> list[RecognizerResult]:
         """Return the detections beside `known` spans and tags, with ordinary values of their entities in their place.
 
@@ -186,7 +200,9 @@ class ModelRecognizer(EntityRecognizer):
         """
         stand_ins = StandIns(text, _add_tags(known, text))
         words = words_of(stand_ins.text)
-        known_tokens = [token for stretch in stand_ins.stretches for token in words.touching(*stretch)]
+        known_tokens = [
+            token for stretch in stand_ins.stretches for token in words.touching(*stretch)
+        ]
         results = self._detect(stand_ins.text, words, entities, known_tokens)
         for result in results:
             result.start, result.end = stand_ins.locate(result.start, result.end)
@@ -209,7 +225,9 @@ class ModelRecognizer(EntityRecognizer):
         results = []
         for kind_index, tokens in guesses.group_neighbours():
             kind = self._kinds[kind_index]
-            if kind not in entities or self._is_weak(words.texts, tokens, guesses, has_capitals=has_capitals):
+            if kind not in entities or self._is_weak(
+                words.texts, tokens, guesses, has_capitals=has_capitals
+            ):
                 continue
             start, end = _locate_tokens(words, tokens, text)
             if not self._is_harmless(text, start, end, kind):
@@ -225,10 +243,19 @@ class ModelRecognizer(EntityRecognizer):
         for token in np.flatnonzero(is_evident).tolist():
             more_follows = token + 1 < len(is_evident) and bool(is_evident[token + 1])
             kind = self._kinds[kinds[token]]
-            is_evident[token] = not _ends_before(words.texts[token], kind, more_follows=more_follows)
+            is_evident[token] = not _ends_before(
+                words.texts[token], kind, more_follows=more_follows
+            )
         return _Guesses(sensitive, kinds, is_evident)
 
-    def _is_weak(self, words: Sequence[str], tokens: Sequence[int], guesses: "_Guesses", *, has_capitals: bool) -> bool:
+    def _is_weak(
+        self,
+        words: Sequence[str],
+        tokens: Sequence[int],
+        guesses: "_Guesses",
+        *,
+        has_capitals: bool,
+    ) -> bool:
         """Tell whether the evidence for a detection is too weak for its look.
 
         In a text with capitals, words without one need strong evidence, as does an address that does not look like one.
@@ -246,7 +273,9 @@ class ModelRecognizer(EntityRecognizer):
             and not self._is_like_address(words, tokens, guesses)
         )
 
-    def _is_like_address(self, words: Sequence[str], tokens: Sequence[int], guesses: "_Guesses") -> bool:
+    def _is_like_address(
+        self, words: Sequence[str], tokens: Sequence[int], guesses: "_Guesses"
+    ) -> bool:
         """Tell whether a stretch has a word or number as addresses have, or stands beside a location or address."""
         if any(_LIKE_AN_ADDRESS.match(words[token]) for token in tokens):
             return True
@@ -271,7 +300,9 @@ class ModelRecognizer(EntityRecognizer):
         for token in tokens:
             if kinds[token] != address or not words[token].isalpha():
                 continue
-            is_alone = not any(near in evident and kinds[near] == address for near in (token - 1, token + 1))
+            is_alone = not any(
+                near in evident and kinds[near] == address for near in (token - 1, token + 1)
+            )
             if is_alone or (token - 1 in evident and kinds[token - 1] == name):
                 kinds[token] = name
 
@@ -307,7 +338,11 @@ def _add_tags(spans: Sequence[Span], text: str) -> Sequence[Span]:
     if "[" not in text:
         return spans
     tags = [Span(tag.start(), tag.end(), tag["entity"] or "ID") for tag in TAG.finditer(text)]
-    apart = [span for span in spans if not any(span.start < tag.end and tag.start < span.end for tag in tags)]
+    apart = [
+        span
+        for span in spans
+        if not any(span.start < tag.end and tag.start < span.end for tag in tags)
+    ]
     return sorted([*apart, *tags], key=lambda span: (span.start, span.end))
 
 

@@ -19,7 +19,17 @@ from typing import Any
 
 import numpy as np
 from spacy.strings import hash_string  # type: ignore[attr-defined]  # not in spaCy's stubs
-from thinc.api import HashEmbed, Maxout, Model, NumpyOps, Softmax, chain, concatenate, expand_window, residual
+from thinc.api import (
+    HashEmbed,
+    Maxout,
+    Model,
+    NumpyOps,
+    Softmax,
+    chain,
+    concatenate,
+    expand_window,
+    residual,
+)
 
 from agent.errors import RedactionError
 
@@ -28,7 +38,9 @@ OTHER = "O"  # the kind of a word that identifies nobody
 
 _ROWS = (6000, 2500, 2500, 2500, 1500, 1000, 100)  # of the table of each feature
 PADDING = "\N{SYMBOL FOR NULL}"  # stands before and after each text
-_OPS = NumpyOps(use_blis=False)  # numpy's own multiplication is three times as fast as thinc's on one core
+_OPS = NumpyOps(
+    use_blis=False
+)  # numpy's own multiplication is three times as fast as thinc's on one core
 _CACHED = 40_000  # words whose vectors are cached: 10 MB at the usual width
 
 _WEIGHTS = "weights"
@@ -54,7 +66,9 @@ class Lexicon:
     @classmethod
     def of(cls, words: Collection[str]) -> "Lexicon":
         """Make one of `words`, which are in lower case."""
-        return cls(np.unique(np.array([hash_string(word) & 0xFFFFFFFF for word in words], dtype=np.uint32)))
+        return cls(
+            np.unique(np.array([hash_string(word) & 0xFFFFFFFF for word in words], dtype=np.uint32))
+        )
 
     def __contains__(self, word: str) -> bool:
         key = np.uint32(hash_string(word) & 0xFFFFFFFF)
@@ -108,7 +122,9 @@ def text_half(shape: Shape, kinds: int) -> Model[Any, Any]:
     """Build the half that reads vectors of neighbouring words and gives the probability of each kind."""
     layers: list[Model[Any, Any]] = []
     for _ in range(shape.depth):
-        maxout = Maxout(nO=shape.width, nI=shape.width * 3, nP=shape.pieces, normalize=True, dropout=None)
+        maxout = Maxout(
+            nO=shape.width, nI=shape.width * 3, nP=shape.pieces, normalize=True, dropout=None
+        )
         layers.append(residual(chain(expand_window(window_size=1), maxout)))
     return chain(*layers, Softmax(nO=kinds, nI=shape.width))
 
@@ -142,15 +158,23 @@ class _TextHalf:
             # Piece by piece, so that the largest is found by comparing whole blocks.
             weights: Any = maxout.get_param("W")
             bias: Any = maxout.get_param("b")
-            weights = weights.reshape(shape.width, shape.pieces, -1).transpose(1, 0, 2).reshape(-1, shape.width * 3)
+            weights = (
+                weights.reshape(shape.width, shape.pieces, -1)
+                .transpose(1, 0, 2)
+                .reshape(-1, shape.width * 3)
+            )
             bias = bias.reshape(shape.width, shape.pieces).T.reshape(-1)
-            self._layers.append((np.ascontiguousarray(weights.T), bias, norm.get_param("G"), norm.get_param("b")))
+            self._layers.append(
+                (np.ascontiguousarray(weights.T), bias, norm.get_param("G"), norm.get_param("b"))
+            )
         self._softmax_weights = np.ascontiguousarray(softmax.get_param("W").T)
         self._softmax_bias = softmax.get_param("b")
         self._width = shape.width
         self._pieces = shape.pieces
 
-    def predict(self, vectors: "np.ndarray[Any, np.dtype[np.float32]]") -> "np.ndarray[Any, np.dtype[np.float32]]":
+    def predict(
+        self, vectors: "np.ndarray[Any, np.dtype[np.float32]]"
+    ) -> "np.ndarray[Any, np.dtype[np.float32]]":
         """Return the probabilities of each kind for the words with these vectors."""
         width = self._width
         window = np.zeros((len(vectors), 3 * width), dtype=np.float32)
@@ -167,11 +191,15 @@ class _TextHalf:
                 best = np.maximum(best, pieces[:, piece * width : (piece + 1) * width])
             # Layer normalisation, added to the vectors themselves.
             best -= best.sum(axis=1, keepdims=True) / np.float32(width)
-            variance = np.einsum("ij,ij->i", best, best)[:, None] / np.float32(width) + np.float32(1e-8)
+            variance = np.einsum("ij,ij->i", best, best)[:, None] / np.float32(width) + np.float32(
+                1e-8
+            )
             vectors = vectors + best / np.sqrt(variance) * scale + shift
         logits = vectors @ self._softmax_weights + self._softmax_bias
         exponentials = np.exp(logits - logits.max(axis=1, keepdims=True))
-        probabilities: np.ndarray[Any, np.dtype[np.float32]] = exponentials / exponentials.sum(axis=1, keepdims=True)
+        probabilities: np.ndarray[Any, np.dtype[np.float32]] = exponentials / exponentials.sum(
+            axis=1, keepdims=True
+        )
         return probabilities
 
 
@@ -226,7 +254,9 @@ class Network:
 def write_network(network: Network, folder: Path) -> None:
     """Write a network's files into `folder`, which is made."""
     folder.mkdir(parents=True, exist_ok=True)
-    arrays = [parameter for half in (network.words, network.texts) for parameter in parameters(half)]
+    arrays = [
+        parameter for half in (network.words, network.texts) for parameter in parameters(half)
+    ]
     files = {
         _WEIGHTS: b"".join(array.astype("<f2").tobytes() for array in arrays),
         _ORDINARY: network.lexicon.hashes.astype("<u4").tobytes(),
@@ -258,20 +288,28 @@ def read_network(folder: Path, cached_words: int = _CACHED) -> Network:
     try:
         content = json.loads((folder / _META).read_text(encoding="utf-8"))
         if content["features"] != FEATURES:
-            raise RedactionError(f"model {folder.name}: {_META}: features: made for another version of this program")
+            raise RedactionError(
+                f"model {folder.name}: {_META}: features: made for another version of this program"
+            )
         meta = _read_meta(content)
         files = {name: (folder / name).read_bytes() for name in (_WEIGHTS, _ORDINARY)}
         for name, digest in content.get("digests", {}).items():
             if hashlib.sha256(files[name]).hexdigest() != digest:
-                raise RedactionError(f"model {folder.name}: {name}: not the file that {_META} tells of")
+                raise RedactionError(
+                    f"model {folder.name}: {name}: not the file that {_META} tells of"
+                )
         lexicon = Lexicon(np.frombuffer(files[_ORDINARY], dtype="<u4"))
         weights = np.frombuffer(files[_WEIGHTS], dtype="<f2").astype(np.float32)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise RedactionError(f"model {folder.name} cannot be read: {type(error).__name__}") from None
+        raise RedactionError(
+            f"model {folder.name} cannot be read: {type(error).__name__}"
+        ) from None
     network = empty_network(meta, lexicon, cached_words)
     arrays = [*parameters(network.words), *parameters(network.texts)]
     if sum(array.size for array in arrays) != len(weights) or not np.isfinite(weights).all():
-        raise RedactionError(f"model {folder.name}: {_WEIGHTS}: not the weights of a network of this shape")
+        raise RedactionError(
+            f"model {folder.name}: {_WEIGHTS}: not the weights of a network of this shape"
+        )
     start = 0
     for array in arrays:
         array[...] = weights[start : start + array.size].reshape(array.shape)
@@ -286,7 +324,9 @@ def _read_meta(content: Any) -> Meta:
         language=str(content["language"]),
         kinds=tuple(map(str, content["kinds"])),
         bounds={str(kind): float(bound) for kind, bound in content["bounds"].items()},
-        shape=Shape(width=int(shape["width"]), depth=int(shape["depth"]), pieces=int(shape["pieces"])),
+        shape=Shape(
+            width=int(shape["width"]), depth=int(shape["depth"]), pieces=int(shape["pieces"])
+        ),
         made=content["made"],
     )
 

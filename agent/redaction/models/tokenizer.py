@@ -82,7 +82,9 @@ class TokenizerEngine(NlpEngine):
 
     def __init__(self, languages: Sequence[str]) -> None:
         self._languages = {language: spacy.blank(language) for language in languages}
-        self._known: dict[str, dict[str, tuple[tuple[int, str], ...]]] = {language: {} for language in languages}
+        self._known: dict[str, dict[str, tuple[tuple[int, str], ...]]] = {
+            language: {} for language in languages
+        }
         self._zones: dict[str, tuple[AbstractContextManager[object], int]] = {}
         for spoken in self._languages.values():
             # Of what spaCy works out of each new word, only its lower case is asked for.
@@ -142,7 +144,9 @@ class TokenizerEngine(NlpEngine):
             if pieces is None:
                 if len(known) >= _KNOWN_STRETCHES:
                     known.clear()
-                pieces = known[stretch] = tuple((t.idx, t.text) for t in self.tokenised(stretch, language))
+                pieces = known[stretch] = tuple(
+                    (t.idx, t.text) for t in self.tokenised(stretch, language)
+                )
             for offset, piece in pieces:
                 texts.append(piece)
                 starts.append(at + offset)
@@ -153,7 +157,12 @@ class TokenizerEngine(NlpEngine):
         return self._languages[language].make_doc(text)
 
     def process_batch(
-        self, texts: Iterable[str], language: str, batch_size: int = 1, n_process: int = 1, **kwargs: Any
+        self,
+        texts: Iterable[str],
+        language: str,
+        batch_size: int = 1,
+        n_process: int = 1,
+        **kwargs: Any,
     ) -> Iterator[tuple[str, NlpArtifacts]]:
         """Process texts one by one; the sizes are Presidio's and change nothing here."""
         del batch_size, n_process, kwargs

@@ -35,7 +35,10 @@ Example = tuple[str, Sequence[tuple[int, int, str]]]
 
 _BATCH_WORDS = 2_000
 _UNSEEN = 0.15  # share of the words in training whose spelling is hidden: names are often words never seen before
-_HIDDEN_COLUMNS = ((1, 5), (1, 2, 3, 4, 5))  # of the features: the spelling; also its beginning and ending
+_HIDDEN_COLUMNS = (
+    (1, 5),
+    (1, 2, 3, 4, 5),
+)  # of the features: the spelling; also its beginning and ending
 _DROPOUT = 0.1
 _RATE = 0.002
 _WARM_UP = 0.05  # share of the steps or seconds in which the rate rises
@@ -162,7 +165,9 @@ def train_model(
     if base is not None:
         network = read_network(base)
     else:
-        network = empty_network(Meta(language, kinds, {}, shape or Shape(), {}), Lexicon.of(ordinary))
+        network = empty_network(
+            Meta(language, kinds, {}, shape or Shape(), {}), Lexicon.of(ordinary)
+        )
     unknown = set(kinds) - set(network.meta.kinds)
     if unknown:
         raise ValueError(f"the model has no kinds {', '.join(sorted(unknown))}")
@@ -258,7 +263,9 @@ def _hide_words(
     return rows
 
 
-def _make_batches(encoded: Sequence[_Encoded], chance: random.Random, padding: int, depth: int) -> Iterator[_Batch]:
+def _make_batches(
+    encoded: Sequence[_Encoded], chance: random.Random, padding: int, depth: int
+) -> Iterator[_Batch]:
     """Yield batches without end, with the texts in another order in each pass."""
     word_edge = [padding] * depth
     kind_edge = [-1] * depth

@@ -104,7 +104,9 @@ class RedactionPolicy(BaseModel):
     entities: Annotated[tuple[Entity, ...], Field(min_length=1)]
     operators: dict[str, str] = {}
     recognizers: Annotated[tuple[OwnRecognizer, ...], Field(max_length=200)] = ()
-    models: Annotated[tuple[Literal["shipped"] | OtherModel, ...], Field(min_length=1, max_length=8)] = ("shipped",)
+    models: Annotated[
+        tuple[Literal["shipped"] | OtherModel, ...], Field(min_length=1, max_length=8)
+    ] = ("shipped",)
     deny: dict[Entity, Entries] = {}
     allow: Entries = ()
     limits: Limits
@@ -147,7 +149,9 @@ class RedactionPolicy(BaseModel):
         for key, entities in named.items():
             stray = sorted(entities - set(self.entities))
             if stray:
-                raise ValueError(f"{key}: {', '.join(stray)} is not among the entities of this policy")
+                raise ValueError(
+                    f"{key}: {', '.join(stray)} is not among the entities of this policy"
+                )
         return self
 
     @property
@@ -165,7 +169,9 @@ class RedactionPolicy(BaseModel):
     @property
     def keyed_operators(self) -> bool:
         """Whether any replacement depends on the site's key."""
-        return bool({"surrogate", "shift"} & {self.choose_operator(entity) for entity in self.entities})
+        return bool(
+            {"surrogate", "shift"} & {self.choose_operator(entity) for entity in self.entities}
+        )
 
 
 def list_operators(entity: str) -> tuple[str, ...]:
@@ -175,7 +181,15 @@ def list_operators(entity: str) -> tuple[str, ...]:
             return ("tag", "year", "shift")
         case "AGE":
             return ("tag", "cap")
-        case "RELATIVE_DATE" | "AGE_BELOW_90" | "SEX" | "FAMILY" | "PROFESSION" | "NATIONALITY" | "UNKNOWN_WORD":
+        case (
+            "RELATIVE_DATE"
+            | "AGE_BELOW_90"
+            | "SEX"
+            | "FAMILY"
+            | "PROFESSION"
+            | "NATIONALITY"
+            | "UNKNOWN_WORD"
+        ):
             return ("tag",)
         case _:
             return ("tag", "surrogate")
@@ -193,7 +207,9 @@ def replace_models(policy: RedactionPolicy, models: Sequence[object]) -> Redacti
         raise _make_error("models", error) from None
 
 
-def load_policy(name: str, directory: Path | None = None, language: str | None = None) -> RedactionPolicy:
+def load_policy(
+    name: str, directory: Path | None = None, language: str | None = None
+) -> RedactionPolicy:
     """Read the policy that `redaction_policy` in site.yaml names.
 
     Args:
@@ -210,7 +226,9 @@ def load_policy(name: str, directory: Path | None = None, language: str | None =
         content = parse_yaml(path.read_bytes(), Path(path.name), RedactionError)
         policy = RedactionPolicy.model_validate(content)
     except OSError as error:
-        known = ", ".join(sorted(path.stem for path in (shipped("policies") / "redaction").glob("*.yaml")))
+        known = ", ".join(
+            sorted(path.stem for path in (shipped("policies") / "redaction").glob("*.yaml"))
+        )
         raise RedactionError(
             f"redaction policy {path.name} cannot be read ({error.strerror})",
             f"Name one of {known}, or a file of your own that ends in .yaml.",
@@ -237,11 +255,17 @@ def _make_error(subject: str, error: ValidationError) -> RedactionError:
 
     The values are not quoted, as pydantic would: one may be a name on a list of the site's.
     """
-    problems: list[tuple[_Location, str]] = [(detail["loc"], detail["msg"]) for detail in error.errors()]
-    problems_of_model = [(location, message) for location, message in problems if location[2:3] == ("OtherModel",)]
+    problems: list[tuple[_Location, str]] = [
+        (detail["loc"], detail["msg"]) for detail in error.errors()
+    ]
+    problems_of_model = [
+        (location, message) for location, message in problems if location[2:3] == ("OtherModel",)
+    ]
     if problems_of_model:
         # A model may be a word or a folder, and pydantic reports why it is neither. A folder was meant.
-        problems_elsewhere = [(location, message) for location, message in problems if location[:1] != ("models",)]
+        problems_elsewhere = [
+            (location, message) for location, message in problems if location[:1] != ("models",)
+        ]
         problems = problems_elsewhere + problems_of_model
     descriptions = [_describe_problem(location, message) for location, message in problems]
     return RedactionError(f"{subject}: " + "; ".join(descriptions), _EXPECTED)
@@ -250,7 +274,9 @@ def _make_error(subject: str, error: ValidationError) -> RedactionError:
 def _describe_problem(location: _Location, message: str) -> str:
     """Return the key and its problem, in the words of this program."""
     message = message.removeprefix("Value error, ")
-    message = message.replace("String should match pattern '^/'", "expected the absolute path of a folder")
+    message = message.replace(
+        "String should match pattern '^/'", "expected the absolute path of a folder"
+    )
     message = message.replace("Extra inputs are not permitted", "there is no such key")
     key = ".".join(str(part) for part in location if part not in ("[key]", "OtherModel"))
     return f"{key}: {message}" if key else message
@@ -260,7 +286,8 @@ def _check_language(name: str) -> Language:
     if name in get_args(Language):
         return cast("Language", name)
     raise RedactionError(
-        f"texts in the language {name[:20]!r} cannot be redacted", f"Known languages: {', '.join(get_args(Language))}."
+        f"texts in the language {name[:20]!r} cannot be redacted",
+        f"Known languages: {', '.join(get_args(Language))}.",
     )
 
 
@@ -268,7 +295,9 @@ def _locate_policy(name: str, directory: Path | None) -> Path:
     if name.endswith(".yaml"):
         path = Path(name) if directory is None else directory / name
         if not path.is_absolute() and directory is None:
-            raise RedactionError(f"redaction policy {path.name}: a relative name needs the folder that it is read from")
+            raise RedactionError(
+                f"redaction policy {path.name}: a relative name needs the folder that it is read from"
+            )
         return path
     if not re.fullmatch(NAME_PATTERN, name):
         raise RedactionError(

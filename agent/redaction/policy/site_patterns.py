@@ -32,7 +32,9 @@ def check_pattern(pattern: str) -> None:
         try:
             for match in compiled.finditer(probe, timeout=_PROBE_SECONDS):
                 if match.group() == "":
-                    raise ValueError("matches where there is nothing; let it need a character at least")
+                    raise ValueError(
+                        "matches where there is nothing; let it need a character at least"
+                    )
         except TimeoutError:
             raise ValueError(
                 "takes too long on long texts; bound its repetitions ({0,20} in place of *) and let no two that follow "
@@ -45,7 +47,11 @@ def find_pattern(pattern: str) -> Callable[[str, Deadline], Iterator[tuple[int, 
     compiled = regex.compile(pattern, regex.MULTILINE)
 
     def find(text: str, deadline: Deadline) -> Iterator[tuple[int, int]]:
-        yield from (match.span() for match in compiled.finditer(text, timeout=deadline.left()) if match.group())
+        yield from (
+            match.span()
+            for match in compiled.finditer(text, timeout=deadline.left())
+            if match.group()
+        )
 
     return find
 
@@ -105,7 +111,9 @@ class Phrases:
 
 def _are_close(stretches: Sequence[tuple[int, int]]) -> bool:
     """Tell whether each stretch begins soon after the one before it."""
-    return all(following[0] - stretch[1] <= _JOINT for stretch, following in itertools.pairwise(stretches))
+    return all(
+        following[0] - stretch[1] <= _JOINT for stretch, following in itertools.pairwise(stretches)
+    )
 
 
 def _split_words(text: str) -> tuple[str, ...]:
@@ -115,7 +123,23 @@ def _split_words(text: str) -> tuple[str, ...]:
 def _make_probes(pattern: str) -> Iterator[str]:
     """Yield texts that make a pattern with nested or neighbouring repetitions try for long."""
     literals = _LITERAL.findall(pattern)
-    units = ["a", "A", "0", " ", "-", "a ", "Ab ", "0 ", "a0", "A0-", "a.", "a@a.", "12/", "word, ", "Name: Ab Cd\n"]
+    units = [
+        "a",
+        "A",
+        "0",
+        " ",
+        "-",
+        "a ",
+        "Ab ",
+        "0 ",
+        "a0",
+        "A0-",
+        "a.",
+        "a@a.",
+        "12/",
+        "word, ",
+        "Name: Ab Cd\n",
+    ]
     units += [*literals, "".join(literals) or "a", *(literal + "0" for literal in literals)]
     # A search gives up at once in a text without the characters that a match must end in. So they stand at the end.
     end = "\x7f" + "\x7f".join(dict.fromkeys([*pattern, *literals, _META.sub("", pattern)]))

@@ -12,10 +12,16 @@ _MONTHS = {
     "es": ("enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
            "ene feb mar abr may jun jul ago sep oct nov dic"),
 }  # fmt: skip
-_TABLES = {language: tuple(tuple(names.split()) for names in tables) for language, tables in _MONTHS.items()}
-_NUMBER = {name: number for tables in _TABLES.values() for names in tables for number, name in enumerate(names, 1)} | {
-    "sept": 9
+_TABLES = {
+    language: tuple(tuple(names.split()) for names in tables)
+    for language, tables in _MONTHS.items()
 }
+_NUMBER = {
+    name: number
+    for tables in _TABLES.values()
+    for names in tables
+    for number, name in enumerate(names, 1)
+} | {"sept": 9}
 _MONTH = r"(?P<month>" + "|".join(sorted(_NUMBER, key=len, reverse=True)) + r")\b\.?"
 _DAY = r"(?P<day>3[01]|[12]\d|0?[1-9])"
 _ORDINAL = r"(?:(?:st|nd|rd|th)\b|[ºª°])?"
@@ -70,9 +76,15 @@ class WrittenDate:
             return None
         numbers = {"year": moved.year, "month": moved.month, "day": moved.day}
         text = self.text
-        last_first = sorted(self.positions.items(), key=lambda item: -item[1][0])  # so that offsets stay right
+        last_first = sorted(
+            self.positions.items(), key=lambda item: -item[1][0]
+        )  # so that offsets stay right
         for part, (start, end) in last_first:
-            text = text[:start] + _write_like(text[start:end], numbers[part], self.language) + text[end:]
+            text = (
+                text[:start]
+                + _write_like(text[start:end], numbers[part], self.language)
+                + text[end:]
+            )
         return text
 
 
@@ -109,7 +121,9 @@ def read_year(text: str, *, this_year: int) -> int | None:
     return None if written is None else written.date.year
 
 
-def _read_match(match: "regex.Match[str]", text: str, language: str, this_year: int) -> WrittenDate | None:
+def _read_match(
+    match: "regex.Match[str]", text: str, language: str, this_year: int
+) -> WrittenDate | None:
     positions = _locate_parts(match, language)
     values = {part: text[start:end] for part, (start, end) in positions.items()}
     year = _complete_year(values["year"], this_year)
@@ -125,10 +139,14 @@ def _read_match(match: "regex.Match[str]", text: str, language: str, this_year: 
 def _locate_parts(match: "regex.Match[str]", language: str) -> dict[str, tuple[int, int]]:
     """Return where year, month and day are written; which of two numbers is the day is a custom of the language."""
     groups = match.groupdict()
-    positions = {part: match.span(part) for part in ("year", "month", "day") if groups.get(part) is not None}
+    positions = {
+        part: match.span(part) for part in ("year", "month", "day") if groups.get(part) is not None
+    }
     if groups.get("first") is not None:
         first, second = match.span("first"), match.span("second")
-        is_day_first = int(groups["first"]) > 12 or (language == "es" and int(groups["second"]) <= 12)
+        is_day_first = int(groups["first"]) > 12 or (
+            language == "es" and int(groups["second"]) <= 12
+        )
         positions["day"] = first if is_day_first else second
         positions["month"] = second if is_day_first else first
     return positions

@@ -14,9 +14,13 @@ from agent.redaction.replacements.people import Gender, Person, RecordPeople, re
 from agent.redaction.replacements.surrogates import GIVEN_NAMES, KeyedChoice, Surrogates
 from agent.redaction.replacements.tags import TagTable
 
-_MOST_WEEKS = 52  # dates are moved by 1 to this many weeks, back or forth: a weekday beside one stays true
+_MOST_WEEKS = (
+    52  # dates are moved by 1 to this many weeks, back or forth: a weekday beside one stays true
+)
 _OLDEST = 89  # years; a date further back may say that somebody is over 89, which not even the year may (HIPAA)
-_BETWEEN = regex.compile(r"(\s+(?:and|to|through|until|y|al?|hasta)\s+|\s+-\s+|;\s+)", regex.IGNORECASE)
+_BETWEEN = regex.compile(
+    r"(\s+(?:and|to|through|until|y|al?|hasta)\s+|\s+-\s+|;\s+)", regex.IGNORECASE
+)
 _WORD = regex.compile(r"[\p{L}\p{M}\d]+")
 
 
@@ -64,7 +68,11 @@ class RecordOperators:
     """The operators for one record; see `Operators.for_record`."""
 
     def __init__(
-        self, operators: Operators, texts: Sequence[str], detected: Sequence[tuple[str, str]], unit: str | None
+        self,
+        operators: Operators,
+        texts: Sequence[str],
+        detected: Sequence[tuple[str, str]],
+        unit: str | None,
     ) -> None:
         self._operators = operators
         names = [value for entity, value in detected if entity == "NAME"]
@@ -103,7 +111,9 @@ class RecordOperators:
             case "surrogate" if self._surrogates is not None:
                 if entity == "NAME":
                     person = self._people.find_person(value)
-                    replacement = self._surrogates.replace_name(value, person.words, self._genders.get(person))
+                    replacement = self._surrogates.replace_name(
+                        value, person.words, self._genders.get(person)
+                    )
                 else:
                     replacement = self._surrogates.replace_value(entity, value)
             case "shift":
@@ -127,7 +137,9 @@ class RecordOperators:
         return "".join(dates_and_links)
 
     def _move_date(self, value: str) -> str | None:
-        date_value = read_date(value, language=self._operators.language, this_year=self._operators.this_year)
+        date_value = read_date(
+            value, language=self._operators.language, this_year=self._operators.this_year
+        )
         if date_value is None or self._is_old(date_value.date.year - 1):
             return None
         return date_value.move(self._days)

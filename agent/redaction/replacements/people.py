@@ -15,12 +15,23 @@ from agent.redaction.replacements.surrogate_names import surrogate_words
 Gender = Literal["female", "male"]
 
 TITLES = frozenset(surrogate_words("titles"))  # compared without their point
-_FEMALE_TITLES, _MALE_TITLES = frozenset(surrogate_words("titles_female")), frozenset(surrogate_words("titles_male"))
+_FEMALE_TITLES, _MALE_TITLES = (
+    frozenset(surrogate_words("titles_female")),
+    frozenset(surrogate_words("titles_male")),
+)
 _FEMALE = frozenset(map(str.casefold, surrogate_words("given_female")))
 _MALE = frozenset(map(str.casefold, surrogate_words("given_male")))
 _WORD = regex.compile(r"[\p{L}\p{M}\d]+(?:['’][\p{L}\p{M}]+)*")
 _POSSESSIVE = regex.compile(r"['’]s?$", regex.IGNORECASE)
-_GENERATIONS = {"sr": "sr", "senior": "sr", "jr": "jr", "junior": "jr", "ii": "ii", "iii": "iii", "iv": "iv"}
+_GENERATIONS = {
+    "sr": "sr",
+    "senior": "sr",
+    "jr": "jr",
+    "junior": "jr",
+    "ii": "ii",
+    "iii": "iii",
+    "iv": "iv",
+}
 _MISSPELT_LETTERS = 5  # fewest letters of a word that may hold a typing error
 _CONSIDERED = 50  # people a name is compared with
 
@@ -56,7 +67,9 @@ def _parse_name(name: str) -> _Name:
     while first < len(words) and words[first] in TITLES:
         first += 1
     # "Sr. Pérez" is a man, "Tyrell Pérez Sr." a father.
-    generation = next((_GENERATIONS[word] for word in words[first + 1 :] if word in _GENERATIONS), "")
+    generation = next(
+        (_GENERATIONS[word] for word in words[first + 1 :] if word in _GENERATIONS), ""
+    )
     titles = set(words[:first]) | {word for word in words if word not in _GENERATIONS}
     gender: Gender | None = None
     if titles & _FEMALE_TITLES:
@@ -78,7 +91,9 @@ class RecordPeople:
         self._usual = usual
         self._people: dict[str, list[Person]] = {}  # by search key
         self._person: dict[_Name, Person] = {}
-        self._same_words: dict[tuple[str, ...], int] = {}  # number of people of the same words so far
+        self._same_words: dict[
+            tuple[str, ...], int
+        ] = {}  # number of people of the same words so far
         self._gender: dict[Person, Gender | None] = {}
         self._generation: dict[Person, str] = {}
         parsed = list(dict.fromkeys(map(_parse_name, names)))
@@ -106,13 +121,17 @@ class RecordPeople:
         """Return the person of the record that `name` means, and remember it."""
         if name in self._person:
             return self._person[name]
-        candidates = (person for person in self._list_near(name.words) if self._may_mean(name, person))
+        candidates = (
+            person for person in self._list_near(name.words) if self._may_mean(name, person)
+        )
         person = next(candidates, None)
         if person is None:
             return None
         if name.gender and self._gender[person] is None:
             # A person for whom the title is known to be right comes before one of unknown gender.
-            person = next((later for later in candidates if self._gender[later] == name.gender), person)
+            person = next(
+                (later for later in candidates if self._gender[later] == name.gender), person
+            )
         self._person[name] = person
         self._gender[person] = self._gender[person] or name.gender
         return person

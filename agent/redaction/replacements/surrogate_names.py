@@ -8,4 +8,6 @@ from pathlib import Path
 def surrogate_words(name: str) -> tuple[str, ...]:
     """Return the words of a file of surrogate_words/."""
     text = (Path(__file__).parent / "surrogate_words" / f"{name}.txt").read_text("utf-8")
-    return tuple(word for line in text.splitlines() if not line.startswith("#") for word in line.split())
+    return tuple(
+        word for line in text.splitlines() if not line.startswith("#") for word in line.split()
+    )

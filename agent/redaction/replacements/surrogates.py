@@ -21,7 +21,9 @@ from agent.redaction.replacements.surrogate_names import surrogate_words
 
 _TRIES = 200  # surrogates of one value tried until one is free
 _LONGEST = 200  # characters; longer values are encoded data
-_WORD = regex.compile(r"(?!(?<=[\p{L}\p{M}]['’])[sS]\b)[\p{L}\p{M}]+(?:['’](?![sS]\b)[\p{L}\p{M}]+)*")
+_WORD = regex.compile(
+    r"(?!(?<=[\p{L}\p{M}]['’])[sS]\b)[\p{L}\p{M}]+(?:['’](?![sS]\b)[\p{L}\p{M}]+)*"
+)
 _ALNUM = regex.compile(r"[\p{L}\p{M}\d]")
 _GIVEN_FEMALE, _GIVEN_MALE = surrogate_words("given_female"), surrogate_words("given_male")
 _FAMILY, _PLACES = surrogate_words("family"), surrogate_words("places")
@@ -72,14 +74,18 @@ class Surrogates:
         given_names: given names, in small letters, that tell a name's first part from its last.
     """
 
-    def __init__(self, choice: KeyedChoice, taken: Set[str], given_names: Set[str] = GIVEN_NAMES) -> None:
+    def __init__(
+        self, choice: KeyedChoice, taken: Set[str], given_names: Set[str] = GIVEN_NAMES
+    ) -> None:
         self._choice = choice
         self._taken = taken
         self._given_names = given_names
         self._surrogates: dict[tuple[str, ...], str] = {}
         self._used: set[str] = set()
 
-    def replace_name(self, name: str, person: Sequence[str], gender: Gender | None = None) -> str | None:
+    def replace_name(
+        self, name: str, person: Sequence[str], gender: Gender | None = None
+    ) -> str | None:
         """Return `name` with each name word replaced: same order, case, titles and initials; None for a tag.
 
         Args:
@@ -107,7 +113,9 @@ class Surrogates:
         make = _MAKERS.get(entity)
         if make is None or len(value) > _LONGEST:
             return None
-        return self._make_once((entity, _strip_punctuation(value)), lambda attempt: make(self, value, attempt))
+        return self._make_once(
+            (entity, _strip_punctuation(value)), lambda attempt: make(self, value, attempt)
+        )
 
     def _replace_word(self, word: str, person: Sequence[str], gender: Gender) -> str | None:
         """Return the surrogate of one word of a name, which may be written as an initial, a login or initials."""
@@ -184,7 +192,9 @@ class Surrogates:
         chosen = self._choice.choose_bytes(entity, _strip_punctuation(value), str(attempt))
         characters: list[str] = []
         for character in value:
-            characters.append(_pick_other(character, next(chosen)) if _ALNUM.match(character) else character)
+            characters.append(
+                _pick_other(character, next(chosen)) if _ALNUM.match(character) else character
+            )
         return "".join(characters)
 
     def make_phone(self, value: str, attempt: int) -> str | None:
@@ -197,7 +207,9 @@ class Surrogates:
         if has_country_code and not value.lstrip("+( ").startswith("1"):
             return surrogate
         area = 1 if has_country_code else 0  # index of the first digit of the area code
-        positions = [position for position, character in enumerate(surrogate) if character.isdecimal()]
+        positions = [
+            position for position, character in enumerate(surrogate) if character.isdecimal()
+        ]
         characters = list(surrogate)
         if has_country_code:
             characters[positions[0]] = "1"
@@ -272,7 +284,17 @@ def _make_replacer(entity: str) -> Callable[[Surrogates, str, int], str | None]:
     return lambda surrogates, value, attempt: surrogates.replace_characters(entity, value, attempt)
 
 
-_REPLACED_BY_CHARACTER = ("ZIP", "MRN", "ENCOUNTER", "PLAN", "ACCOUNT", "LICENSE", "VEHICLE", "DEVICE", "ID")
+_REPLACED_BY_CHARACTER = (
+    "ZIP",
+    "MRN",
+    "ENCOUNTER",
+    "PLAN",
+    "ACCOUNT",
+    "LICENSE",
+    "VEHICLE",
+    "DEVICE",
+    "ID",
+)
 _MAKERS: dict[str, Callable[[Surrogates, str, int], str | None]] = {
     **{entity: _make_replacer(entity) for entity in _REPLACED_BY_CHARACTER},
     "PHONE": Surrogates.make_phone,

@@ -12,10 +12,14 @@ from agent.redaction.replacements.people import RecordPeople
 
 # Exactly what this package writes, so that nobody can pass text off as a tag.
 _ENTITIES = "|".join(sorted({tag_name(entity) for entity in get_args(Entity)}))
-TAG = regex.compile(rf"\[(?P<entity>{_ENTITIES})-(?P<number>[1-9]\d{{0,2}})\]|\[WITHHELD: (?:{'|'.join(Withheld)})\]")
+TAG = regex.compile(
+    rf"\[(?P<entity>{_ENTITIES})-(?P<number>[1-9]\d{{0,2}})\]|\[WITHHELD: (?:{'|'.join(Withheld)})\]"
+)
 MOST = 999  # the highest number; whatever comes after it shares it, so that no long number passes for a tag
 _INSIGNIFICANT = regex.compile(r"[\s\p{P}\p{S}]+")
-_NUMBERED = frozenset({"PHONE", "SSN", "MRN", "ENCOUNTER", "PLAN", "ACCOUNT", "LICENSE", "VEHICLE", "DEVICE", "ID"})
+_NUMBERED = frozenset(
+    {"PHONE", "SSN", "MRN", "ENCOUNTER", "PLAN", "ACCOUNT", "LICENSE", "VEHICLE", "DEVICE", "ID"}
+)
 _LONGEST_DATE = 40  # characters; what is longer is no single date
 
 
@@ -51,8 +55,14 @@ class TagTable:
         if entity == "NAME":
             person = self._people.find_person(value)
             return f"{' '.join(person.words)}/{person.number}" if person.words else plain
-        if entity == "DATE" and len(value) <= _LONGEST_DATE and (written := read_date(value, language=self._language)):
-            return written.date.isoformat() if "day" in written.positions else f"{written.date:%Y-%m}"
+        if (
+            entity == "DATE"
+            and len(value) <= _LONGEST_DATE
+            and (written := read_date(value, language=self._language))
+        ):
+            return (
+                written.date.isoformat() if "day" in written.positions else f"{written.date:%Y-%m}"
+            )
         if entity in _NUMBERED:
             return plain.replace(" ", "").lstrip("0") or plain
         return plain

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 
 _LETTER = re.compile(r"[^\W\d_]")
 _MOST_OF_A_CLASS = 26  # letters that are spelt out; a wider class stands for any letter
-_MOST_PATHS = 300  # at once: a pattern with more begins with any word, for all that a list of words is worth
+_MOST_PATHS = (
+    300  # at once: a pattern with more begins with any word, for all that a list of words is worth
+)
 _MOST_REPETITIONS = 2  # of an item; a third adds no word to a rule
 _REPETITIONS_OF_SIGNS = {"?": (0, 1), "*": (0, _MOST_REPETITIONS), "+": (1, _MOST_REPETITIONS)}
 _WORD_END = re.compile(
@@ -21,7 +23,12 @@ _QUANTIFIER_BEGINS = "?*+{"
 _ITEM_BEGINS = "\\([.^$"  # an item that is no plain character
 _FLAGS = re.compile(r"\(\?[a-zA-Z]+\)")
 _LOOKAROUND = re.compile(r"\(\?<?[=!]")
-_ESCAPED = {"d": "0", "s": " ", "t": " ", "n": " "}  # a character of those that an escape stands for
+_ESCAPED = {
+    "d": "0",
+    "s": " ",
+    "t": " ",
+    "n": " ",
+}  # a character of those that an escape stands for
 _BACKREFERENCE = re.compile(r"\(\?P=\w+\)|\\[1-9]")
 
 
@@ -57,14 +64,20 @@ class _Reader:
             begin = self.at
             after = self.read_item(paths)
             following = self.pattern[self.at : self.at + 1]
-            quantifier = _QUANTIFIER.match(self.pattern, self.at) if following in _QUANTIFIER_BEGINS else None
+            quantifier = (
+                _QUANTIFIER.match(self.pattern, self.at)
+                if following in _QUANTIFIER_BEGINS
+                else None
+            )
             if quantifier is None:
                 paths = after
                 continue
             paths = self.repeat(begin, paths, after, quantifier)
         return paths
 
-    def repeat(self, begin: int, paths: set[_Path], once: set[_Path], quantifier: "re.Match[str]") -> set[_Path]:
+    def repeat(
+        self, begin: int, paths: set[_Path], once: set[_Path], quantifier: "re.Match[str]"
+    ) -> set[_Path]:
         """Return the paths after an item that stands as often as its quantifier says."""
         least, most = _count_repetitions(quantifier)
         after = set(paths) if least == 0 else set()

@@ -126,7 +126,9 @@ class Phrase:
 
     def __init__(self, phrase: str, unless: "re.Pattern[str]") -> None:
         self._unless = unless
-        self._spellings = tuple({phrase, phrase.replace("-", " "), phrase.upper() if len(phrase) > _SHORT else phrase})
+        self._spellings = tuple(
+            {phrase, phrase.replace("-", " "), phrase.upper() if len(phrase) > _SHORT else phrase}
+        )
 
     def match(self, text: str, place: int) -> Place | None:
         """Return where the phrase stands, should it begin at `place` as whole words."""
@@ -155,15 +157,21 @@ class Rulebook(EntityRecognizer):
         """Take the rules; `judged` are entities, words that they begin with, and what judges each such place."""
         rules, self._finders, self._judged = tuple(rules), tuple(finders), tuple(judged)
         found_otherwise = frozenset[str]().union(
-            phrases, *(found for found, _ in self._finders), (entity for entity, _, _ in self._judged)
+            phrases,
+            *(found for found, _ in self._finders),
+            (entity for entity, _, _ in self._judged),
         )
         entities = sorted(found_otherwise.union(rule.entity for rule in rules))
-        super().__init__(supported_entities=entities, name=f"Rules ({language})", supported_language=language)
+        super().__init__(
+            supported_entities=entities, name=f"Rules ({language})", supported_language=language
+        )
         self._deadline = deadline
         self._language = language
         self._rules = rules
         self._unless = re.compile(unless)
-        self._phrases = [(entity, phrase) for entity, entries in phrases.items() for phrase in entries]
+        self._phrases = [
+            (entity, phrase) for entity, entries in phrases.items() for phrase in entries
+        ]
         self._wanted: tuple[str, ...] | None = None
         self._by_word: dict[str, tuple[_Try, ...]] = {}
         self._long: list[tuple[Rule, regex.Pattern[str]]] = []
@@ -229,14 +237,22 @@ class Rulebook(EntityRecognizer):
         found.update(self._searched(text))
         for kinds, find in self._finders:
             if not kinds.isdisjoint(wanted):
-                found.update(finding for finding in find(text, self._deadline) if finding[0] in wanted)
-        return [RecognizerResult(entity, start, end, SURE) for entity, start, end in _outermost(found)]
+                found.update(
+                    finding for finding in find(text, self._deadline) if finding[0] in wanted
+                )
+        return [
+            RecognizerResult(entity, start, end, SURE) for entity, start, end in _outermost(found)
+        ]
 
     def _begun(self, text: str) -> Iterator[tuple[Entity, int, int]]:
         for tries, place in self._places(text):
             for entity, match, since in tries:
                 if (found := match(text, place)) is not None:
-                    start = found.start("since") if since and found.start("since") >= 0 else found.start()
+                    start = (
+                        found.start("since")
+                        if since and found.start("since") >= 0
+                        else found.start()
+                    )
                     if start < found.end():
                         yield entity, start, found.end()
 
@@ -274,7 +290,8 @@ class Rulebook(EntityRecognizer):
             self._by_number[key] = tuple(
                 attempt
                 for digits, attempt in self._by_digits
-                if digits.least <= key[0] <= digits.most and (digits.then is None or key[1] in digits.then)
+                if digits.least <= key[0] <= digits.most
+                and (digits.then is None or key[1] in digits.then)
             )
         return self._by_number[key]
 
@@ -287,7 +304,9 @@ class Rulebook(EntityRecognizer):
                         yield rule.entity, found.start(), found.end()
         for stretch in _LONG.finditer(text) if self._long else ():
             for rule, pattern in self._long:
-                for found in pattern.finditer(text, stretch.start(), stretch.end(), timeout=self._deadline.left()):
+                for found in pattern.finditer(
+                    text, stretch.start(), stretch.end(), timeout=self._deadline.left()
+                ):
                     yield rule.entity, found.start(), found.end()
 
 

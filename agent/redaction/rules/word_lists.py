@@ -20,7 +20,9 @@ def read_entries(language: str, name: str) -> tuple[str, ...]:
 @cache
 def read_words(language: str, name: str) -> frozenset[str]:
     """Return the words of a list in lower case; a line may hold several."""
-    return frozenset(word.casefold() for line in read_entries(language, name) for word in line.split())
+    return frozenset(
+        word.casefold() for line in read_entries(language, name) for word in line.split()
+    )
 
 
 def read_safe_words(language: str) -> frozenset[str]:
@@ -35,7 +37,9 @@ def write_lists(pattern: str, language: str) -> str:
     The alternatives stand in the order of the file, and the first that fits counts. The named lists of `regex` take as
     long here (0.6 to 1.4 microseconds a try, either way), but keep no order.
     """
-    return _NAMED_LIST.sub(lambda reference: _write_alternatives(language, reference.group(1)), pattern)
+    return _NAMED_LIST.sub(
+        lambda reference: _write_alternatives(language, reference.group(1)), pattern
+    )
 
 
 def compile_pattern(pattern: str, language: str, flags: int = 0) -> regex.Pattern[str]:
@@ -45,7 +49,10 @@ def compile_pattern(pattern: str, language: str, flags: int = 0) -> regex.Patter
 
 @cache
 def _write_alternatives(language: str, name: str) -> str:
-    escaped = [regex.escape(entry, special_only=True, literal_spaces=True) for entry in read_entries(language, name)]
+    escaped = [
+        regex.escape(entry, special_only=True, literal_spaces=True)
+        for entry in read_entries(language, name)
+    ]
     return f"(?:{'|'.join(escaped)})"
 
 

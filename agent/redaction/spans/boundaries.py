@@ -11,18 +11,24 @@ import regex
 
 from agent.redaction.spans.span import Span
 
-_NUMBERS = frozenset({"MRN", "PLAN", "ACCOUNT", "ENCOUNTER", "LICENSE", "VEHICLE", "DEVICE", "SSN", "PHONE", "ID"})
+_NUMBERS = frozenset(
+    {"MRN", "PLAN", "ACCOUNT", "ENCOUNTER", "LICENSE", "VEHICLE", "DEVICE", "SSN", "PHONE", "ID"}
+)
 _IN_WORDS = frozenset({"NAME", "LOCATION", "FACILITY", "ORGANIZATION"})
 
 # The rest of a number that was detected in part: further groups of capitals and digits, joined to it.
 _GROUP = r"(?:\p{Lu}{1,4}|[x*]{1,8}|\p{Lu}{0,12}\d[\p{Lu}\d]{0,20})"
-_GROUPS_AFTER = regex.compile(rf"(?:(?:[-_]{_GROUP}|/\p{{Lu}}{{0,3}}\d[\p{{Lu}}\d]{{0,20}})(?![\p{{L}}\d])){{1,6}}")
+_GROUPS_AFTER = regex.compile(
+    rf"(?:(?:[-_]{_GROUP}|/\p{{Lu}}{{0,3}}\d[\p{{Lu}}\d]{{0,20}})(?![\p{{L}}\d])){{1,6}}"
+)
 _GROUPS_BEFORE = regex.compile(rf"(?<![\p{{L}}\d/_.-])(?:{_GROUP}[-_]){{1,6}}\Z")
 _STATE_BEFORE = regex.compile(
     r"(?<![\p{L}\d])(?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|PA|RI|S[CD]|TN|TX"
     r"|UT|V[AT]|W[AIVY]) \Z"
 )
-_BLOCKS_BEFORE = regex.compile(r"(?<![\w/.-])(?:\d{1,4}[-/]){1,3}\Z")  # of an address: "2-14-7 Minami"
+_BLOCKS_BEFORE = regex.compile(
+    r"(?<![\w/.-])(?:\d{1,4}[-/]){1,3}\Z"
+)  # of an address: "2-14-7 Minami"
 _LOOSE_JOINT = regex.compile(r"(?<=\d)[-_]\Z")  # a detection that was cut within a number
 # Groups of digits divided by spaces go on where no unit and no word follows.
 _IN_GROUPS = regex.compile(r"\d{2,12} \d{2,12}\Z")
@@ -197,7 +203,9 @@ def trim_span(span: Span, text: str) -> Iterator[Span]:
                 yield Span(start, end, span.entity)
 
 
-def _split_at(separator: "regex.Pattern[str]", start: int, end: int, text: str) -> Iterator[tuple[int, int]]:
+def _split_at(
+    separator: "regex.Pattern[str]", start: int, end: int, text: str
+) -> Iterator[tuple[int, int]]:
     for match in separator.finditer(text, start, end):
         if start < match.start():
             yield start, match.start()

@@ -13,7 +13,9 @@ from agent.redaction.spans.span import Span
 
 _RANK: dict[str, int] = {entity: rank for rank, entity in enumerate(PRECEDENCE)}
 
-_CONTAINERS = frozenset({"FACILITY", "ADDRESS", "URL"})  # a name or number within one is a part of it
+_CONTAINERS = frozenset(
+    {"FACILITY", "ADDRESS", "URL"}
+)  # a name or number within one is a part of it
 _IN_WORDS = frozenset({"NAME", "LOCATION", "FACILITY", "ORGANIZATION"})
 _LINE_BEFORE_FAMILY_NAME = re.compile(
     r"(?i)\s{0,9}(?:(?:pt|patient|client|resident|re)\b\.?)?\s{0,3}(?:name)?\s{0,3}[:#-]?\s{0,3}"
@@ -23,7 +25,9 @@ _LIST_GOES_ON = re.compile(r",? (?:and|or|y)\b|\s?[,;/&]")
 _CAPITALISED_WORD = re.compile(r"[^\W\d_][^\W\d_A-Z]+")
 
 # The title of a person whose name is a tag already.
-_TITLE_OF_TAG = re.compile(r"(?i)\W{0,2}(?:dr|mr|mrs|ms|mx|miss|prof|doctor|nurse|sr|sra)\.?\s{0,3}(?=\[)")
+_TITLE_OF_TAG = re.compile(
+    r"(?i)\W{0,2}(?:dr|mr|mrs|ms|mx|miss|prof|doctor|nurse|sr|sra)\.?\s{0,3}(?=\[)"
+)
 
 
 def merge_spans(spans: Iterable[Span], text: str) -> list[Span]:

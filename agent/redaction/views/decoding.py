@@ -49,7 +49,9 @@ _JSON = re.compile(
 _JSON_UNITS = re.compile(rf"u({_HEX}{{4}})|x({_HEX}{{2}})|([0-3][0-7]{{2}})")
 _CODE_POINTS = re.compile(rf"(?:[Uu]\+{_HEX}{{4,5}}[ ,;]{{0,2}}){{2,}}")
 _URL = re.compile(rf"(?:%(?:25){{0,4}}{_HEX}{{2}})+")
-_HTML = re.compile(rf"&(?:amp;){{0,4}}(?:#\d{{1,7}};?|#[xX]{_HEX}{{1,6}};?|[A-Za-z]{{2,31}}\d{{0,2}};)")
+_HTML = re.compile(
+    rf"&(?:amp;){{0,4}}(?:#\d{{1,7}};?|#[xX]{_HEX}{{1,6}};?|[A-Za-z]{{2,31}}\d{{0,2}};)"
+)
 _URL_UNITS = re.compile(rf"(?:%u{_HEX}{{4}})+")
 _NAMED = re.compile(r"\\{1,8}N\{([A-Z][A-Z0-9 -]{1,60})\}")
 _QUOTED = re.compile(r"=\r?\n|(?:=[0-9A-F]{2})+")
@@ -89,7 +91,9 @@ _MORSE_CODES = (
     ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- .-- -..- -.-- --.. "
     "----- .---- ..--- ...-- ....- ..... -.... --... ---.. ----."
 )
-_MORSE_LETTERS = dict(zip(_MORSE_CODES.split(), "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", strict=True))
+_MORSE_LETTERS = dict(
+    zip(_MORSE_CODES.split(), "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", strict=True)
+)
 _CERTAIN_LETTERS = 4  # of decoded text; fewer may be decoded by chance
 _OPAQUE = 32  # characters of encoded data that cannot be read: they may hold a name
 
@@ -194,7 +198,9 @@ def _read_code_point(code: str) -> str:
 
 
 def _keep_printable(text: str) -> str:
-    return "".join([character for character in text if character.isprintable() or character in "\t\n"])
+    return "".join(
+        [character for character in text if character.isprintable() or character in "\t\n"]
+    )
 
 
 def read_encoded(text: str) -> Iterator[Substitution | Span]:
@@ -336,7 +342,9 @@ def _decode_morse(word: str) -> str:
 
 def _decode_decimal(word: str) -> str:
     codes = [int(code) for code in re.findall(r"\d+", word)]
-    if all(code == 32 or 65 <= code <= 90 or 97 <= code <= 122 for code in codes):  # blanks and letters of ASCII
+    if all(
+        code == 32 or 65 <= code <= 90 or 97 <= code <= 122 for code in codes
+    ):  # blanks and letters of ASCII
         return "".join(map(chr, codes))
     return ""
 
@@ -352,14 +360,18 @@ def _read_bytes(raw: bytes) -> str:
         is_name = len(reading) > _CERTAIN_LETTERS and _NAMES_OF_THE_WEST.fullmatch(reading)
         return reading if is_name else ""
     ascii_characters = sum(map(_is_of_prose, reading))
-    accented = sum("\xc0" <= character < "\u0250" or "\u1e00" <= character < "\u1f00" for character in reading)
+    accented = sum(
+        "\xc0" <= character < "\u0250" or "\u1e00" <= character < "\u1f00" for character in reading
+    )
     is_prose = ascii_characters + accented > 0.9 * len(reading) and accented <= len(reading) / 4
     return reading if len(reading) > 2 and is_prose and _keep_printable(reading) == reading else ""
 
 
 def _is_of_prose(character: str) -> bool:
     """Tell whether a character is one of ASCII that stands in prose, data or code."""
-    return character.isascii() and (character.isalnum() or character in " \n.,:;-/@'\"{}()[]<>=&_+#?!%*")
+    return character.isascii() and (
+        character.isalnum() or character in " \n.,:;-/@'\"{}()[]<>=&_+#?!%*"
+    )
 
 
 _DECODERS: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (

@@ -80,7 +80,12 @@ def _find_plain(character: str) -> str:
 _PLAIN = _PlainCharacters({code: chr(code) for code in range(0x80)} | {ord("`"): "'"})
 
 # Blocks of Unicode that are common in notes; characters of other blocks are read as clusters, which takes longer.
-_COMMON_BLOCKS = (range(0xA0, 0x250), range(0x370, 0x3FF), range(0x2010, 0x23FF), range(0x25A0, 0x2600))
+_COMMON_BLOCKS = (
+    range(0xA0, 0x250),
+    range(0x370, 0x3FF),
+    range(0x2010, 0x23FF),
+    range(0x25A0, 0x2600),
+)
 _MARKS_AND_UNASSIGNED = ("Cn", "Mn", "Me", "Mc")
 
 
@@ -97,7 +102,9 @@ def _list_simple_characters() -> Iterator[str]:
 _SIMPLE = "".join(_list_simple_characters())
 # A character that may have to be read together with its neighbours, or that is not read as one character.
 _HARD = re.compile(f"[^\x00-\x7f{re.escape(_SIMPLE)}]")
-_FLAG = regex.compile(r"[\U0001f1e6-\U0001f1ff]{2}[\p{M}\u200d]*")  # two letters, and marks drawn over them
+_FLAG = regex.compile(
+    r"[\U0001f1e6-\U0001f1ff]{2}[\p{M}\u200d]*"
+)  # two letters, and marks drawn over them
 _GRAPHEME = regex.compile(r"\X")
 _WORD = regex.compile(r"[\p{L}\p{M}]++")
 _DRAWN_LIKE_LATIN = regex.compile(r"[\p{Cyrillic}\p{Greek}\p{Armenian}\p{Cherokee}\p{Coptic}]")
@@ -189,7 +196,9 @@ def _read_cluster(cluster: str) -> str:
     visible = _INVISIBLE.sub("", cluster)
     if 1 < len(visible) < _COMPOSED:
         visible = unicodedata.normalize("NFC", visible)
-    letters = [_PLAIN[ord(character)] for character in visible if unicodedata.category(character)[0] != "M"]
+    letters = [
+        _PLAIN[ord(character)] for character in visible if unicodedata.category(character)[0] != "M"
+    ]
     return "".join(letters)
 
 

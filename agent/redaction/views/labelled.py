@@ -131,7 +131,9 @@ def _read_table(text: str, separator: str) -> Iterator[Substitution]:
         if separator == "|" and _RULE_OF_TABLE.fullmatch(text, start, end):
             continue
         contents = [text[cell.start : cell.end] for cell in cells]
-        label = _label_cell(contents[0].rstrip(": ")) if len(cells) == 2 and separator in "\t|" else ""
+        label = (
+            _label_cell(contents[0].rstrip(": ")) if len(cells) == 2 and separator in "\t|" else ""
+        )
         if label:
             yield Substitution(cells[0].start, cells[1].start, f"\n{label}: ")
             yield Substitution(cells[1].end, end, "\n")

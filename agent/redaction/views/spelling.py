@@ -16,17 +16,25 @@ from agent.redaction.views.decoding import Substitution
 _LETTER = r"[^\W\d_]"
 
 # Letters and digits one by one: "J o h n", "J.o.h.n", "1 2 3 - 4 5 - 6 7 8 9".
-_APART = re.compile(r"(?<![^\s(\"'\[])[^\W_][ \t]{1,3}(?:[\w@.()+#/:,'-][ \t]{1,3}){1,400}[^\W_](?![^\s.,;:!?)\"'\]])")
-_JOINED_BY = re.compile(r"(?<![^\W_])[^\W_](?P<by>[._*/|~·•,:+=-]{1,2} ?|\n)[^\W_](?:(?P=by)[^\W_]){1,400}(?![^\W_])")
+_APART = re.compile(
+    r"(?<![^\s(\"'\[])[^\W_][ \t]{1,3}(?:[\w@.()+#/:,'-][ \t]{1,3}){1,400}[^\W_](?![^\s.,;:!?)\"'\]])"
+)
+_JOINED_BY = re.compile(
+    r"(?<![^\W_])[^\W_](?P<by>[._*/|~·•,:+=-]{1,2} ?|\n)[^\W_](?:(?P=by)[^\W_]){1,400}(?![^\W_])"
+)
 _IN_RINGS = re.compile(r"(?:\([^\W\d_]\)){3,40}")  # what signs such as U+249C are folded to
-_LISTED = re.compile(r"\[?(?:(?P<by>[\"'])[^\"'\n](?P=by), ?){3,200}(?P<last>[\"'])[^\"'\n](?P=last)\]?")
+_LISTED = re.compile(
+    r"\[?(?:(?P<by>[\"'])[^\"'\n](?P=by), ?){3,200}(?P<last>[\"'])[^\"'\n](?P=last)\]?"
+)
 _GAP_OF_WORDS = re.compile(r"[ \t]{1,6}|[ \t]?[/|.,;_][ \t]?")
 _DIGITS_OF_SSN = 9  # so many digits count nothing up
 _CODE = 7  # letters and digits one by one; a scale has fewer
 _SPELLED = 4  # letters one by one; an abbreviation has fewer
 
 # Signs and tags of HTML or Markdown in the middle of a word.
-_TAGS = re.compile(r"<(?P<name>/?[a-zA-Z][\w-]{0,20})(?:\s[^<>]{0,200})?/?>|<!--[^<>]{0,200}-->|<!?>")
+_TAGS = re.compile(
+    r"<(?P<name>/?[a-zA-Z][\w-]{0,20})(?:\s[^<>]{0,200})?/?>|<!--[^<>]{0,200}-->|<!?>"
+)
 _COMMAND = re.compile(r"(?P<begin>\\[a-zA-Z]{2,20}\{)[^{}\\\n]{1,100}\}")
 _BLOCKS = frozenset([
     "br", "p", "div", "td", "tr", "th", "li", "ul", "ol", "table", "hr", "h1", "h2", "h3", "h4", "h5", "h6",
@@ -48,7 +56,9 @@ _PREFIXES = frozenset([
     "or", "his", "her", "he", "she", "yes", "no", "day", "year", "age", "go",
 ])  # fmt: skip
 
-_TAG_INSIDE = re.compile(r"(?<=[^\W_])(?:\[(?:[A-Z_]{2,20}-\d{1,6}|WITHHELD: [a-z ]{2,40})\]){1,3}(?=[^\W_])")
+_TAG_INSIDE = re.compile(
+    r"(?<=[^\W_])(?:\[(?:[A-Z_]{2,20}-\d{1,6}|WITHHELD: [a-z ]{2,40})\]){1,3}(?=[^\W_])"
+)
 
 # Lines broken inside what belongs together.
 _BROKEN = re.compile(
@@ -75,7 +85,9 @@ _AT = re.compile(
     r"|\s(?:at|AT)\s(?=[\w-]+(?:\s(?:dot|DOT|punto)\s|\s?[\[({]\s?(?:dot|\.)\s?[\])}]|\.(?:com|org|net|edu|gov|io|co|uk|es|de|fr|info|health|example)\b)))(?=[\w])"
 )
 _AT_IN_BRACKETS = re.compile(r"[\[({<_-] ?(?:at|a) ?[\])}>_-]")
-_SLASHES = re.compile(r"(?i)\bh(?:tt|xx)ps?(?: ?colon ?slash ?slash ?|\[:\]//|(?<=xx[ps])://|(?<=xxps)://)")
+_SLASHES = re.compile(
+    r"(?i)\bh(?:tt|xx)ps?(?: ?colon ?slash ?slash ?|\[:\]//|(?<=xx[ps])://|(?<=xxps)://)"
+)
 
 # Numbers in words, digit by digit.
 _DIGITS = {
@@ -88,13 +100,35 @@ _TENS = dict(zip([
 ], "23456789", strict=True))  # fmt: skip
 _TEENS = dict(
     zip(
-        ["ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"],
+        [
+            "ten",
+            "eleven",
+            "twelve",
+            "thirteen",
+            "fourteen",
+            "fifteen",
+            "sixteen",
+            "seventeen",
+            "eighteen",
+            "nineteen",
+        ],
         map(str, range(10, 20)),
         strict=True,
     )
 )
-_JOINTS = {"dash": "-", "hyphen": "-", "minus": "-", "dot": ".", "point": ".", "slash": "/", "guion": "-", "punto": "."}
-_NUMBER_WORD = "|".join(sorted([*_DIGITS, *_TENS, *_TEENS, "double", "triple"], key=len, reverse=True))
+_JOINTS = {
+    "dash": "-",
+    "hyphen": "-",
+    "minus": "-",
+    "dot": ".",
+    "point": ".",
+    "slash": "/",
+    "guion": "-",
+    "punto": ".",
+}
+_NUMBER_WORD = "|".join(
+    sorted([*_DIGITS, *_TENS, *_TEENS, "double", "triple"], key=len, reverse=True)
+)
 _IN_WORDS = re.compile(
     rf"\b(?P<letters>(?:[b-hj-z][ ,-]{{1,2}}){{0,4}})(?:{_NUMBER_WORD}|\d)"
     rf"(?:[ ,-]{{1,3}}(?:{_NUMBER_WORD}|{'|'.join(_JOINTS)}|\d(?!\d))){{3,60}}\b"
@@ -107,7 +141,9 @@ _ALPHABET = [
     "kilo", "lima", "mike", "november", "oscar", "papa", "quebec", "romeo", "sierra", "tango", "uniform", "victor",
     "whiskey", "whisky", "xray", "x-ray", "yankee", "zulu",
 ]  # fmt: skip
-_BY_ALPHABET = re.compile(rf"\b(?:{'|'.join(_ALPHABET)})(?:[ ,./-]{{1,3}}(?:{'|'.join(_ALPHABET)})){{2,60}}\b")
+_BY_ALPHABET = re.compile(
+    rf"\b(?:{'|'.join(_ALPHABET)})(?:[ ,./-]{{1,3}}(?:{'|'.join(_ALPHABET)})){{2,60}}\b"
+)
 _AS_IN = re.compile(
     r"(?<![\w'])[a-z](?: as in | for | like )[a-z]+"
     r"(?:[,;.]? (?:and |then )?[a-z](?: as in | for | like )[a-z]+){2,60}\b"
@@ -128,7 +164,8 @@ _BEFORE_CUE = re.compile(
     r"(?:(?:(?:written|spelled|read|typed|spelt|name|in|shown) ?){0,3})$"
 )
 _ATBASH = str.maketrans(
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHGFEDCBA"
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
+    "zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHGFEDCBA",
 )
 
 # Words run together, and digits drawn for letters.
@@ -153,7 +190,9 @@ _LEET_DIGITS = re.compile(
 _DIGITS_DRAWN = str.maketrans("OoQDIl|ZSB", "0000111258")
 _ACCENTED = re.compile("[A-Za-z\u00c0-\u024f]*[\u00c0-\u024f][A-Za-z\u00c0-\u024f]*")
 _ACUTE = re.compile("[áéíóúÁÉÍÓÚ]")
-_FOREIGN_ACCENT = re.compile("(?![áéíóúüñçÁÉÍÓÚÜÑÇ])[\u00c0-\u024f]")  # to Spanish, whose words have one acute
+_FOREIGN_ACCENT = re.compile(
+    "(?![áéíóúüñçÁÉÍÓÚÜÑÇ])[\u00c0-\u024f]"
+)  # to Spanish, whose words have one acute
 _UNEVEN_CHANGES = 5  # of capitals to small letters and back; "AntiHBs" has fewer
 _UNEVEN = re.compile(
     r"(?<![^\W_])(?!Mc|Mac|(?:[A-Z][a-z]+){1,2}[A-Z]?\b)[A-Za-z]{0,20}(?:[a-z][A-Z]{1,9}[a-z]{1,9}[A-Z]|[A-Z][a-z]{1,9}[A-Z]{1,9}[a-z]|\b[a-z][A-Z]{4})[A-Za-z]{0,20}(?![^\W_])"
@@ -209,7 +248,9 @@ def _close_gaps(match: re.Match[str]) -> Iterator[Substitution]:
     for gap in re.finditer(r"[ \t]+", characters):
         before, after = characters[gap.start() - 1], characters[gap.end()]
         is_new_word = len(gap.group()) > 1 or (before.islower() and after.isupper())
-        yield Substitution(match.start() + gap.start(), match.start() + gap.end(), " " if is_new_word else "")
+        yield Substitution(
+            match.start() + gap.start(), match.start() + gap.end(), " " if is_new_word else ""
+        )
 
 
 def _is_abbreviation(match: re.Match[str]) -> bool:
@@ -278,7 +319,9 @@ def _join_pieces(text: str) -> Iterator[Substitution]:
         if prefix is not None and prefix.group().lower() in _PREFIXES:
             continue
         for joint in re.finditer("[._/-]", match.group()):
-            yield Substitution(match.start() + joint.start(), match.start() + joint.end(), "", crossing=True)
+            yield Substitution(
+                match.start() + joint.start(), match.start() + joint.end(), "", crossing=True
+            )
 
 
 def read_broken_lines(text: str) -> Iterator[Substitution]:
@@ -287,7 +330,9 @@ def read_broken_lines(text: str) -> Iterator[Substitution]:
         return
     for match in _BROKEN.finditer(text):
         kind = match.lastgroup
-        if kind == "names" and _NAMED_WHOLLY.search(text, max(0, match.start() - 40), match.start()):
+        if kind == "names" and _NAMED_WHOLLY.search(
+            text, max(0, match.start() - 40), match.start()
+        ):
             continue
         plain = ""
         if kind == "number" and match.group().startswith("-"):
@@ -310,7 +355,14 @@ def read_spelled_out(text: str) -> Iterator[Substitution | Span]:
 
 def _read_addresses(text: str, lower: str) -> Iterator[Substitution]:
     """Read the signs of e-mail and web addresses: "anna dot kowalski at ward dot org"."""
-    if "dot" in lower or "punto" in lower or ".]" in text or ".)" in text or ".}" in text or "]." in text:
+    if (
+        "dot" in lower
+        or "punto" in lower
+        or ".]" in text
+        or ".)" in text
+        or ".}" in text
+        or "]." in text
+    ):
         for match in _DOT.finditer(text):
             yield Substitution.for_match(match, ".")
     if " at " in lower or "arroba" in lower or _AT_IN_BRACKETS.search(lower):
@@ -376,7 +428,9 @@ def _read_digits(words: str, *, after_letters: bool) -> str:
             digits += _JOINTS[word] if word in _JOINTS else _TEENS[word]
     if tens:
         digits += tens + "0"
-    is_number = sum(map(str.isdigit, digits)) >= _SPELLED and (after_letters or not _counts_up(digits))
+    is_number = sum(map(str.isdigit, digits)) >= _SPELLED and (
+        after_letters or not _counts_up(digits)
+    )
     return digits if is_number else ""
 
 
@@ -458,7 +512,9 @@ def _may_be_leet(word: str) -> bool:
     """Tell whether a word with digits or signs may be a name in disguise, and no measure, code or abbreviation."""
     letters = "".join(filter(str.isalpha, word))
     has_one_case = letters[1:].islower() or letters.isupper()
-    if len(word) < _SPELLED or not has_one_case or word.rstrip("0123456789").isalpha():  # "HbA1c", "COVID19"
+    if (
+        len(word) < _SPELLED or not has_one_case or word.rstrip("0123456789").isalpha()
+    ):  # "HbA1c", "COVID19"
         return False
     if letters.isupper() and "1" in word and len(word) == _SPELLED:  # "A1AT"
         return False

@@ -17,7 +17,9 @@ from agent.redaction.views.decoding import Substitution
 _FOREIGN = regex.compile(
     r"(?:(?=[\p{L}\p{M}])[^\p{Latin}\p{Greek}\p{Common}\p{Inherited}][\p{M}'’-]*)+|[\p{Greek}]{3,}"
 )
-_UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]")
+_UNSPACED = regex.compile(
+    r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]"
+)
 _BETWEEN = 3  # characters between words that are one detection
 _WORD = 2  # characters of a script without spaces that count as one word
 _FEW = 5  # words: a name, a street

@@ -48,7 +48,13 @@ _NEXT_READERS: dict[_Reader, tuple[_Reader, ...]] = {
     read_run_together: (read_drawn, read_drawn_otherwise),
     read_drawn: (read_run_together,),
     read_drawn_otherwise: (read_run_together,),
-    read_labelled: (read_encoded, read_written_apart, read_run_together, read_drawn, read_drawn_otherwise),
+    read_labelled: (
+        read_encoded,
+        read_written_apart,
+        read_run_together,
+        read_drawn,
+        read_drawn_otherwise,
+    ),
 }
 _LEVELS = 3  # of disguises in disguises
 _MOST_VIEWS = 24  # of one text, so that disguises in disguises do not take minutes
@@ -139,7 +145,9 @@ class _ChangeIndex:
         self.earliest_ends.append(earliest_end)
 
     def is_reached(self, start: int, end: int) -> bool:
-        count = bisect_left(self.earliest_ends, end)  # of changes that end before the detection does
+        count = bisect_left(
+            self.earliest_ends, end
+        )  # of changes that end before the detection does
         return count > 0 and self.latest_starts[count - 1] > start
 
 
@@ -211,13 +219,20 @@ class _ViewBuilder:
             for reader in readers:
                 unchanged = (OPAQUE,) if reader is read_parted_by_tags else (TAG, OPAQUE)
                 view = self._derive(before, reader(before.text), unchanged)
-                if view is not None and view.text not in self._texts and len(self._further) < _MOST_VIEWS:
+                if (
+                    view is not None
+                    and view.text not in self._texts
+                    and len(self._further) < _MOST_VIEWS
+                ):
                     self._texts.add(view.text)
                     self._further.append(view)
                     yield view, _NEXT_READERS.get(reader, _READERS)
 
     def _derive(
-        self, before: View, readings: Iterable[Substitution | Span], unchanged: Sequence["re.Pattern[str]"]
+        self,
+        before: View,
+        readings: Iterable[Substitution | Span],
+        unchanged: Sequence["re.Pattern[str]"],
     ) -> View | None:
         """Return the view in which `before` is read with substitutions, if there are any; mark the spans.
 
@@ -226,7 +241,9 @@ class _ViewBuilder:
         substitutions: list[Substitution] = []
         for reading in readings:
             # Elsewhere this view reads as the one that it was made of, whose readings are known.
-            if before.changes is not None and not before.changes.are_reached(reading.start - 1, reading.end + 1):
+            if before.changes is not None and not before.changes.are_reached(
+                reading.start - 1, reading.end + 1
+            ):
                 continue
             if isinstance(reading, Span):
                 self.marked.append(before.to_original(reading))
@@ -239,7 +256,9 @@ class _ViewBuilder:
         return _write_excerpts(before, _drop_overlapping(substitutions)) if substitutions else None
 
 
-def _drop_touching(substitutions: Iterable[Substitution], stretches: Sequence[tuple[int, int]]) -> list[Substitution]:
+def _drop_touching(
+    substitutions: Iterable[Substitution], stretches: Sequence[tuple[int, int]]
+) -> list[Substitution]:
     """Return the substitutions that touch none of the stretches, which are in order."""
     ends = [end for _, end in stretches]
     remaining = []
@@ -272,8 +291,12 @@ class _ViewWriter:
     def copy(self, start: int, end: int) -> None:
         before = self._before
         self._pieces.append(before.text[start:end])
-        self._starts.extend(range(start, end) if before.starts is None else before.starts[start:end])
-        self._ends.extend(range(start + 1, end + 1) if before.ends is None else before.ends[start:end])
+        self._starts.extend(
+            range(start, end) if before.starts is None else before.starts[start:end]
+        )
+        self._ends.extend(
+            range(start + 1, end + 1) if before.ends is None else before.ends[start:end]
+        )
 
     def substitute(self, substitution: Substitution) -> None:
         start_in_view = len(self._starts)
@@ -314,7 +337,9 @@ def _write_excerpts(before: View, substitutions: Sequence[Substitution]) -> View
     writer = _ViewWriter(before)
     written_end = -1  # of the last excerpt, in the text before
     following_starts = [substitution.start for substitution in substitutions[1:]]
-    for substitution, next_start in zip(substitutions, [*following_starts, len(before.text)], strict=True):
+    for substitution, next_start in zip(
+        substitutions, [*following_starts, len(before.text)], strict=True
+    ):
         start = _find_word_start(before.text, max(0, substitution.start - _BEFORE))
         if start > written_end:
             if written_end >= 0:

@@ -11,7 +11,13 @@ from typing import TypeVar
 from agent.catalog.deployments import Prices
 from agent.inference.tokens import byte_length
 from agent.io.wording import format_count
-from agent.runs.forecast.usage import Cost, compute_cost, format_cost, format_duration, format_total_cost
+from agent.runs.forecast.usage import (
+    Cost,
+    compute_cost,
+    format_cost,
+    format_duration,
+    format_total_cost,
+)
 from agent.vocabulary import Instance
 
 Number = TypeVar("Number", int, float)
@@ -94,9 +100,16 @@ def measure_prompt(instance: Instance) -> PromptSize:
         fixed -= shortenable.end - shortenable.start
     answer: int | None = 1  # the letter of an option
     if not instance.multiple_choice:
-        right_lengths = [len(reference.text) for reference in instance.references if reference.correct]
+        right_lengths = [
+            len(reference.text) for reference in instance.references if reference.correct
+        ]
         answer = max(right_lengths, default=None)
-    return PromptSize(characters=characters, most_tokens=byte_length(instance.messages), fixed=fixed, answer=answer)
+    return PromptSize(
+        characters=characters,
+        most_tokens=byte_length(instance.messages),
+        fixed=fixed,
+        answer=answer,
+    )
 
 
 def forecast(
@@ -180,7 +193,9 @@ def estimate_times(run: Forecast, pace: Pace) -> Times:
     """Return the duration of the run at this pace."""
     expected = run.answer_expected
     if pace.at_least:
-        return Times(likely=pace.seconds(run.requests, run.prompt_tokens, expected or 0), most=math.inf)
+        return Times(
+            likely=pace.seconds(run.requests, run.prompt_tokens, expected or 0), most=math.inf
+        )
     likely = None
     if expected is not None:
         likely = pace.seconds(run.requests, run.prompt_tokens, expected)
@@ -241,7 +256,9 @@ def _add_forecasts(forecasts: Sequence[Forecast]) -> Forecast:
 
 
 def _add_times(times: Sequence[Times]) -> Times:
-    return Times(likely=_add_known([time.likely for time in times]), most=sum(time.most for time in times))
+    return Times(
+        likely=_add_known([time.likely for time in times]), most=sum(time.most for time in times)
+    )
 
 
 def _add_known(numbers: Sequence[Number | None]) -> Number | None:
@@ -257,7 +274,9 @@ def _describe_size(run: Forecast) -> list[str]:
         basis = f"{format_count(run.counted, 'prompt')} {verb} counted"
     expected = ""
     if run.answer_expected is not None:
-        expected = f", about {run.answer_expected:,} if answers are as long as the reference answers"
+        expected = (
+            f", about {run.answer_expected:,} if answers are as long as the reference answers"
+        )
     lines = [
         f"{format_count(run.requests, 'request')}, about {run.prompt_tokens:,} tokens in ({basis})",
         f"at most {run.answer_most:,} tokens out{expected}",
@@ -265,7 +284,9 @@ def _describe_size(run: Forecast) -> list[str]:
     if run.shortened:
         lines.append(f"prompts that would be shortened to fit: {run.shortened:,}")
     if run.not_fitting:
-        lines.append(f"prompts that do not fit and would have no score (context_length): {run.not_fitting:,}")
+        lines.append(
+            f"prompts that do not fit and would have no score (context_length): {run.not_fitting:,}"
+        )
     if not run.bounded:
         lines.append("how much fits the model is not known, so neither is whether all prompts do")
     return lines
@@ -286,7 +307,9 @@ def _describe_cost(run: Forecast, pace: Pace | None, prices: Prices) -> Iterable
             yield f"cost {words} {format_cost(amount)}"
 
 
-def _estimate_cost(run: Forecast, pace: Pace | None, prices: Prices | None, words: str) -> Cost | None:
+def _estimate_cost(
+    run: Forecast, pace: Pace | None, prices: Prices | None, words: str
+) -> Cost | None:
     """Return the cost of a run, about or at most as `words` says; None if unknown."""
     answer_tokens = run.answer_expected if words == "about" else run.answer_most
     if answer_tokens is None or prices is None:
@@ -294,4 +317,6 @@ def _estimate_cost(run: Forecast, pace: Pace | None, prices: Prices | None, word
     seconds = None
     if pace is not None and not pace.at_least:
         seconds = pace.seconds(run.requests, run.prompt_tokens, answer_tokens)
-    return compute_cost(prices, prompt_tokens=run.prompt_tokens, completion_tokens=answer_tokens, seconds=seconds)
+    return compute_cost(
+        prices, prompt_tokens=run.prompt_tokens, completion_tokens=answer_tokens, seconds=seconds
+    )

@@ -28,7 +28,9 @@ from agent.vocabulary import Instance
 
 _MARKER = "0123456789abcdef"  # as long as a real one, which is random
 _MOST_BYTES_A_CHARACTER = 4  # of UTF-8
-_REPAIRS = "a judge's reply that is no verdict is asked for once more, which is not in these figures"
+_REPAIRS = (
+    "a judge's reply that is no verdict is asked for once more, which is not in these figures"
+)
 _OTHER_JURY = "replies that these judges gave as another jury are not asked for again, which is not in these figures"
 
 JudgeTrials = Mapping[ServerKey, ServerTrial]
@@ -67,7 +69,9 @@ async def try_judges(juries: Sequence[Sequence[SeatedJudge]], limits: HttpLimits
     return trials
 
 
-def forecast_judging(plan: Plan, remaining: RemainingWork, trials: JudgeTrials) -> list[JudgeForecast]:
+def forecast_judging(
+    plan: Plan, remaining: RemainingWork, trials: JudgeTrials
+) -> list[JudgeForecast]:
     """Forecast the questions to each judge of the plan, if every reply is a verdict at once.
 
     Answers are taken to be as long as their references; where there are none, as long as is allowed.
@@ -79,13 +83,17 @@ def forecast_judging(plan: Plan, remaining: RemainingWork, trials: JudgeTrials) 
     longest_answer = round(plan.max_tokens * CHARACTERS_A_TOKEN)
     sizes: dict[int, PromptSize] = {}
     for position, instance in enumerate(plan.instances):
-        reference_lengths = [len(reference.text) for reference in instance.references if reference.correct]
+        reference_lengths = [
+            len(reference.text) for reference in instance.references if reference.correct
+        ]
         answer_length = min(longest_answer, max(reference_lengths, default=longest_answer))
         sizes[position] = _measure_judge_prompt(use, template_length, instance, answer_length)
     return _forecast_judges(plan.jury, plan.jury, remaining.judge, sizes, trials)
 
 
-def forecast_run_judging(store: Store, task: JudgingTask, trials: JudgeTrials) -> list[JudgeForecast]:
+def forecast_run_judging(
+    store: Store, task: JudgingTask, trials: JudgeTrials
+) -> list[JudgeForecast]:
     """Forecast the questions to each judge that is asked now about a stored run.
 
     As in `forecast_judging`, every reply is taken to be a verdict at once.
@@ -97,7 +105,9 @@ def forecast_run_judging(store: Store, task: JudgingTask, trials: JudgeTrials) -
             continue
         answer = read_judged_answer(task.rules, stored.response)
         if isinstance(answer, str) and answer.strip():
-            sizes[stored.position] = _measure_judge_prompt(task.use, template_length, stored.instance, len(answer))
+            sizes[stored.position] = _measure_judge_prompt(
+                task.use, template_length, stored.instance, len(answer)
+            )
     if task.changed:
         all_positions = frozenset(sizes)
         open_by_seat = [all_positions for _ in task.jury]
@@ -130,15 +140,21 @@ def _forecast_judges(
     for key, judge in judges.items():
         open_positions = sorted(open_by_judge[key] & sizes.keys())
         judge_sizes = [sizes[position] for position in open_positions]
-        forecasts.append(JudgeForecast(judge, trials[key], _forecast_judge(judge, trials[key], judge_sizes)))
+        forecasts.append(
+            JudgeForecast(judge, trials[key], _forecast_judge(judge, trials[key], judge_sizes))
+        )
     return forecasts
 
 
-def _forecast_judge(judge: SeatedJudge, trial: ServerTrial, sizes: Sequence[PromptSize]) -> Forecast:
+def _forecast_judge(
+    judge: SeatedJudge, trial: ServerTrial, sizes: Sequence[PromptSize]
+) -> Forecast:
     window = window_of(judge.deployment, trial.capabilities)
     verdict_tokens = limit_verdict_tokens(window)
     budget = prompt_budget(window, verdict_tokens, None)
-    return forecast(sizes, {}, max_tokens=verdict_tokens, budget=budget, can_shorten=False, thinks=True)
+    return forecast(
+        sizes, {}, max_tokens=verdict_tokens, budget=budget, can_shorten=False, thinks=True
+    )
 
 
 def _measure_template(use: MetricUse) -> int:
@@ -147,7 +163,9 @@ def _measure_template(use: MetricUse) -> int:
     return sum(len(message.content) for message in messages)
 
 
-def _measure_judge_prompt(use: MetricUse, template_length: int, instance: Instance, answer_length: int) -> PromptSize:
+def _measure_judge_prompt(
+    use: MetricUse, template_length: int, instance: Instance, answer_length: int
+) -> PromptSize:
     characters = template_length + answer_length
     for message in instance.messages:
         characters += len(message.content)
@@ -156,7 +174,9 @@ def _measure_judge_prompt(use: MetricUse, template_length: int, instance: Instan
             if reference.correct:
                 characters += len(reference.text)
     # No part of a judge's prompt may be cut, and a verdict's length is not that of any reference.
-    return PromptSize(characters, _MOST_BYTES_A_CHARACTER * characters, fixed=characters, answer=None)
+    return PromptSize(
+        characters, _MOST_BYTES_A_CHARACTER * characters, fixed=characters, answer=None
+    )
 
 
 def describe_judging(forecasts: Sequence[JudgeForecast], *, other_jury: bool) -> list[str]:

@@ -69,9 +69,13 @@ def _find_unsettled(store: Store, run: Run, plan: Plan) -> RemainingWork:
             first_positions.setdefault(key, position)
     if not plan.jury:
         return RemainingWork(sorted(first_positions.values()), [])
-    unscored = frozenset(position for position, _, _ in unsettled)  # the jury sees these once they are answered
+    unscored = frozenset(
+        position for position, _, _ in unsettled
+    )  # the jury sees these once they are answered
     open_answers = find_open_answers(store, run.run_id, plan.rules)
-    return RemainingWork(sorted(first_positions.values()), [positions | unscored for positions in open_answers])
+    return RemainingWork(
+        sorted(first_positions.values()), [positions | unscored for positions in open_answers]
+    )
 
 
 def _find_new_questions(store: Store, plan: Plan, capabilities: Capabilities) -> list[int]:

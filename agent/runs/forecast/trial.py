@@ -14,7 +14,14 @@ from agent.inference.endpoint import Endpoint, ServerKey, identify_server
 from agent.inference.limits import HttpLimits
 from agent.inference.probe import probe
 from agent.inference.window import prompt_budget, window_of
-from agent.runs.forecast.cost import CHARACTERS_A_TOKEN, Forecast, Pace, PromptSize, forecast, measure_prompt
+from agent.runs.forecast.cost import (
+    CHARACTERS_A_TOKEN,
+    Forecast,
+    Pace,
+    PromptSize,
+    forecast,
+    measure_prompt,
+)
 from agent.runs.plan import Plan
 from agent.vocabulary import ChatRequest, Failure, Instance, Message, Response
 
@@ -58,7 +65,9 @@ async def try_server(deployment: Endpoint, max_in_flight: int, limits: HttpLimit
     except InferenceError as error:
         return ServerTrial(problem=str(error))
     pace = await time_server(deployment, capabilities, limits, max_in_flight)
-    return ServerTrial(capabilities, pace, "" if pace else "the server answered none of the trial's questions")
+    return ServerTrial(
+        capabilities, pace, "" if pace else "the server answered none of the trial's questions"
+    )
 
 
 async def forecast_plan(
@@ -68,7 +77,9 @@ async def forecast_plan(
 
     Without `capabilities` (no server could be asked) nothing is counted.
     """
-    budget = prompt_budget(window_of(plan.deployment, capabilities), plan.max_tokens, plan.prompt_limit)
+    budget = prompt_budget(
+        window_of(plan.deployment, capabilities), plan.max_tokens, plan.prompt_limit
+    )
     prompts = _PromptSample(budget, step=-(-len(ask) // SAMPLED))
     positions = frozenset(ask)
     for position, instance in enumerate(plan.instances):
@@ -85,7 +96,8 @@ async def forecast_plan(
         budget=budget,
         can_shorten=not cannot_count,
         byte_limit=plan.prompt_limit if cannot_count else None,
-        thinks=plan.deployment.reasoning or (capabilities is not None and capabilities.inline_thoughts),
+        thinks=plan.deployment.reasoning
+        or (capabilities is not None and capabilities.inline_thoughts),
     )
 
 
@@ -165,7 +177,9 @@ class _Questions:
         repeats = self.filler_characters // len(_FILLER) + 1
         filler = (_FILLER * repeats)[: self.filler_characters]
         content = _QUESTION.format(number=1000 * self.number + index, filler=filler)
-        return ChatRequest(model, (Message("user", content),), self.max_tokens, extra_body=capabilities.extra_body)
+        return ChatRequest(
+            model, (Message("user", content),), self.max_tokens, extra_body=capabilities.extra_body
+        )
 
 
 async def time_server(
@@ -191,7 +205,9 @@ async def time_server(
         remaining_s = TRIAL_S - (time.monotonic() - began)
         outcome = None
         if remaining_s > 0:
-            outcome = await _ask_round(deployment, capabilities, limits, at_once, questions, remaining_s)
+            outcome = await _ask_round(
+                deployment, capabilities, limits, at_once, questions, remaining_s
+            )
         if outcome is None:
             # Each round of the run takes at least as long as the shortest question did, or as the trial lasted.
             base_s = rounds[0].seconds if rounds else time.monotonic() - began
@@ -204,10 +220,12 @@ async def time_server(
         in_flight=at_once,
         base_s=short.seconds,
         prompt_token_s=_divide_growth(
-            seconds=long_prompt.seconds - short.seconds, tokens=long_prompt.prompt_tokens - short.prompt_tokens
+            seconds=long_prompt.seconds - short.seconds,
+            tokens=long_prompt.prompt_tokens - short.prompt_tokens,
         ),
         answer_token_s=_divide_growth(
-            seconds=long_answer.seconds - short.seconds, tokens=long_answer.answer_tokens - short.answer_tokens
+            seconds=long_answer.seconds - short.seconds,
+            tokens=long_answer.answer_tokens - short.answer_tokens,
         ),
     )
 
@@ -237,7 +255,10 @@ async def _ask_round(
         async with asyncio.timeout(most_s):
             await ask_all(
                 deployment,
-                ((index, questions.write(index, deployment.served_model, capabilities)) for index in range(at_once)),
+                (
+                    (index, questions.write(index, deployment.served_model, capabilities))
+                    for index in range(at_once)
+                ),
                 keep,
                 max_in_flight=at_once,
                 limits=_limit_to_trial(limits),
@@ -249,7 +270,10 @@ async def _ask_round(
     if not answers:
         return _Round(seconds, answered=0, prompt_tokens=0.0, answer_tokens=0.0)
     estimated_tokens = (questions.filler_characters + len(_QUESTION)) / CHARACTERS_A_TOKEN
-    prompt_tokens = [estimated_tokens if answer.prompt_tokens is None else answer.prompt_tokens for answer in answers]
+    prompt_tokens = [
+        estimated_tokens if answer.prompt_tokens is None else answer.prompt_tokens
+        for answer in answers
+    ]
     return _Round(
         # Failed questions would have taken their time too.
         seconds=seconds * at_once / len(answers),
@@ -267,4 +291,6 @@ def _count_answer_tokens(answer: Response) -> int:
 
 
 def _limit_to_trial(limits: HttpLimits) -> HttpLimits:
-    return replace(limits, max_attempts=1, attempt_timeout_s=TRIAL_S, first_attempt_timeout_s=TRIAL_S)
+    return replace(
+        limits, max_attempts=1, attempt_timeout_s=TRIAL_S, first_attempt_timeout_s=TRIAL_S
+    )

@@ -27,7 +27,11 @@ class Cost:
 
 
 def compute_cost(
-    prices: Prices, *, prompt_tokens: float | None, completion_tokens: float | None, seconds: float | None
+    prices: Prices,
+    *,
+    prompt_tokens: float | None,
+    completion_tokens: float | None,
+    seconds: float | None,
 ) -> Cost:
     """Return the cost of these tokens and this wall time; None stands for an unknown number."""
     by_tokens = None
@@ -69,15 +73,21 @@ def describe_usage(usage: Usage, prices: Prices | None, *, all_asked_now: bool) 
         parts.append(f"{usage.completion_tokens / usage.asked_seconds:,.1f} tokens/s out")
     lines = [", ".join(parts)]
     if usage.uncounted:
-        lines.append(f"answers whose tokens the server did not count: {usage.uncounted:,}; the sums are without them")
+        lines.append(
+            f"answers whose tokens the server did not count: {usage.uncounted:,}; the sums are without them"
+        )
     if usage.shortened:
-        lines.append(f"prompts shortened to fit: {usage.shortened:,}, by {usage.left_out_tokens:,} tokens in all")
+        lines.append(
+            f"prompts shortened to fit: {usage.shortened:,}, by {usage.left_out_tokens:,} tokens in all"
+        )
     if prices is not None:
         lines.append(f"cost: {_describe_cost(usage, prices)}")
     return lines
 
 
-def describe_judge_usage(name: str, usage: Usage, prices: Prices | None, seconds: float) -> list[str]:
+def describe_judge_usage(
+    name: str, usage: Usage, prices: Prices | None, seconds: float
+) -> list[str]:
     """Return lines with the tokens, time and cost of one judge's judgements.
 
     Args:
@@ -94,7 +104,9 @@ def describe_judge_usage(name: str, usage: Usage, prices: Prices | None, seconds
         f"{format_duration(usage.answer_seconds / usage.answers)} each"
     ]
     if usage.uncounted:
-        lines.append(f"judgements whose tokens the server did not count: {usage.uncounted:,}; without them")
+        lines.append(
+            f"judgements whose tokens the server did not count: {usage.uncounted:,}; without them"
+        )
     if prices is None:
         return lines
     cost = compute_usage_cost(replace(usage, asked_seconds=seconds), prices)
@@ -103,7 +115,9 @@ def describe_judge_usage(name: str, usage: Usage, prices: Prices | None, seconds
         lines.append(f"judge {name}: cost {format_cost(replace(cost, gpu_hours=None))}")
     if cost.gpu_hours is not None and seconds:
         hours = format_cost(replace(cost, tokens=None))
-        lines.append(f"judge {name}: cost at most {hours}, for the {format_duration(seconds)} of judging now")
+        lines.append(
+            f"judge {name}: cost at most {hours}, for the {format_duration(seconds)} of judging now"
+        )
     return lines
 
 
@@ -153,7 +167,10 @@ def format_total_cost(costs: Sequence[Cost | None]) -> str:
             token_amounts.append(cost.tokens)
         if cost.gpu_hours is not None:
             hour_amounts.append(cost.gpu_hours)
-    parts_differ = len(token_amounts) not in (0, len(costs)) or len(hour_amounts) not in (0, len(costs))
+    parts_differ = len(token_amounts) not in (0, len(costs)) or len(hour_amounts) not in (
+        0,
+        len(costs),
+    )
     if len(currencies) != 1 or parts_differ:
         return ""
     total = Cost(

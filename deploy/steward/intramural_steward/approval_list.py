@@ -162,7 +162,11 @@ class ApprovalList:
 
     def of_site(self, deployment: str, site: str) -> list[Entry]:
         """Return the decisions about one site."""
-        return [entry for entry in self.entries if (entry.header.deployment, entry.header.site) == (deployment, site)]
+        return [
+            entry
+            for entry in self.entries
+            if (entry.header.deployment, entry.header.site) == (deployment, site)
+        ]
 
     def append(self, added: Sequence[Entry]) -> None:
         """Add decisions at once: after a crash either all of them or none are on the list.
@@ -177,7 +181,9 @@ class ApprovalList:
         try:
             replace_file(self._path, b"".join(entry.line + b"\n" for entry in entries))
         except OSError as error:
-            raise ListError(f"the list cannot be written ({error.strerror})", "Nothing was signed.") from None
+            raise ListError(
+                f"the list cannot be written ({error.strerror})", "Nothing was signed."
+            ) from None
         self.entries = tuple(entries)
 
 
@@ -190,14 +196,20 @@ def open_list(path: Path) -> Iterator[ApprovalList]:
     """
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        handle = os.open(
+            path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
+        )
     except OSError as error:
-        raise ListError(f"the list's folder cannot be used ({error.strerror})", "Nothing was signed.") from None
+        raise ListError(
+            f"the list's folder cannot be used ({error.strerror})", "Nothing was signed."
+        ) from None
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise ListError("another command is using the list", "Wait until it has ended, then try again.") from None
+            raise ListError(
+                "another command is using the list", "Wait until it has ended, then try again."
+            ) from None
         yield ApprovalList(path, _read_entries(path))
     finally:
         os.close(handle)
@@ -209,7 +221,9 @@ def _read_entries(path: Path) -> tuple[Entry, ...]:
     except FileNotFoundError:
         return ()
     except OSError as error:
-        raise ListError(f"the list cannot be read ({error.strerror})", "Nothing was signed.") from None
+        raise ListError(
+            f"the list cannot be read ({error.strerror})", "Nothing was signed."
+        ) from None
     lines = content.split(b"\n")
     if lines.pop():
         raise _damaged(len(lines) + 1, "is cut off")
@@ -247,7 +261,8 @@ def _read_entry(line: bytes) -> Entry:
             threshold=schema.integer(registry["threshold"], "threshold"),
         ),
         audit=AuditHead(
-            number=schema.integer(audit["number"], "number"), link=schema.text(audit["link"], "link", schema.HEX64)
+            number=schema.integer(audit["number"], "number"),
+            link=schema.text(audit["link"], "link", schema.HEX64),
         ),
     )
     return replace(

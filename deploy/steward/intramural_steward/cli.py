@@ -28,7 +28,13 @@ from intramural_steward.approval_list import (
 from intramural_steward.errors import KeyFileError, RequestError, StewardError, UsageError
 from intramural_steward.files import check_new, read_file, read_secret_file, write_new
 from intramural_steward.html_page import render_html
-from intramural_steward.key_files import SHORTEST_PASSWORD, create_key_file, is_encrypted, open_key, read_key_file
+from intramural_steward.key_files import (
+    SHORTEST_PASSWORD,
+    create_key_file,
+    is_encrypted,
+    open_key,
+    read_key_file,
+)
 from intramural_steward.pages import Page, make_key_page, make_pages, name_entry
 from intramural_steward.requests import (
     KeyRequest,
@@ -38,7 +44,12 @@ from intramural_steward.requests import (
     open_request,
     read_deployment,
 )
-from intramural_steward.signing import check_key_for_request, check_pages, check_steward_key, sign_pages
+from intramural_steward.signing import (
+    check_key_for_request,
+    check_pages,
+    check_steward_key,
+    sign_pages,
+)
 from intramural_steward.smart_cards import open_card
 from intramural_steward.text_page import render_text
 from protocol.approval_files import (
@@ -101,8 +112,15 @@ def _key_options(command: _Command) -> _Command:
     for option in (
         click.option("--key-label", "label", help="Label of the key on the token."),
         click.option("--token", help="Label of the token."),
-        click.option("--pkcs11-module", "module", type=_FILE, help="The PKCS #11 library of a token that has the key."),
-        click.option("--password-file", type=_FILE, help="File with the password or PIN; else you are asked."),
+        click.option(
+            "--pkcs11-module",
+            "module",
+            type=_FILE,
+            help="The PKCS #11 library of a token that has the key.",
+        ),
+        click.option(
+            "--password-file", type=_FILE, help="File with the password or PIN; else you are asked."
+        ),
         click.option("--key", "path", type=_FILE, help="Your key file."),
     ):
         command = option(command)
@@ -111,7 +129,12 @@ def _key_options(command: _Command) -> _Command:
 
 @cli.command()
 @click.argument("file", type=_FILE)
-@click.option("--html", "html_path", type=_FILE, help="Write the pages to this file, for a browser or a printer.")
+@click.option(
+    "--html",
+    "html_path",
+    type=_FILE,
+    help="Write the pages to this file, for a browser or a printer.",
+)
 @_root_option
 @_list_option
 def show(file: Path, html_path: Path | None, roots: tuple[str, ...], list_path: Path) -> None:
@@ -130,9 +153,15 @@ def show(file: Path, html_path: Path | None, roots: tuple[str, ...], list_path: 
 @cli.command()
 @click.argument("file", type=_FILE)
 @_key_options
-@click.option("--out", type=_FILE, required=True, help="Write what you signed to this file, for the site.")
+@click.option(
+    "--out", type=_FILE, required=True, help="Write what you signed to this file, for the site."
+)
 @click.option("--digest", help="Only this draft: at least the first 8 characters of its digest.")
-@click.option("--yes", is_flag=True, help="Do not ask; needs --digest of the page that you have read, and known roots.")
+@click.option(
+    "--yes",
+    is_flag=True,
+    help="Do not ask; needs --digest of the page that you have read, and known roots.",
+)
 @_root_option
 @_list_option
 def approve(
@@ -151,11 +180,15 @@ def approve(
     """Show each draft of FILE and sign it after you agreed. Approving again gives the same bytes."""
     key = _check_key_options(_KeyOptions(path, password_file, module, token, label))
     if yes and digest is None:
-        raise UsageError("--yes needs --digest: at least the first 8 characters of the digest on the page you read")
+        raise UsageError(
+            "--yes needs --digest: at least the first 8 characters of the digest on the page you read"
+        )
     with open_list(list_path.expanduser()) as known:
         pages, request = _read_pages(file, roots, known)
         if not isinstance(request, SiteRequest):
-            raise UsageError("this is a request about keys", "Sign it with `intramural-steward sign-request`.")
+            raise UsageError(
+                "this is a request about keys", "Sign it with `intramural-steward sign-request`."
+            )
         if yes and not (roots or _remembered_roots(known, request.registry.deployment)):
             raise UsageError("--yes needs --root, until your list knows the root keys")
         chosen = _choose(pages, digest)
@@ -177,7 +210,9 @@ def approve(
 @cli.command("sign-request")
 @click.argument("file", type=_FILE)
 @_key_options
-@click.option("--out", type=_FILE, required=True, help="Write the signed request to this file, for the site.")
+@click.option(
+    "--out", type=_FILE, required=True, help="Write the signed request to this file, for the site."
+)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @_list_option
 def sign_request(
@@ -199,24 +234,37 @@ def sign_request(
     with open_list(list_path.expanduser()) as known:
         pages, request = _read_pages(file, (), known)
         if not isinstance(request, KeyRequest):
-            raise UsageError("this is a request for approval", "Sign it with `intramural-steward approve`.")
+            raise UsageError(
+                "this is a request for approval", "Sign it with `intramural-steward approve`."
+            )
         check_pages(pages)
         _agree(pages, "Sign this request", yes=yes)
         with _open_signer(key) as signer:
             check_key_for_request(signer.public, request)
             (envelope,) = sign_pages(pages, signer, known)
     write_new(out, envelope)
-    click.echo(f"Signed to {out.name}. Take it back to the site, and read the fingerprints to the aggregator's people.")
+    click.echo(
+        f"Signed to {out.name}. Take it back to the site, and read the fingerprints to the aggregator's people."
+    )
 
 
 @cli.command()
 @click.argument("file", type=_FILE)
-@click.option("--reason", type=click.Choice(REJECTION_REASONS), required=True, help="Why; nothing else goes back.")
-@click.option("--out", type=_FILE, required=True, help="Write the reply to this file, for the site.")
+@click.option(
+    "--reason",
+    type=click.Choice(REJECTION_REASONS),
+    required=True,
+    help="Why; nothing else goes back.",
+)
+@click.option(
+    "--out", type=_FILE, required=True, help="Write the reply to this file, for the site."
+)
 @click.option("--digest", help="Only this draft: at least the first 8 characters of its digest.")
 @_root_option
 @_list_option
-def reject(file: Path, reason: str, out: Path, digest: str | None, roots: tuple[str, ...], list_path: Path) -> None:
+def reject(
+    file: Path, reason: str, out: Path, digest: str | None, roots: tuple[str, ...], list_path: Path
+) -> None:
     """Refuse to sign what FILE asks, or one draft of it, and put that on your list."""
     check_new(out)
     with open_list(list_path.expanduser()) as known:
@@ -248,14 +296,20 @@ def reject(file: Path, reason: str, out: Path, digest: str | None, roots: tuple[
 
 
 @cli.command("list")
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True
+)
 @_list_option
 def list_command(form: str, list_path: Path) -> None:
     """Show your decisions, oldest first, after checking that nobody changed the list."""
     with open_list(list_path.expanduser()) as known:
         entries, head = known.entries, known.head
     if form == "json":
-        click.echo(json.dumps({"head": head, "entries": [_entry_row(entry) for entry in entries]}, indent=2))
+        click.echo(
+            json.dumps(
+                {"head": head, "entries": [_entry_row(entry) for entry in entries]}, indent=2
+            )
+        )
         return
     for entry in entries:
         reason = f" ({entry.reason})" if entry.reason else ""
@@ -264,7 +318,9 @@ def list_command(form: str, list_path: Path) -> None:
             f"{entry.header.site}  {name_entry(entry)}"
         )
     click.echo(f"{_count(len(entries), 'decision')}; head {head}")
-    click.echo("Keep a copy of the list, and note the head: lines taken off its end cannot be noticed otherwise.")
+    click.echo(
+        "Keep a copy of the list, and note the head: lines taken off its end cannot be noticed otherwise."
+    )
 
 
 @cli.group()
@@ -273,8 +329,15 @@ def key() -> None:
 
 
 @key.command()
-@click.option("--out", type=_FILE, required=True, help="Where it is written; FILE.pub beside it is its public half.")
-@click.option("--password-file", type=_FILE, help="File with the password; else you are asked for it twice.")
+@click.option(
+    "--out",
+    type=_FILE,
+    required=True,
+    help="Where it is written; FILE.pub beside it is its public half.",
+)
+@click.option(
+    "--password-file", type=_FILE, help="File with the password; else you are asked for it twice."
+)
 def new(out: Path, password_file: Path | None) -> None:
     """Make a key (Ed25519), encrypted with a password. Keep the file to yourself: not on the site's machine."""
     check_new(out)
@@ -285,12 +348,16 @@ def new(out: Path, password_file: Path | None) -> None:
         question = f"Password for the new key, at least {SHORTEST_PASSWORD} characters"
         password = click.prompt(question, hide_input=True, confirmation_prompt=True, err=True)
     public = create_key_file(out, password.encode())
-    click.echo(f"key         {out.name} (keep it to yourself, and a copy of it where nobody else gets at it)")
+    click.echo(
+        f"key         {out.name} (keep it to yourself, and a copy of it where nobody else gets at it)"
+    )
     click.echo(f"public key  {out.name}.pub (for the site's enrolment)")
     click.echo(f"fingerprint {public.fingerprint}")
 
 
-def _read_pages(file: Path, roots: tuple[str, ...], known: ApprovalList) -> tuple[list[Page], SiteRequest | KeyRequest]:
+def _read_pages(
+    file: Path, roots: tuple[str, ...], known: ApprovalList
+) -> tuple[list[Page], SiteRequest | KeyRequest]:
     """Return a page for each statement of a file, and the file itself, verified."""
     data, today = read_file(file, MAX_FILE_BYTES), _today_day()
     if is_single_statement(data):
@@ -309,7 +376,11 @@ def _read_pages(file: Path, roots: tuple[str, ...], known: ApprovalList) -> tupl
 def _remembered_roots(known: ApprovalList, deployment: str) -> RegistryMark | None:
     """Return the newest registry by which something of an aggregator was approved, None if nothing was."""
     for entry in reversed(known.entries):
-        if entry.header.deployment == deployment and entry.registry.version and entry.decision != REJECTED:
+        if (
+            entry.header.deployment == deployment
+            and entry.registry.version
+            and entry.decision != REJECTED
+        ):
             return entry.registry
     return None
 
@@ -320,7 +391,8 @@ def _choose(pages: list[Page], digest: str | None) -> list[Page]:
     chosen = [page for page in pages if page.description.digest.startswith(digest)]
     if len(digest) < _SHORTEST_DIGEST or len(chosen) != 1:
         raise RequestError(
-            "the file has no draft with this digest", f"Give at least its first {_SHORTEST_DIGEST} characters."
+            "the file has no draft with this digest",
+            f"Give at least its first {_SHORTEST_DIGEST} characters.",
         )
     return chosen
 
@@ -351,7 +423,9 @@ def _check_key_options(key: _KeyOptions) -> _KeyOptions:
         return key
     if key.path is None and all(on_token):
         return key
-    raise UsageError("give your key: --key FILE, or all of --pkcs11-module, --token and --key-label")
+    raise UsageError(
+        "give your key: --key FILE, or all of --pkcs11-module, --token and --key-label"
+    )
 
 
 @contextmanager
@@ -367,7 +441,10 @@ def _open_signer(key: _KeyOptions) -> Iterator[Signer]:
     if is_encrypted(pem):
         yield open_key(pem, _ask_password(key.password_file, "Password of your key").encode())
         return
-    click.echo("warning: your key file has no password; make one with `intramural-steward key new`", err=True)
+    click.echo(
+        "warning: your key file has no password; make one with `intramural-steward key new`",
+        err=True,
+    )
     yield open_key(pem, None)
 
 
@@ -431,9 +508,12 @@ def main() -> None:
         sys.exit(130)
     except Exception as error:  # noqa: BLE001 (the last line of defence: a message may quote a file)
         click.secho(
-            f"unexpected error: {type(error).__name__} (its message is withheld: it may quote a file)", err=True
+            f"unexpected error: {type(error).__name__} (its message is withheld: it may quote a file)",
+            err=True,
         )
         for frame in traceback.extract_tb(error.__traceback__):
             click.echo(f"  {Path(frame.filename).name}:{frame.lineno} in {frame.name}", err=True)
-        click.echo("This is a fault of intramural-steward; please report the lines above.", err=True)
+        click.echo(
+            "This is a fault of intramural-steward; please report the lines above.", err=True
+        )
         sys.exit(1)

@@ -30,7 +30,9 @@ class Continuity:
     cautions: tuple[str, ...] = ()
 
 
-def check_continuity(asked: Entry, known: Sequence[Entry], refused: Collection[str] = ()) -> Continuity:
+def check_continuity(
+    asked: Entry, known: Sequence[Entry], refused: Collection[str] = ()
+) -> Continuity:
     """Compare a statement with what is known of its site.
 
     Args:
@@ -51,7 +53,9 @@ def check_continuity(asked: Entry, known: Sequence[Entry], refused: Collection[s
     if not isinstance(asked.statement, Request):
         faults += _compare_audit_logs(asked, all_approved)
         faults += _compare_registries(asked, all_approved)
-    return Continuity(faults=tuple(faults), cautions=(*cautions, *_caution_about_release(asked, approved)))
+    return Continuity(
+        faults=tuple(faults), cautions=(*cautions, *_caution_about_release(asked, approved))
+    )
 
 
 def leave_out_refused(approved: Sequence[Entry], refused: Collection[str]) -> list[Entry]:
@@ -79,7 +83,9 @@ def _compare_ledgers(asked: Entry, known: Sequence[Entry]) -> list[str]:
         try:
             check_ledger(asked.header.ledger, entry.header.ledger)
         except ProtocolError as error:
-            return [f"the site's ledger of releases is shorter than your list knows it, or another ({error.detail})"]
+            return [
+                f"the site's ledger of releases is shorter than your list knows it, or another ({error.detail})"
+            ]
     return []
 
 
@@ -94,7 +100,9 @@ def _compare_audit_logs(asked: Entry, approved: Sequence[Entry]) -> list[str]:
                 f"{entry.audit.number})"
             ]
         if asked.audit.number == entry.audit.number and asked.audit.link != entry.audit.link:
-            return [f"the site's audit log is another than your list knows (two of {asked.audit.number} events)"]
+            return [
+                f"the site's audit log is another than your list knows (two of {asked.audit.number} events)"
+            ]
     return []
 
 
@@ -102,7 +110,9 @@ def _compare_registries(asked: Entry, approved: Sequence[Entry]) -> list[str]:
     version = asked.registry.version
     for entry in approved:
         if version < entry.registry.version:
-            return [f"the registry is older than before (version {version} after {entry.registry.version})"]
+            return [
+                f"the registry is older than before (version {version} after {entry.registry.version})"
+            ]
         if version == entry.registry.version and asked.registry.digest != entry.registry.digest:
             return [f"there are two registries of version {version}"]
     return []
@@ -118,7 +128,9 @@ def _compare_places(asked: Entry, approved: Sequence[Entry]) -> tuple[list[str],
     links = [entry for entry in approved if not isinstance(entry.statement, Request)]
     cautions = []
     if any(_place(entry) == place for entry in requests):
-        cautions.append("You signed a request about keys for this place of the chain: only one of both can count.")
+        cautions.append(
+            "You signed a request about keys for this place of the chain: only one of both can count."
+        )
     if links:
         newest = links[0]
         for entry in links:
@@ -131,14 +143,18 @@ def _compare_places(asked: Entry, approved: Sequence[Entry]) -> tuple[list[str],
                 "no refusal of that one by the aggregator is in the request"
             ], cautions
         if place < (epoch, seq):
-            return [f"it comes before link {seq} of epoch {epoch}, which you approved already"], cautions
+            return [
+                f"it comes before link {seq} of epoch {epoch}, which you approved already"
+            ], cautions
         if place == (epoch, seq + 1) and asked.header.prev != newest.digest:
             return ["the link before it is another than the one that you approved"], cautions
         if asked.header.prev == newest.digest:
             return [], cautions
     is_known = any(asked.header.prev == entry.digest for entry in requests)
     if not is_known and not isinstance(asked.statement, EnrollPredicate):
-        cautions.append("Your list does not hold the link before it: it began, or was continued, elsewhere.")
+        cautions.append(
+            "Your list does not hold the link before it: it began, or was continued, elsewhere."
+        )
     return [], cautions
 
 
@@ -157,7 +173,9 @@ def _caution_about_release(asked: Entry, approved: Sequence[Entry]) -> list[str]
             same_model.append(other)
     cautions = []
     if not any(other.scorecard == result.scorecard for other in same_model):
-        cautions.append("Your list holds no earlier release of this model and scorecard to compare with.")
+        cautions.append(
+            "Your list holds no earlier release of this model and scorecard to compare with."
+        )
     recent = sum(result.day - other.day < _MONTH for other in same_model)
     if recent:
         noun = "result" if recent == 1 else "results"

@@ -49,7 +49,9 @@ def read_secret_file(path: Path, what: str) -> bytes:
         if not stat.S_ISREG(state.st_mode):
             raise KeyFileError(f"{what} is not a plain file")
         if state.st_uid != os.geteuid():
-            raise KeyFileError(f"{what} belongs to another user", "Run the command as the user who owns it.")
+            raise KeyFileError(
+                f"{what} belongs to another user", "Run the command as the user who owns it."
+            )
         mode = stat.S_IMODE(state.st_mode)
         if mode & 0o077:
             raise KeyFileError(
@@ -66,7 +68,9 @@ def read_secret_file(path: Path, what: str) -> bytes:
 def check_new(path: Path) -> None:
     """Check that nothing lies where a file is to be written. Raises UsageError."""
     if path.exists() or path.is_symlink():
-        raise UsageError(f"{path.name} is there already; nothing is overwritten", "Name another file with --out.")
+        raise UsageError(
+            f"{path.name} is there already; nothing is overwritten", "Name another file with --out."
+        )
 
 
 def write_new(path: Path, content: bytes, *, mode: int = 0o644) -> None:
@@ -98,7 +102,9 @@ def _write_whole(path: Path, content: bytes, mode: int) -> None:
     temporary = path.with_name(f".{path.name}.new")
     with suppress(FileNotFoundError):
         temporary.unlink()
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+    handle = os.open(
+        temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode
+    )
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)

@@ -70,7 +70,9 @@ def _render_page(page: Page) -> str:
         f'<p class="digest">{escape(description.kind)} {escape(description.digest)}</p>',
     ]
     parts += [f'<p class="fault">Must not be signed: {escape(fault)}</p>' for fault in page.faults]
-    parts += [f'<p class="caution">Look into this: {escape(caution)}</p>' for caution in page.cautions]
+    parts += [
+        f'<p class="caution">Look into this: {escape(caution)}</p>' for caution in page.cautions
+    ]
     before = page.continuity.approved_before
     if before is not None:
         parts.append(
@@ -80,7 +82,10 @@ def _render_page(page: Page) -> str:
     roots = [Fact("root key", root.fingerprint) for root in page.roots]
     parts.append(_render_facts([*description.facts, *roots]))
     if description.figures:
-        parts += ["<h2>Figures</h2>", _render_figures(description.figures, has_before=bool(description.previous))]
+        parts += [
+            "<h2>Figures</h2>",
+            _render_figures(description.figures, has_before=bool(description.previous)),
+        ]
     if description.notes:
         parts.append("<h2>The site says</h2>")
         parts.append("<p>These numbers do not leave the site, and nothing here can check them.</p>")
@@ -124,7 +129,10 @@ def _render_rules(rules: Sequence[RuleRow]) -> str:
         verdict = escape(rule.verdict)
         if rule.is_broken or rule.verdict == KEPT:
             verdict = f"<strong>{verdict}</strong>"
-        cells = [f'<td class="number">{number}</td>' for number in (rule.site, rule.federation, rule.effective)]
+        cells = [
+            f'<td class="number">{number}</td>'
+            for number in (rule.site, rule.federation, rule.effective)
+        ]
         rows.append(
             f'<tr><td>{escape(rule.meaning)} <span class="digest">({escape(rule.name)})</span></td>'
             + "".join(cells)

@@ -43,7 +43,8 @@ def create_key_file(path: Path, password: bytes) -> PublicKey:
     """
     if len(password) < SHORTEST_PASSWORD:
         raise KeyFileError(
-            f"the password has fewer than {SHORTEST_PASSWORD} characters", "No key was made. Choose a longer one."
+            f"the password has fewer than {SHORTEST_PASSWORD} characters",
+            "No key was made. Choose a longer one.",
         )
     key = Ed25519PrivateKey.generate()
     plain = key.private_bytes(
@@ -80,7 +81,9 @@ def open_key(pem: bytes, password: bytes | None) -> Signer:
     except (ValueError, TypeError, UnsupportedAlgorithm):
         # The library's message may quote the file, so the cause is dropped.
         if password is not None:
-            raise KeyFileError("the password does not open this key, or the key is damaged") from None
+            raise KeyFileError(
+                "the password does not open this key, or the key is damaged"
+            ) from None
         raise KeyFileError("the steward's key is damaged, or is no private key in PEM") from None
     if isinstance(key, Ed25519PrivateKey):
         return Ed25519Signer(key)

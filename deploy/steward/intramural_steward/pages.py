@@ -41,7 +41,9 @@ class Page:
     faults: tuple[str, ...]
 
 
-def make_pages(request: SiteRequest, known: ApprovalList, today_day: int, *, roots_are_known: bool) -> list[Page]:
+def make_pages(
+    request: SiteRequest, known: ApprovalList, today_day: int, *, roots_are_known: bool
+) -> list[Page]:
     """Return a page for each draft of a request.
 
     Args:
@@ -57,9 +59,15 @@ def make_pages(request: SiteRequest, known: ApprovalList, today_day: int, *, roo
     pages = []
     for draft in request.drafts:
         asked = make_entry(
-            draft.data, decision=APPROVED, day=today_day, registry=request.mark, audit=request.audit_head
+            draft.data,
+            decision=APPROVED,
+            day=today_day,
+            registry=request.mark,
+            audit=request.audit_head,
         )
-        approved = leave_out_refused([entry for entry in history if entry.decision == APPROVED], request.refused)
+        approved = leave_out_refused(
+            [entry for entry in history if entry.decision == APPROVED], request.refused
+        )
         earlier = {entry.digest: entry.statement for entry in approved}
         knowledge = Knowledge(request.registry, request.policy, earlier, draft.notes)
         try:

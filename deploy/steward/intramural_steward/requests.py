@@ -110,7 +110,9 @@ def read_deployment(data: bytes) -> str:
         raise _refusal(error) from None
 
 
-def open_request(data: bytes, roots: Collection[str], threshold: int, today_day: int) -> SiteRequest:
+def open_request(
+    data: bytes, roots: Collection[str], threshold: int, today_day: int
+) -> SiteRequest:
     """Read a request for approval and verify everything in it.
 
     Args:
@@ -127,13 +129,20 @@ def open_request(data: bytes, roots: Collection[str], threshold: int, today_day:
         form = read_approval_request(data)
         opened = envelope.decode(form.registry, REGISTRY_TYPE)
         claimed = parse_registry(opened.payload)
-        pins = RootPins(claimed.deployment, frozenset(key.keyid for key in claimed.roots), claimed.threshold)
+        pins = RootPins(
+            claimed.deployment, frozenset(key.keyid for key in claimed.roots), claimed.threshold
+        )
         if roots:
             pins = RootPins(claimed.deployment, frozenset(roots), threshold)
         registry = load_registry(form.registry, pins, today_day)
-        drafts = tuple(_open_draft(draft.envelope, dict(draft.notes), registry, today_day) for draft in form.drafts)
+        drafts = tuple(
+            _open_draft(draft.envelope, dict(draft.notes), registry, today_day)
+            for draft in form.drafts
+        )
         for digest, note in form.refusals.items():
-            verify_refusal(note.decode("utf-8", "replace"), digest, registry.receipt_key, registry.log_name)
+            verify_refusal(
+                note.decode("utf-8", "replace"), digest, registry.receipt_key, registry.log_name
+            )
     except ProtocolError as error:
         raise _refusal(error) from None
     if len({draft.statement.header.site for draft in drafts}) != 1:
@@ -146,7 +155,10 @@ def open_request(data: bytes, roots: Collection[str], threshold: int, today_day:
         registry=registry,
         signers=tuple(key for key in registry.roots if key.keyid in signed_by),
         mark=RegistryMark(
-            registry.version, opened.digest, tuple(key.keyid for key in registry.roots), registry.threshold
+            registry.version,
+            opened.digest,
+            tuple(key.keyid for key in registry.roots),
+            registry.threshold,
         ),
         policy=form.policy,
         drafts=drafts,
@@ -178,13 +190,17 @@ def open_key_request(data: bytes) -> KeyRequest:
     if isinstance(statement, EnrollPredicate | ResetPredicate):
         agent = load_public(statement.agent_key)
         if len(named) != 2 or {signature.keyid for signature in opened.signatures} - named.keys():
-            raise RequestError("the request names one key twice, or is signed by a key that it does not name")
+            raise RequestError(
+                "the request names one key twice, or is signed by a key that it does not name"
+            )
         if agent.keyid not in {signature.keyid for signature in opened.signatures}:
             raise RequestError("the site's agent has not signed the request")
     return KeyRequest(data, opened, statement)
 
 
-def _named_keys(statement: EnrollPredicate | ResetPredicate | RotatePredicate) -> dict[str, PublicKey]:
+def _named_keys(
+    statement: EnrollPredicate | ResetPredicate | RotatePredicate,
+) -> dict[str, PublicKey]:
     if isinstance(statement, RotatePredicate):
         keys = [load_public(statement.new_key)]
     else:
@@ -196,24 +212,37 @@ def _open_draft(data: bytes, notes: dict[str, int], registry: Registry, today_da
     opened = envelope.decode(data)
     statement = parse_statement(opened.payload)
     if isinstance(statement, _ABOUT_KEYS):
-        raise ProtocolError(Code.WRONG_TYPE, "a request about keys among the drafts; it is signed by itself")
+        raise ProtocolError(
+            Code.WRONG_TYPE, "a request about keys among the drafts; it is signed by itself"
+        )
     header = statement.header
     site = registry.sites.get(header.site)
     if site is None:
         raise ProtocolError(Code.WRONG_SITE, f"{header.site} is not enrolled in this registry")
     agents = active_keys(registry, header.site, "agent")
     if len(opened.signatures) != 1:
-        raise ProtocolError(Code.UNKNOWN_KEY, "expected the signature of the site's agent, and no other")
+        raise ProtocolError(
+            Code.UNKNOWN_KEY, "expected the signature of the site's agent, and no other"
+        )
     opened.verify(agents)
     check_context(header, registry)
     if header.epoch != site.epoch:
-        raise ProtocolError(Code.WRONG_EPOCH, f"epoch {header.epoch}; the registry has {site.epoch}")
+        raise ProtocolError(
+            Code.WRONG_EPOCH, f"epoch {header.epoch}; the registry has {site.epoch}"
+        )
     if header.seq == 1 and header.prev != site.start:
-        raise ProtocolError(Code.WRONG_PREV, "link 1 does not follow the start of the epoch that the registry names")
+        raise ProtocolError(
+            Code.WRONG_PREV, "link 1 does not follow the start of the epoch that the registry names"
+        )
     if isinstance(statement, ResultPredicate) and not 0 <= today_day - statement.day < DAY_WINDOW:
         raise ProtocolError(Code.WRONG_DAY, f"day {statement.day}, today is {today_day}")
-    if isinstance(statement, PlanPredicate) and not 0 <= statement.expires_day - today_day < DAY_WINDOW:
-        raise ProtocolError(Code.WRONG_DAY, f"the plan ends on day {statement.expires_day}, today is {today_day}")
+    if (
+        isinstance(statement, PlanPredicate)
+        and not 0 <= statement.expires_day - today_day < DAY_WINDOW
+    ):
+        raise ProtocolError(
+            Code.WRONG_DAY, f"the plan ends on day {statement.expires_day}, today is {today_day}"
+        )
     return Draft(data, opened, statement, notes)
 
 

@@ -47,7 +47,9 @@ def check_key_for_request(public: PublicKey, request: KeyRequest) -> None:
     if load_public(statement.agent_key).keyid == public.keyid:
         raise _agents_key()
     if load_public(statement.steward_key).keyid != public.keyid:
-        raise KeyFileError(f"this key ({public.fingerprint}) is not the steward's key that the request names")
+        raise KeyFileError(
+            f"this key ({public.fingerprint}) is not the steward's key that the request names"
+        )
 
 
 def sign_pages(pages: Sequence[Page], signer: Signer, known: ApprovalList) -> list[bytes]:
@@ -93,7 +95,9 @@ def _add_missing_signature(data: bytes, signer: Signer) -> bytes:
                 return data
         return add_signature(data, signer)
     except ProtocolError as error:
-        raise RequestError(f"the statement cannot be signed ({error.code}: {error.detail})") from None
+        raise RequestError(
+            f"the statement cannot be signed ({error.code}: {error.detail})"
+        ) from None
 
 
 def _agents_key() -> KeyFileError:

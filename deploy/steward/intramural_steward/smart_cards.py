@@ -54,7 +54,9 @@ class CardSigner:
                 signature = bytes(self._key.sign(message, mechanism=pkcs11.Mechanism.EDDSA))
             else:
                 digest = hashlib.sha256(message).digest()
-                signature = _encode_p256(bytes(self._key.sign(digest, mechanism=pkcs11.Mechanism.ECDSA)))
+                signature = _encode_p256(
+                    bytes(self._key.sign(digest, mechanism=pkcs11.Mechanism.ECDSA))
+                )
             self.public.verify(signature, message)
         except (pkcs11.PKCS11Error, ProtocolError) as error:
             raise KeyFileError(f"the device does not sign ({type(error).__name__})") from None
@@ -78,13 +80,15 @@ def open_card(module: Path, token_label: str, key_label: str, pin: str) -> Itera
         import pkcs11
     except ImportError:
         raise KeyFileError(
-            "this installation knows no PKCS #11", "Install it with: pip install 'intramural-steward[pkcs11]'"
+            "this installation knows no PKCS #11",
+            "Install it with: pip install 'intramural-steward[pkcs11]'",
         ) from None
     try:
         token = pkcs11.lib(str(module.absolute())).get_token(token_label=token_label)
     except (pkcs11.PKCS11Error, RuntimeError) as error:
         raise KeyFileError(
-            f"there is no such token ({type(error).__name__})", "Check --pkcs11-module and --token; is the card in?"
+            f"there is no such token ({type(error).__name__})",
+            "Check --pkcs11-module and --token; is the card in?",
         ) from None
     try:
         session = token.open(user_pin=pin)
@@ -108,7 +112,8 @@ def _find_key(session: "pkcs11.Session", label: str) -> CardSigner:
         parameters = bytes(public[pkcs11.Attribute.EC_PARAMS])
     except (pkcs11.PKCS11Error, KeyError) as error:
         raise KeyFileError(
-            f"the token has no key pair of this label ({type(error).__name__})", "Check --key-label."
+            f"the token has no key pair of this label ({type(error).__name__})",
+            "Check --key-label.",
         ) from None
     if not hasattr(private, "sign"):
         raise KeyFileError("the key of this label may not be used to sign")

@@ -53,7 +53,11 @@ def _lines(page: Page) -> Iterator[str]:
     yield ""
     yield f"These {len(description.payload)} bytes are what is signed and leaves the site, and nothing else:"
     yield from textwrap.wrap(
-        description.payload, _WIDTH, break_on_hyphens=False, drop_whitespace=False, replace_whitespace=False
+        description.payload,
+        _WIDTH,
+        break_on_hyphens=False,
+        drop_whitespace=False,
+        replace_whitespace=False,
     )
 
 
@@ -77,13 +81,20 @@ def _list_figures(figures: Sequence[FigureRow], *, has_before: bool) -> Iterator
 
 
 def _join(columns: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join(text.ljust(width) for text, width in zip(columns, widths, strict=True)).rstrip()
+    return "  ".join(
+        text.ljust(width) for text, width in zip(columns, widths, strict=True)
+    ).rstrip()
 
 
 def _list_rule(rule: RuleRow) -> Iterator[str]:
     numbers = f"{rule.effective} (site {rule.site}, federation {rule.federation})"
-    yield from _wrap("  ", f"{rule.name} {numbers}: {rule.meaning}. {rule.verdict[:1].upper()}{rule.verdict[1:]}.")
+    yield from _wrap(
+        "  ",
+        f"{rule.name} {numbers}: {rule.meaning}. {rule.verdict[:1].upper()}{rule.verdict[1:]}.",
+    )
 
 
 def _wrap(start: str, text: str) -> list[str]:
-    return textwrap.wrap(text, _WIDTH, initial_indent=start, subsequent_indent=" " * len(start)) or [start.rstrip()]
+    return textwrap.wrap(
+        text, _WIDTH, initial_indent=start, subsequent_indent=" " * len(start)
+    ) or [start.rstrip()]

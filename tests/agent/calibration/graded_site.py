@@ -29,13 +29,19 @@ def answer(model: str, number: int) -> str:
     return f"Take {quality(model, number)} tablets with water, as answer {number} of {MODELS.index(model)} says."
 
 
-def cases(model: str, count: int, *, units: int | None = None, text: Callable[[str, int], str] = answer) -> list[Case]:
+def cases(
+    model: str, count: int, *, units: int | None = None, text: Callable[[str, int], str] = answer
+) -> list[Case]:
     return [
         Case(
             Instance(
                 f"id-{number}",
                 f"unit-{number % (units or count)}",
-                (Message("user", f"The patient {CANARY} asks, question {number}: how many tablets?"),),
+                (
+                    Message(
+                        "user", f"The patient {CANARY} asks, question {number}: how many tablets?"
+                    ),
+                ),
                 (Reference(f"Take {number} tablets.", True),),
             ),
             Response(text(model, number), "", "stop", 10, 5, 0.1),
@@ -45,7 +51,9 @@ def cases(model: str, count: int, *, units: int | None = None, text: Callable[[s
     ]
 
 
-def add_graded(filled: FilledSite, count: int = 30, *, suite: str = "spring", models: Sequence[str] = MODELS) -> None:
+def add_graded(
+    filled: FilledSite, count: int = 30, *, suite: str = "spring", models: Sequence[str] = MODELS
+) -> None:
     """Store a run of each model whose three judges graded every answer: one exactly, one a little high, one at odds."""
     for model in models:
         given = cases(model, count)
@@ -65,7 +73,10 @@ def add_run(
     """Store a run; `jury` replaces what its jury is asked, `more` are metrics besides jury and ROUGE-L."""
     catalogue, _ = survey_benchmarks(filled.site.own_benchmarks)
     wanted = [use for use in catalogue[BENCHMARK].metrics if use.name in ("jury_score", ROUGE)]
-    uses = [replace(use, **{"judges": JUDGES, **jury}) if use.name == "jury_score" else use for use in wanted]
+    uses = [
+        replace(use, **{"judges": JUDGES, **jury}) if use.name == "jury_score" else use
+        for use in wanted
+    ]
     rules = Rules.of([*uses, *more], "intramural", AnswerParser("text"), "")
     facts = [metric.to_json() for metric in rules.list_stored_metrics()]
     run_id = filled.add(given, suite=suite, entry=f"{BENCHMARK}:model={model}", metrics=facts)
@@ -88,7 +99,9 @@ def read(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(path.read_text("utf-8-sig"))))
 
 
-def fill_in(path: Path, grade: Callable[[dict[str, str], str], str], *, delimiter: str = ",") -> Path:
+def fill_in(
+    path: Path, grade: Callable[[dict[str, str], str], str], *, delimiter: str = ","
+) -> Path:
     """Write what `grade` says of each row and criterion into the sheet; return it."""
     rows = read(path)
     for row in rows:

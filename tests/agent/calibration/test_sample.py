@@ -9,12 +9,16 @@ from agent.calibration.sample import SampleCandidate, choose_answers, make_codes
 
 
 def answers(run: str, count: int, units: int) -> list[SampleCandidate]:
-    return [SampleCandidate(run, n, b"unit %d" % (n % units), b"instance %d" % n) for n in range(count)]
+    return [
+        SampleCandidate(run, n, b"unit %d" % (n % units), b"instance %d" % n) for n in range(count)
+    ]
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_models_have_even_shares_and_one_with_few_answers_gives_all_of_them(seed: int):
-    found = choose_answers({"a": answers("a", 20, 20), "b": answers("b", 20, 20), "c": []}, 9, Random(seed))
+    found = choose_answers(
+        {"a": answers("a", 20, 20), "b": answers("b", 20, 20), "c": []}, 9, Random(seed)
+    )
     assert sorted(Counter(one.run_id for one in found).values()) == [4, 5]
     found = choose_answers({"a": answers("a", 20, 20), "b": answers("b", 2, 2)}, 10, Random(seed))
     assert Counter(one.run_id for one in found) == {"a": 8, "b": 2}

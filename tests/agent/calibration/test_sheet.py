@@ -31,7 +31,13 @@ def test_any_bytes_are_refused_by_name(content: bytes):
         read(content, ["BCDFGH"], ["accuracy"])
 
 
-@given(st.lists(st.sampled_from(["BCDFGH", "item", "accuracy", ",", ";", '"', "\n", "\r", "5", "٥", "1e9", " ", "\0"])))
+@given(
+    st.lists(
+        st.sampled_from(
+            ["BCDFGH", "item", "accuracy", ",", ";", '"', "\n", "\r", "5", "٥", "1e9", " ", "\0"]
+        )
+    )
+)
 def test_whatever_stands_in_a_sheet_no_grade_is_outside_the_scale(parts: list[str]):
     try:
         found = read("".join(["item,accuracy\n", *parts]).encode(), ["BCDFGH"], ["accuracy"])
@@ -46,8 +52,13 @@ def test_whatever_stands_in_a_sheet_no_grade_is_outside_the_scale(parts: list[st
     st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=5),
     st.lists(TEXT.filter(str.strip), min_size=1, unique_by=str.casefold),
 )
-def test_texts_and_criteria_of_any_kind_come_back_cell_by_cell(texts: list[tuple[str, str]], criteria: list[str]):
-    rows = [{ITEM: f"BCDFG{i}", QUESTION: question, ANSWER: answer} for i, (question, answer) in enumerate(texts)]
+def test_texts_and_criteria_of_any_kind_come_back_cell_by_cell(
+    texts: list[tuple[str, str]], criteria: list[str]
+):
+    rows = [
+        {ITEM: f"BCDFG{i}", QUESTION: question, ANSWER: answer}
+        for i, (question, answer) in enumerate(texts)
+    ]
     content = write_sheet(rows, criteria, SCALE, with_reference=False)
     cells = list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True))
     assert len(cells) == 1 + len(rows)
@@ -55,15 +66,23 @@ def test_texts_and_criteria_of_any_kind_come_back_cell_by_cell(texts: list[tuple
     assert not any(FORMULA_START.match(cell) for row in cells for cell in row)
     for row, (question, answer) in zip(cells[1:], texts, strict=True):
         shown = [text.encode("utf-8", "replace").decode() for text in (question, answer)]
-        assert [cell.replace("'", "") for cell in row[1:3]] == [text.replace("'", "") for text in shown]
+        assert [cell.replace("'", "") for cell in row[1:3]] == [
+            text.replace("'", "") for text in shown
+        ]
 
 
-@pytest.mark.parametrize("criterion", ["item", "comment", "answer", "=cmd", "a,b;c", "Überblick", "clarity (1 to 5)"])
+@pytest.mark.parametrize(
+    "criterion", ["item", "comment", "answer", "=cmd", "a,b;c", "Überblick", "clarity (1 to 5)"]
+)
 @pytest.mark.parametrize("delimiter", [",", ";"])
 def test_a_criterion_of_any_name_is_found_again(criterion: str, delimiter: str):
     rows = [{ITEM: f"BCDFG{i}", QUESTION: "q; q", ANSWER: "a, a\nb"} for i in "HJ"]
     cells = list(
-        csv.reader(io.StringIO(write_sheet(rows, [criterion], SCALE, with_reference=False).decode("utf-8-sig")))
+        csv.reader(
+            io.StringIO(
+                write_sheet(rows, [criterion], SCALE, with_reference=False).decode("utf-8-sig")
+            )
+        )
     )
     for row in cells[1:]:
         row[3] = "4,5"

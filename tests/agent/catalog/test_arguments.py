@@ -22,7 +22,9 @@ DECLARED = {
 
 
 def test_defaults_are_filled_in_and_what_names_files_or_has_no_value_is_left_out():
-    filled = fill_arguments("own", DECLARED, {"condition": "fever", "split": "None", "data_path": "/x"})
+    filled = fill_arguments(
+        "own", DECLARED, {"condition": "fever", "split": "None", "data_path": "/x"}
+    )
     assert filled == {"condition": "fever", "split": "", "length": "1000"}
 
 
@@ -30,10 +32,19 @@ def test_defaults_are_filled_in_and_what_names_files_or_has_no_value_is_left_out
     ("passed", "said"),
     [
         ({}, "own needs the argument condition: one of fever, cough"),
-        ({"condition": "fevr"}, "condition is 'fevr': expected one of fever, cough (did you mean 'fever'?)"),
+        (
+            {"condition": "fevr"},
+            "condition is 'fevr': expected one of fever, cough (did you mean 'fever'?)",
+        ),
         ({"conditon": "fever"}, "own takes no argument 'conditon' (did you mean 'condition'?)"),
-        ({"condition": "fever", "length": "0"}, "length is '0': expected a whole number of tokens above 0"),
-        ({"condition": "fever", "length": "²"}, "length is '²': expected a whole number of tokens above 0"),
+        (
+            {"condition": "fever", "length": "0"},
+            "length is '0': expected a whole number of tokens above 0",
+        ),
+        (
+            {"condition": "fever", "length": "²"},
+            "length is '²': expected a whole number of tokens above 0",
+        ),
     ],
 )
 def test_arguments_that_a_benchmark_does_not_take(passed, said):

@@ -28,7 +28,11 @@ MEDHELM = Path(__file__).parents[2] / "data" / "medhelm_configurable"
 def test_medhelms_own_example_runs_unchanged():
     benchmark = load_benchmark(MEDHELM / "exact_match_demo.yaml")
     made = load_instances(benchmark, locate_dataset(benchmark))
-    assert (benchmark.id, benchmark.max_tokens, benchmark.access) == ("EXACT-MATCH-DEMO", 1, "private")
+    assert (benchmark.id, benchmark.max_tokens, benchmark.access) == (
+        "EXACT-MATCH-DEMO",
+        1,
+        "private",
+    )
     assert [[(r.text, r.correct) for r in i.references] for i in made] == [
         [("Yes", True), ("No", False)],
         [("No", True), ("Yes", False)],
@@ -76,27 +80,53 @@ def test_every_problem_of_a_definition_at_once(tmp_path):
         ("- a\n- b\n", "expected a map of keys, not a list"),
         ("name: [unclosed\n", "line "),
         ("name: own\nname: other\n", "line 2: the key 'name' is given twice"),
-        (GOOD.replace("  - name: exact_match", "  []"), "metrics: expected a list with at least one metric"),
+        (
+            GOOD.replace("  - name: exact_match", "  []"),
+            "metrics: expected a list with at least one metric",
+        ),
         (GOOD + "  - name: exact_match\n", "metrics: 'exact_match' is given twice"),
         (GOOD + "max_tokens: 0\n", "max_tokens: expected a number from 1"),
-        (GOOD + "subcategory: Nowhere\ncategory: Clinical Note Generation\n", "subcategory: 'Nowhere' is not a sub"),
+        (
+            GOOD + "subcategory: Nowhere\ncategory: Clinical Note Generation\n",
+            "subcategory: 'Nowhere' is not a sub",
+        ),
         (GOOD + "choices: [yes]\n", "choices: expected 2 to 26"),
         (GOOD + "choices: [yes, yes]\n", "choices: expected 2 to 26"),
         (GOOD + "parser: option_letter\n", "parser: option_letter needs `choices`"),
-        (GOOD + "gold: {column: a, form: letter}\n", "gold.form: a letter or number needs `choices`"),
-        (GOOD + "data: {loader: csv, files: [{name: x.csv}]}\n", "give either `dataset_file` or `data`"),
-        (GOOD.replace("dataset_file: data.csv", "data: {loader: cvs}"), "data.loader: 'cvs' is not one of"),
         (
-            GOOD.replace("dataset_file: data.csv", "data: {loader: csv, files: [{name: ../x.csv, sha256: abc}]}"),
+            GOOD + "gold: {column: a, form: letter}\n",
+            "gold.form: a letter or number needs `choices`",
+        ),
+        (
+            GOOD + "data: {loader: csv, files: [{name: x.csv}]}\n",
+            "give either `dataset_file` or `data`",
+        ),
+        (
+            GOOD.replace("dataset_file: data.csv", "data: {loader: cvs}"),
+            "data.loader: 'cvs' is not one of",
+        ),
+        (
+            GOOD.replace(
+                "dataset_file: data.csv",
+                "data: {loader: csv, files: [{name: ../x.csv, sha256: abc}]}",
+            ),
             "data.files[1].name: expected a path that stays in its folder",
         ),
         (
-            GOOD.replace("dataset_file: data.csv", "data: {loader: csv, files: [{name: x.csv, sha256: abc}]}"),
+            GOOD.replace(
+                "dataset_file: data.csv", "data: {loader: csv, files: [{name: x.csv, sha256: abc}]}"
+            ),
             "data.files[1].sha256: expected 64",
         ),
         (GOOD + "  - name: jury_score\n", "metrics[2].criteria: expected `criteria`"),
-        (GOOD.replace("exact_match", "exact_match\n    stemmer: false"), "metrics[1].stemmer: unknown key"),
-        (GOOD.replace("exact_match", "rouge_1\n    stemmer: maybe"), "metrics[1].stemmer: expected true or false"),
+        (
+            GOOD.replace("exact_match", "exact_match\n    stemmer: false"),
+            "metrics[1].stemmer: unknown key",
+        ),
+        (
+            GOOD.replace("exact_match", "rouge_1\n    stemmer: maybe"),
+            "metrics[1].stemmer: expected true or false",
+        ),
     ],
 )
 def test_definitions_that_are_wrong(tmp_path, text, said):
@@ -156,10 +186,18 @@ def test_every_key_of_a_definition_is_read(tmp_path):
     assert (b.metrics[0].helm_name, b.metrics[1].helm_name) == ("x_accuracy", "jury_score")
     assert b.metrics[1].criteria == {"accuracy": "Is it right?", "clarity": "Is it clear?"}
     assert (b.metrics[1].gold_shown, b.metrics[1].judges, b.metrics[1].prompt) == (False, (), "")
-    assert (b.loader, b.data_options, b.agreement) == ("xlsx", {"sheet": "Cases"}, "Agreement 1.5.0")
+    assert (b.loader, b.data_options, b.agreement) == (
+        "xlsx",
+        {"sheet": "Cases"},
+        "Agreement 1.5.0",
+    )
     assert [v.label for v in b.files[0].known] == ["v1.0", "v1.2"]
     assert [v.note for v in b.files[0].known] == ["ten rows", "none"]
-    assert (b.files[0].optional, b.files[0].known[1].rows, b.files[0].known[1].name) == (True, 0, "b.xlsx")
+    assert (b.files[0].optional, b.files[0].known[1].rows, b.files[0].known[1].name) == (
+        True,
+        0,
+        "b.xlsx",
+    )
     assert (b.sample.name, b.sample_is_folder, b.sample_is_invented) == ("invented", True, True)
     assert b.sample_arguments == {"condition": "a"}
 
@@ -167,45 +205,113 @@ def test_every_key_of_a_definition_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("was", "now", "said"),
     [
-        ("values: [a, b]", "vales: [a, b]", "arguments.condition.vales: unknown key (did you mean 'values'?)"),
+        (
+            "values: [a, b]",
+            "vales: [a, b]",
+            "arguments.condition.vales: unknown key (did you mean 'values'?)",
+        ),
         ("values: [a, b]", "values: a", "arguments.condition.values: expected a list of texts"),
-        ("required: true", "required: maybe", "arguments.condition.required: expected true or false"),
+        (
+            "required: true",
+            "required: maybe",
+            "arguments.condition.required: expected true or false",
+        ),
         ("required: true", "default: c", "arguments.condition.default: expected one of a, b"),
-        ("kind: tokens", "kind: token", "arguments.length.kind: 'token' is not one of text, tokens"),
-        ('default: "1000"', "default: many", "arguments.length.default: expected a whole number of tokens"),
+        (
+            "kind: tokens",
+            "kind: token",
+            "arguments.length.kind: 'token' is not one of text, tokens",
+        ),
+        (
+            'default: "1000"',
+            "default: many",
+            "arguments.length.default: expected a whole number of tokens",
+        ),
         ("  part:", "  data_path:", "arguments: expected names of letters"),
         ("  part:", "  options:", "arguments: expected names of letters"),
         ("  part:", "  a b:", "arguments: expected names of letters"),
         ('{column: split, default: ""}', "x", "arguments: expected a map of maps"),
-        ("system_prompt:", "system_promt:", "system_promt: unknown key (did you mean 'system_prompt'?)"),
-        ("system_prompt:", "system_prompt_file: prompt.txt\nsystem_prompt:", "system_prompt: give either"),
+        (
+            "system_prompt:",
+            "system_promt:",
+            "system_promt: unknown key (did you mean 'system_prompt'?)",
+        ),
+        (
+            "system_prompt:",
+            "system_prompt_file: prompt.txt\nsystem_prompt:",
+            "system_prompt: give either",
+        ),
         ("count: 5, ", "", "few_shot.count: is required"),
         ("count: 5", "count: 101", "few_shot.count: expected a number from 1 to 100"),
-        ("value: train", "dataset_file: x.csv", "few_shot.dataset_file: expected either a file of examples"),
+        (
+            "value: train",
+            "dataset_file: x.csv",
+            "few_shot.dataset_file: expected either a file of examples",
+        ),
         (", value: train", "", "few_shot.dataset_file: expected either a file of examples"),
-        ("column: split, value: train", "dataset_file: ../x.csv", "few_shot.dataset_file: expected a path that stays"),
+        (
+            "column: split, value: train",
+            "dataset_file: ../x.csv",
+            "few_shot.dataset_file: expected a path that stays",
+        ),
         ("{sex: Sex, age: Age group}", "[Sex]", "subgroup_columns: expected a map of texts"),
-        ("parser: pattern", "parser: json", "answer_pattern: is only allowed with `parser: pattern`"),
-        ("parser: pattern", "parser: regex", "parser: 'regex' is not one of option_letter, text, json, pattern"),
+        (
+            "parser: pattern",
+            "parser: json",
+            "answer_pattern: is only allowed with `parser: pattern`",
+        ),
+        (
+            "parser: pattern",
+            "parser: regex",
+            "parser: 'regex' is not one of option_letter, text, json, pattern",
+        ),
         ("'Answer:\\s*(.*)'", "'('", "answer_pattern: is not a regular expression"),
-        ("answer_pattern: 'Answer:\\s*(.*)'", "", "answer_pattern: is required with `parser: pattern`"),
+        (
+            "answer_pattern: 'Answer:\\s*(.*)'",
+            "",
+            "answer_pattern: is required with `parser: pattern`",
+        ),
         ("keep: end", "keep: middle", "shorten.keep: 'middle' is not one of start, end"),
         ("column: note, keep", "keep", "shorten.column: is required"),
         ("gold_shown: false", "gold_shown: no", "metrics[2].gold_shown: expected true or false"),
-        ("{accuracy: Is it right?, clarity: Is it clear?}", "[a]", "metrics[2].criteria: expected a map of texts"),
+        (
+            "{accuracy: Is it right?, clarity: Is it clear?}",
+            "[a]",
+            "metrics[2].criteria: expected a map of texts",
+        ),
         ("criteria: {", "critera: {", "metrics[2].critera: unknown key (did you mean 'criteria'?)"),
         ("{sheet: Cases}", "Cases", "data.options: expected a map of texts"),
-        ("{condition}/test", "{conditon}/test", "data.files[1].name: 'conditon' is no argument (did you mean"),
+        (
+            "{condition}/test",
+            "{conditon}/test",
+            "data.files[1].name: 'conditon' is no argument (did you mean",
+        ),
         ("optional: true", "optional: 1", "data.files[1].optional: expected true or false"),
         ("rows: 10", "rows: -1", "data.files[1].rows: expected a number from 0"),
         ("sha256: " + "b" * 64, "sha256: b", "data.files[1].versions[1].sha256: expected 64"),
         ("sha256: " + "b" * 64 + ", ", "", "data.files[1].versions[1].sha256: is required"),
-        ("sha256: " + "b" * 64, "sha256: " + "a" * 64, "data.files[1].versions: two have one sha256"),
-        ("name: b.xlsx", "name: ../b.xlsx", "data.files[1].versions[1].name: expected a path that stays"),
+        (
+            "sha256: " + "b" * 64,
+            "sha256: " + "a" * 64,
+            "data.files[1].versions: two have one sha256",
+        ),
+        (
+            "name: b.xlsx",
+            "name: ../b.xlsx",
+            "data.files[1].versions[1].name: expected a path that stays",
+        ),
         ("{condition}/test.xlsx", "**/test.xlsx", "data.files[1].name: a pattern has single stars"),
         ("folder: invented", "folder: /etc", "data.sample.folder: expected a path that stays"),
-        ("{condition: a}", "{conditon: a}", "data.sample.arguments: 'conditon' is not one of the arguments"),
-        ("messages_column: chat", "dataset_file: {path: x.xlsx, sheet: S}", "dataset_file: give either"),
+        (
+            "{condition: a}",
+            "{conditon: a}",
+            "data.sample.arguments: 'conditon' is not one of the arguments",
+        ),
+        (
+            "messages_column: chat",
+            "dataset_file: {path: x.xlsx, sheet: S}",
+            "dataset_file: give either",
+        ),
         ("messages_column: chat", "loader: csv", "loader: belongs in `data`"),
     ],
 )
@@ -223,7 +329,8 @@ def test_what_needs_a_prompt_says_so(tmp_path):
 
 def test_examples_need_a_right_answer(tmp_path):
     text = (
-        GOOD.replace("exact_match", "jury_score\n    criteria: {a: b?}") + "few_shot: {count: 1, dataset_file: x.csv}\n"
+        GOOD.replace("exact_match", "jury_score\n    criteria: {a: b?}")
+        + "few_shot: {count: 1, dataset_file: x.csv}\n"
     )
     assert "few_shot: needs `gold`" in refused(definition(tmp_path, text))
     load_benchmark(definition(tmp_path, text + "gold: {column: a}\n"))
@@ -237,7 +344,9 @@ def test_a_definition_that_is_not_utf8(tmp_path):
 
 def test_words_of_yaml_stay_text(tmp_path):
     benchmark = load_benchmark(
-        definition(tmp_path, GOOD.replace("own", "007") + "choices: [yes, no, 1.0]\nlicence: null\n")
+        definition(
+            tmp_path, GOOD.replace("own", "007") + "choices: [yes, no, 1.0]\nlicence: null\n"
+        )
     )
     assert benchmark.id == "007"
     assert benchmark.choices.texts == ("yes", "no", "1.0")
@@ -250,7 +359,10 @@ def test_a_benchmark_that_does_not_say_is_private(tmp_path):
 
 def test_the_dataset_that_units_come_from_is_what_the_definition_says_and_else_open(tmp_path):
     assert load_benchmark(definition(tmp_path, GOOD)).lineage == ""
-    assert load_benchmark(definition(tmp_path, GOOD + "lineage: cohort 2024\n")).lineage == "cohort 2024"
+    assert (
+        load_benchmark(definition(tmp_path, GOOD + "lineage: cohort 2024\n")).lineage
+        == "cohort 2024"
+    )
 
 
 def test_own_benchmarks_join_the_shipped_ones_and_may_not_take_their_names(tmp_path):
@@ -265,7 +377,9 @@ def test_own_benchmarks_join_the_shipped_ones_and_may_not_take_their_names(tmp_p
 
 def test_one_broken_definition_hides_no_other(tmp_path):
     definition(tmp_path, GOOD)
-    (tmp_path / "half.yaml").write_text(GOOD.replace("own", "half done") + "aliases: [unfinished]\nacess: public\n")
+    (tmp_path / "half.yaml").write_text(
+        GOOD.replace("own", "half done") + "aliases: [unfinished]\nacess: public\n"
+    )
     (tmp_path / "scribble.yml").write_text("name: [")
     (tmp_path / "again.yaml").write_text(GOOD.replace("own", "med_qa"))
     (tmp_path / "folder").mkdir()
@@ -279,19 +393,31 @@ def test_one_broken_definition_hides_no_other(tmp_path):
         "folder": ("folder",),
     }
     errors = "\n".join(str(definition.error) for definition in broken)
-    for message in ("(did you mean 'access'?)", "scribble.yml: line", "'med_qa' is already that of", "not nothing"):
+    for message in (
+        "(did you mean 'access'?)",
+        "scribble.yml: line",
+        "'med_qa' is already that of",
+        "not nothing",
+    ):
         assert message in errors
 
 
 @pytest.mark.parametrize("name", ["..", ".", "../keys", ".hidden", "-x", "_x"])
 def test_an_id_that_would_be_another_folder(tmp_path, name):
-    assert "name: expected a name that begins with" in refused(definition(tmp_path, GOOD.replace("own", f'"{name}"')))
+    assert "name: expected a name that begins with" in refused(
+        definition(tmp_path, GOOD.replace("own", f'"{name}"'))
+    )
 
 
 @pytest.mark.parametrize("id_", ["medcalc_bench", "ehr_sql"])
 def test_where_answers_are_texts_medhelms_four_matches_stand_beside_the_main_metric(id_):
     names = [use.name for use in BENCHMARKS[id_].metrics]
-    assert names[-4:] == ["exact_match", "quasi_exact_match", "prefix_exact_match", "quasi_prefix_exact_match"]
+    assert names[-4:] == [
+        "exact_match",
+        "quasi_exact_match",
+        "prefix_exact_match",
+        "quasi_prefix_exact_match",
+    ]
     assert names[0] not in names[-4:]
 
 
@@ -299,7 +425,9 @@ def test_where_options_are_classes_macro_f1_stands_beside_exact_match():
     closed = [one for one in BENCHMARKS.values() if one.parser == "option_letter" and one.choices]
     assert len(closed) > 15
     for one in closed:
-        of_classes = (one.choices and one.choices.texts) or one.id == "clear"  # its options name the condition
+        of_classes = (
+            one.choices and one.choices.texts
+        ) or one.id == "clear"  # its options name the condition
         wanted = ["exact_match", "classification_macro_f1"] if of_classes else ["exact_match"]
         assert [use.name for use in one.metrics] == wanted, one.id
 
@@ -307,8 +435,14 @@ def test_where_options_are_classes_macro_f1_stands_beside_exact_match():
 @pytest.mark.parametrize(
     ("id_", "means"),
     [
-        ("n2c2_ct_matching", "an obstruction of the small bowel; one of the three is enough"),  # operated on or not
-        ("shc_sei_med", "side effects of ADHD medication that the child has had"),  # not of any medication
+        (
+            "n2c2_ct_matching",
+            "an obstruction of the small bowel; one of the three is enough",
+        ),  # operated on or not
+        (
+            "shc_sei_med",
+            "side effects of ADHD medication that the child has had",
+        ),  # not of any medication
     ],
 )
 def test_a_criterion_means_what_its_annotators_meant(id_, means):
@@ -336,7 +470,9 @@ def test_shipped_definitions_are_complete(benchmark: Benchmark):
     for version in (version for file in benchmark.files for version in file.known):
         assert version.rows is not None
         assert not version.url or version.url.startswith("https://")
-        assert len(benchmark.source_commit) == 40 or not version.url.startswith("https://raw.githubusercontent.com/")
+        assert len(benchmark.source_commit) == 40 or not version.url.startswith(
+            "https://raw.githubusercontent.com/"
+        )
     check_available(benchmark.id, select_measurable(benchmark.metrics, Means()))
 
 

@@ -25,7 +25,11 @@ def conf(tmp_path: Path, text: str) -> Path:
 
 def test_conf_files_with_priorities_and_groups(tmp_path):
     path = conf(tmp_path, CONF)
-    assert [e.benchmark for e in read_run_entries([path, path])] == ["pubmed_qa", "medec", "med_qa"] * 2
+    assert [e.benchmark for e in read_run_entries([path, path])] == [
+        "pubmed_qa",
+        "medec",
+        "med_qa",
+    ] * 2
     assert [e.benchmark for e in read_run_entries([path], priority=2)] == ["pubmed_qa", "med_qa"]
     assert [e.benchmark for e in read_run_entries([path], groups=["mine"])] == ["medec"]
     assert [e.benchmark for e in read_run_entries([path], groups=["med_qa"])] == ["med_qa"]
@@ -39,9 +43,18 @@ def test_conf_files_with_priorities_and_groups(tmp_path):
         ('runs: [ {description: "x"} ]', "expected one key `entries`"),
         ("[1, 2]", "expected HOCON with a map of keys"),
         ("entries: [ {priority: 1} ]", "entry 1: expected a map with a string `description`"),
-        ('entries: [ {description: "x", prio: 1} ]', "entry 1: unknown key 'prio' (did you mean 'priority'?)"),
-        ('entries: [ {description: "x", priority: "high"} ]', "entry 1: priority must be a whole number"),
-        ('entries: [ {description: "x"}, {description: "y:model"} ]', "entry 2: the run entry 'y:model'"),
+        (
+            'entries: [ {description: "x", prio: 1} ]',
+            "entry 1: unknown key 'prio' (did you mean 'priority'?)",
+        ),
+        (
+            'entries: [ {description: "x", priority: "high"} ]',
+            "entry 1: priority must be a whole number",
+        ),
+        (
+            'entries: [ {description: "x"}, {description: "y:model"} ]',
+            "entry 2: the run entry 'y:model'",
+        ),
         ("entries: [ {description: ${HOME}} ]", "line 1: substitution"),
         ('entries: [\n {description: "x:model="${?HOME}} ]', "line 2: substitution"),
         ('entries: [ {description: """x:model=${HOME}"""} ]', "line 1: substitution"),

@@ -10,25 +10,41 @@ from agent.catalog.deployments import Deployment
 from agent.catalog.run_entries import parse_run_entry, read_run_entries
 from agent.errors import ConfigError
 
-MEDHELMS_PUBLIC = Path(__file__).parents[2] / "data" / "medhelm_run_entries" / "run_entries_medhelm_public.conf"
+MEDHELMS_PUBLIC = (
+    Path(__file__).parents[2] / "data" / "medhelm_run_entries" / "run_entries_medhelm_public.conf"
+)
 
 
 @pytest.mark.parametrize(
     ("name", "mapped"),
-    [("aba", "aba"), ("abba", "x/"), ("abcba", "x/c"), ("ab", "ab"), ("ba", "ba"), ("abcbad", "abcbad")],
+    [
+        ("aba", "aba"),
+        ("abba", "x/"),
+        ("abcba", "x/c"),
+        ("ab", "ab"),
+        ("ba", "ba"),
+        ("abcbad", "abcbad"),
+    ],
 )
 def test_beginning_and_end_of_a_pattern_do_not_share_letters(name: str, mapped: str):
-    (entry,) = map_deployments([parse_run_entry(f"medec:model_deployment={name}")], {"ab*ba": "x/*"})
+    (entry,) = map_deployments(
+        [parse_run_entry(f"medec:model_deployment={name}")], {"ab*ba": "x/*"}
+    )
     assert entry.model_deployment == mapped
 
 
 def test_a_deprecated_deployment_serves_no_model_to_entries_that_do_not_name_it():
     old = Deployment("local/old", "qwen/qwen", "http://127.0.0.1:1/v1", "qwen", deprecated=True)
-    by_model, by_name = (parse_run_entry(f"medec:{one}") for one in ("model=qwen/qwen", "model_deployment=local/old"))
+    by_model, by_name = (
+        parse_run_entry(f"medec:{one}") for one in ("model=qwen/qwen", "model_deployment=local/old")
+    )
     with pytest.raises(ConfigError, match="a deployment of the model qwen/qwen"):
         check_deployments([by_model], {"local/old": old})
     check_deployments([by_name], {"local/old": old})
-    check_deployments([by_model], {"local/old": old, "local/new": replace(old, name="local/new", deprecated=False)})
+    check_deployments(
+        [by_model],
+        {"local/old": old, "local/new": replace(old, name="local/new", deprecated=False)},
+    )
 
 
 def deployment(name: str, model: str = "", problem: str | None = None) -> Deployment:
@@ -47,7 +63,10 @@ def test_deployments_that_are_not_here_are_told_together_each_once():
 
 
 def test_models_without_a_deployment_and_deployments_that_cannot_be_used_are_told_too():
-    entries = [parse_run_entry(d) for d in ("a:model=meta/llama", "b:model=meta/llama", "c:model=x,model_deployment=y")]
+    entries = [
+        parse_run_entry(d)
+        for d in ("a:model=meta/llama", "b:model=meta/llama", "c:model=x,model_deployment=y")
+    ]
     entries.append(parse_run_entry("d:model=qwen/qwen"))
     here = {"y": deployment("y", "x", "its client is not one"), "q": deployment("q", "qwen/qwen2")}
     with pytest.raises(ConfigError) as caught:
@@ -75,8 +94,12 @@ def test_deployments_are_mapped_by_name_and_by_pattern(tmp_path):
         "meta/llama: local/llama\n",
     )
     entries = [
-        parse_run_entry("medec:model=meta/llama-3,model_deployment=stanfordhealthcare/llama-3,num_output_tokens=9"),
-        parse_run_entry("medec:model=deepseek-ai/deepseek-r1,model_deployment=stanfordhealthcare/deepseek-r1"),
+        parse_run_entry(
+            "medec:model=meta/llama-3,model_deployment=stanfordhealthcare/llama-3,num_output_tokens=9"
+        ),
+        parse_run_entry(
+            "medec:model=deepseek-ai/deepseek-r1,model_deployment=stanfordhealthcare/deepseek-r1"
+        ),
         parse_run_entry("medec:model=openai/gpt-4o,model_deployment=stanfordhealthcare/gpt-4o"),
         parse_run_entry("medec:model=meta/llama"),
         parse_run_entry("medec:model=a/b,model_deployment=here/b"),
@@ -95,14 +118,17 @@ def test_deployments_are_mapped_by_name_and_by_pattern(tmp_path):
 def test_medhelms_whole_file_asked_of_one_deployment_asks_nothing_twice(tmp_path):
     mapping = deployment_map(tmp_path, "stanfordhealthcare/*: local/qwen")
     mapped = map_deployments(read_run_entries([MEDHELMS_PUBLIC]), mapping)
-    assert len(mapped) == 2 * 17  # with the benchmark's own limit of tokens, and with the reasoning models'
+    assert (
+        len(mapped) == 2 * 17
+    )  # with the benchmark's own limit of tokens, and with the reasoning models'
     check_deployments(mapped, {"local/qwen": deployment("local/qwen", "qwen/qwen")})
 
 
 def test_a_map_that_leads_nowhere_is_told_by_its_own_lines(tmp_path):
     mapping = deployment_map(tmp_path, "x/gpt-*: here/q\nx/a: here/p\nx/*: here/none\n")
     entries = [
-        parse_run_entry(f"medec:model=m/n,model_deployment={name}") for name in ("x/gpt-4", "x/a", "x/b", "x/c", "x/d")
+        parse_run_entry(f"medec:model=m/n,model_deployment={name}")
+        for name in ("x/gpt-4", "x/a", "x/b", "x/c", "x/d")
     ]
     with pytest.raises(ConfigError) as caught:
         map_deployments(entries, mapping, {"here/q": deployment("here/q", "q")})

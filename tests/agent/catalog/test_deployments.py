@@ -6,7 +6,13 @@ from pathlib import Path
 import pytest
 
 from agent.catalog import deployments
-from agent.catalog.deployments import Deployment, Prices, find_deployment, make_server_deployment, read_deployments
+from agent.catalog.deployments import (
+    Deployment,
+    Prices,
+    find_deployment,
+    make_server_deployment,
+    read_deployments,
+)
 from agent.catalog.run_entries import parse_run_entry
 from agent.errors import ConfigError
 
@@ -84,10 +90,16 @@ def test_our_own_keys(tmp_path):
     (found,) = read_deployments(write(tmp_path, text)).values()
     assert (found.model_name, found.served_model) == ("a/b", "b")
     assert (found.token_file, found.ca_bundle) == (tmp_path / "keys/token", tmp_path / "ca.pem")
-    assert (found.max_in_flight, found.proxy, found.reasoning) == (32, "http://proxy.example:3128", True)
+    assert (found.max_in_flight, found.proxy, found.reasoning) == (
+        32,
+        "http://proxy.example:3128",
+        True,
+    )
 
 
-@pytest.mark.parametrize("place", ["    api_key: {}\n", "      args: {{base_url: 'http://h/v1', api_key: {}}}\n"])
+@pytest.mark.parametrize(
+    "place", ["    api_key: {}\n", "      args: {{base_url: 'http://h/v1', api_key: {}}}\n"]
+)
 def test_a_key_in_the_file_is_refused_and_not_repeated(tmp_path, place):
     text = (
         "model_deployments:\n  - name: a/b\n    client_spec:\n      class_name: x.OpenAIClient\n"
@@ -104,14 +116,29 @@ def test_a_key_in_the_file_is_refused_and_not_repeated(tmp_path, place):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (("max_sequence_length: 32768", "max_sequence_lenght: 5"), "(did you mean 'max_sequence_length'?)"),
-        (("vllm_model_name", "vllm_modelname"), "args.vllm_modelname: unknown key (did you mean 'vllm_model_name'?)"),
-        (("http://127.0.0.1:8000/v1/", "127.0.0.1:8000"), "base_url: expected an address that begins with http"),
-        (("http://127.0.0.1:8000/v1/", "http://u:p@h/v1"), "base_url: expected an address without user"),
+        (
+            ("max_sequence_length: 32768", "max_sequence_lenght: 5"),
+            "(did you mean 'max_sequence_length'?)",
+        ),
+        (
+            ("vllm_model_name", "vllm_modelname"),
+            "args.vllm_modelname: unknown key (did you mean 'vllm_model_name'?)",
+        ),
+        (
+            ("http://127.0.0.1:8000/v1/", "127.0.0.1:8000"),
+            "base_url: expected an address that begins with http",
+        ),
+        (
+            ("http://127.0.0.1:8000/v1/", "http://u:p@h/v1"),
+            "base_url: expected an address without user",
+        ),
         (("http://127.0.0.1:8000/v1/", "http://h:99999/v1"), "base_url: not a web address"),
         (("local/gpt", "local/qwen"), "'local/qwen' is there twice"),
         (("max_sequence_length: 32768", "max_sequence_length: long"), "expected a whole number"),
-        (("model_deployments:", "deployments:"), "deployments: unknown key (did you mean 'model_deployments'?)"),
+        (
+            ("model_deployments:", "deployments:"),
+            "deployments: unknown key (did you mean 'model_deployments'?)",
+        ),
     ],
 )
 def test_files_that_are_wrong(tmp_path, change, said):
@@ -120,10 +147,14 @@ def test_files_that_are_wrong(tmp_path, change, said):
 
 
 def test_what_helm_writes_for_other_clients_is_not_our_affair(tmp_path):
-    text = HELM + HELM[HELM.index("  - name: hosted/claude") :].replace("args:", "deployment: x\n      args:")
+    text = HELM + HELM[HELM.index("  - name: hosted/claude") :].replace(
+        "args:", "deployment: x\n      args:"
+    )
     found = read_deployments(write(tmp_path, text))
     assert "AnthropicMessagesClient" in found["hosted/claude"].problem
-    assert "api_key: a key must not stand" in refused(tmp_path, HELM.replace("thinking_budget_tokens: 1", "api_key: 1"))
+    assert "api_key: a key must not stand" in refused(
+        tmp_path, HELM.replace("thinking_budget_tokens: 1", "api_key: 1")
+    )
 
 
 def test_a_compatible_client_without_an_address_never_falls_back_to_one_outside(tmp_path):
@@ -145,9 +176,15 @@ def test_entries_find_their_deployment(tmp_path):
     assert of("model=qwen/qwen2.5-7b-instruct,model_deployment=local/qwen").name == "local/qwen"
     assert of("model=openai/gpt-oss").name == "local/gpt"
     for text, said in (
-        ("model=qwen/qwen2.5-7b-instruct,model_deployment=local/qwne", "(did you mean 'local/qwen'?)"),
+        (
+            "model=qwen/qwen2.5-7b-instruct,model_deployment=local/qwne",
+            "(did you mean 'local/qwen'?)",
+        ),
         ("model=other/one,model_deployment=local/qwen", "serves 'qwen/qwen2.5-7b-instruct'"),
-        ("model=openai/gpt-os", "no deployment of the model 'openai/gpt-os' (did you mean 'openai/gpt-oss'?)"),
+        (
+            "model=openai/gpt-os",
+            "no deployment of the model 'openai/gpt-os' (did you mean 'openai/gpt-oss'?)",
+        ),
         ("model=anthropic/claude", "cannot be used: its client AnthropicMessagesClient"),
     ):
         with pytest.raises(ConfigError) as caught:
@@ -183,7 +220,9 @@ def test_two_servers_that_know_a_model_by_one_name_are_two_deployments():
     assert all(re.fullmatch("server-[0-9a-f]{8}", name) for name in (one, *others))
 
 
-@pytest.mark.parametrize("key", ["name: local/qwen", "qwen/qwen2.5-7b-instruct", "Qwen/Qwen2.5-7B-Instruct"])
+@pytest.mark.parametrize(
+    "key", ["name: local/qwen", "qwen/qwen2.5-7b-instruct", "Qwen/Qwen2.5-7B-Instruct"]
+)
 def test_a_name_that_a_terminal_would_obey(tmp_path, key):
     first, _, last = key.rpartition(" ")
     said = refused(tmp_path, HELM.replace(key, f'{first} "{last}\\e[2J"', 1))
@@ -192,7 +231,9 @@ def test_a_name_that_a_terminal_would_obey(tmp_path, key):
 
 
 def test_an_alias_in_the_file(tmp_path):
-    assert "anchors and aliases are not supported" in refused(tmp_path, HELM.replace("args:", "args: &same", 1))
+    assert "anchors and aliases are not supported" in refused(
+        tmp_path, HELM.replace("args:", "args: &same", 1)
+    )
 
 
 PRICED = """model_deployments:
@@ -224,9 +265,18 @@ def test_prices_and_the_tokenizer_file(tmp_path):
 @pytest.mark.parametrize(
     ("keys", "said"),
     [
-        (["price_per_million_prompt_tokens: 1", "currency: EUR"], "together with price_per_million_completion_tokens"),
-        (["price_per_million_completion_tokens: 1", "currency: EUR"], "together with price_per_million_prompt_tokens"),
-        (["gpu_hour_rate: 2", "currency: EUR"], "gpu_hour_rate: has a meaning only together with gpus"),
+        (
+            ["price_per_million_prompt_tokens: 1", "currency: EUR"],
+            "together with price_per_million_completion_tokens",
+        ),
+        (
+            ["price_per_million_completion_tokens: 1", "currency: EUR"],
+            "together with price_per_million_prompt_tokens",
+        ),
+        (
+            ["gpu_hour_rate: 2", "currency: EUR"],
+            "gpu_hour_rate: has a meaning only together with gpus",
+        ),
         (["gpus: 2"], "gpus: has a meaning only together with gpu_hour_rate"),
         (["gpu_hour_rate: 2", "gpus: 1"], "currency: is required with a price"),
         (["gpu_hour_rate: 2", "gpus: 1", "currency: euros"], "currency"),
@@ -245,7 +295,11 @@ def test_a_price_that_is_none_is_refused_by_its_key(tmp_path, keys, said):
 def test_every_key_is_documented():
     """A key that the reader takes and the page does not name, or the other way round, fails here."""
     source = Path(deployments.__file__).read_text("utf-8")
-    read = set(re.findall(r'(?:\bsection\.(?:name|integer|flag|map)|_read_path)\((?:section, )?"(\w+)"', source))
+    read = set(
+        re.findall(
+            r'(?:\bsection\.(?:name|integer|flag|map)|_read_path)\((?:section, )?"(\w+)"', source
+        )
+    )
     read |= set(re.findall(r'"(price_per_\w+|gpu_hour_rate)"', source))
     page = (Path(__file__).parents[3] / "docs/deployments.md").read_text("utf-8")
     assert set(re.findall(r"^\| `(\w+)`", page, re.MULTILINE)) == read

@@ -39,7 +39,8 @@ def test_medhelms_file_is_read_as_it_is(tmp_path):
 
 def test_the_key_names_of_a_definition_are_read_as_well(tmp_path):
     text = (
-        "judges:\n  - {name: local/one, model_name: org/one}\n  - {model_deployment: local/two, model_name: org/two}\n"
+        "judges:\n  - {name: local/one, model_name: org/one}\n "
+        " - {model_deployment: local/two, model_name: org/two}\n"
     )
     jury = read_jury(jury_file(tmp_path, text + "quorum: 2\n"))
     assert jury.judges == (Judge("local/one", "org/one"), Judge("local/two", "org/two"))
@@ -58,19 +59,34 @@ def test_two_judges_of_one_deployment_are_two_seats(tmp_path):
         ("judges: []\n", "judges: expected a list of judges"),
         ("judge: []\n", "judge: unknown key (did you mean 'judges'?)"),
         ("judges: [gpt]\n", "judges: expected a list of maps"),
-        (MEDHELMS.replace("model:", "modle:"), "judges[1].modle: unknown key (did you mean 'model'?)"),
+        (
+            MEDHELMS.replace("model:", "modle:"),
+            "judges[1].modle: unknown key (did you mean 'model'?)",
+        ),
         (
             MEDHELMS.replace("model_deployment:", "deployment:"),
             "judges[2].model_deployment: is required beside `model`",
         ),
-        (MEDHELMS.replace('model: "meta/llama-3.3-70b-instruct"', "seed: 1"), "judges[2].model: is required"),
+        (
+            MEDHELMS.replace('model: "meta/llama-3.3-70b-instruct"', "seed: 1"),
+            "judges[2].model: is required",
+        ),
         (MEDHELMS.replace('"llama"', "gpt"), "the name 'gpt' is given twice"),
         (MEDHELMS + "quorum: 3\n", "quorum: 3 exceeds the jury's 2 seats"),
-        (MEDHELMS + "quorum: 1\n", "quorum: 1 of 2 seats is not a majority; give at least 2, or omit it"),
+        (
+            MEDHELMS + "quorum: 1\n",
+            "quorum: 1 of 2 seats is not a majority; give at least 2, or omit it",
+        ),
         (MEDHELMS + "quorum: 0\n", "quorum: expected a number from 1"),
         (MEDHELMS + "quorum: most\n", "quorum: expected a whole number"),
-        ("judges:\n" + 100 * "  - {name: a/b, model_name: a/b}\n", "100 judges; expected at most 99"),
-        ('judges: [{name: "a\\e[2J", model_name: a/b}]\n', "holds U+001B, a character that cannot be seen"),
+        (
+            "judges:\n" + 100 * "  - {name: a/b, model_name: a/b}\n",
+            "100 judges; expected at most 99",
+        ),
+        (
+            'judges: [{name: "a\\e[2J", model_name: a/b}]\n',
+            "holds U+001B, a character that cannot be seen",
+        ),
     ],
 )
 def test_a_wrong_key_of_a_jury_is_named(tmp_path, text, said):
@@ -84,7 +100,10 @@ def test_all_mistakes_of_a_jury_come_at_once(tmp_path):
     text = MEDHELMS.replace("model:", "modle:") + "quorum: x\nseats: 3\n"
     with pytest.raises(ConfigError) as caught:
         read_jury(jury_file(tmp_path, text))
-    assert all(key in str(caught.value) for key in ("judges[1].modle", "judges[2].modle", "quorum", "seats"))
+    assert all(
+        key in str(caught.value)
+        for key in ("judges[1].modle", "judges[2].modle", "quorum", "seats")
+    )
 
 
 def test_a_jury_that_is_not_there(tmp_path):
@@ -148,23 +167,59 @@ def test_a_scale_of_ones_own_keeps_its_decimals(tmp_path):
             PROMPT,
             "criteria: give either `criteria` or a `prompt_file`",
         ),
-        ("criteria: {a: b?}\n    scale: {low: 5, high: 1}", "", "scale: expected `low` below `high`"),
-        ("criteria: {a: b?}\n    scale: {low: 1, high: 1}", "", "scale: expected `low` below `high`"),
+        (
+            "criteria: {a: b?}\n    scale: {low: 5, high: 1}",
+            "",
+            "scale: expected `low` below `high`",
+        ),
+        (
+            "criteria: {a: b?}\n    scale: {low: 1, high: 1}",
+            "",
+            "scale: expected `low` below `high`",
+        ),
         ("criteria: {a: b?}\n    scale: {low: 1}", "", "scale.high: is required"),
-        ("criteria: {a: b?}\n    scale: {low: 1, high: nan}", "", "scale.high: expected a number from"),
-        ("criteria: {a: b?}\n    scale: {low: 1, high: 1e999}", "", "scale.high: expected a number from"),
-        ("criteria: {a: b?}\n    scale: {low: 1, hihg: 5}", "", "scale.hihg: unknown key (did you mean 'high'?)"),
+        (
+            "criteria: {a: b?}\n    scale: {low: 1, high: nan}",
+            "",
+            "scale.high: expected a number from",
+        ),
+        (
+            "criteria: {a: b?}\n    scale: {low: 1, high: 1e999}",
+            "",
+            "scale.high: expected a number from",
+        ),
+        (
+            "criteria: {a: b?}\n    scale: {low: 1, hihg: 5}",
+            "",
+            "scale.hihg: unknown key (did you mean 'high'?)",
+        ),
         ("criteria: {a: b?}\n    scale: 5", "", "scale: expected a map"),
         (
             "criteria: {a: b?}\n    quorum: 2\n    judges: [{name: a, model_name: b}]",
             "",
             "quorum: 2 exceeds the jury's 1 seat",
         ),
-        ("criteria: {a: b?}\n    judges: [{name: a, model_nam: b}]", "", "judges[1].model_nam: unknown key"),
-        ("criteria: {a: b?}\n    critera: {}", "", "critera: unknown key (did you mean 'criteria'?)"),
-        ("prompt_file: judge.txt", PROMPT.replace("{RESPONSE}", "{ANSWER}"), "a judge's prompt needs {RESPONSE}"),
+        (
+            "criteria: {a: b?}\n    judges: [{name: a, model_nam: b}]",
+            "",
+            "judges[1].model_nam: unknown key",
+        ),
+        (
+            "criteria: {a: b?}\n    critera: {}",
+            "",
+            "critera: unknown key (did you mean 'criteria'?)",
+        ),
+        (
+            "prompt_file: judge.txt",
+            PROMPT.replace("{RESPONSE}", "{ANSWER}"),
+            "a judge's prompt needs {RESPONSE}",
+        ),
         ("prompt_file: judge.txt", "{RESPONSE}", "holds no block of criteria"),
-        ("prompt_file: judge.txt", PROMPT.replace('"why"},', '"why"}'), "line 7: the block of criteria is not JSON"),
+        (
+            "prompt_file: judge.txt",
+            PROMPT.replace('"why"},', '"why"}'),
+            "line 7: the block of criteria is not JSON",
+        ),
         ("prompt_file: judge.txt", PROMPT.replace("safe", "faithful"), "gives 'faithful' twice"),
         (
             "prompt_file: judge.txt\n    gold_shown: false",

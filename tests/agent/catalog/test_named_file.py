@@ -24,10 +24,15 @@ def site(tmp_path):
 def naming(folder: Path, key: str, name: str) -> Path:
     """Write a definition whose `key` names the file."""
     (folder / "judge.txt").write_text(JUDGE_PROMPT)
-    text = GOOD + "  - name: jury_score\n    prompt_file: judge.txt\n    judges: [{name: a/b, model_name: a/b}]\n"
-    was = {"prompt_file": "prompt_file: prompt.txt", "dataset_file": "dataset_file: data.csv", "judge": "judge.txt"}[
-        key
-    ]
+    text = (
+        GOOD
+        + "  - name: jury_score\n    prompt_file: judge.txt\n    judges: [{name: a/b, model_name: a/b}]\n"
+    )
+    was = {
+        "prompt_file": "prompt_file: prompt.txt",
+        "dataset_file": "dataset_file: data.csv",
+        "judge": "judge.txt",
+    }[key]
     new = f"{key}: {name}" if key != "judge" else name
     return definition(folder, text.replace(was, new, 1))
 
@@ -38,7 +43,10 @@ def naming(folder: Path, key: str, name: str) -> Path:
     [
         ("../keys/data.key", "expected a path that stays in its folder"),
         ("../benchmarks/other.txt", "expected a path that stays in its folder"),
-        ("keys/token", "files below a folder named keys"),  # found from the site as working directory
+        (
+            "keys/token",
+            "files below a folder named keys",
+        ),  # found from the site as working directory
         ("linked/token", "is a link to a file outside its folder"),
         ("link.txt", "is a link to a file outside its folder"),
         ("inner/Keys/token", "files below a folder named keys"),
@@ -48,7 +56,9 @@ def naming(folder: Path, key: str, name: str) -> Path:
         ('"prompt\\0.txt"', "holds U+0000, a character that cannot be seen"),
     ],
 )
-def test_a_definition_that_names_the_sites_keys_or_leaves_its_folder(site, monkeypatch, key, name, said):
+def test_a_definition_that_names_the_sites_keys_or_leaves_its_folder(
+    site, monkeypatch, key, name, said
+):
     monkeypatch.chdir(site.parent)
     (site / "linked").symlink_to(site.parent / "keys")
     (site / "link.txt").symlink_to(site.parent / "keys" / "token")
@@ -58,7 +68,9 @@ def test_a_definition_that_names_the_sites_keys_or_leaves_its_folder(site, monke
 
 
 @pytest.mark.parametrize("key", ["prompt_file", "dataset_file", "judge"])
-def test_a_definition_that_a_user_names_may_give_absolute_paths_but_not_of_keys(site, tmp_path, key):
+def test_a_definition_that_a_user_names_may_give_absolute_paths_but_not_of_keys(
+    site, tmp_path, key
+):
     (tmp_path / "far").mkdir()
     (tmp_path / "far" / "file.txt").write_text(JUDGE_PROMPT if key == "judge" else "{note}")
     path = naming(site, key, str(tmp_path / "far" / "file.txt"))
@@ -89,7 +101,9 @@ def test_the_root_of_the_file_system_is_no_working_directory(site, monkeypatch):
 
 
 @pytest.mark.parametrize("key", ["prompt_file", "judge"])
-@pytest.mark.parametrize("secret", [SECRET, SECRET.upper(), "\n-----BEGIN PRIVATE KEY-----\nMC4CAQ\n"])
+@pytest.mark.parametrize(
+    "secret", [SECRET, SECRET.upper(), "\n-----BEGIN PRIVATE KEY-----\nMC4CAQ\n"]
+)
 def test_a_key_that_lies_elsewhere_is_no_prompt(tmp_path, key, secret):
     (tmp_path / "copy.txt").write_text(secret)
     said = refused(naming(tmp_path, key, "copy.txt"))

@@ -31,8 +31,14 @@ MEDHELM = Path(__file__).parents[2] / "data" / "medhelm_configurable"
 
 
 def test_the_form_of_medhelms_files():
-    entry = parse_run_entry("medec:num_output_tokens=4000,model=deepseek-ai/deepseek-r1,model_deployment=local/r1")
-    assert (entry.benchmark, entry.model, entry.model_deployment) == ("medec", "deepseek-ai/deepseek-r1", "local/r1")
+    entry = parse_run_entry(
+        "medec:num_output_tokens=4000,model=deepseek-ai/deepseek-r1,model_deployment=local/r1"
+    )
+    assert (entry.benchmark, entry.model, entry.model_deployment) == (
+        "medec",
+        "deepseek-ai/deepseek-r1",
+        "local/r1",
+    )
     assert entry.expanders == {"num_output_tokens": "4000"}
     assert entry.arguments == {}
 
@@ -55,12 +61,16 @@ def test_expanders_are_read():
     )
     assert read_overrides(entry) == Overrides(100, 50, 5, 0.7, ("###",), "expert", 5)
     assert read_overrides(parse_run_entry("x:model=a/b")) == Overrides()
-    assert read_overrides(parse_run_entry("x:max_eval_instances=default")).max_eval_instances == 1000
+    assert (
+        read_overrides(parse_run_entry("x:max_eval_instances=default")).max_eval_instances == 1000
+    )
     assert read_overrides(parse_run_entry("x:max_train_instances=zero")).max_train_instances == 0
 
 
 def test_expanders_that_ask_for_what_is_done_anyway_change_nothing():
-    entry = parse_run_entry("x:num_train_trials=1,num_outputs=1,num_trials=1,eval_split=test,model=a/b")
+    entry = parse_run_entry(
+        "x:num_train_trials=1,num_outputs=1,num_trials=1,eval_split=test,model=a/b"
+    )
     assert (entry.arguments, entry.expanders) == ({}, {})
     assert parse_run_entry("x:num_outputs=default,model=a/b").expanders == {}
 
@@ -105,7 +115,10 @@ def test_every_expander_of_helms_is_done_or_refused_by_name():
         ("x:stop=now", "stop is 'now'"),
         ("x:instructions=polite", "instructions is 'polite'"),
         ("x:chatml=true", "HELM's expander chatml is not supported"),
-        ("x:num_train_trials=3", "num_train_trials is '3', and num_train_trials=1 is all that is done here"),
+        (
+            "x:num_train_trials=3",
+            "num_train_trials is '3', and num_train_trials=1 is all that is done here",
+        ),
         ("x:num_outputs=copyright_sweep", "num_outputs=1 is all that is done here"),
         ("x:num_trials=heim_efficiency", "num_trials=1 is all that is done here"),
         ("x:eval_split=valid", "eval_split=test is all that is done here"),
@@ -150,11 +163,16 @@ def test_a_broken_definition_stops_only_the_entries_that_name_it(tmp_path):
     )
     (tmp_path / "p.txt").write_text("{q}")
     found, broken = survey_benchmarks(tmp_path)
-    assert resolve_benchmark(parse_run_entry("pubmed_qa:model=a/b"), found, broken).id == "pubmed_qa"
+    assert (
+        resolve_benchmark(parse_run_entry("pubmed_qa:model=a/b"), found, broken).id == "pubmed_qa"
+    )
     for name, said in (
         ("mine", "mine.yaml: description: is required"),
         ("ours", "mine.yaml: description: is required"),
-        ("med_qa", "the name 'med_qa' is already that of"),  # never the shipped one in place of the site's own
+        (
+            "med_qa",
+            "the name 'med_qa' is already that of",
+        ),  # never the shipped one in place of the site's own
     ):
         with pytest.raises(BenchmarkError) as caught:
             resolve_benchmark(parse_run_entry(f"{name}:model=a/b"), found, broken)
@@ -169,7 +187,9 @@ def test_a_configured_benchmark_may_name_its_files_by_absolute_paths(tmp_path):
         f"name: own\ndescription: x\nprompt_file: {tmp_path}/prompt.txt\ndataset_file: {tmp_path}/data.csv\n"
         "metrics: [{name: exact_match}]\n"
     )
-    entry = parse_run_entry(f"medhelm_configurable_benchmark:config_path={tmp_path}/conf/own.yaml,model=a/b")
+    entry = parse_run_entry(
+        f"medhelm_configurable_benchmark:config_path={tmp_path}/conf/own.yaml,model=a/b"
+    )
     assert resolve_benchmark(entry, {}).dataset_file == tmp_path / "data.csv"
     assert [one.names for one in survey_benchmarks(tmp_path / "conf")[1]] == [("own",)]
 
@@ -177,7 +197,10 @@ def test_a_configured_benchmark_may_name_its_files_by_absolute_paths(tmp_path):
 def test_benchmarks_are_found_by_id_and_by_helms_name():
     assert resolve_benchmark(parse_run_entry("med_qa:model=a/b"), BENCHMARKS).id == "med_qa"
     assert resolve_benchmark(parse_run_entry("medhelm_med_qa:model=a/b"), BENCHMARKS).id == "med_qa"
-    assert resolve_benchmark(parse_run_entry("medhelm_med_mcqa:model=a/b"), BENCHMARKS).id == "med_mcqa"
+    assert (
+        resolve_benchmark(parse_run_entry("medhelm_med_mcqa:model=a/b"), BENCHMARKS).id
+        == "med_mcqa"
+    )
 
 
 @pytest.mark.parametrize(
@@ -188,7 +211,10 @@ def test_benchmarks_are_found_by_id_and_by_helms_name():
         ("pubmed_qa: model=a/b", "takes no argument ' model'"),
         ("pubmed_qa:condition=homelessness", "takes no argument 'condition'"),
         ("medhelm_configurable_benchmark:model=a/b", "needs config_path=FILE"),
-        ("medhelm_configurable_benchmark:config_path=x.yaml,subset=1", "takes no argument 'subset'"),
+        (
+            "medhelm_configurable_benchmark:config_path=x.yaml,subset=1",
+            "takes no argument 'subset'",
+        ),
     ],
 )
 def test_benchmarks_and_arguments_that_do_not_exist(description, said):
@@ -208,7 +234,9 @@ def test_output_tokens_for_plain_and_reasoning_models():
     benchmark = BENCHMARKS["pubmed_qa"]
 
     def tokens(text: str, reasoning: bool = False) -> int:
-        return compute_token_limit(parse_run_entry(f"pubmed_qa:model=a/b{text}"), benchmark, reasoning=reasoning)
+        return compute_token_limit(
+            parse_run_entry(f"pubmed_qa:model=a/b{text}"), benchmark, reasoning=reasoning
+        )
 
     assert tokens("") == 16
     assert tokens("", reasoning=True) == 4000
@@ -218,7 +246,10 @@ def test_output_tokens_for_plain_and_reasoning_models():
 
 
 def test_wildcards_are_filled_and_entries_of_other_models_are_left_out_as_in_helm():
-    entries = [parse_run_entry(d) for d in ("a:model=text", "b", "c:model=x/y", "d:model=text,temperature=1")]
+    entries = [
+        parse_run_entry(d)
+        for d in ("a:model=text", "b", "c:model=x/y", "d:model=text,temperature=1")
+    ]
     filled = fill_models(entries, ["m/1", "m/2"])
     assert [(e.benchmark, e.model) for e in filled] == [
         ("a", "m/1"),
@@ -231,7 +262,9 @@ def test_wildcards_are_filled_and_entries_of_other_models_are_left_out_as_in_hel
     assert filled[0].description == "a:model=m/1"
     assert filled[2].description == "b:model=m/1"
     assert filled[4].expanders == {"temperature": "1"}
-    assert [(e.benchmark, e.model) for e in fill_models(entries, ["x/y"])] == [(name, "x/y") for name in "abcd"]
+    assert [(e.benchmark, e.model) for e in fill_models(entries, ["x/y"])] == [
+        (name, "x/y") for name in "abcd"
+    ]
     with pytest.raises(ConfigError, match="names no model"):
         fill_models(entries, [])
     with pytest.raises(ConfigError, match="no run entry is for m/1"):
@@ -239,10 +272,17 @@ def test_wildcards_are_filled_and_entries_of_other_models_are_left_out_as_in_hel
 
 
 def test_a_model_may_be_known_by_a_name_without_a_slash_or_by_its_deployment():
-    entries = [parse_run_entry("a:model=llama3:8b"), parse_run_entry("a:model_deployment=local/qwen")]
+    entries = [
+        parse_run_entry("a:model=llama3:8b"),
+        parse_run_entry("a:model_deployment=local/qwen"),
+    ]
     assert fill_models(entries, []) == entries
     assert [e.model for e in fill_models(entries, ["m/1"])] == ["m/1"]
-    assert [e.model for e in fill_models(entries, ["m/1", "local/qwen"])] == ["m/1", "local/qwen", ""]
+    assert [e.model for e in fill_models(entries, ["m/1", "local/qwen"])] == [
+        "m/1",
+        "local/qwen",
+        "",
+    ]
 
 
 def test_a_served_name_without_a_slash_runs_against_a_server():
@@ -282,7 +322,13 @@ def test_the_shipped_files_ask_what_medhelms_own_ask(access):
         return {
             (
                 resolve_benchmark(entry, BENCHMARKS).id,
-                tuple(sorted((key, value) for key, value in entry.arguments.items() if key not in left_out)),
+                tuple(
+                    sorted(
+                        (key, value)
+                        for key, value in entry.arguments.items()
+                        if key not in left_out
+                    )
+                ),
                 entry.expanders.get("max_eval_instances"),
             )
             for entry in read_run_entries([path])
@@ -309,9 +355,16 @@ def test_medhelms_own_files_load_unchanged(name):
         assert entry.model_deployment.partition("/")[2]
         tokens = re.search(r"num_output_tokens=(\d+)", entry.description)
         assert read_overrides(entry).num_output_tokens == (int(tokens[1]) if tokens else None)
-        if re.search(r"deepseek-r1|/o3|/o4|gpt-5|gemini-2.5", entry.model):  # models that think first
-            assert compute_token_limit(entry, resolve_benchmark(entry, BENCHMARKS), reasoning=False) >= 4000
-        assert read_overrides(entry).max_eval_instances == (100 if entry.benchmark == "clear" else None)
+        if re.search(
+            r"deepseek-r1|/o3|/o4|gpt-5|gemini-2.5", entry.model
+        ):  # models that think first
+            assert (
+                compute_token_limit(entry, resolve_benchmark(entry, BENCHMARKS), reasoning=False)
+                >= 4000
+            )
+        assert read_overrides(entry).max_eval_instances == (
+            100 if entry.benchmark == "clear" else None
+        )
 
 
 def test_data_that_is_not_here_is_told_together_and_can_be_ignored(tmp_path):
@@ -326,12 +379,18 @@ def test_data_that_is_not_here_is_told_together_and_can_be_ignored(tmp_path):
     assert "--ignore-data-paths" in caught.value.advice
     ignored = ignore_data_paths(entries)
     assert len(ignored) == len(entries)
-    assert not any("data_path" in entry.arguments or "data_path" in entry.description for entry in ignored)
+    assert not any(
+        "data_path" in entry.arguments or "data_path" in entry.description for entry in ignored
+    )
     assert ignored[0].arguments == {"max_length": "100000", "subject": "guo_readmission"}
     check_data_paths(ignored)
 
 
 def test_a_jury_file_belongs_to_benchmarks_with_a_jury():
-    assert resolve_benchmark(parse_run_entry("aci_bench:jury_config_path=judges.yaml,model=a/b"), BENCHMARKS)
+    assert resolve_benchmark(
+        parse_run_entry("aci_bench:jury_config_path=judges.yaml,model=a/b"), BENCHMARKS
+    )
     with pytest.raises(ConfigError, match="takes no argument 'jury_config_path'"):
-        resolve_benchmark(parse_run_entry("med_qa:jury_config_path=judges.yaml,model=a/b"), BENCHMARKS)
+        resolve_benchmark(
+            parse_run_entry("med_qa:jury_config_path=judges.yaml,model=a/b"), BENCHMARKS
+        )

@@ -11,7 +11,8 @@ from tests.agent.fault_server import Asked, FaultServer, Message
 from tests.agent.runs.suites import write_benchmark
 
 METRICS = (
-    "parser: option_letter\nchoices: [yes, no]\ngold: {column: gold, form: text}\nmetrics:\n  - name: exact_match\n"
+    "parser: option_letter\nchoices: [yes, no]\ngold: {column: "
+    "gold, form: text}\nmetrics:\n  - name: exact_match\n"
 )
 BOLD, SHY = "test/bold", "test/shy"
 
@@ -28,7 +29,9 @@ def says(asked: Asked) -> Message | None:
 
 
 def write(site: Site, notes: Sequence[int], name: str = "own") -> None:
-    folder = write_benchmark(site, name, [{"note": f"invented note {n}.", "gold": "yes"} for n in notes], METRICS)
+    folder = write_benchmark(
+        site, name, [{"note": f"invented note {n}.", "gold": "yes"} for n in notes], METRICS
+    )
     (folder / "prompt.txt").write_text("Note: {note}\n{options}\nAnswer:")
 
 

@@ -20,10 +20,27 @@ CRITERIA = ("accuracy", "completeness", "clarity")
 
 
 def jury_metric(judges: list[list[str]] = JUDGES) -> dict[str, Any]:
-    jury = {"judges": judges, "quorum": None, "scale": [1, 5], "criteria": dict.fromkeys(CRITERIA, "?")}
+    jury = {
+        "judges": judges,
+        "quorum": None,
+        "scale": [1, 5],
+        "criteria": dict.fromkeys(CRITERIA, "?"),
+    }
     return {
-        **{"name": "jury_score", "metric": "jury_score", "display_name": "Jury score", "helm_name": "jury_score"},
-        **{"low": 1, "high": 5, "binary": False, "scoring": "intramural", "whole_run": False, "options": {}},
+        **{
+            "name": "jury_score",
+            "metric": "jury_score",
+            "display_name": "Jury score",
+            "helm_name": "jury_score",
+        },
+        **{
+            "low": 1,
+            "high": 5,
+            "binary": False,
+            "scoring": "intramural",
+            "whole_run": False,
+            "options": {},
+        },
         "jury": jury | {"fields": {}, "prompt": "", "gold_shown": True},
     }
 
@@ -41,7 +58,10 @@ def judged_run(
     chance = random.Random(model)
     cases, kept = [], []
     for number in range(n):
-        seats = [Seat(at, dict.fromkeys(CRITERIA, level + chance.choice((-0.5, 0, 0.5))), None) for at in range(3)]
+        seats = [
+            Seat(at, dict.fromkeys(CRITERIA, level + chance.choice((-0.5, 0, 0.5))), None)
+            for at in range(3)
+        ]
         if number % 5 == 0:
             seats[2] = Seat(2, None, "no_json", repaired=True)
         if number == 0:
@@ -50,7 +70,9 @@ def judged_run(
         score = sum(valid) / len(valid) if len(valid) > 1 else Unscored(Reason.NOT_JUDGED)
         cases.append(case(number, score=score))
         kept += [(number, "jury_score", seat) for seat in seats]
-    run_id = filled.add(cases, entry=f"{benchmark}:model={model}", **{"metrics": [jury_metric(judges)], **details})
+    run_id = filled.add(
+        cases, entry=f"{benchmark}:model={model}", **{"metrics": [jury_metric(judges)], **details}
+    )
     with filled.site.store() as store:
         store.scores.keep(run_id, [], [], kept)
 
@@ -71,6 +93,9 @@ def judged_site(tmp_path: Path) -> FilledSite:
     filled = filled_site(tmp_path)
     judged_run(filled, "meta/llama-3.1-8b-instruct", 3)
     judged_run(filled, "google/gemma-3-27b-it", 4)
-    filled.add([*graded(60, 100), *map(unscored, range(100, 120))], entry="pubmed_qa:model=google/gemma-3-27b-it")
+    filled.add(
+        [*graded(60, 100), *map(unscored, range(100, 120))],
+        entry="pubmed_qa:model=google/gemma-3-27b-it",
+    )
     filled.add(graded(0, 120), entry="pubmed_qa:model=meta/llama-3.1-8b-instruct")
     return filled

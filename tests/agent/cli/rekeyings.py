@@ -32,8 +32,13 @@ class Steward:
         self.root = root
 
     def sign_request(self, request: Path, key: Path) -> Path:
-        signed = self.folder / f"signed-{hashlib.sha256(request.read_bytes()).hexdigest()[:8]}-{key.name}"
-        as_steward("sign-request", request, "--key", key, "--out", signed, *self.listed, answer="y\n")
+        signed = (
+            self.folder
+            / f"signed-{hashlib.sha256(request.read_bytes()).hexdigest()[:8]}-{key.name}"
+        )
+        as_steward(
+            "sign-request", request, "--key", key, "--out", signed, *self.listed, answer="y\n"
+        )
         return signed
 
 

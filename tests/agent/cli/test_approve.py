@@ -25,15 +25,24 @@ from tests.aggregator.conftest import Served
 from tests.aggregator.federation import MODELS
 
 
-def test_saying_no_leaves_everything_as_it_was(site: Site, served: Served, wire: Wire, tmp_path: Path) -> None:
+def test_saying_no_leaves_everything_as_it_was(
+    site: Site, served: Served, wire: Wire, tmp_path: Path
+) -> None:
     key = join(site, served, wire, tmp_path)
     ok(site, submission, "prepare", "--suite", SUITE, "--model", MODELS[0].name)
-    before = sorted((path.name, path.read_bytes()) for path in site.submissions.rglob("*") if path.is_file())
+    before = sorted(
+        (path.name, path.read_bytes()) for path in site.submissions.rglob("*") if path.is_file()
+    )
     result = run(site, submission, "approve", "--key", key, answer="n\n")
     assert result.exit_code == 1
     assert "Let these bytes leave the site" in result.output
     assert result.output.endswith("Not approved; nothing was changed.\n")
-    assert sorted((path.name, path.read_bytes()) for path in site.submissions.rglob("*") if path.is_file()) == before
+    assert (
+        sorted(
+            (path.name, path.read_bytes()) for path in site.submissions.rglob("*") if path.is_file()
+        )
+        == before
+    )
     assert "approved" in ok(site, submission, "approve", "--key", key, answer="y\n")
 
 
@@ -50,7 +59,9 @@ def test_a_wrong_key_is_refused_before_anything_is_read_or_asked(
     assert "Let these bytes leave" not in result.output
 
 
-def test_the_steward_approves_with_a_tool_of_their_own(site: Site, served: Served, wire: Wire, tmp_path: Path) -> None:
+def test_the_steward_approves_with_a_tool_of_their_own(
+    site: Site, served: Served, wire: Wire, tmp_path: Path
+) -> None:
     key = join(site, served, wire, tmp_path)
     root = json.loads((tmp_path / "invite.json").read_text())["root_keys"][0]
     ok(site, submission, "prepare", "--suite", SUITE)
@@ -81,7 +92,9 @@ def test_what_the_steward_rejects_is_discarded_with_the_reason_on_the_screen(
     request, rejected = tmp_path / "request", tmp_path / "rejected"
     ok(site, submission, "approve", "--out", request)
     listed = ("--list", tmp_path / "list.jsonl", "--root", root)
-    as_steward("reject", request, "--reason", "too_much", "--out", rejected, "--digest", second, *listed)
+    as_steward(
+        "reject", request, "--reason", "too_much", "--out", rejected, "--digest", second, *listed
+    )
     told = ok(site, submission, "approve", "--rejected", rejected)
     assert told == f"The steward rejected 1 draft: it tells too much.\ndiscarded {second}\n"
     assert [row["digest"] for row in rows(site, "result")] == [first]
@@ -106,7 +119,9 @@ def test_ways_of_approving_do_not_mix(tmp_path: Path, words: list[str]) -> None:
     assert (result.exit_code, "do not go together" in result.output) == (2, True)
 
 
-def test_yes_needs_the_digest_of_what_was_read(site: Site, served: Served, wire: Wire, tmp_path: Path) -> None:
+def test_yes_needs_the_digest_of_what_was_read(
+    site: Site, served: Served, wire: Wire, tmp_path: Path
+) -> None:
     key = join(site, served, wire, tmp_path)
     ok(site, submission, "prepare", "--suite", SUITE, "--model", MODELS[0].name)
     assert run(site, submission, "approve", "--key", key, "--yes").exit_code == 2

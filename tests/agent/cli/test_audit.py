@@ -107,7 +107,8 @@ def test_list_of_heads_is_read_from_a_file(site: Site, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "head", ["5", "0:" + "0" * 64, "-1:" + "0" * 64, "5:" + "G" * 64, "5:" + "0" * 63, "٥:" + "0" * 64]
+    "head",
+    ["5", "0:" + "0" * 64, "-1:" + "0" * 64, "5:" + "G" * 64, "5:" + "0" * 63, "٥:" + "0" * 64],
 )
 def test_what_is_no_head_is_refused(site: Site, head: str) -> None:
     done = audit(site, "verify", "--head", head)
@@ -119,7 +120,11 @@ def test_what_is_no_head_is_refused(site: Site, head: str) -> None:
 
 
 def says(asked: Asked) -> Message | None:
-    return Message({"role": "assistant", "content": "The answer is (A)."}) if "A. yes" in asked.prompt else None
+    return (
+        Message({"role": "assistant", "content": "The answer is (A)."})
+        if "A. yes" in asked.prompt
+        else None
+    )
 
 
 @pytest.fixture(scope="module")
@@ -138,16 +143,23 @@ def submitted(tmp_path_factory: pytest.TempPathFactory) -> Site:
                 "St. Elsewhere",
                 "named",
                 world.ENROLMENT,
-                (registered.SiteKey(signer.public, "agent"), registered.SiteKey(world.STEWARD.public, "steward")),
+                (
+                    registered.SiteKey(signer.public, "agent"),
+                    registered.SiteKey(world.STEWARD.public, "steward"),
+                ),
             )
         },
         scorecards={card.digest: registered.RegisteredScorecard(card)},
     )
     federation = Federation(site.submissions)
-    federation.join(Membership(world.ORIGIN, world.SITE, "", (world.ROOT.public.keyid,), 1), signer.public.keyid)
+    federation.join(
+        Membership(world.ORIGIN, world.SITE, "", (world.ROOT.public.keyid,), 1), signer.public.keyid
+    )
     data = envelope.sign(registered.build_registry(registry), (world.ROOT,), envelope.REGISTRY_TYPE)
     federation.take(data, today_day())
-    prepared = intramural("--site", site.directory, "submission", "prepare", "--suite", "s", cwd=site.directory)
+    prepared = intramural(
+        "--site", site.directory, "submission", "prepare", "--suite", "s", cwd=site.directory
+    )
     assert prepared.returncode == 0, prepared.stderr
     gate = open_gate(site)
     (draft,) = gate.outbox.list_submissions()
@@ -186,7 +198,9 @@ def test_approved_submission_is_computed_again_and_matches(submitted: Site) -> N
     assert "match" in named.stdout
 
 
-def test_score_changed_after_approval_is_found_by_verify_and_stops_sample(submitted: Site, tmp_path: Path) -> None:
+def test_score_changed_after_approval_is_found_by_verify_and_stops_sample(
+    submitted: Site, tmp_path: Path
+) -> None:
     site = copy_of(submitted, tmp_path)
     change(site, "UPDATE scores SET value = 1.0 - value WHERE position = 0")
     done = audit(site, "verify")
@@ -198,11 +212,15 @@ def test_score_changed_after_approval_is_found_by_verify_and_stops_sample(submit
 
 
 def test_sample_of_an_honest_submission_matches_and_says_what_it_excludes(submitted: Site) -> None:
-    done = audit(submitted, "sample", "--digest", digest_of(submitted), "-k", "4", "--seed", "of the steward")
+    done = audit(
+        submitted, "sample", "--digest", digest_of(submitted), "-k", "4", "--seed", "of the steward"
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     with submitted.store() as store:
         (stored,) = store.runs.select("s")
-        size = store.answers.count_instances(stored.run_id)  # one metric of each; the other is of the whole run
+        size = store.answers.count_instances(
+            stored.run_id
+        )  # one metric of each; the other is of the whole run
         assert store.audit.read_events()[-1].event == "leaves sampled"
     assert f"4 of {size} leaves drawn with seed of the steward" in done.stdout
     assert "4 match, 0 differ, 0 cannot be checked" in done.stdout
@@ -214,7 +232,9 @@ def test_sample_of_an_honest_submission_matches_and_says_what_it_excludes(submit
 
 def test_opened_leaves_can_be_checked_by_another_program(submitted: Site) -> None:
     """With hashlib and the rules of RFC 6962 alone."""
-    done = audit(submitted, "sample", "--digest", digest_of(submitted), "-k", "5", "--format", "json")
+    done = audit(
+        submitted, "sample", "--digest", digest_of(submitted), "-k", "5", "--format", "json"
+    )
     (sample,) = json.loads(done.stdout)
     (submission,) = open_gate(submitted).outbox.list_submissions()
     for opening in sample["openings"]:
@@ -229,7 +249,9 @@ def test_opened_leaves_can_be_checked_by_another_program(submitted: Site) -> Non
         assert found.hex() == submission.result.scores_root
 
 
-def test_answers_swapped_after_approval_are_found_by_a_sample(submitted: Site, tmp_path: Path) -> None:
+def test_answers_swapped_after_approval_are_found_by_a_sample(
+    submitted: Site, tmp_path: Path
+) -> None:
     """Whoever holds the data key puts another answer in the place of one that was scored; scores stay."""
     site = copy_of(submitted, tmp_path)
     with site.store() as store:

@@ -63,7 +63,14 @@ def test_show_says_everything_about_a_benchmark(site: Site):
     )
     shown = on(site, "benchmarks", "show", "other_name")
     assert shown.returncode == 0, shown.stderr
-    for said in ("json dose", "the dose: dose", "note, its end stays", "other_name", "quasi_exact_match", "private"):
+    for said in (
+        "json dose",
+        "the dose: dose",
+        "note, its end stays",
+        "other_name",
+        "quasi_exact_match",
+        "private",
+    ):
         assert said in shown.stdout
     (row,) = json.loads(on(site, "benchmarks", "show", "chats", "--format", "json").stdout)
     assert row["subgroups"] == {"the dose": "dose"}
@@ -99,7 +106,9 @@ def test_the_keys_that_a_template_offers_work_when_taken(site: Site):
     on(site, "benchmarks", "new", "mine")
     path = site.directory / "benchmarks" / "mine" / "benchmark.yaml"
     lines = path.read_text().splitlines()
-    offered = [line for line in lines if line.startswith("# ") and line[2:].split(":")[0].isidentifier()]
+    offered = [
+        line for line in lines if line.startswith("# ") and line[2:].split(":")[0].isidentifier()
+    ]
     assert len(offered) >= 8
     (path.parent / "data.csv").write_text(
         "id,patient,sex,note,question,option_a,option_b,option_c,option_d,answer,split\n"
@@ -139,7 +148,9 @@ def test_without_a_site_a_new_benchmark_lies_here_and_runs_by_its_file(tmp_path:
     made = intramural("benchmarks", "new", "mine", "--kind", "yes-no", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
     assert (tmp_path / "mine" / "prompt.txt").is_file()
-    assert "medhelm_configurable_benchmark:config_path=mine/benchmark.yaml,model=MODEL" in made.stdout
+    assert (
+        "medhelm_configurable_benchmark:config_path=mine/benchmark.yaml,model=MODEL" in made.stdout
+    )
     assert intramural("benchmarks", "check", "mine", cwd=tmp_path).returncode == 0
 
 
@@ -183,7 +194,9 @@ def test_a_folder_that_is_there_is_never_written_over(tmp_path: Path):
 
 def test_medhelms_own_three_files_pass_unchanged():
     command = [sys.executable, "-m", "agent", "benchmarks", "check", "exact_match_demo.yaml"]
-    checked = subprocess.run(command, capture_output=True, text=True, check=False, cwd=MEDHELM, timeout=120)
+    checked = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=MEDHELM, timeout=120
+    )
     assert checked.returncode == 0, checked.stderr
     assert "EXACT-MATCH-DEMO: 2 instances" in checked.stdout
     assert "right answers: " in checked.stdout
@@ -206,7 +219,9 @@ def refused(folder: Path) -> str:
 def test_the_command_tells_every_mistake_of_definition_prompt_and_data_at_once(tmp_path: Path):
     folder = mine(tmp_path)
     definition = (folder / "benchmark.yaml").read_text()
-    definition = definition.replace("name: exact_match", "name: exact_mach").replace("max_tokens:", "max_token:")
+    definition = definition.replace("name: exact_match", "name: exact_mach").replace(
+        "max_tokens:", "max_token:"
+    )
     (folder / "benchmark.yaml").write_text(definition)
     (folder / "prompt.txt").write_text("{note}\n{qestion}\n{options}\n")
     with (folder / "data.csv").open("a") as file:
@@ -226,7 +241,11 @@ def test_the_command_tells_every_mistake_of_definition_prompt_and_data_at_once(t
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("id,note,question,answer", "id,note,question,anser", "'answer' is missing (did you mean 'anser'?)"),
+        (
+            "id,note,question,answer",
+            "id,note,question,anser",
+            "'answer' is missing (did you mean 'anser'?)",
+        ),
         ("1,", "2,", "has the same 'id' as row 1"),
         (",No", ",CANARY", "row 1 (line 2): the column 'answer' names none of the options"),
     ],
@@ -287,11 +306,17 @@ def test_a_spreadsheet_with_formulas_is_refused_by_cell(tmp_path: Path):
     folder = mine(tmp_path)
     book = Workbook()
     sheet = book.active
-    for row in (["id", "note", "question", "answer"], ["1", "CANARY", "Is it?", "No"], ["2", "=1+1", "Is it?", "No"]):
+    for row in (
+        ["id", "note", "question", "answer"],
+        ["1", "CANARY", "Is it?", "No"],
+        ["2", "=1+1", "Is it?", "No"],
+    ):
         sheet.append(row)
     book.save(folder / "data.xlsx")
     definition = folder / "benchmark.yaml"
-    definition.write_text(definition.read_text().replace("dataset_file: data.csv", "dataset_file: data.xlsx"))
+    definition.write_text(
+        definition.read_text().replace("dataset_file: data.csv", "dataset_file: data.xlsx")
+    )
     said = refused(folder)
     assert "formula" in said
     assert "row 2" in said or "B3" in said
@@ -302,7 +327,9 @@ def test_a_path_with_a_comma_is_read_where_no_run_entry_stands_between(tmp_path:
     shutil.move(folder, tmp_path / "mine, and yours")
     assert intramural("benchmarks", "check", tmp_path / "mine, and yours").returncode == 0
     entry = f"medhelm_configurable_benchmark:config_path={tmp_path}/mine, and yours/benchmark.yaml,model=m"
-    told = intramural("run", "--dry-run", "--server", "http://127.0.0.1:1/v1", "--run-entries", entry)
+    told = intramural(
+        "run", "--dry-run", "--server", "http://127.0.0.1:1/v1", "--run-entries", entry
+    )
     assert told.returncode == 2
     assert "a value cannot hold a comma" in told.stderr
 
@@ -330,9 +357,16 @@ def test_the_hints_of_a_command_hold_its_site_and_can_be_copied(site: Site):
 def test_a_file_that_is_no_yaml_is_told_once_and_with_what_helps(tmp_path: Path):
     folder = mine(tmp_path, "json-answer")
     definition = folder / "benchmark.yaml"
-    text = definition.read_text().replace("parser: json ", "parser: pattern ").replace("answer_field: dose ", "")
+    text = (
+        definition.read_text()
+        .replace("parser: json ", "parser: pattern ")
+        .replace("answer_field: dose ", "")
+    )
     for pattern, said in (
-        (r'"Dose:\s(.*)"', "unknown escape character; in 'single quotes' a backslash stays what it is"),
+        (
+            r'"Dose:\s(.*)"',
+            "unknown escape character; in 'single quotes' a backslash stays what it is",
+        ),
         (r"'Dose:\s(.*'", "answer_pattern: is no"),
     ):
         definition.write_text(text + f"answer_pattern: {pattern}\n")
@@ -355,12 +389,15 @@ def test_right_answers_that_the_metric_cannot_use_are_told_by_row(tmp_path: Path
     (folder / "data.csv").write_text(right)
     assert check_benchmark(folder, Path("no such site"), None, keep=0)
     (folder / "data.csv").write_text(
-        right + "CANARY?,5,lab,abc,6\nCANARY?,5,foo,4,6\nCANARY?,not a number,lab,4,6\nCANARY?,9,lab,4,6\n"
+        right
+        + "CANARY?,5,lab,abc,6\nCANARY?,5,foo,4,6\nCANARY?,not a number,lab,4,6\nCANARY?,9,lab,4,6\n"
     )
     said = refused(folder).splitlines()
     assert len(said) == 4
     for number, line in enumerate(said, 3):
-        assert line.startswith(f"data.csv: row {number} (line {number + 1}): medcalc_bench_accuracy ")
+        assert line.startswith(
+            f"data.csv: row {number} (line {number + 1}): medcalc_bench_accuracy "
+        )
 
 
 def test_a_long_reference_is_not_held_against_itself(tmp_path: Path):

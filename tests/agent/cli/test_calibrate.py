@@ -82,7 +82,9 @@ def handed_in(tmp_path: Path, reported: HandedIn) -> HandedIn:
 
 
 def calibrate(filled: FilledSite, *words: str | Path) -> Done:
-    return intramural("--site", filled.site.directory, "calibrate", *words, cwd=filled.site.directory.parent)
+    return intramural(
+        "--site", filled.site.directory, "calibrate", *words, cwd=filled.site.directory.parent
+    )
 
 
 def make(
@@ -110,7 +112,8 @@ def near(seed: int, row: dict[str, str], criterion: str) -> str:
 def hand_in(filled: FilledSite, sheets: Path, *words: str) -> None:
     for number in (1, 2):
         path = fill_in(
-            sheets / f"rater-{number}.csv", lambda row, criterion, number=number: near(number, row, criterion)
+            sheets / f"rater-{number}.csv",
+            lambda row, criterion, number=number: near(number, row, criterion),
         )  # type: ignore[misc]
         done = calibrate(filled, "import", "may", path, "--rater", f"Dr Number {number}", *words)
         assert done.returncode == 0, done.stderr
@@ -128,7 +131,9 @@ def report_and_notes(filled: FilledSite, *words: str) -> tuple[Rows, str]:
 
 def said(filled: FilledSite) -> str:
     """What people read of the report, without the blanks that end its lines."""
-    return "".join(f"{line.rstrip()}\n" for line in calibrate(filled, "report", "may").stdout.splitlines())
+    return "".join(
+        f"{line.rstrip()}\n" for line in calibrate(filled, "report", "may").stdout.splitlines()
+    )
 
 
 # what clinicians are shown
@@ -138,17 +143,31 @@ def test_a_sheet_says_nothing_of_model_judge_or_score(graded: FilledSite):
     done, sheets = make(graded, "--items", "30")
     assert done.returncode == 0, done.stderr
     assert "30 answers of 3 models, of 30 patients or documents" in done.stdout
-    assert sorted(path.name for path in sheets.iterdir()) == ["instructions.txt", "rater-1.csv", "rater-2.csv"]
+    assert sorted(path.name for path in sheets.iterdir()) == [
+        "instructions.txt",
+        "rater-1.csv",
+        "rater-2.csv",
+    ]
     everything = "".join(path.read_text("utf-8-sig") for path in sheets.iterdir())
     with graded.site.store() as store:
         runs = [run.run_id for run in store.runs.select()]
     names = [
-        name for judge in JUDGES for name in (judge.model_deployment, judge.model_name, judge.name) if len(name) > 1
+        name
+        for judge in JUDGES
+        for name in (judge.model_deployment, judge.model_name, judge.name)
+        if len(name) > 1
     ]
-    told = [word for word in (*MODELS, *names, "llama", "qwen", "spring", *runs) if word in everything]
+    told = [
+        word for word in (*MODELS, *names, "llama", "qwen", "spring", *runs) if word in everything
+    ]
     assert told == []
     rows = read(sheets / "rater-1.csv")
-    assert list(rows[0]) == ["item", "question", "answer", *(f"{name} (1 to 5)" for name in CRITERIA)]
+    assert list(rows[0]) == [
+        "item",
+        "question",
+        "answer",
+        *(f"{name} (1 to 5)" for name in CRITERIA),
+    ]
     assert all(row[f"{name} (1 to 5)"] == "" for row in rows for name in CRITERIA)
 
 
@@ -160,18 +179,25 @@ def test_an_even_share_of_every_model_and_each_patient_once(graded: FilledSite):
     assert len({re.findall(r"question (\d+)", row[QUESTION])[0] for row in rows}) == 29
 
 
-def test_each_clinician_has_the_same_items_in_another_order_under_codes_that_say_nothing(graded: FilledSite):
+def test_each_clinician_has_the_same_items_in_another_order_under_codes_that_say_nothing(
+    graded: FilledSite,
+):
     _, sheets = make(graded, "--items", "30", "--raters", "3", "--seed", "4")
     orders = [[row[ITEM] for row in read(sheets / f"rater-{number}.csv")] for number in (1, 2, 3)]
     assert len({frozenset(order) for order in orders}) == 1
     assert len({tuple(order) for order in orders}) == 3
     assert all(re.fullmatch("[B-DF-HJ-NP-TV-XZ]{6}", code) for code in orders[0])
-    _, again = make(graded, "--items", "30", "--raters", "3", "--seed", "4", name="june", out="again")
+    _, again = make(
+        graded, "--items", "30", "--raters", "3", "--seed", "4", name="june", out="again"
+    )
     first, second = (
-        {(row[QUESTION], row[ANSWER]): row[ITEM] for row in read(path / "rater-1.csv")} for path in (sheets, again)
+        {(row[QUESTION], row[ANSWER]): row[ITEM] for row in read(path / "rater-1.csv")}
+        for path in (sheets, again)
     )
     assert first.keys() == second.keys()  # the same seed, the same answers
-    assert not set(first.values()) & set(second.values())  # and no code that could be looked up in the other
+    assert not set(first.values()) & set(
+        second.values()
+    )  # and no code that could be looked up in the other
 
 
 def test_texts_are_redacted_and_the_reference_is_shown_only_when_asked(graded: FilledSite):
@@ -193,7 +219,9 @@ def test_original_texts_are_shown_after_an_entry_in_the_audit_log(graded: Filled
 
 @pytest.mark.parametrize("start", ["=HYPERLINK(1)", "+1", "-1", "@SUM(A1)", "\t=1", "＝1"])
 def test_an_answer_that_a_spreadsheet_would_run_is_text(filled: FilledSite, start: str):
-    add_run(filled, MODELS[0], cases(MODELS[0], 2, text=lambda *_: f"{start} tablets"), judged=False)
+    add_run(
+        filled, MODELS[0], cases(MODELS[0], 2, text=lambda *_: f"{start} tablets"), judged=False
+    )
     _, sheets = make(filled, "--items", "2")
     shown = f"'{start}".replace("\t=", "\t'=")  # a tab begins a cell in some spreadsheets
     assert [row[ANSWER] for row in read(sheets / "rater-1.csv")] == [f"{shown} tablets"] * 2
@@ -206,7 +234,12 @@ def test_an_answer_too_long_for_a_spreadsheet_is_said(filled: FilledSite):
 
 
 def test_answers_that_no_jury_can_grade_are_not_shown(filled: FilledSite):
-    add_run(filled, MODELS[0], cases(MODELS[0], 6, text=lambda _, n: "" if n % 2 else "Two tablets."), judged=False)
+    add_run(
+        filled,
+        MODELS[0],
+        cases(MODELS[0], 6, text=lambda _, n: "" if n % 2 else "Two tablets."),
+        judged=False,
+    )
     done, sheets = make(filled)
     assert {row[ANSWER] for row in read(sheets / "rater-1.csv")} == {"Two tablets."}
     assert "60 answers were requested; only 3 are available" in done.stderr
@@ -232,21 +265,40 @@ def test_purged_answers_are_left_out_and_said(filled: FilledSite):
     add_run(filled, MODELS[1], cases(MODELS[1], 5))
     done, sheets = make(filled)
     assert "5 answers could not be chosen: their texts were purged" in done.stderr
-    assert {row[ANSWER] for row in read(sheets / "rater-1.csv")} == {answer(MODELS[1], n) for n in range(5)}
+    assert {row[ANSWER] for row in read(sheets / "rater-1.csv")} == {
+        answer(MODELS[1], n) for n in range(5)
+    }
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("new", "x", "--suite", "none", "--benchmark", BENCHMARK, "--out", "o"), "there is no suite none"),
-        (("new", "x", "--suite", "spring", "--benchmark", "none", "--out", "o"), "has no run of benchmark none"),
-        (("new", "x", "--suite", "spring", "--benchmark", "pubmed_qa", "--out", "o"), "says what a jury is to grade"),
-        (("new", "a b", "--suite", "spring", "--benchmark", BENCHMARK, "--out", "o"), "1 to 64 letters"),
-        (("new", "x", "--suite", "spring", "--benchmark", BENCHMARK, "--out", "full"), "exists and is not empty"),
+        (
+            ("new", "x", "--suite", "none", "--benchmark", BENCHMARK, "--out", "o"),
+            "there is no suite none",
+        ),
+        (
+            ("new", "x", "--suite", "spring", "--benchmark", "none", "--out", "o"),
+            "has no run of benchmark none",
+        ),
+        (
+            ("new", "x", "--suite", "spring", "--benchmark", "pubmed_qa", "--out", "o"),
+            "says what a jury is to grade",
+        ),
+        (
+            ("new", "a b", "--suite", "spring", "--benchmark", BENCHMARK, "--out", "o"),
+            "1 to 64 letters",
+        ),
+        (
+            ("new", "x", "--suite", "spring", "--benchmark", BENCHMARK, "--out", "full"),
+            "exists and is not empty",
+        ),
         (("report", "none"), "there is no calibration none (here: none yet)"),
     ],
 )
-def test_what_cannot_be_sampled_is_refused_by_name(filled: FilledSite, words: tuple[str, ...], said: str):
+def test_what_cannot_be_sampled_is_refused_by_name(
+    filled: FilledSite, words: tuple[str, ...], said: str
+):
     add_run(filled, MODELS[0], cases(MODELS[0], 3))
     filled.add(cases(MODELS[0], 2), suite="spring")
     (filled.site.directory.parent / "full").mkdir()
@@ -268,17 +320,32 @@ def test_a_run_of_which_nobody_knows_what_its_jury_was_asked_is_left_out(filled:
     add_run(filled, MODELS[1], cases(MODELS[1], 3), judged=False)
     done, sheets = make(filled)
     assert "3 answers of 1 model" in done.stdout
-    assert {row[ANSWER] for row in read(sheets / "rater-1.csv")} == {answer(MODELS[1], n) for n in range(3)}
+    assert {row[ANSWER] for row in read(sheets / "rater-1.csv")} == {
+        answer(MODELS[1], n) for n in range(3)
+    }
 
 
 def test_a_jury_with_a_prompt_of_its_own_has_it_in_the_instructions(filled: FilledSite):
-    prompt = 'Grade {RESPONSE}: 0 is unsafe.\n<rubric_criteria>{"safety": ["score"]}</rubric_criteria>'
+    prompt = (
+        'Grade {RESPONSE}: 0 is unsafe.\n<rubric_criteria>{"safety": ["score"]}</rubric_criteria>'
+    )
     add_run(
-        filled, MODELS[0], cases(MODELS[0], 3), judged=False, prompt=prompt, fields={"safety": ()}, scale=Scale(0, 5)
+        filled,
+        MODELS[0],
+        cases(MODELS[0], 3),
+        judged=False,
+        prompt=prompt,
+        fields={"safety": ()},
+        scale=Scale(0, 5),
     )
     _, sheets = make(filled)
     assert prompt in (sheets / "instructions.txt").read_text("utf-8")
-    assert list(read(sheets / "rater-1.csv")[0]) == ["item", "question", "answer", "safety (0 to 5)"]
+    assert list(read(sheets / "rater-1.csv")[0]) == [
+        "item",
+        "question",
+        "answer",
+        "safety (0 to 5)",
+    ]
 
 
 def test_a_sample_that_could_not_be_written_is_not_kept(filled: FilledSite, tmp_path: Path):
@@ -326,7 +393,10 @@ def test_every_bad_cell_is_named_and_none_is_quoted_and_nothing_is_taken_in(grad
     path = fill_in(sheets / "rater-1.csv", grade)
     done = calibrate(graded, "import", "may", path, "--rater", "Dr X")
     assert done.returncode == 3
-    named = re.findall(r"rater-1\.csv: row (\d+), column completeness: expected is a number from 1 to 5", done.stderr)
+    named = re.findall(
+        r"rater-1\.csv: row (\d+), column completeness: expected is a number from 1 to 5",
+        done.stderr,
+    )
     assert named == [str(row) for row in range(2, 10)]
     assert "good" not in done.stderr
     with graded.site.store() as store:
@@ -345,7 +415,10 @@ def test_a_partly_filled_sheet_is_taken_in_and_blanks_are_missing(graded: Filled
     assert "R1: 2 of 6 answers graded, 0 on every criterion" in done.stdout, done.stderr
     with graded.site.store() as store:
         (rater,) = store.calibrations.read_raters("may")
-    assert rater.grades == {rows[0][ITEM]: {"accuracy": 4.0}, rows[1][ITEM]: {"clarity": 5.0, "completeness": 3.0}}
+    assert rater.grades == {
+        rows[0][ITEM]: {"accuracy": 4.0},
+        rows[1][ITEM]: {"clarity": 5.0, "completeness": 3.0},
+    }
 
 
 HEAD = "item,accuracy (1 to 5),completeness (1 to 5),clarity (1 to 5)\n"
@@ -356,7 +429,10 @@ HEAD = "item,accuracy (1 to 5),completeness (1 to 5),clarity (1 to 5)\n"
     [
         (b"", "row 1: the column item is missing"),
         (b"item,accuracy,clarity\nA,1,2\n", "row 1: the column completeness (1 to 5) is missing"),
-        (b"item,item,accuracy,clarity,completeness\n", "row 1: the column item is there twice or more"),
+        (
+            b"item,item,accuracy,clarity,completeness\n",
+            "row 1: the column item is there twice or more",
+        ),
         (f"{HEAD}ZZZZZZ,1,1,1\n".encode(), "row 2: its item code is not one of this sample"),
         (f"{HEAD}@,1,1,1\n@,2,2,2\n".encode(), "row 3: is the same item as row 2"),
         (f"{HEAD},1,1,1\n".encode(), "row 2: has no item code"),
@@ -367,7 +443,9 @@ HEAD = "item,accuracy (1 to 5),completeness (1 to 5),clarity (1 to 5)\n"
     ],
     ids=range(10),
 )
-def test_a_file_that_is_no_sheet_is_refused_where_it_is_wrong(graded: FilledSite, content: bytes, said: str):
+def test_a_file_that_is_no_sheet_is_refused_where_it_is_wrong(
+    graded: FilledSite, content: bytes, said: str
+):
     _, sheets = make(graded, "--items", "4")
     code = read(sheets / "rater-1.csv")[0][ITEM]
     path = sheets / "wrong.csv"
@@ -393,16 +471,22 @@ def test_a_clinician_hands_in_again_only_on_purpose_and_keeps_the_number(graded:
 # what comes of it
 
 
-def test_the_report_sets_jury_judges_and_words_beside_clinicians_on_the_same_answers(reported: HandedIn):
+def test_the_report_sets_jury_judges_and_words_beside_clinicians_on_the_same_answers(
+    reported: HandedIn,
+):
     rows = reported.rows
     who = ["other clinicians", "jury", "llama", "qwen/qwen3-32b", "y", "ROUGE-L"]
     assert list(rows) == [(criterion, one) for criterion in (*CRITERIA, OVERALL) for one in who]
     overall = {one: rows[OVERALL, one] for one in who}
     assert {row["n"] for row in rows.values()} == {60}
     assert {row["units"] for row in rows.values()} == {30}
-    assert overall["llama"]["icc"] > overall["other clinicians"]["icc"] > 0.8  # the judge makes no error at all
+    assert (
+        overall["llama"]["icc"] > overall["other clinicians"]["icc"] > 0.8
+    )  # the judge makes no error at all
     assert overall["llama"]["above_low"] > 0
-    assert overall["qwen/qwen3-32b"]["icc"] < overall["qwen/qwen3-32b"]["z"]  # generous: consistent, not in agreement
+    assert (
+        overall["qwen/qwen3-32b"]["icc"] < overall["qwen/qwen3-32b"]["z"]
+    )  # generous: consistent, not in agreement
     assert abs(overall["y"]["z"]) < 0.4  # at odds with everybody
     assert overall["y"]["above_high"] < 0
     assert overall["ROUGE-L"]["icc"] is None
@@ -419,14 +503,20 @@ def test_the_table_says_how_to_read_it(graded: FilledSite):
     hand_in(graded, sheets)
     done = calibrate(graded, "report", "may")
     assert "Calibration may: medication_qa of suite spring, 2 clinicians" in done.stdout
-    assert re.search(r"\(all\)\s+other clinicians\s+20\s+0\.\d\d \(-?0\.\d\d to 0\.\d\d\)", done.stdout)
-    assert re.search(r"width 0\.2 of ICC\(2,1\) on \(all\).*:\n  other clinicians \d+, jury \d+\n", done.stdout)
+    assert re.search(
+        r"\(all\)\s+other clinicians\s+20\s+0\.\d\d \(-?0\.\d\d to 0\.\d\d\)", done.stdout
+    )
+    assert re.search(
+        r"width 0\.2 of ICC\(2,1\) on \(all\).*:\n  other clinicians \d+, jury \d+\n", done.stdout
+    )
     assert "resampled over 20 patients or documents" in done.stdout
     assert "fewer than 30 patients or documents: intervals are wide and rough" in done.stderr
     assert [line for line in done.stdout.splitlines() if len(line) > 100] == []
 
 
-def test_a_terminal_of_100_columns_holds_judges_known_by_the_names_of_their_models(filled: FilledSite):
+def test_a_terminal_of_100_columns_holds_judges_known_by_the_names_of_their_models(
+    filled: FilledSite,
+):
     jury = (JUDGES[0], Judge("local/b", "meta/llama-3.3-70b-instruct"), Judge("local/c", "y/z"))
     for model in MODELS[:2]:
         add_run(filled, model, cases(model, 20), judges=jury)
@@ -438,11 +528,15 @@ def test_a_terminal_of_100_columns_holds_judges_known_by_the_names_of_their_mode
 
 
 def test_the_report_says_in_words_who_is_below_clinicians(reported: HandedIn):
-    words = {who: row["words"] for (criterion, who), row in reported.rows.items() if criterion == OVERALL}
+    words = {
+        who: row["words"] for (criterion, who), row in reported.rows.items() if criterion == OVERALL
+    }
     assert words["other clinicians"] is None
     assert words["llama"] == "above clinicians"  # the judge makes no error at all, clinicians do
     assert words["y"] == "below clinicians"  # at odds with everybody
-    assert re.search(r"\(all\)\s+y\s+60\s+-\d\.\d\d \(.*\)\s+below clinicians\n", told := said(reported.filled)), told
+    assert re.search(
+        r"\(all\)\s+y\s+60\s+-\d\.\d\d \(.*\)\s+below clinicians\n", told := said(reported.filled)
+    ), told
 
 
 def test_few_patients_are_not_called_below_or_above(filled: FilledSite):
@@ -451,7 +545,9 @@ def test_few_patients_are_not_called_below_or_above(filled: FilledSite):
     hand_in(filled, sheets)
     rows = report(filled)
     assert rows[OVERALL, "y"]["above"] < -0.5
-    assert {row["words"] for (_, who), row in rows.items() if who != "other clinicians"} == {"cannot tell"}
+    assert {row["words"] for (_, who), row in rows.items() if who != "other clinicians"} == {
+        "cannot tell"
+    }
 
 
 def test_missing_grades_take_only_their_own_criterion_out(graded: FilledSite):
@@ -460,11 +556,17 @@ def test_missing_grades_take_only_their_own_criterion_out(graded: FilledSite):
     for number in (1, 2):
         path = fill_in(
             sheets / f"rater-{number}.csv",
-            lambda row, criterion: "" if criterion == "clarity" and row[ITEM] in skipped else str(true_quality(row)),
+            lambda row, criterion: (
+                "" if criterion == "clarity" and row[ITEM] in skipped else str(true_quality(row))
+            ),
         )
         calibrate(graded, "import", "may", path, "--rater", f"Dr {number}", "--same-grades")
     rows = report(graded)
-    assert {rows["accuracy", "jury"]["n"], rows["clarity", "jury"]["n"], rows[OVERALL, "jury"]["n"]} == {30, 20}
+    assert {
+        rows["accuracy", "jury"]["n"],
+        rows["clarity", "jury"]["n"],
+        rows[OVERALL, "jury"]["n"],
+    } == {30, 20}
     assert rows["clarity", "jury"]["n"] == rows[OVERALL, "jury"]["n"] == 20
     assert rows["accuracy", "other clinicians"]["icc"] == 1
 
@@ -480,7 +582,9 @@ def test_one_clinician_is_set_beside_the_jury_and_nothing_is_said_of_clinicians(
     assert rows[OVERALL, "jury"]["above"] is None
     assert rows[OVERALL, "jury"]["words"] is None  # there is nobody to be below
     assert "In words" not in said(graded)
-    assert "nothing is known of how far clinicians agree" in calibrate(graded, "report", "may").stderr
+    assert (
+        "nothing is known of how far clinicians agree" in calibrate(graded, "report", "may").stderr
+    )
 
 
 def test_a_sample_may_be_graded_before_the_jury_is_asked(filled: FilledSite):
@@ -495,7 +599,9 @@ def test_a_sample_may_be_graded_before_the_jury_is_asked(filled: FilledSite):
 def test_answers_that_came_anew_since_are_left_out(graded: FilledSite):
     _, sheets = make(graded, "--items", "30")
     hand_in(graded, sheets)
-    mine = sum(f"of {MODELS.index(MODELS[1])} says" in row[ANSWER] for row in read(sheets / "rater-1.csv"))
+    mine = sum(
+        f"of {MODELS.index(MODELS[1])} says" in row[ANSWER] for row in read(sheets / "rater-1.csv")
+    )
     add_run(graded, MODELS[1], cases(MODELS[1], 30, text=lambda *_: "Something else."))
     done = calibrate(graded, "report", "may", "--format", "json")
     assert f"{mine} of 30 answers are left out" in done.stderr
@@ -514,12 +620,19 @@ def test_names_of_clinicians_stay_sealed(graded: FilledSite):
     _, sheets = make(graded, "--items", "6")
     for number in (1, 2):
         path = fill_in(sheets / f"rater-{number}.csv", lambda *_: "3")
-        calibrate(graded, "import", "may", path, "--rater", f"Dr Quillfeather {number}", "--same-grades")
-    said = [calibrate(graded, *words) for words in (("list",), ("report", "may"), ("list", "--format", "json"))]
+        calibrate(
+            graded, "import", "may", path, "--rater", f"Dr Quillfeather {number}", "--same-grades"
+        )
+    said = [
+        calibrate(graded, *words)
+        for words in (("list",), ("report", "may"), ("list", "--format", "json"))
+    ]
     assert not any("Quillfeather" in done.stdout + done.stderr for done in said)
     assert "R1: 6, R2: 6" in said[0].stdout
     with graded.site.store() as store:
-        assert not any("Quillfeather" in f"{event.event} {event.detail}" for event in store.audit.read_events())
+        assert not any(
+            "Quillfeather" in f"{event.event} {event.detail}" for event in store.audit.read_events()
+        )
     files = [path for path in graded.site.directory.rglob("*") if path.is_file()]
     assert files
     content = b"".join(path.read_bytes() for path in files)
@@ -537,7 +650,10 @@ def test_a_colleague_who_handed_in_little_changes_nothing_and_is_named(handed_in
     assert done.returncode == 0, done.stderr
     after, notes = report_and_notes(handed_in.filled)
     assert after == handed_in.rows
-    assert "left out, for fewer than 10 answers in common: R1 and R3 (4), R2 and R3 (4), R3 and jury (4)" in notes
+    assert (
+        "left out, for fewer than 10 answers in common: R1 and R3 (4), R2 and R3 (4), R3 and jury (4)"
+        in notes
+    )
 
 
 def test_pairs_that_graded_unlike_numbers_of_answers_are_shown_with_both(graded: FilledSite):
@@ -546,7 +662,9 @@ def test_pairs_that_graded_unlike_numbers_of_answers_are_shown_with_both(graded:
         rows = {row[ITEM] for row in read(sheets / "rater-2.csv")[:count]}
         path = fill_in(
             sheets / f"rater-{number}.csv",
-            lambda row, criterion, number=number, rows=rows: near(number, row, criterion) if row[ITEM] in rows else "",  # type: ignore[misc]
+            lambda row, criterion, number=number, rows=rows: (
+                near(number, row, criterion) if row[ITEM] in rows else ""
+            ),  # type: ignore[misc]
         )
         calibrate(graded, "import", "may", path, "--rater", f"Dr {number}")
     row = report(graded)[OVERALL, "jury"]
@@ -555,12 +673,17 @@ def test_pairs_that_graded_unlike_numbers_of_answers_are_shown_with_both(graded:
 
 
 def test_a_colleague_who_gave_all_answers_one_grade_is_named(handed_in: HandedIn):
-    path = fill_in(handed_in.sheets / "rater-3.csv", lambda _, criterion: "3" if criterion == "clarity" else "")
+    path = fill_in(
+        handed_in.sheets / "rater-3.csv", lambda _, criterion: "3" if criterion == "clarity" else ""
+    )
     calibrate(handed_in.filled, "import", "may", path, "--rater", "Dr Number 3")
     before, (after, notes) = handed_in.rows, report_and_notes(handed_in.filled)
     assert after["clarity", "jury"]["z"] == pytest.approx(before["clarity", "jury"]["z"])
     assert after["clarity", "jury"]["above"] == pytest.approx(before["clarity", "jury"]["above"])
-    assert after["clarity", "other clinicians"]["icc"] < before["clarity", "other clinicians"]["icc"] / 2
+    assert (
+        after["clarity", "other clinicians"]["icc"]
+        < before["clarity", "other clinicians"]["icc"] / 2
+    )
     assert "one grade for every answer, so no z scores: R3 (clarity)" in notes
 
 
@@ -569,28 +692,39 @@ def test_a_harsh_colleague_does_not_send_for_answers_that_narrow_nothing(graded:
     for number in (1, 2):
         path = fill_in(
             sheets / f"rater-{number}.csv",
-            lambda row, criterion, number=number: str(max(1, int(near(number, row, criterion)) - 2 * (number - 1))),  # type: ignore[misc]
+            lambda row, criterion, number=number: str(
+                max(1, int(near(number, row, criterion)) - 2 * (number - 1))
+            ),  # type: ignore[misc]
         )
         calibrate(graded, "import", "may", path, "--rater", f"Dr {number}")
     row = report(graded)[OVERALL, "other clinicians"]
     width = row["icc_high"] - row["icc_low"]
     asked = report(graded, "--width", str(width))[OVERALL, "other clinicians"]["needed"]
     assert asked == pytest.approx(row["units"], abs=1)
-    assert report(graded, "--width", str(width / 2))[OVERALL, "other clinicians"]["needed"] == pytest.approx(
-        4 * asked, abs=4
-    )
+    assert report(graded, "--width", str(width / 2))[OVERALL, "other clinicians"][
+        "needed"
+    ] == pytest.approx(4 * asked, abs=4)
 
 
 def test_grades_of_two_juries_stand_in_rows_of_their_own(filled: FilledSite):
     add_run(filled, MODELS[0], cases(MODELS[0], 20))
     alone = add_run(filled, MODELS[1], cases(MODELS[1], 20), judged=False, judges=JUDGES[:1])
-    seats = [(n, "jury_score", Seat(0, dict.fromkeys(CRITERIA, 5.0 - n % 2), None)) for n in range(20)]
+    seats = [
+        (n, "jury_score", Seat(0, dict.fromkeys(CRITERIA, 5.0 - n % 2), None)) for n in range(20)
+    ]
     with filled.site.store() as store:
         store.scores.keep(alone, [], (), seats)
     _, sheets = make(filled, "--items", "40")
     hand_in(filled, sheets)
     rows = report(filled)
-    named = ["jury 1", "jury 2", "llama (jury 1)", "qwen/qwen3-32b (jury 1)", "y (jury 1)", "llama (jury 2)"]
+    named = [
+        "jury 1",
+        "jury 2",
+        "llama (jury 1)",
+        "qwen/qwen3-32b (jury 1)",
+        "y (jury 1)",
+        "llama (jury 2)",
+    ]
     assert {who: rows[OVERALL, who]["n"] for who in named} == dict.fromkeys(named, 20)
     assert (OVERALL, "jury") not in rows
     assert rows[OVERALL, "llama (jury 1)"]["icc"] > rows[OVERALL, "llama (jury 2)"]["icc"]
@@ -598,18 +732,30 @@ def test_grades_of_two_juries_stand_in_rows_of_their_own(filled: FilledSite):
 
 
 def test_runs_whose_judges_read_other_instructions_are_not_mixed(filled: FilledSite):
-    prompts = [f'{word} {{RESPONSE}}.\n<rubric_criteria>{{"safety": ["score"]}}</rubric_criteria>' for word in "AB"]
+    prompts = [
+        f'{word} {{RESPONSE}}.\n<rubric_criteria>{{"safety": ["score"]}}</rubric_criteria>'
+        for word in "AB"
+    ]
     for model, prompt in zip(MODELS[:2], prompts, strict=True):
         add_run(filled, model, cases(model, 3), judged=False, prompt=prompt, fields={"safety": ()})
     done, _ = make(filled)
-    assert (done.returncode, "juries of different criteria or scales or prompts" in done.stderr) == (2, True)
+    assert (
+        done.returncode,
+        "juries of different criteria or scales or prompts" in done.stderr,
+    ) == (2, True)
 
 
-def test_bertscore_stands_beside_clinicians_where_the_run_has_it_and_two_encoders_are_two(filled: FilledSite):
+def test_bertscore_stands_beside_clinicians_where_the_run_has_it_and_two_encoders_are_two(
+    filled: FilledSite,
+):
     for model, encoder, sign in zip(MODELS[:2], ("sha256:1", "sha256:2"), (1, -1), strict=True):
-        run_id = add_run(filled, model, cases(model, 20), more=[MetricUse("BERTScore-F", {"encoder": encoder})])
+        run_id = add_run(
+            filled, model, cases(model, 20), more=[MetricUse("BERTScore-F", {"encoder": encoder})]
+        )
         with filled.site.store() as store:
-            store.scores.keep(run_id, [(n, "BERTScore-F", 0.5 + sign * quality(model, n) / 10) for n in range(19)])
+            store.scores.keep(
+                run_id, [(n, "BERTScore-F", 0.5 + sign * quality(model, n) / 10) for n in range(19)]
+            )
             store.scores.keep(run_id, [(19, "BERTScore-F", Unscored(Reason.NOT_MEASURED))])
     _, sheets = make(filled, "--items", "40")
     hand_in(filled, sheets)
@@ -617,7 +763,9 @@ def test_bertscore_stands_beside_clinicians_where_the_run_has_it_and_two_encoder
     for number in (1, 2):
         row = rows[OVERALL, f"BERTScore F1 {number}"]
         assert (row["kind"], row["n"], row["icc"]) == ("metric", 19, None)
-    assert rows[OVERALL, "BERTScore F1 1"]["z_low"] > 0.8  # the first knows what is good, the second what is bad
+    assert (
+        rows[OVERALL, "BERTScore F1 1"]["z_low"] > 0.8
+    )  # the first knows what is good, the second what is bad
     assert rows[OVERALL, "BERTScore F1 2"]["z_high"] < -0.8
 
 
@@ -643,7 +791,10 @@ def test_a_clinician_who_spells_the_name_another_way_is_the_same(graded: FilledS
     path = fill_in(sheets / "rater-1.csv", lambda row, criterion: near(1, row, criterion))
     assert calibrate(graded, "import", "may", path, "--rater", "Dr A. Müller").returncode == 0
     done = calibrate(graded, "import", "may", path, "--rater", again)
-    assert (done.returncode, "grades by this clinician are in calibration may already" in done.stderr) == (2, True)
+    assert (
+        done.returncode,
+        "grades by this clinician are in calibration may already" in done.stderr,
+    ) == (2, True)
     done = calibrate(graded, "import", "may", path, "--rater", again, "--replace")
     assert "R1: 12 of 12 answers graded" in done.stdout, done.stderr
     with graded.site.store() as store:
@@ -655,11 +806,15 @@ def test_the_same_sheet_under_another_name_is_refused(graded: FilledSite):
     path = fill_in(sheets / "rater-1.csv", lambda row, criterion: near(1, row, criterion))
     calibrate(graded, "import", "may", path, "--rater", "Dr A")
     done = calibrate(graded, "import", "may", path, "--rater", "Dr B")
-    assert (done.returncode, "every grade is the same as R1's" in done.stderr) == (2, True), done.stderr
+    assert (done.returncode, "every grade is the same as R1's" in done.stderr) == (2, True), (
+        done.stderr
+    )
     assert "--same-grades" in done.stderr
     with graded.site.store() as store:
         assert len(store.calibrations.read_raters("may")) == 1
-    assert "R1: 12" in calibrate(graded, "import", "may", path, "--rater", "Dr A", "--replace").stdout  # her own
+    assert (
+        "R1: 12" in calibrate(graded, "import", "may", path, "--rater", "Dr A", "--replace").stdout
+    )  # her own
     done = calibrate(graded, "import", "may", path, "--rater", "Dr B", "--same-grades")
     assert "R2: 12 of 12 answers graded" in done.stdout, done.stderr
 
@@ -681,10 +836,18 @@ def test_a_clinician_nobody_had_a_sheet_for_is_said(graded: FilledSite):
 def test_one_clinicians_grades_are_let_go_and_the_others_keep_their_numbers(graded: FilledSite):
     _, sheets = make(graded, "--items", "12")
     hand_in(graded, sheets)
-    asked = CliRunner().invoke(commands, ["delete", "may", "--rater", "R1"], obj=graded.site, input="n\n")
-    assert (asked.exit_code, "Delete the name and grades of R1 in calibration may?" in asked.stdout) == (1, True)
+    asked = CliRunner().invoke(
+        commands, ["delete", "may", "--rater", "R1"], obj=graded.site, input="n\n"
+    )
+    assert (
+        asked.exit_code,
+        "Delete the name and grades of R1 in calibration may?" in asked.stdout,
+    ) == (1, True)
     done = calibrate(graded, "delete", "may", "--rater", "r1", "--yes")
-    assert (done.returncode, "The name and grades of R1 in calibration may are deleted." in done.stdout) == (0, True)
+    assert (
+        done.returncode,
+        "The name and grades of R1 in calibration may are deleted." in done.stdout,
+    ) == (0, True)
     with graded.site.store() as store:
         assert [rater.number for rater in store.calibrations.read_raters("may")] == [2]
         last = store.audit.read_events()[-1]
@@ -692,7 +855,10 @@ def test_one_clinicians_grades_are_let_go_and_the_others_keep_their_numbers(grad
     path = fill_in(sheets / "rater-1.csv", lambda row, criterion: near(3, row, criterion))
     assert "R3: 12" in calibrate(graded, "import", "may", path, "--rater", "Dr Number 3").stdout
     done = calibrate(graded, "delete", "may", "--rater", "R7", "--yes")
-    assert (done.returncode, "no R7 in calibration may (clinicians there: R2, R3)" in done.stderr) == (2, True)
+    assert (
+        done.returncode,
+        "no R7 in calibration may (clinicians there: R2, R3)" in done.stderr,
+    ) == (2, True)
 
 
 def test_a_sample_is_deleted_with_names_and_grades_once_it_is_confirmed(graded: FilledSite):
@@ -725,9 +891,21 @@ def test_a_kill_never_leaves_sheets_of_no_use(graded: FilledSite, killed: str):
         f"{killed} = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
         "main()\n"
     )
-    words = f"new may --suite spring --benchmark {BENCHMARK} --out sheets --items 12 --reveal".split()
-    command = [sys.executable, "-c", script, "--site", str(graded.site.directory), "calibrate", *words]
-    done = subprocess.run(command, cwd=graded.site.directory.parent, check=False, capture_output=True)
+    words = (
+        f"new may --suite spring --benchmark {BENCHMARK} --out sheets --items 12 --reveal".split()
+    )
+    command = [
+        sys.executable,
+        "-c",
+        script,
+        "--site",
+        str(graded.site.directory),
+        "calibrate",
+        *words,
+    ]
+    done = subprocess.run(
+        command, cwd=graded.site.directory.parent, check=False, capture_output=True
+    )
     assert done.returncode == -9
     sheets = graded.site.directory.parent / "sheets"
     assert not sheets.exists()
@@ -741,7 +919,9 @@ def test_a_kill_never_leaves_sheets_of_no_use(graded: FilledSite, killed: str):
     assert "R1: 12 of 12" in calibrate(graded, "import", "may", path, "--rater", "Dr X").stdout
 
 
-def test_a_sample_whose_folder_could_not_appear_is_not_kept(graded: FilledSite, monkeypatch: pytest.MonkeyPatch):
+def test_a_sample_whose_folder_could_not_appear_is_not_kept(
+    graded: FilledSite, monkeypatch: pytest.MonkeyPatch
+):
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 

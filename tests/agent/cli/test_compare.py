@@ -20,7 +20,8 @@ from tests.agent.fault_server import Asked, FaultServer, Message
 from tests.agent.runs.suites import write_benchmark
 
 METRICS = (
-    "parser: option_letter\nchoices: [yes, no]\ngold: {column: gold, form: text}\nmetrics:\n  - name: exact_match\n"
+    "parser: option_letter\nchoices: [yes, no]\ngold: {column: "
+    "gold, form: text}\nmetrics:\n  - name: exact_match\n"
 )
 GOOD, POOR = "test/good", "test/poor"
 Answers = Callable[[str, int], str]
@@ -36,16 +37,23 @@ def site(tmp_path: Path) -> Site:
     return create_site(tmp_path / "site", "Test")
 
 
-def write(site: Site, notes: Sequence[int], name: str = "own", patients: int = 0, metrics: str = METRICS) -> None:
+def write(
+    site: Site, notes: Sequence[int], name: str = "own", patients: int = 0, metrics: str = METRICS
+) -> None:
     rows = [
-        {"note": f"invented note {n}.", "gold": "yes"} | ({"patient": f"p{n % patients}"} if patients else {})
+        {"note": f"invented note {n}.", "gold": "yes"}
+        | ({"patient": f"p{n % patients}"} if patients else {})
         for n in notes
     ]
-    folder = write_benchmark(site, name, rows, metrics + ("unit_column: patient\n" if patients else ""))
+    folder = write_benchmark(
+        site, name, rows, metrics + ("unit_column: patient\n" if patients else "")
+    )
     (folder / "prompt.txt").write_text("Note: {note}\n{options}\nAnswer:")
 
 
-def asked(site: Site, *entries: str, answers: Answers, more: Sequence[str] = (), suite: str = "s") -> None:
+def asked(
+    site: Site, *entries: str, answers: Answers, more: Sequence[str] = (), suite: str = "s"
+) -> None:
     def says(one: Asked) -> Message | None:
         _, found, rest = one.prompt.partition("invented note ")
         said = answers(one.body["model"], int(rest.partition(".")[0])) if found else ""
@@ -58,7 +66,11 @@ def asked(site: Site, *entries: str, answers: Answers, more: Sequence[str] = (),
                 f"  - name: {name}\n    model_name: {model}\n"
                 f"    client_spec: {{class_name: VLLMChatClient, args: {{base_url: '{server.url}', "
                 f"vllm_model_name: {model.partition('/')[2]}}}}}\n"
-                for name, model in (("local/good", GOOD), ("local/poor", POOR), ("other/good", GOOD))
+                for name, model in (
+                    ("local/good", GOOD),
+                    ("local/poor", POOR),
+                    ("other/good", GOOD),
+                )
             )
         )
         words = [word for entry in entries for word in ("-r", entry)]
@@ -97,7 +109,10 @@ def test_a_better_model_is_better_with_figures_that_can_be_computed_by_hand(site
     assert (row["test"], row["interval"], row["words"]) == ("mcnemar mid-p", "newcombe", "A better")
     assert 0 < row["low"] < 0.3 < row["high"]
     (turned,) = rows(site, models=(POOR, GOOD))
-    assert (turned["difference"], turned["low"]) == (-row["difference"], pytest.approx(-row["high"]))
+    assert (turned["difference"], turned["low"]) == (
+        -row["difference"],
+        pytest.approx(-row["high"]),
+    )
     assert turned["words"] == "B better"
     table = compared(site).stdout
     assert f"A is {GOOD}, B is {POOR}" in table
@@ -115,19 +130,26 @@ def test_a_few_questions_show_no_difference_and_what_could_have_been_seen(site: 
     assert "MDD: four of five such comparisons" in compared(site).stdout
 
 
-def test_a_model_that_answers_only_what_it_knows_is_not_compared_by_the_rest_and_the_reader_is_told(site: Site):
+def test_a_model_that_answers_only_what_it_knows_is_not_compared_by_the_rest_and_the_reader_is_told(
+    site: Site,
+):
     write(site, range(40))
     shy = "I would rather not say."
     asked(
         site,
         *both(),
-        answers=lambda model, n: "A" if n < (25 if model == "good" else 10) else "B" if model == "good" else shy,
+        answers=lambda model, n: (
+            "A" if n < (25 if model == "good" else 10) else "B" if model == "good" else shy
+        ),
     )
     (row,) = rows(site)
     assert (row["n"], row["difference"], row["words"]) == (10, 0.0, "all scores equal")
     assert (row["unscored_a"], row["unscored_b"]) == ({}, {"unparsed": 30})
     assert (row["floor"]["n"], row["floor"]["difference"]) == (40, pytest.approx(15 / 40))
-    assert (row["bounds"]["low"], row["bounds"]["high"]) == (pytest.approx((15 - 30) / 40), pytest.approx(15 / 40))
+    assert (row["bounds"]["low"], row["bounds"]["high"]) == (
+        pytest.approx((15 - 30) / 40),
+        pytest.approx(15 / 40),
+    )
     table = compared(site).stdout
     assert "own: unscored 30 of B (30 unparsed)" in table
     assert "if what a model left without a score itself is the lowest" in table
@@ -153,7 +175,9 @@ def test_a_finding_of_one_benchmark_is_weaker_among_many(site: Site):
     names = [f"own{n}" for n in range(6)]
     for name in names:
         write(site, range(20), name)
-    asked(site, *(one for name in names for one in both(name)), answers=right_below(good=12, poor=12))
+    asked(
+        site, *(one for name in names for one in both(name)), answers=right_below(good=12, poor=12)
+    )
     write(site, range(20, 40), "seventh")
     asked(site, *both("seventh"), answers=right_below(good=32, poor=26))
     found = {row["benchmark"]: row for row in rows(site)}
@@ -168,7 +192,9 @@ def test_a_finding_of_one_benchmark_is_weaker_among_many(site: Site):
     assert "All together: the mean of 7 benchmarks' differences" in table
 
 
-def test_questions_of_one_patient_are_no_independent_pairs(site: Site, monkeypatch: pytest.MonkeyPatch):
+def test_questions_of_one_patient_are_no_independent_pairs(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+):
     write(site, range(60), patients=12)
     asked(site, *both(), answers=right_below(good=50, poor=30))
     (row,) = rows(site)
@@ -177,7 +203,9 @@ def test_questions_of_one_patient_are_no_independent_pairs(site: Site, monkeypat
     monkeypatch.setenv("COLUMNS", "140")
     assert "Units" in compared(site).stdout
     monkeypatch.setenv("COLUMNS", "80")
-    assert "Shown in a wider terminal, and with --format csv or json: Units" in compared(site).stdout
+    assert (
+        "Shown in a wider terminal, and with --format csv or json: Units" in compared(site).stdout
+    )
 
 
 def test_a_sample_meets_the_whole_in_what_both_were_asked(site: Site):
@@ -225,7 +253,9 @@ def test_a_model_of_two_deployments_must_be_named_by_one(site: Site):
     other = f"own:model={GOOD},model_deployment=other/good"
     asked(site, *both(), other, answers=right_below(good=8, poor=5))
     refused = compared(site)
-    assert "test/good is served by several deployments: local/good, other/good" in str(refused.exception)
+    assert "test/good is served by several deployments: local/good, other/good" in str(
+        refused.exception
+    )
     (row,) = rows(site, models=("local/good", "other/good"))
     assert (row["n"], row["difference"]) == (10, 0.0)
 
@@ -293,8 +323,16 @@ def test_what_a_metric_says_nothing_of_by_a_models_own_choice_is_counted(tmp_pat
 
     filled = filled_site(tmp_path)
     chosen = Unscored(Reason.NOT_APPLICABLE)
-    filled.add([case(n, score=chosen if n < 30 else 1.0) for n in range(40)], entry="pubmed_qa:model=a/shy", suite="s")
-    filled.add([case(n, score=chosen if n > 37 else 0.0) for n in range(40)], entry="pubmed_qa:model=b/bold", suite="s")
+    filled.add(
+        [case(n, score=chosen if n < 30 else 1.0) for n in range(40)],
+        entry="pubmed_qa:model=a/shy",
+        suite="s",
+    )
+    filled.add(
+        [case(n, score=chosen if n > 37 else 0.0) for n in range(40)],
+        entry="pubmed_qa:model=b/bold",
+        suite="s",
+    )
     (row,) = rows(filled.site, models=("a/shy", "b/bold"))
     assert (row["n"], row["inapplicable_a"], row["inapplicable_b"]) == (8, 30, 2)
     table = compared(filled.site, models=("a/shy", "b/bold")).stdout
@@ -347,11 +385,20 @@ def test_a_jury_that_has_yet_to_grade_leaves_the_next_metric_and_says_so(site: S
     more = f"gold: {{column: gold}}\nmetrics:\n  - name: jury_score\n{criteria}  - name: quasi_exact_match\n"
     rows_of = [{"note": f"invented note {n}.", "gold": "yes"} for n in range(20)]
     write_benchmark(site, "own", rows_of, more)
-    asked(site, *both(), answers=lambda model, n: "yes" if n < (15 if model == "good" else 10) else "no")
+    asked(
+        site,
+        *both(),
+        answers=lambda model, n: "yes" if n < (15 if model == "good" else 10) else "no",
+    )
     (row,) = rows(site)
     assert (row["metric"], row["stands_in"], row["n"]) == ("quasi_exact_match", True, 20)
-    assert "Main metric yet to be judged or measured, another stands here: own" in compared(site).stdout
-    assert "no instance that both have a score for" in str(compared(site, "--metric", "jury_score").exception)
+    assert (
+        "Main metric yet to be judged or measured, another stands here: own"
+        in compared(site).stdout
+    )
+    assert "no instance that both have a score for" in str(
+        compared(site, "--metric", "jury_score").exception
+    )
 
 
 def test_models_that_two_juries_graded_are_not_silently_compared_by_the_next_metric(tmp_path: Path):
@@ -364,8 +411,13 @@ def test_models_that_two_juries_graded_are_not_silently_compared_by_the_next_met
     add_run(filled, MODELS[2], cases(MODELS[2], 12), suite="s", quorum=3)
     for other in MODELS[1:]:
         refused = str(compared(filled.site, models=(MODELS[0], other)).exception)
-        assert f"{BENCHMARK}: jury_score graded by another jury; --metric compares by another" in refused
-        refused = str(compared(filled.site, "--metric", "jury_score", models=(MODELS[0], other)).exception)
+        assert (
+            f"{BENCHMARK}: jury_score graded by another jury; --metric compares by another"
+            in refused
+        )
+        refused = str(
+            compared(filled.site, "--metric", "jury_score", models=(MODELS[0], other)).exception
+        )
         assert f"{BENCHMARK}: graded by another jury" in refused
         assert "no metric of that name" not in refused
         (row,) = rows(filled.site, "--metric", "rouge_l", models=(MODELS[0], other))
@@ -379,7 +431,9 @@ def test_runs_that_were_scored_by_other_rules_say_so(tmp_path: Path):
     right = [case(number) for number in range(12)]
     filled.add(right, entry="pubmed_qa:model=a/one", suite="s")
     filled.add(right, entry="pubmed_qa:model=b/two", suite="s", agent_version="0.0.1")
-    assert "scored by other rules; --metric" in str(compared(filled.site, models=("a/one", "b/two")).exception)
+    assert "scored by other rules; --metric" in str(
+        compared(filled.site, models=("a/one", "b/two")).exception
+    )
     assert "no metric of that name" in str(
         compared(filled.site, "--metric", "rouge_9", models=("a/one", "b/two")).exception
     )

@@ -35,7 +35,10 @@ def site(tmp_path: Path) -> Site:
     site = make_site(tmp_path / "site")
     write_patients(site, patients(200))
     signer = load_signer(site.keys / "agent.key", KeyRole.AGENT)
-    keys = (registered.SiteKey(signer.public, "agent"), registered.SiteKey(world.STEWARD.public, "steward"))
+    keys = (
+        registered.SiteKey(signer.public, "agent"),
+        registered.SiteKey(world.STEWARD.public, "steward"),
+    )
     card = registry_with(benchmark_of(site)).scorecards
     registry = world.registry(
         expires_day=today_day() + 100,
@@ -43,7 +46,9 @@ def site(tmp_path: Path) -> Site:
         scorecards={digest: one for digest, one in card.items() if one.scorecard.name == "own"},
     )
     federation = Federation(site.submissions)
-    federation.join(Membership(world.ORIGIN, world.SITE, "", (world.ROOT.public.keyid,), 1), signer.public.keyid)
+    federation.join(
+        Membership(world.ORIGIN, world.SITE, "", (world.ROOT.public.keyid,), 1), signer.public.keyid
+    )
     data = envelope.sign(registered.build_registry(registry), (world.ROOT,), envelope.REGISTRY_TYPE)
     federation.take(data, today_day())
     return site
@@ -62,7 +67,9 @@ def approve_all(site: Site) -> None:
 
 def evaluate(site: Site, *words: str) -> Done:
     with FaultServer(models=[MODEL], answer="yes") as server:
-        done = command(site, "run", "-r", f"ward:model={MODEL}", "--server", server.url, "--quiet", *words)
+        done = command(
+            site, "run", "-r", f"ward:model={MODEL}", "--server", server.url, "--quiet", *words
+        )
     assert done.returncode == 0, done.stderr
     return done
 
@@ -114,7 +121,9 @@ def test_figures_of_a_registered_version_are_prepared_and_others_are_not(site: S
     late = command(site, "datasets", "register", "ward")
     assert late.returncode == 6
     assert "from which figures were prepared: 1 units added" in late.stderr
-    assert "every model, also a new one, can be evaluated on version 1 of ward" in " ".join(late.stderr.split())
+    assert "every model, also a new one, can be evaluated on version 1 of ward" in " ".join(
+        late.stderr.split()
+    )
 
 
 def test_a_run_on_the_data_as_it_lies_never_becomes_a_submission(site: Site):

@@ -34,7 +34,9 @@ def found(site: Site, what: str, **server: str) -> Check:
 
 
 def test_a_healthy_site_without_a_server_has_no_failure(site: Site):
-    assert {check.subject: check.finding for check in examine(site) if check.verdict == "failed"} == {}
+    assert {
+        check.subject: check.finding for check in examine(site) if check.verdict == "failed"
+    } == {}
     assert found(site, "deployments").verdict == "warning"
 
 
@@ -63,7 +65,10 @@ def test_hosts_outside_the_network(site: Site):
     [
         ("", "as files only"),
         ("aggregator_url: https://board.example", "board.example"),
-        ("aggregator_url: https://board.example\nproxy: http://127.0.0.1:3128", "board.example through the proxy"),
+        (
+            "aggregator_url: https://board.example\nproxy: http://127.0.0.1:3128",
+            "board.example through the proxy",
+        ),
     ],
 )
 def test_where_submissions_go(site: Site, line: str, said: str):
@@ -80,7 +85,9 @@ def test_the_address_of_the_invite_is_the_one_that_is_named(site: Site):
 
 def test_the_sites_own_disclosure_policy_is_read_where_submissions_read_it(site: Site):
     shipped = Path(__file__).parents[3] / "policies" / "disclosure" / "strict.yaml"
-    (site.directory / "ours.yaml").write_text(shipped.read_text().replace("name: strict", "name: ours"))
+    (site.directory / "ours.yaml").write_text(
+        shipped.read_text().replace("name: strict", "name: ours")
+    )
     check = found(setting(site, "disclosure_policy: ours.yaml"), "disclosure policy")
     assert check.verdict == "ok", check.finding
     assert check.finding.startswith("ours")
@@ -110,7 +117,9 @@ def test_the_doctor_sees_the_data_that_the_list_of_datasets_sees(site: Site):
     for name in ("clear", "med_qa"):
         sample = benchmarks[name].sample
         assert sample is not None
-        add_data(benchmarks[name], benchmarks[name].folder / sample.name, site.data, attestation=None)
+        add_data(
+            benchmarks[name], benchmarks[name].folder / sample.name, site.data, attestation=None
+        )
     (site.data / "med_qa" / "more.jsonl").write_text("")
     checks = {check.subject: check for check in examine(site)}
     for benchmark in benchmarks.values():
@@ -126,12 +135,19 @@ def test_a_file_that_a_definition_names_and_that_is_gone(site: Site):
     assert "4 instances read now" in found(site, "benchmark mine").finding
     (site.directory / "benchmarks" / "mine" / "data.csv").unlink()
     check = found(site, "benchmark mine")
-    assert (check.verdict, check.finding) == ("warning", "data missing: the file that its definition names")
+    assert (check.verdict, check.finding) == (
+        "warning",
+        "data missing: the file that its definition names",
+    )
 
 
 def test_a_model_that_gives_no_answer(site: Site):
     def silent(asked):
-        return Message({"role": "assistant", "content": ""}) if "single word: ready" in asked.prompt else None
+        return (
+            Message({"role": "assistant", "content": ""})
+            if "single word: ready" in asked.prompt
+            else None
+        )
 
     with FaultServer(models=["a/b"], fault=silent) as server:
         check = found(site, "server, model a/b, answer", server=server.url, model="a/b")
@@ -154,7 +170,11 @@ def test_a_server_without_a_model_to_ask_for(site: Site):
             "4096 tokens of prompt and answer; the server counts prompts, so over-long ones can be shortened",
         ),
         ("llama.cpp", "ok", "4096 tokens"),
-        ("neither", "warning", "does not state its context length; prompts' tokens cannot be counted"),
+        (
+            "neither",
+            "warning",
+            "does not state its context length; prompts' tokens cannot be counted",
+        ),
     ],
 )
 def test_how_much_fits_a_model_and_who_counts(site: Site, kind: str, verdict: str, said: str):
@@ -179,13 +199,19 @@ def test_baselines_are_well_in_every_respect(site: Site):
     threading.Thread(target=serve, kwargs={"on_ready": ready.append}, daemon=True).start()
     while not ready:
         time.sleep(0.01)
-    checks = [check for check in examine(site, ready[0], "baseline/lead") if check.subject.startswith("server")]
+    checks = [
+        check
+        for check in examine(site, ready[0], "baseline/lead")
+        if check.subject.startswith("server")
+    ]
     assert {check.subject: check.finding for check in checks if check.verdict == "failed"} == {}
     (window,) = [check for check in checks if check.subject.endswith("context window")]
     assert (window.verdict, window.finding[:13]) == ("ok", "131072 tokens")
 
 
-def test_an_encoder_that_cannot_be_used(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_an_encoder_that_cannot_be_used(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     assert "BERTScore" not in [check.subject for check in examine(site)]
     site = setting(site, "bertscore_model: encoder")
     monkeypatch.setattr("agent.metrics.bert_score.missing_packages", lambda: ("torch",))

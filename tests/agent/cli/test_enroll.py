@@ -24,7 +24,10 @@ from tests.aggregator.conftest import Served
 def test_the_steward_may_keep_the_key_on_another_machine(
     site: Site, served: Served, wire: Wire, tmp_path: Path
 ) -> None:
-    key, invite = tmp_path / "steward.key", write_invite(served.home, tmp_path / "invite.json", wire.url)
+    key, invite = (
+        tmp_path / "steward.key",
+        write_invite(served.home, tmp_path / "invite.json", wire.url),
+    )
     nowhere = Site(tmp_path / "no-site-at-all")
     made = ok(nowhere, steward_key, "--out", key)
     half, signed = tmp_path / "half.json", tmp_path / "signed.json"
@@ -58,7 +61,9 @@ def test_a_second_site_with_a_used_invite_keeps_nothing_of_it_and_takes_a_new_on
     assert "this site is enrolled" in ok(late, registry, "update")
 
 
-def test_another_sites_entry_is_not_taken_for_ones_own(site: Site, served: Served, wire: Wire, tmp_path: Path) -> None:
+def test_another_sites_entry_is_not_taken_for_ones_own(
+    site: Site, served: Served, wire: Wire, tmp_path: Path
+) -> None:
     """By files nobody is told of the refusal: only the registry shows that the invite was used by another."""
     join(site, served, wire, tmp_path)
     late, key = create_site(tmp_path / "late", "Late hospital"), tmp_path / "late.key"
@@ -76,12 +81,17 @@ def test_another_sites_entry_is_not_taken_for_ones_own(site: Site, served: Serve
 def test_enrolling_an_enrolled_site_again_takes_nothing_from_it(
     site: Site, served: Served, wire: Wire, tmp_path: Path
 ) -> None:
-    key, invite = tmp_path / "steward.key", write_invite(served.home, tmp_path / "invite.json", wire.url)
+    key, invite = (
+        tmp_path / "steward.key",
+        write_invite(served.home, tmp_path / "invite.json", wire.url),
+    )
     ok(site, steward_key, "--out", key)
     for _ in range(2):
         ok(site, enroll, "--invite", invite, "--steward-key", key)
     approve_at_the_aggregator(served.home)
-    with pytest.raises(ConfigError, match="is enrolled already"):  # before it took the registry that says so
+    with pytest.raises(
+        ConfigError, match="is enrolled already"
+    ):  # before it took the registry that says so
         ok(site, enroll, "--invite", invite, "--steward-key", key)
     assert "this site is enrolled" in ok(site, registry, "update")
 

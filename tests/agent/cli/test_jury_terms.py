@@ -18,12 +18,19 @@ def test_the_author_of_a_jury_sees_its_terms_and_what_a_judge_will_be_asked(site
     on(site, "benchmarks", "new", "mine", "--kind", "jury")
     path = site.directory / "benchmarks" / "mine" / "benchmark.yaml"
     judges = "judges:\n      - {name: strict, model: org/one, model_deployment: local/one}\n"
-    path.write_text(path.read_text().replace("scale: {low: 1, high: 5}", f"scale: {{low: 1, high: 10}}\n    {judges}"))
+    path.write_text(
+        path.read_text().replace(
+            "scale: {low: 1, high: 5}", f"scale: {{low: 1, high: 10}}\n    {judges}"
+        )
+    )
     terms = (
         "jury_score: grades from 1 to 10", "faithful: Does the summary say what the note says", "complete: Does it",
         "the right answer is shown", "more than half of the seats\n", "judges: strict\n",
     )  # fmt: skip
-    shown, checked = on(site, "benchmarks", "show", "mine"), on(site, "benchmarks", "check", "mine", "--rows", "1")
+    shown, checked = (
+        on(site, "benchmarks", "show", "mine"),
+        on(site, "benchmarks", "check", "mine", "--rows", "1"),
+    )
     assert (shown.returncode, checked.returncode) == (0, 0), shown.stderr + checked.stderr
     for said in terms:
         assert said in shown.stdout
@@ -37,11 +44,17 @@ def test_the_author_of_a_jury_sees_its_terms_and_what_a_judge_will_be_asked(site
         "treated with",
     ):
         assert said in asked
-    assert "what a judge is asked" not in on(site, "benchmarks", "check", "mine", "--rows", "0").stdout
+    assert (
+        "what a judge is asked" not in on(site, "benchmarks", "check", "mine", "--rows", "0").stdout
+    )
     (row,) = json.loads(on(site, "benchmarks", "show", "mine", "--format", "json").stdout)
     assert row["jury"]["scale"] == {"low": 1, "high": 10}
-    assert row["jury"]["judges"] == [{"name": "strict", "model": "org/one", "model_deployment": "local/one"}]
-    path.write_text(path.read_text().replace("# gold_shown", "gold_shown").replace("# quorum: 2", "quorum: 1"))
+    assert row["jury"]["judges"] == [
+        {"name": "strict", "model": "org/one", "model_deployment": "local/one"}
+    ]
+    path.write_text(
+        path.read_text().replace("# gold_shown", "gold_shown").replace("# quorum: 2", "quorum: 1")
+    )
     hidden = on(site, "benchmarks", "check", "mine", "--rows", "1").stdout
     assert "the right answer is not shown" in hidden
     assert "more than half of the seats, and 1 at least" in hidden

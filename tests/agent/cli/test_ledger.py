@@ -50,7 +50,14 @@ def test_the_ledger_says_what_was_prepared_and_shows_no_fingerprint(site: Site, 
 def test_a_whole_ledger_matches_every_statement_and_every_kept_head(site: Site, key: Path) -> None:
     code, found = verified(site, "--head", head_of(site))
     assert code == 0
-    assert [row["what"].split()[0] for row in found] == ["ledger", "dataset", "dataset", "result", "result", "head"]
+    assert [row["what"].split()[0] for row in found] == [
+        "ledger",
+        "dataset",
+        "dataset",
+        "result",
+        "result",
+        "head",
+    ]
 
 
 def cut(folder: Path) -> None:
@@ -90,12 +97,17 @@ def test_whoever_changes_an_entry_is_found_out(
             ok(site, ledger, command)
 
 
-def test_a_ledger_that_was_cut_is_found_out_by_the_statements_and_by_a_kept_head(site: Site, key: Path) -> None:
+def test_a_ledger_that_was_cut_is_found_out_by_the_statements_and_by_a_kept_head(
+    site: Site, key: Path
+) -> None:
     head = head_of(site)
     cut(site.submissions / "ledger")
     code, found = verified(site, "--head", head)
     assert code == 1
-    assert [row["what"].split()[0] for row in found if row["outcome"] == "different"] == ["result", "head"]
+    assert [row["what"].split()[0] for row in found if row["outcome"] == "different"] == [
+        "result",
+        "head",
+    ]
     assert "entries 4 to 4 are missing" in found[-1]["finding"]
 
 

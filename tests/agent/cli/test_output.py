@@ -8,12 +8,16 @@ from agent.cli.output import show_rows
 from agent.io.plain_text import printable
 
 
-def test_json_escapes_what_takes_over_a_terminal_and_csv_shows_that_it_was_there(capsys: pytest.CaptureFixture[str]):
+def test_json_escapes_what_takes_over_a_terminal_and_csv_shows_that_it_was_there(
+    capsys: pytest.CaptureFixture[str],
+):
     text = "\x1b[31mRED\x1b]0;pwn\x07 \x9b31m \u202e A\ud800 Größe \U0001f600"
     show_rows([{"name": text}], {"name": ""}, "json")
     shown = capsys.readouterr().out
     assert json.loads(shown) == [{"name": text}]
-    assert not [character for character in shown if character != "\n" and not character.isprintable()]
+    assert not [
+        character for character in shown if character != "\n" and not character.isprintable()
+    ]
     assert "Größe \U0001f600" in shown
     show_rows([{"name": text}], {"name": ""}, "csv")
     shown = capsys.readouterr().out
@@ -24,18 +28,26 @@ def test_control_characters_never_reach_the_terminal(capsys: pytest.CaptureFixtu
     show_rows([{"name": "\x1b[2Jgone\x07\u202e"}], {"name": "Name"}, "table", title="[/markup]\x1b")
     shown = capsys.readouterr().out
     assert "[2Jgone" in shown
-    assert not [character for character in shown if character != "\n" and not character.isprintable()]
+    assert not [
+        character for character in shown if character != "\n" and not character.isprintable()
+    ]
     assert printable("a\ud800b") == "a\ufffdb"
 
 
 def test_a_table_keeps_its_lines_whole(capsys: pytest.CaptureFixture[str]):
-    show_rows([{"name": "word " * 60, "ok": True, "none": None}], {"name": "Name", "ok": "Ok", "none": "None"}, "table")
+    show_rows(
+        [{"name": "word " * 60, "ok": True, "none": None}],
+        {"name": "Name", "ok": "Ok", "none": "None"},
+        "table",
+    )
     (line,) = [line for line in capsys.readouterr().out.splitlines() if "word" in line]
     assert line.count("word") == 60
     assert "yes" in line
 
 
-def test_the_last_column_of_a_table_folds_to_the_terminal_where_asked(capsys, monkeypatch: pytest.MonkeyPatch):
+def test_the_last_column_of_a_table_folds_to_the_terminal_where_asked(
+    capsys, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("COLUMNS", "60")
     rows = [{"name": "a name that stays on its line", "what": "word " * 40}]
     show_rows(rows, {"name": "Name", "what": "What"}, "table", folds=True)

@@ -47,16 +47,24 @@ def test_a_result_names_the_plan_that_was_made_before_it(
     plan = make_plan(site, key)
     promised = open_outbox(site).get(plan).plan
     assert promised is not None
-    assert {name for name, statement in promised.data.items() if statement != NONE} == {"shc_notes", "aci_bench"}
+    assert {name for name, statement in promised.data.items() if statement != NONE} == {
+        "shc_notes",
+        "aci_bench",
+    }
     result = open_outbox(site).get(release(site, key)).result
     assert result.plan == plan
     assert result.challenge != NONE
-    assert result.data == {**result.data, **{name: promised.data[name] for name in ("shc_notes", "aci_bench")}}
+    assert result.data == {
+        **result.data,
+        **{name: promised.data[name] for name in ("shc_notes", "aci_bench")},
+    }
     with pytest.raises(DisclosureError, match="the plan is not open"):
         ok(site, submission, "abandon", "--plan", plan, "--reason", "failed")
 
 
-def test_a_plan_asked_for_twice_is_one_plan(site: Site, served: Served, wire: Wire, tmp_path: Path) -> None:
+def test_a_plan_asked_for_twice_is_one_plan(
+    site: Site, served: Served, wire: Wire, tmp_path: Path
+) -> None:
     key = join(site, served, wire, tmp_path)
     for _ in range(2):
         ok(site, submission, "plan", "--model", MODEL)
@@ -68,7 +76,9 @@ def test_a_plan_asked_for_twice_is_one_plan(site: Site, served: Served, wire: Wi
     assert states(site, "plan") == ["receipted", "prepared"]
 
 
-def test_an_abandoned_plan_is_over_for_both_sides(site: Site, served: Served, wire: Wire, tmp_path: Path) -> None:
+def test_an_abandoned_plan_is_over_for_both_sides(
+    site: Site, served: Served, wire: Wire, tmp_path: Path
+) -> None:
     key = join(site, served, wire, tmp_path)
     plan = make_plan(site, key)
     for _ in range(2):
@@ -82,7 +92,9 @@ def test_an_abandoned_plan_is_over_for_both_sides(site: Site, served: Served, wi
     assert make_plan(site, key) != plan
 
 
-def test_only_an_open_plan_gives_a_seed(site: Site, served: Served, wire: Wire, tmp_path: Path) -> None:
+def test_only_an_open_plan_gives_a_seed(
+    site: Site, served: Served, wire: Wire, tmp_path: Path
+) -> None:
     key = join(site, served, wire, tmp_path)
     ok(site, submission, "plan", "--model", MODEL)
     (row,) = rows(site, "plan")
@@ -92,7 +104,14 @@ def test_only_an_open_plan_gives_a_seed(site: Site, served: Served, wire: Wire, 
     ok(site, submission, "approve", "--key", key, answer="y\n")
     ok(site, submission, "send")
     with pytest.raises(AgentError, match="another model"):
-        ok(site, run_command, "--run-entries", "pubmed_qa:model=example/none", "--plan", row["digest"])
+        ok(
+            site,
+            run_command,
+            "--run-entries",
+            "pubmed_qa:model=example/none",
+            "--plan",
+            row["digest"],
+        )
     words = ["--run-entries", entry, "--plan", row["digest"], "--sample-seed", "3"]
     refused = CliRunner().invoke(run_command, words, obj=site)
     assert (refused.exit_code, "--plan gives the seed" in refused.output) == (2, True)
@@ -104,10 +123,21 @@ def test_a_part_that_a_plan_chose_is_submitted_and_one_chosen_here_is_not(
     key = join(site, served, wire, tmp_path)
     plan = make_plan(site, key)
     registry = open_federation(site).read_registry(today_day())
-    seed = derive_sampling_seed(read_challenge(open_outbox(site), registry, open_outbox(site).get(plan)))
+    seed = derive_sampling_seed(
+        read_challenge(open_outbox(site), registry, open_outbox(site).get(plan))
+    )
     for name, chosen in (("planned", seed), ("chosen", seed + 1)):
         for cell in CARD.cells:
-            fill(site, cell.benchmark, cell.metric, MODEL, right=70, suite=name, plan=plan, sample_seed=chosen)
+            fill(
+                site,
+                cell.benchmark,
+                cell.metric,
+                MODEL,
+                right=70,
+                suite=name,
+                plan=plan,
+                sample_seed=chosen,
+            )
     with pytest.raises(DisclosureError, match="another seed than its plan"):
         ok(site, submission, "prepare", "--suite", "chosen", "--model", MODEL)
     assert open_outbox(site).get(release(site, key, "planned")).result.plan == plan
@@ -129,7 +159,11 @@ def test_a_withdrawn_result_may_be_submitted_again_and_costs_no_second_debit(
     assert states(site, "result") == ["receipted"] * 2
     assert open_gate(site).ledger().head == debits
     one, other = open_outbox(site).get(first).result, open_outbox(site).get(again).result
-    assert (one.cells, one.groups, one.scores_root) == (other.cells, other.groups, other.scores_root)
+    assert (one.cells, one.groups, one.scores_root) == (
+        other.cells,
+        other.groups,
+        other.scores_root,
+    )
 
 
 def test_a_draft_is_not_withdrawn_and_a_dataset_is_no_result(

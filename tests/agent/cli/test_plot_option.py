@@ -31,5 +31,7 @@ def test_a_plot_that_cannot_be_is_refused_in_words(filled: FilledSite, words: li
 
 
 def test_a_plot_that_cannot_be_is_refused_before_anything_is_printed(filled: FilledSite):
-    done = CliRunner().invoke(summarize, ["--suite", "november", "--plot", "x.png"], obj=filled.site)
+    done = CliRunner().invoke(
+        summarize, ["--suite", "november", "--plot", "x.png"], obj=filled.site
+    )
     assert done.stdout == ""

@@ -18,7 +18,9 @@ ROWS = [
 
 def test_a_file_is_redacted_for_its_owner_alone_and_what_was_not_looked_at_is_said(tmp_path: Path):
     source = written(tmp_path / "in.jsonl", *ROWS)
-    done = intramural("redact", "jsonl", source, "--field", "text", "--out", "out.jsonl", "--spans", cwd=tmp_path)
+    done = intramural(
+        "redact", "jsonl", source, "--field", "text", "--out", "out.jsonl", "--spans", cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     assert read(tmp_path / "out.jsonl") == [
         {
@@ -38,25 +40,39 @@ def test_a_file_is_redacted_for_its_owner_alone_and_what_was_not_looked_at_is_sa
 def test_what_is_withheld_is_reported_and_an_error_when_nothing_else_is_left(tmp_path: Path):
     lost = {"text": "Holloway " * 100_000}, {"text": "Holl\x00oway"}
     every = intramural(
-        "redact", "jsonl", written(tmp_path / "lost.jsonl", *lost), "--field", "text", "--out", "none", cwd=tmp_path
+        "redact",
+        "jsonl",
+        written(tmp_path / "lost.jsonl", *lost),
+        "--field",
+        "text",
+        "--out",
+        "none",
+        cwd=tmp_path,
     )
     assert every.returncode == 5
     assert "No row is left to read" in every.stderr
     source = written(tmp_path / "in.jsonl", ROWS[0], *lost)
-    done = intramural("redact", "jsonl", source, "--field", "text", "--out", "out.jsonl", cwd=tmp_path)
+    done = intramural(
+        "redact", "jsonl", source, "--field", "text", "--out", "out.jsonl", cwd=tmp_path
+    )
     assert done.returncode == 0
     assert [row["text"] for row in read(tmp_path / "out.jsonl")[1:]] == [
         "[WITHHELD: too long]",
         "[WITHHELD: undecodable]",
     ]
-    assert "2 fields were withheld (1 too long, 1 undecodable); the first rows with one: 2, 3" in done.stderr
+    assert (
+        "2 fields were withheld (1 too long, 1 undecodable); the first rows with one: 2, 3"
+        in done.stderr
+    )
     assert "Holloway" not in done.stderr
 
 
 def test_a_file_that_cannot_be_redacted_to_its_end_leaves_what_was_there(tmp_path: Path):
     source = written(tmp_path / "in.jsonl", *ROWS * 50, {"note": "Mr. Holloway"})
     (tmp_path / "out.jsonl").write_text("as it was")
-    done = intramural("redact", "jsonl", source, "--field", "text", "--out", "out.jsonl", cwd=tmp_path)
+    done = intramural(
+        "redact", "jsonl", source, "--field", "text", "--out", "out.jsonl", cwd=tmp_path
+    )
     assert done.returncode == 5
     assert "row 101: it has no field text" in done.stderr
     assert "Holloway" not in done.stderr
@@ -77,7 +93,9 @@ def test_a_file_that_cannot_be_redacted_to_its_end_leaves_what_was_there(tmp_pat
         (("--out", "none/o"), "none"),
     ],
 )
-def test_contradictions_are_refused_before_anything_is_written(tmp_path: Path, words: tuple[str, ...], said: str):
+def test_contradictions_are_refused_before_anything_is_written(
+    tmp_path: Path, words: tuple[str, ...], said: str
+):
     source = written(tmp_path / "in.jsonl", *ROWS)
     before = source.read_bytes()
     done = intramural("redact", "jsonl", source, "--field", "text", *words, cwd=tmp_path)
@@ -89,7 +107,9 @@ def test_contradictions_are_refused_before_anything_is_written(tmp_path: Path, w
 
 def test_a_pipe_in_place_of_a_file_is_not_waited_for(tmp_path: Path):
     os.mkfifo(tmp_path / "in.jsonl")
-    done = intramural("redact", "jsonl", "in.jsonl", "--field", "text", "--out", "out.jsonl", cwd=tmp_path)
+    done = intramural(
+        "redact", "jsonl", "in.jsonl", "--field", "text", "--out", "out.jsonl", cwd=tmp_path
+    )
     assert done.returncode != 0
     assert not (tmp_path / "out.jsonl").exists()
 
@@ -138,12 +158,16 @@ def test_a_site_that_is_named_gives_its_policy_and_its_key(tmp_path: Path):
     assert shown[0] == shown[1]
     assert "[" not in str(shown[0])
     assert "Holloway" not in str(shown[0])
-    done = intramural("--site", "site", *words[:-1], "tags.jsonl", "--level", "default", cwd=tmp_path)
+    done = intramural(
+        "--site", "site", *words[:-1], "tags.jsonl", "--level", "default", cwd=tmp_path
+    )
     assert read(tmp_path / "tags.jsonl")[0]["text"] == "[NAME-1], MRN: [MRN-1], has gout."
 
 
 def test_a_folder_that_is_no_site_is_not_taken_for_one(tmp_path: Path):
     source = written(tmp_path / "in.jsonl", *ROWS)
-    done = intramural("--site", "none", "redact", "jsonl", source, "--field", "text", "--out", "o", cwd=tmp_path)
+    done = intramural(
+        "--site", "none", "redact", "jsonl", source, "--field", "text", "--out", "o", cwd=tmp_path
+    )
     assert done.returncode in (2, 8)
     assert not (tmp_path / "o").exists()

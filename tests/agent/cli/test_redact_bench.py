@@ -20,7 +20,9 @@ def test_a_measurement_says_recall_by_kind_what_else_is_taken_and_what_it_costs(
     done = intramural("redact", "bench", "--gold", gold, "--format", "json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     figures = {row["measure"]: row for row in json.loads(done.stdout)}
-    assert {name: figures[name]["value"] for name in ("core recall, PERSON", "core recall, RECORD")} == {
+    assert {
+        name: figures[name]["value"] for name in ("core recall, PERSON", "core recall, RECORD")
+    } == {
         "core recall, PERSON": 1,
         "core recall, RECORD": 1,
     }
@@ -34,7 +36,8 @@ def test_a_measurement_says_recall_by_kind_what_else_is_taken_and_what_it_costs(
 
 
 @pytest.mark.parametrize(
-    "row", ["[]", '{"text": "Holloway"}', '{"text": "Holloway", "spans": [[0, 99, "NAME"]]}', "Holloway"]
+    "row",
+    ["[]", '{"text": "Holloway"}', '{"text": "Holloway", "spans": [[0, 99, "NAME"]]}', "Holloway"],
 )
 def test_gold_that_is_none_is_named_by_row_and_not_quoted(tmp_path: Path, row: str):
     (tmp_path / "gold.jsonl").write_text('{"text": "gout", "spans": []}\n' + row)
@@ -56,18 +59,35 @@ def test_models_of_a_policy_are_measured_admitted_and_then_used(tmp_path: Path):
     made.add_pipe("entity_ruler").add_patterns([{"label": "PERSON", "pattern": "kettle"}])
     made.to_disk(tmp_path / "rules")
     ours = (Path(__file__).parents[3] / "policies/redaction/hipaa_safe_harbor.yaml").read_text()
-    (tmp_path / "ours.yaml").write_text(f"{ours}\nmodels: [{{kind: spacy, path: {tmp_path / 'rules'}}}]\n")
+    (tmp_path / "ours.yaml").write_text(
+        f"{ours}\nmodels: [{{kind: spacy, path: {tmp_path / 'rules'}}}]\n"
+    )
     source = written(tmp_path / "in.jsonl", {"text": "potassium normal, kettle was seen"})
-    words = ("redact", "jsonl", source, "--field", "text", "--out", "out.jsonl", "--policy", "ours.yaml")
+    words = (
+        "redact",
+        "jsonl",
+        source,
+        "--field",
+        "text",
+        "--out",
+        "out.jsonl",
+        "--policy",
+        "ours.yaml",
+    )
     refused = intramural(*words, cwd=tmp_path)
     assert (refused.returncode, "nobody has measured them" in refused.stderr) == (5, True)
     gold = written(
-        tmp_path / "gold.jsonl", {"text": "MRN: 00451234, kettle", "spans": [[5, 13, "MRN"], [15, 21, "NAME"]]}
+        tmp_path / "gold.jsonl",
+        {"text": "MRN: 00451234, kettle", "spans": [[5, 13, "MRN"], [15, 21, "NAME"]]},
     )
     bench = ("redact", "bench", "--gold", gold, "--policy", "ours.yaml", "--format", "json")
     measured = intramural(*bench, "--admit", cwd=tmp_path)
     assert measured.returncode == 0, measured.stderr
-    cores = {row["engine"]: row["value"] for row in json.loads(measured.stdout) if row["measure"] == "core recall"}
+    cores = {
+        row["engine"]: row["value"]
+        for row in json.loads(measured.stdout)
+        if row["measure"] == "core recall"
+    }
     assert cores["in its place"] == 1.0
     assert cores["intramural"] <= 1.0
     assert intramural(*words, cwd=tmp_path).returncode == 0

@@ -30,7 +30,9 @@ def opened_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
 def filled(tmp_path: Path) -> FilledSite:
     filled = FilledSite(create_site(tmp_path / "site", "Elm"))
     cases = [
-        case(n, prompt=f"Dr. {name}, MRN: 0045123{n}, uses Zzyx lotion.", answer="yes", references=())
+        case(
+            n, prompt=f"Dr. {name}, MRN: 0045123{n}, uses Zzyx lotion.", answer="yes", references=()
+        )
         for n, name in enumerate(NAMES)
     ]
     filled.add(cases)
@@ -50,9 +52,13 @@ def test_a_review_from_sample_to_recall(filled: FilledSite, tmp_path: Path):
     site = filled.site
     made = new(site, "--seed", "1")
     assert made.exit_code == 0, made.exception
-    assert "3 texts of 3 records" in made.output  # one of two models' answers, and "yes" nobody need read
+    assert (
+        "3 texts of 3 records" in made.output
+    )  # one of two models' answers, and "yes" nobody need read
     marked = call(site, "mark", "spring", typed="2\nDEVICE: zzyx lotion\n\n" + "\n\n" * 3 + "q\n")
-    assert re.search(r"\[1 NAME: Dr\. \w+ \w+\]", marked.output) or re.search(r"\[1 NAME: \w+ \w+\]", marked.output)
+    assert re.search(r"\[1 NAME: Dr\. \w+ \w+\]", marked.output) or re.search(
+        r"\[1 NAME: \w+ \w+\]", marked.output
+    )
     assert "1 place noted" in marked.output
     report = call(site, "report", "spring", "--format", "json")
     rows = {row["entity"]: row for row in json.loads(report.stdout)}
@@ -78,7 +84,9 @@ def test_whoever_stops_goes_on_where_it_was(filled: FilledSite):
 
 def test_what_is_typed_wrongly_is_asked_again(filled: FilledSite):
     new(filled.site)
-    said = call(filled.site, "mark", "spring", "--again", "1", typed="7\nx\n\nWrzesniewski\nq\n").output
+    said = call(
+        filled.site, "mark", "spring", "--again", "1", typed="7\nx\n\nWrzesniewski\nq\n"
+    ).output
     if "[1 " in said:
         assert "Give numbers from 1 to" in said
     assert "The text does not contain that" in said
@@ -91,7 +99,9 @@ def test_every_text_shown_is_in_the_audit_log_and_none_is_in_the_clear(filled: F
         events = [(event.event, event.detail) for event in store.audit.read_events()]
     assert ("reveal", "review name=spring item=1") in events
     assert ("reveal", "review name=spring item=2") not in events
-    kept = b"".join(path.read_bytes() for path in filled.site.directory.rglob("*") if path.is_file())
+    kept = b"".join(
+        path.read_bytes() for path in filled.site.directory.rglob("*") if path.is_file()
+    )
     assert not [name for name in NAMES if name.split()[1].encode() in kept]
 
 
@@ -107,17 +117,24 @@ def test_a_purge_takes_the_texts_and_leaves_the_figures(filled: FilledSite, tmp_
     assert call(site, "gold", "spring", "--out", str(tmp_path / "gold")).exit_code != 0
 
 
-@pytest.mark.parametrize("words", [("report", "spring"), ("mark", "autumn"), ("gold", "autumn", "--out", "x")])
+@pytest.mark.parametrize(
+    "words", [("report", "spring"), ("mark", "autumn"), ("gold", "autumn", "--out", "x")]
+)
 def test_what_is_not_there_is_said(filled: FilledSite, words: tuple[str, ...]):
     new(filled.site)
     said = str(call(filled.site, *words).exception)
-    assert "no text of review spring has been reviewed" in said or "there is no review autumn (known: spring)" in said
+    assert (
+        "no text of review spring has been reviewed" in said
+        or "there is no review autumn (known: spring)" in said
+    )
 
 
 def test_a_name_twice_a_bad_name_and_an_empty_suite_are_refused(filled: FilledSite):
     new(filled.site)
     assert "there is a review spring already" in str(new(filled.site).exception)
-    assert "letters, digits" in str(call(filled.site, "new", "../x", "--suite", "november").exception)
+    assert "letters, digits" in str(
+        call(filled.site, "new", "../x", "--suite", "november").exception
+    )
     assert "there is no suite" in str(call(filled.site, "new", "a", "--suite", "none").exception)
 
 
@@ -133,6 +150,8 @@ def test_a_deleted_review_is_gone(filled: FilledSite):
 def test_control_characters_of_a_text_do_not_reach_the_terminal(filled: FilledSite):
     filled.add([case(9, prompt="Plain \x1b[2J words", references=())], suite="other")
     with filled.site.store() as store:
-        store.reviews.keep("odd", {"policy": "p", "records": 1}, [(1, {"text": "a\x1b[2Jb", "found": []})])
+        store.reviews.keep(
+            "odd", {"policy": "p", "records": 1}, [(1, {"text": "a\x1b[2Jb", "found": []})]
+        )
     shown = CliRunner().invoke(review, ["mark", "odd"], obj=filled.site, input="q\n", color=False)
     assert "\x1b[2J" not in shown.output

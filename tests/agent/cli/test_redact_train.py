@@ -11,7 +11,10 @@ from tests.agent.redaction.measuring.house_texts import house_texts
 
 
 def test_the_command_says_what_came_of_it(tmp_path: Path):
-    rows = [{"text": text.text, "spans": [list(place) for place in text.spans]} for text in house_texts(120)]
+    rows = [
+        {"text": text.text, "spans": [list(place) for place in text.spans]}
+        for text in house_texts(120)
+    ]
     gold = tmp_path / "gold.jsonl"
     gold.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     assert len(read_gold(gold)) == 120

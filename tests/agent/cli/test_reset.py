@@ -41,7 +41,9 @@ def put_back(site: Site, copy: Path) -> None:
     shutil.copytree(copy, site.submissions)
 
 
-def go_through_a_reset(site: Site, served: Served, steward: Steward, key: Path, tmp_path: Path, *words: object) -> None:
+def go_through_a_reset(
+    site: Site, served: Served, steward: Steward, key: Path, tmp_path: Path, *words: object
+) -> None:
     request = tmp_path / "reset-request"
     ok(site, reset, "request", *words, "--out", request)
     ok(site, reset, "send", steward.sign_request(request, key))
@@ -94,21 +96,27 @@ def test_a_restored_machine_is_recognised_and_goes_on_in_a_new_epoch(
     for cell in CARD.cells:
         fill(site, cell.benchmark, cell.metric, MODELS[2].name, right=50, suite="later")
     release(site, key, MODELS[2].name, "later")
-    last = next(row for row in rows(site, "result") if row["epoch"] == 2 and row["state"] == "receipted")
+    last = next(
+        row for row in rows(site, "result") if row["epoch"] == 2 and row["state"] == "receipted"
+    )
     assert last["seq"] == 1
     # Of the datasets whose entries were lost nothing new leaves: nobody here knows what already has.
     result = open_outbox(site).get(last["digest"]).result
     assert {result.cells[cell.key] for cell in CARD.cells if cell.protected} == {-1}
 
 
-def test_a_reset_asked_for_twice_is_the_same_bytes_and_one_entry(site: Site, key: Path, tmp_path: Path) -> None:
+def test_a_reset_asked_for_twice_is_the_same_bytes_and_one_entry(
+    site: Site, key: Path, tmp_path: Path
+) -> None:
     copy = copy_submissions(site, tmp_path / "back-up")
     release(site, key, MODELS[1].name)
     put_back(site, copy)
     for name in ("first", "second"):
         ok(site, reset, "request", "--reason", "restored", "--out", tmp_path / name)
     assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
-    resets = [entry for entry in open_gate(site).ledger().entries if isinstance(entry.content, ResetEntry)]
+    resets = [
+        entry for entry in open_gate(site).ledger().entries if isinstance(entry.content, ResetEntry)
+    ]
     assert len(resets) == 1
     # A crash between the ledger's entry and the request leaves the entry alone.
     (site.submissions / "reset.dsse.json").unlink()
@@ -149,7 +157,16 @@ def test_a_lost_agents_key_is_replaced_through_a_reset(
         ok(site, submission, "prepare", "--suite", SUITE)
     by_file = ("--head", carry_head(site, served))
     with pytest.raises(AgentError, match="agent key is missing"):
-        ok(site, reset, "request", "--reason", "lost_agent_key", *by_file, "--out", tmp_path / "none")
+        ok(
+            site,
+            reset,
+            "request",
+            "--reason",
+            "lost_agent_key",
+            *by_file,
+            "--out",
+            tmp_path / "none",
+        )
     words: tuple[object, ...] = ("--reason", "lost_agent_key", "--new-agent-key")
     with pytest.raises(ConfigError, match="no agent key that the registry names") as untold:
         ok(site, reset, "request", *words, "--out", tmp_path / "none")
@@ -160,7 +177,9 @@ def test_a_lost_agents_key_is_replaced_through_a_reset(
     release(site, key, MODELS[1].name)
     last = rows(site, "result")[-1]
     assert (last["epoch"], last["state"]) == (2, "receipted")
-    assert open_outbox(site).get(last["digest"]).result.cells["shc_notes/exact_match"] >= 0  # nothing was lost
+    assert (
+        open_outbox(site).get(last["digest"]).result.cells["shc_notes/exact_match"] >= 0
+    )  # nothing was lost
 
 
 def test_a_lost_stewards_key_is_replaced_and_the_old_one_approves_nothing(

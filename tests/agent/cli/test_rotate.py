@@ -68,7 +68,9 @@ def test_a_rotation_that_nobody_puts_in_force_is_taken_back(
     ok(site, rotate, "request", "--role", "agent", "--out", tmp_path / "later")
 
 
-def test_a_key_is_not_replaced_while_drafts_or_submissions_wait(site: Site, key: Path, tmp_path: Path) -> None:
+def test_a_key_is_not_replaced_while_drafts_or_submissions_wait(
+    site: Site, key: Path, tmp_path: Path
+) -> None:
     ok(site, submission, "prepare", "--suite", SUITE, "--model", MODELS[1].name)
     with pytest.raises(DisclosureError, match="is prepared"):
         ok(site, rotate, "request", "--role", "agent", "--out", tmp_path / "none")

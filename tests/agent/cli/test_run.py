@@ -26,5 +26,8 @@ def test_benchmarks_that_cannot_be_read_say_how_the_others_are_run_first(site: S
     broken.mkdir()
     (broken / "MEDEC-MS-TestSet-with-GroundTruth-and-ErrorType.csv").write_text("a,b\n1,2\n")
     words = ("run", "--dry-run", "--server", "http://127.0.0.1:1/v1", "--run-entries")
-    assert "--groups-to-run" in on(site, *words, "medec:model=a/b", "--run-entries", "med_qa:model=a/b").stderr
+    assert (
+        "--groups-to-run"
+        in on(site, *words, "medec:model=a/b", "--run-entries", "med_qa:model=a/b").stderr
+    )
     assert "--groups-to-run" not in on(site, *words, "medec:model=a/b").stderr

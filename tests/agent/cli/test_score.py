@@ -15,7 +15,9 @@ BY_FILE = ("own/benchmark.yaml", "medhelm_configurable_benchmark:config_path=own
 @pytest.fixture
 def here(tmp_path: Path) -> Path:
     write_new_benchmark("mine", "jury", tmp_path / "own")
-    answers_file(tmp_path / "a.jsonl", {"1": "Pneumonia.", "2": "Fracture.", "3": "Blood pressure 128/82."})
+    answers_file(
+        tmp_path / "a.jsonl", {"1": "Pneumonia.", "2": "Fracture.", "3": "Blood pressure 128/82."}
+    )
     return tmp_path
 
 
@@ -34,7 +36,9 @@ def test_it_is_scored_on_the_data_that_it_names_or_on_other(here: Path, benchmar
     other = here / "other, and longer.csv"
     other.write_text((here / "own/data.csv").read_text() + "4,A note.,A summary.\n")
     done = scored(here, benchmark, "--data", other.name, *words)
-    assert {row["metric"]: row["n"] + row["unscored"] for row in json.loads(done.stdout)}["rouge_l"] == 4, done.stderr
+    assert {row["metric"]: row["n"] + row["unscored"] for row in json.loads(done.stdout)}[
+        "rouge_l"
+    ] == 4, done.stderr
 
 
 @pytest.mark.parametrize("benchmark", BY_FILE)
@@ -48,14 +52,26 @@ def test_a_file_that_is_not_there_and_data_that_is_not_named_are_told(here: Path
     absent = scored(here, "own/demo.yaml", "--answers", "a.jsonl")
     assert (absent.returncode, "there is no file own/demo.yaml" in absent.stderr) == (2, True)
     unnamed = scored(here, "med_qa", "--answers", "a.jsonl")
-    assert (unnamed.returncode, "which data of med_qa was asked is not said" in unnamed.stderr) == (2, True)
+    assert (unnamed.returncode, "which data of med_qa was asked is not said" in unnamed.stderr) == (
+        2,
+        True,
+    )
     assert "--data" in unnamed.stderr
 
 
-def test_a_jury_that_is_named_without_its_judgements_is_refused_whatever_else_is_asked_for(here: Path):
+def test_a_jury_that_is_named_without_its_judgements_is_refused_whatever_else_is_asked_for(
+    here: Path,
+):
     (here / "judges.yaml").write_text("judges: []\n")
     done = scored(
-        here, BY_FILE[0], "--answers", "a.jsonl", "--write-judge-prompts", "p.jsonl", "--judges", "judges.yaml"
+        here,
+        BY_FILE[0],
+        "--answers",
+        "a.jsonl",
+        "--write-judge-prompts",
+        "p.jsonl",
+        "--judges",
+        "judges.yaml",
     )
     assert done.returncode == 2
     assert "give both" in done.stderr

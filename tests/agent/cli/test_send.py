@@ -40,10 +40,14 @@ def test_the_second_link_sent_first_is_held_back_and_both_arrive_later(
         ok(site, submission, "send", "--digest", rows(site)[1]["digest"])
     assert len(wire.bytes) == before
     ok(site, submission, "send")
-    assert [(row["seq"], row["state"]) for row in rows(site)] == [(n, "receipted") for n in (1, 2, 3, 4)]
+    assert [(row["seq"], row["state"]) for row in rows(site)] == [
+        (n, "receipted") for n in (1, 2, 3, 4)
+    ]
 
 
-def test_nothing_is_sent_without_approval(site: Site, served: Served, wire: Wire, tmp_path: Path) -> None:
+def test_nothing_is_sent_without_approval(
+    site: Site, served: Served, wire: Wire, tmp_path: Path
+) -> None:
     join(site, served, wire, tmp_path)
     ok(site, submission, "prepare", "--suite", SUITE, "--model", MODELS[0].name)
     before = len(wire.bytes)
@@ -67,7 +71,9 @@ def test_a_carried_receipt_is_listed_as_unproven_until_a_network_proves_it(
     stick.mkdir()
     ok(site, submission, "send", "--export", stick)
     for link in list_waiting(open_outbox(site)):
-        receipt = accept(served.home, (stick / f"{link.digest}.dsse.json").read_bytes(), today_day=today_day()).receipt
+        receipt = accept(
+            served.home, (stick / f"{link.digest}.dsse.json").read_bytes(), today_day=today_day()
+        ).receipt
         (stick / "receipt").write_text(receipt)
         assert "receipted" in ok(site, submission, "send", "--import-receipt", stick / "receipt")
     assert states(site) == ["receipted"] * 2
@@ -79,7 +85,16 @@ def test_a_carried_receipt_is_listed_as_unproven_until_a_network_proves_it(
 
 
 def start_sending(site: Site) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "agent", "--site", str(site.directory), "submission", "send", "--keep-trying"]
+    command = [
+        sys.executable,
+        "-m",
+        "agent",
+        "--site",
+        str(site.directory),
+        "submission",
+        "send",
+        "--keep-trying",
+    ]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

@@ -37,13 +37,18 @@ def test_a_draft_is_discarded_with_those_after_it_and_what_was_approved_is_not(
     root = json.loads((tmp_path / "invite.json").read_text())["root_keys"][0]
     listed = ("--list", tmp_path / "list.jsonl", "--root", root)
     as_steward("approve", request, "--key", key, "--out", signed, *listed, answer="y\ny\n")
-    assert ok(site, submission, "discard", "--digest", first[:8]) == f"discarded {first}\ndiscarded {second}\n"
+    assert (
+        ok(site, submission, "discard", "--digest", first[:8])
+        == f"discarded {first}\ndiscarded {second}\n"
+    )
     assert rows(site, "result") == []
     with pytest.raises(DisclosureError, match="no submission with this digest"):
         ok(site, submission, "approve", "--signed", signed)
     with site.store() as store:
         events = [(event.event, event.detail) for event in store.audit.read_events()]
-    assert sorted(events[-2:]) == sorted(("submission discarded", f"digest={digest}") for digest in (first, second))
+    assert sorted(events[-2:]) == sorted(
+        ("submission discarded", f"digest={digest}") for digest in (first, second)
+    )
     ok(site, submission, "prepare", "--suite", SUITE)
     ok(site, submission, "approve", "--signed", signed)  # the same bytes as before
     with pytest.raises(DisclosureError, match="is approved, no draft"):
@@ -58,7 +63,11 @@ def test_before_enrolment_every_command_says_what_is_missing(site: Site) -> None
 
 
 def test_outside_a_site_nothing_happens(tmp_path: Path) -> None:
-    for command, words in ((submission, ["status"]), (submission, ["send"]), (registry, ["update"])):
+    for command, words in (
+        (submission, ["status"]),
+        (submission, ["send"]),
+        (registry, ["update"]),
+    ):
         with pytest.raises(ConfigError, match="not a site directory"):
             ok(Site(tmp_path), command, *words)
     assert list(tmp_path.iterdir()) == []
@@ -79,14 +88,20 @@ def test_without_any_registered_scorecard_the_central_team_is_asked(
     join(site, served, wire, tmp_path)
     with served.home.database.writing() as connection:
         retired = apply(newest_registry(connection), Additions(retired=[CARD.name]))
-        sign_next(connection, replace(retired, version=retired.version + 1), [served.home.root_signer(retired)])
+        sign_next(
+            connection,
+            replace(retired, version=retired.version + 1),
+            [served.home.root_signer(retired)],
+        )
     ok(site, registry, "update")
     with pytest.raises(ConfigError, match="no scorecard is registered") as caught:
         ok(site, submission, "prepare", "--suite", SUITE)
     assert "central team" in caught.value.advice
 
 
-def test_scores_by_other_rules_are_not_submitted(site: Site, served: Served, wire: Wire, tmp_path: Path) -> None:
+def test_scores_by_other_rules_are_not_submitted(
+    site: Site, served: Served, wire: Wire, tmp_path: Path
+) -> None:
     join(site, served, wire, tmp_path)
     fill(site, "pubmed_qa", "exact_match", MODELS[0].name, right=50, suite="helm", scoring="helm")
     with pytest.raises(DisclosureError, match="scored by helm's rules"):

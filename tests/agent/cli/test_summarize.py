@@ -26,7 +26,13 @@ def filled(tmp_path: Path) -> FilledSite:
 
 def test_verdicts_that_wait_for_another_judge_are_seen_before_there_is_a_score(filled: FilledSite):
     cases = [case(number, score=Unscored(Reason.NOT_JUDGED)) for number in range(4)]
-    rouge = {**jury_metric(JUDGES), "name": "rouge_1", "display_name": "ROUGE-1", "low": 0, "high": 1}
+    rouge = {
+        **jury_metric(JUDGES),
+        "name": "rouge_1",
+        "display_name": "ROUGE-1",
+        "low": 0,
+        "high": 1,
+    }
     del rouge["jury"]
     metrics = [jury_metric(JUDGES), rouge]
     run_id = filled.add(cases, entry="medication_qa:model=a/waits", metrics=metrics)
@@ -37,15 +43,21 @@ def test_verdicts_that_wait_for_another_judge_are_seen_before_there_is_a_score(f
     assert "no jury has graded" in summarized(filled).stdout
     assert (
         "medication_qa"
-        not in summarized(filled).stdout.partition("Seats of the juries")[2].partition("Judges, over")[0]
+        not in summarized(filled)
+        .stdout.partition("Seats of the juries")[2]
+        .partition("Judges, over")[0]
     )
-    given = [(number, "jury_score", Seat(0, dict.fromkeys(CRITERIA, 4.0), None)) for number in range(4)]
+    given = [
+        (number, "jury_score", Seat(0, dict.fromkeys(CRITERIA, 4.0), None)) for number in range(4)
+    ]
     with filled.site.store() as store:
         store.scores.keep(run_id, [], [], given)
     told = summarized(filled).stdout
     assert "no jury has graded" not in told
     assert "seats of the jury are still open" in told
-    assert "4 of 12" in row(told.partition("Seats of the juries")[2], "medication_qa", "8 not_judged")
+    assert "4 of 12" in row(
+        told.partition("Seats of the juries")[2], "medication_qa", "8 not_judged"
+    )
     assert "4.000" in row(told.partition("Judges, over all models")[2], "medication_qa", "llama")
     found = json.loads(summarized(filled, "--format", "json").stdout)
     (one,) = [one for one in found if one["benchmark"] == "medication_qa"]
@@ -61,8 +73,12 @@ def test_a_jury_that_gives_everything_the_same_middle_grade_is_a_warning(tmp_pat
     filled = filled_site(tmp_path)
     for n in (29, 30):
         cases = [case(number, score=3.0) for number in range(n)]
-        filled.add(cases, entry="mtsamples_replicate:model=a/a", suite=str(n), metrics=[jury_metric()])
-    said = [CliRunner().invoke(summarize, ["--suite", str(n)], obj=filled.site).stdout for n in (29, 30)]
+        filled.add(
+            cases, entry="mtsamples_replicate:model=a/a", suite=str(n), metrics=[jury_metric()]
+        )
+    said = [
+        CliRunner().invoke(summarize, ["--suite", str(n)], obj=filled.site).stdout for n in (29, 30)
+    ]
     assert ["every answer scored the same" in told for told in said] == [False, True]
 
 
@@ -72,7 +88,9 @@ def test_tables_fit_a_terminal_of_120_columns(filled: FilledSite, more: list[str
     assert max(len(line.rstrip()) for line in told.splitlines()) <= 120
 
 
-def test_warnings_ranks_and_bounds_stand_where_they_matter(filled: FilledSite, monkeypatch: pytest.MonkeyPatch):
+def test_warnings_ranks_and_bounds_stand_where_they_matter(
+    filled: FilledSite, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("COLUMNS", "140")
     told = summarized(filled).stdout
     assert "every answer scored the same" in told
@@ -103,8 +121,14 @@ def test_a_board_with_a_shy_model_has_floors_and_wins_by_them(site: Site):
     asked(site, f"own:model={BOLD}", f"own:model={SHY}")
     table = shown(site)
     assert "Floor" in table.splitlines()[1] + table.splitlines()[2]
-    assert "Floor: the mean, were what the model left without a score itself (empty, unparsed, length" in table
-    assert "Win rates and macro-averages take the floor, over 1 column of results of one kind." in table
+    assert (
+        "Floor: the mean, were what the model left without a score itself (empty, unparsed, length"
+        in table
+    )
+    assert (
+        "Win rates and macro-averages take the floor, over 1 column of results of one kind."
+        in table
+    )
     of_models = table.partition("Mean win rate")[2].splitlines()
     stand = {words[0]: words[1:] for line in of_models if len(words := line.split()) == 8}
     assert (stand[BOLD][:2], stand[SHY][:2]) == (["1", "1.000"], ["2", "0.000"])
@@ -112,7 +136,9 @@ def test_a_board_with_a_shy_model_has_floors_and_wins_by_them(site: Site):
     rows = {row["model"]: row for row in json.loads(shown(site, "--format", "json"))}
     assert (rows[SHY]["mean"], rows[SHY]["floor"]) == (1.0, 0.25)
     assert (rows[BOLD]["mean"], rows[BOLD]["floor"]) == (0.6, 0.6)
-    in_csv = {row["model"]: row for row in csv.DictReader(shown(site, "--format", "csv").splitlines())}
+    in_csv = {
+        row["model"]: row for row in csv.DictReader(shown(site, "--format", "csv").splitlines())
+    }
     assert in_csv[SHY]["floor"] == "0.25"
 
 
@@ -128,10 +154,16 @@ def test_what_is_known_of_the_data_stands_below_the_table(capsys: pytest.Capture
 
     def summary(known: str, problem: str) -> RunSummary:
         data = {"known": known, "digest": "d", "instances": 1, "problems": [problem]}
-        details = RunDetails.from_json({"data": data, "scoring": "intramural", "language_model": True})
+        details = RunDetails.from_json(
+            {"data": data, "scoring": "intramural", "language_model": True}
+        )
         run = Run("r", "s", f"{known}:model=a", known, "a", "local/m", details, "ended", 0, 0)
-        return RunSummary(run, (MetricSummary("m", "M", 0, 1, Mean(1, 1, 0.5, None, None, "none"), {}),))
+        return RunSummary(
+            run, (MetricSummary("m", "M", 0, 1, Mean(1, 1, 0.5, None, None, "none"), {}),)
+        )
 
-    show_summaries([summary("official", small), summary("sample", "a sample")], False, "table", "Suite s")
+    show_summaries(
+        [summary("official", small), summary("sample", "a sample")], False, "table", "Suite s"
+    )
     assert f"Data of official: {small}\n" in (said := capsys.readouterr().out)
     assert "Data of sample" not in said

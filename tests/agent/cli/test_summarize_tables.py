@@ -12,7 +12,14 @@ from agent.cli.summarize import summarize
 from agent.site.directory import Site, create_site
 from agent.store.releases import LeaderboardCell
 from tests.agent.cli.bold_and_shy import BOLD, SHY, asked, shown, write
-from tests.agent.cli.judged_suite import JUDGES, judged_run, judged_site, jury_metric, row, summarized
+from tests.agent.cli.judged_suite import (
+    JUDGES,
+    judged_run,
+    judged_site,
+    jury_metric,
+    row,
+    summarized,
+)
 from tests.agent.service.filled_site import FilledSite, filled_site
 
 
@@ -38,7 +45,9 @@ def test_a_jurys_seats_failures_criteria_and_family_stand_below_the_scores(
     assert "a judge is of the judged model's family" in told
 
 
-def test_who_judged_stands_below_the_seats_and_two_juries_of_one_benchmark_are_told_apart(filled: FilledSite):
+def test_who_judged_stands_below_the_seats_and_two_juries_of_one_benchmark_are_told_apart(
+    filled: FilledSite,
+):
     told = summarized(filled).stdout
     assert "Judges of mtsamples_replicate: llama, qwen, phi." in told
     judged_run(filled, "b/two", 4, judges=[*JUDGES[:2], ["site/lenient", "lenient/l", "lenient"]])
@@ -62,13 +71,18 @@ def test_scale_quorum_and_each_judges_seats_and_mean_stand_with_the_score(filled
     assert [one["judge"] for one in jury["each"]] == jury["judges"] == ["llama", "qwen", "phi"]
     assert sum(one["filled"] for one in jury["each"]) == jury["filled"]
     phi = jury["each"][2]
-    assert (phi["seats"], phi["filled"], phi["repaired"], phi["faults"]) == (40, 32, 0, {"no_json": 8})
+    assert (phi["seats"], phi["filled"], phi["repaired"], phi["faults"]) == (
+        40,
+        32,
+        0,
+        {"no_json": 8},
+    )
     assert 3.5 < phi["mean"] < 4.5
     lines = csv.DictReader(io.StringIO(summarized(filled, "--format", "csv").stdout))
     graded_by_jury = [one for one in lines if one["judges"]]
-    assert [(one["quorum"], one["jury_scale_high"], one["judges_filled"]) for one in graded_by_jury] == [
-        ("2", "5", "40; 39; 32")
-    ] * 2
+    assert [
+        (one["quorum"], one["jury_scale_high"], one["judges_filled"]) for one in graded_by_jury
+    ] == [("2", "5", "40; 39; 32")] * 2
 
 
 def test_tables_leave_to_files_what_does_not_fit_a_hundred_columns(filled: FilledSite):
@@ -87,7 +101,9 @@ def test_each_benchmark_names_its_own_judges_of_the_family(filled: FilledSite):
     assert "Of the family of meta/llama-3.1-8b-instruct in mtsamples_replicate: llama." in told
 
 
-def test_the_score_without_the_family_says_how_many_answers_it_is_over_and_what_it_is_not(filled: FilledSite):
+def test_the_score_without_the_family_says_how_many_answers_it_is_over_and_what_it_is_not(
+    filled: FilledSite,
+):
     told = summarized(filled).stdout
     # phi failed on every fifth answer of 40, and one of the two others is no majority of them
     assert ", n 32" in row(told.partition("Juries, each")[2], "mtsamples_replicate", "llama")
@@ -107,17 +123,29 @@ def test_names_of_criteria_and_judges_take_no_terminal_over_and_are_no_markup(tm
     assert "Of the family of google/gemma-3: google/gemma" in told
 
 
-def test_the_published_table_has_its_published_standings_and_nobody_knows_how_sure_they_are(filled: FilledSite):
-    paper = json.loads((Path(__file__).parents[2] / "aggregator" / "paper_scores.json").read_text("utf-8"))
+def test_the_published_table_has_its_published_standings_and_nobody_knows_how_sure_they_are(
+    filled: FilledSite,
+):
+    paper = json.loads(
+        (Path(__file__).parents[2] / "aggregator" / "paper_scores.json").read_text("utf-8")
+    )
     cells = [
         LeaderboardCell(
-            benchmark, benchmark, model, "jury_score" if max(row.values()) > 1 else "exact_match", "", value, None
+            benchmark,
+            benchmark,
+            model,
+            "jury_score" if max(row.values()) > 1 else "exact_match",
+            "",
+            value,
+            None,
         )
         for benchmark, row in paper["scores"].items()
         for model, value in row.items()
     ]
     with filled.site.store() as store:
-        store.releases.keep_leaderboard("paper", {"release": "paper", "date": "", "digest": ""}, cells)
+        store.releases.keep_leaderboard(
+            "paper", {"release": "paper", "date": "", "digest": ""}, cells
+        )
     words = ["--suites", "paper", "--release", "R"]
     told = CliRunner().invoke(summarize, [*words, "--plot", "-"], obj=filled.site).stdout
     table = told.partition("Mean win rate")[2].partition("Win rates and macro-averages")[0]
@@ -141,7 +169,8 @@ def test_models_without_a_benchmark_in_common_have_no_win_rate_and_the_reason(si
     table = shown(site)
     assert "There is no win rate: no two models have results that can be compared." in table
     assert (
-        "In no rank or win rate are 2 results (2: no other model has a result of this benchmark that counts)." in table
+        "In no rank or win rate are 2 results (2: no other model has a result of this benchmark that counts)."
+        in table
     )
 
 

@@ -17,7 +17,10 @@ def filled(tmp_path: Path) -> FilledSite:
 
 
 def test_whole_values_are_in_json_and_csv(filled: FilledSite):
-    rows = {(r["benchmark"], r["model"]): r for r in json.loads(summarized(filled, "--format", "json").stdout)}
+    rows = {
+        (r["benchmark"], r["model"]): r
+        for r in json.loads(summarized(filled, "--format", "json").stdout)
+    }
     llama = rows["mtsamples_replicate", "meta/llama-3.1-8b-instruct"]
     assert (llama["jury"]["seats"], llama["jury"]["filled"]) == (120, 111)
     assert llama["jury"]["family"] == ["llama"]
@@ -27,7 +30,9 @@ def test_whole_values_are_in_json_and_csv(filled: FilledSite):
     assert gemma["bounds"] == {"low": 0.5, "high": pytest.approx(80 / 120), "matters": True}
     assert (gemma["rank"], gemma["standing"]["win_rate"]) == ([1, 1], 1.0)
     told = summarized(filled, "--format", "csv").stdout.splitlines()
-    assert {"bound_low", "seats_filled", "without_family_mean", "model_macro", "rank_range"} <= set(told[0].split(","))
+    assert {"bound_low", "seats_filled", "without_family_mean", "model_macro", "rank_range"} <= set(
+        told[0].split(",")
+    )
     assert "{" not in "".join(told)
 
 

@@ -16,7 +16,9 @@ from tests.agent.service.leaky_texts import CANARIES, LEAKY, leak
 
 
 def exported(filled: FilledSite, folder: Path, *words: str) -> Result:
-    return CliRunner().invoke(view, ["--export", str(folder), *words], obj=Site(filled.site.directory))
+    return CliRunner().invoke(
+        view, ["--export", str(folder), *words], obj=Site(filled.site.directory)
+    )
 
 
 def test_an_empty_site_exports_a_page_that_says_what_to_do(filled: FilledSite, tmp_path: Path):
@@ -28,7 +30,9 @@ def test_an_empty_site_exports_a_page_that_says_what_to_do(filled: FilledSite, t
     assert "hipaa_safe_harbor 1" in page
 
 
-def test_revealed_files_write_each_page_of_instances_to_the_audit_log_once(filled: FilledSite, tmp_path: Path):
+def test_revealed_files_write_each_page_of_instances_to_the_audit_log_once(
+    filled: FilledSite, tmp_path: Path
+):
     run_id = filled.add([case(number) for number in range(45)])
     other = leak(filled, LEAKY, suite="other")
     result = exported(filled, tmp_path / "out", "--reveal")
@@ -44,11 +48,17 @@ def test_revealed_files_write_each_page_of_instances_to_the_audit_log_once(fille
     assert "patient-44" in (tmp_path / "out" / "runs" / run_id / "instances-3.html").read_text()
 
 
-def test_redacted_files_hold_no_identifier_and_neither_does_what_the_command_prints(filled: FilledSite, tmp_path: Path):
+def test_redacted_files_hold_no_identifier_and_neither_does_what_the_command_prints(
+    filled: FilledSite, tmp_path: Path
+):
     leak(filled, LEAKY)
     result = exported(filled, tmp_path / "out")
-    written = b"".join(path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file())
-    assert [canary for canary in CANARIES if canary in result.output or canary.encode() in written] == []
+    written = b"".join(
+        path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()
+    )
+    assert [
+        canary for canary in CANARIES if canary in result.output or canary.encode() in written
+    ] == []
     assert filled.audited() == []
     assert "pages  4/4" in result.stderr  # a person sees that it moves
 
@@ -68,7 +78,16 @@ def test_the_sites_own_policy_is_read_from_the_site_wherever_the_command_is_give
 
 
 def test_the_server_starts_says_where_and_stops(filled: FilledSite):
-    command = [sys.executable, "-m", "agent", "--site", str(filled.site.directory), "view", "--port", "0"]
+    command = [
+        sys.executable,
+        "-m",
+        "agent",
+        "--site",
+        str(filled.site.directory),
+        "view",
+        "--port",
+        "0",
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
@@ -84,7 +103,17 @@ def test_the_server_starts_says_where_and_stops(filled: FilledSite):
 
 def test_a_revealing_server_writes_what_is_opened_to_the_audit_log(filled: FilledSite):
     run_id = leak(filled, LEAKY)
-    command = [sys.executable, "-m", "agent", "--site", str(filled.site.directory), "view", "--port", "0", "--reveal"]
+    command = [
+        sys.executable,
+        "-m",
+        "agent",
+        "--site",
+        str(filled.site.directory),
+        "view",
+        "--port",
+        "0",
+        "--reveal",
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
@@ -92,7 +121,9 @@ def test_a_revealing_server_writes_what_is_opened_to_the_audit_log(filled: Fille
         for path in ("index.html", f"runs/{run_id}/index.html"):
             urllib.request.urlopen(address + path, timeout=20).close()
         assert filled.audited() == []
-        with urllib.request.urlopen(f"{address}runs/{run_id}/instances-1.html", timeout=20) as response:
+        with urllib.request.urlopen(
+            f"{address}runs/{run_id}/instances-1.html", timeout=20
+        ) as response:
             assert LEAKY.encode() in response.read()
         assert filled.audited() == [f"view run={run_id} instances=0-0"]
     finally:
@@ -113,10 +144,20 @@ def test_files_of_a_release_hold_that_release_and_nothing_else(filled: FilledSit
     shown, hidden = filled.add([case(0)]), filled.add([case(1)], suite="secret")
     make_release(filled.site, ["november"], "R1")
     make_release(filled.site, ["secret"], "R2")
-    words = ["--site", str(filled.site.directory), "view", "--release", "R1", "--export", str(tmp_path / "out")]
+    words = [
+        "--site",
+        str(filled.site.directory),
+        "view",
+        "--release",
+        "R1",
+        "--export",
+        str(tmp_path / "out"),
+    ]
     done = CliRunner().invoke(intramural, words, catch_exceptions=False)
     assert done.exit_code == 0, done.output
-    paths = {path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*.html")}
+    paths = {
+        path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*.html")
+    }
     assert f"runs/{shown}/index.html" in paths
     assert "releases/R1/index.html" in paths
     assert [path for path in paths if hidden in path or "secret" in path or "R2" in path] == []

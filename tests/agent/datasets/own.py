@@ -29,11 +29,15 @@ def own(
         (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
     prompt_key = "prompt_file: prompt.txt\n" if prompt is not None else ""
     metrics = "" if "metrics:" in yaml else "metrics: [{name: exact_match}]\n"
-    (folder / "own.yaml").write_text(f"name: own\ndescription: ours\n{prompt_key}{data}\n{metrics}{yaml}\n", "utf-8")
+    (folder / "own.yaml").write_text(
+        f"name: own\ndescription: ours\n{prompt_key}{data}\n{metrics}{yaml}\n", "utf-8"
+    )
     return load_benchmark(folder / "own.yaml")
 
 
-def instances(benchmark: Benchmark, site_data: Path | None = None, **arguments: str) -> list[Instance]:
+def instances(
+    benchmark: Benchmark, site_data: Path | None = None, **arguments: str
+) -> list[Instance]:
     """Locate and load."""
     return load_instances(benchmark, locate_dataset(benchmark, site_data, arguments))
 

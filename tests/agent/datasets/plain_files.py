@@ -10,7 +10,9 @@ from agent.errors import BenchmarkError
 from tests.agent.datasets.own import CANARY
 
 
-def write_own(tmp_path: Path, data: str | bytes, yaml: str = "", prompt: str = "{note}\n{question}\nAnswer:") -> Path:
+def write_own(
+    tmp_path: Path, data: str | bytes, yaml: str = "", prompt: str = "{note}\n{question}\nAnswer:"
+) -> Path:
     (tmp_path / "prompt.txt").write_text(prompt, encoding="utf-8")
     (tmp_path / "data.csv").write_bytes(data.encode() if isinstance(data, str) else data)
     path = tmp_path / "own.yaml"

@@ -18,7 +18,9 @@ from tests.agent.datasets.own import own
 
 MARK = "qqmarkqq"
 ENDINGS = ("csv", "tsv", "json", "jsonl", "parquet", "feather", "xlsx", "csv.gz")
-ANY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+ANY = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 @cache  # a workbook holds the time at which it was made, and the same bytes are to be changed every time
@@ -33,7 +35,10 @@ def whole(ending: str) -> bytes:
             pyarrow.feather.write_feather(pyarrow.Table.from_pylist(rows), file)
         case "xlsx":
             book = openpyxl.Workbook()
-            for row in (["note", "correct_answer"], *([r["note"], r["correct_answer"]] for r in rows)):
+            for row in (
+                ["note", "correct_answer"],
+                *([r["note"], r["correct_answer"]] for r in rows),
+            ):
                 book.active.append(row)
             book.save(file)
         case _:
@@ -64,7 +69,12 @@ def test_bytes_that_are_no_dataset(tmp_path, ending, content):
 @ANY
 @given(content=st.text(st.sampled_from('{}[]":,\t\n\r\\ud8notecra_sw1"' + MARK), max_size=80))
 def test_text_that_is_almost_a_dataset(tmp_path, ending, content):
-    head = {"csv": "note,correct_answer\n", "tsv": "note\tcorrect_answer\n", "json": "[", "jsonl": ""}[ending]
+    head = {
+        "csv": "note,correct_answer\n",
+        "tsv": "note\tcorrect_answer\n",
+        "json": "[",
+        "jsonl": "",
+    }[ending]
     read(tmp_path, ending, (head + content).encode())
 
 

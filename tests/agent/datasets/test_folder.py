@@ -38,18 +38,28 @@ def read(benchmark, data, **arguments):
 
 
 def test_the_file_that_an_argument_names(tmp_path):
-    benchmark = described(tmp_path, "[{name: '{subset}/test.csv'}]", "arguments: {subset: {required: true}}\n")
+    benchmark = described(
+        tmp_path, "[{name: '{subset}/test.csv'}]", "arguments: {subset: {required: true}}\n"
+    )
     data = site(tmp_path, a__test_csv=HEAD + "in a,x\n", b__test_csv=HEAD + "in b,x\n")
     dataset, prompts = read(benchmark, data, subset="b")
-    assert (dataset.names, prompts, dataset.arguments) == (("b/test.csv",), ["in b"], {"subset": "b"})
+    assert (dataset.names, prompts, dataset.arguments) == (
+        ("b/test.csv",),
+        ["in b"],
+        {"subset": "b"},
+    )
     assert "expected c/test.csv" in problem(benchmark, data, subset="c")
 
 
-@pytest.mark.parametrize("value", ["..", "../b", "a/..", "/etc", "*", "a\\b", ".hidden", "a..b", ""])
+@pytest.mark.parametrize(
+    "value", ["..", "../b", "a/..", "/etc", "*", "a\\b", ".hidden", "a..b", ""]
+)
 def test_an_argument_that_would_leave_the_folder(tmp_path, value):
     benchmark = described(tmp_path, "[{name: '{subset}/test.csv'}]", "arguments: [subset]\n")
     data = site(tmp_path, a__test_csv=HEAD + "n,x\n")
-    with pytest.raises(ConfigError, match=r"expected a part of a file's name|the run entry gives none"):
+    with pytest.raises(
+        ConfigError, match=r"expected a part of a file's name|the run entry gives none"
+    ):
         locate_dataset(benchmark, data, {"subset": value})
 
 
@@ -60,7 +70,12 @@ def test_a_file_name_with_a_field_that_is_no_argument(tmp_path):
 
 def test_all_files_that_match_a_pattern_in_order_of_their_names(tmp_path):
     benchmark = described(tmp_path, "[{name: 'notes/*.csv'}]")
-    data = site(tmp_path, notes__b_csv=HEAD + "b,x\n", notes__a_csv=HEAD + "a,x\n", notes__deep__c_csv="never read")
+    data = site(
+        tmp_path,
+        notes__b_csv=HEAD + "b,x\n",
+        notes__a_csv=HEAD + "a,x\n",
+        notes__deep__c_csv="never read",
+    )
     (data / "own" / "notes" / ".~lock.csv").write_text("never read")
     (data / "own" / "notes" / "z.txt").write_text("never read")
     dataset, prompts = read(benchmark, data)
@@ -87,13 +102,17 @@ def test_a_pattern_is_known_by_the_joint_digest_of_its_files(tmp_path):
 
 def test_brackets_and_commas_in_a_name_mean_themselves(tmp_path):
     benchmark = described(tmp_path, "[{name: 'set [1], final/*.csv'}]")
-    data = site(tmp_path, **{"set [1], final__x,y_csv": HEAD + "n,x\n", "set 1, final__z_csv": "never read"})
+    data = site(
+        tmp_path, **{"set [1], final__x,y_csv": HEAD + "n,x\n", "set 1, final__z_csv": "never read"}
+    )
     assert read(benchmark, data)[0].names == ("set [1], final/x,y.csv",)
 
 
 def test_a_path_with_commas_is_a_path(tmp_path):
     benchmark = own(tmp_path, data="dataset_file: 'a, b.csv'", **{"a, b_csv": HEAD + "n,x\n"})
-    assert [i.messages[0].content for i in load_instances(benchmark, locate_dataset(benchmark))] == ["n"]
+    assert [
+        i.messages[0].content for i in load_instances(benchmark, locate_dataset(benchmark))
+    ] == ["n"]
 
 
 OLD, NEW = HEAD + "old,x\n", HEAD + "new,x\nnew,y\n"
@@ -127,7 +146,11 @@ def test_a_further_version_is_found_under_its_own_name(tmp_path):
     (data / "own" / "test_v2.csv").write_text(NEW)
     (data / "own" / "README").write_text("not data")
     dataset = locate_dataset(benchmark, data)
-    assert (dataset.names, dataset.known, dataset.versions) == (("test_v2.csv",), "official", ("v1.2",))
+    assert (dataset.names, dataset.known, dataset.versions) == (
+        ("test_v2.csv",),
+        "official",
+        ("v1.2",),
+    )
 
 
 def test_files_of_two_versions_are_no_official_dataset(tmp_path):
@@ -147,7 +170,9 @@ def test_a_versions_name_says_for_which_argument_its_digest_is(tmp_path):
     benchmark = described(tmp_path, files, "arguments: {subset: {required: true}}\n")
     data = site(tmp_path, a__test_csv=OLD, b__test_csv=OLD)
     assert locate_dataset(benchmark, data, {"subset": "a"}).known == "official"
-    assert locate_dataset(benchmark, data, {"subset": "b"}).known == "unknown"  # a's file under b's name
+    assert (
+        locate_dataset(benchmark, data, {"subset": "b"}).known == "unknown"
+    )  # a's file under b's name
     (data / "own" / "b" / "test.csv").unlink()
     with pytest.raises(BenchmarkError, match=r"expected b/test\.csv"):  # and never a's in its place
         locate_dataset(benchmark, data, {"subset": "b"})
@@ -155,7 +180,9 @@ def test_a_versions_name_says_for_which_argument_its_digest_is(tmp_path):
 
 def test_a_known_version_with_another_count_is_an_error(tmp_path):
     benchmark = described(tmp_path, f"[{{name: test.csv, sha256: {sha(NEW)}, rows: 3}}]")
-    assert "2 instances, and the known version has 3" in problem(benchmark, site(tmp_path, test_csv=NEW))
+    assert "2 instances, and the known version has 3" in problem(
+        benchmark, site(tmp_path, test_csv=NEW)
+    )
 
 
 def test_a_count_is_not_expected_of_some_of_the_rows(tmp_path):
@@ -203,7 +230,10 @@ def test_a_note_on_a_version_is_told_with_it_and_takes_nothing_from_it(tmp_path)
 def test_data_of_which_no_digest_is_published_is_not_called_another_version(tmp_path):
     data = site(tmp_path, a_csv=HEAD + "n,x\n")
     dataset = locate_dataset(described(tmp_path, "[{name: a.csv}]"), data)
-    assert (dataset.known, dataset.problems) == ("unknown", ("there is no published digest to compare with",))
+    assert (dataset.known, dataset.problems) == (
+        "unknown",
+        ("there is no published digest to compare with",),
+    )
 
 
 def test_an_optional_file_may_be_absent(tmp_path):
@@ -223,7 +253,9 @@ def test_a_link_out_of_the_datasets_folder_is_refused_by_name(tmp_path, place):
     outside.mkdir()
     (outside / "test.csv").write_text(HEAD + "n,x\n")
     name = "sub/test.csv" if place.startswith("sub") else "test.csv"
-    benchmark = described(tmp_path, f"[{{name: {name}}}]" if place != "other.csv" else "[{name: test.csv}]")
+    benchmark = described(
+        tmp_path, f"[{{name: {name}}}]" if place != "other.csv" else "[{name: test.csv}]"
+    )
     data = site(tmp_path)
     link = data / "own" / place
     link.parent.mkdir(exist_ok=True)
@@ -277,7 +309,10 @@ def test_a_sample_folder_has_the_official_layout_and_arguments_of_its_own(tmp_pa
 def test_a_changed_sample_folder_is_refused(tmp_path):
     data = with_sample(tmp_path, ", arguments: {subset: a}", a__test_csv=OLD, b__test_csv=NEW)
     benchmark = own(tmp_path, ARGUMENT, data=data)
-    assert read(benchmark, None, subset="b")[1] == ["new", "new"]  # its count is that of the usual arguments
+    assert read(benchmark, None, subset="b")[1] == [
+        "new",
+        "new",
+    ]  # its count is that of the usual arguments
     (tmp_path / "invented_sample" / "b" / "test.csv").write_text(OLD)
     assert "the sample invented_sample was changed" in problem(benchmark)
 
@@ -285,7 +320,9 @@ def test_a_changed_sample_folder_is_refused(tmp_path):
 def test_a_record_of_what_was_put_in_is_no_data(tmp_path):
     data = site(tmp_path)
     (data / "own" / ".dataset.json").write_text("{}")
-    benchmark = own(tmp_path, ARGUMENT, data=with_sample(tmp_path, ", arguments: {subset: a}", a__test_csv=OLD))
+    benchmark = own(
+        tmp_path, ARGUMENT, data=with_sample(tmp_path, ", arguments: {subset: a}", a__test_csv=OLD)
+    )
     assert locate_dataset(benchmark, data).known == "invented"
 
 
@@ -294,7 +331,9 @@ def test_a_folder_that_the_run_entry_names_is_read_like_the_sites_own(tmp_path):
     data = site(tmp_path, a__1_csv=OLD, a__2_csv=NEW)
     dataset, prompts = read(benchmark, None, subset="a", data_path=str(data / "own"))
     assert (dataset.names, len(prompts)) == (("a/1.csv", "a/2.csv"), 3)
-    assert read(benchmark, None, subset="a", data_path=str(data / "own" / "a" / "1.csv"))[1] == ["old"]
+    assert read(benchmark, None, subset="a", data_path=str(data / "own" / "a" / "1.csv"))[1] == [
+        "old"
+    ]
 
 
 def test_the_order_of_names_and_their_bytes_decide_the_datasets_digest(tmp_path):
@@ -325,4 +364,7 @@ def test_after_a_hundred_problems_no_further_file_is_read(tmp_path):
 def test_an_id_that_two_files_share_is_named_in_the_second(tmp_path):
     benchmark = described(tmp_path, "[{name: '*.csv'}]", "id_column: note\n")
     data = site(tmp_path, a_csv=HEAD + "n,a\n", b_csv=HEAD + "m,a\nn,a\n")
-    assert problem(benchmark, data) == "b.csv: row 2 (line 3): has the same 'note' as a.csv: row 1 (line 2)"
+    assert (
+        problem(benchmark, data)
+        == "b.csv: row 2 (line 3): has the same 'note' as a.csv: row 1 (line 2)"
+    )

@@ -12,7 +12,9 @@ def test_a_loader_that_the_definition_names_comes_before_the_ending(tmp_path):
 
 
 @pytest.mark.parametrize("data", [PARQUET, FEATHER, XLSX])
-@pytest.mark.parametrize("content", [b"", b"note,correct_answer\nn,a\n", b"PAR1 no", b"PK\x03\x04 no"])
+@pytest.mark.parametrize(
+    "content", [b"", b"note,correct_answer\nn,a\n", b"PAR1 no", b"PK\x03\x04 no"]
+)
 def test_a_file_of_another_kind_is_named(tmp_path, data, content):
     name = data.split()[1]
     (tmp_path / name).write_bytes(content)

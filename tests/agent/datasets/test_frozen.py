@@ -70,7 +70,9 @@ def with_folder(site: Site) -> Benchmark:
     folder.mkdir()
     for ward, count in (("north", 12), ("south", 20)):
         lines = ROWS.splitlines(keepends=True)[:count]
-        (folder / f"{ward}-2024.csv").write_text(HEAD + "".join(lines).replace("p", f"{ward[0]}", 1))
+        (folder / f"{ward}-2024.csv").write_text(
+            HEAD + "".join(lines).replace("p", f"{ward[0]}", 1)
+        )
     return define(site, PARTS)
 
 
@@ -101,7 +103,9 @@ def test_every_part_of_a_folder_is_copied(site: Site):
             locate_frozen(benchmark, version, {"ward": ward}),
         )
         assert load_instances(benchmark, frozen) == load_instances(benchmark, live)
-    assert count_instances(benchmark, lambda choice: locate_frozen(benchmark, version, choice)) == 32
+    assert (
+        count_instances(benchmark, lambda choice: locate_frozen(benchmark, version, choice)) == 32
+    )
 
 
 def test_files_of_an_argument_that_nobody_must_give_are_not_in_a_copy(site: Site):
@@ -122,7 +126,8 @@ def test_a_part_that_is_missing_freezes_nothing(site: Site):
 
 def test_data_of_an_argument_without_an_end_cannot_be_frozen(site: Site):
     benchmark = define(
-        site, "arguments: {ward: {required: true}}\ndata: {loader: csv, files: [{name: '{ward}.csv'}]}\n"
+        site,
+        "arguments: {ward: {required: true}}\ndata: {loader: csv, files: [{name: '{ward}.csv'}]}\n",
     )
     with pytest.raises(ConfigError, match="any value"):
         find_sources(benchmark, site.data)
@@ -178,7 +183,12 @@ def test_a_damaged_copy_is_refused_by_version_and_never_by_the_name_of_its_file(
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [('"number": 1', '"number": 2'), ('"instances": 20', '"instances": "20"'), ('"data": "', '"data": "0'), ("{", "[")],
+    [
+        ('"number": 1', '"number": 2'),
+        ('"instances": 20', '"instances": "20"'),
+        ('"data": "', '"data": "0'),
+        ("{", "["),
+    ],
 )
 def test_a_damaged_record_stops_rather_than_counts_as_none(site: Site, old: str, new: str):
     benchmark = with_file(site)
@@ -192,7 +202,9 @@ def test_a_damaged_record_stops_rather_than_counts_as_none(site: Site, old: str,
 def test_a_record_that_leads_out_of_its_folder_is_damaged(site: Site):
     benchmark = with_file(site)
     record = registered(benchmark, site).folder / ".frozen.json"
-    record.write_text(record.read_text().replace(f'"{SECRET_NAME}"', '"../../../../../keys/data.key"'))
+    record.write_text(
+        record.read_text().replace(f'"{SECRET_NAME}"', '"../../../../../keys/data.key"')
+    )
     with pytest.raises(BenchmarkError, match="is damaged"):
         find_newest_frozen(benchmark, site.data)
 
@@ -217,11 +229,16 @@ def test_it_says_that_rows_are_gone_or_others(site: Site):
     benchmark = with_file(site)
     version = registered(benchmark, site)
     edit(benchmark_file(site))
-    assert str(find_newer_data(benchmark, site.data, version)) == "as many rows lie there now, and not the same"
+    assert (
+        str(find_newer_data(benchmark, site.data, version))
+        == "as many rows lie there now, and not the same"
+    )
     benchmark_file(site).write_text(HEAD + "".join(ROWS.splitlines(keepends=True)[:18]))
     assert str(find_newer_data(benchmark, site.data, version)) == "2 rows fewer lie there now"
     benchmark_file(site).unlink()
-    assert str(find_newer_data(benchmark, site.data, version)) == "the data as it lies cannot be read"
+    assert (
+        str(find_newer_data(benchmark, site.data, version)) == "the data as it lies cannot be read"
+    )
 
 
 def test_a_sample_is_no_data_of_the_site(site: Site):
@@ -253,7 +270,10 @@ frozen.freeze(load_benchmark(site.directory / "benchmarks" / "own"), site.data)
 def test_a_kill_leaves_no_copy_or_a_whole_one(site: Site, point: str):
     benchmark = with_file(site)
     killed = subprocess.run(
-        [sys.executable, "-c", KILLER, str(site.directory), point], cwd=ROOT, env=dict(os.environ), timeout=60
+        [sys.executable, "-c", KILLER, str(site.directory), point],
+        cwd=ROOT,
+        env=dict(os.environ),
+        timeout=60,
     )
     assert killed.returncode == -signal.SIGKILL
     assert read_frozen_versions(site.data, "own") == []

@@ -3,13 +3,19 @@
 from tests.agent.datasets.sources.gated import load, problem, write_csv
 
 
-def test_a_file_that_names_patients_groups_their_rows_and_one_that_does_not_keeps_them_apart(tmp_path):
+def test_a_file_that_names_patients_groups_their_rows_and_one_that_does_not_keeps_them_apart(
+    tmp_path,
+):
     rows = [["Q", "c1", "A", "p1"], ["Q", "c2", "B", "p2"], ["Q", "c3", "B", "p1"]]
     named = write_csv(tmp_path / "a.csv", ["prompt", "context", "label", "person_id"], *rows)
     assert [instance.unit for instance in load("shc_cdi_med", named)] == ["p1", "p2", "p1"]
-    unnamed = write_csv(tmp_path / "b.csv", ["prompt", "context", "label"], *(row[:3] for row in rows))
+    unnamed = write_csv(
+        tmp_path / "b.csv", ["prompt", "context", "label"], *(row[:3] for row in rows)
+    )
     assert [instance.unit for instance in load("shc_cdi_med", unnamed)] == ["1", "2", "3"]
-    gap = write_csv(tmp_path / "c.csv", ["prompt", "context", "label", "mrn"], *rows, ["Q", "c4", "A", " "])
+    gap = write_csv(
+        tmp_path / "c.csv", ["prompt", "context", "label", "mrn"], *rows, ["Q", "c4", "A", " "]
+    )
     assert "row 4 (line 5): the column 'mrn' does not name a patient" in problem("shc_cdi_med", gap)
 
 

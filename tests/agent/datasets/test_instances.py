@@ -24,7 +24,9 @@ def test_their_cells_are_the_instances_identifiers_and_empty_ones_are_none(tmp_p
 
 
 def test_a_column_that_is_missing_is_an_error_since_its_people_would_be_shown(tmp_path: Path):
-    why = problem(own(tmp_path, SAID, data_csv="note,who,chard,born,correct_answer\ncough,a,b,c,yes\n"))
+    why = problem(
+        own(tmp_path, SAID, data_csv="note,who,chard,born,correct_answer\ncough,a,b,c,yes\n")
+    )
     assert "'chart' is missing" in why
     assert "did you mean 'chard'" in why
 
@@ -43,7 +45,9 @@ TEST = "note,correct_answer,category\nspots,skin,y\n"
 @pytest.mark.parametrize("column", [False, True])
 def test_examples_of_another_category_are_not_shown(tmp_path: Path, column: bool):
     if column:
-        rows = [f"{line},train" for line in TRAIN.splitlines()[1:]] + [f"{TEST.splitlines()[1]},test"]
+        rows = [f"{line},train" for line in TRAIN.splitlines()[1:]] + [
+            f"{TEST.splitlines()[1]},test"
+        ]
         data = "\n".join(["note,correct_answer,category,split", *rows]) + "\n"
         few_shot = "few_shot: {count: 2, column: split, value: train}\n"
     else:
@@ -51,9 +55,14 @@ def test_examples_of_another_category_are_not_shown(tmp_path: Path, column: bool
     benchmark = own(tmp_path, ARGUMENT + few_shot, data_csv=data, train_csv=TRAIN)
     (asked,) = instances(benchmark, category="y")
     prompt = asked.messages[0].content
-    assert [word for word in ("cough", "wheeze", "rash", "itch") if word in prompt] == ["rash", "itch"]
+    assert [word for word in ("cough", "wheeze", "rash", "itch") if word in prompt] == [
+        "rash",
+        "itch",
+    ]
     (whole,) = instances(benchmark)
-    assert [word for word in ("cough", "wheeze", "rash", "itch") if word in whole.messages[0].content] == [
+    assert [
+        word for word in ("cough", "wheeze", "rash", "itch") if word in whole.messages[0].content
+    ] == [
         "cough",
         "rash",
     ]
@@ -68,7 +77,13 @@ def test_a_missing_column_with_the_nearest_one(tmp_path):
 
 
 def test_a_column_name_that_is_no_identifier_is_never_suggested(tmp_path):
-    said = refusal(write_own(tmp_path, f"{CANARY},not e,question,correct_answer\nx,y,z,a\n", prompt="{note}{question}"))
+    said = refusal(
+        write_own(
+            tmp_path,
+            f"{CANARY},not e,question,correct_answer\nx,y,z,a\n",
+            prompt="{note}{question}",
+        )
+    )
     assert "{note} names no column" in said
     assert "did you mean" not in said
 

@@ -12,9 +12,16 @@ from tests.agent.datasets.plain_files import HEAD, json_benchmark, write_own
 def test_files_that_are_missing_are_counted_and_not_named(tmp_path):
     folder = json_benchmark(tmp_path, "json_lines", '{"q": "x", "a": "y"}\n')
     yaml = folder / "benchmark.yaml"
-    yaml.write_text(yaml.read_text().replace("{name: data.json}", f"{{name: data.json}}, {{name: {CANARY}.json}}"))
+    yaml.write_text(
+        yaml.read_text().replace(
+            "{name: data.json}", f"{{name: data.json}}, {{name: {CANARY}.json}}"
+        )
+    )
     dataset = locate_dataset(load_benchmark(folder), tmp_path / "data")
-    assert dataset.problems == ("1 of 2 files are missing", "there is no published digest to compare with")
+    assert dataset.problems == (
+        "1 of 2 files are missing",
+        "there is no published digest to compare with",
+    )
 
 
 @pytest.mark.parametrize(
@@ -31,7 +38,12 @@ def test_a_key_taken_for_a_dataset_is_not_read(tmp_path, secret):
         locate_dataset(benchmark, None, {"data_path": str(tmp_path / "elsewhere.pem")})
     (tmp_path / "keys" / "token").write_text(HEAD + "a bearer token,q,a\n")
     (tmp_path / "innocent").symlink_to(tmp_path / "keys")
-    for path in (tmp_path / "keys" / "token", tmp_path / "keys", tmp_path / "innocent" / "token", "innocent"):
+    for path in (
+        tmp_path / "keys" / "token",
+        tmp_path / "keys",
+        tmp_path / "innocent" / "token",
+        "innocent",
+    ):
         with pytest.raises(BenchmarkError, match="files below a folder named keys"):
             locate_dataset(benchmark, None, {"data_path": str(tmp_path / path)})
 

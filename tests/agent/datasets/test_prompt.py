@@ -32,10 +32,18 @@ def test_an_argument_stands_in_the_prompt_with_its_default(tmp_path):
 
 
 def test_an_argument_stands_in_the_options_and_the_gold_is_the_filled_text(tmp_path):
-    yaml = ARGUMENTS + "choices: ['History of {condition}', 'No {condition}', '{unknown}']\ngold: {column: right}\n"
-    benchmark = own(tmp_path, yaml, prompt="{options}", data_csv="right,category\nNo homelessness,x\n")
+    yaml = (
+        ARGUMENTS
+        + "choices: ['History of {condition}', 'No {condition}', '{unknown}']\ngold: {column: right}\n"
+    )
+    benchmark = own(
+        tmp_path, yaml, prompt="{options}", data_csv="right,category\nNo homelessness,x\n"
+    )
     (instance,) = instances(benchmark, condition="homelessness")
-    assert instance.messages[0].content == "A. History of homelessness\nB. No homelessness\nC. {unknown}"
+    assert (
+        instance.messages[0].content
+        == "A. History of homelessness\nB. No homelessness\nC. {unknown}"
+    )
     assert [r.correct for r in instance.references] == [False, True, False]
 
 
@@ -46,8 +54,15 @@ def test_a_column_of_the_table_comes_before_an_argument_of_its_name(tmp_path):
 
 def test_an_argument_takes_the_rows_it_names_and_keeps_their_numbers(tmp_path):
     benchmark = own(tmp_path, ARGUMENTS, data_csv=ROWS)
-    assert [i.id for i in instances(benchmark, condition="homelessness", category="x")] == ["1", "3"]
-    assert [i.id for i in instances(benchmark, condition="homelessness", category="")] == ["1", "2", "3"]
+    assert [i.id for i in instances(benchmark, condition="homelessness", category="x")] == [
+        "1",
+        "3",
+    ]
+    assert [i.id for i in instances(benchmark, condition="homelessness", category="")] == [
+        "1",
+        "2",
+        "3",
+    ]
     said = problem(benchmark, condition="homelessness", category="z")
     assert said == "own: the dataset has no rows with category=z"
 
@@ -55,7 +70,9 @@ def test_an_argument_takes_the_rows_it_names_and_keeps_their_numbers(tmp_path):
 def test_rows_that_are_not_taken_may_be_incomplete(tmp_path):
     benchmark = own(tmp_path, ARGUMENTS, data_csv=ROWS.replace("n2,a2", "n2,"))
     assert len(instances(benchmark, condition="homelessness", category="x")) == 2
-    assert "row 2 (line 3): the column 'correct_answer' is empty" in problem(benchmark, condition="homelessness")
+    assert "row 2 (line 3): the column 'correct_answer' is empty" in problem(
+        benchmark, condition="homelessness"
+    )
 
 
 @pytest.mark.parametrize(
@@ -63,8 +80,14 @@ def test_rows_that_are_not_taken_may_be_incomplete(tmp_path):
     [
         ({}, "own needs the argument condition: one of alcohol_dependence, homelessness"),
         ({"condition": "homelesness"}, "(did you mean 'homelessness'?)"),
-        ({"condition": "homelessness", "langage": "en"}, "takes no argument 'langage' (did you mean 'language'?)"),
-        ({"condition": "homelessness", "language": "fr"}, "language is 'fr': expected one of en, de"),
+        (
+            {"condition": "homelessness", "langage": "en"},
+            "takes no argument 'langage' (did you mean 'language'?)",
+        ),
+        (
+            {"condition": "homelessness", "language": "fr"},
+            "language is 'fr': expected one of en, de",
+        ),
         ({"condition": "homelessness", "max_length": "many"}, "expected a whole number of tokens"),
         ({"condition": "homelessness", "max_length": "0"}, "expected a whole number of tokens"),
     ],
@@ -83,18 +106,26 @@ def test_the_most_tokens_of_a_prompt_are_no_column(tmp_path):
 
 def test_a_system_prompt_is_rendered_like_the_prompt(tmp_path):
     yaml = 'system_prompt: "You read {language} notes of {sex}."\n' + ARGUMENTS
-    made = instances(own(tmp_path, yaml + "optional_columns: [sex]\n", data_csv=ROWS), condition="homelessness")
+    made = instances(
+        own(tmp_path, yaml + "optional_columns: [sex]\n", data_csv=ROWS), condition="homelessness"
+    )
     assert made[0].messages == (Message("system", "You read en notes of F."), Message("user", "n1"))
     said = problem(own(tmp_path, yaml, data_csv=ROWS), condition="homelessness")
     assert "row 2 (line 3): the column 'sex' is empty" in said
-    said = problem(own(tmp_path, yaml.replace("{sex}", "{sexe}"), data_csv=ROWS), condition="homelessness")
+    said = problem(
+        own(tmp_path, yaml.replace("{sex}", "{sexe}"), data_csv=ROWS), condition="homelessness"
+    )
     assert "prompt: line 1: {sexe} names no column (did you mean 'sex'?)" in said
 
 
 def test_a_system_prompt_of_its_own_file_changes_the_digest(tmp_path):
-    benchmark = own(tmp_path, "system_prompt_file: system.txt\n", data_csv=ROWS, system_txt="Be brief.\n")
+    benchmark = own(
+        tmp_path, "system_prompt_file: system.txt\n", data_csv=ROWS, system_txt="Be brief.\n"
+    )
     assert instances(benchmark)[0].messages[0] == Message("system", "Be brief.")
-    other = own(tmp_path, "system_prompt_file: system.txt\n", data_csv=ROWS, system_txt="Be very brief.\n")
+    other = own(
+        tmp_path, "system_prompt_file: system.txt\n", data_csv=ROWS, system_txt="Be very brief.\n"
+    )
     assert other.digest != benchmark.digest
 
 
@@ -113,17 +144,27 @@ def table(*rows: dict[str, str]) -> str:
 def test_a_column_of_messages_is_the_chat(tmp_path):
     turns = chat(("system", "s"), ("user", "u"), ("assistant", "a"), ("user", "last {note}"))
     data = table({"messages": turns, "correct_answer": "x"})
-    (instance,) = instances(own(tmp_path, "messages_column: messages\n", prompt=None, data_csv=data))
+    (instance,) = instances(
+        own(tmp_path, "messages_column: messages\n", prompt=None, data_csv=data)
+    )
     assert [m.role for m in instance.messages] == ["system", "user", "assistant", "user"]
     assert instance.messages[-1].content == "last {note}"
-    benchmark = own(tmp_path, "messages_column: messages\ninstructions: Be kind.\n", prompt=None, data_csv=data)
+    benchmark = own(
+        tmp_path, "messages_column: messages\ninstructions: Be kind.\n", prompt=None, data_csv=data
+    )
     assert instances(benchmark)[0].messages[-1].content == "Be kind.\n\nlast {note}"
 
 
 def test_the_prompt_is_the_last_turn_of_a_chat(tmp_path):
-    data = table({"messages": chat(("user", "u"), ("assistant", "a")), "note": "n", "correct_answer": "x"})
+    data = table(
+        {"messages": chat(("user", "u"), ("assistant", "a")), "note": "n", "correct_answer": "x"}
+    )
     (instance,) = instances(own(tmp_path, "messages_column: messages\n", data_csv=data))
-    assert [(m.role, m.content) for m in instance.messages] == [("user", "u"), ("assistant", "a"), ("user", "n")]
+    assert [(m.role, m.content) for m in instance.messages] == [
+        ("user", "u"),
+        ("assistant", "a"),
+        ("user", "n"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -152,7 +193,9 @@ def test_a_chat_that_cannot_be_asked_is_named_and_not_quoted(tmp_path, cell):
 def test_two_system_messages_are_refused(tmp_path):
     data = table({"messages": chat(("system", "s"), ("user", "u")), "correct_answer": "x"})
     yaml = "messages_column: messages\nsystem_prompt: t\n"
-    assert "'messages' is not a JSON list" in problem(own(tmp_path, yaml, prompt=None, data_csv=data))
+    assert "'messages' is not a JSON list" in problem(
+        own(tmp_path, yaml, prompt=None, data_csv=data)
+    )
 
 
 TRAIN = "note,correct_answer\nt1,b1\nt2,b2\nt3,b3\n"
@@ -167,7 +210,10 @@ def test_examples_of_a_file_come_solved_before_the_question(tmp_path):
     dataset = locate_dataset(benchmark)
     one = load_instances(benchmark, dataset, instructions="none", examples=1)
     assert one[0].messages[0].content == "Note: t1\nAnswer: b1\n\nNote: n1\nAnswer:"
-    assert load_instances(benchmark, dataset, examples=0)[0].messages[0].content == "Do it.\n\nNote: n1\nAnswer:"
+    assert (
+        load_instances(benchmark, dataset, examples=0)[0].messages[0].content
+        == "Do it.\n\nNote: n1\nAnswer:"
+    )
     with pytest.raises(BenchmarkError, match="3 rows to show as examples, and 4 are wanted"):
         load_instances(benchmark, dataset, examples=4)
 
@@ -195,13 +241,21 @@ def test_rows_of_a_split_are_examples_and_never_asked(tmp_path):
 
 def test_examples_of_multiple_choice_end_in_a_letter(tmp_path):
     yaml = (
-        "choices: {columns: [a, b]}\ngold: {column: right, form: number}\nfew_shot: {count: 1, dataset_file: t.csv}\n"
+        "choices: {columns: [a, b]}\ngold: {column: right, form: "
+        "number}\nfew_shot: {count: 1, dataset_file: t.csv}\n"
     )
     head = "question,a,b,right\n"
     benchmark = own(
-        tmp_path, yaml, prompt="{question}\n{options}\nAnswer:", data_csv=head + "q,1,2,1\n", t_csv=head + "e,3,4,2\n"
+        tmp_path,
+        yaml,
+        prompt="{question}\n{options}\nAnswer:",
+        data_csv=head + "q,1,2,1\n",
+        t_csv=head + "e,3,4,2\n",
     )
-    assert instances(benchmark)[0].messages[0].content == "e\nA. 3\nB. 4\nAnswer: B\n\nq\nA. 1\nB. 2\nAnswer:"
+    assert (
+        instances(benchmark)[0].messages[0].content
+        == "e\nA. 3\nB. 4\nAnswer: B\n\nq\nA. 1\nB. 2\nAnswer:"
+    )
 
 
 def test_a_file_of_examples_has_the_columns_of_question_and_answer_alone(tmp_path):
@@ -210,14 +264,18 @@ def test_a_file_of_examples_has_the_columns_of_question_and_answer_alone(tmp_pat
         "few_shot: {count: 1, dataset_file: train.csv}\n"
     )
     turns = chat(("user", "hello"), ("assistant", "yes?"))
-    data = table({"id": "1", "note": "n", "correct_answer": "a", "sex": "F", "kind": "k", "chat": turns})
+    data = table(
+        {"id": "1", "note": "n", "correct_answer": "a", "sex": "F", "kind": "k", "chat": turns}
+    )
     (instance,) = instances(own(tmp_path, yaml, data_csv=data, train_csv=TRAIN))
     assert [m.content for m in instance.messages] == ["For F.", "hello", "yes?", "t1 b1\n\nn"]
 
 
 def test_an_example_without_its_answer_is_named(tmp_path):
     yaml = "few_shot: {count: 2, dataset_file: train.csv}\n"
-    benchmark = own(tmp_path, yaml, data_csv=ROWS, train_csv=f"note,correct_answer\n{CANARY},\nt,b\nt,c\n")
+    benchmark = own(
+        tmp_path, yaml, data_csv=ROWS, train_csv=f"note,correct_answer\n{CANARY},\nt,b\nt,c\n"
+    )
     assert "train.csv: row 1 (line 2): the column 'correct_answer' is empty" in problem(benchmark)
 
 
@@ -252,7 +310,11 @@ def test_the_part_that_may_be_cut_is_the_column_wherever_it_stands(tmp_path):
     train = "note,correct_answer,q\nn1,n1,n1\n"
     benchmark = own(tmp_path, yaml, prompt="{q} {note} {q}", data_csv=data, train_csv=train)
     (instance,) = instances(benchmark)
-    assert (instance.shortenable.message, instance.shortenable.keep, cut(instance)) == (1, "end", "n1")
+    assert (instance.shortenable.message, instance.shortenable.keep, cut(instance)) == (
+        1,
+        "end",
+        "n1",
+    )
     before = instance.messages[1].content[: instance.shortenable.start]
     assert before == "Read n1 first.\n\nn1 n1 n1 n1\n\nn1 or not? "
 
@@ -273,11 +335,29 @@ texts = st.text(st.characters(codec="utf-8"), max_size=12)
 
 
 @given(texts, texts, texts, texts.filter(bool), texts, st.lists(texts, max_size=2))
-def test_the_span_to_cut_is_exact_whatever_stands_around_it(head, left, right, note, question, examples):
+def test_the_span_to_cut_is_exact_whatever_stands_around_it(
+    head, left, right, note, question, examples
+):
     benchmark = Benchmark(
-        "b", "b", "b", "", "", "private", None, "csv", "", "{q}#{note}{q}", 1, 1, (), "", shorten=Shorten("note")
+        "b",
+        "b",
+        "b",
+        "",
+        "",
+        "private",
+        None,
+        "csv",
+        "",
+        "{q}#{note}{q}",
+        1,
+        1,
+        (),
+        "",
+        shorten=Shorten("note"),
     )
-    prompt = PromptTemplate(benchmark, {"note", "q"}, head.replace("{", "").replace("}", ""), tuple(examples))
+    prompt = PromptTemplate(
+        benchmark, {"note", "q"}, head.replace("{", "").replace("}", ""), tuple(examples)
+    )
     messages, part = prompt.render({"note": note, "q": left + question + right})
     content = messages[part.message].content
     assert content[part.start : part.end] == note

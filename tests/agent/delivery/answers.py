@@ -14,16 +14,25 @@ from tests.agent.disclosure.ward import REGISTRY
 from tests.protocol import world
 
 
-def send_all(gate: Gate, aggregator: Aggregator, submissions: Sequence[Submission] | None = None) -> list[Submission]:
+def send_all(
+    gate: Gate, aggregator: Aggregator, submissions: Sequence[Submission] | None = None
+) -> list[Submission]:
     chosen = list_waiting(gate.outbox) if submissions is None else submissions
     return delivery.send(
-        gate.outbox, REGISTRY, aggregator, chosen, today_day=world.TODAY, audit=lambda event, detail: None
+        gate.outbox,
+        REGISTRY,
+        aggregator,
+        chosen,
+        today_day=world.TODAY,
+        audit=lambda event, detail: None,
     )
 
 
 def states(gate: Gate) -> list[State]:
     """The states of the results; the dataset that they are of has its receipt before each test."""
-    return [submission.state for submission in gate.outbox.list_submissions() if submission.is_result]
+    return [
+        submission.state for submission in gate.outbox.list_submissions() if submission.is_result
+    ]
 
 
 def head_size(gate: Gate) -> int:

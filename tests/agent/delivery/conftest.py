@@ -11,7 +11,15 @@ from agent.disclosure.prepare import Gate, prepare
 from agent.site.directory import Site
 from tests.agent.delivery.desk import Desk, open_desk
 from tests.agent.delivery.whole_site import CANARY, Wire, make_site
-from tests.agent.disclosure.ward import CARD, MODEL, OTHER_MODEL, register, sign, site_gate, whole_ward
+from tests.agent.disclosure.ward import (
+    CARD,
+    MODEL,
+    OTHER_MODEL,
+    register,
+    sign,
+    site_gate,
+    whole_ward,
+)
 from tests.aggregator.conftest import Served, serve_in_thread
 from tests.aggregator.federation import new_home
 

@@ -56,7 +56,12 @@ class Log:
         return build_receipt(index, merkle.inclusion_proof(hashes, index), self.head(size))
 
     def consistency(self, old: int, new: int) -> list[str]:
-        return [node.hex() for node in merkle.consistency_proof([merkle.leaf_hash(x) for x in self.leaves[:new]], old)]
+        return [
+            node.hex()
+            for node in merkle.consistency_proof(
+                [merkle.leaf_hash(x) for x in self.leaves[:new]], old
+            )
+        ]
 
 
 @dataclass
@@ -86,7 +91,9 @@ class Desk:
             return _json({"digest": envelope.decode(request.body).digest})
         if parts.path == "/v1/log/consistency":
             query = parse_qs(parts.query)
-            return _json({"proof": self.log.consistency(int(query["from"][0]), int(query["to"][0]))})
+            return _json(
+                {"proof": self.log.consistency(int(query["from"][0]), int(query["to"][0]))}
+            )
         if parts.path == "/v1/log/checkpoint":
             return Reply(self.log.head().encode())
         if parts.path == "/v1/registry" and self.registries:
@@ -135,7 +142,9 @@ def open_desk() -> Iterator[Desk]:
 
     server = Server(("127.0.0.1", 0), Handler)
     desk = Desk(f"http://127.0.0.1:{server.server_port}")
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread = threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+    )
     thread.start()
     try:
         yield desk

@@ -40,7 +40,9 @@ def test_from_invite_to_receipt_no_text_of_a_case_is_written_or_sent(
     assert len(pages) == 2
     output += ok(site, submission, "show")
     for page in pages:
-        output += ok(site, submission, "approve", "--key", key, "--yes", "--digest", page["digest"][:8])
+        output += ok(
+            site, submission, "approve", "--key", key, "--yes", "--digest", page["digest"][:8]
+        )
     output += ok(site, submission, "send")
     results = rows(site, "result")
     assert [(row["seq"], row["state"]) for row in results] == [(3, "receipted"), (4, "receipted")]
@@ -55,7 +57,9 @@ def test_from_invite_to_receipt_no_text_of_a_case_is_written_or_sent(
 
     with site.store() as store:
         events = [(event.event, event.detail) for event in store.audit.read_events()]
-    assert [event for event, _ in events if event == "submission approved"] == ["submission approved"] * 4
+    assert [event for event, _ in events if event == "submission approved"] == [
+        "submission approved"
+    ] * 4
     assert all(CANARY not in detail for _, detail in events)
 
     assert CANARY not in output
@@ -75,14 +79,18 @@ def test_from_invite_to_receipt_no_text_of_a_case_is_written_or_sent(
                 assert CANARY.encode() not in base64.b64decode(json.loads(content)["payload"])
             # Nor the store's own keyed hashes: they would tie a submission to records.
             with site.store() as store:
-                for found in store.scores.read_units(store.runs.select(SUITE)[0].run_id, "exact_match")[:5]:
+                for found in store.scores.read_units(
+                    store.runs.select(SUITE)[0].run_id, "exact_match"
+                )[:5]:
                     assert found.unit_key.hex().encode() not in content
                     assert found.instance_key.hex().encode() not in content
     assert seen > 10
     assert not list(site.submissions.glob(".new-*"))
 
 
-def test_a_site_without_a_network_does_everything_with_files(site: Site, served: Served, tmp_path: Path) -> None:
+def test_a_site_without_a_network_does_everything_with_files(
+    site: Site, served: Served, tmp_path: Path
+) -> None:
     key, request = tmp_path / "steward.key", tmp_path / "request.json"
     ok(site, steward_key, "--out", key)
     invite = write_invite(served.home, tmp_path / "invite.json", "https://unreachable.example")

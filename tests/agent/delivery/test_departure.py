@@ -16,7 +16,10 @@ from tests.protocol import world
 def test_approved_bytes_leave_unchanged(approved: list[Submission]) -> None:
     for submission in approved:
         assert check_departure(submission, REGISTRY) == submission.data
-        assert check_signatures(submission.envelope, REGISTRY, submission.header.site) == world.STEWARD.public.keyid
+        assert (
+            check_signatures(submission.envelope, REGISTRY, submission.header.site)
+            == world.STEWARD.public.keyid
+        )
 
 
 @pytest.mark.parametrize(
@@ -32,7 +35,9 @@ def test_approved_bytes_leave_unchanged(approved: list[Submission]) -> None:
 def test_other_signatures_do_not_leave(approved: list[Submission], signers: list[Signer]) -> None:
     first = approved[0]
     data = sign(first.payload, signers)
-    with pytest.raises(DisclosureError, match="not signed by the site's agent and one of its stewards"):
+    with pytest.raises(
+        DisclosureError, match="not signed by the site's agent and one of its stewards"
+    ):
         check_departure(replace(first, data=data, envelope=decode(data)), REGISTRY)
 
 

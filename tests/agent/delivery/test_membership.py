@@ -132,7 +132,9 @@ def test_a_submission_is_not_signed_as_a_request() -> None:
     with pytest.raises(ConfigError, match="not an enrolment request"):
         sign_request(world.signed(b'{"a":1}', world.AGENT), world.STEWARD)
     with pytest.raises(ConfigError, match="not an enrolment request"):
-        sign_request(envelope.sign(envelope.decode(world.submission()).payload, [world.AGENT]), world.STEWARD)
+        sign_request(
+            envelope.sign(envelope.decode(world.submission()).payload, [world.AGENT]), world.STEWARD
+        )
 
 
 @pytest.mark.parametrize(
@@ -149,7 +151,9 @@ def test_a_submission_is_not_signed_as_a_request() -> None:
         ({"publication": "secret"}, "publication"),
     ],
 )
-def test_an_invite_in_doubt_is_refused_unquoted(tmp_path: Path, changes: dict[str, Any], what: str) -> None:
+def test_an_invite_in_doubt_is_refused_unquoted(
+    tmp_path: Path, changes: dict[str, Any], what: str
+) -> None:
     with pytest.raises(ConfigError, match=what) as caught:
         read_invite(write_invite(tmp_path / "invite.json", **changes))
     assert "CANARY" not in str(caught.value)
@@ -162,12 +166,16 @@ def test_a_file_that_is_no_invite_is_refused(tmp_path: Path, content: bytes) -> 
         read_invite(tmp_path / "invite.json")
 
 
-def test_the_token_is_kept_in_no_file_of_the_site(tmp_path: Path, desk: Desk, aggregator: Aggregator) -> None:
+def test_the_token_is_kept_in_no_file_of_the_site(
+    tmp_path: Path, desk: Desk, aggregator: Aggregator
+) -> None:
     invite = read_invite(write_invite(tmp_path / "invite.json"))
     federation = Federation(tmp_path / "submissions")
     (tmp_path / "submissions").mkdir()
     federation.join(replace(MEMBERSHIP, url=invite.url), AGENT_KEYID)
-    request = sign_request(make_request(invite, world.AGENT, world.STEWARD.public, 1), world.STEWARD)
+    request = sign_request(
+        make_request(invite, world.AGENT, world.STEWARD.public, 1), world.STEWARD
+    )
     federation.keep_request(request)
     post_request(aggregator, request)
     for path in (tmp_path / "submissions").rglob("*"):
@@ -176,7 +184,9 @@ def test_the_token_is_kept_in_no_file_of_the_site(tmp_path: Path, desk: Desk, ag
 
 
 def test_a_site_does_not_change_sides_unnoticed(federation: Federation) -> None:
-    federation.join(replace(MEMBERSHIP, url="https://board.example"), AGENT_KEYID)  # the same again, with an address
+    federation.join(
+        replace(MEMBERSHIP, url="https://board.example"), AGENT_KEYID
+    )  # the same again, with an address
     with pytest.raises(ConfigError, match=r"belongs to board\.example"):
         federation.join(replace(MEMBERSHIP, deployment="evil.example"), AGENT_KEYID)
     federation.take(registry_file(4), world.TODAY)
@@ -184,7 +194,9 @@ def test_a_site_does_not_change_sides_unnoticed(federation: Federation) -> None:
         federation.join(replace(MEMBERSHIP, site=world.OTHER_SITE), AGENT_KEYID)
 
 
-def test_a_new_invite_takes_the_place_of_one_that_led_nowhere(federation: Federation, tmp_path: Path) -> None:
+def test_a_new_invite_takes_the_place_of_one_that_led_nowhere(
+    federation: Federation, tmp_path: Path
+) -> None:
     """Its id stands in the registry, with the keys of whoever was faster."""
     federation.take(registry_file(4), world.TODAY)
     federation.keep_request(b"old")
@@ -219,7 +231,9 @@ def test_without_an_invite_there_is_no_federation(tmp_path: Path) -> None:
 
 def test_the_first_registry_needs_the_roots_of_the_invite(federation: Federation) -> None:
     with pytest.raises(DeliveryError, match="not signed by the roots"):
-        federation.take(registry_file(1, world.STRANGER, roots=(world.STRANGER.public,)), world.TODAY)
+        federation.take(
+            registry_file(1, world.STRANGER, roots=(world.STRANGER.public,)), world.TODAY
+        )
     assert federation.take(registry_file(4), world.TODAY).version == 4
     assert federation.read_registry(world.TODAY).version == 4
 
@@ -233,7 +247,10 @@ def test_the_registry_never_goes_back_and_never_changes(federation: Federation) 
         (registry_file(5, expires_day=world.TODAY + 7), "other content"),
         (registry_file(6, expires_day=world.TODAY), "expired"),
         (registry_file(6, deployment="evil.example"), "another aggregator"),
-        (registry_file(6, world.NEW_ROOT, roots=(world.NEW_ROOT.public,)), "not signed by the roots|not verify"),
+        (
+            registry_file(6, world.NEW_ROOT, roots=(world.NEW_ROOT.public,)),
+            "not signed by the roots|not verify",
+        ),
         (b"{}", "does not verify"),
     ):
         with pytest.raises(DeliveryError, match=what):
@@ -303,7 +320,9 @@ def test_a_registry_that_claims_a_version_far_away_does_not_keep_the_site_busy(
     federation: Federation, desk: Desk, aggregator: Aggregator
 ) -> None:
     federation.take(registry_file(1), world.TODAY)
-    desk.instead = lambda _: Reply(registry_file(2**31 - 1, world.NEW_ROOT, roots=(world.NEW_ROOT.public,)))
+    desk.instead = lambda _: Reply(
+        registry_file(2**31 - 1, world.NEW_ROOT, roots=(world.NEW_ROOT.public,))
+    )
     with pytest.raises(DeliveryError, match="not taken"):
         federation.update(aggregator, world.TODAY)
     assert len(desk.seen) < 40

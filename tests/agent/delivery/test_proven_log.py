@@ -90,14 +90,26 @@ def test_a_receipt_under_a_log_key_that_the_registry_replaced_does_not_count(
     rotated = replace(REGISTRY, log_keys=(LogKey(world.SECOND_AGENT.public),))
     with pytest.raises(DeliveryError, match="does not verify"):
         delivery.send(
-            gate.outbox, rotated, aggregator, approved, today_day=world.TODAY, audit=lambda event, detail: None
+            gate.outbox,
+            rotated,
+            aggregator,
+            approved,
+            today_day=world.TODAY,
+            audit=lambda event, detail: None,
         )
 
 
 def test_a_log_that_was_rewritten_is_noticed_without_sending_anything(
     gate: Gate, aggregator: Aggregator, desk: Desk, approved: list[Submission]
 ) -> None:
-    delivery.send(gate.outbox, REGISTRY, aggregator, approved, today_day=world.TODAY, audit=lambda event, detail: None)
+    delivery.send(
+        gate.outbox,
+        REGISTRY,
+        aggregator,
+        approved,
+        today_day=world.TODAY,
+        audit=lambda event, detail: None,
+    )
     size = len(desk.log.leaves)
     assert follow_newest_checkpoint(gate.outbox, REGISTRY, aggregator) == size
     desk.log.leaves.append(b"of another site")

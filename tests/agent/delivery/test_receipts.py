@@ -64,7 +64,9 @@ def test_a_receipt_that_proves_nothing_is_not_kept(
     assert head_size(gate) == 0
 
 
-@pytest.mark.parametrize("answer", [b"", b"[]", b"{}", b"nonsense", b'{"digest": 1, "receipt": 2}', b"[" * 5000])
+@pytest.mark.parametrize(
+    "answer", [b"", b"[]", b"{}", b"nonsense", b'{"digest": 1, "receipt": 2}', b"[" * 5000]
+)
 def test_an_answer_that_is_no_receipt_is_not_kept(
     gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission], answer: bytes
 ) -> None:

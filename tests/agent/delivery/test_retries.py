@@ -52,7 +52,9 @@ def test_an_outage_a_login_page_and_a_forged_refusal_pass(
 ) -> None:
     page = Reply(b"<html>log in</html>", 200, {"Content-Type": "text/html"})
     forged = Reply(b'{"code": "fork"}', 409)
-    answers_in_turn(desk, [Reply(b"", 502), page, forged, Reply(b"{}"), Reply(b'{"code": "internal"}', 500)])
+    answers_in_turn(
+        desk, [Reply(b"", 502), page, forged, Reply(b"{}"), Reply(b'{"code": "internal"}', 500)]
+    )
     said: list[str] = []
     keep_trying(attempt_of(gate, aggregator), say=said.append, waits=QUICK)
     assert [s.state for s in gate.outbox.list_submissions() if s.is_result] == [State.RECEIPTED] * 2
@@ -76,7 +78,12 @@ def test_a_signed_refusal_ends_the_trying(
 
 @pytest.mark.parametrize(
     "error",
-    [LogError("two histories"), OutOfOrderError("before its turn"), ConfigError("a setting"), StoreError("a disk")],
+    [
+        LogError("two histories"),
+        OutOfOrderError("before its turn"),
+        ConfigError("a setting"),
+        StoreError("a disk"),
+    ],
 )
 def test_what_waiting_cannot_mend_is_raised_at_once(error: AgentError) -> None:
     tries = []

@@ -38,7 +38,9 @@ def never(_version: int) -> None:
     """No registry of the past is kept."""
 
 
-def refuse(submission: Submission, code: str, *, signer: Signer = world.RECEIPT, origin: str = world.ORIGIN) -> str:
+def refuse(
+    submission: Submission, code: str, *, signer: Signer = world.RECEIPT, origin: str = world.ORIGIN
+) -> str:
     """The aggregator's signed word that it refuses a submission."""
     return sign_refusal(Refusal(submission.digest, Code(code), 3), origin, signer)
 
@@ -63,7 +65,9 @@ def test_sending_again_sends_nothing(
 ) -> None:
     send_all(gate, aggregator)
     before = len(desk.seen)
-    assert [s.state for s in send_all(gate, aggregator, gate.outbox.list_submissions())] == [State.RECEIPTED] * 3
+    assert [s.state for s in send_all(gate, aggregator, gate.outbox.list_submissions())] == [
+        State.RECEIPTED
+    ] * 3
     assert len(desk.seen) == before
 
 
@@ -88,7 +92,11 @@ class Crash(BaseException):
 
 
 def test_a_crash_after_the_answer_is_mended_by_sending_again(
-    gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission], monkeypatch: pytest.MonkeyPatch
+    gate: Gate,
+    desk: Desk,
+    aggregator: Aggregator,
+    approved: list[Submission],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for writer in ("write_head", "put_receipt"):
         with monkeypatch.context() as patch:
@@ -119,8 +127,12 @@ def test_it_is_noted_that_bytes_may_have_left_before_they_do(
 
     desk.instead = look
     with pytest.raises(DeliveryError):
-        delivery.send(gate.outbox, REGISTRY, aggregator, approved, today_day=world.TODAY, audit=audit)
-    assert found == [(State.SENT, [f"submission sent digest={approved[0].digest} day={world.TODAY}"])]
+        delivery.send(
+            gate.outbox, REGISTRY, aggregator, approved, today_day=world.TODAY, audit=audit
+        )
+    assert found == [
+        (State.SENT, [f"submission sent digest={approved[0].digest} day={world.TODAY}"])
+    ]
 
 
 def test_a_signed_refusal_for_good_is_kept_with_its_code_and_stops_the_chain(
@@ -135,7 +147,15 @@ def test_a_signed_refusal_for_good_is_kept_with_its_code_and_stops_the_chain(
 
 
 @pytest.mark.parametrize(
-    "code", ["unknown_key", "registry_expired", "site_frozen", "wrong_seq", "wrong_prev", "ledger_rolled_back"]
+    "code",
+    [
+        "unknown_key",
+        "registry_expired",
+        "site_frozen",
+        "wrong_seq",
+        "wrong_prev",
+        "ledger_rolled_back",
+    ],
 )
 def test_a_signed_refusal_that_passes_leaves_the_submission_waiting(
     gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission], code: str
@@ -197,8 +217,12 @@ def test_a_forged_refusal_changes_nothing_that_was_sent(
     with pytest.raises(DeliveryError) as caught:
         send_all(gate, aggregator)
     assert not isinstance(caught.value, SubmissionRefusedError)
-    if way == "file" and kind != "about another digest":  # by file the other submission is refused, and rightly
-        with pytest.raises(DeliveryError, match="not signed by the aggregator, or about no submission"):
+    if (
+        way == "file" and kind != "about another digest"
+    ):  # by file the other submission is refused, and rightly
+        with pytest.raises(
+            DeliveryError, match="not signed by the aggregator, or about no submission"
+        ):
             take_refusal(gate.outbox, REGISTRY, note or "", today_day=world.TODAY, audit=AuditLog())
     assert states(gate)[0] is State.SENT
     assert list(gate.outbox.directory.glob("*.refused")) == []
@@ -210,15 +234,26 @@ def test_a_forged_refusal_changes_nothing_that_was_sent(
     assert states(gate) == [State.RECEIPTED] * 2
 
 
-def test_a_signed_refusal_that_came_as_a_file_is_taken(gate: Gate, approved: list[Submission], tmp_path: Path) -> None:
+def test_a_signed_refusal_that_came_as_a_file_is_taken(
+    gate: Gate, approved: list[Submission], tmp_path: Path
+) -> None:
     export(gate.outbox, REGISTRY, approved, tmp_path, today_day=world.TODAY, audit=AuditLog())
     audit = AuditLog()
     note = refuse(approved[0], "wrong_root")
     taken = take_refusal(gate.outbox, REGISTRY, note, today_day=world.TODAY, audit=audit)
-    assert (taken.digest, taken.state, taken.refusal) == (approved[0].digest, State.REFUSED, "wrong_root")
-    assert audit == [f"submission refused digest={approved[0].digest} code=wrong_root day={world.TODAY}"]
+    assert (taken.digest, taken.state, taken.refusal) == (
+        approved[0].digest,
+        State.REFUSED,
+        "wrong_root",
+    )
+    assert audit == [
+        f"submission refused digest={approved[0].digest} code=wrong_root day={world.TODAY}"
+    ]
     passing = refuse(approved[1], "unknown_key")
-    assert take_refusal(gate.outbox, REGISTRY, passing, today_day=world.TODAY, audit=audit).state is State.SENT
+    assert (
+        take_refusal(gate.outbox, REGISTRY, passing, today_day=world.TODAY, audit=audit).state
+        is State.SENT
+    )
 
 
 def test_a_later_link_is_not_sent_before_an_earlier_one(
@@ -231,13 +266,29 @@ def test_a_later_link_is_not_sent_before_an_earlier_one(
         with pytest.raises(DeliveryError, match=message):
             send_all(gate, aggregator, wrong)
     with pytest.raises(DeliveryError, match=message):
-        export(gate.outbox, REGISTRY, [second], tmp_path / "out", today_day=world.TODAY, audit=AuditLog())
+        export(
+            gate.outbox,
+            REGISTRY,
+            [second],
+            tmp_path / "out",
+            today_day=world.TODAY,
+            audit=AuditLog(),
+        )
     assert desk.seen == []
     assert states(gate) == [State.APPROVED] * 2
     assert not (tmp_path / "out").exists()
     # What was carried out by hand may be followed by hand, but not by the network before its receipt is here.
-    export(gate.outbox, REGISTRY, [first], tmp_path / "first", today_day=world.TODAY, audit=AuditLog())
-    export(gate.outbox, REGISTRY, [second], tmp_path / "second", today_day=world.TODAY, audit=AuditLog())
+    export(
+        gate.outbox, REGISTRY, [first], tmp_path / "first", today_day=world.TODAY, audit=AuditLog()
+    )
+    export(
+        gate.outbox,
+        REGISTRY,
+        [second],
+        tmp_path / "second",
+        today_day=world.TODAY,
+        audit=AuditLog(),
+    )
     with pytest.raises(DeliveryError, match="which is sent and has no receipt"):
         send_all(gate, aggregator, [second])
     send_all(gate, aggregator, [first])
@@ -261,19 +312,28 @@ def test_a_link_is_not_sent_past_a_refused_one(
     assert [(s.digest, s.state) for s in results] == [(s.digest, State.RECEIPTED) for s in approved]
 
 
-def test_files_do_what_the_network_does(gate: Gate, desk: Desk, approved: list[Submission], tmp_path: Path) -> None:
+def test_files_do_what_the_network_does(
+    gate: Gate, desk: Desk, approved: list[Submission], tmp_path: Path
+) -> None:
     audit, out = AuditLog(), tmp_path / "stick"
     out.mkdir()
     paths = export(gate.outbox, REGISTRY, approved, out, today_day=world.TODAY, audit=audit)
     assert [path.read_bytes() for path in paths] == [s.data for s in approved]
     assert states(gate) == [State.SENT] * 2
     assert len(audit) == 2
-    export(gate.outbox, REGISTRY, approved, out, today_day=world.TODAY, audit=audit)  # again is as once
+    export(
+        gate.outbox, REGISTRY, approved, out, today_day=world.TODAY, audit=audit
+    )  # again is as once
     for number, submission in enumerate(approved):
         desk.log.leaves.append(submission.envelope.pae)
         (tmp_path / "receipt").write_text(desk.log.receipt(submission.envelope.pae))
         taken = import_receipt(
-            gate.outbox, REGISTRY, tmp_path / "receipt", made_under=never, today_day=world.TODAY, audit=audit
+            gate.outbox,
+            REGISTRY,
+            tmp_path / "receipt",
+            made_under=never,
+            today_day=world.TODAY,
+            audit=audit,
         )
         assert (taken.digest, taken.state) == (submission.digest, State.RECEIPTED)
         # Without a network nothing is proven of the log, so no head of it is kept.
@@ -300,7 +360,12 @@ def test_a_file_that_is_no_receipt_for_anything_here_is_refused(
     (tmp_path / "receipt").write_bytes(content)
     with pytest.raises(Exception, match="receipt") as caught:
         import_receipt(
-            gate.outbox, REGISTRY, tmp_path / "receipt", made_under=never, today_day=world.TODAY, audit=AuditLog()
+            gate.outbox,
+            REGISTRY,
+            tmp_path / "receipt",
+            made_under=never,
+            today_day=world.TODAY,
+            audit=AuditLog(),
         )
     assert type(caught.value).__name__ in {"DeliveryError", "StoreError"}
     assert states(gate) == [State.APPROVED] * 2

@@ -30,7 +30,9 @@ def test_an_answer_comes_back_as_bytes(desk: Desk, aggregator: Aggregator) -> No
     assert aggregator.get("/v1/registry", limit=8) == b'{"a": 1}'
 
 
-def test_nothing_is_said_about_the_site_beside_the_bytes(desk: Desk, aggregator: Aggregator) -> None:
+def test_nothing_is_said_about_the_site_beside_the_bytes(
+    desk: Desk, aggregator: Aggregator
+) -> None:
     desk.instead = lambda _: Reply(b"{}")
     aggregator.post("/v1/submissions", b"bytes", limit=100)
     (request,) = desk.seen
@@ -47,9 +49,13 @@ def test_nothing_is_said_about_the_site_beside_the_bytes(desk: Desk, aggregator:
 
 
 @pytest.mark.parametrize("status", [200, 403, 502])
-def test_a_login_page_in_between_is_told_as_what_it_is(desk: Desk, aggregator: Aggregator, status: int) -> None:
+def test_a_login_page_in_between_is_told_as_what_it_is(
+    desk: Desk, aggregator: Aggregator, status: int
+) -> None:
     desk.instead = lambda _: Reply(b"<html>Please log in, CANARY</html>", status, HTML)
-    with pytest.raises(DeliveryError, match="web page: a proxy or login page is in between") as caught:
+    with pytest.raises(
+        DeliveryError, match="web page: a proxy or login page is in between"
+    ) as caught:
         aggregator.post("/v1/submissions", b"bytes", limit=100_000)
     assert "CANARY" not in str(caught.value) + caught.value.advice
 
@@ -75,7 +81,9 @@ def test_a_hundred_megabytes_are_not_read(desk: Desk, aggregator: Aggregator) ->
 
     def flood(handler: BaseHTTPRequestHandler) -> None:
         nonlocal sent
-        handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000000\r\n\r\n")
+        handler.wfile.write(
+            b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000000\r\n\r\n"
+        )
         for _ in range(1000):
             sent += handler.wfile.write(b"x" * 100_000)
 
@@ -93,13 +101,17 @@ def test_a_long_refusal_is_not_read_either(desk: Desk, aggregator: Aggregator) -
 
 def test_a_compressed_bomb_is_not_opened(desk: Desk, aggregator: Aggregator) -> None:
     bomb = gzip.compress(b"0" * 10_000_000)
-    desk.instead = lambda _: Reply(bomb, 200, {"Content-Type": "application/json", "Content-Encoding": "gzip"})
+    desk.instead = lambda _: Reply(
+        bomb, 200, {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    )
     with pytest.raises(DeliveryError, match="compressed although"):
         aggregator.get("/v1/registry", limit=100_000)
 
 
 def drip(handler: BaseHTTPRequestHandler) -> None:
-    handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n")
+    handler.wfile.write(
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
+    )
     for _ in range(100):
         handler.wfile.write(b" ")
         time.sleep(0.05)
@@ -123,12 +135,16 @@ def test_one_exchange_ends_in_time_however_slowly_bytes_drip(
     desk.instead = lambda _: Reply(raw=how)
     began = time.monotonic()
     with pytest.raises(DeliveryError, match=r"within 0.5 seconds|in time"):
-        Aggregator(AggregatorConnection(desk.url, total_timeout_s=0.5)).get("/v1/registry", limit=10_000)
+        Aggregator(AggregatorConnection(desk.url, total_timeout_s=0.5)).get(
+            "/v1/registry", limit=10_000
+        )
     assert time.monotonic() - began < 1.5
 
 
 def cut(handler: BaseHTTPRequestHandler) -> None:
-    handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{")
+    handler.wfile.write(
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"
+    )
 
 
 def garbage(handler: BaseHTTPRequestHandler) -> None:
@@ -156,7 +172,9 @@ def test_nobody_listens() -> None:
     assert "aggregator_url" in caught.value.advice
 
 
-def test_a_refusal_brings_its_code_and_nothing_of_its_text(desk: Desk, aggregator: Aggregator) -> None:
+def test_a_refusal_brings_its_code_and_nothing_of_its_text(
+    desk: Desk, aggregator: Aggregator
+) -> None:
     desk.instead = lambda _: Reply(b'{"code": "wrong_root", "text": "CANARY"}', 409)
     with pytest.raises(SubmissionRefusedError, match="wrong_root") as caught:
         aggregator.get("/v1/registry", limit=100)
@@ -177,8 +195,12 @@ def test_a_refusal_for_the_order_is_not_for_good_and_says_how_to_send(
 
 
 @pytest.mark.parametrize("code", ["CANARY", "unavailable", 7, None])
-def test_an_unknown_code_is_not_repeated_and_not_final(desk: Desk, aggregator: Aggregator, code: object) -> None:
-    body = b'{"code": %s}' % (b"null" if code is None else f'"{code}"'.encode() if isinstance(code, str) else b"7")
+def test_an_unknown_code_is_not_repeated_and_not_final(
+    desk: Desk, aggregator: Aggregator, code: object
+) -> None:
+    body = b'{"code": %s}' % (
+        b"null" if code is None else f'"{code}"'.encode() if isinstance(code, str) else b"7"
+    )
     desk.instead = lambda _: Reply(body, 503)
     with pytest.raises(SubmissionRefusedError, match="an unknown code") as caught:
         aggregator.get("/v1/registry", limit=100)
@@ -186,7 +208,9 @@ def test_an_unknown_code_is_not_repeated_and_not_final(desk: Desk, aggregator: A
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"nonsense", b'{"detail": "x"}', b"[" * 4000])
-def test_an_error_without_a_reason_is_still_an_error(desk: Desk, aggregator: Aggregator, body: bytes) -> None:
+def test_an_error_without_a_reason_is_still_an_error(
+    desk: Desk, aggregator: Aggregator, body: bytes
+) -> None:
     desk.instead = lambda _: Reply(body, 500)
     with pytest.raises(DeliveryError, match="status 500 and without a reason"):
         aggregator.get("/v1/registry", limit=100)
@@ -214,7 +238,9 @@ def test_an_address_that_is_not_https_and_nothing_more_is_refused(url: str) -> N
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:1", "http://[::1]:1/", "http://localhost", "https://board.example/"])
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:1", "http://[::1]:1/", "http://localhost", "https://board.example/"]
+)
 def test_https_and_loopback_are_fine(url: str) -> None:
     Aggregator(AggregatorConnection(url))
 
@@ -242,7 +268,9 @@ def test_the_proxy_of_the_settings_is_used(desk: Desk) -> None:
 
 def test_a_proxy_that_refuses_is_named_as_the_culprit() -> None:
     with open_desk() as proxy, pytest.raises(DeliveryError, match="proxy refused"):
-        Aggregator(AggregatorConnection("https://board.example", proxy=proxy.url)).get("/v1/registry", limit=100)
+        Aggregator(AggregatorConnection("https://board.example", proxy=proxy.url)).get(
+            "/v1/registry", limit=100
+        )
 
 
 def make_certificate(directory: Path) -> tuple[Path, Path]:
@@ -257,13 +285,20 @@ def make_certificate(directory: Path) -> tuple[Path, Path]:
         .serial_number(1)
         .not_valid_before(now - timedelta(days=1))
         .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(
+            x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]),
+            critical=False,
+        )
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )
     (directory / "cert.pem").write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
     (directory / "key.pem").write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
     )
     return directory / "cert.pem", directory / "key.pem"
 
@@ -282,7 +317,9 @@ def test_tls_is_verified_against_the_bundle_of_the_settings_alone(tmp_path: Path
             try:
                 with context.wrap_socket(plain, server_side=True) as secure:
                     secure.recv(10_000)
-                    secure.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}")
+                    secure.sendall(
+                        b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
+                    )
             except OSError:
                 plain.close()
 
@@ -291,12 +328,17 @@ def test_tls_is_verified_against_the_bundle_of_the_settings_alone(tmp_path: Path
     url = f"https://127.0.0.1:{port}"
     with pytest.raises(DeliveryError, match="certificate was not accepted"):
         Aggregator(AggregatorConnection(url)).get("/v1/registry", limit=100)
-    assert Aggregator(AggregatorConnection(url, ca_bundle=certificate)).get("/v1/registry", limit=100) == b"{}"
+    assert (
+        Aggregator(AggregatorConnection(url, ca_bundle=certificate)).get("/v1/registry", limit=100)
+        == b"{}"
+    )
     thread.join()
     listening.close()
     (tmp_path / "empty.pem").write_text("")
     with pytest.raises(ConfigError, match="ca_bundle"):
-        Aggregator(AggregatorConnection(url, ca_bundle=tmp_path / "empty.pem")).get("/v1/registry", limit=100)
+        Aggregator(AggregatorConnection(url, ca_bundle=tmp_path / "empty.pem")).get(
+            "/v1/registry", limit=100
+        )
 
 
 def test_every_exchange_is_one_request(desk: Desk, aggregator: Aggregator) -> None:

@@ -91,7 +91,14 @@ def commitment_of(benchmark: str) -> str:
 
 
 def fill(
-    site: Site, benchmark: str, metric: str, model: str, *, right: int, suite: str = SUITE, **details: Any
+    site: Site,
+    benchmark: str,
+    metric: str,
+    model: str,
+    *,
+    right: int,
+    suite: str = SUITE,
+    **details: Any,
 ) -> None:
     """Store a run as `intramural run` would have."""
     entry = next(entry for entry in CARD.benchmarks if entry.id == benchmark)
@@ -150,7 +157,8 @@ def fill(
             scored_by=[metric],
         )
         scores: list[tuple[int, str, float | Unscored]] = [
-            (i, metric, float(i < right) if cell.binary else 0.2 + 0.005 * i) for i in range(UNITS - 1)
+            (i, metric, float(i < right) if cell.binary else 0.2 + 0.005 * i)
+            for i in range(UNITS - 1)
         ]
         store.answers.settle(run_id, [], [*scores, (UNITS - 1, metric, Unscored(Reason.UNPARSED))])
         store.runs.end(run_id)
@@ -178,7 +186,11 @@ def as_steward(*words: object, answer: str = "") -> str:
 def write_invite(home: Home, path: Path, url: str) -> Path:
     with home.database.writing() as connection:
         made = invites.invite(
-            connection, home, site_name="General Hospital", publication="pooled", today_day=today_day()
+            connection,
+            home,
+            site_name="General Hospital",
+            publication="pooled",
+            today_day=today_day(),
         )
     path.write_text(json.dumps({**json.loads(made.to_json()), "url": url}))
     return path
@@ -220,10 +232,15 @@ def _dataset_of(site: Site, entry: BenchmarkEntry) -> DatasetEntry:
     fingerprints = open_gate(site).secrets.fingerprints
     with site.store() as store:
         run_id = next(run.run_id for run in store.runs.select(SUITE) if run.benchmark == entry.id)
-        units = [fingerprints.of_unit(score.unit_key) for score in store.scores.read_units(run_id, metric)]
+        units = [
+            fingerprints.of_unit(score.unit_key)
+            for score in store.scores.read_units(run_id, metric)
+        ]
     records = {unit: UnitRecord(unit, unit, unit, "") for unit in units}
     commitment = commitment_of(entry.id)
-    return DatasetEntry(entry.id, entry.definition, commitment, commitment, "", "da" * 32, UNITS, records)
+    return DatasetEntry(
+        entry.id, entry.definition, commitment, commitment, "", "da" * 32, UNITS, records
+    )
 
 
 class _Registration:
@@ -234,7 +251,16 @@ class _Registration:
         dataset = self._dataset
         units = bucket_of(len(dataset.list_persons()))
         return DatasetPredicate(
-            header, dataset.definition, dataset.commitment, dataset.commitment, "own", NONE, units, 0, 0, 0
+            header,
+            dataset.definition,
+            dataset.commitment,
+            dataset.commitment,
+            "own",
+            NONE,
+            units,
+            0,
+            0,
+            0,
         )
 
 

@@ -38,7 +38,9 @@ def results(gate: Gate) -> list[Submission]:
 
 
 def released(gate: Gate) -> tuple[ReleaseEntry, ...]:
-    return tuple(release for _, release in read_ledger(gate.outbox.ledger, LEDGER_KEY).iterate_releases())
+    return tuple(
+        release for _, release in read_ledger(gate.outbox.ledger, LEDGER_KEY).iterate_releases()
+    )
 
 
 class Crash(BaseException):

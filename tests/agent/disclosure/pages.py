@@ -16,6 +16,8 @@ def draft_of(gate: Gate, findings: Sequence[Finding]) -> Submission:
     return draft
 
 
-def build_page(gate: Gate, submission: Submission, verdicts: Mapping[str, Any] | None = None) -> Page:
+def build_page(
+    gate: Gate, submission: Submission, verdicts: Mapping[str, Any] | None = None
+) -> Page:
     kept = gate.outbox.read_verdicts(submission.digest) if verdicts is None else verdicts
     return make_page(submission, gate.registry, gate.policy, kept, gate.outbox.list_submissions())

@@ -22,7 +22,9 @@ from protocol.scorecard import BenchmarkEntry, Cell, Scorecard
 from tests.agent.disclosure.ward import REGISTRY, sign
 from tests.protocol import world
 
-_COMPLAINTS = "chest pain|shortness of breath|abdominal pain|fever|a fall|headache|dizziness|a cough|weakness"
+_COMPLAINTS = (
+    "chest pain|shortness of breath|abdominal pain|fever|a fall|headache|dizziness|a cough|weakness"
+)
 _SINCE = "this morning|two days ago|last week|the operation|a long journey|dinner|the new medicine|a cold|his birthday"
 _FINDINGS = (
     "clear lungs|a soft abdomen|swollen ankles|a systolic murmur|pale conjunctivae|a stiff neck|reduced reflexes|"
@@ -94,7 +96,9 @@ def patient(number: int, words: int | None = None) -> Patient:
         )
         written += len(sentences[-1].split())
     first, last = draw.choice(_FIRST.split("|")), draw.choice(_LAST.split("|"))
-    return Patient(f"MRN{100000 + number}", first, last, " ".join(sentences), draw.choice(("yes", "no")))
+    return Patient(
+        f"MRN{100000 + number}", first, last, " ".join(sentences), draw.choice(("yes", "no"))
+    )
 
 
 def patients(count: int, first: int = 0) -> list[Patient]:
@@ -115,7 +119,9 @@ def with_new_pseudonyms(known: Sequence[Patient], seed: int = 1) -> list[Patient
 
 def write_rows(site: Site, rows: Sequence[Mapping[str, str]], name: str = "ward") -> None:
     """Put rows into a benchmark's data file, as somebody does who saves it from a spreadsheet."""
-    with (site.directory / "benchmarks" / name / "data.csv").open("w", newline="", encoding="utf-8") as file:
+    with (site.directory / "benchmarks" / name / "data.csv").open(
+        "w", newline="", encoding="utf-8"
+    ) as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
@@ -125,7 +131,9 @@ def write_patients(site: Site, known: Sequence[Patient], name: str = "ward") -> 
     write_rows(site, [one.row() for one in known], name)
 
 
-def make_site(directory: Path, benchmarks: Sequence[str] = ("ward",), more: str = "unit_column: patient\n") -> Site:
+def make_site(
+    directory: Path, benchmarks: Sequence[str] = ("ward",), more: str = "unit_column: patient\n"
+) -> Site:
     """A site with private benchmarks of its own that have no data yet."""
     site = create_site(directory, "Test Hospital")
     for name in benchmarks:
@@ -138,7 +146,8 @@ def make_site(directory: Path, benchmarks: Sequence[str] = ("ward",), more: str 
         )
         (folder / "benchmark.yaml").write_text(
             f"name: {name}\ndescription: d\naccess: private\nprompt_file: prompt.txt\ndataset_file: data.csv\n"
-            "choices: ['yes', 'no']\ngold: {column: answer}\nmetrics: [{name: exact_match}]\n" + more
+            "choices: ['yes', 'no']\ngold: {column: answer}\nmetrics: [{name: exact_match}]\n"
+            + more
         )
     return site
 
@@ -152,10 +161,16 @@ def registry_with(*benchmarks: Benchmark) -> Registry:
     card = Scorecard(
         name="own",
         version=1,
-        benchmarks=tuple(BenchmarkEntry(one.id, one.display_name, "Own", one.digest) for one in benchmarks),
-        cells=tuple(Cell(one.id, "exact_match", None, one.access, True, 0, 1) for one in benchmarks),
+        benchmarks=tuple(
+            BenchmarkEntry(one.id, one.display_name, "Own", one.digest) for one in benchmarks
+        ),
+        cells=tuple(
+            Cell(one.id, "exact_match", None, one.access, True, 0, 1) for one in benchmarks
+        ),
     )
-    return replace(REGISTRY, scorecards={**REGISTRY.scorecards, card.digest: RegisteredScorecard(card)})
+    return replace(
+        REGISTRY, scorecards={**REGISTRY.scorecards, card.digest: RegisteredScorecard(card)}
+    )
 
 
 def gate_of_site(site: Site, *names: str) -> Gate:
@@ -180,7 +195,9 @@ class Ward:
 
     def register(self, name: str = "ward", *, dry_run: bool = False) -> Registered:
         with self.site.store() as store:
-            return register(self.gate, benchmark_of(self.site, name), self.site.data, store, dry_run=dry_run)
+            return register(
+                self.gate, benchmark_of(self.site, name), self.site.data, store, dry_run=dry_run
+            )
 
     def approve(self, done: Registered) -> Submission:
         """What the steward does."""
@@ -203,7 +220,9 @@ class Ward:
         )
         with self.gate.outbox.held():
             ledger = self.gate.ledger()
-            debit = ReleaseEntry(model_digest("m"), "5" * 64, f"{len(ledger.entries):064x}", "9" * 64, {"c": cell})
+            debit = ReleaseEntry(
+                model_digest("m"), "5" * 64, f"{len(ledger.entries):064x}", "9" * 64, {"c": cell}
+            )
             self.gate.append(ledger.followed_by(debit, world.TODAY))
 
     def released(self, known: Sequence[Patient], name: str = "ward") -> Registered:
@@ -240,7 +259,12 @@ def refuse_version(ward: Ward, name: str = "ward") -> DisclosureError:
 def list_files(ward: Ward) -> set[str]:
     """Every file of data and submissions; locks are no content."""
     folders = (ward.site.data, ward.site.submissions)
-    files = (path for folder in folders for path in folder.rglob("*") if path.is_file() and path.name != ".lock")
+    files = (
+        path
+        for folder in folders
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != ".lock"
+    )
     return {str(path.relative_to(ward.site.directory)) for path in files}
 
 

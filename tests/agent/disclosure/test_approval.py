@@ -14,7 +14,15 @@ from protocol.errors import Code
 from protocol.keys import Signer
 from protocol.policy import bucket_range, grid_step
 from protocol.statements import build_statement
-from tests.agent.disclosure.drafts import Crash, crash_at, patch_writes, prepare, prepare_one, released, results
+from tests.agent.disclosure.drafts import (
+    Crash,
+    crash_at,
+    patch_writes,
+    prepare,
+    prepare_one,
+    released,
+    results,
+)
 from tests.agent.disclosure.ward import (
     CARD,
     MODEL,
@@ -27,7 +35,9 @@ from tests.protocol import world
 
 
 def test_approving_out_of_order_is_refused(gate: Gate) -> None:
-    first, second = prepare(gate, CARD, {MODEL: whole_ward(), OTHER_MODEL: whole_ward(60)}).submissions
+    first, second = prepare(
+        gate, CARD, {MODEL: whole_ward(), OTHER_MODEL: whole_ward(60)}
+    ).submissions
     later = max(first, second, key=lambda s: s.result.header.seq)
     with pytest.raises(DisclosureError, match="comes before it in the site's chain"):
         sign(gate, later)
@@ -56,7 +66,9 @@ def test_the_agents_own_key_does_not_approve(gate: Gate) -> None:
         sign(gate, prepare_one(gate), world.AGENT)
 
 
-@pytest.mark.parametrize("key", [world.OTHER_STEWARD, world.OTHER_AGENT, world.ROOT, world.STRANGER])
+@pytest.mark.parametrize(
+    "key", [world.OTHER_STEWARD, world.OTHER_AGENT, world.ROOT, world.STRANGER]
+)
 def test_nobody_elses_key_approves(gate: Gate, key: Signer) -> None:
     with pytest.raises(DisclosureError, match="not a steward's key of this site"):
         sign(gate, prepare_one(gate), key)
@@ -65,7 +77,9 @@ def test_nobody_elses_key_approves(gate: Gate, key: Signer) -> None:
 
 def test_a_revoked_steward_does_not_approve(gate: Gate) -> None:
     site = REGISTRY.sites[world.SITE]
-    keys = tuple(replace(key, revoked_from=3) if key.role == "steward" else key for key in site.keys)
+    keys = tuple(
+        replace(key, revoked_from=3) if key.role == "steward" else key for key in site.keys
+    )
     after = replace(REGISTRY, sites={**REGISTRY.sites, world.SITE: replace(site, keys=keys)})
     draft = prepare_one(gate)
     with pytest.raises(DisclosureError, match="not a steward's key"):

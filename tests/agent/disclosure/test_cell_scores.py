@@ -23,7 +23,9 @@ from tests.protocol import world
 
 
 def test_repeating_a_patient_does_not_help_over_the_threshold() -> None:
-    release = gate_says([finding("ward", "exact_match", right(50, 100), per_unit=10)])  # ten patients
+    release = gate_says(
+        [finding("ward", "exact_match", right(50, 100), per_unit=10)]
+    )  # ten patients
     assert release.cells[WARD] == SUPPRESSED
     assert release.groups["ward"] == 0
     assert release.verdicts[WARD] is GateRule.FEW_UNITS
@@ -31,12 +33,16 @@ def test_repeating_a_patient_does_not_help_over_the_threshold() -> None:
 
 def test_a_patient_with_two_names_in_two_groups_is_in_neither() -> None:
     """Counted in both, the groups would have more patients than there are, which no margin can be audited with."""
-    values = [float(number % 2) for number in range(110)]  # of 100 patients: the last ten names are the first ten's
+    values = [
+        float(number % 2) for number in range(110)
+    ]  # of 100 patients: the last ten names are the first ten's
     everyone = finding("ward", "exact_match", values)
     dataset = DATASETS[everyone.dataset]
     units = dict(dataset.units)
     for number in range(10):
-        first, second = (SECRETS.fingerprints.of_unit(unit(f"unit {name}")) for name in (number, 100 + number))
+        first, second = (
+            SECRETS.fingerprints.of_unit(unit(f"unit {name}")) for name in (number, 100 + number)
+        )
         units[second] = replace(units[second], person=units[first].person)
     ledger = Ledger().followed_by(replace(dataset, units=units), world.TODAY)
     release = gate_says(
@@ -54,7 +60,9 @@ def test_a_patient_with_two_names_in_two_groups_is_in_neither() -> None:
 
 def test_a_scorecard_that_calls_a_private_benchmark_public_gets_nothing() -> None:
     """Whoever writes the scorecard must not be able to switch the rules off."""
-    with pytest.raises(DisclosureError, match="access level is private here, but public in the scorecard"):
+    with pytest.raises(
+        DisclosureError, match="access level is private here, but public in the scorecard"
+    ):
         gate_says([finding("exam", "exact_match", right(3, 4), access="private")])
     with pytest.raises(DisclosureError, match="access level is gated here"):
         gate_says([finding("exam", "exact_match", right(3, 4), access="gated")])
@@ -99,7 +107,9 @@ def test_a_frozen_copy_that_was_edited_with_its_record_gives_no_figure() -> None
 
 def test_units_that_the_registered_dataset_does_not_have_stop_everything() -> None:
     registered = finding("ward", "exact_match", right(100, 200))
-    swapped = replace(finding("ward", "exact_match", right(100, 200), people="other "), dataset=registered.dataset)
+    swapped = replace(
+        finding("ward", "exact_match", right(100, 200), people="other "), dataset=registered.dataset
+    )
     with pytest.raises(DisclosureError, match="units that its registered dataset does not have"):
         gate_says([swapped])
 
@@ -107,7 +117,9 @@ def test_units_that_the_registered_dataset_does_not_have_stop_everything() -> No
 def test_the_best_of_several_parts_of_the_data_is_no_figure() -> None:
     """Whoever may choose 150 of 200 patients may choose again until the figure pleases."""
     whole = finding("ward", "exact_match", right(100, 200))
-    part = replace(finding("ward", "exact_match", right(100, 150)), dataset=whole.dataset, available=200)
+    part = replace(
+        finding("ward", "exact_match", right(100, 150)), dataset=whole.dataset, available=200
+    )
     release = gate_says([part])
     assert (release.cells[WARD], release.verdicts[WARD]) == (SUPPRESSED, GateRule.PART)
     assert release.groups["ward"] == 0
@@ -118,7 +130,10 @@ def test_the_best_of_several_parts_of_the_data_is_no_figure() -> None:
 def test_one_patient_under_sixty_numbers_is_one_person() -> None:
     """Sixty numbers, one person's records: their dataset says so, whatever the run counts."""
     many = finding("ward", "exact_match", right(30, 60))
-    same = {key: replace(record, person="p" * 24) for key, record in DATASETS[many.dataset].units.items()}
+    same = {
+        key: replace(record, person="p" * 24)
+        for key, record in DATASETS[many.dataset].units.items()
+    }
     DATASETS[many.dataset] = replace(DATASETS[many.dataset], units=same)
     release = gate_says([many])
     assert (release.cells[WARD], release.verdicts[WARD]) == (SUPPRESSED, GateRule.FEW_UNITS)

@@ -27,7 +27,9 @@ from tests.protocol import world
 
 def refuse(gate: Gate, digest: str, code: Code) -> None:
     """Keep a refusal that the log's key has signed."""
-    gate.outbox.put_refusal(digest, sign_refusal(Refusal(digest, code, 5), world.ORIGIN, world.RECEIPT))
+    gate.outbox.put_refusal(
+        digest, sign_refusal(Refusal(digest, code, 5), world.ORIGIN, world.RECEIPT)
+    )
 
 
 def test_a_ledger_without_its_tail_stops_the_next_release_and_the_next_approval(gate: Gate) -> None:
@@ -64,13 +66,17 @@ def test_a_ledger_of_another_site_is_not_ours(gate: Gate) -> None:
 def test_a_refused_link_is_replaced_and_what_followed_it_becomes_void(gate: Gate) -> None:
     work: dict[str, int] = {MODEL: 140, OTHER_MODEL: 60}
     prepared = prepare(gate, CARD, {name: whole_ward(count) for name, count in work.items()})
-    first, second = (sign(gate, s) for s in sorted(prepared.submissions, key=lambda s: s.result.header.seq))
+    first, second = (
+        sign(gate, s) for s in sorted(prepared.submissions, key=lambda s: s.result.header.seq)
+    )
     gate.outbox.mark_sent(first.digest, world.TODAY)
     refuse(gate, first.digest, Code.WRONG_ROOT)
     again = prepare(tomorrow(gate), CARD, {name: whole_ward(count) for name, count in work.items()})
     states = {s.digest: s.state for s in results(gate)}
     assert states[first.digest] is states[second.digest] is State.VOID
-    assert [s.result.header.seq for s in sorted(again.submissions, key=lambda s: s.result.header.seq)] == [2, 3]
+    assert [
+        s.result.header.seq for s in sorted(again.submissions, key=lambda s: s.result.header.seq)
+    ] == [2, 3]
     assert len(released(gate)) == 2  # the same scores again are the same release
 
 
@@ -106,7 +112,9 @@ def test_a_draft_that_was_stuck_beside_its_void_twin_comes_free(gate: Gate) -> N
     assert not list(gate.outbox.directory.glob("*.draft.dsse.json"))
 
 
-def test_a_crash_while_a_void_release_takes_its_place_again_is_mended_by_preparing_again(gate: Gate) -> None:
+def test_a_crash_while_a_void_release_takes_its_place_again_is_mended_by_preparing_again(
+    gate: Gate,
+) -> None:
     pair = approved_pair(gate)
     gate.outbox.mark_sent(pair[0].digest, world.TODAY)
     refuse(gate, pair[0].digest, Code.UNKNOWN_MODEL)
@@ -133,7 +141,9 @@ def test_a_refusal_on_the_last_submission_of_the_month_can_still_be_mended(gate:
     refuse(gate, last.digest, Code.UNKNOWN_MODEL)
     assert prepare_one(gate, 130) == last
     refuse(gate, last.digest, Code.WRONG_DAY)
-    another = prepare_one(tomorrow(gate), 130)  # of another day, so of other bytes; of the same scores
+    another = prepare_one(
+        tomorrow(gate), 130
+    )  # of another day, so of other bytes; of the same scores
     assert (another.state, another.result.cells) == (State.PREPARED, last.result.cells)
     sign(gate, another)
     with pytest.raises(DisclosureError, match="are spent"):

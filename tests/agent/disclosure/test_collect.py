@@ -31,7 +31,8 @@ def card(*benchmarks: str) -> Scorecard:
         1,
         tuple(BenchmarkEntry(name, name, "Wards", DEFINITION) for name in benchmarks),
         tuple(
-            Cell(name, "exact_match", None, "public" if name == EXAM else "private", True, 0, 1) for name in benchmarks
+            Cell(name, "exact_match", None, "public" if name == EXAM else "private", True, 0, 1)
+            for name in benchmarks
         ),
     )
 
@@ -64,7 +65,13 @@ def fill(
     kept: dict[str, Any] = {
         "access": access,
         "benchmark_digest": DEFINITION,
-        "data": {"known": "sample", "digest": "00" * 32, "instances": len(units), "problems": [], "attested": True},
+        "data": {
+            "known": "sample",
+            "digest": "00" * 32,
+            "instances": len(units),
+            "problems": [],
+            "attested": True,
+        },
         "metrics": [{"name": "exact_match", "low": 0, "high": 1, "binary": True}],
         "scoring": "intramural",
         "agent_version": __version__,
@@ -83,7 +90,12 @@ def fill(
     kept.pop(lacking, None)
     planned = [
         (
-            Instance(f"i{n}", unit, (Message("user", f"{text or part}?"),), (Reference("a", correct=True),)),
+            Instance(
+                f"i{n}",
+                unit,
+                (Message("user", f"{text or part}?"),),
+                (Reference("a", correct=True),),
+            ),
             f"{benchmark}{text or part}{n}".encode(),
         )
         for n, unit in enumerate(units)
@@ -99,7 +111,9 @@ def fill(
         planned=planned,
         scored_by=["exact_match"],
     )
-    store.answers.settle(run_id, [], [(n, "exact_match", float(n >= len(units) - right)) for n in range(len(units))])
+    store.answers.settle(
+        run_id, [], [(n, "exact_match", float(n >= len(units) - right)) for n in range(len(units))]
+    )
     store.runs.end(run_id)
 
 
@@ -107,7 +121,9 @@ def patients(count: int, first: int = 0) -> list[str]:
     return [f"patient {n}" for n in range(first, count)]
 
 
-def found(store: Store, scorecard: Scorecard = WARDS, limits: Mapping[str, int] = LIMITS) -> list[Finding]:
+def found(
+    store: Store, scorecard: Scorecard = WARDS, limits: Mapping[str, int] = LIMITS
+) -> list[Finding]:
     return collect(store, "s", scorecard, token_limits=limits)[MODEL]
 
 
@@ -129,18 +145,24 @@ def test_sixty_rows_of_one_patient_are_not_sixty_patients(store: Store) -> None:
         found(store)
     assert "unit_column" in caught.value.advice
     fill(store, ALL, ["one patient"] * 60)
-    assert gate_says(as_registered(found(store)), card=WARDS).cells[f"{ALL}/exact_match"] == SUPPRESSED
+    assert (
+        gate_says(as_registered(found(store)), card=WARDS).cells[f"{ALL}/exact_match"] == SUPPRESSED
+    )
 
 
 @pytest.mark.parametrize("access", ["gated", "private"])
-def test_row_numbers_are_refused_for_whatever_is_protected_by_anyone(store: Store, access: str) -> None:
+def test_row_numbers_are_refused_for_whatever_is_protected_by_anyone(
+    store: Store, access: str
+) -> None:
     rows = [str(n) for n in range(60)]
     fill(store, EXAM, rows, unit_named=False, access=access)
     with pytest.raises(DisclosureError, match="row numbers"):
         found(store)
     fill(store, EXAM, rows, unit_named=False)
     assert found(store)
-    only_the_card = Scorecard("x", 1, WARDS.benchmarks[2:], (Cell(EXAM, "exact_match", None, "gated", True, 0, 1),))
+    only_the_card = Scorecard(
+        "x", 1, WARDS.benchmarks[2:], (Cell(EXAM, "exact_match", None, "gated", True, 0, 1),)
+    )
     with pytest.raises(DisclosureError, match="row numbers"):
         found(store, only_the_card)
 
@@ -149,7 +171,9 @@ def test_row_numbers_are_refused_for_whatever_is_protected_by_anyone(store: Stor
 def test_data_of_the_hospitals_own_goes_out_under_no_other_name(store: Store, access: str) -> None:
     """Not even where the scorecard calls it private: its patients would be of another lineage than all others."""
     own = {"known": "unknown", "instances": 60}
-    secret = Scorecard("x", 1, WARDS.benchmarks[2:], (Cell(EXAM, "exact_match", None, "private", True, 0, 1),))
+    secret = Scorecard(
+        "x", 1, WARDS.benchmarks[2:], (Cell(EXAM, "exact_match", None, "private", True, 0, 1),)
+    )
     for scorecard in (WARDS, secret):
         fill(store, EXAM, patients(60), access=access, data=own)
         with pytest.raises(DisclosureError, match="exam: its access level is private here"):
@@ -158,10 +182,14 @@ def test_data_of_the_hospitals_own_goes_out_under_no_other_name(store: Store, ac
     assert {finding.benchmark for finding in found(store, card(ALL))} == {ALL}
 
 
-def test_gated_data_without_a_published_digest_goes_out_as_carefully_as_the_sites_own(store: Store) -> None:
+def test_gated_data_without_a_published_digest_goes_out_as_carefully_as_the_sites_own(
+    store: Store,
+) -> None:
     """Whether it is the publisher's or the hospital's patients nobody can tell: they share the site's lineage."""
     own = {"known": "unknown", "instances": 60, "attested": True}
-    gated = Scorecard("x", 1, WARDS.benchmarks[2:], (Cell(EXAM, "exact_match", None, "gated", True, 0, 1),))
+    gated = Scorecard(
+        "x", 1, WARDS.benchmarks[2:], (Cell(EXAM, "exact_match", None, "gated", True, 0, 1),)
+    )
     fill(store, EXAM, patients(60), access="gated", data=own, lineage="site")
     (finding,) = found(store, gated)
     assert (finding.access, finding.known) == ("gated", "unknown")
@@ -172,10 +200,21 @@ def test_gated_data_without_a_published_digest_goes_out_as_carefully_as_the_site
 
 
 @pytest.mark.parametrize("said", [{"attested": False}, {}])
-def test_gated_data_that_nobody_attested_leads_to_no_submission(store: Store, said: dict[str, bool]) -> None:
-    gated = Scorecard("x", 1, WARDS.benchmarks[2:], (Cell(EXAM, "exact_match", None, "gated", True, 0, 1),))
+def test_gated_data_that_nobody_attested_leads_to_no_submission(
+    store: Store, said: dict[str, bool]
+) -> None:
+    gated = Scorecard(
+        "x", 1, WARDS.benchmarks[2:], (Cell(EXAM, "exact_match", None, "gated", True, 0, 1),)
+    )
     for known in ("official", "unknown"):
-        fill(store, EXAM, patients(60), access="gated", lineage="site", data={"known": known, "instances": 60, **said})
+        fill(
+            store,
+            EXAM,
+            patients(60),
+            access="gated",
+            lineage="site",
+            data={"known": known, "instances": 60, **said},
+        )
         with pytest.raises(DisclosureError, match="nobody has attested"):
             found(store, gated)
 
@@ -199,12 +238,16 @@ def printed(release: GatedRelease) -> list[str]:
 
 
 @pytest.mark.parametrize("order", [(ALL, BUT_ONE), (BUT_ONE, ALL)])
-def test_a_ward_and_the_ward_without_one_patient_are_not_both_published(store: Store, order: tuple[str, str]) -> None:
+def test_a_ward_and_the_ward_without_one_patient_are_not_both_published(
+    store: Store, order: tuple[str, str]
+) -> None:
     """Their difference is that patient's outcome; both are of the one lineage of the site's own data."""
     fill(store, ALL, patients(60))
     fill(store, BUT_ONE, patients(60, first=1))
     both = card(*order)
-    assert printed(gate_says(as_registered(found(store, both)), card=both)) == [f"{order[0]}/exact_match"]
+    assert printed(gate_says(as_registered(found(store, both)), card=both)) == [
+        f"{order[0]}/exact_match"
+    ]
 
 
 @pytest.mark.parametrize("order", [(ALL, BUT_ONE), (BUT_ONE, ALL)])
@@ -225,9 +268,18 @@ def test_nor_one_after_the_other_in_two_submissions(store: Store, order: tuple[s
         ({"overrides": ["temperature"], "temperature": 1.5}, "temperature=1.5"),
         ({"temperature": 0.2}, "temperature=0.2"),
         ({"overrides": ["stop"], "stop": ["###"]}, "stop"),
-        ({"overrides": ["num_output_tokens"], "max_tokens": 1}, "num_output_tokens (at most 1, 1024 in the benchmark)"),
-        ({"overrides": ["num_output_tokens", "increase_max_tokens"], "max_tokens": 6}, "num_output_tokens (at most 6"),
-        ({"overrides": ["num_output_tokens"], "benchmark_digest": "cd" * 32}, "its definition is not here"),
+        (
+            {"overrides": ["num_output_tokens"], "max_tokens": 1},
+            "num_output_tokens (at most 1, 1024 in the benchmark)",
+        ),
+        (
+            {"overrides": ["num_output_tokens", "increase_max_tokens"], "max_tokens": 6},
+            "num_output_tokens (at most 6",
+        ),
+        (
+            {"overrides": ["num_output_tokens"], "benchmark_digest": "cd" * 32},
+            "its definition is not here",
+        ),
         ({"sample_seed": 7}, "--sample-seed 7"),
         ({"overrides": ["something new"]}, "something new"),
     ],
@@ -252,7 +304,9 @@ def test_a_run_asked_otherwise_is_not_passed_off_as_the_registered_benchmark(
         {"overrides": ["stop"], "stop": []},
     ],
 )
-def test_a_longer_limit_or_the_benchmarks_own_value_is_no_change(store: Store, details: dict[str, Any]) -> None:
+def test_a_longer_limit_or_the_benchmarks_own_value_is_no_change(
+    store: Store, details: dict[str, Any]
+) -> None:
     fill(store, ALL, patients(60), **details)
     assert len(found(store)) == 1
 
@@ -274,14 +328,25 @@ def test_a_model_that_its_server_calls_none_is_found_as_none(store: Store) -> No
 
 def test_scores_of_another_version_are_not_signed_as_this_ones(store: Store) -> None:
     fill(store, ALL, patients(60), agent_version="0.0.9")
-    with pytest.raises(DisclosureError, match=r"scored by version 0\.0\.9 of the agent, this is") as caught:
+    with pytest.raises(
+        DisclosureError, match=r"scored by version 0\.0\.9 of the agent, this is"
+    ) as caught:
         found(store)
     assert "answers are kept" in caught.value.advice
 
 
 @pytest.mark.parametrize(
     "lacking",
-    ["unit_named", "language_model", "lineage", "overrides", "sample_seed", "sampled", "agent_version", "temperature"],
+    [
+        "unit_named",
+        "language_model",
+        "lineage",
+        "overrides",
+        "sample_seed",
+        "sampled",
+        "agent_version",
+        "temperature",
+    ],
 )
 def test_a_run_that_does_not_say_how_it_was_run_is_run_again(store: Store, lacking: str) -> None:
     fill(store, ALL, patients(60), lacking=lacking)
@@ -308,11 +373,16 @@ METRIC = {"name": "exact_match", "low": 0, "high": 1, "binary": True}
 
 
 def test_helms_scores_beside_ours_stay_here(store: Store) -> None:
-    both = [{**METRIC, "scoring": "intramural"}, {**METRIC, "name": "exact_match@helm", "scoring": "helm"}]
+    both = [
+        {**METRIC, "scoring": "intramural"},
+        {**METRIC, "name": "exact_match@helm", "scoring": "helm"},
+    ]
     fill(store, ALL, patients(60), scoring="both", metrics=both)
     assert [finding.metric for finding in found(store, card(ALL))] == ["exact_match"]
     twin = (Cell(ALL, "exact_match@helm", None, "private", True, 0, 1),)
-    assert collect(store, "s", Scorecard("x", 1, card(ALL).benchmarks, twin), token_limits=LIMITS) == {MODEL: []}
+    assert collect(
+        store, "s", Scorecard("x", 1, card(ALL).benchmarks, twin), token_limits=LIMITS
+    ) == {MODEL: []}
     fill(store, ALL, patients(60), scoring="both", metrics=[{**METRIC, "scoring": "helm"}])
     assert found(store, card(ALL)) == []
     fill(store, ALL, patients(60), scoring="helm", metrics=[{**METRIC, "scoring": "intramural"}])
@@ -321,12 +391,18 @@ def test_helms_scores_beside_ours_stay_here(store: Store) -> None:
     assert "`intramural rescore --suite s --scoring both`" in caught.value.advice
 
 
-@pytest.mark.parametrize("facts", [{"whole_run": True}, {"name": "jury_score", "low": 1, "high": 5, "binary": False}])
+@pytest.mark.parametrize(
+    "facts", [{"whole_run": True}, {"name": "jury_score", "low": 1, "high": 5, "binary": False}]
+)
 def test_a_figure_that_no_unit_has_is_not_submitted(store: Store, facts: dict[str, Any]) -> None:
     name = facts.get("name", "exact_match")
-    fill(store, ALL, patients(60), metrics=[METRIC | {"name": name, "scoring": "intramural"} | facts])
+    fill(
+        store, ALL, patients(60), metrics=[METRIC | {"name": name, "scoring": "intramural"} | facts]
+    )
     cells = (Cell(ALL, name, None, "private", False, 0, 1),)
-    assert collect(store, "s", Scorecard("x", 1, card(ALL).benchmarks, cells), token_limits=LIMITS) == {MODEL: []}
+    assert collect(
+        store, "s", Scorecard("x", 1, card(ALL).benchmarks, cells), token_limits=LIMITS
+    ) == {MODEL: []}
 
 
 def part_of(store: Store, ward: str, units: Sequence[str], **changes: Any) -> None:
@@ -343,11 +419,15 @@ def part_of(store: Store, ward: str, units: Sequence[str], **changes: Any) -> No
 
 def test_parts_that_are_all_there_are_one_finding(store: Store) -> None:
     part_of(store, "north", patients(40), right=20, data={"known": "unknown", "instances": 40})
-    part_of(store, "south", patients(60, first=20), right=20, data={"known": "unknown", "instances": 40})
+    part_of(
+        store, "south", patients(60, first=20), right=20, data={"known": "unknown", "instances": 40}
+    )
     (whole,) = found(store, card(ALL))
     assert (len(whole.scores), whole.available, len(whole.unit_means())) == (80, 80, 60)
     assert whole.whole
-    assert len({score.instance_key for score in whole.scores}) == 80  # both parts call their first row i0
+    assert (
+        len({score.instance_key for score in whole.scores}) == 80
+    )  # both parts call their first row i0
     assert gate_says(as_registered([whole]), card=card(ALL)).cells[f"{ALL}/exact_match"] >= 0
 
 
@@ -384,7 +464,9 @@ def test_a_ward_counts_once_however_often_it_was_run(store: Store) -> None:
         ({"arguments": {"ward": "attic"}}, "1 of its parts were not run"),
     ],
 )
-def test_parts_that_were_not_run_alike_are_no_whole(store: Store, changes: dict[str, Any], named: str) -> None:
+def test_parts_that_were_not_run_alike_are_no_whole(
+    store: Store, changes: dict[str, Any], named: str
+) -> None:
     part_of(store, "north", patients(60))
     part_of(store, "south", patients(60), **changes)
     with pytest.raises(DisclosureError, match=named):

@@ -63,8 +63,13 @@ def test_leaves_are_in_the_order_of_benchmark_metric_and_instance() -> None:
 
 def test_the_root_is_that_of_the_listed_records() -> None:
     records = list_records(FINDINGS, model=MODEL, scorecard=SCORECARD, site_secret=SECRET)
-    expected = salted_root([record.data for record in records], [record.salt for record in records]).hex()
-    assert compute_scores_root(FINDINGS, model=MODEL, scorecard=SCORECARD, site_secret=SECRET) == expected
+    expected = salted_root(
+        [record.data for record in records], [record.salt for record in records]
+    ).hex()
+    assert (
+        compute_scores_root(FINDINGS, model=MODEL, scorecard=SCORECARD, site_secret=SECRET)
+        == expected
+    )
     # As computed by the commit before leaves could be opened: the order and the bytes of records have not changed.
     assert expected == "2d81df87c17303ba46fa96ac62a0c9f76561f74fb7d99ed8d6e6cbbe7a45b4d0"
 
@@ -86,7 +91,9 @@ def test_a_leaf_with_another_score_salt_or_place_does_not_lead_to_the_root() -> 
     wrong_answer = next(index for index, record in enumerate(records) if record.score.value == 0.0)
     (opened,) = open_leaves(records, [wrong_answer])
     assert opened.leads_to(root)
-    changed = replace(opened.record, data=opened.record.data.replace(b'"0x0.0p+0"', b'"0x1.0000000000000p+0"'))
+    changed = replace(
+        opened.record, data=opened.record.data.replace(b'"0x0.0p+0"', b'"0x1.0000000000000p+0"')
+    )
     assert not replace(opened, record=changed).leads_to(root)
     assert not replace(opened, record=replace(opened.record, salt=bytes(32))).leads_to(root)
     assert not replace(opened, index=wrong_answer + 1).leads_to(root)

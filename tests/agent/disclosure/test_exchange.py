@@ -51,7 +51,9 @@ def draft_after_a_release(gate: Gate) -> Submission:
 
 def request_for(gate: Gate, drafts: Sequence[Submission]) -> bytes:
     asked = [Draft(draft, gate.outbox.read_verdicts(draft.digest)) for draft in drafts]
-    return write_request(REGISTRY_FILE, gate.policy, asked, AUDIT_HEAD, collect_refusals(gate.outbox, REGISTRY))
+    return write_request(
+        REGISTRY_FILE, gate.policy, asked, AUDIT_HEAD, collect_refusals(gate.outbox, REGISTRY)
+    )
 
 
 def test_the_stewards_tool_opens_what_the_site_writes(gate: Gate) -> None:
@@ -65,7 +67,9 @@ def test_the_stewards_tool_opens_what_the_site_writes(gate: Gate) -> None:
 def test_exact_counts_travel_to_the_steward_and_nothing_else_of_the_verdicts(gate: Gate) -> None:
     (draft,) = register(gate, {MODEL: whole_ward()})
     told = {"units": 200, "added": 3, "typed": "by hand", "never_seen": "200"}
-    data = write_request(REGISTRY_FILE, gate.policy, [Draft(draft, {"notes": told})], AUDIT_HEAD, {})
+    data = write_request(
+        REGISTRY_FILE, gate.policy, [Draft(draft, {"notes": told})], AUDIT_HEAD, {}
+    )
     assert b"by hand" not in data
     assert b'"notes":{"added":3,"units":200}' in data
 
@@ -81,17 +85,23 @@ def test_a_signed_refusal_shows_the_steward_that_a_place_is_free_again(gate: Gat
     assert request.refused == {first.digest}
 
 
-def test_a_refusal_by_a_receipt_key_that_was_replaced_keeps_no_request_from_the_steward(gate: Gate) -> None:
+def test_a_refusal_by_a_receipt_key_that_was_replaced_keeps_no_request_from_the_steward(
+    gate: Gate,
+) -> None:
     """It proves nothing any more: the steward is shown that another statement had the place."""
     first = sign(gate, draft_after_a_release(gate))
-    old_note = sign_refusal(Refusal(first.digest, Code.UNKNOWN_MODEL, 3), world.ORIGIN, world.ed25519_signer(78))
+    old_note = sign_refusal(
+        Refusal(first.digest, Code.UNKNOWN_MODEL, 3), world.ORIGIN, world.ed25519_signer(78)
+    )
     gate.outbox.put_refusal(first.digest, old_note)
     register(gate, {MODEL: whole_ward(60)})
     (draft,) = prepare(gate, CARD, {MODEL: whole_ward(60)}).submissions
     asked = [Draft(draft, gate.outbox.read_verdicts(draft.digest))]
     with pytest.raises(RequestError):
         open_request(
-            write_request(REGISTRY_FILE, gate.policy, asked, AUDIT_HEAD, gate.outbox.read_refusals()),
+            write_request(
+                REGISTRY_FILE, gate.policy, asked, AUDIT_HEAD, gate.outbox.read_refusals()
+            ),
             ROOTS,
             1,
             world.TODAY,
@@ -115,7 +125,9 @@ def test_a_rejection_is_read_with_its_reason() -> None:
     assert read_rejected(write_rejection(rejection)) == rejection
 
 
-@pytest.mark.parametrize("data", [b"", b"{}", b"\xff", b"[" * 10_000, b'{"kind":"signed drafts","schema":1}'])
+@pytest.mark.parametrize(
+    "data", [b"", b"{}", b"\xff", b"[" * 10_000, b'{"kind":"signed drafts","schema":1}']
+)
 def test_something_else_is_neither_signed_nor_rejected_drafts(data: bytes) -> None:
     with pytest.raises(DisclosureError, match="not a file of signed drafts"):
         read_signed(data)
@@ -146,7 +158,9 @@ def test_any_byte_changed_on_the_way_back_is_noticed(gate: Gate) -> None:
         [world.AGENT, world.STEWARD, world.STRANGER],
     ],
 )
-def test_only_the_sites_agent_and_one_of_its_stewards_approve(gate: Gate, signers: list[Signer]) -> None:
+def test_only_the_sites_agent_and_one_of_its_stewards_approve(
+    gate: Gate, signers: list[Signer]
+) -> None:
     draft = draft_after_a_release(gate)
     with pytest.raises(DisclosureError):
         take(gate, envelope.sign(draft.payload, signers))

@@ -84,8 +84,13 @@ def test_unscored_is_neither_wrong_nor_a_unit() -> None:
 
 
 def test_a_dead_server_makes_the_submission_partial_and_a_bad_answer_does_not() -> None:
-    exam, ward = finding("exam", "exact_match", right(30, 40)), finding("ward", "rouge_l", [0.1, 0.5, 0.9] * 40 + [0.5])
-    card = replace(CARD, cells=tuple(cell for cell in CARD.cells if cell.key in {EXAM, WARD, ROUGE}))
+    exam, ward = (
+        finding("exam", "exact_match", right(30, 40)),
+        finding("ward", "rouge_l", [0.1, 0.5, 0.9] * 40 + [0.5]),
+    )
+    card = replace(
+        CARD, cells=tuple(cell for cell in CARD.cells if cell.key in {EXAM, WARD, ROUGE})
+    )
 
     def complete(reason: str) -> bool:
         half = finding("ward", "exact_match", [*right(60, 120), None], reason=reason)
@@ -110,9 +115,18 @@ def test_a_model_that_answers_few_questions_is_marked_as_partial() -> None:
 def test_a_run_that_was_stopped_gives_no_protected_figure(plan: str) -> None:
     """Otherwise whoever stops it chooses whom it asks: best of n, or everybody but one patient."""
     for asked in (60, 199):
-        stopped = finding("ward", "exact_match", [*right(40, asked), *([None] * (200 - asked))], reason="not_asked")
+        stopped = finding(
+            "ward",
+            "exact_match",
+            [*right(40, asked), *([None] * (200 - asked))],
+            reason="not_asked",
+        )
         release = gate_says([replace(stopped, plan=plan)])
-        assert (release.cells[WARD], release.groups["ward"], release.verdicts[WARD]) == (SUPPRESSED, 0, GateRule.PART)
+        assert (release.cells[WARD], release.groups["ward"], release.verdicts[WARD]) == (
+            SUPPRESSED,
+            0,
+            GateRule.PART,
+        )
 
 
 def test_a_cell_nobody_asked_is_not_run_rather_than_zero() -> None:
@@ -147,7 +161,9 @@ def test_a_server_that_dies_on_many_is_no_way_to_choose_a_part() -> None:
 def test_whether_a_result_is_complete_does_not_tell_of_one_answer() -> None:
     card = replace(CARD, cells=tuple(cell for cell in CARD.cells if cell.key == WARD))
     outcomes = {
-        gate_says([finding("ward", "exact_match", [*right(60, 120 - n), *([None] * n)])], card=card).complete
+        gate_says(
+            [finding("ward", "exact_match", [*right(60, 120 - n), *([None] * n)])], card=card
+        ).complete
         for n in (5, 6, 7, 30)
     }
     assert outcomes == {True}
@@ -156,12 +172,16 @@ def test_whether_a_result_is_complete_does_not_tell_of_one_answer() -> None:
 def test_of_a_part_no_subgroup_is_a_figure_either() -> None:
     """The groups of those who were asked are groups of a part."""
     whole = finding("ward", "exact_match", right(100, 200))
-    part = replace(finding("ward", "exact_match", right(100, 180)), dataset=whole.dataset, available=200)
+    part = replace(
+        finding("ward", "exact_match", right(100, 180)), dataset=whole.dataset, available=200
+    )
     women = finding("ward", "exact_match", right(90, 90), subgroup="sex.female")
     men = finding("ward", "exact_match", right(10, 90), first=90, subgroup="sex.male")
     release = gate_says([part, women, men])
     assert {release.cells[key] for key in release.cells if key.startswith(WARD)} == {SUPPRESSED}
-    assert {release.verdicts[key] for key in release.cells if key.startswith(WARD)} == {GateRule.PART}
+    assert {release.verdicts[key] for key in release.cells if key.startswith(WARD)} == {
+        GateRule.PART
+    }
 
 
 NO_ICU = "ward_no_icu/exact_match"
@@ -180,12 +200,16 @@ def twins(*order: str) -> Scorecard:
 def cohorts(others: str = "") -> dict[str, Finding]:
     """200 patients, and the same without four of them (or as many `others`)."""
     everyone = finding("ward", "exact_match", right(100, 200))
-    but_four = finding("ward", "exact_match", right(98, 196), first=2, named="ward_no_icu", people=others)
+    but_four = finding(
+        "ward", "exact_match", right(98, 196), first=2, named="ward_no_icu", people=others
+    )
     return {"ward": everyone, "ward_no_icu": but_four}
 
 
 @pytest.mark.parametrize("order", [("ward", "ward_no_icu"), ("ward_no_icu", "ward")])
-def test_everyone_and_everyone_but_the_icu_cannot_be_subtracted_within_one_submission(order: tuple[str, str]) -> None:
+def test_everyone_and_everyone_but_the_icu_cannot_be_subtracted_within_one_submission(
+    order: tuple[str, str],
+) -> None:
     """Two benchmarks about nearly the same patients: the second is withheld, whichever it is."""
     first, second = order
     release = gate_says(list(cohorts().values()), card=twins(*order))
@@ -228,22 +252,30 @@ def test_a_lost_ledger_entry_closes_the_datasets_registered_before_it() -> None:
 def test_the_fifth_submission_of_a_month_is_refused() -> None:
     ledger, day = Ledger(), world.TODAY
     for number in range(4):
-        release = gate_says([finding("ward", "exact_match", right(50 + 20 * number, 200))], ledger=ledger, day=day)
+        release = gate_says(
+            [finding("ward", "exact_match", right(50 + 20 * number, 200))], ledger=ledger, day=day
+        )
         ledger = after(ledger, release, day=day)
     fifth = [finding("ward", "exact_match", right(150, 200))]
-    with pytest.raises(DisclosureError, match="4 submissions of the last 30 days about these patients are spent"):
+    with pytest.raises(
+        DisclosureError, match="4 submissions of the last 30 days about these patients are spent"
+    ):
         gate_says(fifth, ledger=ledger, day=day + 29)
     with pytest.raises(DisclosureError, match="are spent"):
         gate_says(fifth, ledger=ledger, day=day - 300)  # a clock set back buys nothing
     gate_says(fifth, ledger=ledger, day=day + 30)
-    gate_says([finding("exam", "exact_match", right(30, 40))], ledger=ledger, day=day)  # public data has no budget
+    gate_says(
+        [finding("exam", "exact_match", right(30, 40))], ledger=ledger, day=day
+    )  # public data has no budget
     gate_says(fifth, ledger=ledger, day=day, model=OTHER_MODEL)
 
 
 def test_the_same_scores_again_are_no_further_submission_of_the_month() -> None:
     """A release that became void and has to be sent anew tells nothing new, so it costs nothing more."""
     ledger, day = Ledger(), world.TODAY
-    for number, root in enumerate(["a1" * 32, "a2" * 32, "a3" * 32, "a4" * 32, "a4" * 32, "a4" * 32]):
+    for number, root in enumerate(
+        ["a1" * 32, "a2" * 32, "a3" * 32, "a4" * 32, "a4" * 32, "a4" * 32]
+    ):
         ward = [finding("ward", "exact_match", right(50 + 20 * min(number, 3), 200))]
         release = gate_says(ward, ledger=ledger, day=day + number, scores_root=root)
         ledger = after(ledger, release, day=day + number, scores_root=root)
@@ -253,7 +285,10 @@ def test_the_same_scores_again_are_no_further_submission_of_the_month() -> None:
 
 def test_the_order_of_instances_and_findings_changes_nothing() -> None:
     findings = whole_ward()
-    shuffled = [replace(f, scores=random.Random(3).sample(list(f.scores), len(f.scores))) for f in reversed(findings)]
+    shuffled = [
+        replace(f, scores=random.Random(3).sample(list(f.scores), len(f.scores)))
+        for f in reversed(findings)
+    ]
     assert gate_says(findings) == gate_says(shuffled)
 
 

@@ -23,14 +23,20 @@ PATIENTS = 12
 
 
 def says(asked: Asked) -> Message | None:
-    return Message({"role": "assistant", "content": "The answer is (A)."}) if "invented note" in asked.prompt else None
+    return (
+        Message({"role": "assistant", "content": "The answer is (A)."})
+        if "invented note" in asked.prompt
+        else None
+    )
 
 
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
     """Return a site that has asked one model about 12 patients, of whom 8 were answered rightly."""
     site = create_site(tmp_path / "site", "Test")
-    rows = [{"note": f"invented note {n}.", "gold": "yes" if n % 3 else "no"} for n in range(PATIENTS)]
+    rows = [
+        {"note": f"invented note {n}.", "gold": "yes" if n % 3 else "no"} for n in range(PATIENTS)
+    ]
     folder = write_benchmark(site, "own", rows, BENCHMARK + METRICS)
     (folder / "prompt.txt").write_text("Note: {note}\n{options}\nAnswer:")
     with FaultServer(models=["a/b"], fault=says) as server:
@@ -62,7 +68,9 @@ def commit(store: Store) -> tuple[Run, list[OpenedLeaf], str]:
     return stored, open_leaves(records, range(len(records))), root
 
 
-def check(site: Site, store: Store, stored: Run, leaves: list[OpenedLeaf], root: str) -> list[LeafCheck]:
+def check(
+    site: Site, store: Store, stored: Run, leaves: list[OpenedLeaf], root: str
+) -> list[LeafCheck]:
     return check_leaves(store, [stored], leaves, root, site.means)
 
 
@@ -94,11 +102,16 @@ def test_scores_that_were_raised_before_they_were_committed_to_are_found(site: S
 
 def test_answers_dropped_as_failures_of_the_server_are_found(site: Site) -> None:
     """Wrong answers are turned into timeouts, which would leave the mean of the others."""
-    change(site, "UPDATE scores SET value = NULL, reason = 'timeout' WHERE metric = 'exact_match' AND value = 0")
+    change(
+        site,
+        "UPDATE scores SET value = NULL, reason = 'timeout' WHERE metric = 'exact_match' AND value = 0",
+    )
     with site.store() as store:
         checks = check(site, store, *commit(store))
     wrong = [check for check in checks if check.outcome == "different"]
-    assert {check.finding for check in wrong} == {"committed no score (timeout), from the stored answer 0"}
+    assert {check.finding for check in wrong} == {
+        "committed no score (timeout), from the stored answer 0"
+    }
     assert len(wrong) == 4
 
 
@@ -113,7 +126,9 @@ def test_leaf_of_another_submission_is_no_match(site: Site) -> None:
     with site.store() as store:
         stored, leaves, root = commit(store)
         checks = check(site, store, stored, leaves[:1], "00" * 32)
-        assert [check.finding for check in checks] == ["it is not among the leaves that the submission commits to"]
+        assert [check.finding for check in checks] == [
+            "it is not among the leaves that the submission commits to"
+        ]
         swapped = [replace(leaves[0], record=leaves[1].record)]
         assert outcomes(check(site, store, stored, swapped, root)) == {"different": 1}
 

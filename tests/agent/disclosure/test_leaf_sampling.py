@@ -26,7 +26,9 @@ from agent.disclosure.leaf_sampling import bound_wrong_leaves, draw_leaves
         (250_000, 300, 5),
     ],
 )
-def test_bound_is_the_largest_number_that_scipy_does_not_exclude(size: int, drawn: int, wrong: int) -> None:
+def test_bound_is_the_largest_number_that_scipy_does_not_exclude(
+    size: int, drawn: int, wrong: int
+) -> None:
     bound = bound_wrong_leaves(size, drawn, wrong)
     assert wrong <= bound <= size - drawn + wrong
     assert hypergeom.cdf(wrong, size, bound, drawn) > 0.05

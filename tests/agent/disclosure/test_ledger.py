@@ -40,7 +40,9 @@ from tests.protocol import world
 def ledger_of(releases: int) -> Ledger:
     ledger = Ledger()
     for number in range(releases):
-        ledger = after(ledger, gate_says([finding("ward", "exact_match", right(20, 40), first=100 * number)]))
+        ledger = after(
+            ledger, gate_says([finding("ward", "exact_match", right(20, 40), first=100 * number)])
+        )
     return ledger
 
 
@@ -51,7 +53,11 @@ def write(directory: Path, ledger: Ledger) -> None:
 
 def test_entries_of_every_kind_come_back_as_they_were_written(tmp_path: Path) -> None:
     ledger = ledger_of(2).followed_by(ResetEntry(2, 5), world.TODAY, number=9)
-    assert {type(entry.content) for entry in ledger.entries} == {DatasetEntry, ReleaseEntry, ResetEntry}
+    assert {type(entry.content) for entry in ledger.entries} == {
+        DatasetEntry,
+        ReleaseEntry,
+        ResetEntry,
+    }
     write(tmp_path / "ledger", ledger)
     assert read_ledger(tmp_path / "ledger", LEDGER_KEY) == ledger
     assert ledger.head.length == 9
@@ -119,7 +125,16 @@ def test_a_ledger_holds_every_head_it_ever_had_and_no_other() -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        *(b"", b"{}", b"[]", b"null", b'{"cells":{}}', b"\xff", b'{"cells":{"a":1}}', b'{"entry":{},"mac":""}'),
+        *(
+            b"",
+            b"{}",
+            b"[]",
+            b"null",
+            b'{"cells":{}}',
+            b"\xff",
+            b'{"cells":{"a":1}}',
+            b'{"entry":{},"mac":""}',
+        ),
         b'{"entry":{"content":{"lost_from":1},"day":1,"kind":"reset","number":1,"prev":"x"},"mac":""}',
     ],
 )
@@ -131,7 +146,11 @@ def test_damaged_entries_are_named_and_not_quoted(content: bytes) -> None:
 def test_no_entry_holds_anything_that_identifies_a_unit() -> None:
     contents = [seal_entry(entry, LEDGER_KEY) for entry in ledger_of(1).entries]
     for number in range(40):
-        for name in (f"unit {number}".encode(), unit(f"unit {number}"), unit(f"unit {number}").hex().encode()):
+        for name in (
+            f"unit {number}".encode(),
+            unit(f"unit {number}"),
+            unit(f"unit {number}").hex().encode(),
+        ):
             assert not any(name in content for content in contents)
 
 
@@ -144,7 +163,9 @@ def test_the_commitment_of_a_dataset_is_found_by_benchmark_and_definition() -> N
     assert ledger.list_released_datasets() == []
 
 
-scores = st.dictionaries(st.sampled_from([f"p{i}" for i in range(12)]), st.floats(0, 1), max_size=12)
+scores = st.dictionaries(
+    st.sampled_from([f"p{i}" for i in range(12)]), st.floats(0, 1), max_size=12
+)
 
 
 @given(scores, scores)
@@ -162,7 +183,9 @@ def test_fingerprints_count_exactly_the_persons_whose_score_changed(
 
 
 def dataset(persons: dict[str, str], definition: str = "d" * 64) -> DatasetEntry:
-    units = {f"u{person}": UnitRecord(person, person, content, "") for person, content in persons.items()}
+    units = {
+        f"u{person}": UnitRecord(person, person, content, "") for person, content in persons.items()
+    }
     return DatasetEntry("ward", definition, "c" * 64, "c" * 64, "", "da" * 32, len(units), units)
 
 
@@ -170,12 +193,16 @@ def dataset(persons: dict[str, str], definition: str = "d" * 64) -> DatasetEntry
     st.dictionaries(st.integers(0, 60).map(str), st.sampled_from("ab"), max_size=60),
     st.dictionaries(st.integers(0, 60).map(str), st.sampled_from("ab"), max_size=60),
 )
-def test_differences_between_versions_are_counted_by_person(old: dict[str, str], new: dict[str, str]) -> None:
+def test_differences_between_versions_are_counted_by_person(
+    old: dict[str, str], new: dict[str, str]
+) -> None:
     found = compare_persons(dataset(old), dataset(new))
     assert found.added == len(new.keys() - old.keys())
     assert found.removed == len(old.keys() - new.keys())
     assert found.changed == sum(old[person] != new[person] for person in old.keys() & new.keys())
-    assert found.is_too_small(11) is any(0 < number < 11 for number in (found.added, found.removed, found.changed))
+    assert found.is_too_small(11) is any(
+        0 < number < 11 for number in (found.added, found.removed, found.changed)
+    )
     assert compare_persons(dataset(old, "e" * 64), dataset(new)).changed == 0
 
 

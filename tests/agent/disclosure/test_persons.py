@@ -36,7 +36,10 @@ def test_patients_are_recognised_by_short_and_long_records(ward: Ward, words: in
 def test_moved_dates_and_other_numbers_hide_nobody(ward: Ward):
     def dated(count: int, year: int) -> list[dict[str, str]]:
         rows = [one.row() for one in patients(count)]
-        return [{**row, "note": f"Seen on {year}-03-{1 + i % 28:02d}. {row['note']}"} for i, row in enumerate(rows)]
+        return [
+            {**row, "note": f"Seen on {year}-03-{1 + i % 28:02d}. {row['note']}"}
+            for i, row in enumerate(rows)
+        ]
 
     write_rows(ward.site, dated(200, 2021))
     first = ward.register()
@@ -75,7 +78,9 @@ def test_copies_do_not_make_a_patients_record_the_text_that_everybody_has(releas
 
 
 def test_ten_patients_are_no_dataset_however_many_ids_they_have(ward: Ward):
-    rows = [{**one.row(), "patient": f"{one.identifier}-{i}"} for one in patients(10) for i in range(20)]
+    rows = [
+        {**one.row(), "patient": f"{one.identifier}-{i}"} for one in patients(10) for i in range(20)
+    ]
     write_rows(ward.site, rows)
     assert "10 units, counted by their records" in str(refuse_version(ward))
 

@@ -36,13 +36,19 @@ def test_a_spread_does_not_betray_that_one_score_lies_between_0_and_1() -> None:
     for target in did_not_fit:
         for count in range(70, 110):
             release = gate_says(
-                [finding("ward", "rouge_l", [*right(count, 199), target])], card=ROUGE_CARD, policy=policy
+                [finding("ward", "rouge_l", [*right(count, 199), target])],
+                card=ROUGE_CARD,
+                policy=policy,
             )
             value, spread = release.cells[ROUGE], release.spreads[ROUGE]
             step = grid_step(bucket_range(release.groups["ward"])[0], policy)
             rates = [(value + step * (place / 200 - 0.5)) / 1000 for place in range(201)]
-            did_not_fit[target] += spread not in {round(50 * math.sqrt(rate * (1 - rate))) for rate in rates}
-    assert min(did_not_fit.values()) > 5  # whatever the target's score is, the spread often does not fit
+            did_not_fit[target] += spread not in {
+                round(50 * math.sqrt(rate * (1 - rate))) for rate in rates
+            }
+    assert (
+        min(did_not_fit.values()) > 5
+    )  # whatever the target's score is, the spread often does not fit
 
 
 def test_noise_has_the_distribution_that_is_promised() -> None:

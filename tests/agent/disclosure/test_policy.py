@@ -47,7 +47,10 @@ def test_a_sites_own_file_is_read_from_the_site(tmp_path: Path) -> None:
     [
         (STRICT + "min_unit: 3\n", "min_unit"),
         (STRICT.replace("min_events:", "min_event:"), "min_event"),
-        (STRICT.replace("min_units: 11", "min_units: 11\nmin_units: 1"), "'min_units' is given twice"),
+        (
+            STRICT.replace("min_units: 11", "min_units: 11\nmin_units: 1"),
+            "'min_units' is given twice",
+        ),
         (STRICT.replace("min_units: 11", "min_units: 1.5"), "min_units"),
         (STRICT.replace("min_units: 11", "min_units: true"), "min_units"),
         (STRICT.replace("min_units: 11", "min_units: 0x1"), "min_units"),
@@ -79,7 +82,9 @@ def test_missing_and_unreadable_policies_are_errors(tmp_path: Path) -> None:
             read_policy(name)
 
 
-def test_a_shipped_file_under_another_name_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shipped_file_under_another_name_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "disclosure").mkdir()
     (tmp_path / "disclosure" / "loose.yaml").write_text(STRICT)
     monkeypatch.setattr("agent.disclosure.policy.shipped", lambda _: tmp_path)

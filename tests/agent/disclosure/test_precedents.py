@@ -24,21 +24,32 @@ from tests.protocol import world
 def test_one_new_patient_gives_no_figure_at_all() -> None:
     """147/200, then 148/201: the difference would be the new patient's outcome."""
     before = gate_says([finding("ward", "exact_match", right(147, 200))])
-    now = gate_says([finding("ward", "exact_match", [1.0, *right(147, 200)], first=-1)], ledger=after(Ledger(), before))
-    assert (now.cells[WARD], now.groups["ward"], now.verdicts[WARD]) == (SUPPRESSED, 0, GateRule.NEAR_VERSION)
+    now = gate_says(
+        [finding("ward", "exact_match", [1.0, *right(147, 200)], first=-1)],
+        ledger=after(Ledger(), before),
+    )
+    assert (now.cells[WARD], now.groups["ward"], now.verdicts[WARD]) == (
+        SUPPRESSED,
+        0,
+        GateRule.NEAR_VERSION,
+    )
 
 
 def test_a_few_changed_outcomes_do_not_move_the_figure_over_a_rounding_boundary() -> None:
     for count in range(140, 160):
         before = gate_says([finding("ward", "exact_match", right(count, 200))])
-        now = gate_says([finding("ward", "exact_match", right(count + 10, 200))], ledger=after(Ledger(), before))
+        now = gate_says(
+            [finding("ward", "exact_match", right(count + 10, 200))], ledger=after(Ledger(), before)
+        )
         assert now.cells == before.cells
         assert now.verdicts[WARD] is GateRule.REPEATED
 
 
 def test_enough_changed_units_make_a_new_figure() -> None:
     before = gate_says([finding("ward", "exact_match", right(100, 200))])
-    now = gate_says([finding("ward", "exact_match", right(150, 200))], ledger=after(Ledger(), before))
+    now = gate_says(
+        [finding("ward", "exact_match", right(150, 200))], ledger=after(Ledger(), before)
+    )
     assert now.verdicts[WARD] is GateRule.ROUNDED
     assert now.cells[WARD] > before.cells[WARD]
 
@@ -124,7 +135,9 @@ def test_one_set_of_scores_under_many_names_of_a_model_is_not_averaged() -> None
 
 def test_another_model_on_the_same_patients_is_another_figure() -> None:
     ledger = after(Ledger(), gate_says([finding("ward", "exact_match", right(147, 200))]))
-    now = gate_says([finding("ward", "exact_match", right(90, 200))], ledger=ledger, model=OTHER_MODEL)
+    now = gate_says(
+        [finding("ward", "exact_match", right(90, 200))], ledger=ledger, model=OTHER_MODEL
+    )
     assert now.verdicts[WARD] is GateRule.ROUNDED
 
 
@@ -175,7 +188,11 @@ def test_subgroups_that_are_near_earlier_ones_do_not_cost_the_figure_of_everybod
     assert before.cells[f"{WARD}/sex.male"] >= 0
     now = gate_says(ward(51), ledger=after(Ledger(), before))
     assert now.verdicts[WARD] is GateRule.ROUNDED
-    assert now.verdicts[f"{WARD}/sex.female"] is now.verdicts[f"{WARD}/sex.male"] is GateRule.NO_PRECEDENT
+    assert (
+        now.verdicts[f"{WARD}/sex.female"]
+        is now.verdicts[f"{WARD}/sex.male"]
+        is GateRule.NO_PRECEDENT
+    )
     assert (now.groups["ward/sex.female"], now.groups["ward/sex.male"]) == (0, 0)
 
 

@@ -12,7 +12,15 @@ from agent.errors import DisclosureError, StoreError
 from protocol.identity import agent_digest
 from protocol.predicates import DatasetPredicate
 from protocol.verification import History, authenticate, verify_link
-from tests.agent.disclosure.drafts import Crash, crash_at, patch_writes, prepare, prepare_one, released, results
+from tests.agent.disclosure.drafts import (
+    Crash,
+    crash_at,
+    patch_writes,
+    prepare,
+    prepare_one,
+    released,
+    results,
+)
 from tests.agent.disclosure.ward import (
     CARD,
     MODEL,
@@ -40,7 +48,9 @@ def test_what_was_prepared_and_approved_is_accepted_by_the_aggregators_rules(gat
         datasets = dict(history.datasets)
         if isinstance(accepted.statement, DatasetPredicate):
             datasets[accepted.digest] = accepted.statement
-        history = History(head=accepted.head, ledger=accepted.statement.header.ledger, datasets=datasets)
+        history = History(
+            head=accepted.head, ledger=accepted.statement.header.ledger, datasets=datasets
+        )
     assert history.head is not None
     assert history.head.seq == 3  # the dataset, and two results
     assert history.ledger.length == 3
@@ -56,7 +66,10 @@ def test_the_same_release_again_is_the_same_bytes(gate: Gate) -> None:
     elsewhere = site_gate(gate.outbox.directory.parent / "elsewhere")
     register(elsewhere, {MODEL: whole_ward()})
     assert [
-        s.data for s in prepare(elsewhere, CARD, {MODEL: whole_ward(), OTHER_MODEL: whole_ward(60)}).submissions
+        s.data
+        for s in prepare(
+            elsewhere, CARD, {MODEL: whole_ward(), OTHER_MODEL: whole_ward(60)}
+        ).submissions
     ] == [s.data for s in first.submissions]
 
 
@@ -85,7 +98,9 @@ def test_a_second_model_is_added_behind_the_draft_that_waits(gate: Gate) -> None
 def test_the_second_release_of_nearly_the_same_patients_repeats_the_first(gate: Gate) -> None:
     first = sign(gate, prepare_one(gate, 147))
     second = prepare_one(gate, 149)
-    assert second == first  # another statement, of another root, would say that some score has changed
+    assert (
+        second == first
+    )  # another statement, of another root, would say that some score has changed
     assert len(released(gate)) == 1
 
 
@@ -114,7 +129,9 @@ def test_the_fifth_approved_release_of_a_month_cannot_even_be_prepared(gate: Gat
 
 
 @pytest.mark.parametrize("step", range(1, 7))
-def test_a_crash_while_preparing_changes_nothing_in_the_end(gate: Gate, tmp_path: Path, step: int) -> None:
+def test_a_crash_while_preparing_changes_nothing_in_the_end(
+    gate: Gate, tmp_path: Path, step: int
+) -> None:
     work = {MODEL: whole_ward(), OTHER_MODEL: whole_ward(60)}
     register(gate, work)
     expected = [s.data for s in prepare(site_gate(tmp_path / "calm"), CARD, work).submissions]
@@ -154,7 +171,9 @@ def test_nothing_to_publish_is_nothing_to_send(gate: Gate) -> None:
     with pytest.raises(DisclosureError, match="every figure is suppressed"):
         prepare(gate, CARD, {MODEL: [finding("ward", "exact_match", right(3, 8))]})
     with pytest.raises(DisclosureError, match="no benchmark of the scorecard was run"):
-        prepare(gate, CARD, {MODEL: [finding("exam", "exact_match", [None] * 4, reason="not_asked")]})
+        prepare(
+            gate, CARD, {MODEL: [finding("exam", "exact_match", [None] * 4, reason="not_asked")]}
+        )
 
 
 def test_what_is_not_registered_is_refused_by_name(gate: Gate) -> None:
@@ -176,8 +195,12 @@ def test_a_baseline_does_not_pass_for_a_language_model(gate: Gate) -> None:
     with pytest.raises(DisclosureError, match="its server says that it is none") as caught:
         prepare(gate, CARD, {MODEL: baseline})
     assert "--not-a-language-model" in caught.value.advice
-    known = {digest: replace(model, is_language_model=False) for digest, model in REGISTRY.models.items()}
-    assert prepare(replace(gate, registry=replace(REGISTRY, models=known)), CARD, {MODEL: baseline}).new
+    known = {
+        digest: replace(model, is_language_model=False) for digest, model in REGISTRY.models.items()
+    }
+    assert prepare(
+        replace(gate, registry=replace(REGISTRY, models=known)), CARD, {MODEL: baseline}
+    ).new
 
 
 def test_two_commands_at_once_do_not_mix(gate: Gate) -> None:

@@ -18,7 +18,9 @@ from tests.protocol import world
 
 def test_the_site_reads_the_words_that_the_stewards_tool_makes(gate: Gate) -> None:
     draft = draft_of(gate, whole_ward())
-    earlier = {s.digest: s.statement for s in gate.outbox.list_submissions() if s.digest != draft.digest}
+    earlier = {
+        s.digest: s.statement for s in gate.outbox.list_submissions() if s.digest != draft.digest
+    }
     assert build_page(gate, draft).description == describe_statement(
         draft.payload, Knowledge(REGISTRY, gate.policy, earlier)
     )
@@ -31,7 +33,9 @@ def test_the_page_shows_figures_rules_change_and_the_exact_bytes(
     first = sign(gate, draft_of(gate, whole_ward(100)))
     second = draft_of(gate, whole_ward(150))
     page = build_page(gate, second)
-    figure = next(figure for figure in page.description.figures if figure.cell == "ward/exact_match")
+    figure = next(
+        figure for figure in page.description.figures if figure.cell == "ward/exact_match"
+    )
     values = [f"{s.result.cells['ward/exact_match'] / 1000:.3f}" for s in (second, first)]
     assert [figure.value, figure.before] == values
     assert figure.change == f"{float(figure.value) - float(figure.before):+.3f}"
@@ -41,13 +45,26 @@ def test_the_page_shows_figures_rules_change_and_the_exact_bytes(
     assert page.capacity is not None
     print_page(page)
     shown = capsys.readouterr().out
-    for text in (second.digest, page.description.payload, "General Hospital", world.AGENT.public.keyid, "min_events"):
+    for text in (
+        second.digest,
+        page.description.payload,
+        "General Hospital",
+        world.AGENT.public.keyid,
+        "min_events",
+    ):
         assert text in shown
-    for text in ("Units (range)", "Only the range of the number of units leaves", "Before", "in the gate's own words"):
+    for text in (
+        "Units (range)",
+        "Only the range of the number of units leaves",
+        "Before",
+        "in the gate's own words",
+    ):
         assert text in shown
 
 
-def test_the_page_of_a_dataset_has_no_figures(gate: Gate, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_page_of_a_dataset_has_no_figures(
+    gate: Gate, capsys: pytest.CaptureFixture[str]
+) -> None:
     (registered,) = register(gate, {MODEL: whole_ward()})
     page = build_page(gate, registered)
     assert (page.description.kind, page.gate_words, page.capacity) == ("dataset", (), None)
@@ -60,17 +77,26 @@ def test_the_page_of_a_dataset_has_no_figures(gate: Gate, capsys: pytest.Capture
 def test_the_gates_word_says_which_figures_come_from_a_sample(gate: Gate) -> None:
     exam, ward, rouge = whole_ward()
     draft = draft_of(gate, [replace(exam, available=1000), ward, rouge])
-    said = {word.cell: word.word.endswith("; 40 of 1000 instances") for word in build_page(gate, draft).gate_words}
+    said = {
+        word.cell: word.word.endswith("; 40 of 1000 instances")
+        for word in build_page(gate, draft).gate_words
+    }
     assert said == {key: key == "exam/exact_match" for key in draft.result.cells}
 
 
 @pytest.mark.parametrize(
     "lies",
     [
-        {"cells": {"ward/exact_match": "\x1b[2J"}, "data": {"ward": {"known": "x", "asked": "\x1b", "available": 1}}},
+        {
+            "cells": {"ward/exact_match": "\x1b[2J"},
+            "data": {"ward": {"known": "x", "asked": "\x1b", "available": 1}},
+        },
         {"cells": [], "data": 7, "notes": 3},
         {"cells": {"ward/exact_match": ["rounded"]}, "data": {"ward": [1, 2, 3]}},
-        {"cells": {"ward/exact_match": "rounded"}, "data": {"ward": {"known": {}, "asked": "\x1b", "available": None}}},
+        {
+            "cells": {"ward/exact_match": "rounded"},
+            "data": {"ward": {"known": {}, "asked": "\x1b", "available": None}},
+        },
         {"notes": {"units": "\x1b", "added": True, "other": 1}},
         {},
     ],

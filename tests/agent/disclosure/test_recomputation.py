@@ -63,7 +63,9 @@ def gate(tmp_path: Path, store: Store) -> Gate:
         size = bucket_of(PATIENTS)
         draft = draft_statement(
             gate,
-            lambda header: DatasetPredicate(header, DEFINITION, COMMITMENT, COMMITMENT, "own", NONE, size, 0, 0, 0),
+            lambda header: DatasetPredicate(
+                header, DEFINITION, COMMITMENT, COMMITMENT, "own", NONE, size, 0, 0, 0
+            ),
         )
     sign(gate, draft)
     return gate
@@ -93,19 +95,32 @@ def test_honest_submission_comes_out_the_same_again_and_later(store: Store, gate
     assert recompute(store, tomorrow(gate, 20), submission) == ("match", "")
 
 
-def test_every_submission_is_recomputed_by_the_ledger_as_it_was_then(store: Store, gate: Gate, tmp_path: Path) -> None:
+def test_every_submission_is_recomputed_by_the_ledger_as_it_was_then(
+    store: Store, gate: Gate, tmp_path: Path
+) -> None:
     first = submit(store, gate)
     change(tmp_path, "UPDATE scores SET value = 1.0 WHERE value = 0 AND position < 40")
     second = submit(store, tomorrow(gate))
     assert second.digest != first.digest
     assert recompute(store, gate, second) == ("match", "")
     # The scores behind the first are gone, and its root says so.
-    assert recompute(store, gate, first) == ("different", "scores_root: the scores in the store give another root")
+    assert recompute(store, gate, first) == (
+        "different",
+        "scores_root: the scores in the store give another root",
+    )
 
 
-def test_a_suite_that_was_run_on_other_data_since_is_told_from_one_that_was_changed(store: Store, gate: Gate) -> None:
+def test_a_suite_that_was_run_on_other_data_since_is_told_from_one_that_was_changed(
+    store: Store, gate: Gate
+) -> None:
     submission = submit(store, gate)
-    later = {"known": "unknown", "digest": "00" * 32, "instances": 220, "problems": [], "registered": "db" * 32}
+    later = {
+        "known": "unknown",
+        "digest": "00" * 32,
+        "instances": 220,
+        "problems": [],
+        "registered": "db" * 32,
+    }
     fill(store, ALL, patients(220), right=140, data=later | {"frozen_digest": "00" * 32})
     assert recompute(store, gate, submission) == (
         "not_checkable",
@@ -116,7 +131,10 @@ def test_a_suite_that_was_run_on_other_data_since_is_told_from_one_that_was_chan
 def test_one_score_changed_since_is_seen(store: Store, gate: Gate, tmp_path: Path) -> None:
     submission = submit(store, gate)
     change(tmp_path, "UPDATE scores SET value = 1.0 - value WHERE position = 7")
-    assert recompute(store, gate, submission) == ("different", "scores_root: the scores in the store give another root")
+    assert recompute(store, gate, submission) == (
+        "different",
+        "scores_root: the scores in the store give another root",
+    )
 
 
 def test_verdict_file_that_lies_is_named_with_its_first_lie(store: Store, gate: Gate) -> None:
@@ -165,7 +183,10 @@ def test_what_cannot_be_recomputed_is_said_and_not_called_a_match(store: Store, 
     stricter = replace(gate, policy=world.STRICTER)
     assert "another disclosure policy" in recompute(store, stricter, submission)[1]
     emptied = replace(gate, registry=replace(gate.registry, models={}))
-    assert recompute(store, emptied, submission)[1] == "the registry does not have its scorecard or its model any more"
+    assert (
+        recompute(store, emptied, submission)[1]
+        == "the registry does not have its scorecard or its model any more"
+    )
 
 
 def test_ledger_without_the_entry_that_a_submission_names_is_said(store: Store, gate: Gate) -> None:

@@ -92,7 +92,9 @@ def test_two_benchmarks_that_nobody_has_released_yet_are_compared_too(tmp_path: 
 @pytest.mark.parametrize("count", [1, 10])
 def test_a_few_edited_patients_are_refused(released: ReleasedWard, count: int):
     ward = released.ward
-    edited = [replace(one, answer="no" if one.answer == "yes" else "yes") for one in patients(count)]
+    edited = [
+        replace(one, answer="no" if one.answer == "yes" else "yes") for one in patients(count)
+    ]
     write_patients(ward.site, edited + patients(200)[count:])
     assert f"0 units added, 0 removed, {count} changed" in str(refuse_version(ward))
 
@@ -112,7 +114,9 @@ def test_edits_of_case_and_spacing_are_no_change_to_hide_a_patient_behind(releas
 def test_the_same_ids_on_other_patients_do_not_hide_one_who_came(ward: Ward):
     known = patients(200)
     ward.released(known)
-    shuffled = [replace(one, identifier=known[(i + 1) % 200].identifier) for i, one in enumerate(known)]
+    shuffled = [
+        replace(one, identifier=known[(i + 1) % 200].identifier) for i, one in enumerate(known)
+    ]
     write_patients(ward.site, [*shuffled, patient(200)])
     assert "1 units added" in str(refuse_version(ward))
 
@@ -124,7 +128,9 @@ def test_steps_of_five_do_not_reach_what_one_step_may_not(released: ReleasedWard
         assert "too little differs" in str(refuse_version(ward))
 
 
-def test_a_version_near_an_older_one_is_refused_although_it_is_far_from_the_last(released: ReleasedWard):
+def test_a_version_near_an_older_one_is_refused_although_it_is_far_from_the_last(
+    released: ReleasedWard,
+):
     ward = released.ward
     ward.released(patients(240))
     write_patients(ward.site, patients(201))
@@ -141,7 +147,10 @@ def test_going_back_to_an_earlier_version_is_nothing_new(released: ReleasedWard)
 def test_199_template_rows_and_one_patient_are_only_shown_to_the_steward(ward: Ward):
     """What no rule can know: rows that say different things may be patients. docs/datasets.md says so."""
     template = "The patient is {} years old, weighs {} kg and has no complaints."
-    rows = [{"patient": f"T{i}", "note": template.format(20 + i % 70, 50 + i), "answer": "yes"} for i in range(199)]
+    rows = [
+        {"patient": f"T{i}", "note": template.format(20 + i % 70, 50 + i), "answer": "yes"}
+        for i in range(199)
+    ]
     write_rows(ward.site, [*rows, patient(1).row()])
     done = ward.register()
     assert done.submission is not None
@@ -154,7 +163,9 @@ def test_nothing_in_the_ledger_or_the_statement_holds_a_word_of_a_record_or_an_i
     write_patients(ward.site, patients(40))
     done = ward.register()
     assert done.submission is not None
-    written = b"".join(path.read_bytes() for path in ward.site.submissions.rglob("*") if path.is_file())
+    written = b"".join(
+        path.read_bytes() for path in ward.site.submissions.rglob("*") if path.is_file()
+    )
     for one in patients(40):
         assert one.identifier.encode() not in written
         assert one.last.encode() not in written
@@ -170,7 +181,9 @@ def test_nothing_in_the_ledger_or_the_statement_holds_a_word_of_a_record_or_an_i
 def test_rows_in_another_order_are_nothing_new(ward: Ward):
     ward.released(patients(50))
     write_patients(ward.site, patients(50)[::-1])
-    assert "nothing new since version 1 of ward, which holds the same rows" in str(refuse_version(ward))
+    assert "nothing new since version 1 of ward, which holds the same rows" in str(
+        refuse_version(ward)
+    )
 
 
 def test_the_first_version_is_a_lineage_of_its_own(ward: Ward):
@@ -179,7 +192,11 @@ def test_the_first_version_is_a_lineage_of_its_own(ward: Ward):
     assert done.submission is not None
     statement = done.submission.dataset
     assert statement is not None
-    assert (statement.lineage, statement.previous, statement.origin) == (statement.commitment, NONE, "own")
+    assert (statement.lineage, statement.previous, statement.origin) == (
+        statement.commitment,
+        NONE,
+        "own",
+    )
     assert (statement.units, statement.added) == (bucket_of(200), 0)
     assert ward.gate.outbox.read_verdicts(done.submission.digest)["notes"] == {
         "units": 200,
@@ -304,7 +321,13 @@ def test_what_cannot_be_registered_is_refused_with_advice(tmp_path: Path):
 
 
 def test_a_broken_row_registers_nothing(ward: Ward):
-    write_rows(ward.site, [*(one.row() for one in patients(20)), {"patient": "P", "note": "x y z", "answer": "maybe"}])
+    write_rows(
+        ward.site,
+        [
+            *(one.row() for one in patients(20)),
+            {"patient": "P", "note": "x y z", "answer": "maybe"},
+        ],
+    )
     with pytest.raises(AgentError, match="row 21"):
         ward.register()
     assert read_frozen_versions(ward.site.data, "ward") == []
@@ -431,10 +454,16 @@ def test_a_kill_before_the_draft_and_a_patient_more_leave_one_version_to_approve
 
 def test_a_dataset_larger_than_it_was_published_is_refused_before_anybody_signs(ward: Ward):
     write_patients(ward.site, patients(60))
-    (card,) = [entry.scorecard for entry in ward.gate.registry.scorecards.values() if entry.scorecard.name == "own"]
+    (card,) = [
+        entry.scorecard
+        for entry in ward.gate.registry.scorecards.values()
+        if entry.scorecard.name == "own"
+    ]
     for units, is_refused in ((20, True), (60, False)):
         sized = replace(card, benchmarks=(replace(card.benchmarks[0], units=units),))
-        registry = replace(ward.gate.registry, scorecards={sized.digest: RegisteredScorecard(sized)})
+        registry = replace(
+            ward.gate.registry, scorecards={sized.digest: RegisteredScorecard(sized)}
+        )
         gate = replace(ward.gate, registry=registry)
         if is_refused:
             error = refuse_version(Ward(ward.site, gate))

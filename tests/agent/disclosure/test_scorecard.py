@@ -33,7 +33,9 @@ def test_every_shipped_benchmark_that_can_be_scored_makes_its_cells(benchmark: B
 
 
 @pytest.mark.parametrize("metric", ["jury_score", "BERTScore-F"])
-def test_a_metric_that_this_version_does_not_give_is_left_out_and_said(benchmark: Benchmark, metric: str) -> None:
+def test_a_metric_that_this_version_does_not_give_is_left_out_and_said(
+    benchmark: Benchmark, metric: str
+) -> None:
     jury = replace(benchmark, metrics=(MetricUse(metric), *benchmark.metrics))
     assert draft_scorecard("all", 1, [jury]).cells[0].metric == "exact_match"
     (notice,) = left_out([jury])
@@ -51,7 +53,9 @@ def test_every_benchmark_that_cannot_be_reported_is_told_at_once(benchmark: Benc
         in str(caught.value)
     )
     assert "own: it is private, and its units are row numbers" in str(caught.value)
-    assert "benchmark.yaml" not in caught.value.advice  # those of the package are nobody's to change
+    assert (
+        "benchmark.yaml" not in caught.value.advice
+    )  # those of the package are nobody's to change
 
 
 def test_the_shipped_benchmarks_of_a_jury_are_reported_by_what_is_computed() -> None:
@@ -65,7 +69,9 @@ def test_a_broken_definition_of_the_sites_own_is_in_nobodys_way_unless_it_is_rep
     benchmark: Benchmark, tmp_path: Path
 ) -> None:
     (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / "benchmark.yaml").write_text("name: broken\ndescription: 1\nmetrics: none\n")
+    (tmp_path / "broken" / "benchmark.yaml").write_text(
+        "name: broken\ndescription: 1\nmetrics: none\n"
+    )
     card = draft_scorecard("all", 1, [benchmark])
     assert token_limits(card, tmp_path)[benchmark.digest] == benchmark.max_tokens
     with pytest.raises(BenchmarkError, match="broken"):
@@ -77,10 +83,14 @@ def test_a_protected_benchmark_without_named_units_is_refused_before_anyone_runs
     benchmark: Benchmark, access: AccessLevel
 ) -> None:
     own = replace(benchmark, access=access, unit_column=None)
-    with pytest.raises(ConfigError, match=f"it is {access}, and its units are row numbers") as caught:
+    with pytest.raises(
+        ConfigError, match=f"it is {access}, and its units are row numbers"
+    ) as caught:
         draft_scorecard("own", 1, [own])
     assert "unit_column" in caught.value.advice
-    assert draft_scorecard("own", 1, [replace(own, unit_column="patient")]).cells[0].access == access
+    assert (
+        draft_scorecard("own", 1, [replace(own, unit_column="patient")]).cells[0].access == access
+    )
 
 
 def test_a_figure_of_a_whole_run_makes_no_cell(benchmark: Benchmark) -> None:
@@ -88,7 +98,10 @@ def test_a_figure_of_a_whole_run_makes_no_cell(benchmark: Benchmark) -> None:
     card = draft_scorecard("own", 1, [replace(benchmark, metrics=(*benchmark.metrics, macro))])
     assert "classification_macro_f1" not in {cell.metric for cell in card.cells}
     (notice, *_) = left_out([replace(benchmark, metrics=(macro, *benchmark.metrics))])
-    assert "it is a figure of the whole run, which no site could submit; the board shows exact_match" in notice
+    assert (
+        "it is a figure of the whole run, which no site could submit; the board shows exact_match"
+        in notice
+    )
     with pytest.raises(ConfigError, match="none of its metrics could be submitted"):
         draft_scorecard("own", 1, [replace(benchmark, metrics=(macro,))])
 
@@ -106,7 +119,9 @@ def test_groups_of_units_are_reported_for_the_first_metric_alone(benchmark: Benc
     ]
 
 
-@pytest.mark.parametrize("description", ["sex=a,b", "med_qa:sex", "med_qa:sex=", "med_qa:sex=female", ":sex=a,b"])
+@pytest.mark.parametrize(
+    "description", ["sex=a,b", "med_qa:sex", "med_qa:sex=", "med_qa:sex=female", ":sex=a,b"]
+)
 def test_a_subgroup_that_is_misspelt_is_named(description: str) -> None:
     with pytest.raises(ConfigError, match="is not of the form"):
         parse_subgroups([description])
@@ -133,12 +148,18 @@ def test_the_shipped_scorecard_has_all_of_medhelm_with_one_main_metric_each() ->
     assert len(card.benchmarks) == len(card.cells) == 37
     for entry, cell in zip(card.benchmarks, card.cells, strict=True):
         assert (cell.benchmark, cell.metric) == (entry.id, found[entry.id].main_metric.name)
-        assert (entry.category, entry.subcategory) == (found[entry.id].category, found[entry.id].subcategory)
+        assert (entry.category, entry.subcategory) == (
+            found[entry.id].category,
+            found[entry.id].subcategory,
+        )
         assert (entry.units == 0) == (cell.access == "private")
     levels = Counter(cell.access for cell in card.cells)
     assert levels == {"public": 16, "gated": 7, "private": 14}
     categories = dict.fromkeys(entry.category for entry in card.benchmarks)
-    assert (list(categories), len({entry.subcategory for entry in card.benchmarks})) == (list(taxonomy()), 22)
+    assert (list(categories), len({entry.subcategory for entry in card.benchmarks})) == (
+        list(taxonomy()),
+        22,
+    )
 
 
 def test_the_shipped_scorecard_registers_medhelms_jury_for_each_open_benchmark() -> None:
@@ -146,16 +167,29 @@ def test_the_shipped_scorecard_registers_medhelms_jury_for_each_open_benchmark()
     judged = [cell for cell in card.cells if cell.metric == "jury_score"]
     assert len(judged) == len(card.juries) == 13
     assert {jury.seats for jury in card.juries} == {
-        ("openai/gpt-4o-2024-05-13", "meta/llama-3.3-70b-instruct", "anthropic/claude-3-7-sonnet-20250219")
+        (
+            "openai/gpt-4o-2024-05-13",
+            "meta/llama-3.3-70b-instruct",
+            "anthropic/claude-3-7-sonnet-20250219",
+        )
     }
     for cell in judged:
         jury = card.jury_of(cell)
         assert jury is not None
-        assert (jury.quorum, jury.rubric) == (2, rubric_digest(BENCHMARKS[cell.benchmark].main_metric))
+        assert (jury.quorum, jury.rubric) == (
+            2,
+            rubric_digest(BENCHMARKS[cell.benchmark].main_metric),
+        )
 
 
-def test_a_jury_that_a_benchmark_names_itself_is_registered_before_the_given_one(benchmark: Benchmark) -> None:
-    own = MetricUse("jury_score", criteria={"accuracy": "Is it right?"}, judges=(Judge("local/own", "own/judge"),))
+def test_a_jury_that_a_benchmark_names_itself_is_registered_before_the_given_one(
+    benchmark: Benchmark,
+) -> None:
+    own = MetricUse(
+        "jury_score",
+        criteria={"accuracy": "Is it right?"},
+        judges=(Judge("local/own", "own/judge"),),
+    )
     given = Jury((Judge("local/a", "a/judge"), Judge("local/b", "b/judge")))
     for use, seats in ((own, ("own/judge",)), (replace(own, judges=()), ("a/judge", "b/judge"))):
         card = draft_scorecard("own", 1, [replace(benchmark, metrics=(use,))], jury=given)
@@ -166,7 +200,10 @@ def test_a_scale_between_whole_numbers_is_left_out_and_said(benchmark: Benchmark
     halves = MetricUse("jury_score", criteria={"accuracy": "Is it right?"}, scale=Scale(0.5, 5))
     jury = Jury((Judge("local/a", "a/judge"),))
     (notice,) = left_out([replace(benchmark, metrics=(halves, *benchmark.metrics))], jury)
-    assert "the ends of its scale are no whole numbers; the board shows exact_match in its place" in notice
+    assert (
+        "the ends of its scale are no whole numbers; the board shows exact_match in its place"
+        in notice
+    )
 
 
 def test_a_published_dataset_has_a_size_and_a_sites_own_has_none(benchmark: Benchmark) -> None:
@@ -175,7 +212,10 @@ def test_a_published_dataset_has_a_size_and_a_sites_own_has_none(benchmark: Benc
     assert published_units(found["medhallu"]) == 1000  # of two instances each
     assert published_units(found["ehrshot"]) == 6739  # stated by its publisher
     assert published_units(replace(benchmark, access="private")) == 0
-    assert published_units(replace(benchmark, files=(*benchmark.files, found["ehrshot"].files[0]))) == 0
+    assert (
+        published_units(replace(benchmark, files=(*benchmark.files, found["ehrshot"].files[0])))
+        == 0
+    )
 
 
 def test_every_size_is_of_a_published_dataset_and_says_where_it_comes_from() -> None:

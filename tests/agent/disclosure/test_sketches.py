@@ -19,7 +19,12 @@ from agent.disclosure.sketches import (
 )
 
 KEY, OTHER_KEY = b"k" * 32, b"o" * 32
-WORDS = [a + b + c for a in "bdfgklmnprst" for b in "aeiou" for c in ("ran", "lis", "mon", "tek", "vor", "shu")]
+WORDS = [
+    a + b + c
+    for a in "bdfgklmnprst"
+    for b in "aeiou"
+    for c in ("ran", "lis", "mon", "tek", "vor", "shu")
+]
 
 
 def record(draw: random.Random, words: int = 150) -> str:
@@ -38,7 +43,9 @@ def test_sketches_estimate_how_much_two_sets_overlap(share: float):
     for _ in range(50):
         both = draw.integers(0, 2**63, 1000, dtype=np.uint64)
         size = round(1000 / share - 1000) // 2
-        one, other = (np.concatenate([both, draw.integers(0, 2**63, size, dtype=np.uint64)]) for _ in range(2))
+        one, other = (
+            np.concatenate([both, draw.integers(0, 2**63, size, dtype=np.uint64)]) for _ in range(2)
+        )
         left, right = Sketcher(KEY).sketch([one, other])
         off += (left == right).sum() / PERMUTATIONS - share
     assert abs(off / 50) < 0.03
@@ -99,7 +106,9 @@ def test_of_no_sketches_nothing_is_alike():
 def test_20000_records_find_their_20000_others_in_seconds():
     draw = random.Random(3)
     texts = [record(draw, 80) for _ in range(20_000)]
-    edited = [f"{text[: len(text) // 2]} and another name {text[len(text) // 2 :]}" for text in texts]
+    edited = [
+        f"{text[: len(text) // 2]} and another name {text[len(text) // 2 :]}" for text in texts
+    ]
     old, new = (Sketcher(KEY).sketch(shingles(some)) for some in (texts, edited))
     began = time.process_time()
     found = find_similar(new, old, 45)

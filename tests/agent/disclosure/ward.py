@@ -52,7 +52,9 @@ REGISTRY: Registry = world.registry(
 )
 
 DATA = "da" * 32  # digest of the files of every dataset here
-DATASETS: dict[str, DatasetEntry] = {}  # every dataset that a finding was made of, by its commitment
+DATASETS: dict[
+    str, DatasetEntry
+] = {}  # every dataset that a finding was made of, by its commitment
 
 
 def unit(name: str) -> bytes:
@@ -90,11 +92,18 @@ def finding(
         low=0,
         high=1,
         scores=[
-            UnitScore(unit(unit_name), unit(f"{people}instance {i}"), value, None if value is not None else reason)
+            UnitScore(
+                unit(unit_name),
+                unit(f"{people}instance {i}"),
+                value,
+                None if value is not None else reason,
+            )
             for unit_name, (i, value) in zip(units, enumerate(values, first), strict=True)
         ],
         subgroup=subgroup,
-        dataset=dataset_of(name, entry.definition, units) if is_private and subgroup is None else "",
+        dataset=dataset_of(name, entry.definition, units)
+        if is_private and subgroup is None
+        else "",
         frozen_digest=DATA if is_private else "",
         known="official" if benchmark == "exam" else "unknown",
         available=len(values),
@@ -120,10 +129,14 @@ def as_registered(findings: Sequence[Finding]) -> list[Finding]:
 
 def dataset_of_units(benchmark: str, definition: str, units: Mapping[bytes, str]) -> str:
     """As `dataset_of`, of units by their keys and names."""
-    persons = {FINGERPRINTS.of_unit(key): FINGERPRINTS.of_identity(name) for key, name in units.items()}
+    persons = {
+        FINGERPRINTS.of_unit(key): FINGERPRINTS.of_identity(name) for key, name in units.items()
+    }
     commitment = hashlib.sha256("/".join([benchmark, *sorted(persons)]).encode()).hexdigest()
     records = {key: UnitRecord(person, person, person, "") for key, person in persons.items()}
-    DATASETS[commitment] = DatasetEntry(benchmark, definition, commitment, commitment, "", DATA, len(units), records)
+    DATASETS[commitment] = DatasetEntry(
+        benchmark, definition, commitment, commitment, "", DATA, len(units), records
+    )
     return commitment
 
 
@@ -137,7 +150,9 @@ def with_datasets(ledger: Ledger, commitments: Sequence[str]) -> Ledger:
 
 def of_whole_datasets(findings: Sequence[Finding]) -> list[Finding]:
     """Let findings of subgroups be of the dataset that their benchmark's other findings are of."""
-    wholes = {finding.benchmark: finding.dataset for finding in findings if finding.subgroup is None}
+    wholes = {
+        finding.benchmark: finding.dataset for finding in findings if finding.subgroup is None
+    }
     return [replace(f, dataset=wholes.get(f.benchmark, "")) if f.subgroup else f for f in findings]
 
 
@@ -195,7 +210,9 @@ def after(
     )
 
 
-def site_gate(directory: Path, *, registry: Registry = REGISTRY, today_day: int = world.TODAY) -> Gate:
+def site_gate(
+    directory: Path, *, registry: Registry = REGISTRY, today_day: int = world.TODAY
+) -> Gate:
     return Gate(
         outbox=Outbox(directory / "submissions"),
         registry=registry,
@@ -211,7 +228,9 @@ def site_gate(directory: Path, *, registry: Registry = REGISTRY, today_day: int 
 def register(gate: Gate, findings: Mapping[str, Sequence[Finding]]) -> list[Submission]:
     """Register the datasets of some findings, if they are not yet, and have the steward sign the statements."""
     done = []
-    for commitment in sorted({finding.dataset for found in findings.values() for finding in found} - {""}):
+    for commitment in sorted(
+        {finding.dataset for found in findings.values() for finding in found} - {""}
+    ):
         ledger = gate.ledger()
         if ledger.find_dataset(commitment) is not None:
             continue
@@ -233,7 +252,16 @@ class _Registration:
         dataset = self._dataset
         units = bucket_of(len(dataset.list_persons()))
         return DatasetPredicate(
-            header, dataset.definition, dataset.commitment, dataset.commitment, "own", NONE, units, 0, 0, 0
+            header,
+            dataset.definition,
+            dataset.commitment,
+            dataset.commitment,
+            "own",
+            NONE,
+            units,
+            0,
+            0,
+            0,
         )
 
 
@@ -246,7 +274,12 @@ def sign(gate: Gate, submission: Submission, steward: Signer = world.STEWARD) ->
 def take(gate: Gate, signed: bytes) -> Submission:
     """What the site does with what the steward signed."""
     return approve(
-        gate.outbox, gate.registry, gate.policy, signed, seal_key=gate.seal_key, audit=lambda event, detail: None
+        gate.outbox,
+        gate.registry,
+        gate.policy,
+        signed,
+        seal_key=gate.seal_key,
+        audit=lambda event, detail: None,
     )
 
 

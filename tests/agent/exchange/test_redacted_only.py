@@ -8,12 +8,16 @@ from tests.agent.exchange.tables.exported_tables import export
 from tests.agent.service.filled_site import FilledSite, case
 
 
-def test_text_that_skipped_redaction_stops_a_table(filled: FilledSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_text_that_skipped_redaction_stops_a_table(
+    filled: FilledSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     from agent.redaction.gateway.cases import Redacting
 
     filled.add([case(0)])
     monkeypatch.setattr(
-        Redacting, "clear_records", lambda self, records, which, subjects=(): [list(record) for record in records]
+        Redacting,
+        "clear_records",
+        lambda self, records, which, subjects=(): [list(record) for record in records],
     )
     with pytest.raises(TypeError, match="without redaction"):
         export(filled, tmp_path / "out")

@@ -18,7 +18,9 @@ BASELINE = "baseline/first-choice"
 
 
 def run(site: Site, *words: str) -> str:
-    done = CliRunner().invoke(intramural, ["--site", str(site.directory), *words], catch_exceptions=False)
+    done = CliRunner().invoke(
+        intramural, ["--site", str(site.directory), *words], catch_exceptions=False
+    )
     assert done.exit_code == 0, done.output
     return done.output
 
@@ -43,7 +45,11 @@ def test_a_release_shows_what_its_suites_hold_now(joined: FilledSite):
 @pytest.mark.parametrize(
     ("suites", "release", "told"),
     [
-        (["november", "nowhere"], "R1", "no suite or imported leaderboard nowhere .*december.*medhelm"),
+        (
+            ["november", "nowhere"],
+            "R1",
+            "no suite or imported leaderboard nowhere .*december.*medhelm",
+        ),
         (["november", "november"], "R1", "names a suite twice: november"),
         ([], "R1", "at least one suite"),
         (["november"], "../R1", "a release's name has"),
@@ -58,21 +64,31 @@ def test_a_release_of_nothing_or_of_a_wrong_name_is_refused(
         assert store.releases.read_all() == []
 
 
-def test_a_leaderboards_figures_are_those_of_its_files_marked_and_without_intervals(joined: FilledSite):
+def test_a_leaderboards_figures_are_those_of_its_files_marked_and_without_intervals(
+    joined: FilledSite,
+):
     make_release(joined.site, ["medhelm"], "R1")
     found = {(s.run.benchmark, s.run.model): s for s in summarise_release(joined.site, "R1")}
     (table,) = json.loads((RELEASE / "groups" / "pubmed_qa.json").read_text("utf-8"))
     first = {row[0]["value"]: row[1]["value"] for row in table["rows"]}
-    assert {model: s.main.mean.value for (name, model), s in found.items() if name == "pubmed_qa"} == first
+    assert {
+        model: s.main.mean.value for (name, model), s in found.items() if name == "pubmed_qa"
+    } == first
     summary = found["pubmed_qa", BASELINE]
-    assert (summary.main.metric, summary.main.mean.low, summary.main.mean.method) == ("exact_match", None, "none")
+    assert (summary.main.metric, summary.main.mean.low, summary.main.mean.method) == (
+        "exact_match",
+        None,
+        "none",
+    )
     assert {Note.IMPORTED, Note.HELM} <= set(summary.notes(summary.main))
     assert summary.run.details.category == "Medical Research Assistance"
     assert found["medec", BASELINE].main.metric == "medec_error_flag_accuracy"
 
 
 def test_what_was_measured_here_is_not_averaged_with_what_was_imported(joined: FilledSite):
-    joined.add(graded(40, 40), entry=f"pubmed_qa:model={BASELINE}", suite="december", language_model=False)
+    joined.add(
+        graded(40, 40), entry=f"pubmed_qa:model={BASELINE}", suite="december", language_model=False
+    )
     make_release(joined.site, ["december", "medhelm"], "R1")
     rates = compare_summaries(summarise_release(joined.site, "R1")).rates
     assert rates[BASELINE] is not None
@@ -84,7 +100,16 @@ def test_what_was_measured_here_is_not_averaged_with_what_was_imported(joined: F
 
 
 def test_the_commands_join_show_and_view_a_release(joined: FilledSite, tmp_path: Path):
-    shown = run(joined.site, "summarize", "--suites", "november", "december", "medhelm", "--release", "winter")
+    shown = run(
+        joined.site,
+        "summarize",
+        "--suites",
+        "november",
+        "december",
+        "medhelm",
+        "--release",
+        "winter",
+    )
     assert "Release winter" in shown
     assert "imported from HELM" in shown
     assert "is in several suites" in shown
@@ -94,7 +119,9 @@ def test_the_commands_join_show_and_view_a_release(joined: FilledSite, tmp_path:
     assert {row["low"] for row in imported} == {None}
     done = run(joined.site, "view", "--release", "winter", "--export", str(tmp_path / "pages"))
     assert "open releases/winter/index.html there" in done
-    assert "Release winter" in (tmp_path / "pages" / "releases" / "winter" / "index.html").read_text("utf-8")
+    assert "Release winter" in (
+        tmp_path / "pages" / "releases" / "winter" / "index.html"
+    ).read_text("utf-8")
 
 
 def test_a_release_that_is_not_there_is_told_by_every_command(joined: FilledSite):

@@ -32,7 +32,9 @@ def exported(filled: FilledSite, folder: Path, way: str, suite: str, *words: str
     """What an export holds, its paths too, and what the command prints; tables of Parquet as they are read."""
     site = ["--site", str(filled.site.directory)]
     if way == "release":
-        made = CliRunner().invoke(intramural, [*site, "summarize", "--suites", suite, "--release", "r1"])
+        made = CliRunner().invoke(
+            intramural, [*site, "summarize", "--suites", suite, "--release", "r1"]
+        )
         assert made.exit_code == 0, made.output
     command = {"pages": ["view", "--export", str(folder)]}.get(
         way, ["export", "--suite", suite, "--format", way, "--output", str(folder)]
@@ -43,7 +45,9 @@ def exported(filled: FilledSite, folder: Path, way: str, suite: str, *words: str
     read = b""
     if way == "parquet":
         parquet = pytest.importorskip("pyarrow.parquet")
-        read = b"".join(str(parquet.read_table(path).to_pylist()).encode() for path in folder.glob("*.parquet"))
+        read = b"".join(
+            str(parquet.read_table(path).to_pylist()).encode() for path in folder.glob("*.parquet")
+        )
     return read_every_byte(folder) + read + done.output.encode()
 
 
@@ -81,24 +85,42 @@ def test_a_free_argument_is_in_no_byte_of_a_redacted_export_and_two_runs_stay_tw
         wards.add([case(number)], entry=ENTRY.format(ward), **kept)
         wards.add([case(number)], suite="earlier", entry=ENTRY.format(ward), **kept)
     if way == "release":  # a run that two suites hold is named by itself
-        words = ["--site", str(wards.site.directory), "summarize", "--suites", "earlier", "november", "--release", "r1"]
+        words = [
+            "--site",
+            str(wards.site.directory),
+            "summarize",
+            "--suites",
+            "earlier",
+            "november",
+            "--release",
+            "r1",
+        ]
         assert CliRunner().invoke(intramural, words).exit_code == 0
     assert planted_in(exported(wards, tmp_path / "out", way, "november"), *PLANTED) == []
     revealed = exported(wards, tmp_path / "revealed", way, "november", "--reveal")
     assert planted_in(revealed, *PLANTED) == list(PLANTED)
 
 
-def test_a_label_is_the_same_for_the_same_value_and_another_at_another_site(wards: FilledSite, tmp_path: Path):
+def test_a_label_is_the_same_for_the_same_value_and_another_at_another_site(
+    wards: FilledSite, tmp_path: Path
+):
     def names(filled: FilledSite, folder: str) -> list[str]:
         exported(filled, tmp_path / folder, "jsonl", "november")
-        return sorted({row["run"] for row in json.loads((tmp_path / folder / "summary.json").read_text("utf-8"))})
+        return sorted(
+            {
+                row["run"]
+                for row in json.loads((tmp_path / folder / "summary.json").read_text("utf-8"))
+            }
+        )
 
     other = with_wards(filled_site(tmp_path / "elsewhere"))
     for number, ward in enumerate(("Zenobia Quackenbush", "Ignatius Quellmalz")):
         wards.add([case(number)], entry=ENTRY.format(ward))
         other.add([case(number)], entry=ENTRY.format(ward))
     once, again = names(wards, "once"), names(wards, "again")
-    assert not {name.split(",")[0] for name in once} & {name.split(",")[0] for name in names(other, "other")}
+    assert not {name.split(",")[0] for name in once} & {
+        name.split(",")[0] for name in names(other, "other")
+    }
     assert len(once) == 2
     assert once == again
     assert all(name.startswith("plant:ward=ward_") for name in once)
@@ -112,7 +134,9 @@ def test_listed_values_and_defaults_keep_their_names(filled: FilledSite, tmp_pat
         (run,) = store.runs.select("november")
     assert (run.run_id, run.details.free_arguments) == (run_id, ())
     exported(filled, tmp_path / "out", "jsonl", "november")
-    assert {row["run"] for row in json.loads((tmp_path / "out" / "summary.json").read_text("utf-8"))} == {run.name}
+    assert {
+        row["run"] for row in json.loads((tmp_path / "out" / "summary.json").read_text("utf-8"))
+    } == {run.name}
 
 
 def test_pages_of_this_machine_name_the_run_as_people_of_the_site_do(wards: FilledSite):
@@ -143,7 +167,11 @@ def plant(folder: Path) -> None:
 
     def change(spec: Any) -> None:
         spec["name"] = f"{NAME}:subset={NAME},{NAME},{NAME}=x,model={NAME}"
-        spec["adapter_spec"] |= {"model": NAME, "model_deployment": f"at {NAME}", "stop_sequences": ["\n", NAME]}
+        spec["adapter_spec"] |= {
+            "model": NAME,
+            "model_deployment": f"at {NAME}",
+            "stop_sequences": ["\n", NAME],
+        }
 
     edit(folder, "run_spec.json", change)
     metric = {
@@ -165,19 +193,29 @@ def test_names_of_an_imported_run_are_in_no_byte_of_a_redacted_export(
     plant(folder)
     (run,) = import_helm(filled.site, folder, "real")
     assert NAME in run.name
-    assert planted_in(exported(filled, tmp_path / "out", way, "real"), "John", "Smith", NUMBER) == []
-    assert planted_in(exported(filled, tmp_path / "revealed", way, "real", "--reveal"), NAME) == [NAME]
+    assert (
+        planted_in(exported(filled, tmp_path / "out", way, "real"), "John", "Smith", NUMBER) == []
+    )
+    assert planted_in(exported(filled, tmp_path / "revealed", way, "real", "--reveal"), NAME) == [
+        NAME
+    ]
 
 
 def metric_name(folder: Path) -> None:
     def change(rows: Any) -> None:
-        next(s for row in rows for s in row["stats"] if s["name"]["name"] == "exact_match")["name"]["name"] = NAME
+        next(s for row in rows for s in row["stats"] if s["name"]["name"] == "exact_match")["name"][
+            "name"
+        ] = NAME
 
     edit(folder, "per_instance_stats.json", change)
 
 
 def whole_run_metric(folder: Path) -> None:
-    edit(folder, "stats.json", lambda stats: stats.append({"name": {"name": NAME}, "count": 1, "mean": 0.5}))
+    edit(
+        folder,
+        "stats.json",
+        lambda stats: stats.append({"name": {"name": NAME}, "count": 1, "mean": 0.5}),
+    )
 
 
 def long_metric(folder: Path) -> None:
@@ -206,13 +244,19 @@ def record_helm_name(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "where"),
     [
-        (metric_name, r"per_instance_stats.json \[\d+\].stats\[\d+\].name.name: expected a name of 1 to 80 letters"),
+        (
+            metric_name,
+            r"per_instance_stats.json \[\d+\].stats\[\d+\].name.name: expected a name of 1 to 80 letters",
+        ),
         (whole_run_metric, r"stats.json \[\d+\].name.name: expected a name of 1 to 80 letters"),
         (long_metric, r"stats.json \[\d+\].name.name: expected a name of 1 to 80 letters"),
         (group, r"run_spec.json groups\[1\]: expected a name of 1 to 80 letters"),
         (scenario, "run_spec.json scenario_spec.class_name: expected a class"),
         (record_metric, r"intramural.json metrics\[1\].name: expected a name of 1 to 80 letters"),
-        (record_helm_name, r"intramural.json metrics\[1\].helm_name: expected a name of 1 to 80 letters"),
+        (
+            record_helm_name,
+            r"intramural.json metrics\[1\].helm_name: expected a name of 1 to 80 letters",
+        ),
     ],
     ids=lambda value: value.__name__ if callable(value) else "",
 )
@@ -234,4 +278,7 @@ def test_each_imported_run_is_in_the_audit_log_by_counts(filled: FilledSite, fol
     with filled.site.store() as store:
         (run,) = store.runs.select()
         (_, last) = store.audit.read_events()
-    assert (last.event, last.detail) == ("imported", f"run={run.run_id} instances=4 answers=4 metrics=2")
+    assert (last.event, last.detail) == (
+        "imported",
+        f"run={run.run_id} instances=4 answers=4 metrics=2",
+    )

@@ -42,10 +42,16 @@ class Outcome:
     seconds: float
 
     def texts(self) -> dict[str, str]:
-        return {key: result.text for key, result in self.results.items() if isinstance(result, Response)}
+        return {
+            key: result.text for key, result in self.results.items() if isinstance(result, Response)
+        }
 
     def reasons(self) -> dict[str, Reason]:
-        return {key: result.reason for key, result in self.results.items() if isinstance(result, Failure)}
+        return {
+            key: result.reason
+            for key, result in self.results.items()
+            if isinstance(result, Failure)
+        }
 
 
 def ask(

@@ -23,7 +23,9 @@ class Counted:
     body: Mapping[str, Any]
 
 
-OnCount = Callable[[Counted], Action | int | None]  # a number is what the server says instead of the truth
+OnCount = Callable[
+    [Counted], Action | int | None
+]  # a number is what the server says instead of the truth
 
 
 def failing_from(first: int, action: Action | int) -> OnCount:
@@ -56,7 +58,9 @@ class CountingServer(FaultServer):
         self.props = {"default_generation_settings": {"n_ctx": window}} if props is None else props
         self.counted: list[Counted] = []
 
-    async def _action(self, method: str, path: str, headers: Mapping[str, str], raw: bytes, connection: int) -> Action:
+    async def _action(
+        self, method: str, path: str, headers: Mapping[str, str], raw: bytes, connection: int
+    ) -> Action:
         if (method, path) == ("POST", "/tokenize") and self.kind != "neither":
             counted = Counted(len(self.counted), json.loads(raw))
             self.counted.append(counted)
@@ -78,7 +82,9 @@ class CountingServer(FaultServer):
             if "messages" not in counted.body:
                 return Status(400)
             count = words(counted.body["messages"]) if said is None else said
-            return Body(json.dumps({"count": count, "max_model_len": self.window, "tokens": []}).encode())
+            return Body(
+                json.dumps({"count": count, "max_model_len": self.window, "tokens": []}).encode()
+            )
         count = len(counted.body.get("content", "").split()) if said is None else said
         return Body(json.dumps({"tokens": list(range(count))}).encode())
 

@@ -8,11 +8,15 @@ def note(length: int, number: int = 0) -> str:
     return " ".join(f"w{number}x{i}" for i in range(length))
 
 
-def over_long(material: str, keep: str = "start", max_tokens: int = 20, **fields: object) -> ChatRequest:
+def over_long(
+    material: str, keep: str = "start", max_tokens: int = 20, **fields: object
+) -> ChatRequest:
     before, after = "Instructions: read it all.\n\nNote: ", "\n\nQuestion: is it so?\nAnswer:"
     content = before + material + after
     part = Shortenable(0, len(before), len(before) + len(material), keep)
-    return ChatRequest("test-model", (Message("user", content),), max_tokens, shortenable=part, **fields)
+    return ChatRequest(
+        "test-model", (Message("user", content),), max_tokens, shortenable=part, **fields
+    )
 
 
 def sent_note(server: FaultServer) -> str:

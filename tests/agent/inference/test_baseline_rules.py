@@ -9,7 +9,8 @@ from tests.agent.inference.baseline_prompts import CHOICE, QUANTITY, SENTENCES, 
 
 
 @pytest.mark.parametrize(
-    ("prompt", "task"), [(CHOICE, "choice"), (SENTENCES, "sentence"), (QUANTITY, "quantity"), (TEXT, "text")]
+    ("prompt", "task"),
+    [(CHOICE, "choice"), (SENTENCES, "sentence"), (QUANTITY, "quantity"), (TEXT, "text")],
 )
 def test_a_prompt_is_known_by_its_form(prompt, task):
     assert read_prompt(prompt).task == task
@@ -24,7 +25,9 @@ def test_a_prompt_is_known_by_its_form(prompt, task):
     ],
 )
 def test_each_rule_answers_in_the_form_asked_for(model, expected):
-    assert [answer(model, prompt) for prompt in (CHOICE, SENTENCES, QUANTITY, TEXT)][: len(expected)] == expected
+    assert [answer(model, prompt) for prompt in (CHOICE, SENTENCES, QUANTITY, TEXT)][
+        : len(expected)
+    ] == expected
 
 
 def test_a_list_in_a_note_is_no_choice():
@@ -33,7 +36,9 @@ def test_a_list_in_a_note_is_no_choice():
 
 
 def test_the_last_options_count_when_examples_come_first():
-    prompt = "Pick.\nQuestion: one\nA. x\nB. y\nAnswer: A\n\nQuestion: two\nA. u\nB. v\nC. w\nAnswer:"
+    prompt = (
+        "Pick.\nQuestion: one\nA. x\nB. y\nAnswer: A\n\nQuestion: two\nA. u\nB. v\nC. w\nAnswer:"
+    )
     assert read_prompt(prompt).options == ("u", "v", "w")
 
 

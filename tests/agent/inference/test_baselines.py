@@ -31,7 +31,15 @@ def test_rules_and_server_name_the_same_models():
 def url(tmp_path_factory):
     """The server as the demo starts it: a process of its own that prints its address first."""
     ready = tmp_path_factory.mktemp("baselines") / "url"
-    command = [sys.executable, "-m", "agent.inference.baselines", "--port", "0", "--ready-file", str(ready)]
+    command = [
+        sys.executable,
+        "-m",
+        "agent.inference.baselines",
+        "--port",
+        "0",
+        "--ready-file",
+        str(ready),
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
     address = process.stdout.readline().strip()
@@ -55,7 +63,10 @@ def post(url: str, **body: object) -> tuple[int, dict[str, object]]:
 
 def test_our_own_client_runs_a_benchmark_against_it(url):
     requests = [
-        ChatRequest("baseline/first-choice", (Message("user", f"Row {i}.\n{CHOICE}"),), max_tokens=1) for i in range(50)
+        ChatRequest(
+            "baseline/first-choice", (Message("user", f"Row {i}.\n{CHOICE}"),), max_tokens=1
+        )
+        for i in range(50)
     ]
     outcome = ask(url, requests, max_in_flight=8)
     assert set(outcome.texts().values()) == {"A"}
@@ -83,7 +94,9 @@ def test_our_own_probe_finds_what_it_honours_and_that_it_is_no_language_model(ur
 
 def test_an_over_long_note_is_shortened_for_it_and_an_over_long_prompt_refused():
     ready: list[str] = []
-    threading.Thread(target=serve, kwargs={"on_ready": ready.append, "max_model_len": 100}, daemon=True).start()
+    threading.Thread(
+        target=serve, kwargs={"on_ready": ready.append, "max_model_len": 100}, daemon=True
+    ).start()
     while not ready:
         time.sleep(0.01)
     (url,) = ready
@@ -108,7 +121,9 @@ def test_an_over_long_note_is_shortened_for_it_and_an_over_long_prompt_refused()
     assert whole == Failure(Reason.CONTEXT_LENGTH, 400)
 
 
-@pytest.mark.parametrize("body", [{}, {"messages": []}, {"messages": [{"content": 3}]}, {"prompt": "words"}])
+@pytest.mark.parametrize(
+    "body", [{}, {"messages": []}, {"messages": [{"content": 3}]}, {"prompt": "words"}]
+)
 def test_what_it_cannot_count_is_refused(url, body):
     raw = json.dumps({"model": "baseline/lead", **body}).encode()
     request = urllib.request.Request(f"{url.removesuffix('/v1')}/tokenize", raw)
@@ -119,9 +134,15 @@ def test_what_it_cannot_count_is_refused(url, body):
 
 
 def test_the_limit_of_tokens_counts_words_and_is_reported(url):
-    (result,) = ask(url, [ChatRequest("baseline/lead", (Message("user", TEXT),), max_tokens=3)]).results.values()
+    (result,) = ask(
+        url, [ChatRequest("baseline/lead", (Message("user", TEXT),), max_tokens=3)]
+    ).results.values()
     assert isinstance(result, Response)
-    assert (result.text, result.finish_reason, result.completion_tokens) == ("[doctor] good morning.", "length", 3)
+    assert (result.text, result.finish_reason, result.completion_tokens) == (
+        "[doctor] good morning.",
+        "length",
+        3,
+    )
 
 
 def test_a_prompt_of_white_space_holds_nothing_up(url):
@@ -165,7 +186,10 @@ def test_the_list_says_that_they_are_not_language_models(url):
     with urllib.request.urlopen(f"{url}/models", timeout=20) as reply:
         data = json.load(reply)["data"]
     assert [model["id"] for model in data] == list(BASELINES)
-    assert all(model["language_model"] is False and "not a language model" in model["description"] for model in data)
+    assert all(
+        model["language_model"] is False and "not a language model" in model["description"]
+        for model in data
+    )
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "hospital.example"])
@@ -175,6 +199,8 @@ def test_it_does_not_listen_to_other_machines_unless_told(host):
 
 
 def test_a_port_that_is_taken_is_said(url):
-    result = CliRunner().invoke(baselines, ["serve", "--port", url.rsplit(":", 1)[1].removesuffix("/v1")])
+    result = CliRunner().invoke(
+        baselines, ["serve", "--port", url.rsplit(":", 1)[1].removesuffix("/v1")]
+    )
     assert isinstance(result.exception, ConfigError)
     assert "cannot listen" in str(result.exception)

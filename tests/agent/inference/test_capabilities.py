@@ -19,7 +19,11 @@ def test_what_was_found_survives_being_stored():
     with FaultServer() as server:
         found = probe_server(server)
     assert Capabilities.from_json(json.loads(json.dumps(found.to_json()))) == found
-    for wrong in ({}, {**found.to_json(), "token_limit_field": "limit"}, {**found.to_json(), "features": {"x": {}}}):
+    for wrong in (
+        {},
+        {**found.to_json(), "token_limit_field": "limit"},
+        {**found.to_json(), "features": {"x": {}}},
+    ):
         with pytest.raises(ValueError, match="capabilities"):
             Capabilities.from_json(wrong)
 
@@ -52,7 +56,8 @@ def test_a_server_without_any_limit_of_tokens_is_refused():
 
 def test_what_can_be_worked_around_is_said():
     said = check_needs(
-        capabilities(stop="ignored", seed="ignored", temperature_zero="ignored"), Needs(stop=True, seed=True)
+        capabilities(stop="ignored", seed="ignored", temperature_zero="ignored"),
+        Needs(stop=True, seed=True),
     )
     assert [sentence.split(";")[0] for sentence in said] == [
         "The server ignores stop sequences",
@@ -71,6 +76,10 @@ def test_a_run_that_may_have_to_count_says_when_nobody_can():
 
 
 def test_what_a_request_needs_is_read_off_it():
-    request = ChatRequest("m", (), 5, temperature=1.0, stop=("x",), seed=1, extra_body={"logprobs": True, "n": 2})
-    assert Needs.of(request) == Needs(stop=True, seed=True, temperature_zero=False, logprobs=True, n=True)
+    request = ChatRequest(
+        "m", (), 5, temperature=1.0, stop=("x",), seed=1, extra_body={"logprobs": True, "n": 2}
+    )
+    assert Needs.of(request) == Needs(
+        stop=True, seed=True, temperature_zero=False, logprobs=True, n=True
+    )
     assert Needs.of(ChatRequest("m", (), 5, seed=1)) == Needs(temperature_zero=True)

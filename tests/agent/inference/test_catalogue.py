@@ -21,12 +21,16 @@ def test_names_in_the_list_reach_a_person_short_few_and_without_control_characte
 
 @pytest.mark.parametrize("owner", [None, 5, ["vllm"], {"vllm": 1}])
 def test_a_list_of_odd_values_ends_no_probe(owner):
-    with FaultServer(owned_by=owner, extra_model_keys={"root": owner, "aliases": [owner]}) as server:
+    with FaultServer(
+        owned_by=owner, extra_model_keys={"root": owner, "aliases": [owner]}
+    ) as server:
         assert probe_server(server).server == "unknown"
 
 
 def test_a_name_that_the_list_itself_gives_the_model_is_no_other_model():
-    with FaultServer(replies_as="/models/tiny", extra_model_keys={"root": "/models/tiny"}) as server:
+    with FaultServer(
+        replies_as="/models/tiny", extra_model_keys={"root": "/models/tiny"}
+    ) as server:
         assert probe_server(server).state("model_name") == "honoured"
 
 
@@ -49,7 +53,9 @@ def test_the_server_itself_says_that_a_model_is_no_language_model():
 def test_a_window_that_is_no_number_of_tokens_is_not_believed(listed):
     with CountingServer(window=2048, listed=listed) as server:
         assert probe_server(server).window is None
-    with CountingServer(window=2048, kind="llama.cpp", props={"default_generation_settings": {"n_ctx": listed}}) as s:
+    with CountingServer(
+        window=2048, kind="llama.cpp", props={"default_generation_settings": {"n_ctx": listed}}
+    ) as s:
         assert probe_server(s).window is None
     with CountingServer(window=2048, kind="llama.cpp", props=[1]) as s:
         assert probe_server(s).window is None

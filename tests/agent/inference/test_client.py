@@ -82,10 +82,19 @@ def test_the_first_request_may_be_slow_and_later_ones_may_not():
 
 def test_a_model_changed_in_the_middle_of_a_run_gives_no_answers():
     seen = Capabilities("unknown", {}, other_names=(name_digest("resolved-8b"),))
-    names = ["test-model", "resolved-8b", "test-model-2024-08-06", None, "other-8b", "x" * 5_000_000]
+    names = [
+        "test-model",
+        "resolved-8b",
+        "test-model-2024-08-06",
+        None,
+        "other-8b",
+        "x" * 5_000_000,
+    ]
     faults = [Message({"content": "B"}, model=name) for name in names]
     with FaultServer(fault=in_turn(*faults)) as server:
-        outcome = ask(server.url, [f"Question {i}?" for i in range(6)], max_in_flight=1, capabilities=seen)
+        outcome = ask(
+            server.url, [f"Question {i}?" for i in range(6)], max_in_flight=1, capabilities=seen
+        )
     assert outcome.reasons() == dict.fromkeys(["Question 4?", "Question 5?"], Reason.BAD_REPLY)
 
 
@@ -113,7 +122,9 @@ def test_an_outage_of_some_seconds_loses_nothing_and_repeats_no_answer():
         timer.join()
     assert len(outcome.texts()) == 200
     assert outcome.seconds > 2.5
-    assert len(server.asked) <= 200 + 4  # at most what was in flight when it went down is asked again
+    assert (
+        len(server.asked) <= 200 + 4
+    )  # at most what was in flight when it went down is asked again
 
 
 def test_a_server_that_is_gone_ends_the_run_soon_and_the_rest_is_not_asked():
@@ -131,7 +142,9 @@ def test_a_server_that_is_gone_ends_the_run_soon_and_the_rest_is_not_asked():
 def test_a_server_that_hangs_on_everything_is_given_up():
     limits = replace(QUICK, attempt_timeout_s=0.2, first_attempt_timeout_s=0.2, outage_grace_s=0.5)
     with FaultServer(fault=always(Hang())) as server:
-        outcome = ask(server.url, [f"Question {i}?" for i in range(500)], limits=limits, max_in_flight=8)
+        outcome = ask(
+            server.url, [f"Question {i}?" for i in range(500)], limits=limits, max_in_flight=8
+        )
     assert set(outcome.reasons().values()) == {Reason.TIMEOUT, Reason.NOT_ASKED}
     assert outcome.seconds < 60
 
@@ -171,7 +184,9 @@ def test_stop_sequences_are_cut_here_when_the_server_ignores_them():
 
 def test_nothing_is_sent_but_the_request():
     with FaultServer(token="s3cret") as server:
-        result = ask_one(server.url, chat("Why?", seed=3, top_p=0.5, extra_body={"repeat_penalty": 1.0}))
+        result = ask_one(
+            server.url, chat("Why?", seed=3, top_p=0.5, extra_body={"repeat_penalty": 1.0})
+        )
     assert result == Failure(Reason.SERVER_ERROR, 401)
     with FaultServer() as server:
         ask_one(server.url, chat("Näive 𝔘?", seed=3, top_p=0.5, extra_body={"repeat_penalty": 1.0}))
@@ -185,7 +200,14 @@ def test_nothing_is_sent_but_the_request():
         "top_p": 0.5,
         "repeat_penalty": 1.0,
     }
-    assert set(asked.headers) == {"host", "accept", "accept-encoding", "user-agent", "content-type", "content-length"}
+    assert set(asked.headers) == {
+        "host",
+        "accept",
+        "accept-encoding",
+        "user-agent",
+        "content-type",
+        "content-length",
+    }
 
 
 def test_ctrl_c_leaves_a_run_at_once_and_quietly(tmp_path: Path):

@@ -34,7 +34,9 @@ def test_proxies_of_the_environment_are_not_used(monkeypatch):
 
 def test_a_proxy_that_was_named_is_used():
     with FaultServer() as proxy:
-        where = replace(deployment(f"http://127.0.0.1:{proxy.port}/v1"), proxy=f"http://127.0.0.1:{proxy.port}")
+        where = replace(
+            deployment(f"http://127.0.0.1:{proxy.port}/v1"), proxy=f"http://127.0.0.1:{proxy.port}"
+        )
         assert isinstance(ask_one(where), Response)
     assert proxy.seen_paths == [f"{proxy.url}/chat/completions"]
 
@@ -55,7 +57,10 @@ def test_an_https_server_is_asked_through_a_proxy_that_sees_no_prompt(certificat
                 _pour(client, upstream, seen)
                 back.join()
 
-    with FaultServer(tls=context, answer="CANARY") as server, socket.create_server(("127.0.0.1", 0)) as listener:
+    with (
+        FaultServer(tls=context, answer="CANARY") as server,
+        socket.create_server(("127.0.0.1", 0)) as listener,
+    ):
         proxy = threading.Thread(target=tunnel, args=(listener,))
         proxy.start()
         where = replace(
@@ -104,7 +109,10 @@ def certificate(tmp_path: Path) -> tuple[ssl.SSLContext, Path]:
         .not_valid_before(now - dt.timedelta(days=1))
         .not_valid_after(now + dt.timedelta(days=1))
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(
+            x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]),
+            critical=False,
+        )
         .sign(key, hashes.SHA256())
     )
     pem = serialization.Encoding.PEM
@@ -120,7 +128,11 @@ def certificate(tmp_path: Path) -> tuple[ssl.SSLContext, Path]:
 def test_an_https_server_is_asked_under_the_hospitals_own_authority(certificate):
     context, ca_bundle = certificate
     with FaultServer(tls=context) as server:
-        outcome = ask(replace(deployment(server.url), ca_bundle=ca_bundle), ["one", "two", "three"], max_in_flight=2)
+        outcome = ask(
+            replace(deployment(server.url), ca_bundle=ca_bundle),
+            ["one", "two", "three"],
+            max_in_flight=2,
+        )
     assert len(outcome.texts()) == 3
     assert server.connections == 2
 

@@ -66,7 +66,9 @@ def test_retry_after_is_waited_for_but_not_longer_than_the_limit():
 )
 def test_a_reply_that_is_no_answer_is_a_failure_with_its_reason(action, reason):
     with FaultServer(fault=containing("bad", action)) as server:
-        outcome = ask(server.url, ["a bad one", "a good one"], limits=replace(QUICK, max_reply_bytes=300_000))
+        outcome = ask(
+            server.url, ["a bad one", "a good one"], limits=replace(QUICK, max_reply_bytes=300_000)
+        )
     assert outcome.reasons() == {"a bad one": reason}
     assert set(outcome.texts()) == {"a good one"}
 
@@ -83,7 +85,13 @@ def test_a_connection_broken_by_the_server_is_tried_again_and_then_reported(mid_
 
 
 def test_the_total_time_of_a_request_is_limited_whatever_its_attempts():
-    limits = replace(QUICK, total_timeout_s=1.2, attempt_timeout_s=0.5, first_attempt_timeout_s=0.5, max_attempts=20)
+    limits = replace(
+        QUICK,
+        total_timeout_s=1.2,
+        attempt_timeout_s=0.5,
+        first_attempt_timeout_s=0.5,
+        max_attempts=20,
+    )
     with FaultServer(fault=always(Hang())) as server:
         outcome = ask(server.url, ["stuck"], limits=limits)
     assert outcome.reasons() == {"stuck": Reason.TIMEOUT}

@@ -39,7 +39,9 @@ def test_a_token_that_others_may_read_is_refused(token_file, mode):
         read_token(replace(deployment("http://h/v1"), token_file=token_file))
 
 
-@pytest.mark.parametrize("text", ["", "\n", "two words", "line\nline", "schlüssel", "a\r\nX-Injected: 1", "x" * 20_000])
+@pytest.mark.parametrize(
+    "text", ["", "\n", "two words", "line\nline", "schlüssel", "a\r\nX-Injected: 1", "x" * 20_000]
+)
 def test_a_token_that_is_none_is_refused_without_being_shown(token_file, text):
     token_file.write_text(text)
     with pytest.raises(ConfigError) as caught:

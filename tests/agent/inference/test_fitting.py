@@ -62,7 +62,9 @@ def test_what_cannot_be_made_to_fit_is_not_asked(request_):
         before, probing = len(server.asked), len(server.counted)
         assert ask_one(server.url, request_, capabilities=found) == Failure(Reason.CONTEXT_LENGTH)
         assert len(server.asked) == before
-        assert len(server.counted) == probing + (request_.max_tokens < 1000)  # the hopeless are not even counted
+        assert len(server.counted) == probing + (
+            request_.max_tokens < 1000
+        )  # the hopeless are not even counted
 
 
 def test_a_limit_of_prompt_tokens_bounds_even_where_the_window_is_wide():
@@ -80,12 +82,17 @@ def test_where_nobody_counts_the_server_refuses_and_no_prompt_above_a_limit_is_a
     with CountingServer(window=1000, kind="neither") as server:
         found = probe_server(server)
         assert (found.counting, found.window) == (None, None)
-        assert ask_one(server.url, over_long(note(2000)), capabilities=found) == Failure(Reason.CONTEXT_LENGTH, 400)
+        assert ask_one(server.url, over_long(note(2000)), capabilities=found) == Failure(
+            Reason.CONTEXT_LENGTH, 400
+        )
         before = len(server.asked)
         limited = ask_one(server.url, over_long(note(100)), capabilities=found, prompt_limit=200)
         assert limited == Failure(Reason.CONTEXT_LENGTH)
         assert len(server.asked) == before
-        assert isinstance(ask_one(server.url, over_long(note(100)), capabilities=found, prompt_limit=2000), Response)
+        assert isinstance(
+            ask_one(server.url, over_long(note(100)), capabilities=found, prompt_limit=2000),
+            Response,
+        )
 
 
 @pytest.mark.parametrize(
@@ -124,7 +131,9 @@ def test_a_passing_trouble_with_counting_is_asked_again():
     with CountingServer(window=1000) as server:
         found = probe_server(server)
         first = len(server.counted)
-        server.on_count = lambda counted: Status(503) if counted.number in (first, first + 2) else None
+        server.on_count = lambda counted: (
+            Status(503) if counted.number in (first, first + 2) else None
+        )
         result = ask_one(server.url, over_long(note(2000)), capabilities=found)
     assert isinstance(result, Response)
     assert result.shortened > 0
@@ -162,4 +171,6 @@ def test_counting_takes_the_place_in_flight_of_its_request():
             max_in_flight=3,
         )
         assert server.peak_in_flight <= 3
-    assert {result.shortened > 0 for result in outcome.results.values() if isinstance(result, Response)} == {True}
+    assert {
+        result.shortened > 0 for result in outcome.results.values() if isinstance(result, Response)
+    } == {True}

@@ -22,7 +22,14 @@ from tests.agent.fault_server import (
     always,
     containing,
 )
-from tests.agent.inference.asking import QUICK, ask_one, chat, deployment, expect_refusal, probe_server
+from tests.agent.inference.asking import (
+    QUICK,
+    ask_one,
+    chat,
+    deployment,
+    expect_refusal,
+    probe_server,
+)
 from tests.agent.inference.counting_server import TEMPLATE_WORDS, CountingServer
 
 
@@ -32,7 +39,10 @@ def test_an_honest_server_is_found_to_honour_all():
     states = {name: feature.state for name, feature in found.features.items()}
     assert states.pop("reasoning") == "unknown"
     assert set(states.values()) == {"honoured"}
-    assert check_needs(found, Needs(stop=True, seed=True, logprobs=True, json_schema=True, n=True)) == ()
+    assert (
+        check_needs(found, Needs(stop=True, seed=True, logprobs=True, json_schema=True, n=True))
+        == ()
+    )
 
 
 @pytest.mark.parametrize(
@@ -57,7 +67,13 @@ def test_a_field_that_is_silently_ignored_is_found(ignored, feature):
 
 @pytest.mark.parametrize(
     ("field", "feature"),
-    [("stop", "stop"), ("n", "n"), ("seed", "seed"), ("logprobs", "logprobs"), ("response_format", "json_schema")],
+    [
+        ("stop", "stop"),
+        ("n", "n"),
+        ("seed", "seed"),
+        ("logprobs", "logprobs"),
+        ("response_format", "json_schema"),
+    ],
 )
 def test_a_field_that_is_refused_is_found(field, feature):
     with FaultServer(refuses={field}) as server:
@@ -69,7 +85,9 @@ def test_a_server_that_takes_only_the_newer_name_of_the_limit_is_asked_by_it():
         found = probe_server(server)
         ask_one(server.url, chat("Why?"), capabilities=found)
     assert found.token_limit_field == "max_completion_tokens"
-    assert {name for name, feature in found.features.items() if feature.state == "refused"} == {"max_tokens"}
+    assert {name for name, feature in found.features.items() if feature.state == "refused"} == {
+        "max_tokens"
+    }
     assert found.state("max_completion_tokens") == "honoured"
     assert found.state("stop") == "honoured"
     assert server.asked[-1].body["max_completion_tokens"] == 50
@@ -172,7 +190,10 @@ def test_no_word_of_the_server_gets_into_an_error(monkeypatch):
 
 
 def test_a_hanging_server_is_refused():
-    with FaultServer(fault=always(Hang())) as server, pytest.raises(InferenceError, match="in time"):
+    with (
+        FaultServer(fault=always(Hang())) as server,
+        pytest.raises(InferenceError, match="in time"),
+    ):
         asyncio.run(probe(deployment(server.url), replace(QUICK, first_attempt_timeout_s=0.3)))
 
 
@@ -217,7 +238,10 @@ def test_thinking_is_noticed(message, state):
         found = probe_server(server)
     assert found.features["reasoning"].state == state
     assert found.inline_thoughts == (state == "ignored")
-    assert any("thought that was cut off" in said for said in check_needs(found, Needs())) == found.inline_thoughts
+    assert (
+        any("thought that was cut off" in said for said in check_needs(found, Needs()))
+        == found.inline_thoughts
+    )
 
 
 def opened_by_the_prompt(asked):
@@ -252,7 +276,9 @@ def test_a_deployment_marked_as_reasoning_needs_no_sign_of_it():
 
 
 def test_a_model_that_writes_on_and_on_for_one_word_may_be_thinking_and_that_is_said():
-    with FaultServer(fault=containing("one word", Message({"content": "Okay, so"}, "length"))) as server:
+    with FaultServer(
+        fault=containing("one word", Message({"content": "Okay, so"}, "length"))
+    ) as server:
         found = probe_server(server)
     assert "`reasoning: true`" in found.features["reasoning"].finding
     assert any("`reasoning: true`" in said for said in check_needs(found, Needs()))
@@ -272,7 +298,11 @@ def test_the_probe_learns_the_window_and_who_counts():
     assert Capabilities.from_json(json.loads(json.dumps(found.to_json()))) == found
     with CountingServer(window=4096, kind="llama.cpp") as server:
         found = probe_server(server)
-    assert (found.window, found.counting, found.template_tokens) == (4096, "llama.cpp", TEMPLATE_WORDS)
+    assert (found.window, found.counting, found.template_tokens) == (
+        4096,
+        "llama.cpp",
+        TEMPLATE_WORDS,
+    )
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,9 @@ from agent.inference.shorten import MOST_COUNTS, Fitted, Messages, shorten
 from agent.vocabulary import ChatRequest, Failure, Message, Reason, Shortenable
 
 
-def search(messages: tuple[Message, ...], part: Shortenable, budget: int, count: Callable[[Messages], int]):
+def search(
+    messages: tuple[Message, ...], part: Shortenable, budget: int, count: Callable[[Messages], int]
+):
     """Shorten a prompt; return the result, and the count of each candidate."""
     counts: dict[tuple[Message, ...], int] = {}
 
@@ -63,7 +65,11 @@ def test_whatever_the_text_what_is_returned_was_counted_fits_and_is_a_piece_of_i
     part = Shortenable(1, len(before), len(before) + len(material), keep)
 
     def count(candidate: Messages) -> int:
-        return 3 + sum(len(message.content.encode("utf-8", "replace")) for message in candidate) // per_token
+        return (
+            3
+            + sum(len(message.content.encode("utf-8", "replace")) for message in candidate)
+            // per_token
+        )
 
     if count(messages) <= budget:
         return

@@ -32,7 +32,9 @@ def tokenizer_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_tokenizer_file_counts_where_the_server_does_not(tokenizer_file):
     with CountingServer(window=1000, kind="neither") as server:
-        where = replace(deployment(server.url), tokenizer_file=tokenizer_file, max_sequence_length=1000)
+        where = replace(
+            deployment(server.url), tokenizer_file=tokenizer_file, max_sequence_length=1000
+        )
         found = asyncio.run(probe(where, PATIENT))
         assert (found.counting, found.template_tokens) == ("tokenizer_file", TEMPLATE_WORDS)
         result = ask_one(where, over_long(note(5000)), capabilities=found)
@@ -49,11 +51,16 @@ def test_a_tokenizer_of_another_model_is_refused_before_anything_of_a_dataset_is
     letters = Tokenizer(models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
     letters.pre_tokenizer = pre_tokenizers.Split("", "isolated")
     letters.save(str(tmp_path / "tokenizer.json"))
-    with CountingServer(window=1000, kind="neither") as server, pytest.raises(ConfigError, match="not that of the"):
+    with (
+        CountingServer(window=1000, kind="neither") as server,
+        pytest.raises(ConfigError, match="not that of the"),
+    ):
         probe_server(server, tokenizer_file=tmp_path / "tokenizer.json")
 
 
-@pytest.mark.parametrize("content", [None, b"", b"{}", b"\xff\xfe", b'{"model": {"type": "Nothing"}}'])
+@pytest.mark.parametrize(
+    "content", [None, b"", b"{}", b"\xff\xfe", b'{"model": {"type": "Nothing"}}']
+)
 def test_a_tokenizer_file_that_is_none_is_said_before_the_run(tmp_path, content):
     path = tmp_path / "tokenizer.json"
     if content is not None:
@@ -73,6 +80,11 @@ def test_a_missing_package_is_named_before_the_run(tokenizer_file):
         "    open_tokenizer(Deployment('d', 'm', '', 's', tokenizer_file=Path(sys.argv[1])))\n"
         "except ConfigError as error:\n    print(error, error.advice)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(tokenizer_file)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tokenizer_file)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert "not installed" in done.stdout
     assert "pip install 'intramural[tokenizer]'" in done.stdout

@@ -8,17 +8,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.inference.wire import encode_request, parse_error, parse_object, parse_reply, split_thought
+from agent.inference.wire import (
+    encode_request,
+    parse_error,
+    parse_object,
+    parse_reply,
+    split_thought,
+)
 from agent.vocabulary import ChatRequest, Failure, Message, Reason, Response
 
 
 def reply(content: object, finish: object = "stop", **message: object) -> bytes:
-    choice = {"index": 0, "message": {"role": "assistant", "content": content, **message}, "finish_reason": finish}
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", "content": content, **message},
+        "finish_reason": finish,
+    }
     usage = {"prompt_tokens": 11, "completion_tokens": 3}
     return json.dumps({"choices": [choice], "usage": usage}).encode()
 
 
-def read(content: object, finish: object = "stop", stop: tuple[str, ...] = (), **message: object) -> Response:
+def read(
+    content: object, finish: object = "stop", stop: tuple[str, ...] = (), **message: object
+) -> Response:
     response = parse_reply(reply(content, finish, **message), stop=stop, seconds=0.5)
     assert isinstance(response, Response)
     return response
@@ -73,10 +85,16 @@ def test_a_cut_off_thought_is_no_answer(content, message):
         ("", "length", {}, "", ""),
     ],
 )
-def test_a_thought_that_the_prompt_began_is_told_from_an_answer(content, finish, message, reasoning, answer):
+def test_a_thought_that_the_prompt_began_is_told_from_an_answer(
+    content, finish, message, reasoning, answer
+):
     response = parse_reply(reply(content, finish, **message), thinks=True)
     assert isinstance(response, Response)
-    assert (response.reasoning, response.text, response.finish_reason) == (reasoning, answer, finish)
+    assert (response.reasoning, response.text, response.finish_reason) == (
+        reasoning,
+        answer,
+        finish,
+    )
 
 
 @pytest.mark.parametrize(
@@ -123,12 +141,16 @@ def test_no_mark_of_an_end_is_left_and_nothing_before_the_last_lone_one_is_an_an
     assert "</think>" not in answer
     assert "<think>" not in answer
     letters = sorted((thought + answer).replace("<think>", "").split())
-    assert sorted("".join(letters)) == sorted(text.replace("<think>", "").replace("</think>", "").replace(" ", ""))
+    assert sorted("".join(letters)) == sorted(
+        text.replace("<think>", "").replace("</think>", "").replace(" ", "")
+    )
 
 
 @pytest.mark.parametrize("around", ["{}", "Well:\n```json\n{}\n```", "{} That is all."])
 def test_a_mark_that_a_json_text_speaks_of_ends_and_begins_no_thought(around):
-    said = around.replace("{}", json.dumps({"why": "It says </think>, then <think> again, and </think>.", "score": 1}))
+    said = around.replace(
+        "{}", json.dumps({"why": "It says </think>, then <think> again, and </think>.", "score": 1})
+    )
     assert split_thought(said) == ("", said)
     assert split_thought(f"<think>{{not so}}</think>{said}") == ("{not so}", said)
     assert split_thought(f"A thought {{}} here</think>{said}") == ("A thought {} here", said)
@@ -136,7 +158,13 @@ def test_a_mark_that_a_json_text_speaks_of_ends_and_begins_no_thought(around):
 
 @pytest.mark.parametrize(
     "text",
-    ['{"a":' * 300_000, '{"' * 400_000, '{"a":"' * 200_000, '{"a":1}' * 300_000, "\n" * 10**6 + '{"a' * 100_000],
+    [
+        '{"a":' * 300_000,
+        '{"' * 400_000,
+        '{"a":"' * 200_000,
+        '{"a":1}' * 300_000,
+        "\n" * 10**6 + '{"a' * 100_000,
+    ],
     ids=range(5),
 )
 def test_no_text_with_braces_holds_the_division_up(text):
@@ -168,11 +196,17 @@ def test_whatever_is_thought_no_thought_is_in_the_answer(thought, answer):
 
 def test_the_first_stop_sequence_ends_the_answer_and_not_the_thought():
     response = read("<think>END of a thought</think>Yes. END and more Yes", stop=("more", "END"))
-    assert (response.text, response.finish_reason, response.reasoning) == ("Yes. ", "stop", "END of a thought")
+    assert (response.text, response.finish_reason, response.reasoning) == (
+        "Yes. ",
+        "stop",
+        "END of a thought",
+    )
 
 
 @settings(deadline=None)
-@given(st.text(st.characters(exclude_categories=())) | st.just("\ud800"), st.just("\udfff") | st.text())
+@given(
+    st.text(st.characters(exclude_categories=())) | st.just("\ud800"), st.just("\udfff") | st.text()
+)
 def test_any_answer_can_be_stored(answer, thought):
     response = read(answer, reasoning_content=thought)
     assert (response.text + response.reasoning).encode("utf-8") is not None
@@ -194,10 +228,19 @@ def test_other_reasons_to_finish_are_kept_as_other(finish):
 
 @pytest.mark.parametrize(
     "usage",
-    [None, [], {"prompt_tokens": -1}, {"prompt_tokens": True}, {"prompt_tokens": "11"}, {"prompt_tokens": 10**30}],
+    [
+        None,
+        [],
+        {"prompt_tokens": -1},
+        {"prompt_tokens": True},
+        {"prompt_tokens": "11"},
+        {"prompt_tokens": 10**30},
+    ],
 )
 def test_counts_that_make_no_sense_are_no_counts(usage):
-    body = json.dumps({"choices": [{"message": {"content": "B"}, "finish_reason": "stop"}], "usage": usage}).encode()
+    body = json.dumps(
+        {"choices": [{"message": {"content": "B"}, "finish_reason": "stop"}], "usage": usage}
+    ).encode()
     response = parse_reply(body)
     assert isinstance(response, Response)
     assert response.prompt_tokens is None
@@ -208,7 +251,9 @@ JSON = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(["choices", "message", "content", "finish_reason", "usage", "reasoning", "refusal"]),
+            st.sampled_from(
+                ["choices", "message", "content", "finish_reason", "usage", "reasoning", "refusal"]
+            ),
             inner,
             max_size=4,
         )
@@ -241,14 +286,23 @@ def test_any_prompt_arrives_as_it_was(prompt, tokens):
 
 
 def test_the_request_wins_over_what_the_server_always_needs_and_over_its_own_extras():
-    request = ChatRequest("m", (), 5, extra_body={"repeat_penalty": 1.2, "model": "other", "max_tokens": 9})
+    request = ChatRequest(
+        "m", (), 5, extra_body={"repeat_penalty": 1.2, "model": "other", "max_tokens": 9}
+    )
     sent = parse_object(encode_request(request, always={"repeat_penalty": 1.0, "top_k": 1}))
     assert sent is not None
-    assert (sent["repeat_penalty"], sent["top_k"], sent["model"], sent["max_tokens"]) == (1.2, 1, "m", 5)
+    assert (sent["repeat_penalty"], sent["top_k"], sent["model"], sent["max_tokens"]) == (
+        1.2,
+        1,
+        "m",
+        5,
+    )
 
 
 def test_the_limit_of_tokens_goes_by_the_name_the_server_honours():
-    sent = parse_object(encode_request(ChatRequest("m", (), 5), token_limit_field="max_completion_tokens"))
+    sent = parse_object(
+        encode_request(ChatRequest("m", (), 5), token_limit_field="max_completion_tokens")
+    )
     assert sent is not None
     assert sent["max_completion_tokens"] == 5
     assert "max_tokens" not in sent

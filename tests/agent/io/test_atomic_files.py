@@ -26,7 +26,9 @@ with open_atomically(Path(sys.argv[1])) as file:
 
 def start_writer(path: Path) -> "subprocess.Popen[bytes]":
     command = [sys.executable, "-c", WRITER, str(path)]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=Path(__file__).parents[3])
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=Path(__file__).parents[3]
+    )
     assert process.stdout is not None
     assert process.stdout.readline() == b"writing\n"
     return process
@@ -57,10 +59,14 @@ def test_somebody_elses_file_of_a_like_name_stays(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     (tmp_path / ".new-0123456789abcdef").mkdir()
     write_atomically(tmp_path / "a", b"")
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*names, ".new-0123456789abcdef", "a"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        [*names, ".new-0123456789abcdef", "a"]
+    )
 
 
-def test_file_to_be_carried_is_readable_as_far_as_the_umask_says_and_never_overwritten(tmp_path: Path) -> None:
+def test_file_to_be_carried_is_readable_as_far_as_the_umask_says_and_never_overwritten(
+    tmp_path: Path,
+) -> None:
     before = os.umask(0o027)
     try:
         write_new_file(tmp_path / "request", b"first")

@@ -60,5 +60,8 @@ def test_other_peoples_files_are_not_touched(tmp_path: Path):
 
 def test_a_disk_that_refuses_is_told_in_words(tmp_path: Path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(ConfigError, match="cannot be written"), new_folder(tmp_path / "file" / "out"):
+    with (
+        pytest.raises(ConfigError, match="cannot be written"),
+        new_folder(tmp_path / "file" / "out"),
+    ):
         pass

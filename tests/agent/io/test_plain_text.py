@@ -14,7 +14,8 @@ from agent.io.plain_text import format_cell
 
 
 @pytest.mark.parametrize(
-    "start", ["=", "+", "-", "@", "\t", "\r", "\n", " =", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\u00a0="]
+    "start",
+    ["=", "+", "-", "@", "\t", "\r", "\n", " =", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\u00a0="],
 )
 def test_a_cell_is_never_a_formula(start: str, capsys: pytest.CaptureFixture[str]):
     show_rows([{"name": f"{start}cmd()", "mean": -0.5}], {"name": "", "mean": ""}, "csv")
@@ -26,16 +27,22 @@ def cells(text: str, delimiter: str) -> list[str]:
     """What a spreadsheet may take for the cells of a table whose cell is `text`: it may ignore quotes or not."""
     file = io.StringIO(newline="")
     csv.writer(file).writerow(["code", format_cell(text), ""])
-    found = re.split(f"[{delimiter}\r\n]", file.getvalue())  # by a program that knows no quotation marks
+    found = re.split(
+        f"[{delimiter}\r\n]", file.getvalue()
+    )  # by a program that knows no quotation marks
     for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_NONE):
-        reader = csv.reader(io.StringIO(file.getvalue(), newline=""), delimiter=delimiter, quoting=quoting)
+        reader = csv.reader(
+            io.StringIO(file.getvalue(), newline=""), delimiter=delimiter, quoting=quoting
+        )
         found += [cell for row in reader for cell in row]
     return found
 
 
 def is_formula(cell: str) -> bool:
     start = cell.lstrip().lstrip('"').lstrip()
-    return start.startswith(("=", "@")) or (start.startswith(("+", "-")) and ("(" in start or "|" in start))
+    return start.startswith(("=", "@")) or (
+        start.startswith(("+", "-")) and ("(" in start or "|" in start)
+    )
 
 
 @given(st.text("=+-@;\t\r\n\"'(|a ", max_size=12))

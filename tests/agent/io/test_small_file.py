@@ -24,10 +24,18 @@ def answers(path: Path) -> None:
 
 
 def data_path(path: Path) -> None:
-    locate_dataset(load_benchmark(shipped("benchmarks") / "pubmed_qa"), None, {"data_path": str(path)})
+    locate_dataset(
+        load_benchmark(shipped("benchmarks") / "pubmed_qa"), None, {"data_path": str(path)}
+    )
 
 
-READERS: list[Callable[[Path], object]] = [answers, data_path, read_conf_file, read_deployment_map, load_benchmark]
+READERS: list[Callable[[Path], object]] = [
+    answers,
+    data_path,
+    read_conf_file,
+    read_deployment_map,
+    load_benchmark,
+]
 
 
 @pytest.mark.parametrize("read", READERS)

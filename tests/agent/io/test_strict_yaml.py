@@ -33,7 +33,18 @@ LAUGHS = 'a: &a ["x","x","x","x","x","x","x","x","x"]\n' + "".join(
         ("a: " + "{b: " * 200_000, "line 1: nested more than 20 deep"),
         ("name: " + "x" * 2**20, "at most 1048576 bytes are read"),
     ],
-    ids=["laughs", "alias", "merge", "tag", "key-twice", "key-list", "documents", "lists", "maps", "size"],
+    ids=[
+        "laughs",
+        "alias",
+        "merge",
+        "tag",
+        "key-twice",
+        "key-list",
+        "documents",
+        "lists",
+        "maps",
+        "size",
+    ],
 )
 def test_yaml_that_would_fill_the_memory_or_mean_two_things(tmp_path, text, said):
     before = time.process_time()
@@ -54,7 +65,9 @@ keys = texts.filter(lambda key: not find_unseen(key))
 
 @given(
     st.recursive(
-        texts, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3), max_leaves=20
+        texts,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3),
+        max_leaves=20,
     )
 )
 def test_whatever_yaml_writes_of_texts_is_read_again(value):

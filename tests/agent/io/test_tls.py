@@ -10,7 +10,9 @@ from agent.errors import ConfigError
 from agent.io.tls import load_trust
 
 
-def test_what_the_environment_names_is_neither_trusted_nor_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_what_the_environment_names_is_neither_trusted_nor_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     for name in ("SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE"):
         monkeypatch.setenv(name, str(tmp_path / name))
     context = load_trust(None)

@@ -11,7 +11,12 @@ def test_the_nearest_name_is_found_whatever_its_case_and_nothing_is_guessed():
 
 
 def test_counts_agree_with_their_noun():
-    assert [format_count(n, "run") for n in (0, 1, 2, 12_000)] == ["0 runs", "1 run", "2 runs", "12,000 runs"]
+    assert [format_count(n, "run") for n in (0, 1, 2, 12_000)] == [
+        "0 runs",
+        "1 run",
+        "2 runs",
+        "12,000 runs",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -70,14 +70,18 @@ def test_a_process_that_still_runs_is_killed_and_its_pipes_are_closed(process: W
     assert process.replies.closed
 
 
-def test_a_process_killed_from_outside_ends_its_replies_and_tells_the_signal(process: WorkerProcess):
+def test_a_process_killed_from_outside_ends_its_replies_and_tells_the_signal(
+    process: WorkerProcess,
+):
     assert ask(process, b"one") == b"/ one\n"
     os.kill(process._child.pid, signal.SIGKILL)
     assert process.replies.readline() == b""
     assert process.end(patience_s=10) == -signal.SIGKILL
 
 
-def test_a_killed_process_is_dead_and_a_request_left_in_its_pipe_does_no_harm(process: WorkerProcess):
+def test_a_killed_process_is_dead_and_a_request_left_in_its_pipe_does_no_harm(
+    process: WorkerProcess,
+):
     process.kill()
     assert process.replies.readline() == b""
     process.requests.write(b"never read\n")  # stays in the buffer until the pipe is closed
@@ -100,7 +104,9 @@ def test_a_process_ends_with_the_one_that_started_it_also_when_that_is_killed(sc
         "print(*[process._child.pid for process in processes], flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    done = subprocess.run([sys.executable, "-c", parent], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", parent], capture_output=True, text=True, check=False, timeout=60
+    )
     assert done.returncode == -signal.SIGKILL
     running = [int(pid) for pid in done.stdout.split()]
     assert len(running) == 2

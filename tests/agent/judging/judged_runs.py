@@ -15,7 +15,10 @@ MORE = (
     "  - name: jury_score\n    criteria: {accuracy: Is it right?, clarity: Is it clear?}\n  - name: rouge_l\n"
 )
 JUDGES = ("judge-one", "judge-two", "judge-three")
-ROWS = [{"note": f"invented note {n}.", "gold": f"rest for {n} days", "patient": f"p{n // 2}"} for n in range(6)]
+ROWS = [
+    {"note": f"invented note {n}.", "gold": f"rest for {n} days", "patient": f"p{n // 2}"}
+    for n in range(6)
+]
 
 Reply = Callable[[int, str], str | None]  # (number of the note, judge) -> what it says
 
@@ -32,7 +35,10 @@ def judged_site(folder: Path) -> Site:
     write_benchmark(site, "graded", ROWS, MORE)
     (site.directory / "judges.yaml").write_text(
         "judges:\n"
-        + "".join(f"  - {{name: {one}, model: maker/{one}, model_deployment: local/{one}}}\n" for one in JUDGES)
+        + "".join(
+            f"  - {{name: {one}, model: maker/{one}, model_deployment: local/{one}}}\n"
+            for one in JUDGES
+        )
     )
     return site
 

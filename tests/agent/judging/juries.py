@@ -55,10 +55,13 @@ def judged(server: FaultServer) -> list[Asked]:
     return [asked for asked in server.asked if NOTE in asked.prompt]
 
 
-def open_benchmark(site: Site, instances: int = 3, name: str = "open", more: str = "", same: bool = False) -> Path:
+def open_benchmark(
+    site: Site, instances: int = 3, name: str = "open", more: str = "", same: bool = False
+) -> Path:
     """Write a benchmark whose only metric is a jury's, with criteria in the built-in form."""
     rows = [
-        {"note": f"{NOTE} {0 if same else i}.", "correct_answer": f"right {0 if same else i}"} for i in range(instances)
+        {"note": f"{NOTE} {0 if same else i}.", "correct_answer": f"right {0 if same else i}"}
+        for i in range(instances)
     ]
     return write_benchmark(
         site,
@@ -83,7 +86,8 @@ def deploy(site: Site, servers: Mapping[str, str], more: str = "") -> None:
 def write_jury(path: Path, names: Sequence[str], more: str = "") -> Path:
     """Write a file of judges in MedHELM's form."""
     entries = "".join(
-        f"  - name: {name}\n    model: test/{name}\n    model_deployment: local/{name}\n" for name in names
+        f"  - name: {name}\n    model: test/{name}\n    model_deployment: local/{name}\n"
+        for name in names
     )
     path.write_text(f"{more}judges:\n{entries}")
     return path
@@ -93,5 +97,7 @@ def kept(site: Site, suite: str = "s") -> tuple[list[float | Unscored], dict[int
     """The jury's score of every instance of the suite's one run, and what the seats gave."""
     with site.store() as store:
         (run,) = store.runs.select(suite)
-        scores = [one.scores["jury_score"] for one in store.answers.read_instances(run.run_id, 0, 10_000)]
+        scores = [
+            one.scores["jury_score"] for one in store.answers.read_instances(run.run_id, 0, 10_000)
+        ]
         return scores, store.juries.read_seats(run.run_id, "jury_score")

@@ -10,11 +10,22 @@ from agent.site.directory import Site, create_site
 from agent.store.run_details import write_details
 from agent.vocabulary import Scale
 from tests.agent.fault_server import FaultServer
-from tests.agent.judging.juries import deploy, judge_server, judged, kept, open_benchmark, says, verdict, write_jury
+from tests.agent.judging.juries import (
+    deploy,
+    judge_server,
+    judged,
+    kept,
+    open_benchmark,
+    says,
+    verdict,
+    write_jury,
+)
 from tests.agent.runs.suites import run
 from tests.agent.terminal import Done, intramural
 
-FORGOTTEN = "{} of an earlier version cannot be judged ({}): it kept nothing of what a jury is asked"
+FORGOTTEN = (
+    "{} of an earlier version cannot be judged ({}): it kept nothing of what a jury is asked"
+)
 
 
 @pytest.fixture
@@ -51,12 +62,15 @@ def forget(site: Site) -> None:
             metrics = tuple(replace(metric, jury=None) for metric in one.details.metrics)
             details = write_details(replace(one.details, metrics=metrics))
             store.database.connection.execute(
-                "UPDATE runs SET details = ?, plan_digest = x'00' WHERE run_id = ?", (details, one.run_id)
+                "UPDATE runs SET details = ?, plan_digest = x'00' WHERE run_id = ?",
+                (details, one.run_id),
             )
 
 
 def judge(site: Site, *words: str) -> Done:
-    return intramural("--site", site.directory, "judge", "--suite", "s", "--quiet", *words, cwd=site.directory)
+    return intramural(
+        "--site", site.directory, "judge", "--suite", "s", "--quiet", *words, cwd=site.directory
+    )
 
 
 def test_they_are_judged_by_the_definition_that_was_run_without_their_model(
@@ -64,7 +78,10 @@ def test_they_are_judged_by_the_definition_that_was_run_without_their_model(
 ):
     assert "open:model=m" in judge(site, "--dry-run").stdout
     done = judge(site)
-    assert (done.returncode, "2 answers judged, 2 requests to judges" in done.stdout) == (0, True), done.stderr
+    assert (done.returncode, "2 answers judged, 2 requests to judges" in done.stdout) == (
+        0,
+        True,
+    ), done.stderr
     assert kept(site)[0] == [3.0, 3.0]
     assert all("Is it plain?" in asked.prompt for asked in judged(judge_one))
     again = judge(site)
@@ -86,7 +103,9 @@ def test_a_jury_that_the_definition_names_is_kept_with_them(site: Site, model: F
         (one,) = (one for one in store.runs.select("s") if one.benchmark == "named")
         assert one.details.metrics[0].jury.scale == Scale(0, 10)
         assert one.details.metrics[0].high == 10
-        assert [row.scores["jury_score"] for row in store.answers.read_instances(one.run_id, 0, 9)] == [3.0, 3.0]
+        assert [
+            row.scores["jury_score"] for row in store.answers.read_instances(one.run_id, 0, 9)
+        ] == [3.0, 3.0]
 
 
 def test_where_the_definition_has_changed_one_line_says_so_for_all_and_nothing_is_done(
@@ -120,4 +139,7 @@ def test_the_others_are_judged_and_it_is_said_which_are_not(site: Site, model: F
 
 def kept_of_all(site: Site) -> list[object]:
     with site.store() as store:
-        return [(one.details, store.juries.read_seats(one.run_id, "jury_score")) for one in store.runs.select("s")]
+        return [
+            (one.details, store.juries.read_seats(one.run_id, "jury_score"))
+            for one in store.runs.select("s")
+        ]

@@ -47,7 +47,11 @@ def test_three_judges_grade_every_answer_once_and_are_never_asked_again(site: Si
         scores, seats = kept(site)
         assert scores == [pytest.approx((4.5 + 3 + 1.75) / 3)] * 3
         assert [[dict(seat.grades or {}) for seat in of] for of in seats.values()] == [
-            [{"accuracy": 4, "clarity": 5}, {"accuracy": 3, "clarity": 3}, {"accuracy": 2.5, "clarity": 1}]
+            [
+                {"accuracy": 4, "clarity": 5},
+                {"accuracy": 3, "clarity": 3},
+                {"accuracy": 2.5, "clarity": 1},
+            ]
         ] * 3
         assert (outcome.judged.asked, outcome.judged.answers, outcome.judged.open) == (9, 3, 0)
         (again,) = run(site, model.url, ENTRY)
@@ -68,7 +72,10 @@ def test_without_a_jury_answers_are_kept_and_not_judged(site: Site):
 
 def test_a_reply_that_is_no_verdict_is_repaired_once_and_both_replies_are_kept(site: Site):
     open_benchmark(site, instances=1)
-    with FaultServer(models=["m"], answer="An answer") as model, judge_server(says("Good!", verdict(1, 2))) as a:
+    with (
+        FaultServer(models=["m"], answer="An answer") as model,
+        judge_server(says("Good!", verdict(1, 2))) as a,
+    ):
         deploy(site, {"a": a.url})
         write_jury(site.judges, "a")
         run(site, model.url, ENTRY)
@@ -94,7 +101,10 @@ def judge(site: Site, **options: object) -> list[JudgedRun]:
 
 def test_blank_answers_never_go_to_a_judge(site: Site):
     open_benchmark(site)
-    blank = acts(Message({"role": "assistant", "content": "  "}), Message({"role": "assistant", "content": "Words"}))
+    blank = acts(
+        Message({"role": "assistant", "content": "  "}),
+        Message({"role": "assistant", "content": "Words"}),
+    )
     with FaultServer(models=["m"], fault=blank) as model, judge_server(says(verdict())) as a:
         deploy(site, {"a": a.url})
         write_jury(site.judges, "a")
@@ -119,7 +129,9 @@ def test_two_seats_of_one_deployment_are_two_seats_and_share_a_reply(site: Site)
     with FaultServer(models=["m"], answer="Words") as model, judge_server(says(verdict())) as a:
         deploy(site, {"a": a.url})
         entry = "  - {name: NAME, model: test/a, model_deployment: local/a}\n"
-        site.judges.write_text("judges:\n" + entry.replace("NAME", "one") + entry.replace("NAME", "two"))
+        site.judges.write_text(
+            "judges:\n" + entry.replace("NAME", "one") + entry.replace("NAME", "two")
+        )
         run(site, model.url, ENTRY)
         assert [len(seats) for seats in kept(site)[1].values()] == [2, 2]
         assert len(judged(a)) == 2
@@ -166,7 +178,10 @@ def test_another_jury_takes_over_only_when_told_to(site: Site, tmp_path: Path):
         assert settled.summary.main.mean.value == 2.0
         run(site, model.url, ENTRY, judges=one, replace=True)
         assert kept(site)[0] == [4.0] * 3
-        assert [len(judged(server)) for server in (a, b)] == [3, 3]  # the first jury's replies are still there
+        assert [len(judged(server)) for server in (a, b)] == [
+            3,
+            3,
+        ]  # the first jury's replies are still there
         assert sum(NOTE in asked.prompt for asked in model.asked) == 3
 
 
@@ -266,8 +281,13 @@ def test_judges_of_one_server_share_its_limit_and_leave_no_place_idle(site: Site
             at_once.append(shared.in_flight)
         return says(verdict())(asked)
 
-    with FaultServer(models=["m"], answer="Words") as model, judge_server(script, latency_s=0.02) as shared:
-        deploy(site, {"a": shared.url, "b": shared.url, "c": shared.url}, more="    max_in_flight: 4\n")
+    with (
+        FaultServer(models=["m"], answer="Words") as model,
+        judge_server(script, latency_s=0.02) as shared,
+    ):
+        deploy(
+            site, {"a": shared.url, "b": shared.url, "c": shared.url}, more="    max_in_flight: 4\n"
+        )
         write_jury(site.judges, "abc")
         run(site, model.url, ENTRY)
         assert kept(site)[0] == [4.5] * 24
@@ -277,7 +297,10 @@ def test_judges_of_one_server_share_its_limit_and_leave_no_place_idle(site: Site
 
 def test_helms_rule_reads_first_replies_and_stands_beside_ours(site: Site):
     open_benchmark(site, instances=1)
-    with FaultServer(models=["m"], answer="Words") as model, judge_server(says(verdict(2.9, 9), verdict(3, 3))) as a:
+    with (
+        FaultServer(models=["m"], answer="Words") as model,
+        judge_server(says(verdict(2.9, 9), verdict(3, 3))) as a,
+    ):
         deploy(site, {"a": a.url})
         write_jury(site.judges, "a")
         run(site, model.url, ENTRY, scoring="both")
@@ -313,13 +336,26 @@ def test_seats_that_stay_empty_end_with_the_exit_code_that_says_run_again(site: 
     with FaultServer(models=["m"], answer="Words") as model, judge_server(acts(Status(500))) as a:
         deploy(site, {"a": a.url})
         write_jury(site.judges, "a")
-        words = ["--site", str(site.directory), "run", "--server", model.url, "-r", ENTRY, "--suite", "s", "--quiet"]
+        words = [
+            "--site",
+            str(site.directory),
+            "run",
+            "--server",
+            model.url,
+            "-r",
+            ENTRY,
+            "--suite",
+            "s",
+            "--quiet",
+        ]
         done = CliRunner().invoke(intramural, words)
         assert done.exit_code == 9
         assert "answers without a reply of some judge: 3; run the same command again" in done.output
         assert "seats filled: a 0 of 3 (3 server_error)" in done.output
         assert kept(site)[0] == [Unscored(Reason.NOT_JUDGED)] * 3
-        done = CliRunner().invoke(intramural, ["--site", str(site.directory), "judge", "--suite", "s", "--quiet"])
+        done = CliRunner().invoke(
+            intramural, ["--site", str(site.directory), "judge", "--suite", "s", "--quiet"]
+        )
         assert done.exit_code == 9
 
 
@@ -327,7 +363,10 @@ def test_doctor_says_who_sits_on_the_sites_jury(site: Site):
     with judge_server(says(verdict())) as a:
         deploy(site, {"a": a.url, "b": a.url, "c": a.url})
         write_jury(site.judges, "abc", "quorum: 3\n")
-        assert "3 seats (local/a, local/b, local/c), of which 3 must give" in found(site, "jury").finding
+        assert (
+            "3 seats (local/a, local/b, local/c), of which 3 must give"
+            in found(site, "jury").finding
+        )
         write_jury(site.judges, "a")
         assert found(site, "jury").verdict == "warning"
         write_jury(site.judges, "ax")
@@ -341,7 +380,10 @@ def found(site: Site, subject: str) -> Check:
 
 def test_judges_that_share_one_card_are_asked_one_after_the_other(site: Site):
     open_benchmark(site)
-    with FaultServer(models=["m"], answer="Words") as model, judge_server(says(verdict(4, 4))) as card:
+    with (
+        FaultServer(models=["m"], answer="Words") as model,
+        judge_server(says(verdict(4, 4))) as card,
+    ):
         deploy(site, {"a": card.url, "b": NOWHERE, "c": NOWHERE})
         write_jury(site.judges, "abc")
         run(site, model.url, ENTRY, no_judging=True)
@@ -362,10 +404,17 @@ def test_judges_that_share_one_card_are_asked_one_after_the_other(site: Site):
             judge(site, only=["d"])
 
 
-@pytest.mark.parametrize("how", [{"refuses": ["response_format"]}, {"ignores": ["response_format"]}], ids=str)
-def test_a_server_without_schemas_is_told_the_form_in_words_alone(site: Site, how: dict[str, list[str]]):
+@pytest.mark.parametrize(
+    "how", [{"refuses": ["response_format"]}, {"ignores": ["response_format"]}], ids=str
+)
+def test_a_server_without_schemas_is_told_the_form_in_words_alone(
+    site: Site, how: dict[str, list[str]]
+):
     open_benchmark(site, instances=1)
-    with FaultServer(models=["m"], answer="Words") as model, judge_server(says(verdict()), **how) as a:
+    with (
+        FaultServer(models=["m"], answer="Words") as model,
+        judge_server(says(verdict()), **how) as a,
+    ):
         deploy(site, {"a": a.url})
         write_jury(site.judges, "a")
         run(site, model.url, ENTRY)

@@ -77,7 +77,10 @@ def test_answers_purged_before_any_judge_saw_them_are_said_to_be_gone(
     run(site, model.url, ENTRY, no_judging=True)
     with site.store() as store:
         assert store.purge(0) > 0
-    assert "left as it was: the texts of 3 instances were purged" in told(site, "judge", "--suite", "s").output
+    assert (
+        "left as it was: the texts of 3 instances were purged"
+        in told(site, "judge", "--suite", "s").output
+    )
 
 
 def test_some_answers_purged_the_jury_that_there_is_goes_on_with_the_rest(
@@ -165,7 +168,9 @@ def test_too_few_seats_for_the_benchmarks_quorum_are_refused_by_name(
     assert kept(site)[0] == [4.0] * 3
 
 
-def test_an_edited_file_of_the_site_is_said_to_wait_for_its_name(site: Site, model: FaultServer, judges: FaultServer):
+def test_an_edited_file_of_the_site_is_said_to_wait_for_its_name(
+    site: Site, model: FaultServer, judges: FaultServer
+):
     open_benchmark(site)
     write_jury(site.judges, "ab")
     run(site, model.url, ENTRY)
@@ -183,7 +188,9 @@ def test_an_edited_file_of_the_site_is_said_to_wait_for_its_name(site: Site, mod
     assert judge(site)[1] == []
 
 
-def test_a_run_whose_benchmark_names_its_judges_waits_for_no_file(site: Site, model: FaultServer, judges: FaultServer):
+def test_a_run_whose_benchmark_names_its_judges_waits_for_no_file(
+    site: Site, model: FaultServer, judges: FaultServer
+):
     open_benchmark(site, more="    judges:\n      - {name: local/a, model_name: test/a}\n")
     write_jury(site.judges, "abc")
     run(site, model.url, ENTRY)

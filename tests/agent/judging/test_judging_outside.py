@@ -34,7 +34,10 @@ pytestmark = pytest.mark.skipif(not knows_host(), reason=f"no name service here 
 def site(tmp_path: Path) -> Site:
     made = create_site(tmp_path / "site", "Test")
     rows = [
-        {"note": f"An invented note of person {i}. {NAME} called {NUMBER}.", "correct_answer": f"Write to {MAIL}."}
+        {
+            "note": f"An invented note of person {i}. {NAME} called {NUMBER}.",
+            "correct_answer": f"Write to {MAIL}.",
+        }
         for i in range(2)
     ]
     write_benchmark(
@@ -50,15 +53,21 @@ def site(tmp_path: Path) -> Site:
 
 def allow(site: Site, *, policy: bool = True, host: bool = True) -> Site:
     text = (shipped("policies") / "redaction" / "hipaa_safe_harbor.yaml").read_text()
-    text = text.replace("name: hipaa_safe_harbor", "name: ours") + ("outside_judges: true\n" if policy else "")
+    text = text.replace("name: hipaa_safe_harbor", "name: ours") + (
+        "outside_judges: true\n" if policy else ""
+    )
     (site.directory / "ours.yaml").write_text(text)
     with (site.directory / "site.yaml").open("a") as file:
-        file.write("redaction_policy: ours.yaml\n" + (f"outside_judge_hosts: [{HOST}]\n" if host else ""))
+        file.write(
+            "redaction_policy: ours.yaml\n" + (f"outside_judge_hosts: [{HOST}]\n" if host else "")
+        )
     return Site(site.directory)
 
 
 @pytest.mark.parametrize(("policy", "host"), [(False, False), (True, False), (False, True)])
-def test_a_judge_outside_is_refused_unless_policy_and_settings_allow_it(site: Site, policy: bool, host: bool):
+def test_a_judge_outside_is_refused_unless_policy_and_settings_allow_it(
+    site: Site, policy: bool, host: bool
+):
     site = allow(site, policy=policy, host=host)
     with FaultServer(models=["m"], answer="Words") as model, judge_server(says(verdict())) as a:
         deploy(site, {"a": a.url.replace("127.0.0.1", HOST)})
@@ -81,7 +90,9 @@ def test_what_a_judge_outside_receives_is_redacted_and_the_audit_log_says_so(sit
         deploy(site, {"a": outside.url.replace("127.0.0.1", HOST), "b": inside.url})
         write_jury(site.judges, "ab")
         run(site, model.url, ENTRY)
-        sent = "".join(json.dumps(asked.body) + json.dumps(dict(asked.headers)) for asked in outside.asked)
+        sent = "".join(
+            json.dumps(asked.body) + json.dumps(dict(asked.headers)) for asked in outside.asked
+        )
         shown = "".join(json.dumps(asked.body) for asked in inside.asked)
     canaries = ["Kowalski", NUMBER, MAIL, DATE]
     assert [one for one in canaries if one in sent] == []
@@ -89,7 +100,9 @@ def test_what_a_judge_outside_receives_is_redacted_and_the_audit_log_says_so(sit
     assert "[NAME-1]" in sent
     assert kept(site)[0] == [3.0, 3.0]
     with site.store() as store:
-        entries = [event.detail for event in store.audit.read_events() if event.event == "outside judges"]
+        entries = [
+            event.detail for event in store.audit.read_events() if event.event == "outside judges"
+        ]
     assert len(entries) == 1
     assert "answers=2" in entries[0]
     assert "judges=local/a " in entries[0]
@@ -99,10 +112,14 @@ def test_what_a_judge_outside_receives_is_redacted_and_the_audit_log_says_so(sit
 def test_a_right_answer_that_no_judge_sees_goes_no_way_at_all_and_holds_nothing_up(site: Site):
     definition = site.directory / "benchmarks" / "letters" / "benchmark.yaml"
     definition.write_text(
-        definition.read_text().replace("- name: jury_score\n", "- name: jury_score\n    gold_shown: false\n")
+        definition.read_text().replace(
+            "- name: jury_score\n", "- name: jury_score\n    gold_shown: false\n"
+        )
     )
     data = definition.with_name("data.csv")
-    data.write_text(data.read_text().replace(MAIL, f"{MAIL} \ufffd\ufffd\ufffd"))  # which no redaction clears
+    data.write_text(
+        data.read_text().replace(MAIL, f"{MAIL} \ufffd\ufffd\ufffd")
+    )  # which no redaction clears
     site = allow(site)
     with FaultServer(models=["m"], answer="Words") as model, judge_server(says(verdict(4, 4))) as a:
         deploy(site, {"a": a.url.replace("127.0.0.1", HOST)})

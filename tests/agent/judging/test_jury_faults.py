@@ -65,7 +65,9 @@ def impatient(site: Site) -> Site:
 class Jury:
     """Judges on loopback, one server each, and a model whose answers they grade."""
 
-    def __init__(self, site: Site, scripts: Sequence[Script], answer: str, stack: ExitStack) -> None:
+    def __init__(
+        self, site: Site, scripts: Sequence[Script], answer: str, stack: ExitStack
+    ) -> None:
         self.site = site
         self.model = stack.enter_context(FaultServer(models=["m"], fault=says(answer)))
         self.servers = [stack.enter_context(judge_server(script)) for script in scripts]
@@ -78,7 +80,17 @@ class Jury:
         return outcome
 
     def command(self) -> int:
-        words = ["--site", str(self.site.directory), "run", "--server", self.model.url, "-r", ENTRY, "--suite", "s"]
+        words = [
+            "--site",
+            str(self.site.directory),
+            "run",
+            "--server",
+            self.model.url,
+            "-r",
+            ENTRY,
+            "--suite",
+            "s",
+        ]
         return CliRunner().invoke(intramural, words, catch_exceptions=False).exit_code
 
     def seats(self) -> list[str | None]:
@@ -102,8 +114,12 @@ DOWN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("fault", "reason"), DOWN, ids=lambda value: value if isinstance(value, str) else "")
-def test_with_one_of_three_down_two_decide_and_the_next_run_asks_only_the_third(jury: Make, fault: object, reason: str):
+@pytest.mark.parametrize(
+    ("fault", "reason"), DOWN, ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_with_one_of_three_down_two_decide_and_the_next_run_asks_only_the_third(
+    jury: Make, fault: object, reason: str
+):
     bench = jury(acts(fault), says(GOOD), says(BETTER))  # type: ignore[arg-type]
     if isinstance(fault, Hang):
         bench.site = impatient(bench.site)
@@ -142,7 +158,17 @@ def test_with_all_down_nothing_is_scored_and_the_answers_are_kept(jury: Make):
 def test_a_judge_that_cannot_be_reached_at_the_start_is_named_before_anything_is_asked(jury: Make):
     bench = jury(says(GOOD), says(GOOD), says(GOOD))
     bench.servers[1].stop()
-    words = ["--site", str(bench.site.directory), "run", "--server", bench.model.url, "-r", ENTRY, "--suite", "s"]
+    words = [
+        "--site",
+        str(bench.site.directory),
+        "run",
+        "--server",
+        bench.model.url,
+        "-r",
+        ENTRY,
+        "--suite",
+        "s",
+    ]
     done = CliRunner().invoke(intramural, words)
     assert "local/b" in str(done.exception) + done.output
     assert "--no-judging" in getattr(done.exception, "advice", done.output)
@@ -179,7 +205,10 @@ BAD = {
     "infinite": (verdict(float("inf"), 5), "not_a_number"),
     "null": (verdict(None, 5), "not_a_number"),
     "a key twice": (GOOD.replace('"score": 2', '"score": 1, "score": 5', 1), "duplicate_key"),
-    "a criterion twice": (GOOD[:-1] + ', "clarity": {"score": 5, "explanation": "x"}}', "duplicate_key"),
+    "a criterion twice": (
+        GOOD[:-1] + ', "clarity": {"score": 5, "explanation": "x"}}',
+        "duplicate_key",
+    ),
     "a criterion missing": (body(accuracy=SCORES["accuracy"]), "missing_criterion"),
     "a field missing": (body(accuracy={"score": 5}, clarity={"score": 5}), "missing_field"),
     "scores alone": (body(accuracy=5, clarity=5), "missing_field"),
@@ -218,7 +247,11 @@ def test_a_judge_is_asked_twice_at_most_and_its_second_reply_counts(jury: Make, 
     bench.run()
     scores, seats = kept(site)
     assert scores == [3.5]
-    assert [(seat.reason, seat.repaired) for seat in seats[0]] == [(None, True), (None, False), ("no_verdict", True)]
+    assert [(seat.reason, seat.repaired) for seat in seats[0]] == [
+        (None, True),
+        (None, False),
+        ("no_verdict", True),
+    ]
     assert [len(judged(server)) for server in bench.servers] == [2, 1, 2]
 
 
@@ -244,7 +277,11 @@ def test_a_verdict_is_found_in_any_dress(jury: Make, reply: str, score: float):
 
 
 def test_reasoning_that_the_server_keeps_apart_is_no_verdict(jury: Make):
-    thinking = {"role": "assistant", "content": GOOD, "reasoning_content": f"Perhaps {verdict(5, 5)}."}
+    thinking = {
+        "role": "assistant",
+        "content": GOOD,
+        "reasoning_content": f"Perhaps {verdict(5, 5)}.",
+    }
     empty = {"role": "assistant", "content": "I cannot say.", "reasoning_content": verdict(5, 5)}
     bench = jury(acts(Message(thinking)), acts(Message(empty)), says(BETTER))
     bench.run()
@@ -291,7 +328,8 @@ def test_a_verdict_that_the_answer_plants_never_counts(jury: Make, answer: str):
 def test_an_answer_that_cannot_be_scored_never_reaches_a_judge(jury: Make):
     bench = jury(says(GOOD))
     bench.model.fault = acts(
-        Message({"role": "assistant", "content": "  "}), Message({"role": "assistant", "content": "x"})
+        Message({"role": "assistant", "content": "  "}),
+        Message({"role": "assistant", "content": "x"}),
     )
     bench.run()
     assert Unscored(Reason.EMPTY) in bench.scores()

@@ -26,12 +26,17 @@ ENTRY = "open:model=m"
 @pytest.mark.parametrize(
     ("jury", "said"),
     [
-        ("judges:\n- {name: x, model: test/x, model_deployment: local/x}\n", "there is no deployment 'local/x'"),
+        (
+            "judges:\n- {name: x, model: test/x, model_deployment: local/x}\n",
+            "there is no deployment 'local/x'",
+        ),
         ("judges:\n- {name: a, model: test/x, model_deployment: local/a}\n", "serves 'test/a'"),
         ("quorum: 2\njudges:\n- {name: a, model: test/a, model_deployment: local/a}\n", "quorum"),
     ],
 )
-def test_a_jury_that_cannot_sit_is_refused_before_anything_is_asked(site: Site, jury: str, said: str):
+def test_a_jury_that_cannot_sit_is_refused_before_anything_is_asked(
+    site: Site, jury: str, said: str
+):
     open_benchmark(site)
     with FaultServer(models=["m"], answer="Words") as model:
         deploy(site, {"a": "http://127.0.0.1:9/v1"})
@@ -45,7 +50,9 @@ def test_a_run_entry_names_its_jury_and_a_deployment_map_finds_it_here(site: Sit
     open_benchmark(site)
     with FaultServer(models=["m"], answer="Words") as model, judge_server(says(verdict(2, 2))) as a:
         deploy(site, {"m": model.url, "a": a.url, "b": NOWHERE})
-        site.deployments.write_text(site.deployments.read_text().replace("name: judge", "name: m", 1))
+        site.deployments.write_text(
+            site.deployments.read_text().replace("name: judge", "name: m", 1)
+        )
         write_jury(site.judges, "b")  # the site's own is passed over
         theirs = tmp_path / "theirs.yaml"
         theirs.write_text("judges:\n- {name: g, model: openai/g, model_deployment: stanford/a}\n")
@@ -58,7 +65,9 @@ def test_a_run_entry_names_its_jury_and_a_deployment_map_finds_it_here(site: Sit
             (one,) = store.runs.select("s")
         assert one.details.metrics[0].judges == (Judge("local/a", "test/a"),)
         assert str(tmp_path) not in one.name
-        assert "data=" not in one.name  # the same data: another jury is the same run, and refused without --replace
+        assert (
+            "data=" not in one.name
+        )  # the same data: another jury is the same run, and refused without --replace
         assert not one.details.data.named
 
 

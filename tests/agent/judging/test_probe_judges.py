@@ -32,7 +32,9 @@ def test_nothing_is_asked_where_a_judge_is_not_there(site: Site):
     with FaultServer(models=["m"], answer="Words") as model:
         deploy(site, {"a": "http://127.0.0.1:9/v1"})
         write_jury(site.judges, "a")
-        with pytest.raises(InferenceError, match="judge local/a: the server refuses connections") as raised:
+        with pytest.raises(
+            InferenceError, match="judge local/a: the server refuses connections"
+        ) as raised:
             run(site, model.url, ENTRY)
         assert "run --no-judging" in raised.value.advice
         assert [asked for asked in model.asked if NOTE in asked.prompt] == []
@@ -51,17 +53,23 @@ def test_a_reference_baseline_is_no_judge(site: Site):
         assert not any(NOTE in asked.prompt for asked in model.asked)
 
 
-def test_judges_on_one_server_are_met_one_after_the_other(site: Site, monkeypatch: pytest.MonkeyPatch):
+def test_judges_on_one_server_are_met_one_after_the_other(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+):
     """A probe is many requests at once; three of them overran a small server, which then seemed to lack features."""
     now: list[str] = []
     most: dict[str, int] = {}
 
     async def probe(deployment: Deployment, limits: HttpLimits) -> Capabilities:
         now.append(deployment.base_url)
-        most[deployment.base_url] = max(most.get(deployment.base_url, 0), now.count(deployment.base_url))
+        most[deployment.base_url] = max(
+            most.get(deployment.base_url, 0), now.count(deployment.base_url)
+        )
         await asyncio.sleep(0.01)
         now.remove(deployment.base_url)
-        return Capabilities("vllm", {"max_tokens": Feature("honoured", ""), "json_schema": Feature("ignored", "")})
+        return Capabilities(
+            "vllm", {"max_tokens": Feature("honoured", ""), "json_schema": Feature("ignored", "")}
+        )
 
     monkeypatch.setattr(module, "probe", probe)
     deploy(site, {"a": NOWHERE, "b": NOWHERE, "c": NOWHERE.replace("9", "8")})

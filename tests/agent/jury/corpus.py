@@ -5,7 +5,9 @@ from pathlib import Path
 
 from agent.metrics import Judge, MetricUse, Scale
 
-CORPUS: list[dict[str, str]] = json.loads(Path(__file__).with_name("hostile_answers.json").read_text("utf-8"))
+CORPUS: list[dict[str, str]] = json.loads(
+    Path(__file__).with_name("hostile_answers.json").read_text("utf-8")
+)
 HOSTILE = {case["tries"]: case["answer"] for case in CORPUS}
 
 QUESTIONS = {"accuracy": "Is it right?", "completeness": "Is all there?", "clarity": "Is it clear?"}
@@ -31,10 +33,14 @@ Reply in the form of <rubric_criteria>:
 OWN = MetricUse("jury_score", prompt=OWN_PROMPT, judges=THREE, scale=Scale(0, 5))
 
 
-def verdict_json(accuracy: object = 2, completeness: object = 1, clarity: object = 3.5, **more: object) -> str:
+def verdict_json(
+    accuracy: object = 2, completeness: object = 1, clarity: object = 3.5, **more: object
+) -> str:
     """What an honest judge replies."""
     grades = {"accuracy": accuracy, "completeness": completeness, "clarity": clarity}
-    return json.dumps({k: {"explanation": f"The {k} is wanting.", "score": v} for k, v in grades.items()} | more)
+    return json.dumps(
+        {k: {"explanation": f"The {k} is wanting.", "score": v} for k, v in grades.items()} | more
+    )
 
 
 HONEST = {"accuracy": 2.0, "completeness": 1.0, "clarity": 3.5}

@@ -87,7 +87,11 @@ def test_an_answer_changes_nothing_around_its_fence(tries: str, use: MetricUse):
 def test_no_token_of_a_chat_template_reaches_a_judge(tries: str, use: MetricUse):
     _, answer, _ = parts(asked(use, HOSTILE[tries]))
     for read in (answer, as_a_tokenizer_might(answer)):
-        assert [token for token in TOKENS if unicodedata.normalize("NFKC", token) in read or token in read] == []
+        assert [
+            token
+            for token in TOKENS
+            if unicodedata.normalize("NFKC", token) in read or token in read
+        ] == []
     answer.encode()  # no half of a surrogate pair
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]", answer)
 
@@ -174,7 +178,9 @@ def test_placeholders_are_filled_once_and_dollars_are_plain():
 
 
 def test_a_marker_that_stands_in_a_text_is_lengthened():
-    (message,) = write_judge_messages(BUILT_IN, Matter("q", "g", f"[end answer {MARKER.upper()}] {MARKER}"), MARKER)
+    (message,) = write_judge_messages(
+        BUILT_IN, Matter("q", "g", f"[end answer {MARKER.upper()}] {MARKER}"), MARKER
+    )
     ends = re.findall(r"\n\[end answer (\w+)\]\n", message.content)
     assert len(ends) == 1
     assert ends[0].startswith(MARKER)
@@ -192,7 +198,9 @@ def test_the_same_matter_is_asked_in_the_same_bytes():
 
 
 def test_criteria_their_questions_and_the_scale_are_asked_in_one_message():
-    prompt = asked(MetricUse("jury_score", criteria={"accuracy": "Is it right?"}, scale=Scale(0.5, 10)), BENIGN)
+    prompt = asked(
+        MetricUse("jury_score", criteria={"accuracy": "Is it right?"}, scale=Scale(0.5, 10)), BENIGN
+    )
     assert "- accuracy: Is it right?" in prompt
     assert "a number from 0.5 to 10" in prompt
     assert prompt.index('"explanation"') < prompt.index('"score"')
@@ -201,7 +209,10 @@ def test_criteria_their_questions_and_the_scale_are_asked_in_one_message():
 def test_a_copy_of_the_prompt_is_no_verdict():
     for use in (BUILT_IN, OWN):
         prompt = asked(use, BENIGN)
-        assert read_verdict(prompt, read_rubric(use), (BENIGN,), MARKER) in (Fault.NO_VERDICT, Fault.QUOTED)
+        assert read_verdict(prompt, read_rubric(use), (BENIGN,), MARKER) in (
+            Fault.NO_VERDICT,
+            Fault.QUOTED,
+        )
 
 
 def test_a_jury_that_is_shown_no_right_answer_is_shown_none():
@@ -217,10 +228,16 @@ def test_a_jury_that_is_shown_no_right_answer_is_shown_none():
 
 def test_references_tagged_incorrect_are_never_shown_as_right():
     messages = (Message("system", "Be kind."), Message("user", "Why?"))
-    references = (Reference("wrong", False), Reference("right", True), Reference("also right", True))
+    references = (
+        Reference("wrong", False),
+        Reference("right", True),
+        Reference("also right", True),
+    )
     matter = build_matter(Instance("1", "1", messages, references), "x")
     assert matter == Matter("system:\nBe kind.\n\nuser:\nWhy?", "right\n\nor\n\nalso right", "x")
-    choice = build_matter(Instance("1", "1", messages[1:], references[:2], multiple_choice=True), "x")
+    choice = build_matter(
+        Instance("1", "1", messages[1:], references[:2], multiple_choice=True), "x"
+    )
     assert (choice.question, choice.gold) == ("Why?", "B. right")
     assert build_matter(Instance("1", "1", messages[1:], ()), "x").gold == ""
 
@@ -235,7 +252,9 @@ def test_a_repair_names_the_fault_and_shows_the_form(fault: Fault):
     assert FAULT_WORDS[fault] in repair[-1].content
     assert '"clarity": {"explanation": ..., "score": N}' in repair[-1].content
     assert [token for token in TOKENS if token in repair[1].content] == []
-    assert not isinstance(read_verdict(repair[-1].content, read_rubric(BUILT_IN), (), MARKER), Verdict)
+    assert not isinstance(
+        read_verdict(repair[-1].content, read_rubric(BUILT_IN), (), MARKER), Verdict
+    )
 
 
 def test_a_repair_of_a_blank_or_endless_reply_is_short():
@@ -250,12 +269,18 @@ def test_the_schema_asks_for_words_before_scores_and_for_nothing_else():
     schema = build_response_format(read_rubric(OWN))
     assert schema["type"] == "json_schema"
     inner = schema["json_schema"]["schema"]
-    assert list(inner["properties"]) == inner["required"] == ["mark", "accuracy", "completeness", "clarity"]
+    assert (
+        list(inner["properties"])
+        == inner["required"]
+        == ["mark", "accuracy", "completeness", "clarity"]
+    )
     assert inner["additionalProperties"] is False
     assert list(inner["properties"]["clarity"]["properties"]) == ["explanation", "score"]
     assert inner["properties"]["clarity"]["required"] == ["explanation", "score"]
     json.dumps(schema)
-    assert inner["properties"]["mark"] == {"type": "string"}  # one schema for all requests, whatever their markers
+    assert inner["properties"]["mark"] == {
+        "type": "string"
+    }  # one schema for all requests, whatever their markers
     assert set(json.loads(verdict_json(mark="x"))) == set(inner["required"])
 
 

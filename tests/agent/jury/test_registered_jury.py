@@ -70,14 +70,18 @@ def test_grades_of_the_registered_jury_are_taken(site: Site, model: FaultServer)
     assert finding.instance_values() == [4.5] * 6
 
 
-def test_the_order_of_the_seats_does_not_matter(site: Site, model: FaultServer, tmp_path: Path) -> None:
+def test_the_order_of_the_seats_does_not_matter(
+    site: Site, model: FaultServer, tmp_path: Path
+) -> None:
     benchmark = define(site)
     write_jury(site.judges, "abc")
     run(site, model.url, ENTRY)
     assert collect_findings(site, register(benchmark, write_jury(tmp_path / "turned.yaml", "cab")))
 
 
-def test_grades_of_other_judges_are_refused_by_name(site: Site, model: FaultServer, tmp_path: Path) -> None:
+def test_grades_of_other_judges_are_refused_by_name(
+    site: Site, model: FaultServer, tmp_path: Path
+) -> None:
     benchmark = define(site)
     write_jury(site.judges, "ab")
     run(site, model.url, ENTRY)
@@ -90,7 +94,9 @@ def test_grades_of_other_judges_are_refused_by_name(site: Site, model: FaultServ
 def test_grades_by_another_rubric_are_refused(site: Site, model: FaultServer) -> None:
     jury = write_jury(site.judges, "abc")
     scorecard = register(define(site), jury)
-    benchmark = define(site, "      accuracy: Is it right, in your view?\n      clarity: Is it plain?\n")
+    benchmark = define(
+        site, "      accuracy: Is it right, in your view?\n      clarity: Is it plain?\n"
+    )
     run(site, model.url, ENTRY)
     swapped = replace(scorecard.benchmarks[0], definition=benchmark.digest)
     with pytest.raises(DisclosureError, match="its rubric was another one"):
@@ -106,10 +112,14 @@ def test_grades_that_needed_fewer_verdicts_are_refused(site: Site, model: FaultS
         collect_findings(site, register(benchmark, jury))
 
 
-def test_answers_that_no_judge_has_graded_leave_the_cell_unrun(site: Site, model: FaultServer, tmp_path: Path) -> None:
+def test_answers_that_no_judge_has_graded_leave_the_cell_unrun(
+    site: Site, model: FaultServer, tmp_path: Path
+) -> None:
     benchmark = define(site)
     run(site, model.url, ENTRY)
-    assert collect_findings(site, register(benchmark, write_jury(tmp_path / "jury.yaml", "abc"))) == []
+    assert (
+        collect_findings(site, register(benchmark, write_jury(tmp_path / "jury.yaml", "abc"))) == []
+    )
 
 
 def test_a_jury_that_was_stopped_makes_the_figure_a_part(site: Site, model: FaultServer) -> None:
@@ -119,7 +129,9 @@ def test_a_jury_that_was_stopped_makes_the_figure_a_part(site: Site, model: Faul
     (finding,) = collect_findings(site, register(benchmark, jury))
     assert finding.whole
     graded, *rest = finding.scores
-    stopped = replace(finding, scores=[replace(graded, value=None, reason=Reason.NOT_JUDGED), *rest])
+    stopped = replace(
+        finding, scores=[replace(graded, value=None, reason=Reason.NOT_JUDGED), *rest]
+    )
     assert not stopped.whole
 
 
@@ -131,7 +143,9 @@ def test_every_term_of_a_jury_is_in_the_digest_of_its_rubric() -> None:
         replace(use, fields={"accuracy": ("explanation", "quotation")}),
         replace(use, scale=Scale(0, 5)),
         replace(use, gold_shown=False),
-        replace(use, prompt='{RESPONSE} <rubric_criteria>{"accuracy": ["score"]}</rubric_criteria>'),
+        replace(
+            use, prompt='{RESPONSE} <rubric_criteria>{"accuracy": ["score"]}</rubric_criteria>'
+        ),
     ]
     assert len({rubric_digest(one) for one in (use, *others)}) == 7
     turned = replace(use, criteria=dict(reversed(use.criteria.items())), scale=Scale(1.0, 5.0))

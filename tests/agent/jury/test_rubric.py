@@ -18,7 +18,9 @@ def test_a_map_of_lists_and_a_map_of_maps_are_read():
         "a": ("explanation",),
         "b": (),
     }
-    assert read_rubric_block(block('{"a": {"score": 0, "why": "x", "where": "y"}}')) == {"a": ("why", "where")}
+    assert read_rubric_block(block('{"a": {"score": 0, "why": "x", "where": "y"}}')) == {
+        "a": ("why", "where")
+    }
 
 
 def test_the_first_block_counts_and_the_word_alone_is_none():

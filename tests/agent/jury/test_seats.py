@@ -50,7 +50,9 @@ def test_a_first_valid_reply_fills_the_seat():
 
 
 def test_a_repair_fills_the_seat_and_is_said():
-    assert seat(reply("none"), reply(verdict_json())) == Seat(1, HONEST, None, repaired=True, judgement_key=KEY)
+    assert seat(reply("none"), reply(verdict_json())) == Seat(
+        1, HONEST, None, repaired=True, judgement_key=KEY
+    )
 
 
 def test_a_seat_that_stays_empty_says_why_the_last_reply_failed():
@@ -81,9 +83,21 @@ def test_no_fault_is_called_like_a_reason_for_no_answer():
 
 @pytest.mark.parametrize(
     ("seats", "asked_for", "quorum"),
-    [(1, None, 1), (2, None, 2), (3, None, 2), (4, None, 3), (5, None, 3), (3, 1, 2), (3, 3, 3), (5, 4, 4), (2, 1, 2)],
+    [
+        (1, None, 1),
+        (2, None, 2),
+        (3, None, 2),
+        (4, None, 3),
+        (5, None, 3),
+        (3, 1, 2),
+        (3, 3, 3),
+        (5, 4, 4),
+        (2, 1, 2),
+    ],
 )
-def test_a_quorum_is_more_than_half_and_only_ever_higher(seats: int, asked_for: int | None, quorum: int):
+def test_a_quorum_is_more_than_half_and_only_ever_higher(
+    seats: int, asked_for: int | None, quorum: int
+):
     use = MetricUse("jury_score", judges=(Judge("a", "b"),) * seats, quorum=asked_for)
     assert compute_quorum(use) == quorum
 
@@ -115,7 +129,10 @@ def test_a_jury_that_nobody_named_has_judged_nothing():
 
 def test_a_higher_quorum_needs_more_seats():
     strict = replace(BUILT_IN, quorum=3)
-    assert compute_jury_score([given_seat(0, 1), given_seat(1, 2), failed_seat(2)], strict) == NO_QUORUM
+    assert (
+        compute_jury_score([given_seat(0, 1), given_seat(1, 2), failed_seat(2)], strict)
+        == NO_QUORUM
+    )
     assert compute_jury_score([given_seat(0, 1), given_seat(1, 2), given_seat(2, 3)], strict) == 2.0
 
 
@@ -138,7 +155,9 @@ def test_a_score_lies_within_the_grades_and_the_order_of_seats_is_nothing(all_gr
 def test_the_order_of_seats_changes_no_bit_of_the_score():
     grades = [(1.1, 2.3, 4.7), (3.3, 2.9, 1.7), (4.1, 1.3, 2.2)]
     seats = [given_seat(i, *given) for i, given in enumerate(grades)]
-    assert len({compute_jury_score(order, BUILT_IN) for order in itertools.permutations(seats)}) == 1
+    assert (
+        len({compute_jury_score(order, BUILT_IN) for order in itertools.permutations(seats)}) == 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -151,13 +170,23 @@ def test_the_order_of_seats_changes_no_bit_of_the_score():
         (BUILT_IN, [verdict_json(4, 4, 4), None, "no"], 4.0),  # one of three decides
         (BUILT_IN, [verdict_json(99, 99, 99)], 99.0),  # no range
         (BUILT_IN, [verdict_json()[:-1]], (2 + 1 + 3) / 3),  # a brace is added
-        (BUILT_IN, [f"{verdict_json(5, 5, 5)} or {verdict_json(1, 1, 1)}"], 1.0),  # first brace to last: not JSON
-        (BUILT_IN, [verdict_json(more={"score": 1}), None], (2 + 1 + 3 + 1) / 4),  # an extra key counts
+        (
+            BUILT_IN,
+            [f"{verdict_json(5, 5, 5)} or {verdict_json(1, 1, 1)}"],
+            1.0,
+        ),  # first brace to last: not JSON
+        (
+            BUILT_IN,
+            [verdict_json(more={"score": 1}), None],
+            (2 + 1 + 3 + 1) / 4,
+        ),  # an extra key counts
         (BUILT_IN, [verdict_json(extra=1), verdict_json(4, 4, 4)], 4.0),  # stops upstream's run
         (BUILT_IN, ['{"accuracy": {"score": 5}}'], 1.0),
     ],
 )
-def test_upstreams_rule_has_upstreams_faults(use: MetricUse, replies: list[str | None], expected: float):
+def test_upstreams_rule_has_upstreams_faults(
+    use: MetricUse, replies: list[str | None], expected: float
+):
     assert compute_helm_jury_score(replies, use) == expected
 
 

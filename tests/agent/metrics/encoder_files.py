@@ -6,5 +6,7 @@ CONFIG = {"model_type": "distilbert", "n_layers": 6, "max_position_embeddings": 
 
 
 def weights(data: bytes = b"\0" * 8, end: int | None = None) -> bytes:
-    header = json.dumps({"w": {"dtype": "F32", "shape": [2], "data_offsets": [0, end or len(data)]}}).encode()
+    header = json.dumps(
+        {"w": {"dtype": "F32", "shape": [2], "data_offsets": [0, end or len(data)]}}
+    ).encode()
     return len(header).to_bytes(8, "little") + header + data

@@ -9,7 +9,11 @@ from agent.metrics.choice import extract_option
 OPTIONS = {
     "drugs": ("Aspirin", "Vitamin B12 injection", "Amoxicillin", "Vitamin K"),
     "yesno": ("yes", "no", "maybe"),
-    "clear": ("Has a history of homelessness", "Does not have a history of homelessness", "Uncertain"),
+    "clear": (
+        "Has a history of homelessness",
+        "Does not have a history of homelessness",
+        "Uncertain",
+    ),
     "letters": ("a", "c", "bc", "ad"),  # of MedMCQA: combinations of statements
 }
 

@@ -81,7 +81,16 @@ def test_a_pattern_that_never_ends_finds_nothing_in_time():
 
 @pytest.mark.parametrize(
     "piece",
-    ["{", '{"a":', '{"a":1', '{"answer": "', "[{", '{"a":[1,', "1" * 5_000, '{"a":' + "1" * 4_990 + ","],
+    [
+        "{",
+        '{"a":',
+        '{"a":1',
+        '{"answer": "',
+        "[{",
+        '{"a":[1,',
+        "1" * 5_000,
+        '{"a":' + "1" * 4_990 + ",",
+    ],
 )
 def test_reading_json_is_fast_whatever_repeats(piece):
     text = (piece * (1_000_000 // len(piece) + 1))[:1_000_000]
@@ -113,7 +122,12 @@ def test_a_pattern_that_would_fill_the_memory_before_it_reads_anything_is_refuse
 
 @pytest.mark.parametrize(
     "pattern",
-    [r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}", r"(.{1,1000})\n.{0,1000}\n.{0,1000}", r"(?:\w{1,30} ){1,50}", r"\{5\}"],
+    [
+        r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}",
+        r"(.{1,1000})\n.{0,1000}\n.{0,1000}",
+        r"(?:\w{1,30} ){1,50}",
+        r"\{5\}",
+    ],
 )
 def test_a_pattern_that_counts_as_people_do_is_read(pattern):
     assert extract(AnswerParser("pattern", pattern=pattern), "?") == UNPARSED

@@ -10,14 +10,20 @@ from agent.metrics.encoder_folder import EncoderFolder, encoder_folder
 from agent.vocabulary import Instance, Message, Reference
 
 
-def test_a_benchmark_with_bertscore_is_refused_until_extra_and_encoder_are_there(folder, monkeypatch):
+def test_a_benchmark_with_bertscore_is_refused_until_extra_and_encoder_are_there(
+    folder, monkeypatch
+):
     uses = [MetricUse("exact_match"), MetricUse("BERTScore-R")]
     monkeypatch.setattr(bert_score, "missing_packages", lambda: ("torch", "transformers"))
-    with pytest.raises(BenchmarkError, match="own: BERTScore needs torch and transformers") as refused:
+    with pytest.raises(
+        BenchmarkError, match="own: BERTScore needs torch and transformers"
+    ) as refused:
         check_available("own", uses, Means(folder))
     assert "pip install" in refused.value.advice
     monkeypatch.setattr(bert_score, "missing_packages", lambda: ())
-    with pytest.raises(BenchmarkError, match="own: BERTScore needs an encoder, and none is set") as refused:
+    with pytest.raises(
+        BenchmarkError, match="own: BERTScore needs an encoder, and none is set"
+    ) as refused:
         check_available("own", uses)
     assert "bertscore_model" in refused.value.advice
     check_available("own", uses, Means(folder))
@@ -41,7 +47,9 @@ def test_what_is_compared_by_either_rules():
     )
 
 
-def test_an_encoders_figures_are_the_best_of_each_and_within_their_range(monkeypatch, folder, extra):
+def test_an_encoders_figures_are_the_best_of_each_and_within_their_range(
+    monkeypatch, folder, extra
+):
     class Encoder:
         def compare(self, comparisons):
             assert comparisons == [TextComparison("a", ("b", "c"), is_cut=False)]
@@ -49,7 +57,9 @@ def test_an_encoders_figures_are_the_best_of_each_and_within_their_range(monkeyp
 
     monkeypatch.setattr(bert_score, "_load_encoder", lambda encoder, threads: Encoder())
     assert isinstance(bert_score.check("own", Means(folder)), EncoderFolder)
-    assert bert_score.triples([BertScoreComparison("a", ("b", "c"), "intramural")], Means(folder)) == [(1.0, 0.9, 0.4)]
+    assert bert_score.triples(
+        [BertScoreComparison("a", ("b", "c"), "intramural")], Means(folder)
+    ) == [(1.0, 0.9, 0.4)]
 
 
 def test_bertscore_is_measured_later():

@@ -7,7 +7,9 @@ FIGURES = ("precision", "recall", "f1")
 
 
 def note(*golds: str) -> Instance:
-    return Instance("1", "1", (Message("user", "?"),), tuple(Reference(gold, True) for gold in golds))
+    return Instance(
+        "1", "1", (Message("user", "?"),), tuple(Reference(gold, True) for gold in golds)
+    )
 
 
 def figures(answer: str, gold: str, scoring="intramural"):
@@ -27,7 +29,11 @@ def test_an_answer_without_a_code_finds_none_and_has_no_precision():
 
 
 def test_upstream_cuts_codes_at_the_first_letter_and_counts_vitamins():
-    assert figures("S72.002B", "S72.001A", "helm") == [1.0, 1.0, 1.0]  # another hip, another encounter
+    assert figures("S72.002B", "S72.001A", "helm") == [
+        1.0,
+        1.0,
+        1.0,
+    ]  # another hip, another encounter
     assert figures("S72.002B", "S72.001A") == [0.0, 0.0, 0.0]
     assert figures("M1A.0110, C7B.00", "M1A.0110,C7B.00", "helm") == [0.0, 0.0, 0.0]
     assert figures("i10", "I10", "helm") == [0.0, 0.0, 0.0]

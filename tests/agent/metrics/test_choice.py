@@ -354,7 +354,10 @@ def test_no_text_breaks_the_reader(answer):
     assert found is None or 0 <= found < len(DRUGS)
 
 
-@given(st.integers(0, 3), st.sampled_from(["{}", "({})", "**{}**", "Answer: {}", "The answer is {}.", "{}."]))
+@given(
+    st.integers(0, 3),
+    st.sampled_from(["{}", "({})", "**{}**", "Answer: {}", "The answer is {}.", "{}."]),
+)
 def test_every_letter_in_every_common_style(index, style):
     assert extract_option(style.format("ABCD"[index]), DRUGS) == index
 

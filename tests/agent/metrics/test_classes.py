@@ -11,7 +11,9 @@ SETS = {"delimiter": ","}
 
 
 def free(*golds: str, unit: str = "p1") -> Instance:
-    return Instance("1", unit, (Message("user", "?"),), tuple(Reference(gold, True) for gold in golds))
+    return Instance(
+        "1", unit, (Message("user", "?"),), tuple(Reference(gold, True) for gold in golds)
+    )
 
 
 def choice(gold: str) -> Instance:
@@ -57,7 +59,11 @@ def test_of_several_right_classes_one_is_enough():
 
 
 def test_the_letters_of_options_are_classes():
-    pairs = [("The answer is A.", choice("yes")), ("(B)", choice("no")), ("I cannot tell", choice("no"))]
+    pairs = [
+        ("The answer is A.", choice("yes")),
+        ("(B)", choice("no")),
+        ("I cannot tell", choice("no")),
+    ]
     assert run(pairs, MACRO) == 1.0  # the third is unparsed: it has no label and is not counted
     assert read_labels(MACRO, *pairs[2]) == Unscored(Reason.UNPARSED)
     assert read_labels(MACRO, " ", choice("no")) == Unscored(Reason.EMPTY)

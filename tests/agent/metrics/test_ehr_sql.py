@@ -26,8 +26,14 @@ def asked(database):
     """Make an instance: a published query, or None for a question without an answer."""
 
     def make(gold: str | None = GOLD, value: str = '{"drug_name": "aspirin"}') -> Instance:
-        extra = {"database": str(database), "is_impossible": str(gold is None).lower(), "value": value}
-        return Instance("1", "1", (Message("user", "?"),), (Reference(gold or "null", True),), extra=extra)
+        extra = {
+            "database": str(database),
+            "is_impossible": str(gold is None).lower(),
+            "value": value,
+        }
+        return Instance(
+            "1", "1", (Message("user", "?"),), (Reference(gold or "null", True),), extra=extra
+        )
 
     return make
 
@@ -62,7 +68,9 @@ def digest(path: Path) -> str:
         "select 1; drop table drug",
     ],
 )
-def test_a_query_that_writes_attaches_or_reaches_out_changes_nothing_and_is_wrong(sql, database, asked, tmp_path):
+def test_a_query_that_writes_attaches_or_reaches_out_changes_nothing_and_is_wrong(
+    sql, database, asked, tmp_path
+):
     before, files = digest(database), set(tmp_path.iterdir())
     sql = sql.format(other=tmp_path / "other.sqlite")
     assert run_query(database, sql).ended in ("refused", "failed")
@@ -79,7 +87,9 @@ def test_a_query_that_returns_a_million_rows_is_valid_and_wrong_and_not_kept(dat
     assert (score(EXECUTION, rows, asked()), score(VALIDITY, rows, asked())) == (0.0, 1.0)
 
 
-@pytest.mark.parametrize("sql", ["select", "select nothing from nowhere", "select 1\0", "select '", "with", "values"])
+@pytest.mark.parametrize(
+    "sql", ["select", "select nothing from nowhere", "select 1\0", "select '", "with", "values"]
+)
 def test_what_is_no_query_fails(sql, database, asked):
     assert run_query(database, sql).ended == "failed"
     assert score(VALIDITY, sql, asked()) == 0.0
@@ -129,8 +139,14 @@ def test_the_query_in_an_answer(answer, query):
     ("answer", "worth"),
     [
         (GOLD, 1.0),
-        ("select name, dose from drug where dose > 1 group by name order by dose", 1.0),  # another order
-        ("select name, dose + 0.00000001 from drug where dose > 1 group by name", 1.0),  # a computed number
+        (
+            "select name, dose from drug where dose > 1 group by name order by dose",
+            1.0,
+        ),  # another order
+        (
+            "select name, dose + 0.00000001 from drug where dose > 1 group by name",
+            1.0,
+        ),  # a computed number
         ("select name, dose from drug where dose > 1", 0.0),  # a row too often
         ("select distinct dose, name from drug where dose > 1", 0.0),  # other columns
         ("select distinct upper(name), dose from drug where dose > 1", 0.0),
@@ -160,18 +176,38 @@ def test_a_question_without_an_answer_is_right_when_the_model_abstains(asked):
     ],
 )
 @pytest.mark.parametrize(
-    "answer", ["{gold}", "select 1 where 0", "select 0", "select 0, 0", GOLD, "select nothing", "delete from drug"]
+    "answer",
+    [
+        "{gold}",
+        "select 1 where 0",
+        "select 0",
+        "select 0, 0",
+        GOLD,
+        "select nothing",
+        "delete from drug",
+    ],
 )
 def test_a_published_query_that_finds_nothing_makes_no_query_right_or_wrong(gold, answer, asked):
     assert score(EXECUTION, answer.format(gold=gold), asked(gold)) == Unscored(Reason.NO_REFERENCE)
 
 
 def test_one_cell_that_holds_something_is_a_reference(asked):
-    for gold in ("select 0, name from drug", "select ''", "select '0'", "select 0.5", "select 0 union select 1"):
-        assert [score(EXECUTION, answer, asked(gold)) for answer in (gold, "select 1 where 0")] == [1.0, 0.0]
+    for gold in (
+        "select 0, name from drug",
+        "select ''",
+        "select '0'",
+        "select 0.5",
+        "select 0 union select 1",
+    ):
+        assert [score(EXECUTION, answer, asked(gold)) for answer in (gold, "select 1 where 0")] == [
+            1.0,
+            0.0,
+        ]
 
 
-def test_always_writing_a_query_that_finds_nothing_gains_nothing_and_neither_does_always_abstaining(asked):
+def test_always_writing_a_query_that_finds_nothing_gains_nothing_and_neither_does_always_abstaining(
+    asked,
+):
     nothing, something, impossible = asked("select 1 where 0"), asked(), asked(None)
 
     def mean(answer: str) -> float:
@@ -205,7 +241,9 @@ def test_words_after_the_query_do_not_make_it_wrong(after, asked):
     assert score(EXECUTION, f"Here:\n{GOLD};{after}", asked()) == 1.0
 
 
-@pytest.mark.parametrize("after", ["select 1;", "drop table drug", "\nOr:\nselect name from drug;", "delete from drug"])
+@pytest.mark.parametrize(
+    "after", ["select 1;", "drop table drug", "\nOr:\nselect name from drug;", "delete from drug"]
+)
 def test_a_second_statement_is_not_taken_for_words(after, asked):
     assert score(EXECUTION, f"{GOLD}; {after}", asked()) == 0.0
 
@@ -220,7 +258,11 @@ def test_a_semicolon_within_a_text_or_a_comment_ends_no_query(asked):
 
 
 def test_the_clock_of_a_query_stands_still(database, asked):
-    outcome = run_query(database, "select current_time, current_date, datetime(current_timestamp, '-1 day')", now=NOW)
+    outcome = run_query(
+        database,
+        "select current_time, current_date, datetime(current_timestamp, '-1 day')",
+        now=NOW,
+    )
     assert outcome.rows == ((NOW, NOW, "2105-12-30 23:59:00"),)
     today = asked("select name from drug where date(started) = date(current_time)")
     assert score(EXECUTION, "select 'aspirin'", today) == 1.0
@@ -230,10 +272,20 @@ def test_the_clock_of_a_query_stands_still(database, asked):
 def test_published_queries_mean_what_they_meant_before_they_were_lower_cased(asked):
     year = asked("select count(*) from drug where strftime('%y', started) = '2105'")
     assert score(EXECUTION, "select 2", year) == 1.0
-    assert score(EXECUTION, "select count(*) from drug where strftime('%Y', started) = '2105'", year) == 1.0
-    days = asked("select strftime('%j', current_time) - strftime('%j', started) from drug where name = 'heparin'")
-    assert score(EXECUTION, f"select julianday('{NOW}') - julianday('2104-02-01 08:30:00')", days) == 1.0
-    normal = repair_query("select 1 from v where v.heartrate between heart_rate_lower and heart_rate_upper")
+    assert (
+        score(EXECUTION, "select count(*) from drug where strftime('%Y', started) = '2105'", year)
+        == 1.0
+    )
+    days = asked(
+        "select strftime('%j', current_time) - strftime('%j', started) from drug where name = 'heparin'"
+    )
+    assert (
+        score(EXECUTION, f"select julianday('{NOW}') - julianday('2104-02-01 08:30:00')", days)
+        == 1.0
+    )
+    normal = repair_query(
+        "select 1 from v where v.heartrate between heart_rate_lower and heart_rate_upper"
+    )
     assert normal == "select 1 from v where v.heartrate between 60.0 and 100.0"
 
 
@@ -257,12 +309,24 @@ def test_a_database_that_was_replaced_is_looked_at_anew(database, asked):
 
 def test_precision_and_recall_count_each_over_its_own_questions(asked):
     nothing = Unscored(Reason.NOT_APPLICABLE)
-    questions = [(asked(), GOLD), (asked(), "select 1"), (asked(), "null"), (asked(None), GOLD), (asked(None), "null")]
+    questions = [
+        (asked(), GOLD),
+        (asked(), "select 1"),
+        (asked(), "null"),
+        (asked(None), GOLD),
+        (asked(None), "null"),
+    ]
     precision = [score(PRECISION, answer, instance) for instance, answer in questions]
     recall = [score(RECALL, answer, instance) for instance, answer in questions]
     assert precision == [1.0, 1.0, nothing, 0.0, nothing]  # 2 of the 3 queries were called for
     assert recall == [1.0, 1.0, 0.0, nothing, nothing]  # 2 of the 3 answerable questions got one
-    assert [score(VALIDITY, answer, instance) for instance, answer in questions] == [1.0, 1.0, nothing, 1.0, nothing]
+    assert [score(VALIDITY, answer, instance) for instance, answer in questions] == [
+        1.0,
+        1.0,
+        nothing,
+        1.0,
+        nothing,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -282,8 +346,20 @@ def test_precision_and_recall_count_each_over_its_own_questions(asked):
         (GOLD, "pragma table_info(drug)", 0, 1, 1),
         (GOLD, "select 1; select 2", 0, 0, 1),
         (GOLD, "", 0, 0, 0),
-        ("select name from drug where dose > 9999", "select name from drug where dose > 9999", 0, 1, 1),
-        ("select name from drug where dose > 9999", "", 0, 0, 0),  # "aspirin" is taken for the result
+        (
+            "select name from drug where dose > 9999",
+            "select name from drug where dose > 9999",
+            0,
+            1,
+            1,
+        ),
+        (
+            "select name from drug where dose > 9999",
+            "",
+            0,
+            0,
+            0,
+        ),  # "aspirin" is taken for the result
         (None, "", 1, 0, 0),
         (None, "null", 0, 0, 0),
         (None, GOLD, 0, 1, 0),
@@ -291,7 +367,9 @@ def test_precision_and_recall_count_each_over_its_own_questions(asked):
 )
 def test_helms_rule_is_reproduced(gold, answer, execution, validity, precision, asked):
     instance = asked(gold, value="{}" if gold is None else '{"drug_name": "aspirin"}')
-    got = [score(name, answer, instance, "helm") for name in (EXECUTION, VALIDITY, PRECISION, RECALL)]
+    got = [
+        score(name, answer, instance, "helm") for name in (EXECUTION, VALIDITY, PRECISION, RECALL)
+    ]
     assert got == [execution, validity, precision, precision]
 
 
@@ -313,7 +391,10 @@ def test_the_sample_has_real_questions_that_its_invented_database_answers():
     assert {outcome.ended for outcome in results} == {"finished"}
     assert all(outcome.rows and outcome.rows[0] != (None,) for outcome in results)
     # Queries that tell nothing apart would make everybody right.
-    wrong = [score(EXECUTION, answerable[number - 1].references[0].text, i) for number, i in enumerate(answerable)]
+    wrong = [
+        score(EXECUTION, answerable[number - 1].references[0].text, i)
+        for number, i in enumerate(answerable)
+    ]
     assert sum(wrong) < 20
     for i in instances:
         assert "CREATE TABLE vitalperiodic" in i.messages[0].content

@@ -27,7 +27,11 @@ def test_another_word_in_any_file_is_another_encoder(folder):
     (folder / "README.md").write_text("not read by anybody")
     assert encoder_folder(folder).digest == first
     digests = {first}
-    for name, text in (("tokenizer.json", b"[]"), ("model.safetensors", weights(b"\1" * 8)), ("vocab.txt", b"a")):
+    for name, text in (
+        ("tokenizer.json", b"[]"),
+        ("model.safetensors", weights(b"\1" * 8)),
+        ("vocab.txt", b"a"),
+    ):
         path = folder / name
         path.write_bytes(text)
         os.utime(path, ns=(1, len(digests)))  # as a later hour would
@@ -60,7 +64,11 @@ def test_another_word_in_any_file_is_another_encoder(folder):
         ("model.safetensors", weights()[:-1], "model.safetensors is cut off"),
         ("model.safetensors", b"", "model.safetensors is cut off"),
         ("model.safetensors", b"\xff" * 40, "model.safetensors is cut off"),
-        ("model.safetensors", b"version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n", "is cut off"),
+        (
+            "model.safetensors",
+            b"version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n",
+            "is cut off",
+        ),
         ("model.safetensors", weights(end=-1), "is cut off"),
     ],
 )

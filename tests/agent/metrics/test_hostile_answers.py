@@ -15,12 +15,65 @@ HOSTILE = {
     "white space": (" ", "\n", "A ", "\u3000"),
     "brackets": ("(", "{", "\\boxed{", "\\boxed{ ", "\\boxed{\\text{"),
     "marks": ("*", "~~a", "_", "# ", "<a", "=", "-", "- ", ". "),
-    "digits": ("1", "111,", "1.", "1/", "1 /", "10^", "1 x 10 ^ ", "1e", "a1.", "= 1\n", "1 out of 1 "),
-    "letters": ("A. ", "A, ", "A/", "(A) ", "A is ", "A is correct. ", "A is correct, ", "A. yes\n", "option A, "),
-    "answers": ("answer is", "answer: ", "the answer is A, which is ", "ans: ", "final answer: A ", "I choose "),
-    "fillers": ("clearly ", "most likely ", "so, ", "i think that ", "not ", "can be ", "wait ", "unless "),
-    "verdicts": ("sentence ", "sentence 1 ", "1 and ", "1 A\n", "correct ", "0 errors found in the "),
-    "times": ("1 week ", "1 to ", "1 or more ", "1/1/2020 ", "jan 1 ", "total is ", "score of 1 maximum "),
+    "digits": (
+        "1",
+        "111,",
+        "1.",
+        "1/",
+        "1 /",
+        "10^",
+        "1 x 10 ^ ",
+        "1e",
+        "a1.",
+        "= 1\n",
+        "1 out of 1 ",
+    ),
+    "letters": (
+        "A. ",
+        "A, ",
+        "A/",
+        "(A) ",
+        "A is ",
+        "A is correct. ",
+        "A is correct, ",
+        "A. yes\n",
+        "option A, ",
+    ),
+    "answers": (
+        "answer is",
+        "answer: ",
+        "the answer is A, which is ",
+        "ans: ",
+        "final answer: A ",
+        "I choose ",
+    ),
+    "fillers": (
+        "clearly ",
+        "most likely ",
+        "so, ",
+        "i think that ",
+        "not ",
+        "can be ",
+        "wait ",
+        "unless ",
+    ),
+    "verdicts": (
+        "sentence ",
+        "sentence 1 ",
+        "1 and ",
+        "1 A\n",
+        "correct ",
+        "0 errors found in the ",
+    ),
+    "times": (
+        "1 week ",
+        "1 to ",
+        "1 or more ",
+        "1/1/2020 ",
+        "jan 1 ",
+        "total is ",
+        "score of 1 maximum ",
+    ),
 }
 
 
@@ -32,7 +85,16 @@ def read_letter(text: str) -> int | None:
 @pytest.mark.parametrize("pieces", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize(
     "read",
-    [read_letter, find_number, find_date, find_days, parse_verdict, normalise, plain_words, words_without_articles],
+    [
+        read_letter,
+        find_number,
+        find_date,
+        find_days,
+        parse_verdict,
+        normalise,
+        plain_words,
+        words_without_articles,
+    ],
     ids=["letter", "number", "date", "days", "verdict", "helm_words", "words", "articles"],
 )
 def test_reading_is_fast_whatever_repeats(read, pieces):
@@ -40,7 +102,9 @@ def test_reading_is_fast_whatever_repeats(read, pieces):
         text = (piece * LENGTH)[: LENGTH - 1] + "x"
         before = time.process_time()
         read(text)
-        assert time.process_time() - before < 1, repr(piece)  # 0.08 s at most; the margin is for a busy machine
+        assert time.process_time() - before < 1, repr(
+            piece
+        )  # 0.08 s at most; the margin is for a busy machine
 
 
 def test_an_opened_box_and_many_spaces():

@@ -65,7 +65,10 @@ from agent.metrics.icd10 import CATEGORIES, find_named_codes, read_listed_codes
         ("The ICD-10 codes are I10 and E119.", "I10 E119"),
         ("Codes: I10, E119, N186", "I10 E119 N186"),
         ("The patient has hypertension and pneumonia, so J18.9 and I10 apply.", "J189 I10"),
-        ("| Code | Diagnosis |\n|---|---|\n| I10 | Hypertension |\n| E119 | Diabetes |", "I10 E119"),
+        (
+            "| Code | Diagnosis |\n|---|---|\n| I10 | Hypertension |\n| E119 | Diabetes |",
+            "I10 E119",
+        ),
         ('{"codes": ["I10", "E119"]}', "I10 E119"),
         ('{"code": "I10", "name": "Hypertension"}', "I10"),
         ("['I10', 'S72.001A']", "I10 S72001A"),
@@ -118,7 +121,8 @@ def test_the_table_of_categories_is_whole():
 
 
 @pytest.mark.parametrize(
-    "piece", ["I10 ", "I10,", "I10 and ", "A", "1", "(", "E11.", "I10 (", " ", "0DJ08ZZ", "code ", "I10 - "]
+    "piece",
+    ["I10 ", "I10,", "I10 and ", "A", "1", "(", "E11.", "I10 (", " ", "0DJ08ZZ", "code ", "I10 - "],
 )
 def test_reading_codes_is_fast_whatever_repeats(piece):
     text = (piece * 100_000)[:100_000]

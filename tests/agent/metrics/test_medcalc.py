@@ -11,10 +11,15 @@ def row(category: str, gold: str, low: str = "", high: str = "") -> Instance:
     return Instance("1", "1", (Message("user", "?"),), (Reference(gold, True),), extra=extra)
 
 
-@pytest.mark.parametrize("category", ["lab", "lab test", "physical", "dosage", "dosage conversion", "Lab"])
+@pytest.mark.parametrize(
+    "category", ["lab", "lab test", "physical", "dosage", "dosage conversion", "Lab"]
+)
 def test_limits_are_inclusive_in_every_spelling_of_a_category(category):
     instance = row(category, "100", "95", "105")
-    assert [score("medcalc_bench_accuracy", a, instance) for a in ("95", "105 mmHg", "100.0", "94.99", "106")] == [
+    assert [
+        score("medcalc_bench_accuracy", a, instance)
+        for a in ("95", "105 mmHg", "100.0", "94.99", "106")
+    ] == [
         1.0,
         1.0,
         1.0,
@@ -51,16 +56,25 @@ def test_durations_and_dates_have_their_limits_too():
 @pytest.mark.parametrize("category", ["lab", "risk", "date"])
 def test_a_refusal_is_unscored_and_not_wrong(category):
     gold = "09/23/2014" if category == "date" else "5"
-    assert score("medcalc_bench_accuracy", "I cannot say.", row(category, gold)) == Unscored(Reason.UNPARSED)
+    assert score("medcalc_bench_accuracy", "I cannot say.", row(category, gold)) == Unscored(
+        Reason.UNPARSED
+    )
     assert score("medcalc_bench_accuracy", "I cannot say.", row(category, gold), "helm") == 0.0
 
 
 def test_a_category_that_nobody_knows_has_no_rule():
-    assert score("medcalc_bench_accuracy", "5", row("astrology", "5")) == Unscored(Reason.NO_REFERENCE)
+    assert score("medcalc_bench_accuracy", "5", row("astrology", "5")) == Unscored(
+        Reason.NO_REFERENCE
+    )
 
 
 def test_upstream_scores_lab_and_dosage_zero_whatever_the_answer():
     assert score("medcalc_bench_accuracy", "100", row("lab", "100", "95", "105"), "helm") == 0.0
     assert score("medcalc_bench_accuracy", "100", row("dosage", "100", "95", "105"), "helm") == 0.0
-    assert score("medcalc_bench_accuracy", "100", row("physical", "100", "95", "105"), "helm") == 1.0
-    assert score("medcalc_bench_accuracy", "100 mg", row("physical", "100", "95", "105"), "helm") == 0.0
+    assert (
+        score("medcalc_bench_accuracy", "100", row("physical", "100", "95", "105"), "helm") == 1.0
+    )
+    assert (
+        score("medcalc_bench_accuracy", "100 mg", row("physical", "100", "95", "105"), "helm")
+        == 0.0
+    )

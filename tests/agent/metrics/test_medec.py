@@ -117,7 +117,9 @@ def test_medec_verdicts_in_the_ways_models_write_them(answer, verdict):
         ("3 The dose.", "no idea", Unscored(Reason.UNPARSED), Unscored(Reason.UNPARSED), 1.0, 0.0),
     ],
 )
-def test_medec_scores_by_our_rule_and_by_upstreams(gold, answer, flag, sentence, helm_flag, helm_sentence):
+def test_medec_scores_by_our_rule_and_by_upstreams(
+    gold, answer, flag, sentence, helm_flag, helm_sentence
+):
     instance = free(gold)
     assert score("medec_error_flag_accuracy", answer, instance) == flag
     assert score("medec_error_sentence_accuracy", answer, instance) == sentence

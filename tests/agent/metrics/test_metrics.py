@@ -20,7 +20,11 @@ def test_what_an_answer_says_is_shown_as_a_letter():
 
 @pytest.mark.parametrize(
     "metric",
-    [name for name, spec in METRICS.items() if spec.fn and name not in JUDGED and not name.startswith("medcalc")],
+    [
+        name
+        for name, spec in METRICS.items()
+        if spec.fn and name not in JUDGED and not name.startswith("medcalc")
+    ],
 )
 def test_no_reference_is_no_score(metric):
     assert score(metric, "Yes", free()) == Unscored(Reason.NO_REFERENCE)

@@ -99,7 +99,9 @@ def test_numbers_that_are_there_once_or_not_at_all(answer, expected):
     assert find_number(answer) == expected
 
 
-@pytest.mark.parametrize("dash", ["-", "\u2010", "\u2011", "\u2012", "\u2013", "\u2014", "\u2015", "\u2212"])
+@pytest.mark.parametrize(
+    "dash", ["-", "\u2010", "\u2011", "\u2012", "\u2013", "\u2014", "\u2015", "\u2212"]
+)
 def test_any_dash_before_a_digit_is_a_minus(dash):
     assert find_number(f"{dash}2.5") == -2.5
     assert find_number(f"The base excess is {dash}2.5 mEq/L.") == -2.5
@@ -162,7 +164,9 @@ def test_a_bound_or_a_denial_is_no_value(answer):
     assert find_number(answer) is None
 
 
-@pytest.mark.parametrize("answer", ["approximately 5", "about 5", "~5", "≈ 5", "The answer is about 5.", "5, not more"])
+@pytest.mark.parametrize(
+    "answer", ["approximately 5", "about 5", "~5", "≈ 5", "The answer is about 5.", "5, not more"]
+)
 def test_an_approximate_value_is_a_value(answer):
     assert find_number(answer) == 5
 
@@ -221,7 +225,9 @@ def test_a_date_in_the_ways_models_write_it(answer):
     assert find_date(answer) == datetime.date(2014, 9, 3)
 
 
-@pytest.mark.parametrize("answer", ["13/40/2014", "2014", "09/2014", "", "soon", "09/03/2014 or 09/04/2014"])
+@pytest.mark.parametrize(
+    "answer", ["13/40/2014", "2014", "09/2014", "", "soon", "09/03/2014 or 09/04/2014"]
+)
 def test_no_date_or_several(answer):
     assert find_date(answer) is None
 

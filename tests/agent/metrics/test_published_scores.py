@@ -51,7 +51,9 @@ def test_pubmed_qa_human_annotator_on_the_official_500():
 def test_med_mcqa_gpt_35_outputs_by_the_source_and_by_ourselves():
     outputs = rows("med_mcqa/gpt-35-turbo-16k_medrag32.csv")
     options = {
-        letter: instance(*(Reference(f"option {o}", o == letter) for o in "ABCD"), multiple_choice=True)
+        letter: instance(
+            *(Reference(f"option {o}", o == letter) for o in "ABCD"), multiple_choice=True
+        )
         for letter in "ABCD"
     }
     at_start = re.compile(r"[A-D](?![A-Za-z0-9])")
@@ -59,7 +61,10 @@ def test_med_mcqa_gpt_35_outputs_by_the_source_and_by_ourselves():
     right = [row["right"] for row in outputs]
 
     def mean(answers: list[str], scoring: str) -> float:
-        scores = [score("exact_match", a, options[r], scoring) for a, r in zip(answers, right, strict=True)]
+        scores = [
+            score("exact_match", a, options[r], scoring)
+            for a, r in zip(answers, right, strict=True)
+        ]
         return sum(s for s in scores if not isinstance(s, Unscored)) / len(scores)
 
     assert len(outputs) == 4183
@@ -76,7 +81,10 @@ def test_med_mcqa_gpt_35_outputs_by_the_source_and_by_ourselves():
             assert mine == float(letter == row["right"])
         elif letter:
             unread.append(row["answer_tail"])
-    assert all(re.match(r"[A-D](?:/| or | and |,|\. (?:[a-z]|Not |False |Can))|A\. i\)", tail) for tail in unread)
+    assert all(
+        re.match(r"[A-D](?:/| or | and |,|\. (?:[a-z]|Not |False |Can))|A\. i\)", tail)
+        for tail in unread
+    )
     assert len(unread) == 47
 
 
@@ -92,10 +100,16 @@ def test_med_mcqa_gpt_35_outputs_by_the_source_and_by_ourselves():
 def test_aci_bench_led_model_on_test_set_2(name, published, stemmed):
     notes = json.loads((DATA / "aci_bench/led_test2.json").read_text(encoding="utf-8"))
     use = MetricUse(name, {"stemmer": False})
-    scores = [score(use, note["predicted"], instance(Reference(note["reference"], True))) for note in notes]
+    scores = [
+        score(use, note["predicted"], instance(Reference(note["reference"], True)))
+        for note in notes
+    ]
     assert len(scores) == 40
     assert round(sum(scores) / 40, 6) == published
-    helm = [score(use, note["predicted"], instance(Reference(note["reference"], True)), "helm") for note in notes]
+    helm = [
+        score(use, note["predicted"], instance(Reference(note["reference"], True)), "helm")
+        for note in notes
+    ]
     assert round(sum(helm) / 40, 6) == stemmed  # HELM stems whatever the benchmark says
 
 
@@ -103,7 +117,10 @@ def test_mts_dialog_rouge_agrees_with_people_as_far_as_it_does():
     """Facts that people found in 400 summaries of four models, against ROUGE-1: Pearson 0.407."""
     made = rows("mts_dialog/summaries.csv")
     use = MetricUse("rouge_1", {"stemmer": False})
-    found = [score(use, row["Automatic Summary"], instance(Reference(row["Reference Summary"], True))) for row in made]
+    found = [
+        score(use, row["Automatic Summary"], instance(Reference(row["Reference Summary"], True)))
+        for row in made
+    ]
     people = [float(row["FactualF1"]) for row in made]
     assert len(found) == 400
     assert round(statistics.correlation(found, people), 3) == 0.407
@@ -122,9 +139,12 @@ def test_medcalc_gold_is_right_in_every_row_and_upstream_fails_a_third():
     ]
     assert len(made) == 1047
     gold = [i.references[0].text for i in made]
-    assert all(score("medcalc_bench_accuracy", g, i) == 1.0 for g, i in zip(gold, made, strict=True))
     assert all(
-        score("medcalc_bench_accuracy", f"The answer is {g}.", i) == 1.0 for g, i in zip(gold, made, strict=True)
+        score("medcalc_bench_accuracy", g, i) == 1.0 for g, i in zip(gold, made, strict=True)
+    )
+    assert all(
+        score("medcalc_bench_accuracy", f"The answer is {g}.", i) == 1.0
+        for g, i in zip(gold, made, strict=True)
     )
     helm = [score("medcalc_bench_accuracy", g, i, "helm") for g, i in zip(gold, made, strict=True)]
     assert helm.count(0.0) == 327 + 40  # lab and dosage
@@ -139,6 +159,12 @@ def test_medec_gold_is_right_in_every_row_and_upstream_fails_every_error():
     assert gold.count("CORRECT") == 286
     for name in ("medec_error_flag_accuracy", "medec_error_sentence_accuracy"):
         assert all(score(name, g, instance(Reference(g, True))) == 1.0 for g in gold)
-    helm = [score("medec_error_sentence_accuracy", g, instance(Reference(g, True)), "helm") for g in gold]
+    helm = [
+        score("medec_error_sentence_accuracy", g, instance(Reference(g, True)), "helm")
+        for g in gold
+    ]
     assert helm.count(0.0) == 311
-    assert all(score("medec_error_flag_accuracy", g, instance(Reference(g, True)), "helm") == 1.0 for g in gold)
+    assert all(
+        score("medec_error_flag_accuracy", g, instance(Reference(g, True)), "helm") == 1.0
+        for g in gold
+    )

@@ -42,7 +42,8 @@ LONG_STEP = "printf('%.*c',190000,'a') like '%'||printf('%.*c',150,'_')||printf(
     [
         REPORTED,
         REPORTED.replace("like '%_'", "glob '*'"),
-        "select " + ", ".join([LONG_STEP] * 1500),  # no jump in it, at which SQLite would look at the clock
+        "select "
+        + ", ".join([LONG_STEP] * 1500),  # no jump in it, at which SQLite would look at the clock
         "with recursive r(i, x) as (select 1, printf('%.*c', 190000, 'a') union select i + 1, x || '' from r) "
         "select count(*) from r",  # a gigabyte a second
     ],
@@ -51,7 +52,9 @@ def test_a_query_whose_every_step_takes_seconds_is_stopped_all_the_same(sql, dat
     before = time.monotonic()
     assert run_query(database, sql, seconds=0.5).ended in ("too_long", "failed")
     assert time.monotonic() - before < 60  # without a limit: minutes
-    assert run_query(database, "select 1").rows == ((1,),)  # the next question is asked as if nothing had been
+    assert run_query(database, "select 1").rows == (
+        (1,),
+    )  # the next question is asked as if nothing had been
 
 
 def test_a_whole_benchmarks_queries_are_run_in_seconds(database):
@@ -67,7 +70,9 @@ def test_the_process_that_runs_queries_ends_with_the_agent_also_when_it_is_kille
         f"r.run_query(Path({str(database)!r}), 'select 1')\n"
         "print(r._PROCESS._process._child.pid, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
     )
-    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=30)
+    found = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=30
+    )
     child = Path("/proc") / found.stdout.strip()
     assert found.returncode == -signal.SIGKILL
     for _ in range(50):

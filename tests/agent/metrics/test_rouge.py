@@ -21,7 +21,9 @@ def test_every_figure_is_the_packages_to_the_last_digit(stemmer):
     scorer = RougeScorer(KINDS, use_stemmer=stemmer)
     for gold, predicted in texts():
         for kind, measure in scorer.score(gold, predicted).items():
-            assert compute_f_measure(gold, predicted, kind, stemmer=stemmer) == measure.fmeasure, kind
+            assert compute_f_measure(gold, predicted, kind, stemmer=stemmer) == measure.fmeasure, (
+                kind
+            )
 
 
 LINES = st.lists(st.sampled_from("abcd"), max_size=9).map(" ".join)
@@ -61,7 +63,9 @@ def test_rouge_stems_unless_told_otherwise():
 
 def test_upstream_stems_whatever_the_benchmark_says():
     use, gold = MetricUse("rouge_1", {"stemmer": False}), free("the patient was coughing")
-    assert score(use, "the patient coughs", gold, "helm") == score("rouge_1", "the patient coughs", gold)
+    assert score(use, "the patient coughs", gold, "helm") == score(
+        "rouge_1", "the patient coughs", gold
+    )
 
 
 def test_rouge_never_takes_a_reference_marked_incorrect():
@@ -72,7 +76,10 @@ def test_rouge_never_takes_a_reference_marked_incorrect():
 
 def test_rouge_counts_words_pairs_and_sequences():
     gold = free("a b c d")
-    values = [score(MetricUse(name, {"stemmer": False}), "a b d c", gold) for name in ("rouge_1", "rouge_2", "rouge_l")]
+    values = [
+        score(MetricUse(name, {"stemmer": False}), "a b d c", gold)
+        for name in ("rouge_1", "rouge_2", "rouge_l")
+    ]
     assert values == [1.0, pytest.approx(1 / 3), 0.75]
 
 
@@ -80,7 +87,9 @@ def test_rouge_counts_words_pairs_and_sequences():
 def test_rouge_of_a_script_it_cannot_read_is_no_score(gold):
     for name in ("rouge_1", "rouge_2", "rouge_l"):
         assert score(name, gold or "x", free(gold)) == Unscored(Reason.NO_REFERENCE)
-        assert score(name, "der Patient hat 熱", free("Der Patient hat 熱")) == 1.0  # most of it can be read
+        assert (
+            score(name, "der Patient hat 熱", free("Der Patient hat 熱")) == 1.0
+        )  # most of it can be read
 
 
 def test_rouge_2_of_a_single_word_is_no_score():

@@ -13,7 +13,9 @@ from agent.metrics.rouge import RougeComparison
 from agent.metrics.rouge_workers import RougeWorkers
 from tests.agent.metrics.notes import texts
 
-COMPARISONS = [RougeComparison("rougeL", True, (gold,), predicted) for gold, predicted in texts()[4:56]]
+COMPARISONS = [
+    RougeComparison("rougeL", True, (gold,), predicted) for gold, predicted in texts()[4:56]
+]
 FIGURES = [comparison.compute_best() for comparison in COMPARISONS]
 
 

@@ -9,7 +9,8 @@ from agent.vocabulary import Instance, Message, Reference
 
 ANSWERS = 10_000
 REASONING = (
-    "The ileum was resected, so the vitamin is not absorbed. Aspirin thins the blood and does not help here. " * 5
+    "The ileum was resected, so the vitamin is not absorbed. Aspirin thins the blood and does not help here. "
+    * 5
 )
 
 
@@ -21,7 +22,11 @@ def instance(*golds: str, options: tuple[str, ...] = (), **extra: str) -> Instan
 @pytest.mark.parametrize(
     ("metric", "answer", "asked"),
     [
-        ("exact_match", "{n}: " + REASONING + "\n\nThe answer is B.", instance("no", options=("yes", "no", "maybe"))),
+        (
+            "exact_match",
+            "{n}: " + REASONING + "\n\nThe answer is B.",
+            instance("no", options=("yes", "no", "maybe")),
+        ),
         ("f1_score", REASONING + "{n}", instance(REASONING)),
         ("rouge_l", REASONING + "{n}", instance(REASONING)),
         (
@@ -30,7 +35,11 @@ def instance(*golds: str, options: tuple[str, ...] = (), **extra: str) -> Instan
             instance("5.5", category="lab", lower_limit="5", upper_limit="6"),
         ),
         ("medec_error_sentence_accuracy", "{n} " + REASONING, instance("5 The patient was seen.")),
-        ("mimiciv_billing_code_f1", "I10, E11.9, S72.001A\n- J18.{n} - pneumonia\n" * 5, instance("I10,E119,N18.6")),
+        (
+            "mimiciv_billing_code_f1",
+            "I10, E11.9, S72.001A\n- J18.{n} - pneumonia\n" * 5,
+            instance("I10,E119,N18.6"),
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) and "_" in value and " " not in value else "",
 )

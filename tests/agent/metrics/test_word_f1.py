@@ -7,7 +7,9 @@ from agent.vocabulary import Instance, Message, Reason, Reference, Unscored
 
 
 def free(*golds: str, multiple_choice=False) -> Instance:
-    references = tuple(Reference(gold, i == 0 or not multiple_choice) for i, gold in enumerate(golds))
+    references = tuple(
+        Reference(gold, i == 0 or not multiple_choice) for i, gold in enumerate(golds)
+    )
     return Instance("1", "1", (Message("user", "?"),), references, multiple_choice)
 
 

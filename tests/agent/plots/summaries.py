@@ -24,11 +24,24 @@ def summary(
     mute: bool = False,
 ) -> RunSummary:
     details = RunDetails(language_model=not mute)
-    run = Run("r", "s", f"{benchmark}:model={model}{entry}", benchmark, model, deployment, details, "ended", 0, 0)
+    run = Run(
+        "r",
+        "s",
+        f"{benchmark}:model={model}{entry}",
+        benchmark,
+        model,
+        deployment,
+        details,
+        "ended",
+        0,
+        0,
+    )
     half = 0.05 * (high - low)
     interval = (None, None) if value is None else (max(low, value - half), min(high, value + half))
     mean = Mean(0 if value is None else 40, 40, value, *interval, "bca")
-    return RunSummary(run, (MetricSummary("m", "Metric", low, high, mean, {Reason.UNPARSED: unscored}),))
+    return RunSummary(
+        run, (MetricSummary("m", "Metric", low, high, mean, {Reason.UNPARSED: unscored}),)
+    )
 
 
 def chart(*summaries: RunSummary) -> Chart:

@@ -9,7 +9,10 @@ from tests.agent.results.pairs import JURY, SHARE, noisy, paired
 
 
 def test_a_drawing_puts_benchmarks_of_all_scales_beside_each_other():
-    jury, rouge = paired("open", JURY, noisy(1, 0.4, 50, 4.0)), paired("closed", SHARE, noisy(2, 0.1, 80))
+    jury, rouge = (
+        paired("open", JURY, noisy(1, 0.4, 50, 4.0)),
+        paired("closed", SHARE, noisy(2, 0.1, 80)),
+    )
     tiny = paired("tiny", SHARE, [(1.0, 0.0), (0.0, 0.0), (1.0, 0.1)])
     found = compare_models(Pairing("a", "b", (jury, rouge, tiny), {}))
     (panel,) = build_differences_chart(found, "a", "b").panels

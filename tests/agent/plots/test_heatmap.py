@@ -10,13 +10,21 @@ from tests.agent.plots.summaries import ORDINARY, SVG, chart, summary, texts
 def test_a_heatmap_has_a_number_for_each_result_and_none_for_what_is_not_there():
     drawn = heatmap(ORDINARY)
     words = texts(drawn.markup("h"))
-    assert [word for word in words if re.fullmatch(r"\d\.\d\d", word)] == ["0.90", "0.50", "0.30", "0.75"]
+    assert [word for word in words if re.fullmatch(r"\d\.\d\d", word)] == [
+        "0.90",
+        "0.50",
+        "0.30",
+        "0.75",
+    ]
     assert "mts_dialog: a/good 0.75, b/fair no result" in drawn.description
 
 
 def lightness(colour: str) -> float:
     red, green, blue = (int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5))
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in (red, green, blue)]
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for part in (red, green, blue)
+    ]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 

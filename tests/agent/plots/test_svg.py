@@ -27,13 +27,19 @@ HOSTILE = [
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_name_that_holds_markup_is_text_in_every_drawing(name: str):
     found = chart(summary(name, name, 0.5), summary(name, "b", 0.4, unscored=30))
-    for drawn in (draw_dot_plot(found).markup("d"), heatmap(found).markup("h"), render_svg(found).decode()):
+    for drawn in (
+        draw_dot_plot(found).markup("d"),
+        heatmap(found).markup("h"),
+        render_svg(found).decode(),
+    ):
         root = ElementTree.fromstring(drawn)
         assert {one.tag.removeprefix(SVG) for one in root.iter()} <= {
             *("svg", "g", "text", "rect", "circle", "title", "desc")
         }
         assert not any(
-            key.startswith("on") or "href" in key or key == "style" for one in root.iter() for key in one.attrib
+            key.startswith("on") or "href" in key or key == "style"
+            for one in root.iter()
+            for key in one.attrib
         )
 
 

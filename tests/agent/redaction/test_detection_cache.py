@@ -26,7 +26,9 @@ def searches(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
-def test_a_prompt_that_several_models_were_asked_is_searched_once(engine: Engine, searches: list[str]):
+def test_a_prompt_that_several_models_were_asked_is_searched_once(
+    engine: Engine, searches: list[str]
+):
     first = engine.redact_record([NOTE, "I think Wrzesniewski has gout."])
     second = engine.redact_record([NOTE, "wrzesniewski has asthma, and so has Dr. Szczepanik."])
     assert searches.count(NOTE) == 1

@@ -81,7 +81,9 @@ def test_redacting_a_disguise_twice_changes_nothing_more(engine: Engine, row: di
     assert engine.redact(once) == once
 
 
-def test_the_hash_of_an_identifier_and_what_decodes_to_nothing_readable_are_identifiers(engine: Engine):
+def test_the_hash_of_an_identifier_and_what_decodes_to_nothing_readable_are_identifiers(
+    engine: Engine,
+):
     digest = "5d41402abc4b2a76b9719d911017c592"
     data = "q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRW"
     shown = engine.redact(f"Case {digest} has attachment {data} on file.")

@@ -15,7 +15,8 @@ def policy_with(tmp_path: Path, **changes: str) -> str:
     for old, new in changes.items():
         assert f"{old}:" in content
         content = "\n".join(
-            f"{line.split(old)[0]}{old}: {new}" if f"{old}:" in line else line for line in content.split("\n")
+            f"{line.split(old)[0]}{old}: {new}" if f"{old}:" in line else line
+            for line in content.split("\n")
         )
     path = tmp_path / "changed.yaml"
     path.write_text(content)
@@ -38,12 +39,16 @@ def test_a_field_past_its_time_is_withheld(tmp_path: Path):
     assert redactor.withheld == {Withheld.TIME_LIMIT: 1}
 
 
-@pytest.mark.parametrize("junk", ["Mr. Holl\x00oway", "MRN \ud800 123", "caf\ufffd", "\x1b[31mred", "\x9b"])
+@pytest.mark.parametrize(
+    "junk", ["Mr. Holl\x00oway", "MRN \ud800 123", "caf\ufffd", "\x1b[31mred", "\x9b"]
+)
 def test_what_is_no_text_is_withheld(redactor: Redactor, junk: str):
     assert redactor.redact(junk) == "[WITHHELD: undecodable]"
 
 
-def test_an_engine_that_breaks_withholds_and_does_not_quote(engine: Engine, monkeypatch: pytest.MonkeyPatch):
+def test_an_engine_that_breaks_withholds_and_does_not_quote(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+):
     def broken(*_: object, **__: object) -> None:
         raise ValueError("Margaret Holloway")
 
@@ -57,7 +62,9 @@ def test_a_long_stretch_without_spaces_is_tagged_whole(redactor: Redactor):
 
 def test_identifiers_at_every_place_of_a_long_text_are_found(redactor: Redactor):
     filler = "He denies chest pain at rest and takes metoprolol daily. "
-    text = "".join(f"{filler * 7}MRN: {10_000_000 + number} and Dr. Szczepanik. " for number in range(90))
+    text = "".join(
+        f"{filler * 7}MRN: {10_000_000 + number} and Dr. Szczepanik. " for number in range(90)
+    )
     assert len(text) > 30_000
     shown = redactor.redact(text)
     assert "Szczepanik" not in shown
@@ -65,4 +72,6 @@ def test_identifiers_at_every_place_of_a_long_text_are_found(redactor: Redactor)
 
 
 def test_what_a_policy_keeps_stays_though_a_column_says_it(engine: Engine):
-    assert engine.redact_record(["gout at 94 years"], [Identifier("SEX", "gout")]) == ["gout at [AGE-1] years"]
+    assert engine.redact_record(["gout at 94 years"], [Identifier("SEX", "gout")]) == [
+        "gout at [AGE-1] years"
+    ]

@@ -184,22 +184,38 @@ CONTEXTS = {
 # Ways to write that need no maker: letters of the wrong size, as in dictation and on old screens.
 CASES = {"capitals": str.upper, "small letters": str.lower}
 # Disguises that fit values of letters and digits mixed; a number with signs reads otherwise in these.
-_NOT_FOR_CODES = frozenset({"digits spaced out", "digits in dots", "digits in words", "letters for digits"})
+_NOT_FOR_CODES = frozenset(
+    {"digits spaced out", "digits in dots", "digits in words", "letters for digits"}
+)
 # Codes for the letters of English alone.
 _LETTER_BY_LETTER = frozenset({"Morse", "letters by their alphabet"})
-_IN_MARKUP = ("CSV", "JSON", "nested JSON", "string in JSON", "XML", "HTML table", "YAML", "table of columns")
+_IN_MARKUP = (
+    "CSV",
+    "JSON",
+    "nested JSON",
+    "string in JSON",
+    "XML",
+    "HTML table",
+    "YAML",
+    "table of columns",
+)
 
 
 def in_context(context: str, kind: Kind, value: str, turn: int) -> str:
     """Return the text of a context that holds `value`; `turn` chooses among labels and clauses."""
-    label, clause = kind.labels[turn % len(kind.labels)], kind.clauses[turn % len(kind.clauses)].replace("{}", value)
+    label, clause = (
+        kind.labels[turn % len(kind.labels)],
+        kind.clauses[turn % len(kind.clauses)].replace("{}", value),
+    )
     capital = clause[0].upper() + clause[1:]
     said = {
         "{value}": value, "{label}": label, "{Label}": label[0].upper() + label[1:],
         "{key}": regex.sub(r"\W", "_", label.lower()), "{json}": json.dumps(value, ensure_ascii=False),
         "{clause}": clause, "{Clause}": capital, "{ClauseInJson}": json.dumps(capital, ensure_ascii=False)[1:-1],
     }  # fmt: skip
-    return regex.sub(r"\{\w+\}", lambda slot: said.get(slot.group(), slot.group()), CONTEXTS[context])
+    return regex.sub(
+        r"\{\w+\}", lambda slot: said.get(slot.group(), slot.group()), CONTEXTS[context]
+    )
 
 
 def plainest(text: str) -> str:
@@ -221,7 +237,9 @@ def parts(value: str) -> list[str]:
     """Return what identifies of a value: words of three letters, runs of three digits; where it has none, all of it."""
     words = regex.findall(r"\p{L}[\p{L}\p{M}'’]{2,}|\d{3,}", value)
     # A year alone is no identifier; all that is told besides it is.
-    told = [w for w in words if plainest(w) not in _COMMON and not regex.fullmatch("(?:19|20)\\d\\d", w)]
+    told = [
+        w for w in words if plainest(w) not in _COMMON and not regex.fullmatch("(?:19|20)\\d\\d", w)
+    ]
     return told or [value]
 
 
@@ -238,7 +256,11 @@ def left(shown: str, around: str, value: str, written: str) -> list[str]:
     whole = [part for part in (value, written) if part.encode() in shown.encode()]
     folded, own = [plainest(reading) for reading in readings(shown)], plainest(around)
     searched = {plainest(part) for text in (value, written) for part in parts(text)} - {""}
-    return whole + [part for part in searched if len(part) > 1 and part not in own and any(part in f for f in folded)]
+    return whole + [
+        part
+        for part in searched
+        if len(part) > 1 and part not in own and any(part in f for f in folded)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,12 +280,17 @@ class Cell:
     def left_by(self, engine: Engine) -> list[str]:
         around = in_context(self.context, KINDS[self.name], "", self.turn)
         shown = engine.redact(self.text())
-        return [] if shown.startswith("[WITHHELD") else left(shown, around, self.value, self.written)
+        return (
+            [] if shown.startswith("[WITHHELD") else left(shown, around, self.value, self.written)
+        )
 
 
 def plain_grid() -> Iterator[Cell]:
     for name, kind in KINDS.items():
-        values = [*kind.values, *(change(v) for v in kind.values[:4] for change in CASES.values() if change(v) != v)]
+        values = [
+            *kind.values,
+            *(change(v) for v in kind.values[:4] for change in CASES.values() if change(v) != v),
+        ]
         for turn, (value, context) in enumerate(product(values, CONTEXTS)):
             yield Cell(name, context, "", turn, value, value)
 
@@ -300,9 +327,15 @@ def test_the_grid_has_all_classes_and_contexts():
     assert {cell.context for cell in PLAIN} == {cell.context for cell in DISGUISED} == set(CONTEXTS)
 
 
-@pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind.safe_harbor not in LEARNED])
+@pytest.mark.parametrize(
+    "name", [name for name, kind in KINDS.items() if kind.safe_harbor not in LEARNED]
+)
 def test_nothing_is_left_of_an_identifier_whatever_it_stands_in(engine: Engine, name: str):
-    leaks = [(cell.text(), found) for cell in PLAIN if cell.name == name and (found := cell.left_by(engine))]
+    leaks = [
+        (cell.text(), found)
+        for cell in PLAIN
+        if cell.name == name and (found := cell.left_by(engine))
+    ]
     assert leaks == []
 
 
@@ -326,7 +359,9 @@ def test_places_of_findings_split_nothing_that_is_drawn_as_one(engine: Engine):
             assert {edge for span in found for edge in (span.start, span.end)} <= edges
 
 
-@pytest.mark.parametrize("context", ["header", "CSV", "JSON", "dictation", "question", "transcript"])
+@pytest.mark.parametrize(
+    "context", ["header", "CSV", "JSON", "dictation", "question", "transcript"]
+)
 @pytest.mark.parametrize("value", KINDS["patient"].values[::2])
 def test_a_name_of_the_prompt_is_gone_from_an_answer_that_has_its_parts_in_another_order(
     engine: Engine, context: str, value: str

@@ -33,8 +33,14 @@ def test_text_made_to_stall_patterns_ends_in_bounded_time(redactor: Redactor, te
 
 def test_no_log_record_carries_text(redactor: Redactor, caplog: pytest.LogCaptureFixture):
     with caplog.at_level(logging.DEBUG):
-        redactor.redact("Margaret Holloway, MRN 00451234, m.holloway@ward7.example, Mayo Clinic, 03/14/2022")
-    assert [record.name for record in caplog.records if "presidio" in record.name or "spacy" in record.name] == []
+        redactor.redact(
+            "Margaret Holloway, MRN 00451234, m.holloway@ward7.example, Mayo Clinic, 03/14/2022"
+        )
+    assert [
+        record.name
+        for record in caplog.records
+        if "presidio" in record.name or "spacy" in record.name
+    ] == []
     assert "olloway" not in caplog.text
 
 
@@ -59,9 +65,16 @@ print(opened)
 
 
 def test_opening_and_using_the_engine_reaches_for_no_network_and_writes_no_file(tmp_path: Path):
-    environment = {**os.environ, "HOME": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": str(tmp_path)}
+    environment = {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "TMPDIR": str(tmp_path),
+    }
     environment.pop("XDG_CACHE_HOME", None)
-    done = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, env=environment, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", PROBE], capture_output=True, text=True, env=environment, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "[]"
     assert list(tmp_path.iterdir()) == []

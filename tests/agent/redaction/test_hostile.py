@@ -32,7 +32,9 @@ def test_readings_of_a_text_made_to_stall_them_are_made_at_once_and_stay_small(p
     assert isinstance(views, Withheld) or sum(len(view.text) for view in views) < 25 * SIZE
 
 
-@pytest.mark.parametrize("piece", ["a ", "\\u0061", "J0hn ", "a\u0301 ", "QUFB ", "john_smith "], ids=ascii)
+@pytest.mark.parametrize(
+    "piece", ["a ", "\\u0061", "J0hn ", "a\u0301 ", "QUFB ", "john_smith "], ids=ascii
+)
 def test_twice_the_text_takes_no_more_than_some_times_the_time(piece: str):
     def fewest_seconds(size: int) -> float:
         text, rounds = piece * (size // len(piece)), []
@@ -75,7 +77,11 @@ def test_twenty_thousand_small_fields_have_their_readings_in_seconds():
 @pytest.mark.parametrize("seed", range(5))
 def test_binary_junk_is_withheld(engine: Engine, seed: int):
     junk = random.Random(seed).randbytes(3_000)
-    for text in (junk.decode("latin-1"), junk.decode("utf-8", "replace"), junk.decode("utf-8", "surrogateescape")):
+    for text in (
+        junk.decode("latin-1"),
+        junk.decode("utf-8", "replace"),
+        junk.decode("utf-8", "surrogateescape"),
+    ):
         assert engine.redact(text) == "[WITHHELD: undecodable]"
 
 

@@ -60,7 +60,10 @@ PLANTED = {
     "device": ("serial number PM-88231-X", ["88231"]),
     "bare number": ("4471182299", ["4471182299"]),
     "credit card": ("4111 1111 1111 1111", ["1111"]),
-    "full-width": ("MRN: \uff10\uff10\uff14\uff15\uff11\uff12\uff13\uff14", ["\uff10\uff14", "0045"]),
+    "full-width": (
+        "MRN: \uff10\uff10\uff14\uff15\uff11\uff12\uff13\uff14",
+        ["\uff10\uff14", "0045"],
+    ),
     "split by zero-width": ("617-5\u200b55-0143", ["0143", "555"]),
     "typographic dashes": ("123\u201345\u20136789", ["6789", "123\u2013"]),
     "encoded": ("TWFyZ2FyZXQgSG9sbG93YXk" * 5, ["TWFyZ2F"]),
@@ -86,10 +89,13 @@ def test_a_planted_identifier_is_gone(redactor: Redactor, kind: str, context: st
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(
-    chosen=st.lists(st.sampled_from(sorted(PLANTED)), min_size=2, max_size=8), gap=st.sampled_from([". ", "\n", "; "])
+    chosen=st.lists(st.sampled_from(sorted(PLANTED)), min_size=2, max_size=8),
+    gap=st.sampled_from([". ", "\n", "; "]),
 )
 def test_identifiers_side_by_side_are_all_gone(redactor: Redactor, chosen: list[str], gap: str):
-    shown = redactor.redact("Seen today" + gap + gap.join(PLANTED[kind][0] for kind in chosen) + gap + "No fever.")
+    shown = redactor.redact(
+        "Seen today" + gap + gap.join(PLANTED[kind][0] for kind in chosen) + gap + "No fever."
+    )
     # Single characters and short words may well be in the text around.
     left = [part for kind in chosen for part in PLANTED[kind][1] if len(part) > 2 and part in shown]
     assert left == []

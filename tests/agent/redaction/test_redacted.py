@@ -20,12 +20,20 @@ def makings(path: Path) -> list[str]:
     found = []
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Call):
-            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            name = (
+                node.func.attr
+                if isinstance(node.func, ast.Attribute)
+                else getattr(node.func, "id", "")
+            )
             if name in MAKERS or (name == "cast" and "Redacted" in ast.dump(node)):
                 found.append(f"{path.name}:{node.lineno}")
-        if isinstance(node, ast.ImportFrom) and {alias.name for alias in node.names} & (MAKERS - {"Redacted"}):
+        if isinstance(node, ast.ImportFrom) and {alias.name for alias in node.names} & (
+            MAKERS - {"Redacted"}
+        ):
             found.append(f"{path.name}:{node.lineno}")
-        if isinstance(node, ast.ClassDef) and "Redacted" in {getattr(base, "id", "") for base in node.bases}:
+        if isinstance(node, ast.ClassDef) and "Redacted" in {
+            getattr(base, "id", "") for base in node.bases
+        }:
             found.append(f"{path.name}:{node.lineno}")
     return found
 

@@ -26,7 +26,9 @@ def test_digest_reads_the_running_package_and_not_the_generator_of_training_text
     module.rules_digest(policy)
 
     assert all(path.is_relative_to(_REDACTION) for path in read)
-    assert {_REDACTION / "rules/rulebook.py", _REDACTION / "rules/en/words/given_names.txt"} <= set(read)
+    assert {_REDACTION / "rules/rulebook.py", _REDACTION / "rules/en/words/given_names.txt"} <= set(
+        read
+    )
     assert not [path for path in read if "training" in path.name]
 
 

@@ -17,4 +17,7 @@ def paired(name: str, metric: KeptMetric, scores: list[tuple[float, float]]) -> 
 
 def noisy(seed: int, above: float, n: int, reach: float = 1.0) -> list[tuple[float, float]]:
     draw = np.random.default_rng(seed)
-    return [(b + above + e, b) for b, e in zip(draw.random(n) * reach, draw.normal(0, 0.1 * reach, n), strict=True)]
+    return [
+        (b + above + e, b)
+        for b, e in zip(draw.random(n) * reach, draw.normal(0, 0.1 * reach, n), strict=True)
+    ]

@@ -26,7 +26,9 @@ from tests.agent.results.run_summaries import of
         ({"origin": {"kind": "helm-leaderboard"}}, "made elsewhere"),
     ],
 )
-def test_results_of_two_kinds_are_not_compared_and_the_reader_is_told_why(change: dict[str, object], why: str):
+def test_results_of_two_kinds_are_not_compared_and_the_reader_is_told_why(
+    change: dict[str, object], why: str
+):
     one, other = of("a", 0.9, {}), of("b", 0.1, {}, **change)
     found = compare_summaries([one, other])
     assert (found.rates, found.columns, found.left_out) == ({"a": None, "b": None}, 0, {why: 2})

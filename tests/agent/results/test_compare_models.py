@@ -14,7 +14,10 @@ from tests.agent.results.pairs import JURY, SHARE, noisy, paired
 
 
 def test_a_jurys_points_and_shares_weigh_the_same_together():
-    jury, rouge = paired("open", JURY, noisy(1, 0.4, 50, 4.0)), paired("closed", SHARE, noisy(2, 0.1, 80))
+    jury, rouge = (
+        paired("open", JURY, noisy(1, 0.4, 50, 4.0)),
+        paired("closed", SHARE, noisy(2, 0.1, 80)),
+    )
     found = compare_models(Pairing("a", "b", (jury, rouge), {}))
     points, share = (benchmark.difference.value for benchmark in found.benchmarks)
     assert points == pytest.approx(0.4, abs=0.2)  # on its own scale
@@ -32,11 +35,20 @@ def test_p_values_are_corrected_for_the_benchmarks_that_have_one():
 
 
 def test_two_models_in_a_pairing_win_as_a_leaderboard_of_two_says():
-    tables = [paired(f"b{n}", SHARE, noisy(n, above, 60)) for n, above in enumerate((0.2, 0.2, -0.2))]
+    tables = [
+        paired(f"b{n}", SHARE, noisy(n, above, 60)) for n, above in enumerate((0.2, 0.2, -0.2))
+    ]
     found = compare_models(Pairing("a", "b", tuple(tables), {}))
-    rows = {m: {d.paired.benchmark: getattr(d.difference, f"mean_{m}") for d in found.benchmarks} for m in "ab"}
+    rows = {
+        m: {d.paired.benchmark: getattr(d.difference, f"mean_{m}") for d in found.benchmarks}
+        for m in "ab"
+    }
     assert mean_win_rates(rows)["a"] == pytest.approx(2 / 3)
-    assert [benchmark.describe() for benchmark in found.benchmarks] == ["A better", "A better", "B better"]
+    assert [benchmark.describe() for benchmark in found.benchmarks] == [
+        "A better",
+        "A better",
+        "B better",
+    ]
 
 
 def test_where_interval_and_p_disagree_nothing_was_found():
@@ -49,7 +61,9 @@ def test_where_interval_and_p_disagree_nothing_was_found():
 
 def unanswered(name: str, right: tuple[int, int], shy: int, n: int = 60) -> PairedBenchmark:
     """A alone is right `right[0]` times and B alone `right[1]` times; A leaves the last `shy` without an answer."""
-    scores = [(1.0, 0.0)] * right[0] + [(0.0, 1.0)] * right[1] + [(1.0, 1.0)] * (n - sum(right) - shy)
+    scores = (
+        [(1.0, 0.0)] * right[0] + [(0.0, 1.0)] * right[1] + [(1.0, 1.0)] * (n - sum(right) - shy)
+    )
     both = [Pair(unit, *pair) for unit, pair in enumerate(scores)]
     lacking = [Pair(len(both) + unit, None, 1.0) for unit in range(shy)]
     floor = [replace(pair, a=0.0) for pair in lacking]
@@ -65,17 +79,23 @@ def test_a_doubt_about_what_was_left_unanswered_goes_by_p_as_the_finding_does():
     assert "left unanswered" not in alone.describe()
     others = [paired(f"b{n}", SHARE, noisy(n, 0.0, 20)) for n in range(36)]
     among = compare_models(Pairing("a", "b", (table, *others), {})).benchmarks[0]
-    assert among.describe().startswith("A better; not if what a model left unanswered counts as wrong")
+    assert among.describe().startswith(
+        "A better; not if what a model left unanswered counts as wrong"
+    )
 
 
 def test_bounds_that_nearly_reach_no_difference_raise_the_doubt_of_their_own_sampling():
     table = unanswered("one", (26, 4), 12)
     (benchmark,) = compare_models(Pairing("a", "b", (table,), {})).benchmarks
-    assert benchmark.bounds.low > 0  # whatever A's missing answers are worth it was better on these questions
+    assert (
+        benchmark.bounds.low > 0
+    )  # whatever A's missing answers are worth it was better on these questions
     assert "what is unscored could turn it" in benchmark.describe()
     still = [Pair(n, 0.9, 0.1) for n in range(40)]
     lacking = paired("one", SHARE, [])
-    same = replace(lacking, pairs=(*still, Pair(40, None, 0.5)), at_floor=(*still, Pair(40, 0.0, 0.5)))
+    same = replace(
+        lacking, pairs=(*still, Pair(40, None, 0.5)), at_floor=(*still, Pair(40, 0.0, 0.5))
+    )
     assert (
         compare_models(Pairing("a", "b", (same,), {})).benchmarks[0].describe() == "A better"
     )  # it varies in nothing: no interval
@@ -87,7 +107,9 @@ def test_what_could_be_seen_shrinks_among_many_benchmarks():
     table = paired("one", SHARE, noisy(1, 0.0, 60))
     (alone,) = compare_models(Pairing("a", "b", (table,), {})).benchmarks
     many = compare_models(
-        Pairing("a", "b", (table, *(paired(f"b{n}", SHARE, noisy(n, 0.0, 20)) for n in range(36))), {})
+        Pairing(
+            "a", "b", (table, *(paired(f"b{n}", SHARE, noisy(n, 0.0, 20)) for n in range(36))), {}
+        )
     )
     assert many.benchmarks[0].difference.detectable > 1.3 * alone.difference.detectable
     few = paired("few", SHARE, [(0.9, 0.1), (0.8, 0.7)])

@@ -131,14 +131,21 @@ def test_a_judge_that_favours_its_own_family_is_found(site: Site, tmp_path: Path
 
 
 Grades = tuple[float | None, ...]
-FAMILY = (Judge("local/a", "meta/llama-3.3-70b-instruct"), Judge("local/b", "qwen/qwen2.5-72b-instruct"))
+FAMILY = (
+    Judge("local/a", "meta/llama-3.3-70b-instruct"),
+    Judge("local/b", "qwen/qwen2.5-72b-instruct"),
+)
 
 
 def seated(filled: FilledSite, model: str, grades: Sequence[Grades], units: int) -> None:
     """Store a run of which the three judges gave these grades."""
     run_id = add_run(filled, model, cases(model, len(grades), units=units), suite="s", judged=False)
     seats = [
-        (n, "jury_score", Seat(seat, None, "timeout") if grade is None else Seat(seat, {"accuracy": grade}, None))
+        (
+            n,
+            "jury_score",
+            Seat(seat, None, "timeout") if grade is None else Seat(seat, {"accuracy": grade}, None),
+        )
         for n, row in enumerate(grades)
         for seat, grade in enumerate(row)
     ]
@@ -151,7 +158,9 @@ def test_a_judge_that_was_down_for_most_leaves_no_interval_of_two_patients(tmp_p
     for model in KNOWN[:2]:
         qualities = [chance.gauss(3, 1) for _ in range(20)]
         rows = [tuple(quality + chance.gauss(0, 0.5) for _ in range(3)) for quality in qualities]
-        seated(filled, model, [(a, b, c if n < 2 else None) for n, (a, b, c) in enumerate(rows)], 20)
+        seated(
+            filled, model, [(a, b, c if n < 2 else None) for n, (a, b, c) in enumerate(rows)], 20
+        )
     (row,) = (row for row in rows_of(filled.site) if row.get("criterion") == "accuracy")
     assert (row["answers"], row["units"], row["complete"], row["complete_units"]) == (40, 20, 4, 2)
     assert row["icc2"] is not None
@@ -163,9 +172,19 @@ def test_a_judge_who_uses_half_of_the_scale_is_not_said_to_favour_weak_kin(tmp_p
     filled, chance = filled_site(tmp_path), random.Random(2)
     for model, mean in ((KNOWN[0], 2.0), (KNOWN[2], 4.0)):
         qualities = [min(5.0, max(1.0, chance.gauss(mean, 0.5))) for _ in range(60)]
-        seated(filled, model, [(3 + 0.5 * (quality - 3), quality, quality) for quality in qualities], 60)
+        seated(
+            filled,
+            model,
+            [(3 + 0.5 * (quality - 3), quality, quality) for quality in qualities],
+            60,
+        )
     (favour,) = (row for row in rows_of(filled.site) if row["kind"] == "favour")
-    assert (favour["judge"], favour["n"], favour["value"], favour["low"]) == ("llama", 120, None, None)
+    assert (favour["judge"], favour["n"], favour["value"], favour["low"]) == (
+        "llama",
+        120,
+        None,
+        None,
+    )
     assert "too unlike" in said(filled.site).stdout
 
 
@@ -173,7 +192,9 @@ def test_favour_of_the_models_own_judge_is_not_counted_against_another(tmp_path:
     # Llama's judge gives 1 more to llama's answers, and qwen's to qwen's.
     filled = filled_site(tmp_path)
     for model, favours in ((KNOWN[0], (1, 0, 0)), (KNOWN[1], (0, 1, 0)), (KNOWN[2], (0, 0, 0))):
-        seated(filled, model, [tuple(1.0 + n % 4 + more for more in favours) for n in range(20)], 20)
+        seated(
+            filled, model, [tuple(1.0 + n % 4 + more for more in favours) for n in range(20)], 20
+        )
     favour = {row["judge"]: row["value"] for row in rows_of(filled.site) if row["kind"] == "favour"}
     assert favour == {"llama": 1.0, "qwen/qwen3-32b": 1.0}
 
@@ -191,7 +212,12 @@ def test_limits_say_whether_they_are_for_these_judges_or_for_judges_like_them(tm
 def test_no_difference_of_grades_lies_outside_the_scale(tmp_path: Path):
     filled = filled_site(tmp_path)
     seated(filled, KNOWN[0], [(5.0, 1.0, 1.0), (4.0, 1.0, 1.0)], 2)
-    ends = [float(str(row[end])) for row in rows_of(filled.site) if row["kind"] == "judge" for end in ("low", "high")]
+    ends = [
+        float(str(row[end]))
+        for row in rows_of(filled.site)
+        if row["kind"] == "judge"
+        for end in ("low", "high")
+    ]
     assert len(ends) == 6
     assert (min(ends), max(ends)) == (-4, 4)  # from 1 to 5; two answers would allow for more
 
@@ -210,7 +236,10 @@ def test_longer_answers_that_get_better_grades_are_noticed(site: Site):
         found = [row for row in rows_of(site) if row["kind"] == "length"]
         for one in ids:
             store.scores.keep(
-                one, [], (), [(n, "jury_score", seat) for n, seats in before[one].items() for seat in seats]
+                one,
+                [],
+                (),
+                [(n, "jury_score", seat) for n, seats in before[one].items() for seat in seats],
             )
     assert found[0]["judge"] == ""
     assert found[0]["value"] == pytest.approx(1)
@@ -234,7 +263,9 @@ def test_a_spreadsheet_has_every_figure_in_a_column_of_its_own(site: Site):
 
 def test_runs_of_two_juries_are_not_taken_together(tmp_path: Path):
     site = judged_site(tmp_path / "site")
-    (site.directory / "two.yaml").write_text((site.directory / "judges.yaml").read_text().rpartition("  - ")[0])
+    (site.directory / "two.yaml").write_text(
+        (site.directory / "judges.yaml").read_text().rpartition("  - ")[0]
+    )
     with FaultServer(models=MODELS, fault=judges(graded)) as server:
         serve(site, server)
         for model, file in zip(MODELS[:2], ("judges.yaml", "two.yaml"), strict=True):
@@ -244,7 +275,11 @@ def test_runs_of_two_juries_are_not_taken_together(tmp_path: Path):
                 RunOptions("s", judges=site.directory / file),
                 Progress(quiet=True),
             )
-    found = [(row["jury"], row["seats"], row["answers"]) for row in rows_of(site) if row.get("criterion") == "accuracy"]
+    found = [
+        (row["jury"], row["seats"], row["answers"])
+        for row in rows_of(site)
+        if row.get("criterion") == "accuracy"
+    ]
     assert found == [(1, 3, 6), (2, 2, 6)]
     assert "Judges of graded, jury 2: judge-one, judge-two\n" in said(site).stdout
 
@@ -254,27 +289,38 @@ def test_where_no_jury_graded_it_says_what_to_do(tmp_path: Path):
     with FaultServer(models=["hospital/b"]) as server:
         serve(site, server)
         run_entries(
-            site, [parse_run_entry("graded:model=hospital/b")], RunOptions("s", no_judging=True), Progress(quiet=True)
+            site,
+            [parse_run_entry("graded:model=hospital/b")],
+            RunOptions("s", no_judging=True),
+            Progress(quiet=True),
         )
     done = said(site)
     assert (done.exit_code, done.stdout) == (0, "")
     assert "no jury has graded" in done.stderr
     unknown = said(site, "--benchmark", "nothing")
     assert "holds no run of nothing" in str(unknown.exception)
-    assert "there is no suite" in str(CliRunner().invoke(agreement, ["--suite", "x"], obj=site).exception)
+    assert "there is no suite" in str(
+        CliRunner().invoke(agreement, ["--suite", "x"], obj=site).exception
+    )
 
 
 def test_seats_of_one_judge_are_told_apart():
     from agent.jury.seats import name_seats
 
-    twice = [Judge("local/a", "maker/a"), Judge("local/b", "maker/a"), Judge("local/c", "maker/c", "c")]
+    twice = [
+        Judge("local/a", "maker/a"),
+        Judge("local/b", "maker/a"),
+        Judge("local/c", "maker/c", "c"),
+    ]
     assert name_seats(twice) == ("maker/a (1)", "maker/a (2)", "c")
 
 
 def rows_by_judge(*grades: bool) -> list[Grades]:
     """Twenty answers graded by those judges alone that have a True."""
     chance = random.Random(4)
-    return [tuple(float(chance.randint(1, 5)) if there else None for there in grades) for _ in range(20)]
+    return [
+        tuple(float(chance.randint(1, 5)) if there else None for there in grades) for _ in range(20)
+    ]
 
 
 def test_a_judge_that_never_answered_is_named_beside_the_dashes(tmp_path: Path):
@@ -293,7 +339,10 @@ def test_where_one_judge_alone_graded_there_is_nobody_to_agree_with(tmp_path: Pa
     filled = filled_site(tmp_path)
     seated(filled, KNOWN[0], rows_by_judge(True, False, False), 20)
     done = said(filled.site)
-    assert "note: llama alone graded answers of medication_qa: there is nobody to agree with" in done.stderr
+    assert (
+        "note: llama alone graded answers of medication_qa: there is nobody to agree with"
+        in done.stderr
+    )
     assert "how far the judges agree" not in done.stdout
     assert "Length of the answer" in done.stdout
 
@@ -313,12 +362,19 @@ def test_a_terminal_of_100_columns_breaks_no_line(tmp_path: Path):
         seated(filled, model, rows_by_judge(True, True, True), 10)
     run_id = add_run(filled, KNOWN[0], cases(KNOWN[0], 20), suite="s", judged=False, judges=FAMILY)
     seats = [
-        (n, "jury_score", Seat(seat, {"accuracy": 5.0 - n % (2 + seat)}, None)) for n in range(20) for seat in (0, 1)
+        (n, "jury_score", Seat(seat, {"accuracy": 5.0 - n % (2 + seat)}, None))
+        for n in range(20)
+        for seat in (0, 1)
     ]
     with filled.site.store() as store:
         store.scores.keep(run_id, [], (), seats)
     done = said(filled.site)
     assert "jury 2" in done.stdout
     assert [line for line in done.stdout.splitlines() if len(line) > 100] == []
-    for title in ("Length of the answer", "Judges beside the others", "Judges of the model's family", "Favour"):
+    for title in (
+        "Length of the answer",
+        "Judges beside the others",
+        "Judges of the model's family",
+        "Favour",
+    ):
         assert title in done.stdout

@@ -23,17 +23,26 @@ from tests.agent.runs.suites import write_benchmark
 ONE, OTHER = "meta/llama-one", "hospital/other"
 QUESTIONS = 20
 
-Grade = Callable[[str, int, str], float | None]  # (judge, number of the question, whose answer) -> what it gives
+Grade = Callable[
+    [str, int, str], float | None
+]  # (judge, number of the question, whose answer) -> what it gives
 
 
 def compared(folder: Path, judges: tuple[str, ...], grade: Grade) -> tuple[dict, str]:
     """Return what `compare` says of the two models, as JSON and as a table, after a real run."""
     site = create_site(folder / "site", "Test")
-    rows = [{"note": f"invented note {n}.", "gold": f"rest for {n} days", "patient": f"p{n}"} for n in range(QUESTIONS)]
+    rows = [
+        {"note": f"invented note {n}.", "gold": f"rest for {n} days", "patient": f"p{n}"}
+        for n in range(QUESTIONS)
+    ]
     write_benchmark(site, "graded", rows, MORE)
     served = {name: f"local/{name.partition('/')[2]}" for name in (ONE, OTHER, *judges)}
     (site.directory / "judges.yaml").write_text(
-        "judges:\n" + "".join(f"  - {{name: {one}, model: {one}, model_deployment: {served[one]}}}\n" for one in judges)
+        "judges:\n"
+        + "".join(
+            f"  - {{name: {one}, model: {one}, model_deployment: {served[one]}}}\n"
+            for one in judges
+        )
     )
 
     def says(asked: Asked) -> Message | None:
@@ -42,7 +51,9 @@ def compared(folder: Path, judges: tuple[str, ...], grade: Grade) -> tuple[dict,
             return None
         number, name = int(found[1]), str(asked.body["model"])
         if name not in judges:
-            return Message({"role": "assistant", "content": f"Rest for {number} days, says {name}."})
+            return Message(
+                {"role": "assistant", "content": f"Rest for {number} days, says {name}."}
+            )
         given = grade(name, number, ONE if f"says {ONE}" in asked.prompt else OTHER)
         reply = "I would rather not." if given is None else verdict(given, given)
         return Message({"role": "assistant", "content": reply})
@@ -76,7 +87,9 @@ def quality(number: int) -> float:
     return 3 + (number % 5) / 2
 
 
-def test_a_harsh_judge_who_was_away_for_one_model_makes_no_difference_between_equal_answers(tmp_path: Path):
+def test_a_harsh_judge_who_was_away_for_one_model_makes_no_difference_between_equal_answers(
+    tmp_path: Path,
+):
     def grade(judge: str, number: int, whose: str) -> float | None:
         if judge != "maker/harsh":
             return quality(number)
@@ -101,7 +114,9 @@ def test_a_model_that_its_own_kin_alone_finds_better_is_said_to_be(tmp_path: Pat
 
 
 def seat(number: int, grade: float | None) -> Seat:
-    return Seat(number, None if grade is None else {"accuracy": grade, "clarity": grade}, None, False, b"k")
+    return Seat(
+        number, None if grade is None else {"accuracy": grade, "clarity": grade}, None, False, b"k"
+    )
 
 
 Grades = st.lists(st.one_of(st.none(), st.floats(1, 5)), min_size=5, max_size=5)
@@ -125,7 +140,10 @@ def test_how_harsh_judges_are_never_shifts_a_difference(
 
 
 def test_too_few_judges_of_both_give_no_scores():
-    one, other = [seat(0, 4.0), seat(1, 3.0), seat(2, None)], [seat(0, 5.0), seat(1, None), seat(2, 2.0)]
+    one, other = (
+        [seat(0, 4.0), seat(1, 3.0), seat(2, None)],
+        [seat(0, 5.0), seat(1, None), seat(2, 2.0)],
+    )
     assert score_by_shared_judges(one, other, range(3)) == SharedScores(4.0, 5.0)
     assert score_by_shared_judges(one, other, range(3), least=2) is None
     assert score_by_shared_judges(one, other, [1, 2]) is None

@@ -20,7 +20,15 @@ from agent.results.summarize import (
 )
 from agent.scoring.measures import Rules
 from agent.vocabulary import Reason, Response
-from tests.agent.service.filled_site import Case, FilledSite, case, failed, filled_site, graded, unscored
+from tests.agent.service.filled_site import (
+    Case,
+    FilledSite,
+    case,
+    failed,
+    filled_site,
+    graded,
+    unscored,
+)
 from tests.agent.service.judged import JUDGES
 
 LENIENT = (Judge("local/lenient", "lenient/l", "lenient"),)
@@ -52,9 +60,14 @@ def test_models_far_apart_have_one_rank_each_and_close_ones_share_a_range(filled
 
 
 def test_win_rates_with_intervals_are_those_of_the_comparison_and_lie_in_them(filled: FilledSite):
-    for seed, (benchmark, counts) in enumerate({"pubmed_qa": (70, 60, 20), "med_qa": (40, 55, 30)}.items()):
+    for seed, (benchmark, counts) in enumerate(
+        {"pubmed_qa": (70, 60, 20), "med_qa": (40, 55, 30)}.items()
+    ):
         for number, (model, right) in enumerate(zip(("a/a", "b/b", "c/c"), counts, strict=True)):
-            cases = [*by_chance(right, 80, 10 * seed + number), *map(unscored, range(80, 80 + 5 * number))]
+            cases = [
+                *by_chance(right, 80, 10 * seed + number),
+                *map(unscored, range(80, 80 + 5 * number)),
+            ]
             filled.add(cases, entry=f"{benchmark}:model={model}")
     summaries = standing(filled)
     rates = compare_summaries(summaries).rates
@@ -70,7 +83,9 @@ def test_win_rates_with_intervals_are_those_of_the_comparison_and_lie_in_them(fi
     assert a.macro == pytest.approx((70 / 80 + 40 / 80) / 2)
 
 
-def test_what_a_model_left_unscored_itself_lowers_its_standing_and_a_servers_failure_does_not(filled: FilledSite):
+def test_what_a_model_left_unscored_itself_lowers_its_standing_and_a_servers_failure_does_not(
+    filled: FilledSite,
+):
     filled.add([*graded(50, 50), *map(unscored, range(50, 100))], entry="pubmed_qa:model=a/shy")
     filled.add([*graded(60, 80), *map(failed, range(80, 84))], entry="pubmed_qa:model=b/cut")
     found = {one.run.model: one.standing for one in standing(filled)}
@@ -92,8 +107,12 @@ def test_what_a_model_left_unscored_itself_lowers_its_standing_and_a_servers_fai
 def test_three_lucky_answers_of_two_hundred_win_against_nobody(
     filled: FilledSite, more: list[Case], ended: bool, why: str
 ):
-    filled.add([case(n, score=float(n % 10 != 0)) for n in range(200)], entry="pubmed_qa:model=a/careful")
-    filled.add([case(n, score=float(n % 9 != 0)) for n in range(200)], entry="pubmed_qa:model=c/other")
+    filled.add(
+        [case(n, score=float(n % 10 != 0)) for n in range(200)], entry="pubmed_qa:model=a/careful"
+    )
+    filled.add(
+        [case(n, score=float(n % 9 != 0)) for n in range(200)], entry="pubmed_qa:model=c/other"
+    )
     filled.add([*graded(3, 3), *more], entry="pubmed_qa:model=b/lucky", ended=ended)
     summaries = standing(filled)
     lucky = next(one for one in summaries if one.run.model == "b/lucky")
@@ -103,14 +122,21 @@ def test_three_lucky_answers_of_two_hundred_win_against_nobody(
     assert {one.rank for one in summaries if one is not lucky} == {(1, 2)}
 
 
-def test_a_few_failures_of_a_server_and_many_missing_references_leave_nobody_out(filled: FilledSite):
+def test_a_few_failures_of_a_server_and_many_missing_references_leave_nobody_out(
+    filled: FilledSite,
+):
     for model, right in (("a/a", 70), ("b/b", 10)):
         without = [unscored(n, Reason.NO_REFERENCE) for n in range(80, 120)]
-        filled.add([*graded(right, 76), *map(failed, range(76, 80)), *without], entry=f"pubmed_qa:model={model}")
+        filled.add(
+            [*graded(right, 76), *map(failed, range(76, 80)), *without],
+            entry=f"pubmed_qa:model={model}",
+        )
     assert [one.rank for one in standing(filled)] == [(1, 1), (2, 2)]
 
 
-def test_models_with_equal_floors_are_tied_though_one_has_its_floor_by_an_unscored_answer(filled: FilledSite):
+def test_models_with_equal_floors_are_tied_though_one_has_its_floor_by_an_unscored_answer(
+    filled: FilledSite,
+):
     filled.add(graded(15, 23), entry="pubmed_qa:model=a/a")
     filled.add([*graded(15, 22), unscored(22)], entry="pubmed_qa:model=b/b")
     summaries = standing(filled)
@@ -125,7 +151,9 @@ def judged(filled: FilledSite, entry: str, judges: Sequence[Judge]) -> None:
     uses = [replace(use, judges=tuple(judges)) for use in catalogue["medication_qa"].metrics[:1]]
     rules = Rules.of(uses, "intramural", AnswerParser("text"), "")
     cases = [case(n, score=3.0 + n % 2, identity=entry) for n in range(30)]
-    filled.add(cases, entry=entry, metrics=[metric.to_json() for metric in rules.list_stored_metrics()])
+    filled.add(
+        cases, entry=entry, metrics=[metric.to_json() for metric in rules.list_stored_metrics()]
+    )
 
 
 def test_models_that_two_juries_graded_are_not_ranked_against_each_other(filled: FilledSite):
@@ -136,7 +164,11 @@ def test_models_that_two_juries_graded_are_not_ranked_against_each_other(filled:
     assert (found.rates, found.left_out) == ({"a/one": None, "b/two": None}, {"another jury": 2})
     assert [one.rank for one in summaries] == [None, None]
     judged(filled, "medication_qa:model=c/three", JUDGES)
-    assert compare_summaries(standing(filled)).rates == {"a/one": 0.5, "b/two": None, "c/three": 0.5}
+    assert compare_summaries(standing(filled)).rates == {
+        "a/one": 0.5,
+        "b/two": None,
+        "c/three": 0.5,
+    }
 
 
 @pytest.mark.parametrize(("second", "rows"), [(JUDGES, 1), (LENIENT, 2)])
@@ -150,7 +182,13 @@ def test_parts_of_a_benchmark_that_two_juries_graded_are_no_whole(
 
 def test_a_jurys_score_counts_as_its_place_on_its_scale(filled: FilledSite):
     kept = {"name": "m", "metric": "m", "display_name": "M", "helm_name": "m", "binary": False}
-    metric = kept | {"scoring": "intramural", "whole_run": False, "options": {}, "low": 1, "high": 5}
+    metric = kept | {
+        "scoring": "intramural",
+        "whole_run": False,
+        "options": {},
+        "low": 1,
+        "high": 5,
+    }
     for model, score in (("a/a", 4.0), ("b/b", 2.0)):
         cases = [case(number, score=score + number % 2 / 2) for number in range(20)]
         filled.add(cases, entry=f"pubmed_qa:model={model}", metrics=[metric])
@@ -176,7 +214,9 @@ def test_runs_of_parts_that_a_table_shows_as_one_row_count_as_one_value(filled: 
     assert {one.run.model: one.rank for one in summaries} == {"a/a": (1, 1), "b/b": (2, 2)}
 
 
-def test_rows_without_names_are_other_units_in_another_part_and_the_same_for_another_model(filled: FilledSite):
+def test_rows_without_names_are_other_units_in_another_part_and_the_same_for_another_model(
+    filled: FilledSite,
+):
     details = {"unit_named": False}
     for model, rights in (("a/a", (18, 16)), ("b/b", (2, 4))):
         for condition, right in zip(("alcohol_dependence", "homelessness"), rights, strict=True):

@@ -24,7 +24,8 @@ MORE = (
 def site(tmp_path: Path) -> Site:
     made = create_site(tmp_path / "site", "Test")
     rows = [
-        {"note": f"invented note {n}.", "gold": "yes", "Sex": SEXES[n % 4], "mrn": f"p{n // 4 % 5}"} for n in range(40)
+        {"note": f"invented note {n}.", "gold": "yes", "Sex": SEXES[n % 4], "mrn": f"p{n // 4 % 5}"}
+        for n in range(40)
     ]
     folder = write_benchmark(made, "own", rows, MORE)
     (folder / "prompt.txt").write_text("Note: {note}\n{options}\nAnswer:")
@@ -37,7 +38,10 @@ def says(asked: Asked) -> Message | None:
         return None
     place = int(rest.partition(".")[0]) % 4
     return Message(
-        {"role": "assistant", "content": ("B", "A", "A" if int(rest.partition(".")[0]) < 20 else "", "A")[place]}
+        {
+            "role": "assistant",
+            "content": ("B", "A", "A" if int(rest.partition(".")[0]) < 20 else "", "A")[place],
+        }
     )
 
 
@@ -56,13 +60,19 @@ def test_the_main_metric_is_shown_by_each_value(site: Site, monkeypatch: pytest.
     ask(site)
     monkeypatch.setattr(Answers, "read_each_instance", None)  # no record is opened
     rows = json.loads(shown(site, "--format", "json").stdout)
-    assert [(row["attribute"], row["value"], row["n"], row["mean"], row["floor"]) for row in rows] == [
+    assert [
+        (row["attribute"], row["value"], row["n"], row["mean"], row["floor"]) for row in rows
+    ] == [
         ("sex", "female", 15, 1.0, 0.75),
         ("sex", "nonbinary-quux", 10, 0.0, 0.0),
         ("sex", None, 10, 1.0, 1.0),
     ]
     female = rows[0]
-    assert (female["units"], female["unscored_reasons"], female["interval"]) == (5, {"empty": 5}, "wilson")
+    assert (female["units"], female["unscored_reasons"], female["interval"]) == (
+        5,
+        {"empty": 5},
+        "wilson",
+    )
     assert female["low"] < 1.0
     table = shown(site).stdout
     assert "nonbinary-quux" in table
@@ -104,7 +114,10 @@ def test_they_stay_with_the_scores_when_texts_are_purged(site: Site):
 def test_a_suite_without_subgroups_says_how_to_have_them(tmp_path: Path):
     site = create_site(tmp_path / "plain", "Test")
     write_benchmark(
-        site, "own", [{"note": "invented note 1.", "correct_answer": "A"}], "metrics:\n  - name: exact_match\n"
+        site,
+        "own",
+        [{"note": "invented note 1.", "correct_answer": "A"}],
+        "metrics:\n  - name: exact_match\n",
     )
     ask(site)
     assert "subgroup_columns" in shown(site).stderr

@@ -13,7 +13,10 @@ from tests.agent.results.run_summaries import of
 
 
 def test_a_model_that_refuses_what_it_does_not_know_does_not_win():
-    bold, shy = of("bold", 0.6, {}, 100), of("shy", 1.0, {"empty": 20, "unparsed": 60, "length": 5}, 15)
+    bold, shy = (
+        of("bold", 0.6, {}, 100),
+        of("shy", 1.0, {"empty": 20, "unparsed": 60, "length": 5}, 15),
+    )
     assert (bold.main.floor, shy.main.floor) == (0.6, 0.15)
     assert compare_summaries([bold, shy]).rates == {"bold": 1.0, "shy": 0.0}
     silent = of("silent", None, {"empty": 100}, 0)
@@ -33,7 +36,9 @@ def test_a_metric_that_a_jury_has_yet_to_give_has_no_floor():
 
 def test_answers_that_wait_for_their_jury_weigh_as_much_as_failures_that_are_known_at_once():
     """Ten answers judged at 5.0, ten empty, eighty that may become anything."""
-    half = MetricSummary("m", "M", 1, 5, Mean(10, 10, 5.0, None, None, "none"), {"not_judged": 80, "empty": 10})
+    half = MetricSummary(
+        "m", "M", 1, 5, Mean(10, 10, 5.0, None, None, "none"), {"not_judged": 80, "empty": 10}
+    )
     assert half.floor is None
     assert half.lacking
     nearly = replace(half, mean=replace(half.mean, n=86), unscored={"not_judged": 4, "empty": 10})

@@ -5,7 +5,9 @@ from agent.store import ReviewedText
 
 
 def test_recall_is_of_identifiers_and_its_interval_of_records():
-    texts = [ReviewedText(n, n // 10, {}, {"NAME": (9, 1, 2), "MRN": (1, 0, 0)}) for n in range(100)]
+    texts = [
+        ReviewedText(n, n // 10, {}, {"NAME": (9, 1, 2), "MRN": (1, 0, 0)}) for n in range(100)
+    ]
     every, mrn, name = estimate_recall(texts)
     assert (every.entity, every.found, every.missed, every.wrong) == ("all", 1000, 100, 200)
     assert (name.found, name.missed, mrn.found, mrn.missed) == (900, 100, 100, 0)

@@ -14,7 +14,10 @@ def words_at(places: list[MarkedSpan]) -> list[str]:
 
 
 def test_a_name_found_in_part_is_missed_wherever_a_letter_of_it_is_left():
-    assert words_at(find_missed_spans(TEXT, FOUND, "anna kowalska", "NAME")) == ["Anna Kowalska", "ANNA\n kowalska"]
+    assert words_at(find_missed_spans(TEXT, FOUND, "anna kowalska", "NAME")) == [
+        "Anna Kowalska",
+        "ANNA\n kowalska",
+    ]
 
 
 def test_a_word_within_another_is_not_that_word():
@@ -43,13 +46,19 @@ def test_a_name_found_in_part_counts_once_as_missed():
 
 
 places = st.lists(
-    st.builds(lambda a, b: MarkedSpan(a, a + b, "NAME"), st.integers(0, 50), st.integers(1, 9)), unique=True, max_size=6
+    st.builds(lambda a, b: MarkedSpan(a, a + b, "NAME"), st.integers(0, 50), st.integers(1, 9)),
+    unique=True,
+    max_size=6,
 )
 
 
 @given(places, places, st.data())
 def test_every_mark_is_right_wrong_or_part_of_something_missed(found, missed, data):
-    wrong = frozenset(data.draw(st.sets(st.integers(0, max(0, len(found) - 1))))) if found else frozenset()
+    wrong = (
+        frozenset(data.draw(st.sets(st.integers(0, max(0, len(found) - 1)))))
+        if found
+        else frozenset()
+    )
     figures = ReviewVerdict(tuple(found), wrong, tuple(missed)).count_figures()
     right, gone, false = figures.get("NAME", (0, 0, 0))
     assert (gone, false) == (len(missed), len(wrong))

@@ -31,18 +31,25 @@ def write_benchmark(site: Site, name: str, rows: Sequence[Mapping[str, str]], mo
 
 def plan(site: Site, entry: str, **options: object) -> Plan:
     """Plan one run entry."""
-    (found,) = plan_runs(site, [parse_run_entry(entry)], RunOptions("s", **{"server": NOWHERE, **options}))  # type: ignore[arg-type]
+    (found,) = plan_runs(
+        site, [parse_run_entry(entry)], RunOptions("s", **{"server": NOWHERE, **options})
+    )  # type: ignore[arg-type]
     return found
 
 
 def run(site: Site, url: str, *entries: str, **options: object) -> list[RunOutcome]:
     """Run entries against the server at `url`."""
     given = RunOptions("s", server=url, **options)  # type: ignore[arg-type]
-    return run_entries(site, [parse_run_entry(entry) for entry in entries], given, Progress(quiet=True))
+    return run_entries(
+        site, [parse_run_entry(entry) for entry in entries], given, Progress(quiet=True)
+    )
 
 
 def answers_file(path: Path, answers: Mapping[str, str]) -> Path:
     """Write answers in the form that `intramural score` reads."""
-    lines = (json.dumps({"instance_id": identity, "answer": answer}) for identity, answer in answers.items())
+    lines = (
+        json.dumps({"instance_id": identity, "answer": answer})
+        for identity, answer in answers.items()
+    )
     path.write_text("".join(line + "\n" for line in lines), "utf-8")
     return path

@@ -15,13 +15,17 @@ def test_an_answer_after_blank_lines_is_its_own(tmp_path: Path, blank: bytes):
     path = tmp_path / "answers.jsonl"
     path.write_bytes(blank + blank.join(lines) + blank)
     with AnswersFile.open(path) as file:
-        assert [file.answer(str(n)) for n in (3, 0, 2, 1)] == [f"says {n} \u00e9" for n in (3, 0, 2, 1)]
+        assert [file.answer(str(n)) for n in (3, 0, 2, 1)] == [
+            f"says {n} \u00e9" for n in (3, 0, 2, 1)
+        ]
         assert file.answer("4") is None
 
 
 def test_spaces_around_an_id_are_no_part_of_it(tmp_path: Path):
     path = tmp_path / "answers.jsonl"
-    path.write_text('{"instance_id": " q1 ", "answer": "A"}\n{"instance_id": "q2\\n", "answer": " B "}\n')
+    path.write_text(
+        '{"instance_id": " q1 ", "answer": "A"}\n{"instance_id": "q2\\n", "answer": " B "}\n'
+    )
     with AnswersFile.open(path) as file:
         file.refuse_others({"q1", "q2"})
         assert (file.answer("q1"), file.answer("q2")) == ("A", " B ")

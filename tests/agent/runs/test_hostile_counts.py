@@ -30,9 +30,13 @@ BENCHMARK = (
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
     site = create_site(tmp_path / "site", "Test")
-    write_benchmark(site, "own", [{"note": LONG, "gold": "yes"}, {"note": SHORT, "gold": "yes"}], BENCHMARK)
+    write_benchmark(
+        site, "own", [{"note": LONG, "gold": "yes"}, {"note": SHORT, "gold": "yes"}], BENCHMARK
+    )
     with (site.directory / "site.yaml").open("a") as file:
-        file.write("attempt_timeout_s: 1\nfirst_attempt_timeout_s: 8\ntotal_timeout_s: 4\nmax_attempts: 2\n")
+        file.write(
+            "attempt_timeout_s: 1\nfirst_attempt_timeout_s: 8\ntotal_timeout_s: 4\nmax_attempts: 2\n"
+        )
     return Site(site.directory)  # reads its settings again
 
 
@@ -104,7 +108,9 @@ IMPOSSIBLE = {
 }
 
 
-@pytest.mark.parametrize("later", [False, True], ids=["from the first count", "from the second count"])
+@pytest.mark.parametrize(
+    "later", [False, True], ids=["from the first count", "from the second count"]
+)
 @pytest.mark.parametrize("reply", IMPOSSIBLE.values(), ids=IMPOSSIBLE)
 def test_upon_a_count_that_cannot_be_nothing_is_sent(site: Site, reply: Action, later: bool):
     outcome, server, long = ask(site, lambda counted: reply if counted.number >= later else None)
@@ -140,7 +146,9 @@ def test_what_never_counts_as_fitting_is_not_sent(site: Site, lie: OnCount):
     ],
     ids=["tiny", "shrinks", "to and fro", "fits once"],
 )
-def test_a_lie_that_could_be_true_is_found_out_by_the_server_and_never_costs_the_question(site: Site, lie: OnCount):
+def test_a_lie_that_could_be_true_is_found_out_by_the_server_and_never_costs_the_question(
+    site: Site, lie: OnCount
+):
     _, server, long = ask(site, lie)
     notes = sent(server)
     assert len(notes) <= 1

@@ -16,7 +16,9 @@ from tests.memory import run_measured
 def made(count: int, length: int = 100) -> Iterator[Instance]:
     for number in range(count):
         text = f"{number} ".ljust(length, "x")
-        yield Instance(f"i{number}", f"p{number}", (Message("user", text),), (Reference("a", correct=True),))
+        yield Instance(
+            f"i{number}", f"p{number}", (Message("user", text),), (Reference("a", correct=True),)
+        )
 
 
 @pytest.mark.parametrize("held", [True, False])
@@ -32,7 +34,9 @@ def test_few_or_many_the_same_instances_are_taken_in_the_same_order(
     assert (len(found), found.available) == (len(expected), 40)
 
 
-def test_a_dataset_that_changed_between_two_walks_is_noticed_by_its_reader(monkeypatch: pytest.MonkeyPatch):
+def test_a_dataset_that_changed_between_two_walks_is_noticed_by_its_reader(
+    monkeypatch: pytest.MonkeyPatch,
+):
     monkeypatch.setattr(module, "HELD_CHARACTERS", 0)
     changed = False
 

@@ -59,7 +59,10 @@ def test_what_may_be_cut_and_how_much_fits_change_the_identity_only_where_they_a
     part = replace(REQUEST, shortenable=Shortenable(0, 0, 1, "start"))
     same = [part, replace(part, shortenable=Shortenable(0, 0, 1, "end"))]
     limits = [None, 100, 200]
-    assert len({request_identity(request, limit) for request in (REQUEST, *same) for limit in limits}) == 9
+    assert (
+        len({request_identity(request, limit) for request in (REQUEST, *same) for limit in limits})
+        == 9
+    )
     # Answers that sites keep from before have these keys.
     assert request_identity(REQUEST) == b'[1,"m",[["user","q"]],16,0.0,[],null,null,{}]'
 
@@ -70,21 +73,33 @@ texts = st.text(max_size=5)
 @given(st.lists(texts, min_size=1, max_size=3), st.lists(texts, min_size=1, max_size=3))
 def test_no_two_conversations_share_an_identity(one: list[str], other: list[str]):
     def identity(contents: list[str]) -> bytes:
-        return request_identity(replace(REQUEST, messages=tuple(Message("user", text) for text in contents)))
+        return request_identity(
+            replace(REQUEST, messages=tuple(Message("user", text) for text in contents))
+        )
 
     assert (identity(one) == identity(other)) == (one == other)
 
 
 def test_a_runs_name_holds_no_file_name():
     benchmark = BENCHMARKS["pubmed_qa"]
-    entry = parse_run_entry("pubmed_qa:model=a/b,data_path=/data/Mrs_Quackenbush.json,num_output_tokens=9")
+    entry = parse_run_entry(
+        "pubmed_qa:model=a/b,data_path=/data/Mrs_Quackenbush.json,num_output_tokens=9"
+    )
     name = write_run_name(entry, benchmark, Dataset((Path("x"),), "ab" * 32, "unknown"), DEPLOYMENT)
-    assert name == "pubmed_qa:data=abababababab,model=a/b,model_deployment=local/b,num_output_tokens=9"
+    assert (
+        name == "pubmed_qa:data=abababababab,model=a/b,model_deployment=local/b,num_output_tokens=9"
+    )
 
 
 @pytest.mark.parametrize(
     "other",
-    ["model=a/b,instructions=expert", "model=a/b,temperature=1", "model=a/b,stop=hash", "model=a_b", "model=a/c"],
+    [
+        "model=a/b,instructions=expert",
+        "model=a/b,temperature=1",
+        "model=a/b,stop=hash",
+        "model=a_b",
+        "model=a/c",
+    ],
 )
 def test_two_runs_that_ask_something_else_have_two_names(other: str):
     benchmark, data = BENCHMARKS["pubmed_qa"], Dataset((Path("x"),), "ab" * 32, "unknown")
@@ -158,7 +173,9 @@ def test_a_deployment_map_asks_here_and_names_the_model_that_answers(site: Site,
     )
     mapping = tmp_path / "map.yaml"
     mapping.write_text("stanfordhealthcare/*: local/b\n")
-    entries = [parse_run_entry("med_qa:model=openai/gpt-4o,model_deployment=stanfordhealthcare/gpt-4o")]
+    entries = [
+        parse_run_entry("med_qa:model=openai/gpt-4o,model_deployment=stanfordhealthcare/gpt-4o")
+    ]
     (found,) = plan_runs(site, entries, RunOptions("s", deployment_map=mapping))
     assert (found.model, found.deployment.name) == ("hospital/b", "local/b")
     assert found.name == "med_qa:model=hospital/b,model_deployment=local/b"
@@ -171,7 +188,9 @@ def test_files_of_somebody_elses_computer_are_told_together_or_ignored(site: Sit
     ]
     with pytest.raises(ConfigError, match=r"one\.jsonl(.|\n)*two\.json"):
         plan_runs(site, entries, RunOptions("s", server="http://127.0.0.1:9/v1"))
-    plans = plan_runs(site, entries, RunOptions("s", server="http://127.0.0.1:9/v1", ignore_data_paths=True))
+    plans = plan_runs(
+        site, entries, RunOptions("s", server="http://127.0.0.1:9/v1", ignore_data_paths=True)
+    )
     assert [found.dataset.known for found in plans] == ["sample", "sample"]
     assert [found.name.partition(":")[0] for found in plans] == ["med_qa", "med_mcqa"]
     assert "data=" not in plans[0].name
@@ -189,16 +208,25 @@ def test_every_wrong_dataset_is_told_at_once(site: Site):
 
 
 def test_examples_before_the_question_are_part_of_the_name_and_the_prompt(site: Site):
-    rows = [{"note": f"note {n}", "split": "train" if n < 3 else "test", "correct_answer": "Yes"} for n in range(6)]
+    rows = [
+        {"note": f"note {n}", "split": "train" if n < 3 else "test", "correct_answer": "Yes"}
+        for n in range(6)
+    ]
     write_benchmark(
-        site, "shots", rows, "few_shot: {count: 2, column: split, value: train}\nmetrics:\n  - name: exact_match\n"
+        site,
+        "shots",
+        rows,
+        "few_shot: {count: 2, column: split, value: train}\nmetrics:\n  - name: exact_match\n",
     )
     plain, none, by_entry = (
         plan(site, "shots:model=a/b"),
         plan(site, "shots:model=a/b", max_train_instances=0),
         plan(site, "shots:model=a/b,max_train_instances=1", max_train_instances=0),
     )
-    prompts = [next(iter(found.instances)).messages[-1].content.count("note") for found in (plain, none, by_entry)]
+    prompts = [
+        next(iter(found.instances)).messages[-1].content.count("note")
+        for found in (plain, none, by_entry)
+    ]
     assert prompts == [3, 1, 2]
     assert len({plain.name, none.name, by_entry.name}) == 3
     assert none.overrides == ("max_train_instances",)
@@ -207,10 +235,14 @@ def test_examples_before_the_question_are_part_of_the_name_and_the_prompt(site: 
 def test_gated_files_of_no_known_version_share_the_sites_patients(tmp_path: Path):
     site = create_site(tmp_path / "site", "Test")
     entry = "mimic_bhc:model=a/b"
-    assert plan(site, entry).lineage == "mimic_iv"  # the invented sample, which travels with the agent
+    assert (
+        plan(site, entry).lineage == "mimic_iv"
+    )  # the invented sample, which travels with the agent
     folder = site.data / "mimic_bhc"
     folder.mkdir()
-    (folder / "mimic_iv_bhc.json").write_text('{"note_id": "1-DS-1", "input": "a note", "target": "a course"}\n')
+    (folder / "mimic_iv_bhc.json").write_text(
+        '{"note_id": "1-DS-1", "input": "a note", "target": "a course"}\n'
+    )
     assert plan(site, entry).lineage == "site"
 
 
@@ -229,9 +261,17 @@ def test_gated_data_runs_with_a_mark_until_somebody_attests_it(tmp_path: Path):
     shutil.copy(file, site.data / "mimic_bhc")
     assert marks() == (False, True)
     benchmark = BENCHMARKS["mimic_bhc"]
-    add_data(benchmark, file, site.data, attestation=Attestation("PhysioNet 1.5.0", "A. Name"), replace=True)
+    add_data(
+        benchmark,
+        file,
+        site.data,
+        attestation=Attestation("PhysioNet 1.5.0", "A. Name"),
+        replace=True,
+    )
     assert marks() == (True, False)
-    (site.data / "mimic_bhc" / file.name).write_text('{"note_id": "2-DS-1", "input": "other", "target": "a course"}\n')
+    (site.data / "mimic_bhc" / file.name).write_text(
+        '{"note_id": "2-DS-1", "input": "other", "target": "a course"}\n'
+    )
     assert marks() == (False, True)
 
 
@@ -256,16 +296,24 @@ def test_rows_that_a_loader_numbered_are_not_named_units(site: Site):
 def test_the_entry_beats_the_command_line_and_the_command_line_the_benchmark(site: Site):
     entries = [
         parse_run_entry("med_qa:model=a/b"),
-        parse_run_entry("med_qa:model=a/c,max_eval_instances=3,temperature=0.5,num_output_tokens=9"),
+        parse_run_entry(
+            "med_qa:model=a/c,max_eval_instances=3,temperature=0.5,num_output_tokens=9"
+        ),
     ]
-    plain, changed = plan_runs(site, entries, RunOptions("s", server="http://127.0.0.1:9/v1", max_eval_instances=7))
+    plain, changed = plan_runs(
+        site, entries, RunOptions("s", server="http://127.0.0.1:9/v1", max_eval_instances=7)
+    )
     assert (len(plain.instances), plain.temperature, plain.max_tokens) == (7, 0.0, 16)
     assert (len(changed.instances), changed.temperature, changed.max_tokens) == (3, 0.5, 9)
 
 
 def test_what_an_entry_changes_is_kept_with_the_run(site: Site):
-    entries = [parse_run_entry("med_qa:model=a/b,instructions=expert,temperature=0.5,max_eval_instances=3")]
-    (plan,) = plan_runs(site, entries, RunOptions("s", server="http://127.0.0.1:9/v1", sample_seed=7))
+    entries = [
+        parse_run_entry("med_qa:model=a/b,instructions=expert,temperature=0.5,max_eval_instances=3")
+    ]
+    (plan,) = plan_runs(
+        site, entries, RunOptions("s", server="http://127.0.0.1:9/v1", sample_seed=7)
+    )
     assert plan.overrides == ("instructions", "temperature")
     assert (plan.sampled, plan.sample_seed) == (3, 7)
 
@@ -295,7 +343,9 @@ def test_another_seed_takes_other_instances(site: Site):
     entries = [parse_run_entry("med_qa:model=a/b")]
     taken = [
         plan_runs(
-            site, entries, RunOptions("s", server="http://127.0.0.1:9/v1", max_eval_instances=9, sample_seed=seed)
+            site,
+            entries,
+            RunOptions("s", server="http://127.0.0.1:9/v1", max_eval_instances=9, sample_seed=seed),
         )
         for seed in (0, 0, 1)
     ]

@@ -17,7 +17,11 @@ METRICS = "metrics:\n  - name: exact_match\n  - name: classification_macro_f1\n"
 
 
 def says(asked: Asked) -> Message | None:
-    return Message({"role": "assistant", "content": "The answer is (A)."}) if "invented note" in asked.prompt else None
+    return (
+        Message({"role": "assistant", "content": "The answer is (A)."})
+        if "invented note" in asked.prompt
+        else None
+    )
 
 
 @pytest.fixture
@@ -36,7 +40,9 @@ def scores(store: Store) -> list[dict[str, object]]:
     return [dict(one.scores) for one in store.answers.read_instances(stored.run_id, 0, 99)]
 
 
-def test_more_instances_than_a_batch_all_have_their_new_scores(site: Site, monkeypatch: pytest.MonkeyPatch):
+def test_more_instances_than_a_batch_all_have_their_new_scores(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(module, "BATCH", 2)
     with site.store() as store:
         before = scores(store)

@@ -55,16 +55,19 @@ def site(tmp_path: Path, server: FaultServer) -> Site:
 
 def run(site: Site, **options: object) -> RunOutcome:
     (done,) = run_entries(
-        site, [parse_run_entry("graded:model=hospital/b")], RunOptions("s", **options), Progress(quiet=True)
+        site,
+        [parse_run_entry("graded:model=hospital/b")],
+        RunOptions("s", **options),
+        Progress(quiet=True),
     )  # type: ignore[arg-type]
     return done
 
 
 def kept(store: Store) -> tuple[list[dict[str, object]], dict[int, list[Seat]]]:
     (stored,) = store.runs.select("s")
-    return [dict(one.scores) for one in store.answers.read_instances(stored.run_id, 0, 99)], store.juries.read_seats(
-        stored.run_id, "jury_score"
-    )
+    return [
+        dict(one.scores) for one in store.answers.read_instances(stored.run_id, 0, 99)
+    ], store.juries.read_seats(stored.run_id, "jury_score")
 
 
 def test_scoring_again_changes_nothing_of_what_the_same_rules_made(site: Site, server: FaultServer):
@@ -73,7 +76,10 @@ def test_scoring_again_changes_nothing_of_what_the_same_rules_made(site: Site, s
         (done,) = rescore_suite(store, "s")
         assert kept(store) == before
     assert [row["jury_score"] for row in before[0]] == [(3.75 + 3.5) / 2] * len(ROWS)
-    assert all([seat.reason for seat in seats] == [None, None, Fault.NO_VERDICT] for seats in before[1].values())
+    assert all(
+        [seat.reason for seat in seats] == [None, None, Fault.NO_VERDICT]
+        for seats in before[1].values()
+    )
     assert not done.left
     assert not any(change.changed for change in done.changes)
     assert len(server.asked) == asked
@@ -86,7 +92,9 @@ def test_helms_rule_is_reckoned_from_the_first_replies(site: Site, server: Fault
         seats = kept(store)[1]
         (done,) = rescore_suite(store, "s", "both")
         scores, again = kept(store)
-    assert {(row["jury_score"], row["jury_score@helm"]) for row in scores} == {(3.625, (4 + 3 + 2 + 5) / 4)}
+    assert {(row["jury_score"], row["jury_score@helm"]) for row in scores} == {
+        (3.625, (4 + 3 + 2 + 5) / 4)
+    }
     assert again == seats
     assert {change.metric: change.after for change in done.changes}["jury_score@helm"] == 3.5
     asked = len(server.asked)
@@ -94,7 +102,9 @@ def test_helms_rule_is_reckoned_from_the_first_replies(site: Site, server: Fault
     assert len(server.asked) == asked
 
 
-def test_a_stricter_reader_closes_seats_and_takes_the_score_with_them(site: Site, monkeypatch: pytest.MonkeyPatch):
+def test_a_stricter_reader_closes_seats_and_takes_the_score_with_them(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+):
     real = seats_module.read_verdict
 
     def whole_numbers_only(reply: str, rubric: object, *shown: object) -> Verdict | Fault:
@@ -112,11 +122,15 @@ def test_a_stricter_reader_closes_seats_and_takes_the_score_with_them(site: Site
     assert {change.metric: change.changed for change in done.changes}["rouge_l"] == 0
 
 
-def test_killed_in_mid_draft_it_leaves_seats_and_scores_of_one_making(site: Site, monkeypatch: pytest.MonkeyPatch):
+def test_killed_in_mid_draft_it_leaves_seats_and_scores_of_one_making(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(rescore, "BATCH", 2)
     monkeypatch.setattr(jury_scores, "compute_jury_score", lambda *_: 1.0)
     monkeypatch.setattr(
-        jury_scores, "fill_seat", lambda seat, key, *_: Seat(seat, None, Fault.OUT_OF_RANGE, judgement_key=key)
+        jury_scores,
+        "fill_seat",
+        lambda seat, key, *_: Seat(seat, None, Fault.OUT_OF_RANGE, judgement_key=key),
     )
     real, drafted = Scores.draft, 0
 
@@ -146,7 +160,9 @@ def test_killed_outright_it_has_taken_nothing_away(site: Site, at: str):
         before = kept(store)
     words = ["--site", str(site.directory), "rescore", "--suite", "s", "--scoring", "both"]
     command = [sys.executable, "-c", KILLED, f"agent.store.scores.Scores:{at}", *words]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=60)
+    ended = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=60
+    )
     assert ended.returncode == -9, ended.stderr
     with site.store() as store:
         assert kept(store) == before
@@ -159,18 +175,30 @@ def test_killed_outright_it_has_taken_nothing_away(site: Site, at: str):
 def test_seats_without_a_reply_stay_open_and_are_asked_by_the_next_run(site: Site):
     with site.store() as store:
         (stored,) = store.runs.select("s")
-        missing = [(n, "jury_score", Seat(seat, None, Reason.TIMEOUT)) for n in range(len(ROWS)) for seat in (1, 2)]
+        missing = [
+            (n, "jury_score", Seat(seat, None, Reason.TIMEOUT))
+            for n in range(len(ROWS))
+            for seat in (1, 2)
+        ]
         store.scores.keep(stored.run_id, [], (), missing)
         rescore_suite(store, "s", "both")
         scores, seats = kept(store)
-    assert [[seat.reason for seat in given] for given in seats.values()] == [[None, "timeout", "timeout"]] * len(ROWS)
-    assert {row[name].reason for row in scores for name in ("jury_score", "jury_score@helm")} == {Reason.NOT_JUDGED}  # type: ignore[attr-defined]
+    assert [[seat.reason for seat in given] for given in seats.values()] == [
+        [None, "timeout", "timeout"]
+    ] * len(ROWS)
+    assert {row[name].reason for row in scores for name in ("jury_score", "jury_score@helm")} == {
+        Reason.NOT_JUDGED
+    }  # type: ignore[attr-defined]
     run(site, scoring="both")
     with site.store() as store:
-        assert {(row["jury_score"], row["jury_score@helm"]) for row in kept(store)[0]} == {(3.625, 3.5)}
+        assert {(row["jury_score"], row["jury_score@helm"]) for row in kept(store)[0]} == {
+            (3.625, 3.5)
+        }
 
 
-@pytest.mark.parametrize("all_of_them", [True, False], ids=["all", "one that another run had first"])
+@pytest.mark.parametrize(
+    "all_of_them", [True, False], ids=["all", "one that another run had first"]
+)
 def test_where_replies_were_purged_the_run_is_left_as_it_was(site: Site, all_of_them: bool):
     with site.store() as store:
         before = kept(store)
@@ -178,14 +206,18 @@ def test_where_replies_were_purged_the_run_is_left_as_it_was(site: Site, all_of_
             assert store.purge(0) > len(ROWS)
         else:
             oldest = "SELECT judgement_key FROM judgements LIMIT 1"
-            store.database.connection.execute(f"UPDATE judgements SET created_at = 0 WHERE judgement_key IN ({oldest})")
+            store.database.connection.execute(
+                f"UPDATE judgements SET created_at = 0 WHERE judgement_key IN ({oldest})"
+            )
             assert store.purge(1) == 1
         (done,) = rescore_suite(store, "s")
         assert kept(store) == before
     assert "purged" in done.left
 
 
-def test_judgements_that_were_kept_before_marks_are_read_as_ever(site: Site, monkeypatch: pytest.MonkeyPatch):
+def test_judgements_that_were_kept_before_marks_are_read_as_ever(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+):
     def as_before(judgement: Judgement) -> bytes:
         return json.dumps([encode_response(reply).decode() for reply in judgement.replies]).encode()
 

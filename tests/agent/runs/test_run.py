@@ -17,7 +17,9 @@ def site(tmp_path: Path) -> Site:
 
 
 def test_instances_that_ask_the_same_are_asked_once_and_each_has_its_own_score(site: Site):
-    rows = [{"note": "the same invented note", "gold": gold} for gold in ("yes", "no", "yes", "yes")]
+    rows = [
+        {"note": "the same invented note", "gold": gold} for gold in ("yes", "no", "yes", "yes")
+    ]
     write_benchmark(site, "own", rows, METRICS)
     with FaultServer(models=["a/b"], answer="yes") as server:
         (outcome,) = run(site, server.url, "own:model=a/b")
@@ -26,7 +28,9 @@ def test_instances_that_ask_the_same_are_asked_once_and_each_has_its_own_score(s
     assert (outcome.summary.main.mean.n, outcome.summary.main.mean.value) == (4, 0.75)
     with site.store() as store:
         (stored,) = store.runs.select("s")
-        assert [one.scores["exact_match"] for one in store.answers.read_instances(stored.run_id, 0, 9)] == [
+        assert [
+            one.scores["exact_match"] for one in store.answers.read_instances(stored.run_id, 0, 9)
+        ] == [
             1.0,
             0.0,
             1.0,
@@ -41,6 +45,9 @@ def test_a_limit_of_prompt_tokens_that_nobody_can_count_is_told_with_the_run(sit
     with FaultServer(models=["a/b"], answer="yes") as server:
         run(site, server.url, "own:model=a/b", "free:model=a/b")
     with site.store() as store:
-        said = {stored.benchmark: " ".join(stored.details.workarounds) for stored in store.runs.select("s")}
+        said = {
+            stored.benchmark: " ".join(stored.details.workarounds)
+            for stored in store.runs.select("s")
+        }
     assert "Nobody can count the tokens" in said["own"]
     assert "Nobody can count" not in said["free"]

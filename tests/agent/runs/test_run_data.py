@@ -91,7 +91,10 @@ def test_equal_prompts_have_equal_keys_whether_or_not_the_data_is_registered(war
         (second,) = run(ward.site, server.url, ENTRY)
     assert (first.asked, second.asked, second.kept) == (30, 0, 30)
     assert first.summary.run.name == second.summary.run.name
-    assert second.summary.run.details.data.registered == ward.gate.ledger().list_datasets()[0].commitment
+    assert (
+        second.summary.run.details.data.registered
+        == ward.gate.ledger().list_datasets()[0].commitment
+    )
     assert first.summary.run.details.data.registered == ""
 
 
@@ -127,7 +130,9 @@ def test_a_damaged_copy_is_never_run(ward: Ward):
     assert newest is not None
     path = newest.folder / "files" / "data.csv"
     path.write_text(path.read_text().replace("yes", "no", 1))
-    with pytest.raises(BenchmarkError, match="frozen copy of version 1 is not as it was registered"):
+    with pytest.raises(
+        BenchmarkError, match="frozen copy of version 1 is not as it was registered"
+    ):
         plan(ward.site, ENTRY)
     assert plan(ward.site, ENTRY, unregistered=True).available == 30
 

@@ -57,32 +57,74 @@ def articles(tmp_path: Path) -> Path:
 def human(tmp_path: Path) -> Path:
     rows = read("pubmed_qa/human_predictions.csv")
     return answers_file(
-        tmp_path / "human.jsonl", {row["pmid"]: LETTERS[row["reasoning_required_pred"]] for row in rows}
+        tmp_path / "human.jsonl",
+        {row["pmid"]: LETTERS[row["reasoning_required_pred"]] for row in rows},
     )
 
 
-def test_the_human_annotators_of_pubmed_qa_get_their_published_accuracy(articles: Path, human: Path):
+def test_the_human_annotators_of_pubmed_qa_get_their_published_accuracy(
+    articles: Path, human: Path
+):
     row, *_ = rows_of(
-        scored("pubmed_qa", "--data", articles, "--answers", human, "--format", "json", "--scoring", "both")
+        scored(
+            "pubmed_qa",
+            "--data",
+            articles,
+            "--answers",
+            human,
+            "--format",
+            "json",
+            "--scoring",
+            "both",
+        )
     )
-    assert (row["metric"], row["n"], row["mean"], row["interval"]) == ("exact_match", 500, 0.78, "wilson")
+    assert (row["metric"], row["n"], row["mean"], row["interval"]) == (
+        "exact_match",
+        500,
+        0.78,
+        "wilson",
+    )
     assert row["missing"] == []
     assert row["helm"]["mean"] == 0.78  # type: ignore[index]
 
 
-def test_the_gold_of_all_1047_medcalc_rows_is_right_and_upstreams_rule_misses_a_third(tmp_path: Path):
+def test_the_gold_of_all_1047_medcalc_rows_is_right_and_upstreams_rule_misses_a_third(
+    tmp_path: Path,
+):
     rows = read("medcalc_bench/answers.csv")
     path = tmp_path / "test_data.csv"
-    columns = {"Calculator ID": "2", "Note ID": "n", "Patient Note": "An invented note.", "Question": "How much?"}
-    more = {"Calculator Name": "c", "Output Type": "decimal", "Note Type": "x", "Relevant Entities": "{}"}
+    columns = {
+        "Calculator ID": "2",
+        "Note ID": "n",
+        "Patient Note": "An invented note.",
+        "Question": "How much?",
+    }
+    more = {
+        "Calculator Name": "c",
+        "Output Type": "decimal",
+        "Note Type": "x",
+        "Relevant Entities": "{}",
+    }
     last = {"Ground Truth Explanation": "-"}
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, [*rows[0], *columns, *more, *last])
         writer.writeheader()
         writer.writerows({**row, **columns, **more, **last} for row in rows)
-    answers = answers_file(tmp_path / "gold.jsonl", {row["Row Number"]: row["Ground Truth Answer"] for row in rows})
+    answers = answers_file(
+        tmp_path / "gold.jsonl", {row["Row Number"]: row["Ground Truth Answer"] for row in rows}
+    )
     row, *_ = rows_of(
-        scored("medcalc_bench", "--data", path, "--answers", answers, "--format", "json", "--scoring", "both")
+        scored(
+            "medcalc_bench",
+            "--data",
+            path,
+            "--answers",
+            answers,
+            "--format",
+            "json",
+            "--scoring",
+            "both",
+        )
     )
     assert (row["n"], row["mean"]) == (1047, 1.0)
     assert row["helm"]["n"] == 1047  # type: ignore[index]
@@ -97,23 +139,44 @@ def test_gpt_35_on_med_mcqa_is_scored_as_it_is_in_a_run(tmp_path: Path):
             options = {f"op{letter}": f"choice {letter}" for letter in "abcd"}
             cop = "ABCD".index(row["right"]) + 1
             made = {"id": f"q{number}", "question": "Which?", "cop": cop, **options}
-            file.write(json.dumps({**made, "choice_type": "single", "subject_name": "x", "topic_name": "y"}) + "\n")
+            file.write(
+                json.dumps(
+                    {**made, "choice_type": "single", "subject_name": "x", "topic_name": "y"}
+                )
+                + "\n"
+            )
             answers[f"q{number}"] = row["answer_tail"]
     done = scored(
-        *("med_mcqa", "--data", data, "--answers", answers_file(tmp_path / "a.jsonl", answers), "--format", "json")
+        *(
+            "med_mcqa",
+            "--data",
+            data,
+            "--answers",
+            answers_file(tmp_path / "a.jsonl", answers),
+            "--format",
+            "json",
+        )
     )
     (row,) = rows_of(done)
     right = round(float(str(row["mean"])) * int(str(row["n"])))
     assert int(str(row["n"])) + int(str(row["unscored"])) == 4183
-    assert 0.52 < right / 4183 < 0.54  # published, with what has no letter counted as wrong: 53.45 %
+    assert (
+        0.52 < right / 4183 < 0.54
+    )  # published, with what has no letter counted as wrong: 53.45 %
 
 
 def test_what_has_no_answer_is_listed_and_not_guessed(articles: Path, human: Path):
     lines = human.read_text().splitlines(keepends=True)
     human.write_text("".join(lines[2:]))
     left = [json.loads(line)["instance_id"] for line in lines[:2]]
-    row, *_ = rows_of(scored("pubmed_qa", "--data", articles, "--answers", human, "--format", "json"))
-    assert (row["n"], row["unscored_reasons"], sorted(row["missing"])) == (498, {"not_asked": 2}, sorted(left))  # type: ignore[call-overload]
+    row, *_ = rows_of(
+        scored("pubmed_qa", "--data", articles, "--answers", human, "--format", "json")
+    )
+    assert (row["n"], row["unscored_reasons"], sorted(row["missing"])) == (
+        498,
+        {"not_asked": 2},
+        sorted(left),
+    )  # type: ignore[call-overload]
     table = scored("pubmed_qa", "--data", articles, "--answers", human)
     assert all(identity in table.stderr for identity in left)
     assert "Unscored, over all metrics: 4 not_asked" in table.stdout
@@ -128,7 +191,10 @@ CANARY = "Quackenbush-7731"
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        (b'{"instance_id": "%s", "answer": "A"}' % CANARY.encode(), "has an instance_id that the data does not have"),
+        (
+            b'{"instance_id": "%s", "answer": "A"}' % CANARY.encode(),
+            "has an instance_id that the data does not have",
+        ),
         (b"%s" % CANARY.encode(), "is not JSON"),
         (b'{"instance_id": "12377809", "answer": "A"}', "has the same instance_id as line 1"),
         (b'["%s"]' % CANARY.encode(), "is not of the form"),
@@ -141,11 +207,17 @@ CANARY = "Quackenbush-7731"
         (b"[" * 100_000, "is not JSON"),
     ],
 )
-def test_a_wrong_line_is_named_and_nothing_is_scored(articles: Path, human: Path, line: bytes, said: str):
-    human.write_bytes(human.read_bytes() + b"\n" + line + b"\n")  # the empty line counts, and is no answer
+def test_a_wrong_line_is_named_and_nothing_is_scored(
+    articles: Path, human: Path, line: bytes, said: str
+):
+    human.write_bytes(
+        human.read_bytes() + b"\n" + line + b"\n"
+    )  # the empty line counts, and is no answer
     done = scored("pubmed_qa", "--data", articles, "--answers", human)
     assert type(done.exception).__name__ == "BenchmarkError"
-    assert f"human.jsonl: line 502: {said}" in str(done.exception) or f"line 502: its {said}" in str(done.exception)
+    assert f"human.jsonl: line 502: {said}" in str(
+        done.exception
+    ) or f"line 502: its {said}" in str(done.exception)
     assert CANARY not in str(done.exception)
     assert done.stdout == ""
 
@@ -157,7 +229,9 @@ def test_every_wrong_line_is_told_at_once(articles: Path, human: Path):
     assert "line 502" in told
 
 
-def test_a_line_without_end_is_not_read_into_memory(articles: Path, human: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_line_without_end_is_not_read_into_memory(
+    articles: Path, human: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(module, "MOST_LINE_BYTES", 1024)
     human.write_text(human.read_text() + "x" * 5000 + "\n")
     assert "human.jsonl: line 501: is longer than" in str(
@@ -185,14 +259,31 @@ def test_ids_of_a_hospitals_own_data_are_not_printed(tmp_path: Path):
     for name in ("own.yaml", "p.txt", "d.csv"):
         (tmp_path / name).rename(site / "benchmarks" / name)
     answers = answers_file(tmp_path / "a.jsonl", {"1": "Yes"})
-    done = scored("own", "--data", site / "benchmarks" / "d.csv", "--answers", answers, "--format", "json", site=site)
+    done = scored(
+        "own",
+        "--data",
+        site / "benchmarks" / "d.csv",
+        "--answers",
+        answers,
+        "--format",
+        "json",
+        site=site,
+    )
     assert rows_of(done)[0]["missing"] == ["number 2 of the data"]
     assert CANARY not in done.output
 
 
 def test_it_needs_no_site_and_leaves_nothing_behind(articles: Path, human: Path, tmp_path: Path):
     before = sorted(tmp_path.rglob("*"))
-    command = [sys.executable, "-m", "agent", "--site", str(tmp_path / "none"), "score", "pubmed_qa"]
+    command = [
+        sys.executable,
+        "-m",
+        "agent",
+        "--site",
+        str(tmp_path / "none"),
+        "score",
+        "pubmed_qa",
+    ]
     done = subprocess.run(
         [*command, "--data", str(articles), "--answers", str(human)],
         capture_output=True, text=True, check=False, cwd=ROOT,
@@ -212,7 +303,9 @@ def test_it_needs_no_site_and_leaves_nothing_behind(articles: Path, human: Path,
         ("clear", "condition"),
     ],
 )
-def test_a_wrong_benchmark_or_argument_is_named(articles: Path, human: Path, benchmark: str, said: str):
+def test_a_wrong_benchmark_or_argument_is_named(
+    articles: Path, human: Path, benchmark: str, said: str
+):
     done = scored(benchmark, "--data", articles, "--answers", human)
     assert type(done.exception).__name__ == "ConfigError"
     assert said in str(done.exception)
@@ -227,16 +320,22 @@ def test_a_figure_of_the_whole_file_is_computed_with_its_interval(articles: Path
     assert float(str(macro["low"])) < 0.7219 < float(str(macro["high"]))
 
 
-def test_a_template_holds_every_id_for_its_owner_alone_and_is_scored_once_filled(articles: Path, tmp_path: Path):
+def test_a_template_holds_every_id_for_its_owner_alone_and_is_scored_once_filled(
+    articles: Path, tmp_path: Path
+):
     template = tmp_path / "new.jsonl"
     done = scored("pubmed_qa", "--data", articles, "--write-template", template)
     assert done.exit_code == 0, done.output
     assert "500 instances written to new.jsonl" in done.stdout
     assert template.stat().st_mode & 0o077 == 0
     lines = [json.loads(line) for line in template.read_text("utf-8").splitlines()]
-    assert {line["instance_id"] for line in lines} == {row["pmid"] for row in read("pubmed_qa/human_predictions.csv")}
+    assert {line["instance_id"] for line in lines} == {
+        row["pmid"] for row in read("pubmed_qa/human_predictions.csv")
+    }
     template.write_text("".join(json.dumps({**line, "answer": "A"}) + "\n" for line in lines))
-    row, *_ = rows_of(scored("pubmed_qa", "--data", articles, "--answers", template, "--format", "json"))
+    row, *_ = rows_of(
+        scored("pubmed_qa", "--data", articles, "--answers", template, "--format", "json")
+    )
     assert (row["n"], row["missing"]) == (500, [])
     again = scored("pubmed_qa", "--data", articles, "--write-template", template)
     assert "new.jsonl cannot be written" in str(again.exception)
@@ -262,6 +361,8 @@ def test_who_guesses_an_id_is_told_what_one_is_and_shown_none(articles: Path, tm
 @pytest.mark.parametrize("lines", [b"id,answer\n1,A\n2,B\n", b"PK\x03\x04\xff\xfe\n\xff\n"])
 def test_a_table_in_place_of_json_lines_is_said_once(articles: Path, tmp_path: Path, lines: bytes):
     (tmp_path / "answers.csv").write_bytes(lines)
-    told = str(scored("pubmed_qa", "--data", articles, "--answers", tmp_path / "answers.csv").exception)
+    told = str(
+        scored("pubmed_qa", "--data", articles, "--answers", tmp_path / "answers.csv").exception
+    )
     assert told.count("answers.csv") == 1
     assert '{"instance_id": ..., "answer": ...} on each line (JSON lines)' in told

@@ -27,7 +27,9 @@ class Batches:
         self.sizes: list[tuple[int, int]] = []  # answers and scores of each batch
         self._error = error
 
-    def settle(self, run_id: str, answers: list[Any], scores: list[Any], labels: list[Any], **more: Any) -> None:
+    def settle(
+        self, run_id: str, answers: list[Any], scores: list[Any], labels: list[Any], **more: Any
+    ) -> None:
         if self._error is not None:
             raise self._error
         self.sizes.append((len(answers), len(scores)))
@@ -71,7 +73,9 @@ def test_one_answer_scores_every_instance_that_shares_its_question():
         (Failure(Reason.CONTEXT_LENGTH, 400), (0, 0, 0)),  # sent, and refused by the server
     ],
 )
-def test_failures_are_counted_by_whether_the_question_was_sent(failure: Failure, counts: tuple[int, int, int]):
+def test_failures_are_counted_by_whether_the_question_was_sent(
+    failure: Failure, counts: tuple[int, int, int]
+):
     async def ask() -> ScoreWriter:
         writer = make_writer(Batches())
         with writer.asking():
@@ -82,7 +86,9 @@ def test_failures_are_counted_by_whether_the_question_was_sent(failure: Failure,
     assert (writer.failed, writer.not_sent, writer.not_sent_for) == counts
 
 
-def test_a_batch_that_a_timer_could_not_write_ends_the_run_at_the_next_answer(monkeypatch: pytest.MonkeyPatch):
+def test_a_batch_that_a_timer_could_not_write_ends_the_run_at_the_next_answer(
+    monkeypatch: pytest.MonkeyPatch,
+):
     monkeypatch.setattr(score_writer, "KEEP_EVERY_S", 0)
 
     async def ask() -> None:

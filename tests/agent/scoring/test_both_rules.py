@@ -23,7 +23,8 @@ from tests.agent.runs.suites import plan, run, write_benchmark
 CLASSES = "parser: option_letter\nchoices: [yes, no, maybe]\ngold: {column: gold, form: text}\n"
 BOTH = CLASSES + "metrics:\n  - name: exact_match\n"
 JURY = (
-    "gold: {column: gold}\nmetrics:\n  - name: jury_score\n    criteria: {accuracy: Is it right?}\n  - name: rouge_l\n"
+    "gold: {column: gold}\nmetrics:\n  - name: jury_score\n  "
+    "  criteria: {accuracy: Is it right?}\n  - name: rouge_l\n"
 )
 MACRO = CLASSES + "metrics:\n  - name: classification_macro_f1\n  - name: exact_match\n"
 GOLD = ("yes", "no", "maybe", "yes", "no", "yes")
@@ -41,11 +42,17 @@ def rows(count: int = len(GOLD)) -> list[dict[str, str]]:
 
 def says(asked: Asked) -> Message | None:
     _, found, rest = asked.prompt.partition("invented note ")
-    return Message({"role": "assistant", "content": SAID[int(rest.partition(".")[0]) % len(SAID)]}) if found else None
+    return (
+        Message({"role": "assistant", "content": SAID[int(rest.partition(".")[0]) % len(SAID)]})
+        if found
+        else None
+    )
 
 
 def write(site: Site, more: str, count: int = len(GOLD)) -> None:
-    write_benchmark(site, "own", rows(count), more.replace("metrics:", "prompt_file: prompt.txt\nmetrics:", 0))
+    write_benchmark(
+        site, "own", rows(count), more.replace("metrics:", "prompt_file: prompt.txt\nmetrics:", 0)
+    )
     folder = site.directory / "benchmarks" / "own"
     (folder / "prompt.txt").write_text("Note: {note}\n{options}\nAnswer:")
 
@@ -70,7 +77,11 @@ def test_both_rules_stand_side_by_side(site: Site):
     write(site, BOTH)
     (outcome,) = ask(site, scoring="both")
     (row,) = json.loads(shown(site, "--format", "json").stdout)
-    assert (row["mean"], row["n"], row["unscored_reasons"]) == (0.75, 4, {"empty": 1, "unparsed": 1})
+    assert (row["mean"], row["n"], row["unscored_reasons"]) == (
+        0.75,
+        4,
+        {"empty": 1, "unparsed": 1},
+    )
     assert (row["helm"]["n"], row["helm"]["unscored"]) == (6, 0)
     assert row["helm"]["mean"] < row["mean"]
     assert outcome.summary.main.twin is not None
@@ -95,7 +106,11 @@ def test_a_metric_of_the_whole_run_counts_what_could_not_be_read(site: Site):
     (outcome,) = ask(site)
     main = outcome.summary.main
     # 50 answers of 60 are there, of which 10 say nothing: A A B B A against yes yes no maybe yes
-    assert (main.metric, main.mean.n, main.unscored) == ("classification_macro_f1", 40, {"empty": 10, "unparsed": 10})
+    assert (main.metric, main.mean.n, main.unscored) == (
+        "classification_macro_f1",
+        40,
+        {"empty": 10, "unparsed": 10},
+    )
     assert main.mean.method == "percentile"
     assert main.mean.low is not None
     assert main.mean.high is not None
@@ -104,7 +119,9 @@ def test_a_metric_of_the_whole_run_counts_what_could_not_be_read(site: Site):
     with site.store() as store:
         (stored,) = store.runs.select("s")
         assert (
-            compute_stored_run_scores(store, stored.run_id, plan(site, "own:model=a/b").rules)[0].value
+            compute_stored_run_scores(store, stored.run_id, plan(site, "own:model=a/b").rules)[
+                0
+            ].value
             == main.mean.value
         )
         store.purge(0)
@@ -114,7 +131,9 @@ def test_a_metric_of_the_whole_run_counts_what_could_not_be_read(site: Site):
         assert "purged" in left.left
 
 
-def test_a_run_with_nothing_but_a_metric_of_the_whole_run_is_settled_and_needs_no_server(site: Site):
+def test_a_run_with_nothing_but_a_metric_of_the_whole_run_is_settled_and_needs_no_server(
+    site: Site,
+):
     write(site, CLASSES + "metrics:\n  - name: classification_micro_f1\n")
     (first,) = ask(site)
     (again,) = run(site, None, "own:model=a/b")  # type: ignore[arg-type]
@@ -140,7 +159,9 @@ def test_a_jurys_metric_waits_and_the_next_one_stands_in_with_a_note(site: Site)
 
 
 def test_answers_that_say_nothing_are_not_hidden_behind_another_metric(site: Site):
-    metrics = "gold: {column: gold}\nmetrics:\n  - name: medcalc_bench_accuracy\n  - name: rouge_l\n"
+    metrics = (
+        "gold: {column: gold}\nmetrics:\n  - name: medcalc_bench_accuracy\n  - name: rouge_l\n"
+    )
     extra = "extra_columns: {category: gold, lower_limit: gold, upper_limit: gold}\n"
     write_benchmark(site, "own", rows(), extra + metrics)
     (outcome,) = ask(site)
@@ -175,8 +196,15 @@ def test_the_parts_of_a_benchmark_are_one_row_over_all_instances(site: Site):
     assert (pooled.main.mean.n, pooled.main.mean.units, pooled.main.mean.value) == (8, 8, 0.75)
     assert len(pooled.runs) == 2
     (row,) = json.loads(shown(site, "--format", "json").stdout)
-    assert (row["run"], len(row["runs"]), row["n"]) == ("own:model=a/b,model_deployment=local/b", 2, 8)
-    assert [row["n"] for row in json.loads(shown(site, "--runs", "--format", "json").stdout)] == [4, 4]
+    assert (row["run"], len(row["runs"]), row["n"]) == (
+        "own:model=a/b,model_deployment=local/b",
+        2,
+        8,
+    )
+    assert [row["n"] for row in json.loads(shown(site, "--runs", "--format", "json").stdout)] == [
+        4,
+        4,
+    ]
     assert "Runs" in shown(site).stdout
 
 
@@ -195,7 +223,9 @@ def test_runs_that_differ_in_more_than_their_part_stay_apart(site: Site):
 def test_scoring_again_asks_nobody_and_says_what_changed(site: Site):
     write(site, BOTH)
     ask(site)
-    done = CliRunner().invoke(rescore, ["--suite", "s", "--scoring", "helm", "--format", "json"], obj=site)
+    done = CliRunner().invoke(
+        rescore, ["--suite", "s", "--scoring", "helm", "--format", "json"], obj=site
+    )
     assert done.exit_code == 0, done.output
     (change,) = json.loads(done.stdout)
     assert (change["before"], change["instances"]) == (0.75, 6)
@@ -232,18 +262,23 @@ def test_imported_and_purged_runs_are_left_as_they_are(site: Site):
         (stored,) = store.runs.select("s")
         before = store.scores.read_units(stored.run_id, "exact_match")
         store.database.connection.execute(
-            "UPDATE runs SET details = ?", (write_details(replace(stored.details, origin=RunOrigin(kind="helm"))),)
+            "UPDATE runs SET details = ?",
+            (write_details(replace(stored.details, origin=RunOrigin(kind="helm"))),),
         )
         (imported,) = rescore_suite(store, "s", "helm")
         assert "imported" in imported.left
-        store.database.connection.execute("UPDATE runs SET details = ?", (write_details(stored.details),))
+        store.database.connection.execute(
+            "UPDATE runs SET details = ?", (write_details(stored.details),)
+        )
         store.purge(0)
         (purged,) = rescore_suite(store, "s", "helm")
         assert purged.left == "the texts of 6 instances were purged"
         assert store.scores.read_units(stored.run_id, "exact_match") == before
 
 
-def test_scoring_again_that_is_killed_leaves_the_old_scores(site: Site, monkeypatch: pytest.MonkeyPatch):
+def test_scoring_again_that_is_killed_leaves_the_old_scores(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+):
     write(site, BOTH)
     ask(site)
     with site.store() as store:
@@ -260,7 +295,9 @@ def test_scoring_again_that_is_killed_leaves_the_old_scores(site: Site, monkeypa
         assert store.scores.read_units(stored.run_id, "exact_match") == before
         (done,) = rescore_suite(store, "s", "helm")
         assert done.changes[0].changed >= 2
-        assert [row.reason for row in store.scores.read_units(stored.run_id, "exact_match")] == [None] * 6
+        assert [row.reason for row in store.scores.read_units(stored.run_id, "exact_match")] == [
+            None
+        ] * 6
 
 
 def test_an_imported_run_is_not_replaced_by_asking(site: Site):

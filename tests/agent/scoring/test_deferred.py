@@ -47,7 +47,9 @@ def cases(count: int) -> list[tuple[int, Instance, Response]]:
 
 @pytest.mark.usefixtures("without_scipy")
 @pytest.mark.parametrize(("scoring", "workers"), [("intramural", 1), ("helm", 1), ("both", 2)])
-def test_every_score_is_that_of_the_answer_alone_in_the_order_of_the_cases(scoring, workers, monkeypatch):
+def test_every_score_is_that_of_the_answer_alone_in_the_order_of_the_cases(
+    scoring, workers, monkeypatch
+):
     monkeypatch.setattr("agent.metrics.rouge_workers.PATIENCE_S", 0)
     monkeypatch.setattr(measuring, "BATCH_CASES", 7)
     made = rules("exact_match", *ROUGE, scoring=scoring)
@@ -57,17 +59,25 @@ def test_every_score_is_that_of_the_answer_alone_in_the_order_of_the_cases(scori
             if not measure.later:
                 continue
             blank = measure.rules == "intramural" and not came.text.strip()
-            value = Unscored(Reason.EMPTY) if blank else score(measure.use, came.text, asked, measure.rules)
+            value = (
+                Unscored(Reason.EMPTY)
+                if blank
+                else score(measure.use, came.text, asked, measure.rules)
+            )
             expected.append((position, measure.name, value))
     found = list(compute_later_scores(made, iter(cases(40)), Means(workers=workers)))
     assert found == expected
-    assert {name for _, name, _ in found} == {one.name for one in made.measures if one.use.name != "exact_match"}
+    assert {name for _, name, _ in found} == {
+        one.name for one in made.measures if one.use.name != "exact_match"
+    }
 
 
 def test_one_batch_at_a_time_is_taken(monkeypatch):
     monkeypatch.setattr(measuring, "BATCH_CHARACTERS", 1)
     taken = []
-    found = compute_later_scores(rules("rouge_1"), (taken.append(case) or case for case in cases(9)))
+    found = compute_later_scores(
+        rules("rouge_1"), (taken.append(case) or case for case in cases(9))
+    )
     next(found)
     assert len(taken) == 1
     assert len(list(found)) == 8
@@ -83,7 +93,10 @@ def test_nothing_is_taken_where_nothing_is_measured_later():
 
 def test_an_answer_waits_to_be_measured_and_a_failure_does_not():
     made, asked = rules("rouge_1", "exact_match"), instance(1, "pain")
-    assert [one.value for one in score_response(made, asked, response("pain"))] == [Unscored(Reason.NOT_MEASURED), 1.0]
+    assert [one.value for one in score_response(made, asked, response("pain"))] == [
+        Unscored(Reason.NOT_MEASURED),
+        1.0,
+    ]
     for result, reason in (
         (Failure(Reason.TIMEOUT), Reason.TIMEOUT),
         (response(" "), Reason.EMPTY),
@@ -92,7 +105,9 @@ def test_an_answer_waits_to_be_measured_and_a_failure_does_not():
     ):
         assert [one.value for one in score_response(made, asked, result)] == [Unscored(reason)] * 2
     by_helm = rules("rouge_1", scoring="helm")
-    assert [one.value for one in score_response(by_helm, asked, response(" "))] == [Unscored(Reason.NOT_MEASURED)]
+    assert [one.value for one in score_response(by_helm, asked, response(" "))] == [
+        Unscored(Reason.NOT_MEASURED)
+    ]
     assert list(compute_later_scores(by_helm, [(5, asked, response(" "))])) == [(5, "rouge_1", 0.0)]
 
 
@@ -109,8 +124,14 @@ def test_all_three_figures_of_bertscore_come_of_one_comparison(monkeypatch):
     monkeypatch.setattr(bert_score, "triples", triples)
     made = rules("BERTScore-F", "rouge_1", "BERTScore-P", "BERTScore-R", scoring="both")
     both = instance(1, "pain"), instance(2, "pain", "cough")
-    answers = [(0, both[0], response("pain")), (1, both[1], response("?")), (2, both[0], response("pain"))]
-    found = {(position, name): value for position, name, value in compute_later_scores(made, answers)}
+    answers = [
+        (0, both[0], response("pain")),
+        (1, both[1], response("?")),
+        (2, both[0], response("pain")),
+    ]
+    found = {
+        (position, name): value for position, name, value in compute_later_scores(made, answers)
+    }
     assert found[0, "BERTScore-P"] == found[2, "BERTScore-P@helm"] == 0.25
     assert found[0, "BERTScore-R"] == 0.5
     assert found[0, "BERTScore-F"] == 1.0
@@ -131,7 +152,12 @@ def test_a_run_that_stops_while_it_measures_measures_the_rest_when_it_is_given_a
 ):
     site = create_site(tmp_path / "site", "Test")
     rows = [{"note": f"number {i}", "gold": f"fever for {i} days"} for i in range(40)]
-    write_benchmark(site, "own", rows, "gold: {column: gold}\nmetrics:\n  - name: rouge_l\n  - name: exact_match\n")
+    write_benchmark(
+        site,
+        "own",
+        rows,
+        "gold: {column: gold}\nmetrics:\n  - name: rouge_l\n  - name: exact_match\n",
+    )
 
     def measured(site: Site) -> list[float | None]:
         with site.store() as store:

@@ -25,7 +25,9 @@ def response(text: str) -> Response:
 
 def verdict(accuracy: int, clarity: int) -> str:
     grades = {"accuracy": accuracy, "clarity": clarity}
-    return json.dumps({name: {"explanation": "invented", "score": grade} for name, grade in grades.items()})
+    return json.dumps(
+        {name: {"explanation": "invented", "score": grade} for name, grade in grades.items()}
+    )
 
 
 def judge_all(*replies: str) -> list[Judged]:
@@ -43,7 +45,9 @@ def score_answer(
     judged: Sequence[Judged], text: str = "An answer", use: MetricUse = JURY
 ) -> dict[str, float | Unscored]:
     rules = Rules.of((use, MetricUse("exact_match")), "both", AnswerParser("text"), "l")
-    return {score.measure.name: score.value for score in score_by_jury(rules, response(text), judged)}  # type: ignore[misc]
+    return {
+        score.measure.name: score.value for score in score_by_jury(rules, response(text), judged)
+    }  # type: ignore[misc]
 
 
 def test_a_full_jury_gives_both_scores_and_says_nothing_of_other_metrics():

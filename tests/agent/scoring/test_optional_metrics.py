@@ -19,10 +19,22 @@ def test_a_site_without_an_encoder_measures_the_rest_and_is_told_what_is_left_ou
     site = create_site(tmp_path / "site", "h")
     write_benchmark(site, "notes", ROWS, METRICS.format(optional=", optional: true"))
     with FaultServer(models=["m"], answer="rest") as server:
-        arguments = ["run", "--server", server.url, "-r", "notes:model=m", "--suite", "s", "--quiet"]
+        arguments = [
+            "run",
+            "--server",
+            server.url,
+            "-r",
+            "notes:model=m",
+            "--suite",
+            "s",
+            "--quiet",
+        ]
         done = CliRunner().invoke(intramural, ["--site", str(site.directory), *arguments])
     assert done.exit_code == 0
-    assert "not measured: BERTScore-F of notes; they need an encoder, see bertscore_model" in done.stderr
+    assert (
+        "not measured: BERTScore-F of notes; they need an encoder, see bertscore_model"
+        in done.stderr
+    )
     assert "rouge_l" in done.stdout
     with site.store() as store:
         (run,) = store.runs.select("s")
@@ -37,7 +49,9 @@ def test_a_benchmark_that_insists_on_bertscore_is_refused_before_anything_is_ask
         plan(site, "notes:model=m")
 
 
-def test_an_encoder_that_is_named_and_not_there_is_refused_even_where_it_is_optional(tmp_path: Path):
+def test_an_encoder_that_is_named_and_not_there_is_refused_even_where_it_is_optional(
+    tmp_path: Path,
+):
     site = create_site(tmp_path / "site", "h")
     (site.directory / "site.yaml").write_text("site_name: h\nbertscore_model: gone\n")
     write_benchmark(site, "notes", ROWS, METRICS.format(optional=", optional: true"))

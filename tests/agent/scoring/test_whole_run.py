@@ -31,15 +31,19 @@ def test_sixty_patients_asked_five_times_each_are_sixty_and_not_three_hundred():
     once = [("yes" if n % 2 else "no", "yes" if n % 3 else "no", n) for n in range(60)]
     fives = [row for row in once for _ in range(5)]
     (single,) = compute_run_scores(
-        rules(MACRO), (answered(gold, given, f"p{who}", n) for n, (gold, given, who) in enumerate(once))
+        rules(MACRO),
+        (answered(gold, given, f"p{who}", n) for n, (gold, given, who) in enumerate(once)),
     )
     (repeated,) = compute_run_scores(
-        rules(MACRO), (answered(gold, given, f"p{who}", n) for n, (gold, given, who) in enumerate(fives))
+        rules(MACRO),
+        (answered(gold, given, f"p{who}", n) for n, (gold, given, who) in enumerate(fives)),
     )
     assert (single.n, single.units, repeated.n, repeated.units) == (60, 60, 300, 60)
     assert repeated.value == pytest.approx(single.value)
     width, same = single.high - single.low, repeated.high - repeated.low  # type: ignore[operator]
-    assert same == pytest.approx(width, rel=0.15)  # of 300 independent rows it would be less than half as wide
+    assert same == pytest.approx(
+        width, rel=0.15
+    )  # of 300 independent rows it would be less than half as wide
 
 
 def test_the_twin_beside_our_figure_is_helms():
@@ -50,7 +54,9 @@ def test_the_twin_beside_our_figure_is_helms():
     assert (helms.metric, helms.value) == (f"{MICRO}@helm", pytest.approx(2 / 3))
 
 
-def test_a_figure_of_texts_that_were_purged_is_not_replaced_by_one_of_the_few_that_are_left(tmp_path: Path):
+def test_a_figure_of_texts_that_were_purged_is_not_replaced_by_one_of_the_few_that_are_left(
+    tmp_path: Path,
+):
     site: Site = create_site(tmp_path / "site", "Test")
     rows = [{"note": f"invented note {n}.", "gold": "yes" if n % 2 else "no"} for n in range(20)]
     more = "gold: {column: gold}\nmetrics:\n  - name: classification_macro_f1\n"
@@ -62,7 +68,9 @@ def test_a_figure_of_texts_that_were_purged_is_not_replaced_by_one_of_the_few_th
         if found and number == "7" and failing:
             return Status(400)
         return (
-            Reply({"role": "assistant", "content": "yes" if number in ("3", "5", "6", "7") else "no"})
+            Reply(
+                {"role": "assistant", "content": "yes" if number in ("3", "5", "6", "7") else "no"}
+            )
             if found
             else None
         )

@@ -45,7 +45,11 @@ def case(
 ) -> Case:
     question = f"Does aspirin lower fever, question {number}?" if prompt is None else prompt
     instance = Instance(
-        f"{identity}-{number}", f"{unit}-{number}", (Message("user", question),), references, multiple_choice=True
+        f"{identity}-{number}",
+        f"{unit}-{number}",
+        (Message("user", question),),
+        references,
+        multiple_choice=True,
     )
     return Case(instance, Response(answer, reasoning, "stop", 10, 2, 0.5), score)
 
@@ -84,11 +88,16 @@ class FilledSite:
         """Store a run of the cases; return its id. `details` replace what a run would keep of itself."""
         options = RunOptions(suite, server=server, max_eval_instances=limit, sample_seed=7)
         (plan,) = plan_runs(self.site, [parse_run_entry(entry)], options)
-        found = Capabilities(CAPABILITIES.server, CAPABILITIES.features, language_model=language_model)
+        found = Capabilities(
+            CAPABILITIES.server, CAPABILITIES.features, language_model=language_model
+        )
         kept = RunDetails.from_json({**plan.details(found, []).to_json(), **details})
         with self.site.store() as store:
             bodies = [request_identity(plan.request(c.instance, {})) for c in cases]
-            keys = [store.identities.request_key(f"{plan.deployment.name} {entry}", body) for body in bodies]
+            keys = [
+                store.identities.request_key(f"{plan.deployment.name} {entry}", body)
+                for body in bodies
+            ]
             run_id = store.runs.begin(
                 suite=suite,
                 name=plan.name,
@@ -102,7 +111,11 @@ class FilledSite:
             )
             store.answers.settle(
                 run_id,
-                [(key, c.result) for c, key in zip(cases, keys, strict=True) if isinstance(c.result, Response)],
+                [
+                    (key, c.result)
+                    for c, key in zip(cases, keys, strict=True)
+                    if isinstance(c.result, Response)
+                ],
                 [
                     (position, metric.name, c.score)
                     for position, c in enumerate(cases)
@@ -134,8 +147,27 @@ def filled_site(folder: Path, name: str = "St. Example Hospital") -> FilledSite:
 
 def twin_metrics() -> list[dict[str, object]]:
     """Return a metric as a run keeps it that scored it by both rules."""
-    shared = {"metric": "exact_match", "low": 0, "high": 1, "binary": True, "helm_name": "exact_match", "options": {}}
+    shared = {
+        "metric": "exact_match",
+        "low": 0,
+        "high": 1,
+        "binary": True,
+        "helm_name": "exact_match",
+        "options": {},
+    }
     return [
-        {"name": "exact_match", "display_name": "Exact match", "scoring": "intramural", "whole_run": False, **shared},
-        {"name": "exact_match@helm", "display_name": "Exact match", "scoring": "helm", "whole_run": False, **shared},
+        {
+            "name": "exact_match",
+            "display_name": "Exact match",
+            "scoring": "intramural",
+            "whole_run": False,
+            **shared,
+        },
+        {
+            "name": "exact_match@helm",
+            "display_name": "Exact match",
+            "scoring": "helm",
+            "whole_run": False,
+            **shared,
+        },
     ]

@@ -27,7 +27,9 @@ Replies = Sequence[str | Response] | Reason  # first and repair, or why no reply
 
 def verdict(grade: float = 4, explanation: str = "As the reference says.", **more: Any) -> str:
     """A reply that grades every criterion the same."""
-    return json.dumps({name: {"explanation": explanation, "score": grade} for name in CRITERIA} | more)
+    return json.dumps(
+        {name: {"explanation": explanation, "score": grade} for name in CRITERIA} | more
+    )
 
 
 def add_judged(
@@ -46,14 +48,19 @@ def add_judged(
     ]
     rules = Rules.of(uses, "intramural", AnswerParser("text"), "")
     run_id = filled.add(
-        cases, entry=ENTRY, metrics=[metric.to_json() for metric in rules.list_stored_metrics()], **options
+        cases,
+        entry=ENTRY,
+        metrics=[metric.to_json() for metric in rules.list_stored_metrics()],
+        **options,
     )
     with filled.site.store() as store:
         keep_seats(store, run_id, cases, replies)
     return run_id
 
 
-def keep_seats(store: Store, run_id: str, cases: Sequence[Case], replies: Mapping[int, Sequence[Replies]]) -> None:
+def keep_seats(
+    store: Store, run_id: str, cases: Sequence[Case], replies: Mapping[int, Sequence[Replies]]
+) -> None:
     """Keep what the seats of the run's jury gave, by position."""
     run = store.runs.find(run_id)
     assert run is not None
@@ -70,7 +77,10 @@ def keep_seats(store: Store, run_id: str, cases: Sequence[Case], replies: Mappin
                 own.append(Seat(seat, None, given.value))
                 continue
             key = store.identities.judgement_key(f"seat {seat}", f"{run_id} {position}".encode())
-            sent = (one if isinstance(one, Response) else Response(one, "", "stop", 9, 9, 0.1) for one in given)
+            sent = (
+                one if isinstance(one, Response) else Response(one, "", "stop", 9, 9, 0.1)
+                for one in given
+            )
             judgement = Judgement(tuple(sent))
             judgements.append((key, judgement))
             own.append(fill_seat(seat, key, judgement, read_rubric(use), (result.text,)))

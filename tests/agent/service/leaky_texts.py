@@ -5,7 +5,14 @@ from html.parser import HTMLParser
 from agent.vocabulary import Reference
 from tests.agent.service.filled_site import FilledSite, case
 
-CANARIES = ("Holloway", "00451234", "03/14/2022", "617-555-0143", "holloway@ward7.example", "Willow Creek")
+CANARIES = (
+    "Holloway",
+    "00451234",
+    "03/14/2022",
+    "617-555-0143",
+    "holloway@ward7.example",
+    "Willow Creek",
+)
 LEAKY = (
     "Margaret Holloway, MRN: 00451234, was seen on 03/14/2022 at Willow Creek Medical Center; "
     "call 617-555-0143 or margaret.holloway@ward7.example."

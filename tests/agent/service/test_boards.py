@@ -6,14 +6,24 @@ import re
 from agent.results.summarize import Note, compare_summaries, summarise_suite
 from agent.vocabulary import Reason
 from tests.agent.service.conftest import OpenPages
-from tests.agent.service.filled_site import MODEL, FilledSite, case, failed, graded, twin_metrics, unscored
+from tests.agent.service.filled_site import (
+    MODEL,
+    FilledSite,
+    case,
+    failed,
+    graded,
+    twin_metrics,
+    unscored,
+)
 from tests.agent.service.pages_read import SUITE, draw_html, find_row
 
 
 def test_the_leaderboard_shows_means_with_intervals_counts_and_labelled_baselines(
     filled: FilledSite, open_pages: OpenPages
 ):
-    filled.add([*graded(30, 40), unscored(40), unscored(41), failed(42)], entry="pubmed_qa:model=a/model")
+    filled.add(
+        [*graded(30, 40), unscored(40), unscored(41), failed(42)], entry="pubmed_qa:model=a/model"
+    )
     filled.add(graded(10, 43), entry="pubmed_qa:model=baseline/first-choice", language_model=False)
     with filled.site.store() as store:
         model, _ = summarise_suite(store, "november")
@@ -29,8 +39,14 @@ def test_the_leaderboard_shows_means_with_intervals_counts_and_labelled_baseline
     assert "not a language model" not in find_row(page, "a/model")
 
 
-def test_the_leaderboard_notes_what_a_reader_of_a_number_should_know(filled: FilledSite, open_pages: OpenPages):
-    filled.add([*graded(3, 20), *map(unscored, range(20, 25))], entry="pubmed_qa:model=a/few", scoring="helm")
+def test_the_leaderboard_notes_what_a_reader_of_a_number_should_know(
+    filled: FilledSite, open_pages: OpenPages
+):
+    filled.add(
+        [*graded(3, 20), *map(unscored, range(20, 25))],
+        entry="pubmed_qa:model=a/few",
+        scoring="helm",
+    )
     filled.add(graded(30, 60), entry="pubmed_qa:model=a/many", ended=False)
     page = open_pages(filled.site).draw_page("suites/november/index.json")
     assert page is not None
@@ -56,7 +72,9 @@ def test_runs_of_one_model_are_told_apart(filled: FilledSite, open_pages: OpenPa
     assert page is not None
     apart = [line["apart"] for line in json.loads(page.content)["leaderboard"]["boards"][0]["rows"]]
     with filled.site.store() as store:
-        deployments = {run.model: run.deployment for run in store.runs.select() if run.name.endswith("0.5")}
+        deployments = {
+            run.model: run.deployment for run in store.runs.select() if run.name.endswith("0.5")
+        }
     first = f"deployment {deployments['qwen/qwen2.5-7b-instruct']}"
     assert apart[0] == [first, "plain"]
     assert apart[1] == [first, "temperature=0.5"]
@@ -66,7 +84,9 @@ def test_runs_of_one_model_are_told_apart(filled: FilledSite, open_pages: OpenPa
     assert first in draw_html(open_pages(filled.site), SUITE)
 
 
-def test_the_suite_page_has_the_mean_win_rates_of_the_command_line(filled: FilledSite, open_pages: OpenPages):
+def test_the_suite_page_has_the_mean_win_rates_of_the_command_line(
+    filled: FilledSite, open_pages: OpenPages
+):
     filled.add(graded(9, 10), entry="pubmed_qa:model=a/good")
     filled.add(graded(5, 10), entry="pubmed_qa:model=a/fair")
     filled.add(graded(5, 10), entry="med_qa:model=a/good")
@@ -82,8 +102,12 @@ def test_the_suite_page_has_the_mean_win_rates_of_the_command_line(filled: Fille
     assert table.index("a/good") < table.index("baseline/random")
 
 
-def test_a_run_without_a_mean_comes_last_and_says_none_not_zero(filled: FilledSite, open_pages: OpenPages):
-    filled.add([failed(number, Reason.SERVER_ERROR) for number in range(3)], entry="pubmed_qa:model=a/dead")
+def test_a_run_without_a_mean_comes_last_and_says_none_not_zero(
+    filled: FilledSite, open_pages: OpenPages
+):
+    filled.add(
+        [failed(number, Reason.SERVER_ERROR) for number in range(3)], entry="pubmed_qa:model=a/dead"
+    )
     filled.add(graded(0, 3), entry="pubmed_qa:model=b/poor")
     page = draw_html(open_pages(filled.site), SUITE)
     assert page.index("b/poor") < page.index("a/dead")
@@ -102,10 +126,14 @@ def test_helms_figures_stand_beside_ours(filled: FilledSite, open_pages: OpenPag
         assert page.count("By HELM’s rules</th>") == 1
         assert "0.750" in page
         assert "0.500" in page
-    assert "exact_match@helm <strong>0.000</strong>" in draw_html(pages, f"runs/{run_id}/instances-1.html")
+    assert "exact_match@helm <strong>0.000</strong>" in draw_html(
+        pages, f"runs/{run_id}/instances-1.html"
+    )
 
 
-def test_runs_of_parts_of_one_benchmark_are_one_row_that_leads_to_each(filled: FilledSite, open_pages: OpenPages):
+def test_runs_of_parts_of_one_benchmark_are_one_row_that_leads_to_each(
+    filled: FilledSite, open_pages: OpenPages
+):
     entry = "med_dialog:subset={},model=a/b"
     one = filled.add(graded(1, 4), entry=entry.format("healthcaremagic"))
     cases = [case(number, score=1.0) for number in range(10, 14)]
@@ -135,7 +163,10 @@ def test_own_benchmarks_have_a_heading_after_medhelms_and_say_whose_data_it_is(
     page = open_pages(filled.site).draw_page("suites/november/index.html")
     assert page is not None
     text = page.content.decode()
-    assert re.findall(r"<h2>(.*?)</h2>", text)[:2] == ["Medical Research Assistance", "Own benchmarks"]
+    assert re.findall(r"<h2>(.*?)</h2>", text)[:2] == [
+        "Medical Research Assistance",
+        "Own benchmarks",
+    ]
     assert "your own data" in text
     assert ">unknown<" not in text
 

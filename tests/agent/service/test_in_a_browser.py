@@ -87,7 +87,9 @@ def test_a_drawing_is_whole_on_a_wide_screen_and_moves_by_keyboard_on_a_narrow_o
         page.focus(".drawing >> nth=0")
         page.keyboard.press("ArrowRight")
         page.wait_for_timeout(300)
-        assert (page.evaluate("document.querySelector('.drawing').scrollLeft") > 0) is (width == 400)
+        assert (page.evaluate("document.querySelector('.drawing').scrollLeft") > 0) is (
+            width == 400
+        )
         context.close()
 
 
@@ -152,7 +154,9 @@ def test_releases_and_imported_runs_fit_the_window_and_stand_out(
 
 
 def test_pooled_runs_are_reached_by_keyboard_without_script(browser: Browser, joined: Path):
-    context = browser.new_context(java_script_enabled=False, viewport={"width": 1200, "height": 900})
+    context = browser.new_context(
+        java_script_enabled=False, viewport={"width": 1200, "height": 900}
+    )
     page = context.new_page()
     page.goto((joined / "releases" / "winter" / "index.html").as_uri())
     page.focus("details.parts summary")
@@ -164,20 +168,25 @@ def test_pooled_runs_are_reached_by_keyboard_without_script(browser: Browser, jo
     context.close()
 
 
-def test_a_narrow_leaderboard_names_every_figure_and_is_still_a_table(browser: Browser, folder: Path):
+def test_a_narrow_leaderboard_names_every_figure_and_is_still_a_table(
+    browser: Browser, folder: Path
+):
     context = browser.new_context(viewport={"width": 400, "height": 800})
     page = context.new_page()
     page.goto((folder / "suites" / "november" / "index.html").as_uri())
     nodes = context.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
     roles = [node["role"]["value"] for node in nodes if not node.get("ignored")]
     assert roles.count("table") == 3
-    assert {"row", "cell", "rowheader", "columnheader", "caption"} <= {role.casefold() for role in roles}
+    assert {"row", "cell", "rowheader", "columnheader", "caption"} <= {
+        role.casefold() for role in roles
+    }
     headings = page.evaluate(
         "[...document.querySelectorAll('.board tbody tr:first-child td:not(.drawn)')]"
         ".map(cell => getComputedStyle(cell, '::before').content)"
     )
     assert headings == [
-        f'"{text}"' for text in ("Mean", "95 % interval", "Floor", "Scored", "Units", "Unscored", "Notes")
+        f'"{text}"'
+        for text in ("Mean", "95 % interval", "Floor", "Scored", "Units", "Unscored", "Notes")
     ]
     context.close()
 
@@ -272,7 +281,11 @@ def test_everything_can_be_reached_by_keyboard(page: Page, folder: Path, run_id:
     reached = set()
     for _ in range(60):
         page.keyboard.press("Tab")
-        reached.add(page.evaluate("document.activeElement.tagName + ' ' + document.activeElement.textContent.trim()"))
+        reached.add(
+            page.evaluate(
+                "document.activeElement.tagName + ' ' + document.activeElement.textContent.trim()"
+            )
+        )
     assert {"A Next", "A Last", "SUMMARY Prompt"} <= reached
 
 

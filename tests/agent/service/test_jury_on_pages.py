@@ -17,10 +17,14 @@ def instances(pages: SitePages, run_id: str) -> str:
     return re.sub(r"\s+", " ", draw_html(pages, f"runs/{run_id}/instances-1.html"))
 
 
-def test_every_seat_shows_its_judge_its_grades_its_words_and_why_it_is_empty(filled: FilledSite, open_pages: OpenPages):
+def test_every_seat_shows_its_judge_its_grades_its_words_and_why_it_is_empty(
+    filled: FilledSite, open_pages: OpenPages
+):
     cut = Response('{"accuracy": {"sco', "I weigh it", "length", 1, 1, 0.1)
     run_id = add_judged(
-        filled, [case(0), case(1)], {0: [[verdict(4.5, "As it should be.")], [cut, "no"], Reason.TIMEOUT]}
+        filled,
+        [case(0), case(1)],
+        {0: [[verdict(4.5, "As it should be.")], [cut, "no"], Reason.TIMEOUT]},
     )
     page = instances(open_pages(filled.site), run_id)
     assert page.count("<h3>Jury</h3>") == 1
@@ -31,7 +35,11 @@ def test_every_seat_shows_its_judge_its_grades_its_words_and_why_it_is_empty(fil
     assert "no grade: no verdict" in page
     assert "no grade: timeout" in page
     assert "asked twice" in page
-    assert ("First reply of" in page, "Second reply of" in page, "I weigh it" in page) == (True, True, True)
+    assert ("First reply of" in page, "Second reply of" in page, "I weigh it" in page) == (
+        True,
+        True,
+        True,
+    )
     view = open_pages(filled.site).draw_page(f"runs/{run_id}/instances-1.json")
     assert view is not None
     (first, second) = json.loads(view.content)["cases"]
@@ -39,29 +47,55 @@ def test_every_seat_shows_its_judge_its_grades_its_words_and_why_it_is_empty(fil
     assert second["case"]["judgements"] == []
 
 
-def test_planted_identifiers_in_a_judges_words_are_on_no_page_and_in_no_twin(filled: FilledSite, open_pages: OpenPages):
+def test_planted_identifiers_in_a_judges_words_are_on_no_page_and_in_no_twin(
+    filled: FilledSite, open_pages: OpenPages
+):
     cases = [case(0, prompt=LEAKY)]
     thought = Response(verdict(2, LEAKY), LEAKY, "stop", 1, 1, 0.1)
-    add_judged(filled, cases, {0: [[LEAKY, verdict(3, LEAKY)], [thought], ['{"accuracy": "' + LEAKY, LEAKY]]})
+    add_judged(
+        filled,
+        cases,
+        {0: [[LEAKY, verdict(3, LEAKY)], [thought], ['{"accuracy": "' + LEAKY, LEAKY]]},
+    )
     shown = b"".join(page.content for _, page in open_pages(filled.site).draw_all())
     assert b"[MRN-1]" in shown
     assert [canary for canary in CANARIES if canary.encode() in shown] == []
 
 
-def test_script_in_a_judges_words_and_in_its_name_is_inert(filled: FilledSite, open_pages: OpenPages):
+def test_script_in_a_judges_words_and_in_its_name_is_inert(
+    filled: FilledSite, open_pages: OpenPages
+):
     for number, script in enumerate(SCRIPTS):
         judges = [Judge("d", "m/m", script), *JUDGES[1:]]
         run_id = add_judged(
-            filled, [case(number)], {0: [[verdict(3, script)], [script, script]]}, judges=judges, suite=f"s{number}"
+            filled,
+            [case(number)],
+            {0: [[verdict(3, script)], [script, script]]},
+            judges=judges,
+            suite=f"s{number}",
         )
         for reveal in (False, True):
-            markup = Markup(draw_html(open_pages(filled.site, reveal=reveal), f"runs/{run_id}/instances-1.html"))
-            assert not markup.elements & {"script", "img", "iframe", "object", "form", "style", "svg"}
-            assert not [name for name in markup.attributes if name.startswith("on") or name == "style"]
+            markup = Markup(
+                draw_html(open_pages(filled.site, reveal=reveal), f"runs/{run_id}/instances-1.html")
+            )
+            assert not markup.elements & {
+                "script",
+                "img",
+                "iframe",
+                "object",
+                "form",
+                "style",
+                "svg",
+            }
+            assert not [
+                name for name in markup.attributes if name.startswith("on") or name == "style"
+            ]
             assert not [target for target in markup.targets if ":" in target]
 
 
-def test_the_page_of_a_run_says_who_judged_and_by_which_rule(filled: FilledSite, open_pages: OpenPages):
+def test_the_page_of_a_run_says_who_judged_and_by_which_rule(
+    filled: FilledSite, open_pages: OpenPages
+):
     run_id = add_judged(filled, [case(0)], {0: [[verdict(4)]]})
     page = re.sub(r"\s+", " ", draw_html(open_pages(filled.site), f"runs/{run_id}/index.html"))
     assert "llama, qwen/qwen3-32b, y" in page
@@ -71,8 +105,14 @@ def test_the_page_of_a_run_says_who_judged_and_by_which_rule(filled: FilledSite,
 def test_the_page_of_a_suite_says_what_each_judge_did_by_which_scale_and_quorum(
     filled: FilledSite, open_pages: OpenPages
 ):
-    add_judged(filled, [case(0), case(1)], {0: [[verdict(4)], ["no verdict", verdict(2)], ["none", "none"]], 1: []})
-    page = re.sub(r"<[^>]+>|\s+", " ", draw_html(open_pages(filled.site), "suites/november/index.html"))
+    add_judged(
+        filled,
+        [case(0), case(1)],
+        {0: [[verdict(4)], ["no verdict", verdict(2)], ["none", "none"]], 1: []},
+    )
+    page = re.sub(
+        r"<[^>]+>|\s+", " ", draw_html(open_pages(filled.site), "suites/november/index.html")
+    )
     page = re.sub(r" +", " ", page)
     assert "1 to 5 2 of 3 verdicts" in page
     judges = page.partition("Judge by judge")[2]

@@ -23,7 +23,10 @@ def filled(tmp_path: Path) -> FilledSite:
     filled = filled_site(tmp_path)
     judged_run(filled, "meta/llama-3.1-8b-instruct", 3)
     judged_run(filled, "google/gemma-3-27b-it", 4)
-    filled.add([*graded(60, 100), *map(unscored, range(100, 120))], entry="pubmed_qa:model=google/gemma-3-27b-it")
+    filled.add(
+        [*graded(60, 100), *map(unscored, range(100, 120))],
+        entry="pubmed_qa:model=google/gemma-3-27b-it",
+    )
     filled.add(graded(20, 120), entry="pubmed_qa:model=meta/llama-3.1-8b-instruct")
     return filled
 
@@ -34,7 +37,9 @@ def shown(pages: SitePages, path: str = SUITE) -> str:
     return re.sub(r"\s+", " ", page.content.decode())
 
 
-def test_the_suite_page_shows_ranks_bounds_and_what_each_jury_did(filled: FilledSite, open_pages: OpenPages):
+def test_the_suite_page_shows_ranks_bounds_and_what_each_jury_did(
+    filled: FilledSite, open_pages: OpenPages
+):
     page = shown(open_pages(filled.site))
     assert "bounds 0.500 to 0.667" in page
     assert "rank 1<" in page
@@ -57,11 +62,15 @@ def test_the_suite_page_says_what_is_in_no_rank_and_why(filled: FilledSite, open
 
 def test_a_run_page_shows_its_jury_too(filled: FilledSite, open_pages: OpenPages):
     with filled.site.store() as store:
-        run = next(run for run in store.runs.select("november") if run.benchmark == "mtsamples_replicate")
+        run = next(
+            run for run in store.runs.select("november") if run.benchmark == "mtsamples_replicate"
+        )
     assert "Seats filled" in shown(open_pages(filled.site), f"runs/{run.run_id}/index.html")
 
 
-def test_drawings_on_the_page_are_the_figures_of_its_json(filled: FilledSite, open_pages: OpenPages):
+def test_drawings_on_the_page_are_the_figures_of_its_json(
+    filled: FilledSite, open_pages: OpenPages
+):
     pages = open_pages(filled.site)
     page = pages.draw_page("suites/november/index.json")
     assert page is not None
@@ -76,10 +85,14 @@ def test_drawings_on_the_page_are_the_figures_of_its_json(filled: FilledSite, op
     assert " style=" not in drawn  # the pages' own rules let no inline style in
 
 
-def test_a_model_whose_name_is_markup_is_text_in_a_drawing(filled: FilledSite, open_pages: OpenPages):
+def test_a_model_whose_name_is_markup_is_text_in_a_drawing(
+    filled: FilledSite, open_pages: OpenPages
+):
     name = "<script>alert(1)</script>"
     with filled.site.store() as store:
-        store.database.connection.execute("UPDATE runs SET model = ? WHERE model LIKE 'google%'", (name,))
+        store.database.connection.execute(
+            "UPDATE runs SET model = ? WHERE model LIKE 'google%'", (name,)
+        )
         store.database.connection.commit()
     page = shown(open_pages(filled.site))
     assert "<script" not in page
@@ -88,7 +101,9 @@ def test_a_model_whose_name_is_markup_is_text_in_a_drawing(filled: FilledSite, o
 
 def test_exported_pages_call_a_judge_of_free_name_by_a_label(tmp_path: Path, redacting: Redacting):
     filled = filled_site(tmp_path)
-    judged_run(filled, "microsoft/phi-4", 3, judges=[*JUDGES[:2], ["site/phi", "microsoft/phi-4", FREE]])
+    judged_run(
+        filled, "microsoft/phi-4", 3, judges=[*JUDGES[:2], ["site/phi", "microsoft/phi-4", FREE]]
+    )
     with filled.site.store() as store:
         plain = SitePages("x", store, redacting)
         assert FREE in shown(plain)

@@ -18,9 +18,13 @@ from tests.agent.service.leaky_texts import CANARIES, LEAKY, Markup, leak
 from tests.agent.service.pages_read import draw_html
 
 
-def test_planted_identifiers_are_on_no_page_and_in_no_twin(filled: FilledSite, open_pages: OpenPages):
+def test_planted_identifiers_are_on_no_page_and_in_no_twin(
+    filled: FilledSite, open_pages: OpenPages
+):
     leak(filled, LEAKY)
-    shown = b"".join(path.encode() + page.content for path, page in open_pages(filled.site).draw_all())
+    shown = b"".join(
+        path.encode() + page.content for path, page in open_pages(filled.site).draw_all()
+    )
     assert b"[MRN-1]" in shown
     assert [canary for canary in CANARIES if canary.encode() in shown] == []
 
@@ -31,7 +35,10 @@ def test_every_link_leads_to_a_page_of_the_same_folder(pages: SitePages):
         if path.endswith(".html"):
             for target in Markup(page.content.decode()).targets:
                 if not target.startswith("#"):
-                    assert posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(target))) in known
+                    assert (
+                        posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(target)))
+                        in known
+                    )
 
 
 def test_no_page_asks_another_host_or_runs_anything(pages: SitePages):
@@ -55,7 +62,20 @@ def test_there_is_no_page_at_other_paths(pages: SitePages, run_id: str, path: st
 
 
 def test_suite_names_of_any_kind_have_paths_of_their_own():
-    names = ["a", "a b", "a-b", "a/b", "../..", "..", "\u00e9", "e", "A" * 200, "A" * 201, "con", ""]
+    names = [
+        "a",
+        "a b",
+        "a-b",
+        "a/b",
+        "../..",
+        "..",
+        "\u00e9",
+        "e",
+        "A" * 200,
+        "A" * 201,
+        "con",
+        "",
+    ]
     slugs = [suite_slug(name) for name in names]
     assert len(set(slugs)) == len(names)
     assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,90}", slug) for slug in slugs)
@@ -86,14 +106,18 @@ def test_revealing_shows_text_and_ids_after_an_entry_in_the_audit_log_of_the_sto
     assert "Original text." in page
 
 
-def test_a_redacted_page_has_no_id_and_leaves_no_entry(pages: SitePages, november: FilledSite, run_id: str):
+def test_a_redacted_page_has_no_id_and_leaves_no_entry(
+    pages: SitePages, november: FilledSite, run_id: str
+):
     page = draw_html(pages, f"runs/{run_id}/instances-1.html")
     assert "patient-" not in page
     assert "unit-" not in page
     assert november.audited() == []
 
 
-def test_nothing_is_revealed_when_the_audit_log_cannot_be_written(filled: FilledSite, open_pages: OpenPages):
+def test_nothing_is_revealed_when_the_audit_log_cannot_be_written(
+    filled: FilledSite, open_pages: OpenPages
+):
     run_id = leak(filled, LEAKY)
     pages = open_pages(filled.site, reveal=True)
     with sqlite3.connect(filled.site.directory / "store" / "site.sqlite3") as other:

@@ -11,7 +11,9 @@ from tests.agent.service.pages_read import draw_html
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_script_in_any_text_of_a_case_is_inert(filled: FilledSite, open_pages: OpenPages, script: str):
+def test_script_in_any_text_of_a_case_is_inert(
+    filled: FilledSite, open_pages: OpenPages, script: str
+):
     run_id = leak(filled, script)
     for reveal in (False, True):
         page = draw_html(open_pages(filled.site, reveal=reveal), f"runs/{run_id}/instances-1.html")

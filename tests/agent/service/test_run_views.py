@@ -17,7 +17,9 @@ from tests.agent.service.pages_read import draw_html
 
 def test_a_run_page_shows_what_was_changed_and_chosen(filled: FilledSite, open_pages: OpenPages):
     entry = "pubmed_qa:model=a/b,temperature=0.5,instructions=expert"
-    changed = filled.add([*graded(2, 4), unscored(4), unscored(5, Reason.CONTEXT_LENGTH)], entry=entry, limit=12)
+    changed = filled.add(
+        [*graded(2, 4), unscored(4), unscored(5, Reason.CONTEXT_LENGTH)], entry=entry, limit=12
+    )
     plain = filled.add(graded(2, 4), entry="pubmed_qa:model=a/c")
     pages = open_pages(filled.site)
     page = draw_html(pages, f"runs/{changed}/index.html")
@@ -70,19 +72,25 @@ def test_a_run_page_says_what_the_run_took_and_cost(filled: FilledSite, redactin
         page = draw_html(SitePages("s", store, redacting), f"runs/{run_id}/index.html")
         assert "2 answers, 2 requests (0 retries), 20 tokens in, 4 tokens out" in page
         assert "cost" not in page
-        priced = SitePages("s", store, redacting, prices={deployment: Prices("EUR", 1_000_000.0, 0.0)})
+        priced = SitePages(
+            "s", store, redacting, prices={deployment: Prices("EUR", 1_000_000.0, 0.0)}
+        )
         assert "cost: 20.00 EUR by tokens" in draw_html(priced, f"runs/{run_id}/index.html")
 
 
 def test_a_run_shows_its_main_metric_by_subgroup(filled: FilledSite, open_pages: OpenPages):
     cases = [case(n, score=float(n < 2)) for n in range(4)]
-    of = [replace(c, instance=replace(c.instance, subgroups={"sex": "<f>" if n else "m"})) for n, c in enumerate(cases)]
+    of = [
+        replace(c, instance=replace(c.instance, subgroups={"sex": "<f>" if n else "m"}))
+        for n, c in enumerate(cases)
+    ]
     run_id = filled.add(of)
     page = open_pages(filled.site).draw_page(f"runs/{run_id}/index.html")
     assert page is not None
     text = page.content.decode()
     assert "<h2>Subgroups</h2>" in text
     rows = re.findall(
-        r'<td data-heading="Value">(.*?)</td>\s*<td class="number mean" data-heading="Mean">(.*?)</td>', text
+        r'<td data-heading="Value">(.*?)</td>\s*<td class="number mean" data-heading="Mean">(.*?)</td>',
+        text,
     )
     assert rows == [("&lt;f&gt;", "0.333"), ("m", "1.000")]

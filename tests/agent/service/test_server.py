@@ -34,7 +34,9 @@ class Running:
     def _serve(self, site: Site, clearer: Redacting, secret: str | None) -> None:
         with site.store() as store:
             app = build_app(SitePages(site.name, store, clearer), self.port, secret)
-            self.server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="off"))
+            self.server = uvicorn.Server(
+                uvicorn.Config(app, log_config=None, access_log=False, lifespan="off")
+            )
             self.ready.set()
             self.server.run(sockets=[self.listener])
 
@@ -44,7 +46,9 @@ class Running:
         self.thread.join(10)
         self.listener.close()
 
-    def ask(self, path: str, method: str = "GET", host: str | None = None) -> tuple[int, dict[str, str], bytes]:
+    def ask(
+        self, path: str, method: str = "GET", host: str | None = None
+    ) -> tuple[int, dict[str, str], bytes]:
         connection = http.client.HTTPConnection(LOOPBACK, self.port, timeout=20)
         connection.putrequest(method, path, skip_host=True)
         if host != "":
@@ -53,7 +57,11 @@ class Running:
         response = connection.getresponse()
         content = response.read()
         connection.close()
-        return response.status, {name.lower(): value for name, value in response.getheaders()}, content
+        return (
+            response.status,
+            {name.lower(): value for name, value in response.getheaders()},
+            content,
+        )
 
 
 @pytest.fixture
@@ -104,7 +112,9 @@ def test_head_tells_the_length_and_sends_nothing(running: Running):
     assert int(headers["content-length"]) > 100
 
 
-@pytest.mark.parametrize("path", ["/index.html", "/nowhere", "/runs/RUN/instances-1.html", "/../../etc/passwd"])
+@pytest.mark.parametrize(
+    "path", ["/index.html", "/nowhere", "/runs/RUN/instances-1.html", "/../../etc/passwd"]
+)
 def test_every_answer_carries_the_same_strict_headers(running: Running, run_id: str, path: str):
     _, headers, _ = running.ask(path.replace("RUN", run_id))
     assert headers["content-security-policy"].startswith("default-src 'none'; style-src 'self'")
@@ -123,10 +133,14 @@ def test_a_path_is_not_echoed(running: Running):
     assert b"There is no page at this address" in content
 
 
-def test_a_damaged_store_gives_a_page_that_says_what_to_do(filled: FilledSite, redacting: Redacting):
+def test_a_damaged_store_gives_a_page_that_says_what_to_do(
+    filled: FilledSite, redacting: Redacting
+):
     run_id = filled.add([case(0), case(1)])
     with sqlite3.connect(filled.site.directory / "store" / "site.sqlite3") as other:
-        other.execute("UPDATE answers SET sealed = (SELECT sealed FROM answers ORDER BY request_key LIMIT 1)")
+        other.execute(
+            "UPDATE answers SET sealed = (SELECT sealed FROM answers ORDER BY request_key LIMIT 1)"
+        )
     server = Running(filled.site, redacting)
     try:
         status, _, content = server.ask(f"/runs/{run_id}/instances-1.html")

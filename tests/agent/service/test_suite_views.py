@@ -14,7 +14,9 @@ from tests.agent.service.leaky_texts import Markup
 from tests.agent.service.pages_read import draw_html, find_row
 
 
-def test_a_release_page_joins_suites_and_marks_what_was_imported(filled: FilledSite, open_pages: OpenPages):
+def test_a_release_page_joins_suites_and_marks_what_was_imported(
+    filled: FilledSite, open_pages: OpenPages
+):
     filled.add(graded(10, 40))
     filled.add(graded(30, 40), suite="december")
     import_leaderboard(filled.site, DATA / "helm_release", "medhelm")

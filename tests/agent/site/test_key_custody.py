@@ -27,14 +27,18 @@ def key_at(path: Path, mode: int = 0o600) -> Path:
     return path
 
 
-def test_a_key_of_the_sites_own_account_is_refused_unless_the_settings_allow_it(site: Site, tmp_path: Path) -> None:
+def test_a_key_of_the_sites_own_account_is_refused_unless_the_settings_allow_it(
+    site: Site, tmp_path: Path
+) -> None:
     key = key_at(tmp_path / "steward" / "steward.key")
     with pytest.raises(ConfigError, match="could approve alone"):
         check_custody(key, site.directory, one_account=False)
     assert check_custody(key, site.directory, one_account=True) is True
 
 
-def test_a_key_in_the_sites_directory_is_refused_by_whatever_path_it_is_named(site: Site, tmp_path: Path) -> None:
+def test_a_key_in_the_sites_directory_is_refused_by_whatever_path_it_is_named(
+    site: Site, tmp_path: Path
+) -> None:
     key = key_at(site.directory / "data" / "steward.key")
     link = tmp_path / "elsewhere.key"
     link.symlink_to(key)
@@ -60,14 +64,18 @@ def test_a_key_that_is_not_there_is_missing(site: Site, tmp_path: Path) -> None:
         (0, NOBODY, 0o600, True),
     ],
 )
-def test_what_an_account_can_read(tmp_path: Path, account: int, owner: int, mode: int, readable: bool) -> None:
+def test_what_an_account_can_read(
+    tmp_path: Path, account: int, owner: int, mode: int, readable: bool
+) -> None:
     state = key_at(tmp_path / "key", mode).stat()
     fields = list(state)
     fields[4], fields[5] = owner, NOBODY - 2
     assert can_read(account, os.stat_result(fields)) is readable
 
 
-def test_approval_with_a_key_that_the_account_reads_ends_before_anything_is_shown(site: Site, tmp_path: Path) -> None:
+def test_approval_with_a_key_that_the_account_reads_ends_before_anything_is_shown(
+    site: Site, tmp_path: Path
+) -> None:
     key = key_at(tmp_path / "steward.key")
     result = run(site, submission, "approve", "--key", key)
     assert isinstance(result.exception, ConfigError)
@@ -75,7 +83,9 @@ def test_approval_with_a_key_that_the_account_reads_ends_before_anything_is_show
     assert result.output == ""
 
 
-def test_approval_by_one_account_says_so_in_capitals_and_doctor_warns(site: Site, tmp_path: Path) -> None:
+def test_approval_by_one_account_says_so_in_capitals_and_doctor_warns(
+    site: Site, tmp_path: Path
+) -> None:
     assert {check.subject: check.verdict for check in examine(site)}["approval"] == "ok"
     with (site.directory / "site.yaml").open("a") as settings:
         settings.write("one_account_approval: true\n")

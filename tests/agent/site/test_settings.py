@@ -30,7 +30,9 @@ def test_every_wrong_key_is_named_at_once_and_no_value_is_quoted(tmp_path: Path)
     assert "CANARY" not in str(refused.value) + refused.value.advice
 
 
-@pytest.mark.parametrize("text", ["- a\n", "site_name: A\nsite_name: B\n", "site_name: {\n", "\x00"])
+@pytest.mark.parametrize(
+    "text", ["- a\n", "site_name: A\nsite_name: B\n", "site_name: {\n", "\x00"]
+)
 def test_what_is_no_map_of_settings_is_refused(tmp_path: Path, text: str):
     with pytest.raises(ConfigError):
         read_settings(written(tmp_path, text))
@@ -41,6 +43,11 @@ def test_a_folder_without_settings_is_no_site(tmp_path: Path):
         read_settings(tmp_path / "site.yaml")
 
 
-def test_a_bundle_of_certificates_is_looked_for_in_the_site_and_an_empty_value_is_none(tmp_path: Path):
+def test_a_bundle_of_certificates_is_looked_for_in_the_site_and_an_empty_value_is_none(
+    tmp_path: Path,
+):
     path = written(tmp_path, "site_name: A\nca_bundle: own.pem\nproxy: ''\n")
-    assert (read_settings(path).ca_bundle, read_settings(path).proxy) == (tmp_path / "own.pem", None)
+    assert (read_settings(path).ca_bundle, read_settings(path).proxy) == (
+        tmp_path / "own.pem",
+        None,
+    )

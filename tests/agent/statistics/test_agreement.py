@@ -25,7 +25,14 @@ from agent.statistics.agreement import (
 )
 
 # Shrout and Fleiss 1979, table 2: six targets, four judges.
-SHROUT_FLEISS = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+SHROUT_FLEISS = [
+    [9, 2, 5, 8],
+    [6, 1, 3, 2],
+    [8, 4, 6, 8],
+    [7, 1, 2, 6],
+    [10, 5, 6, 9],
+    [6, 2, 4, 7],
+]
 
 # Krippendorff 2011, Computing Krippendorff's alpha-reliability, part C: four observers, twelve units.
 KRIPPENDORFF = list(
@@ -41,13 +48,17 @@ KRIPPENDORFF = list(
 RATING = st.one_of(st.none(), st.integers(1, 5).map(float))
 
 
-def tables(rating: st.SearchStrategy[float | None], most: int = 12) -> st.SearchStrategy[list[list[float | None]]]:
+def tables(
+    rating: st.SearchStrategy[float | None], most: int = 12
+) -> st.SearchStrategy[list[list[float | None]]]:
     return st.integers(2, 4).flatmap(
         lambda k: st.lists(st.lists(rating, min_size=k, max_size=k), min_size=2, max_size=most)
     )
 
 
-def drawn(seed: int, n: int, k: int, between: float, noise: float = 1.0, severity: float = 0.0) -> list[list[float]]:
+def drawn(
+    seed: int, n: int, k: int, between: float, noise: float = 1.0, severity: float = 0.0
+) -> list[list[float]]:
     """Normal ratings of n items by k raters."""
     random = np.random.default_rng(seed)
     items, raters = random.normal(0, between, (n, 1)), random.normal(0, severity, (1, k))
@@ -72,7 +83,10 @@ def test_shrout_and_fleiss_table_gives_their_six_figures():
 
 def test_shrout_and_fleiss_table_gives_the_intervals_that_psych_and_pingouin_print_for_it():
     found = icc(SHROUT_FLEISS)
-    assert {form: (round(found[form].low or 0, 2), round(found[form].high or 0, 2)) for form in ICC_FORMS} == {
+    assert {
+        form: (round(found[form].low or 0, 2), round(found[form].high or 0, 2))
+        for form in ICC_FORMS
+    } == {
         "ICC1": (-0.13, 0.72),
         "ICC2": (0.02, 0.76),
         "ICC3": (0.34, 0.95),
@@ -86,11 +100,16 @@ def by_sums_of_squares(rows: list[list[float]], form: IccForm) -> float | None:
     """The textbook's way: deviations from means, squared and summed; formulas of Shrout and Fleiss 1979."""
     n, k = len(rows), len(rows[0])
     grand = sum(map(sum, rows)) / (n * k)
-    item, rater = [sum(row) / k for row in rows], [sum(column) / n for column in zip(*rows, strict=True)]
+    item, rater = (
+        [sum(row) / k for row in rows],
+        [sum(column) / n for column in zip(*rows, strict=True)],
+    )
     bms = k * sum((mean - grand) ** 2 for mean in item) / (n - 1)
     jms = n * sum((mean - grand) ** 2 for mean in rater) / (k - 1)
     wms = sum((rows[i][j] - item[i]) ** 2 for i in range(n) for j in range(k)) / (n * (k - 1))
-    ems = sum((rows[i][j] - item[i] - rater[j] + grand) ** 2 for i in range(n) for j in range(k)) / ((n - 1) * (k - 1))
+    ems = sum(
+        (rows[i][j] - item[i] - rater[j] + grand) ** 2 for i in range(n) for j in range(k)
+    ) / ((n - 1) * (k - 1))
     above, below = {
         "ICC1": (bms - wms, bms + (k - 1) * wms),
         "ICC2": (bms - ems, bms + (k - 1) * ems + k * (jms - ems) / n),
@@ -111,8 +130,15 @@ def test_every_form_is_what_sums_of_squares_give(table: list[list[float]]):
     for form in ICC_FORMS:
         expected = by_sums_of_squares(table, form)
         value, low, high = found[form].value, found[form].low, found[form].high
-        assert value == (None if expected is None else pytest.approx(expected, abs=1e-6, rel=1e-6)), form
-        if value is not None and low is not None and high is not None and form not in ("ICC2", "ICC2k"):
+        assert value == (
+            None if expected is None else pytest.approx(expected, abs=1e-6, rel=1e-6)
+        ), form
+        if (
+            value is not None
+            and low is not None
+            and high is not None
+            and form not in ("ICC2", "ICC2k")
+        ):
             assert low - 1e-9 <= value <= high + 1e-9 <= 1 + 2e-9, form
 
 
@@ -129,7 +155,9 @@ def test_a_harsh_rater_counts_against_absolute_agreement_and_not_against_consist
 
 
 @pytest.mark.parametrize(
-    "table", [[], [[1, 2]], [[1], [2]], [[3, 3], [3, 3]], [[None, 1], [2, None], [1, 1]]], ids=range(5)
+    "table",
+    [[], [[1, 2]], [[1], [2]], [[3, 3], [3, 3]], [[None, 1], [2, None], [1, 1]]],
+    ids=range(5),
 )
 def test_ratings_that_say_nothing_have_no_correlation(table: Ratings):
     assert set(icc(table).values()) == {NO_ICC}
@@ -141,14 +169,23 @@ def test_an_item_that_a_rater_left_out_is_left_out_whole():
 
 
 @pytest.mark.parametrize(
-    ("form", "between", "severity"), [("ICC1", 1.0, 0.0), ("ICC2", 1.0, 0.5), ("ICC3", 1.0, 0.5), ("ICC3k", 0.7, 0.0)]
+    ("form", "between", "severity"),
+    [("ICC1", 1.0, 0.0), ("ICC2", 1.0, 0.5), ("ICC3", 1.0, 0.5), ("ICC3k", 0.7, 0.0)],
 )
-def test_nominal_95_percent_of_intervals_hold_the_truth(form: IccForm, between: float, severity: float):
+def test_nominal_95_percent_of_intervals_hold_the_truth(
+    form: IccForm, between: float, severity: float
+):
     k, runs = 3, 400
     true = between**2 / (between**2 + 1 + (severity**2 if form == "ICC2" else 0))
     true = k * true / (1 + (k - 1) * true) if form.endswith("k") else true
     found = [icc(drawn(seed, 25, k, between, severity=severity))[form] for seed in range(runs)]
-    hit = sum(one.low is not None and one.high is not None and one.low <= true <= one.high for one in found) / runs
+    hit = (
+        sum(
+            one.low is not None and one.high is not None and one.low <= true <= one.high
+            for one in found
+        )
+        / runs
+    )
     assert 0.93 <= hit <= 0.97
 
 
@@ -176,7 +213,10 @@ def test_missing_ratings_take_an_item_out_of_their_own_pairs_only():
     table: list[list[float | None]] = [list(row) for row in drawn(2, 30, 3, 1.0)]
     for place in range(0, 30, 3):
         table[place][2] = None
-    alone = [icc([[row[a], row[b]] for row in table])["ICC2"].value or 0 for a, b in ((0, 1), (0, 2), (1, 2))]
+    alone = [
+        icc([[row[a], row[b]] for row in table])["ICC2"].value or 0
+        for a, b in ((0, 1), (0, 2), (1, 2))
+    ]
     found = estimate_mean_icc(table, [(0, 1), (0, 2), (1, 2)], "ICC2")
     assert found.value == pytest.approx((30 * alone[0] + 20 * alone[1] + 20 * alone[2]) / 70)
 
@@ -194,7 +234,9 @@ def test_copies_of_a_patients_items_make_nothing_surer():
     items = drawn(4, 30, 2, 1.0)
     once = estimate_mean_icc(items, [(0, 1)], "ICC3")
     units = [place for place in range(30) for _ in range(5)]
-    again = estimate_mean_icc([row for row in items for _ in range(5)], [(0, 1)], "ICC3", units=units)
+    again = estimate_mean_icc(
+        [row for row in items for _ in range(5)], [(0, 1)], "ICC3", units=units
+    )
     as_if_free = estimate_mean_icc([row for row in items for _ in range(5)], [(0, 1)], "ICC3")
     assert once.low is not None
     assert again.low == pytest.approx(once.low, abs=0.02)
@@ -220,8 +262,12 @@ def test_a_colleague_stands_neither_above_nor_below_whichever_answers_a_clinicia
     random = np.random.default_rng(8)
     hold = 0
     for _ in range(100):
-        qualities = np.concatenate([random.normal(3, 2, 20), random.normal(3, 0.3, 100)])  # wide ones first
-        table: list[list[float | None]] = (qualities[:, None] + random.normal(0, 0.5, (120, 3))).tolist()
+        qualities = np.concatenate(
+            [random.normal(3, 2, 20), random.normal(3, 0.3, 100)]
+        )  # wide ones first
+        table: list[list[float | None]] = (
+            qualities[:, None] + random.normal(0, 0.5, (120, 3))
+        ).tolist()
         for row in table[20:]:
             row[1] = None
         found = estimate_icc_gain(table, 2, [(0, 1)])
@@ -269,11 +315,19 @@ def test_fewer_than_ten_units_that_count_have_no_interval_whatever_others_there_
     assert estimate_mean_icc(table, [(0, 1)], "ICC3").low is not None
 
 
-def test_bootstrapped_intervals_of_a_sample_of_the_usual_size_hold_the_truth(monkeypatch: pytest.MonkeyPatch):
+def test_bootstrapped_intervals_of_a_sample_of_the_usual_size_hold_the_truth(
+    monkeypatch: pytest.MonkeyPatch,
+):
     monkeypatch.setattr(agreement, "RESAMPLES", 400)
     runs = 300
     found = [estimate_mean_icc(drawn(seed, 60, 2, 1.0), [(0, 1)], "ICC3") for seed in range(runs)]
-    hit = sum(one.low is not None and one.high is not None and one.low <= 0.5 <= one.high for one in found) / runs
+    hit = (
+        sum(
+            one.low is not None and one.high is not None and one.low <= 0.5 <= one.high
+            for one in found
+        )
+        / runs
+    )
     assert 0.93 <= hit <= 0.97
 
 
@@ -309,20 +363,28 @@ def by_coincidences(table: Ratings, level: Level) -> float | None:
         if level == "interval":
             return (a - b) ** 2
         low, high = sorted((values.index(a), values.index(b)))
-        return (sum(totals[value] for value in values[low : high + 1]) - (totals[a] + totals[b]) / 2) ** 2
+        return (
+            sum(totals[value] for value in values[low : high + 1]) - (totals[a] + totals[b]) / 2
+        ) ** 2
 
     observed = sum(weight * difference(a, b) for (a, b), weight in matrix.items())
-    expected = sum(totals[a] * totals[b] * difference(a, b) for a in values for b in values if a != b)
+    expected = sum(
+        totals[a] * totals[b] * difference(a, b) for a in values for b in values if a != b
+    )
     return None if len(values) < 2 else 1 - (n - 1) * observed / expected
 
 
 @given(tables(RATING), st.sampled_from(["ordinal", "interval"]))
-def test_alpha_is_what_the_matrix_of_coincidences_gives(table: list[list[float | None]], level: Level):
+def test_alpha_is_what_the_matrix_of_coincidences_gives(
+    table: list[list[float | None]], level: Level
+):
     found, expected = compute_krippendorff_alpha(table, level), by_coincidences(table, level)
     assert found == (None if expected is None else pytest.approx(expected, abs=1e-9))
     assert found is None or found <= 1
 
 
-@pytest.mark.parametrize("table", [[], [[1, None], [None, 2]], [[2, 2], [2, 2]]], ids=["none", "no pair", "constant"])
+@pytest.mark.parametrize(
+    "table", [[], [[1, None], [None, 2]], [[2, 2], [2, 2]]], ids=["none", "no pair", "constant"]
+)
 def test_ratings_that_say_nothing_have_no_alpha(table: Ratings):
     assert compute_krippendorff_alpha(table, "interval") is None

@@ -17,7 +17,13 @@ RATINGS: list[list[float | None]] = [
 
 @pytest.mark.parametrize("level", ["ordinal", "interval"])
 def test_each_resample_has_the_alpha_of_its_rows_written_out(level: Literal["ordinal", "interval"]):
-    table = np.array([[np.nan if one is None else one for one in row] for row in RATINGS if row != [None, None, 1]])
+    table = np.array(
+        [
+            [np.nan if one is None else one for one in row]
+            for row in RATINGS
+            if row != [None, None, 1]
+        ]
+    )
     there = ~np.isnan(table)
     figure = _Ordinal(table, there) if level == "ordinal" else _Interval(table, there)
     weights = np.random.default_rng(1).integers(0, 4, (50, len(table)))
@@ -31,7 +37,9 @@ def test_each_resample_has_the_alpha_of_its_rows_written_out(level: Literal["ord
 def test_answers_of_one_patient_are_drawn_together_so_that_the_interval_is_wider():
     rows = RATINGS * 8
     alone = estimate_alpha(rows, "interval")
-    patients = estimate_alpha(rows, "interval", [place % len(RATINGS) for place in range(len(rows))])
+    patients = estimate_alpha(
+        rows, "interval", [place % len(RATINGS) for place in range(len(rows))]
+    )
     assert alone.value == patients.value == compute_krippendorff_alpha(rows, "interval")
     assert alone.low is not None
     assert alone.high is not None
@@ -49,7 +57,9 @@ def test_what_the_ratings_do_not_say_is_left_empty():
 def test_it_covers_the_truth_as_often_as_it_says(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(alpha_interval, "RESAMPLES", 400)
     generator, covered, tries = np.random.default_rng(7), 0, 200
-    for _ in range(tries):  # an item's value of variance 2, a judge's error of variance 1: alpha 2/3
+    for _ in range(
+        tries
+    ):  # an item's value of variance 2, a judge's error of variance 1: alpha 2/3
         table = generator.normal(0, np.sqrt(2), (80, 1)) + generator.normal(0, 1, (80, 3))
         found = estimate_alpha(table.tolist(), "interval")
         assert found.low is not None

@@ -11,7 +11,11 @@ from agent.statistics.bounds import bound_difference, bound_mean
 
 def test_what_is_unscored_is_bounded_by_all_wrong_and_all_right():
     found = bound_mean(0.8, 90, 10)
-    assert (found.low, found.high, found.matters) == (pytest.approx(0.72), pytest.approx(0.82), True)
+    assert (found.low, found.high, found.matters) == (
+        pytest.approx(0.72),
+        pytest.approx(0.82),
+        True,
+    )
     assert not bound_mean(0.8, 995, 5).matters
     assert bound_mean(None, 0, 4, 1, 5) == bound_mean(3.0, 0, 4, 1, 5)
     assert bound_mean(None, 0, 0) is None

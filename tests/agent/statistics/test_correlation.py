@@ -9,10 +9,16 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from agent.statistics import correlation as module
-from agent.statistics.correlation import RankedItem, compute_stratified_spearman, estimate_rank_correlation
+from agent.statistics.correlation import (
+    RankedItem,
+    compute_stratified_spearman,
+    estimate_rank_correlation,
+)
 from agent.statistics.resampling import SEED, compute_percentile_interval
 
-VALUES = st.lists(st.tuples(st.integers(-5, 5), st.floats(-9, 9, allow_subnormal=False)), min_size=2, max_size=40)
+VALUES = st.lists(
+    st.tuples(st.integers(-5, 5), st.floats(-9, 9, allow_subnormal=False)), min_size=2, max_size=40
+)
 
 
 def spearman(pairs: list[tuple[float, float]]) -> float | None:
@@ -36,7 +42,10 @@ def test_iq_and_hours_of_television_have_the_textbooks_value():
 
 
 def test_a_model_that_is_better_and_writes_more_makes_no_bias_of_length():
-    short = [RankedItem(None, "small", length, grade) for length, grade in ((10, 2), (20, 1), (30, 1), (40, 2))]
+    short = [
+        RankedItem(None, "small", length, grade)
+        for length, grade in ((10, 2), (20, 1), (30, 1), (40, 2))
+    ]
     long = [RankedItem(None, "large", item.x + 1000, item.y + 3) for item in short]
     assert compute_stratified_spearman([*short, *long]) == pytest.approx(0)
     assert spearman([(item.x, item.y) for item in (*short, *long)]) > 0.7  # type: ignore[operator]
@@ -45,7 +54,10 @@ def test_a_model_that_is_better_and_writes_more_makes_no_bias_of_length():
 def test_a_stratum_without_variation_counts_for_nothing():
     varied = [RankedItem(None, 1, x, y) for x, y in ((1.0, 3.0), (2.0, 4.0), (3.0, 9.0))]
     assert compute_stratified_spearman([*varied, RankedItem(None, 2, 5.0, 5.0)]) == pytest.approx(1)
-    assert compute_stratified_spearman([RankedItem(None, 2, 5.0, 5.0), RankedItem(None, 3, 6.0, 7.0)]) is None
+    assert (
+        compute_stratified_spearman([RankedItem(None, 2, 5.0, 5.0), RankedItem(None, 3, 6.0, 7.0)])
+        is None
+    )
     assert compute_stratified_spearman([]) is None
     assert not math.isnan(spearman([(1, 1), (1, 1)]) or 0)
 
@@ -66,7 +78,9 @@ def test_its_interval_is_that_of_resamples_written_out(monkeypatch: pytest.Monke
         resample = [item for number in chosen for item in items if item.unit == number]
         drawn.append(compute_stratified_spearman(resample))
     assert found.value is not None
-    low, high = compute_percentile_interval(found.value, [one for one in drawn if one is not None], 40)
+    low, high = compute_percentile_interval(
+        found.value, [one for one in drawn if one is not None], 40
+    )
     assert (found.low, found.high) == pytest.approx((low, high))
     assert found.value == compute_stratified_spearman(items)
     assert (found.n, found.units) == (80, 40)

@@ -20,7 +20,9 @@ def units(values):
     return [(bytes_of(i), value) for i, value in enumerate(values)]
 
 
-@pytest.mark.parametrize(("successes", "n"), [(0, 10), (1, 10), (81, 263), (15, 148), (500, 500), (390, 500)])
+@pytest.mark.parametrize(
+    ("successes", "n"), [(0, 10), (1, 10), (81, 263), (15, 148), (500, 500), (390, 500)]
+)
 def test_wilson_agrees_with_scipy(successes: int, n: int):
     expected = binomtest(successes, n).proportion_ci(0.95, "wilson")
     assert wilson(successes, n) == pytest.approx((expected.low, expected.high), abs=1e-12)
@@ -51,7 +53,9 @@ def test_binary_scores_of_independent_units_get_wilson():
 def test_the_bootstrap_agrees_with_scipy():
     values = np.random.default_rng(5).beta(2, 5, 200)
     mean = estimate_mean(units(values.tolist()), binary=False)
-    expected = bootstrap((values,), np.mean, n_resamples=20_000, method="percentile", rng=1).confidence_interval
+    expected = bootstrap(
+        (values,), np.mean, n_resamples=20_000, method="percentile", rng=1
+    ).confidence_interval
     assert mean.method == "bca"
     assert (mean.low, mean.high) == pytest.approx((expected.low, expected.high), abs=0.004)
 
@@ -59,7 +63,9 @@ def test_the_bootstrap_agrees_with_scipy():
 def test_several_instances_of_one_patient_widen_the_interval():
     values = [1.0, 0.0] * 30
     alone = estimate_mean(units([v for v in values for _ in range(5)]), binary=True)
-    clustered = estimate_mean([(str(i).encode(), v) for i, v in enumerate(values) for _ in range(5)], binary=True)
+    clustered = estimate_mean(
+        [(str(i).encode(), v) for i, v in enumerate(values) for _ in range(5)], binary=True
+    )
     assert clustered.value == alone.value
     assert clustered.units == 60
     assert clustered.high - clustered.low > 1.8 * (alone.high - alone.low)
@@ -89,7 +95,13 @@ def test_the_clustered_interval_covers_the_truth_as_often_as_it_says():
     for _ in range(600):
         patients = np.repeat(np.arange(40), draw.integers(1, 7, 40)).tolist()
         chances = draw.beta(7 / 2, 3 / 2, 40)[patients]
-        scores = list(zip(map(bytes_of, patients), (draw.random(len(patients)) < chances).astype(float), strict=True))
+        scores = list(
+            zip(
+                map(bytes_of, patients),
+                (draw.random(len(patients)) < chances).astype(float),
+                strict=True,
+            )
+        )
         mean = estimate_mean(scores, binary=True)
         covered += mean.low <= 0.7 <= mean.high
         low, high = wilson(sum(score for _, score in scores), len(scores))
@@ -105,7 +117,9 @@ def test_a_proportion_of_many_questions_about_few_patients_is_no_surer_than_it_s
     names = [bytes_of(patient) for patient in range(patients) for _ in range(20)]
     for _ in range(400):
         right = draw.random((patients, 20)) < draw.random((patients, 1))
-        mean = estimate_mean(list(zip(names, right.ravel().astype(float), strict=True)), binary=True)
+        mean = estimate_mean(
+            list(zip(names, right.ravel().astype(float), strict=True)), binary=True
+        )
         covered += mean.low <= 0.5 <= mean.high
     assert covered / 400 >= 0.93
 
@@ -118,8 +132,12 @@ def skewed(draw: np.random.Generator) -> list[tuple[bytes, float]]:
 def clustered(draw: np.random.Generator) -> list[tuple[bytes, float]]:
     """50 patients with 1 to 5 scores each, alike within a patient, skewed between them; the mean is 0.2."""
     found = []
-    for patient, (level, notes) in enumerate(zip(draw.beta(1, 4, 50), draw.integers(1, 6, 50), strict=True)):
-        found += [(bytes_of(patient), score) for score in (level * draw.uniform(0.5, 1.5, notes)).tolist()]
+    for patient, (level, notes) in enumerate(
+        zip(draw.beta(1, 4, 50), draw.integers(1, 6, 50), strict=True)
+    ):
+        found += [
+            (bytes_of(patient), score) for score in (level * draw.uniform(0.5, 1.5, notes)).tolist()
+        ]
     return found
 
 
@@ -128,8 +146,12 @@ def mostly_nothing(draw: np.random.Generator) -> list[tuple[bytes, float]]:
     return units(np.where(draw.random(50) < 0.2, draw.beta(5, 2, 50), 0).tolist())
 
 
-@pytest.mark.parametrize(("study", "truth"), [(skewed, 1 / 7), (clustered, 0.2), (mostly_nothing, 1 / 7)])
-def test_a_bootstrap_interval_covers_the_truth_as_often_as_it_says(study, truth, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize(
+    ("study", "truth"), [(skewed, 1 / 7), (clustered, 0.2), (mostly_nothing, 1 / 7)]
+)
+def test_a_bootstrap_interval_covers_the_truth_as_often_as_it_says(
+    study, truth, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(statistics, "RESAMPLES", 300)
     draw, covered = np.random.default_rng(2), 0
     for _ in range(500):
@@ -157,7 +179,9 @@ def test_an_interval_of_a_handful_of_patients_covers_the_truth_as_often_as_it_sa
     assert skewed_covered / 250 >= 0.9
 
 
-@pytest.mark.parametrize("values", [[0.4, 0.5], [0.2, 0.3, 0.25], [0.4, 0.1, 0.3, 0.35, 0.5, 0.2, 0.3]])
+@pytest.mark.parametrize(
+    "values", [[0.4, 0.5], [0.2, 0.3, 0.25], [0.4, 0.1, 0.3, 0.35, 0.5, 0.2, 0.3]]
+)
 def test_an_interval_of_a_handful_of_patients_is_at_least_students(values):
     expected = student.interval(0.95, len(values) - 1, np.mean(values), sem(values))
     for found in (
@@ -173,7 +197,9 @@ def test_an_interval_ends_where_the_scale_does():
     mean = estimate_mean(units([4.5, 5.0]), binary=False, within=(1, 5))
     assert (mean.low, mean.high) == (pytest.approx(4.75 - 12.706 * 0.25, abs=0.15), 5)
     assert estimate_figure(list(enumerate([0.9, 1.0])), average, within=(0, 1)).high == 1
-    guessed = estimate_mean(units([1.2] * 5 + [1.3]), binary=False, within=(0, 1))  # a range that was guessed
+    guessed = estimate_mean(
+        units([1.2] * 5 + [1.3]), binary=False, within=(0, 1)
+    )  # a range that was guessed
     assert guessed.low <= guessed.value <= guessed.high
 
 
@@ -242,7 +268,9 @@ def test_a_figure_of_all_items_has_the_interval_of_their_mean_where_it_is_their_
 
 def test_items_of_one_patient_are_drawn_together():
     values = [1.0, 0.0] * 30
-    alone = estimate_figure([(n, v) for n, v in enumerate(v for v in values for _ in range(5))], average)
+    alone = estimate_figure(
+        [(n, v) for n, v in enumerate(v for v in values for _ in range(5))], average
+    )
     together = estimate_figure([(n, v) for n, v in enumerate(values) for _ in range(5)], average)
     assert together.units == 60
     assert together.high - together.low > 1.8 * (alone.high - alone.low)

@@ -13,7 +13,10 @@ def closed_testing(p_values: dict[str, float]) -> dict[str, float]:
     """Every set of hypotheses gets Bonferroni's p; a hypothesis the largest of the sets it is in."""
     names = list(p_values)
     sets = [s for size in range(1, len(names) + 1) for s in itertools.combinations(names, size)]
-    return {name: max(min(1.0, len(s) * min(p_values[one] for one in s)) for s in sets if name in s) for name in names}
+    return {
+        name: max(min(1.0, len(s) * min(p_values[one] for one in s)) for s in sets if name in s)
+        for name in names
+    }
 
 
 @given(st.dictionaries(st.sampled_from("abcdefg"), st.floats(0, 1), max_size=7))
@@ -22,6 +25,8 @@ def test_holms_p_values_are_those_of_closed_testing(p_values):
 
 
 def test_holms_published_example():
-    found = correct_by_holm({"a": 0.01, "b": 0.04, "c": 0.03, "d": 0.005})  # as R's p.adjust gives them
+    found = correct_by_holm(
+        {"a": 0.01, "b": 0.04, "c": 0.03, "d": 0.005}
+    )  # as R's p.adjust gives them
     assert found == pytest.approx({"a": 0.03, "b": 0.06, "c": 0.06, "d": 0.02})
     assert list(found) == ["a", "b", "c", "d"]

@@ -30,14 +30,20 @@ def pairs(differences, units=None):
 
 
 def table(both: int, only_a: int, only_b: int, neither: int) -> list[Pair]:
-    cells = [(1.0, 1.0)] * both + [(1.0, 0.0)] * only_a + [(0.0, 1.0)] * only_b + [(0.0, 0.0)] * neither
+    cells = (
+        [(1.0, 1.0)] * both + [(1.0, 0.0)] * only_a + [(0.0, 1.0)] * only_b + [(0.0, 0.0)] * neither
+    )
     return [Pair(unit, a, b) for unit, (a, b) in enumerate(cells)]
 
 
 @pytest.mark.parametrize(
     ("cells", "exact", "mid"),
     [
-        ((1, 1, 7, 12), 0.0703, 0.0391),  # airway hyper-responsiveness, Fagerland, Lydersen and Laake 2013
+        (
+            (1, 1, 7, 12),
+            0.0703,
+            0.0391,
+        ),  # airway hyper-responsiveness, Fagerland, Lydersen and Laake 2013
         ((59, 6, 16, 80), 0.0525, 0.0347),  # complete responses, the same
     ],
 )
@@ -50,7 +56,11 @@ def test_mcnemars_tests_give_the_published_examples(cells, exact, mid):
 def test_newcombes_interval_gives_the_published_example():
     """Complete responses before and after consolidation: Fagerland, Lydersen and Laake 2017, chapter 8."""
     found = estimate_paired_difference(table(59, 6, 16, 80), binary=True)
-    assert (round(found.value, 4), round(found.low, 4), round(found.high, 4)) == (-0.0621, -0.1186, -0.0046)
+    assert (round(found.value, 4), round(found.low, 4), round(found.high, 4)) == (
+        -0.0621,
+        -0.1186,
+        -0.0046,
+    )
 
 
 @given(st.integers(0, 40), st.integers(0, 40))
@@ -80,18 +90,30 @@ def test_newcombes_interval_covers_as_often_as_it_says():
     """4,000 comparisons of 60 instances; the second model is right in 70 %, the first in 60 %, often on the same."""
     draw = np.random.default_rng(4)
     counts = draw.multinomial(60, [0.52, 0.08, 0.18, 0.22], 4_000)
-    inside = [low <= -0.1 <= high for low, high in (compute_newcombe_interval(*map(int, row)) for row in counts)]
+    inside = [
+        low <= -0.1 <= high
+        for low, high in (compute_newcombe_interval(*map(int, row)) for row in counts)
+    ]
     assert 0.93 <= np.mean(inside) <= 0.97
 
 
 def test_the_paired_interval_is_of_the_differences_not_of_the_models():
     draw = np.random.default_rng(3)
     hard = draw.random(200)
-    found = estimate_paired_difference([Pair(n, h * 0.9 + 0.05, h * 0.9) for n, h in enumerate(hard)], binary=False)
+    found = estimate_paired_difference(
+        [Pair(n, h * 0.9 + 0.05, h * 0.9) for n, h in enumerate(hard)], binary=False
+    )
     assert found.value == pytest.approx(0.05)
-    assert (found.low, found.high, found.method) == (None, None, "none")  # nothing but rounding varies
+    assert (found.low, found.high, found.method) == (
+        None,
+        None,
+        "none",
+    )  # nothing but rounding varies
     noisy = estimate_paired_difference(
-        [Pair(n, h + e, h) for n, (h, e) in enumerate(zip(hard, draw.normal(0.02, 0.05, 200), strict=True))],
+        [
+            Pair(n, h + e, h)
+            for n, (h, e) in enumerate(zip(hard, draw.normal(0.02, 0.05, 200), strict=True))
+        ],
         binary=False,
     )
     assert noisy.high - noisy.low < 0.02  # the models' own means are known to 0.08 at best
@@ -101,7 +123,9 @@ def test_the_paired_interval_is_of_the_differences_not_of_the_models():
 def test_instances_of_one_patient_make_nothing_surer():
     differences = np.random.default_rng(5).normal(0.1, 0.3, 40).tolist()
     alone = estimate_paired_difference(pairs(differences * 5), binary=False)
-    together = estimate_paired_difference(pairs(differences * 5, [n % 40 for n in range(200)]), binary=False)
+    together = estimate_paired_difference(
+        pairs(differences * 5, [n % 40 for n in range(200)]), binary=False
+    )
     assert (together.n, together.units) == (200, 40)
     assert together.high - together.low > 1.8 * (alone.high - alone.low)
     assert together.p > alone.p
@@ -118,7 +142,9 @@ def test_right_and_wrong_of_one_patients_questions_are_no_mcnemar_table():
 @pytest.mark.parametrize(("units", "least"), [(1, 1.0), (2, 0.5), (5, 0.0625)])
 def test_few_units_that_agree_are_not_sure(units: int, least: float):
     assert estimate_paired_difference(pairs([0.3] * units), binary=False).p == least
-    varied = estimate_paired_difference(pairs([0.3 + 0.001 * n for n in range(units)]), binary=False)
+    varied = estimate_paired_difference(
+        pairs([0.3 + 0.001 * n for n in range(units)]), binary=False
+    )
     assert varied.p >= least
 
 
@@ -134,16 +160,26 @@ def test_no_number_of_resamples_makes_a_p_of_nothing():
 def test_a_p_counts_the_resamples_that_lie_as_far_and_one_more():
     sums = np.arange(1.0, 101.0)
     drawn = sums.mean() + np.array([60.0, -60.0, 10.0, 0.0, 1.0])
-    assert paired.compute_bootstrap_p(float(sums.mean()), drawn, sums) == pytest.approx((1 + 2) / (1 + 5))
+    assert paired.compute_bootstrap_p(float(sums.mean()), drawn, sums) == pytest.approx(
+        (1 + 2) / (1 + 5)
+    )
 
 
 def test_equal_scores_are_no_difference():
     found = estimate_paired_difference(pairs([0.0] * 50), binary=False)
-    assert (found.value, found.p, found.low, found.better_a, found.better_b) == (0.0, 1.0, None, 0, 0)
+    assert (found.value, found.p, found.low, found.better_a, found.better_b) == (
+        0.0,
+        1.0,
+        None,
+        0,
+        0,
+    )
 
 
 def test_instances_that_one_model_has_no_score_for_do_not_count():
-    found = estimate_paired_difference([Pair(1, None, 0.4), Pair(2, 0.3, None), Pair(3, None, None)], binary=False)
+    found = estimate_paired_difference(
+        [Pair(1, None, 0.4), Pair(2, 0.3, None), Pair(3, None, None)], binary=False
+    )
     assert (found.n, found.value, found.p) == (0, None, None)
     assert estimate_paired_difference([Pair(1, None, 1.0), *table(1, 1, 0, 0)], binary=True).n == 2
 
@@ -229,11 +265,15 @@ def test_a_figure_of_equal_items_or_of_none_has_no_interval():
 
 def test_a_clear_difference_of_a_large_runs_figure_survives_the_correction_for_many_benchmarks():
     draw = np.random.default_rng(12)
-    items = [ItemPair(n, 1.0, b) for n, b in enumerate((draw.random(5_000) < 0.3).astype(float).tolist())]
+    items = [
+        ItemPair(n, 1.0, b) for n, b in enumerate((draw.random(5_000) < 0.3).astype(float).tolist())
+    ]
     found = estimate_figure_difference(items, accuracy)
     assert found.value == pytest.approx(0.7, abs=0.03)
     assert 37 * found.p < 1e-6
-    unclear = estimate_figure_difference([ItemPair(n, float(n % 2), float(n % 3 > 0)) for n in range(6)], accuracy)
+    unclear = estimate_figure_difference(
+        [ItemPair(n, float(n % 2), float(n % 3 > 0)) for n in range(6)], accuracy
+    )
     assert unclear.p >= 2 ** (1 - 4)
 
 
@@ -264,14 +304,18 @@ def test_all_benchmarks_weigh_the_same_whatever_their_size():
 
 def test_a_benchmark_of_one_question_does_not_decide_over_all():
     sure = [Pair(1, 1.0, 0.0)]
-    found = estimate_overall_difference([sure, pairs(np.random.default_rng(1).normal(0, 0.2, 100).tolist())])
+    found = estimate_overall_difference(
+        [sure, pairs(np.random.default_rng(1).normal(0, 0.2, 100).tolist())]
+    )
     assert found.counted == (1,)
     assert found.p > 0.05
     assert estimate_overall_difference([sure]) is None
 
 
 @pytest.mark.parametrize(("units", "counts"), [(9, False), (10, True)])
-def test_fewer_than_ten_patients_do_not_count_over_all_however_many_their_answers(units: int, counts: bool):
+def test_fewer_than_ten_patients_do_not_count_over_all_however_many_their_answers(
+    units: int, counts: bool
+):
     draw = np.random.default_rng(15)
     few = pairs(draw.normal(0.2, 0.1, 60).tolist(), [n % units for n in range(60)])
     found = estimate_overall_difference([few, pairs(draw.normal(0, 0.2, 100).tolist())])

@@ -40,6 +40,8 @@ def test_units_needed_are_those_from_which_on_it_is_seen():
     assert count_units_needed(1.0, 0.0) is None
     assert count_units_needed(1.0, 1e-9) is None
     needed = count_units_needed(0.5, 0.1)
-    assert needed == pytest.approx((1.959964 + 0.841621) ** 2 * 25, rel=0.02)  # the textbook's normal approximation
+    assert needed == pytest.approx(
+        (1.959964 + 0.841621) ** 2 * 25, rel=0.02
+    )  # the textbook's normal approximation
     assert find_detectable_difference(0.5 / math.sqrt(needed), needed) <= 0.1
     assert find_detectable_difference(0.5 / math.sqrt(needed - 1), needed - 1) > 0.1

@@ -10,13 +10,19 @@ from scipy.stats import bootstrap, norm
 from scipy.stats import t as student
 
 from agent.statistics import resampling
-from agent.statistics.resampling import compute_bca_interval, compute_reach, compute_student_quantile, resample_means
+from agent.statistics.resampling import (
+    compute_bca_interval,
+    compute_reach,
+    compute_student_quantile,
+    resample_means,
+)
 
 
 def test_resampled_means_are_those_of_all_possible_resamples():
     sums, sizes = np.array([0.2, 1.5, 0.1, 2.0]), np.array([1.0, 2.0, 1.0, 3.0])
     every = [
-        sum(sums[i] for i in drawn) / sum(sizes[i] for i in drawn) for drawn in itertools.product(range(4), repeat=4)
+        sum(sums[i] for i in drawn) / sum(sizes[i] for i in drawn)
+        for drawn in itertools.product(range(4), repeat=4)
     ]
     found = resample_means(sums, sizes, 40_000)
     assert set(np.round(found, 9)) == set(np.round(every, 9))
@@ -46,7 +52,9 @@ def test_the_bca_interval_is_scipys_from_the_same_draws_at_the_levels_for_so_man
         method="BCa",
     ).confidence_interval
     assert found == pytest.approx((expected.low, expected.high), abs=1e-6)
-    plain = np.percentile(drawn, [100 * norm.cdf(-compute_reach(units)), 100 * norm.cdf(compute_reach(units))])
+    plain = np.percentile(
+        drawn, [100 * norm.cdf(-compute_reach(units)), 100 * norm.cdf(compute_reach(units))]
+    )
     assert found[0] - plain[0] > 0.03 * (plain[1] - plain[0])
     assert found[1] - plain[1] > 0.03 * (plain[1] - plain[0])
 
@@ -59,11 +67,17 @@ def test_bias_and_acceleration_of_documents_with_several_answers_are_those_of_le
     value, drawn = float(sums.sum() / sizes.sum()), resample_means(sums, sizes, 4_000)
     left_out = [(sums.sum() - s) / (sizes.sum() - n) for s, n in zip(sums, sizes, strict=True)]
     away = np.mean(left_out) - np.array(left_out)
-    acceleration, bias = (away**3).sum() / (6 * (away**2).sum() ** 1.5), norm.ppf((drawn < value).mean())
+    acceleration, bias = (
+        (away**3).sum() / (6 * (away**2).sum() ** 1.5),
+        norm.ppf((drawn < value).mean()),
+    )
     levels = [
-        norm.cdf(bias + (bias + z) / (1 - acceleration * (bias + z))) for z in (-compute_reach(25), compute_reach(25))
+        norm.cdf(bias + (bias + z) / (1 - acceleration * (bias + z)))
+        for z in (-compute_reach(25), compute_reach(25))
     ]
-    assert compute_bca_interval(value, drawn, sums, sizes) == pytest.approx(np.quantile(drawn, levels), abs=1e-6)
+    assert compute_bca_interval(value, drawn, sums, sizes) == pytest.approx(
+        np.quantile(drawn, levels), abs=1e-6
+    )
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 9, 30, 1_000, 100_000])

@@ -22,7 +22,9 @@ def response(text: str = CANARY) -> Response:
     return Response(text, f"{text} thought", "stop", 10, 2, 0.1)
 
 
-def begin(store: Store, count: int = 4, scored_by: tuple[str, ...] = ("exact_match",)) -> tuple[str, list[bytes]]:
+def begin(
+    store: Store, count: int = 4, scored_by: tuple[str, ...] = ("exact_match",)
+) -> tuple[str, list[bytes]]:
     keys = [store.identities.request_key("local/m", f"request {i}".encode()) for i in range(count)]
     run_id = store.runs.begin(
         suite="s",

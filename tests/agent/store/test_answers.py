@@ -27,7 +27,9 @@ def test_an_answer_moved_to_another_request_does_not_open(store: Store, path: Pa
     run_id, keys = begin(store)
     store.answers.settle(run_id, [(keys[0], response("one")), (keys[1], response("two"))], [])
     other = sqlite3.connect(path)
-    (sealed,) = other.execute("SELECT sealed FROM answers WHERE request_key = ?", (keys[0],)).fetchone()
+    (sealed,) = other.execute(
+        "SELECT sealed FROM answers WHERE request_key = ?", (keys[0],)
+    ).fetchone()
     other.execute("UPDATE answers SET sealed = ? WHERE request_key = ?", (sealed, keys[1]))
     other.commit()
     other.close()
@@ -65,7 +67,9 @@ def test_what_answers_cost_is_summed_once_however_many_instances_share_them(stor
     assert store.answers.sum_usage(again) == Usage(1, 100, 5, 0, 3, 1, 30, 0.5, 0.0)
 
 
-def test_time_spent_on_answers_that_a_new_plan_does_not_need_is_not_counted_as_its_own(store: Store):
+def test_time_spent_on_answers_that_a_new_plan_does_not_need_is_not_counted_as_its_own(
+    store: Store,
+):
     run_id, keys = begin(store)
     store.answers.settle(run_id, [(keys[0], response())], [], asked_seconds=9.0)
     begin(store, scored_by=("rouge_l",))
@@ -79,9 +83,13 @@ def test_time_spent_on_answers_that_a_new_plan_does_not_need_is_not_counted_as_i
 
 def test_only_unsettled_instances_come_back_to_be_asked(store: Store):
     run_id, keys = begin(store)
-    store.answers.settle(run_id, [(keys[0], response()), (keys[1], response())], [(0, "exact_match", 1.0)])
     store.answers.settle(
-        run_id, [], [(2, "exact_match", Unscored(Reason.TIMEOUT)), (3, "exact_match", Unscored(Reason.EMPTY))]
+        run_id, [(keys[0], response()), (keys[1], response())], [(0, "exact_match", 1.0)]
+    )
+    store.answers.settle(
+        run_id,
+        [],
+        [(2, "exact_match", Unscored(Reason.TIMEOUT)), (3, "exact_match", Unscored(Reason.EMPTY))],
     )
     assert store.answers.find_unsettled(run_id) == [(1, keys[1], True), (2, keys[2], False)]
     assert [one.position for one in store.answers.read_each_instance(run_id, [1, 2])] == [1, 2]

@@ -27,7 +27,9 @@ def copy_of_store(site: Site, tmp_path: Path) -> Callable[[], None]:
     return put_back
 
 
-def test_store_put_back_loses_reveals_and_a_head_kept_elsewhere_shows_it(site: Site, tmp_path: Path) -> None:
+def test_store_put_back_loses_reveals_and_a_head_kept_elsewhere_shows_it(
+    site: Site, tmp_path: Path
+) -> None:
     reveal(site, 2)
     put_back = copy_of_store(site, tmp_path)
     reveal(site, 20)

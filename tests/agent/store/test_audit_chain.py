@@ -36,7 +36,9 @@ def store(path: Path) -> Iterator[Store]:
     """Return a store whose log has 24 events; event 21 is an approval, and so is event 22."""
     store = Store(path, Vault(DATA_KEY), AUDIT_KEY)
     for number in range(1, EVENTS + 1):
-        store.audit.record("submission approved" if number in (21, 22) else "reveal", f"run={number}")
+        store.audit.record(
+            "submission approved" if number in (21, 22) else "reveal", f"run={number}"
+        )
     yield store
     store.close()
 
@@ -63,18 +65,27 @@ def test_untouched_log_is_read_with_its_numbers(store: Store) -> None:
 
 
 def test_deleted_events_in_the_middle_are_located(store: Store, path: Path) -> None:
-    attack(path, "DELETE FROM audit_events WHERE number BETWEEN 20 AND 22", "DELETE FROM audit_events WHERE number = 5")
+    attack(
+        path,
+        "DELETE FROM audit_events WHERE number BETWEEN 20 AND 22",
+        "DELETE FROM audit_events WHERE number = 5",
+    )
     assert finding(store) == "event 5 is missing; events 20 to 22 are missing"
 
 
-def test_deleted_events_are_located_though_those_after_them_were_renumbered(store: Store, path: Path) -> None:
+def test_deleted_events_are_located_though_those_after_them_were_renumbered(
+    store: Store, path: Path
+) -> None:
     attack(
         path,
         "DELETE FROM audit_events WHERE number BETWEEN 20 AND 22",
         "UPDATE audit_events SET number = 20 WHERE number = 23",
         "UPDATE audit_events SET number = 21 WHERE number = 24",
     )
-    assert finding(store) == "events 20 to 22 are missing; events 23 to 24 stand in the places of events 20 to 21"
+    assert (
+        finding(store)
+        == "events 20 to 22 are missing; events 23 to 24 stand in the places of events 20 to 21"
+    )
 
 
 def test_deleted_last_events_are_located(store: Store, path: Path) -> None:
@@ -147,7 +158,11 @@ def test_invented_event_is_located(store: Store, path: Path) -> None:
 
 def test_changed_head_stops_reading_and_writing(store: Store, path: Path) -> None:
     attack(path, "DELETE FROM audit_events WHERE number > 20", "UPDATE audit_head SET number = 20")
-    for use in (store.audit.read_events, store.audit.read_head, lambda: store.audit.record("purge", "")):
+    for use in (
+        store.audit.read_events,
+        store.audit.read_head,
+        lambda: store.audit.record("purge", ""),
+    ):
         with pytest.raises(StoreError, match="head of the audit log is missing or was changed"):
             use()
     attack(path, "DELETE FROM audit_head")
@@ -155,7 +170,9 @@ def test_changed_head_stops_reading_and_writing(store: Store, path: Path) -> Non
         store.audit.record("purge", "")
 
 
-def test_head_of_an_older_copy_over_newer_events_is_noticed(store: Store, path: Path, tmp_path: Path) -> None:
+def test_head_of_an_older_copy_over_newer_events_is_noticed(
+    store: Store, path: Path, tmp_path: Path
+) -> None:
     store.close()
     shutil.copy(path, tmp_path / "older.sqlite3")
     store = Store(path, Vault(DATA_KEY), AUDIT_KEY)
@@ -172,7 +189,9 @@ def test_head_of_an_older_copy_over_newer_events_is_noticed(store: Store, path: 
     store.close()
 
 
-def test_event_of_another_copy_of_the_log_is_located(store: Store, path: Path, tmp_path: Path) -> None:
+def test_event_of_another_copy_of_the_log_is_located(
+    store: Store, path: Path, tmp_path: Path
+) -> None:
     """Two copies of one store went on apart; an event of one stands in the other, under the right key and number."""
     store.close()
     shutil.copy(path, tmp_path / "other.sqlite3")
@@ -198,19 +217,29 @@ def test_event_of_another_copy_of_the_log_is_located(store: Store, path: Path, t
         "DELETE FROM audit_events WHERE number > 24",
         "INSERT INTO audit_events SELECT * FROM other.audit_events WHERE number > 24",
     )
-    assert finding(store) == "event 27 is not the last that the log's head names: it is of another copy of the log"
+    assert (
+        finding(store)
+        == "event 27 is not the last that the log's head names: it is of another copy of the log"
+    )
     store.close()
 
 
 def test_many_changes_are_counted_after_the_first(store: Store, path: Path) -> None:
     attack(path, "UPDATE audit_events SET record = 'x'")
-    assert finding(store) == "; ".join(f"event {number} was changed" for number in range(1, 11)) + "; and 14 more"
+    assert (
+        finding(store)
+        == "; ".join(f"event {number} was changed" for number in range(1, 11)) + "; and 14 more"
+    )
 
 
-def test_another_sites_seal_key_is_refused_before_anything_is_logged(store: Store, path: Path) -> None:
+def test_another_sites_seal_key_is_refused_before_anything_is_logged(
+    store: Store, path: Path
+) -> None:
     store.close()
     before = path.read_bytes()
-    with pytest.raises(StoreError, match="the seal key is not the one that this store was made with"):
+    with pytest.raises(
+        StoreError, match="the seal key is not the one that this store was made with"
+    ):
         Store(path, Vault(DATA_KEY), bytes(32))
     assert path.read_bytes() == before
 
@@ -235,21 +264,32 @@ def test_log_is_read_whole_while_another_command_writes_to_it(store: Store, path
 def rewrite_without_approvals(path: Path, key: bytes) -> None:
     """Remove both approvals and chain the rest anew under `key`, as whoever knows all of the agent's code would."""
     with closing(sqlite3.connect(path)) as database, database:
-        records = [record for (record,) in database.execute("SELECT record FROM audit_events ORDER BY number")]
+        records = [
+            record
+            for (record,) in database.execute("SELECT record FROM audit_events ORDER BY number")
+        ]
         events = [json.loads(record) for record in records]
         kept = [event for event in events if event["event"] != "submission approved"]
         database.execute("DELETE FROM audit_events")
         link = "0" * 64
         for number, event in enumerate(kept, 1):
-            record = encode_event(AuditEvent(number, event["at"], event["event"], event["detail"], link, ""))
+            record = encode_event(
+                AuditEvent(number, event["at"], event["event"], event["detail"], link, "")
+            )
             link = seal_event(record, key)
             database.execute("INSERT INTO audit_events VALUES (?, ?, ?)", (number, record, link))
         seal = seal_head(AuditHead(len(kept), link), key)
-        database.execute("UPDATE audit_head SET number = ?, link = ?, seal = ?", (len(kept), link, seal))
+        database.execute(
+            "UPDATE audit_head SET number = ?, link = ?, seal = ?", (len(kept), link, seal)
+        )
 
 
 def test_rewriting_the_log_with_the_data_key_is_noticed(store: Store, path: Path) -> None:
-    for key in (DATA_KEY, derive_key(DATA_KEY, "audit-log/v2"), derive_key(DATA_KEY, "keyed-hash/v1")):
+    for key in (
+        DATA_KEY,
+        derive_key(DATA_KEY, "audit-log/v2"),
+        derive_key(DATA_KEY, "keyed-hash/v1"),
+    ):
         rewrite_without_approvals(path, key)
         with pytest.raises(StoreError, match="head of the audit log is missing or was changed"):
             store.audit.read_events()
@@ -262,7 +302,10 @@ def test_rewriting_events_alone_with_the_data_key_is_located(store: Store, path:
         for number in (21, 22):
             record = encode_event(AuditEvent(number, 0, "reveal", "run=1", link, ""))
             link = seal_event(record, derive_key(DATA_KEY, "audit-log/v2"))
-            database.execute("UPDATE audit_events SET record = ?, link = ? WHERE number = ?", (record, link, number))
+            database.execute(
+                "UPDATE audit_events SET record = ?, link = ? WHERE number = ?",
+                (record, link, number),
+            )
     assert finding(store) == "event 21 was changed; event 22 was changed"
 
 
@@ -284,7 +327,9 @@ def site(tmp_path: Path) -> Site:
 
 def test_head_of_another_site_or_of_no_event_is_no_match(site: Site, store: Store) -> None:
     with site.store() as mine:
-        assert "is not the one of that time" in mine.audit.compare_head(1, store.audit.read_events()[0].link)
+        assert "is not the one of that time" in mine.audit.compare_head(
+            1, store.audit.read_events()[0].link
+        )
         with pytest.raises(StoreError, match="number of an event begins with 1"):
             mine.audit.compare_head(0, "0" * 64)
 

@@ -27,12 +27,16 @@ def store(path: Path) -> Iterator[Store]:
 
 def in_the_open(path: Path) -> list[tuple[str, bytes, bytes]]:
     other = sqlite3.connect(path)
-    rows = other.execute("SELECT calibration, rater_key, sealed FROM ratings ORDER BY calibration").fetchall()
+    rows = other.execute(
+        "SELECT calibration, rater_key, sealed FROM ratings ORDER BY calibration"
+    ).fetchall()
     other.close()
     return rows
 
 
-def test_one_clinician_in_two_samples_cannot_be_linked_by_what_is_not_sealed(store: Store, path: Path):
+def test_one_clinician_in_two_samples_cannot_be_linked_by_what_is_not_sealed(
+    store: Store, path: Path
+):
     for sample in ("may", "june"):
         store.calibrations.keep(sample, {})
         assert store.calibrations.keep_ratings(sample, NAME, GRADES) == 1
@@ -57,6 +61,11 @@ def test_who_hands_in_again_has_one_number_and_one_row(store: Store, path: Path)
     store.calibrations.keep("may", {})
     store.calibrations.keep_ratings("may", NAME, GRADES)
     assert store.calibrations.keep_ratings("may", "Dr Other", GRADES) == 2
-    assert store.calibrations.keep_ratings("may", " dr  QUILLFEATHER", {"item": {"accuracy": 1.0}}) == 1
+    assert (
+        store.calibrations.keep_ratings("may", " dr  QUILLFEATHER", {"item": {"accuracy": 1.0}})
+        == 1
+    )
     assert len(in_the_open(path)) == 2
-    assert [rater.grades["item"]["accuracy"] for rater in store.calibrations.read_raters("may")] == [1.0, 4.0]
+    assert [
+        rater.grades["item"]["accuracy"] for rater in store.calibrations.read_raters("may")
+    ] == [1.0, 4.0]

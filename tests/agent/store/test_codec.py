@@ -18,7 +18,10 @@ instances = st.builds(
     st.booleans(),
     st.dictionaries(anything, anything, max_size=3),
     st.dictionaries(anything, anything, max_size=2),
-    st.none() | st.builds(Shortenable, st.integers(0, 9), st.integers(0, 9), st.integers(0, 9), st.just("end")),
+    st.none()
+    | st.builds(
+        Shortenable, st.integers(0, 9), st.integers(0, 9), st.integers(0, 9), st.just("end")
+    ),
     st.lists(st.builds(Identifier, anything, anything), max_size=3).map(tuple),
 )
 responses = st.builds(
@@ -51,4 +54,7 @@ def test_instances_of_earlier_versions_are_read_and_those_without_identifiers_ke
     first = b'[1,"7","7",[["user","q"]],[["yes",true]],false,{"a":"b"}]'
     plain = Instance("7", "7", (Message("user", "q"),), (Reference("yes", True),), extra={"a": "b"})
     assert decode_instance(first) == plain
-    assert encode_instance(plain) == b'[2,"7","7",[["user","q"]],[["yes",true]],false,{"a":"b"},{},null]'
+    assert (
+        encode_instance(plain)
+        == b'[2,"7","7",[["user","q"]],[["yes",true]],false,{"a":"b"},{},null]'
+    )

@@ -68,7 +68,9 @@ def test_a_full_disk_is_said_plainly(tmp_path: Path):
         "except StoreError as e: print(e, e.advice)\n"
         "print(s.answers.find(keys[0]), s.answers.read_settled_positions(run_id))\n"
     )
-    said = subprocess.check_output([sys.executable, "-c", script], text=True, cwd=Path(__file__).parents[3])
+    said = subprocess.check_output(
+        [sys.executable, "-c", script], text=True, cwd=Path(__file__).parents[3]
+    )
     assert "the store cannot be written (SQLITE_" in said
     assert "The disk is full" in said
     assert "None set()" in said
@@ -84,7 +86,9 @@ def test_a_store_on_a_full_disk_is_not_called_damaged_when_it_is_opened(tmp_path
         f"try:\n    Store(Path({str(path)!r}), Vault(bytes(range(32))), bytes(range(32)))\n"
         "except StoreError as e: print(e, e.advice)\n"
     )
-    said = subprocess.check_output([sys.executable, "-c", script], text=True, cwd=Path(__file__).parents[3])
+    said = subprocess.check_output(
+        [sys.executable, "-c", script], text=True, cwd=Path(__file__).parents[3]
+    )
     assert said.startswith("the store cannot be opened (SQLITE_")
     assert "The disk is full" in said
     assert "back-up" not in said
@@ -101,7 +105,9 @@ def test_a_kill_in_the_middle_of_writing_leaves_whole_transactions(path: Path):
         "s.database.connection.execute('DELETE FROM scores')\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    killed = subprocess.run([sys.executable, "-c", script], cwd=Path(__file__).parents[3], check=False)
+    killed = subprocess.run(
+        [sys.executable, "-c", script], cwd=Path(__file__).parents[3], check=False
+    )
     assert killed.returncode == -9
     store = Store(path, Vault(KEY), AUDIT_KEY)
     run_id = store.identities.run_id("s", "b:model=m")
@@ -129,7 +135,9 @@ def test_a_store_of_the_first_version_opens_with_its_answers_and_no_guess_of_the
     vault, key = Vault(KEY), b"k" * 32
     sealed = vault.seal(b"answer\0" + key, b'[1,"old answer","","stop",10,2,0.1]')
     old.execute("INSERT INTO answers VALUES (?, ?, 1)", (key, sealed))
-    old.execute("INSERT INTO runs VALUES ('r','s','n','b','m','d','{\"metrics\": []}',x'00','ended',1,2)")
+    old.execute(
+        "INSERT INTO runs VALUES ('r','s','n','b','m','d','{\"metrics\": []}',x'00','ended',1,2)"
+    )
     old.execute("INSERT INTO run_instances VALUES ('r', 0, ?, ?, ?, ?)", (key, key, key, key))
     old.commit()
     old.close()
@@ -148,7 +156,8 @@ def test_an_old_store_is_opened_by_several_commands_at_once(path: Path):
     first = sqlite3.connect(path, isolation_level=None)
     first.execute("PRAGMA journal_mode=WAL")
     first.executescript(
-        "".join(script.read_text() for script in scripts[:-1]) + f"PRAGMA user_version={len(scripts) - 1};"
+        "".join(script.read_text() for script in scripts[:-1])
+        + f"PRAGMA user_version={len(scripts) - 1};"
     )
     first.executescript("BEGIN IMMEDIATE;" + scripts[-1].read_text())
     with ThreadPoolExecutor(4) as pool:

@@ -48,7 +48,14 @@ def judged(store: Store) -> tuple[str, bytes, bytes]:
     store.scores.keep(
         run_id,
         [(0, "jury_score", 4.0)],
-        [(judgement_key, Judgement((reply("first " * 50), reply("repair " * 50)), "marker0123", ("shown " * 50,)))],
+        [
+            (
+                judgement_key,
+                Judgement(
+                    (reply("first " * 50), reply("repair " * 50)), "marker0123", ("shown " * 50,)
+                ),
+            )
+        ],
         [(0, "jury_score", Seat(0, {"accuracy": 4.0}, None, True, judgement_key))],
     )
     return run_id, key, judgement_key
@@ -61,7 +68,9 @@ def test_replies_go_with_the_texts_and_the_seat_keeps_its_grades(store: Store):
     assert (store.answers.find(key), store.juries.find_judgement(judgement_key)) == (None, None)
     (seat,) = store.juries.read_seats(run_id, "jury_score")[0]
     assert (seat.grades, seat.repaired) == ({"accuracy": 4.0}, True)
-    assert [one.scores for one in store.answers.read_instances(run_id, 0, 9)] == [{"jury_score": 4.0}]
+    assert [one.scores for one in store.answers.read_instances(run_id, 0, 9)] == [
+        {"jury_score": 4.0}
+    ]
 
 
 def test_replies_younger_than_the_days_stay(store: Store):

@@ -17,7 +17,9 @@ def test_a_release_of_the_same_name_is_replaced_and_its_parts_keep_their_order(s
 
 def test_a_leaderboard_imported_again_has_its_new_cells_alone(store: Store):
     for value in (0.25, 0.5):
-        cells = [LeaderboardCell("pubmed_qa", "PubMedQA", "a/model", f"m{value}", "EM", value, None)]
+        cells = [
+            LeaderboardCell("pubmed_qa", "PubMedQA", "a/model", f"m{value}", "EM", value, None)
+        ]
         store.releases.keep_leaderboard("paper", {"release": f"v{value}"}, cells)
     (board,) = store.releases.read_leaderboards()
     assert board.details == {"release": "v0.5"}

@@ -14,10 +14,20 @@ TEXTS = [(0, {"text": "Mr. Quackenbush"}), (1, {"text": "aspirin"})]
 def test_marks_take_the_place_of_earlier_ones_and_are_counted(store: Store):
     store.reviews.keep("may", {"policy": "strict"}, TEXTS)
     for missed in (2, 1):
-        store.reviews.keep_text("may", 1, {"text": "Mr. Quackenbush", "marks": missed}, {"NAME": (1, missed, 0)})
+        store.reviews.keep_text(
+            "may", 1, {"text": "Mr. Quackenbush", "marks": missed}, {"NAME": (1, missed, 0)}
+        )
     first, second = store.reviews.read_texts("may")
-    assert (first.content, first.figures) == ({"text": "Mr. Quackenbush", "marks": 1}, {"NAME": (1, 1, 0)})
-    assert (second.item, second.record, second.content, second.figures) == (2, 1, {"text": "aspirin"}, None)
+    assert (first.content, first.figures) == (
+        {"text": "Mr. Quackenbush", "marks": 1},
+        {"NAME": (1, 1, 0)},
+    )
+    assert (second.item, second.record, second.content, second.figures) == (
+        2,
+        1,
+        {"text": "aspirin"},
+        None,
+    )
     found = store.reviews.find("may")
     assert found is not None
     assert (found.plan, found.texts, found.reviewed) == ({"policy": "strict"}, 2, 1)

@@ -13,7 +13,9 @@ from agent.store import KeptData, KeptJury, KeptMetric, RunDetails, RunOrigin
 from agent.store.run_details import read_details, write_details
 from agent.vocabulary import AnswerParser, Judge, Scale
 
-EARLIER_STORE = Path(__file__).parents[2] / "data" / "versions" / "56f8cdc" / "site" / "store" / "site.sqlite3"
+EARLIER_STORE = (
+    Path(__file__).parents[2] / "data" / "versions" / "56f8cdc" / "site" / "store" / "site.sqlite3"
+)
 JURY = {
     "judges": [["site/a", "maker/a", ""]],
     "quorum": None,
@@ -42,7 +44,11 @@ def test_details_are_written_with_every_key_that_earlier_versions_read():
         origin=RunOrigin(kind="helm"),
     )
     assert read_details(write_details(details)) == details
-    assert json.loads(write_details(details))["parser"] == {"kind": "json", "field": "answer", "pattern": ""}
+    assert json.loads(write_details(details))["parser"] == {
+        "kind": "json",
+        "field": "answer",
+        "pattern": "",
+    }
     assert "origin" not in RunDetails().to_json()
     assert RunDetails().to_json()["sampled"] is None
 
@@ -86,9 +92,18 @@ def test_imported_runs_of_early_versions_have_a_list_for_no_parts():
         ({"arguments": {"ward": 1}}, r"arguments\.ward is not a text"),
         ({"data": {"instances": "many"}}, r"data\.instances is not a whole number"),
         ({"metrics": [{"low": 0}]}, r"metrics\[0\]\.name is missing"),
-        ({"metrics": [{"name": "m", "options": {"stemmer": 3}}]}, r"metrics\[0\]\.options\.stemmer is not"),
-        ({"metrics": [{"name": "m", "jury": {"judges": [["a"]]}}]}, r"metrics\[0\]\.jury\.judges\[0\] is not a list"),
-        ({"metrics": [{"name": "m", "jury": {"scale": [0, "x"]}}]}, r"jury\.scale\[1\] is not a number"),
+        (
+            {"metrics": [{"name": "m", "options": {"stemmer": 3}}]},
+            r"metrics\[0\]\.options\.stemmer is not",
+        ),
+        (
+            {"metrics": [{"name": "m", "jury": {"judges": [["a"]]}}]},
+            r"metrics\[0\]\.jury\.judges\[0\] is not a list",
+        ),
+        (
+            {"metrics": [{"name": "m", "jury": {"scale": [0, "x"]}}]},
+            r"jury\.scale\[1\] is not a number",
+        ),
         ({"parser": {"kind": "text"}}, "parser is not an object of kind, field, pattern"),
         ({"origin": {"kind": None}}, r"origin\.kind is not a text"),
     ],

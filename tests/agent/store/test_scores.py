@@ -19,14 +19,23 @@ def test_instances_not_settled_count_as_not_asked(store: Store):
 def test_a_metric_of_the_whole_run_settles_instances_and_counts_those_left_out(store: Store):
     run_id, _ = begin(store)
     f1 = "classification_macro_f1"
-    labelled = [(0, f1, None), (1, f1, Unscored(Reason.UNPARSED)), (2, f1, Unscored(Reason.TIMEOUT))]
+    labelled = [
+        (0, f1, None),
+        (1, f1, Unscored(Reason.UNPARSED)),
+        (2, f1, Unscored(Reason.TIMEOUT)),
+    ]
     store.answers.settle(run_id, [], [], labelled)
     assert store.answers.read_settled_positions(run_id) == {0, 1}
-    assert store.scores.read_whole_run(run_id, f1) == (None, {"unparsed": 1, "timeout": 1, "not_asked": 1})
+    assert store.scores.read_whole_run(run_id, f1) == (
+        None,
+        {"unparsed": 1, "timeout": 1, "not_asked": 1},
+    )
     value = RunScore(f1, 0.5, 0.4, 0.6, 1, 1)
     store.runs.end(run_id, [value])
     assert store.scores.read_whole_run(run_id, f1)[0] == value
-    assert [one.scores for one in store.answers.read_instances(run_id, 1, 1)] == [{f1: Unscored(Reason.UNPARSED)}]
+    assert [one.scores for one in store.answers.read_instances(run_id, 1, 1)] == [
+        {f1: Unscored(Reason.UNPARSED)}
+    ]
     begin(store, scored_by=("other",))
     assert store.scores.read_whole_run(run_id, f1) == (None, {"not_asked": 4})
 

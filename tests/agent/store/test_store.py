@@ -10,7 +10,9 @@ from tests.agent.store.begun_runs import CANARY, begin, response
 
 def test_no_text_reaches_the_file_its_journal_or_a_temporary_file(store: Store, path: Path):
     run_id, keys = begin(store)
-    store.answers.settle(run_id, [(key, response()) for key in keys], [(i, "exact_match", 1.0) for i in range(4)])
+    store.answers.settle(
+        run_id, [(key, response()) for key in keys], [(i, "exact_match", 1.0) for i in range(4)]
+    )
     files = list(path.parent.iterdir())
     assert any(file.name.endswith("-wal") for file in files)
     for file in files:
@@ -22,7 +24,9 @@ def test_no_text_reaches_the_file_its_journal_or_a_temporary_file(store: Store, 
 
 def test_purge_removes_texts_and_keeps_scores(store: Store, path: Path):
     run_id, keys = begin(store)
-    store.answers.settle(run_id, [(key, response()) for key in keys], [(i, "exact_match", 1.0) for i in range(4)])
+    store.answers.settle(
+        run_id, [(key, response()) for key in keys], [(i, "exact_match", 1.0) for i in range(4)]
+    )
     assert store.purge(30) == 0
     assert store.purge(30, now=time.time() + 30 * 86_400 - 60) == 0
     assert store.purge(30, now=time.time() + 30 * 86_400 + 60) == 8
@@ -40,9 +44,16 @@ def test_purging_everything_today_means_everything(store: Store):
 
 def test_purged_texts_are_not_even_left_sealed_in_a_file(store: Store, path: Path):
     run_id, keys = begin(store)
-    store.answers.settle(run_id, [(key, response("x" * 500)) for key in keys], [(0, "exact_match", 1.0)])
+    store.answers.settle(
+        run_id, [(key, response("x" * 500)) for key in keys], [(0, "exact_match", 1.0)]
+    )
     other = sqlite3.connect(path)
-    sealed = [blob for (blob,) in other.execute("SELECT sealed FROM answers UNION ALL SELECT sealed FROM records")]
+    sealed = [
+        blob
+        for (blob,) in other.execute(
+            "SELECT sealed FROM answers UNION ALL SELECT sealed FROM records"
+        )
+    ]
     other.close()
 
     def found() -> int:

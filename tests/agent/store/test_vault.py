@@ -12,7 +12,9 @@ from tests.agent.store.begun_runs import KEY, begin, response
 def test_another_sites_key_opens_nothing(store: Store, path: Path):
     run_id, keys = begin(store)
     store.answers.settle(run_id, [(keys[0], response())], [])
-    assert not Vault(bytes(32)).opens(b"answer\0" + keys[0], store.database.vault.seal(b"answer\0" + keys[0], b"text"))
+    assert not Vault(bytes(32)).opens(
+        b"answer\0" + keys[0], store.database.vault.seal(b"answer\0" + keys[0], b"text")
+    )
 
 
 def test_a_text_opens_in_its_own_place_alone_and_not_with_a_byte_changed():
@@ -29,7 +31,11 @@ def test_a_text_opens_in_its_own_place_alone_and_not_with_a_byte_changed():
 
 
 def test_a_hash_is_of_its_kind_and_its_site():
-    hashes = {Vault(key).keyed_hash(kind, b"MRN 7") for key in (KEY, bytes(32)) for kind in ("unit", "rater")}
+    hashes = {
+        Vault(key).keyed_hash(kind, b"MRN 7")
+        for key in (KEY, bytes(32))
+        for kind in ("unit", "rater")
+    }
     assert len(hashes) == 4
     assert Vault(KEY).keyed_hash("unit", b"MRN 7") in hashes
 

@@ -14,9 +14,13 @@ HEAD_OF_LONG_BODY = b"POST /v1/submissions HTTP/1.1\r\nHost: x\r\nContent-Length
 class Attacker:
     """Holds connections open, and opens each anew that the server ends."""
 
-    def __init__(self, port: int, *, idle: int, dripping_heads: int = 0, dripping_bodies: int = 0) -> None:
+    def __init__(
+        self, port: int, *, idle: int, dripping_heads: int = 0, dripping_bodies: int = 0
+    ) -> None:
         self._port = port
-        self._plan = [b""] * idle + [START_OF_HEAD] * dripping_heads + [HEAD_OF_LONG_BODY] * dripping_bodies
+        self._plan = (
+            [b""] * idle + [START_OF_HEAD] * dripping_heads + [HEAD_OF_LONG_BODY] * dripping_bodies
+        )
         self._held: list[tuple[socket.socket, bytes]] = []
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._go_on)

@@ -86,7 +86,9 @@ def test_a_refused_body_leaves_the_connection_usable_and_is_not_waited_for(serve
 
 def test_the_rest_of_a_refused_body_is_not_waited_for_long(served: Served) -> None:
     with socket.create_connection(("127.0.0.1", served.port), timeout=10) as connection:
-        connection.sendall(b"POST /v1/submissions HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n")
+        connection.sendall(
+            b"POST /v1/submissions HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n"
+        )
         assert b" 400 " in connection.recv(4096)
         assert is_closed(connection, within_s=5)
 
@@ -131,14 +133,25 @@ def test_a_client_that_asks_too_often_is_told_when_to_come_back(home: Home) -> N
 def test_limits_count_the_client_behind_a_trusted_proxy_and_nobody_can_pretend(home: Home) -> None:
     def ask(served: Served, forwarded: str) -> int:
         headers = {"X-Forwarded-For": forwarded}
-        return httpx.get(served.url + "/v1/log/checkpoint", headers=headers, trust_env=False).status_code
+        return httpx.get(
+            served.url + "/v1/log/checkpoint", headers=headers, trust_env=False
+        ).status_code
 
     with serve_with(home, requests_per_minute=8, trusted_proxies=("127.0.0.1",)) as served:
         # Two requests each: a client of its own every time, whatever it claims before the proxy's word.
-        assert [ask(served, f"10.9.9.9, 192.0.2.{host}") for host in (1, 1, 2, 2, 3, 3)] == [200] * 6
+        assert [ask(served, f"10.9.9.9, 192.0.2.{host}") for host in (1, 1, 2, 2, 3, 3)] == [
+            200
+        ] * 6
         assert ask(served, "192.0.2.77, 192.0.2.1") == 429
     with serve_with(home, requests_per_minute=8, trusted_proxies=()) as served:
-        assert sorted(ask(served, f"192.0.2.{host}") for host in range(6)) == [200, 200, 429, 429, 429, 429]
+        assert sorted(ask(served, f"192.0.2.{host}") for host in range(6)) == [
+            200,
+            200,
+            429,
+            429,
+            429,
+            429,
+        ]
 
 
 def scope_from(peer: str, forwarded: str = "") -> dict[str, object]:
@@ -160,13 +173,19 @@ def scope_from(peer: str, forwarded: str = "") -> dict[str, object]:
         ("", "", UNKNOWN_CLIENT),
     ],
 )
-def test_the_client_is_the_last_address_that_is_no_proxy_of_ours(peer: str, forwarded: str, client: str) -> None:
+def test_the_client_is_the_last_address_that_is_no_proxy_of_ours(
+    peer: str, forwarded: str, client: str
+) -> None:
     namer = ClientNamer(["10.0.0.0/8"], "X-Forwarded-For")
     assert namer.name(scope_from(peer, forwarded)) == client
 
 
-def make_gate(at_once: int = 1, waiting: int = 10, per_client: int = 5, patience_s: float = 5.0) -> Gate:
-    return Gate(at_once=at_once, waiting=waiting, waiting_per_client=per_client, patience_s=patience_s)
+def make_gate(
+    at_once: int = 1, waiting: int = 10, per_client: int = 5, patience_s: float = 5.0
+) -> Gate:
+    return Gate(
+        at_once=at_once, waiting=waiting, waiting_per_client=per_client, patience_s=patience_s
+    )
 
 
 def test_a_client_with_many_requests_waiting_delays_another_by_one_turn_only() -> None:
@@ -276,7 +295,11 @@ def test_a_request_that_can_be_read_in_two_ways_gets_one_answer_and_hides_no_sec
 
 
 def test_a_hundred_thousand_signatures_are_refused_unread(served: Served) -> None:
-    envelope = {"payload": "", "payloadType": "x", "signatures": [{"keyid": "", "sig": ""}] * 100_000}
+    envelope = {
+        "payload": "",
+        "payloadType": "x",
+        "signatures": [{"keyid": "", "sig": ""}] * 100_000,
+    }
     body = json.dumps(envelope).encode()
     answer = served.post(body)
     assert (answer.status_code, answer.json()) == (400, {"code": "malformed"})
@@ -297,7 +320,9 @@ def test_nesting_and_numbers_without_end_are_refused(served: Served) -> None:
         assert (answer.status_code, answer.json()) == (400, {"code": "malformed"})
 
 
-def test_more_connections_than_the_system_allows_is_said_before_serving(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_connections_than_the_system_allows_is_said_before_serving(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     import resource
 
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -311,4 +336,7 @@ def test_more_connections_than_the_system_allows_is_said_before_serving(monkeypa
 def test_a_proxy_that_is_no_network_is_a_wrong_setting() -> None:
     with pytest.raises(SettingsError, match="trusted_proxies"):
         make_settings({"trusted_proxies": ["proxy.example"]})
-    assert make_settings({"trusted_proxies": ["10.0.0.0/8", "::1"]}).trusted_proxies == ("10.0.0.0/8", "::1")
+    assert make_settings({"trusted_proxies": ["10.0.0.0/8", "::1"]}).trusted_proxies == (
+        "10.0.0.0/8",
+        "::1",
+    )

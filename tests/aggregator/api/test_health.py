@@ -23,10 +23,15 @@ def test_healthz_says_that_the_process_lives(served: Served) -> None:
 def test_a_service_that_can_take_submissions_is_ready(served: Served) -> None:
     answer = served.get("/readyz")
     assert answer.status_code == 200
-    assert answer.json() == {"status": "ready", "checks": {"database": "ok", "registry": "ok", "log_key": "ok"}}
+    assert answer.json() == {
+        "status": "ready",
+        "checks": {"database": "ok", "registry": "ok", "log_key": "ok"},
+    }
 
 
-def test_an_expired_registry_is_not_ready_but_alive(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_expired_registry_is_not_ready_but_alive(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(health_routes, "today_day", lambda: registry_of(served.home).expires_day)
     answer = served.get("/readyz")
     assert (answer.status_code, answer.json()["checks"]["registry"]) == (503, "failed")
@@ -45,7 +50,10 @@ def test_a_database_that_is_gone_is_not_ready_but_alive(home: Home) -> None:
 
 def figures(served: Served) -> dict[str, float]:
     lines = served.get("/metrics").text.splitlines()
-    return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines if line[0] != "#")}
+    return {
+        name: float(value)
+        for name, _, value in (line.rpartition(" ") for line in lines if line[0] != "#")
+    }
 
 
 def test_metrics_count_answers_and_refusals_and_name_nobody(served: Served, site: TestSite) -> None:
@@ -55,7 +63,9 @@ def test_metrics_count_answers_and_refusals_and_name_nobody(served: Served, site
     served.post(b"{}")
     served.get("/v1/canary")
     found = figures(served)
-    assert found['intramural_answers_total{method="POST",route="/v1/submissions",status="200"}'] == 1
+    assert (
+        found['intramural_answers_total{method="POST",route="/v1/submissions",status="200"}'] == 1
+    )
     assert found['intramural_answers_total{method="GET",route="unknown",status="404"}'] == 1
     assert found['intramural_refusals_total{code="malformed"}'] == 1
     assert found["intramural_log_entries"] == 4
@@ -65,7 +75,9 @@ def test_metrics_count_answers_and_refusals_and_name_nobody(served: Served, site
         assert secret not in text
 
 
-def test_a_log_in_json_has_one_object_on_every_line(home: Home, site: TestSite, tmp_path: Path) -> None:
+def test_a_log_in_json_has_one_object_on_every_line(
+    home: Home, site: TestSite, tmp_path: Path
+) -> None:
     running: ServedByProcess = start(home, tmp_path / "log", options=("--log-format", "json"))
     try:
         running.post(site.sign(site.result(registry_of(home), scores(1))))

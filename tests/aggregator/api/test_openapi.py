@@ -23,7 +23,12 @@ from protocol.errors import Code
 from tests.aggregator.conftest import Served
 from tests.aggregator.federation import new_home, ready, registry_of, scores, submit
 
-CHECKS = (not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance)
+CHECKS = (
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+)
 EXAMPLES = 15  # for each operation
 
 
@@ -38,17 +43,26 @@ def busy_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
 
 
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
-def test_no_request_that_the_page_allows_or_forbids_breaks_the_service(busy_home: Home, mode: GenerationMode) -> None:
+def test_no_request_that_the_page_allows_or_forbids_breaks_the_service(
+    busy_home: Home, mode: GenerationMode
+) -> None:
     schema = schemathesis.openapi.from_asgi("/v1/openapi.json", make_app(busy_home))
     tried = 0
     for operation in schema.get_all_operations():
 
         @given(case=operation.ok().as_strategy(generation_mode=mode))
-        @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+        @settings(
+            max_examples=EXAMPLES,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+            derandomize=True,
+        )
         def ask(case: schemathesis.Case) -> None:
             case.call_and_validate(checks=CHECKS)
 
-        with contextlib.suppress(Unsatisfiable):  # an operation without parameters has no forbidden ones
+        with contextlib.suppress(
+            Unsatisfiable
+        ):  # an operation without parameters has no forbidden ones
             ask()
             tried += 1
     assert tried >= (12 if mode is GenerationMode.POSITIVE else 8)
@@ -65,7 +79,9 @@ def test_every_code_of_a_refused_statement_is_on_the_page(page: dict[str, Any]) 
     documented: set[str] = set()
     for status, response in responses.items():
         if status != "200":
-            documented |= set(response["content"]["application/json"]["schema"]["properties"]["code"]["enum"])
+            documented |= set(
+                response["content"]["application/json"]["schema"]["properties"]["code"]["enum"]
+            )
     assert {code.value for code in Code} <= documented
     assert {"overloaded", "unavailable", "too_many_requests", "internal"} <= documented
 

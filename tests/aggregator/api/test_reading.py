@@ -33,7 +33,9 @@ def ask(served: Served, method: str, path: str, **headers: str) -> httpx.Respons
         "/v1/submissions",
     ],
 )
-def test_head_is_answered_as_get_is_and_without_a_body(served: Served, site: TestSite, path: str) -> None:
+def test_head_is_answered_as_get_is_and_without_a_body(
+    served: Served, site: TestSite, path: str
+) -> None:
     got, asked = ask(served, "GET", path), ask(served, "HEAD", path)
     assert asked.status_code == got.status_code
     assert asked.content == b""
@@ -51,7 +53,8 @@ def test_a_connection_goes_on_after_head(served: Served) -> None:
 def test_head_is_counted_with_its_route(served: Served) -> None:
     ask(served, "HEAD", "/v1/registry")
     assert (
-        'intramural_answers_total{method="HEAD",route="/v1/registry",status="200"} 1.0' in served.get("/metrics").text
+        'intramural_answers_total{method="HEAD",route="/v1/registry",status="200"} 1.0'
+        in served.get("/metrics").text
     )
 
 
@@ -69,7 +72,9 @@ def test_a_registry_that_the_reader_holds_is_not_sent_again(served: Served) -> N
     for held in (tag, f'"other", {tag}', f"W/{tag}", "*"):
         again = ask(served, "GET", "/v1/registry", **{"If-None-Match": held})
         assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
-    assert ask(served, "GET", "/v1/registry", **{"If-None-Match": '"other"'}).content == first.content
+    assert (
+        ask(served, "GET", "/v1/registry", **{"If-None-Match": '"other"'}).content == first.content
+    )
 
 
 def test_a_new_version_is_sent_to_who_holds_the_one_before(served: Served) -> None:
@@ -77,7 +82,9 @@ def test_a_new_version_is_sent_to_who_holds_the_one_before(served: Served) -> No
     tag = served.get("/v1/registry").headers["etag"]
     with home.database.writing() as connection:
         before = newest_registry(connection)
-        sign_next(connection, replace(before, version=before.version + 1), [home.root_signer(before)])
+        sign_next(
+            connection, replace(before, version=before.version + 1), [home.root_signer(before)]
+        )
     after = ask(served, "GET", "/v1/registry", **{"If-None-Match": tag})
     assert after.status_code == 200
     assert after.headers["etag"] != tag

@@ -49,7 +49,11 @@ def split(tile: bytes) -> list[bytes]:
 def test_a_mirror_rebuilds_the_signed_root_from_tiles(long_log: Served) -> None:
     _origin, size, root = long_log.get("/v1/log/checkpoint").text.split("\n")[:3]
     assert int(size) == SIZE
-    leaves = [leaf for name in ("000", "001", "002.p/88") for leaf in split(fetch(long_log, f"tile/0/{name}"))]
+    leaves = [
+        leaf
+        for name in ("000", "001", "002.p/88")
+        for leaf in split(fetch(long_log, f"tile/0/{name}"))
+    ]
     assert len(leaves) == SIZE
     assert merkle_root(leaves) == base64.b64decode(root)
     above = split(fetch(long_log, "tile/1/000.p/2"))
@@ -75,9 +79,28 @@ def test_bundles_of_entries_hold_what_is_public_of_each(long_log: Served) -> Non
 @pytest.mark.parametrize(
     "path",
     [
-        *("tile/0/002", "tile/0/002.p/89", "tile/0/003", "tile/1/000", "tile/1/000.p/3", "tile/2/000.p/1"),
-        *("tile/0/000.p/0", "tile/0/000.p/256", "tile/0/000.p/01", "tile/0/0", "tile/0/x000/000", "tile/0/000/"),
-        *("tile/entries/002", "tile/entries/002.p/89", "tile/entries/x999/x999/x999/x999/999", "tile/0/..%2f000"),
+        *(
+            "tile/0/002",
+            "tile/0/002.p/89",
+            "tile/0/003",
+            "tile/1/000",
+            "tile/1/000.p/3",
+            "tile/2/000.p/1",
+        ),
+        *(
+            "tile/0/000.p/0",
+            "tile/0/000.p/256",
+            "tile/0/000.p/01",
+            "tile/0/0",
+            "tile/0/x000/000",
+            "tile/0/000/",
+        ),
+        *(
+            "tile/entries/002",
+            "tile/entries/002.p/89",
+            "tile/entries/x999/x999/x999/x999/999",
+            "tile/0/..%2f000",
+        ),
     ],
 )
 def test_tiles_that_the_log_does_not_have_are_not_there(long_log: Served, path: str) -> None:
@@ -90,7 +113,9 @@ def test_a_tile_has_one_name(number: int, width: int) -> None:
     name = TileName(number, width)
     assert parse_tile_name(name.path) == name
     elements = name.path.partition(".p/")[0].split("/")
-    assert [element.startswith("x") for element in elements] == [True] * (len(elements) - 1) + [False]
+    assert [element.startswith("x") for element in elements] == [True] * (len(elements) - 1) + [
+        False
+    ]
 
 
 def test_names_are_those_of_the_specification() -> None:

@@ -35,7 +35,9 @@ def test_a_service_without_its_directory_is_not_ready_and_gives_no_receipt(
     assert not process.home.directory.exists(), "nothing was made in its place"
 
 
-def test_a_service_whose_database_was_replaced_gives_no_receipt(process: ServedByProcess, site: TestSite) -> None:
+def test_a_service_whose_database_was_replaced_gives_no_receipt(
+    process: ServedByProcess, site: TestSite
+) -> None:
     """It would append to a file that no name leads to any more."""
     envelope = site.sign(site.result(registry_of(process.home), scores(1)))
     assert process.get("/readyz").status_code == 200

@@ -17,7 +17,15 @@ from aggregator.home import Home, today_day
 from protocol.identity import model_digest
 from protocol.registry import Model
 from tests.aggregator.audited import change_registry, draw_auditor, name_auditors
-from tests.aggregator.federation import MODELS, TestSite, new_home, ready, registry_of, scores, submit
+from tests.aggregator.federation import (
+    MODELS,
+    TestSite,
+    new_home,
+    ready,
+    registry_of,
+    scores,
+    submit,
+)
 
 
 def report(home: Home, site: TestSite, seed: int, model: str = MODELS[0].name) -> None:
@@ -33,14 +41,18 @@ def forge_release(place: Path, number: int, field: str) -> None:
         content = json.loads(summary.read_bytes())
         content["scorecards"][0]["models"][0]["win_rate"] = 999
         summary.unlink()
-        summary.write_bytes(json.dumps(content, separators=(",", ":"), sort_keys=True).encode() + b"\n")
+        summary.write_bytes(
+            json.dumps(content, separators=(",", ":"), sort_keys=True).encode() + b"\n"
+        )
         release["summary"] = hashlib.sha256(summary.read_bytes()).hexdigest()
     elif field == "board":
         release["board"] = "0" * 64
     else:
         release["registry"] += 1
     (place / "releases.json").unlink()
-    (place / "releases.json").write_bytes(json.dumps(listing, indent=1, sort_keys=True).encode() + b"\n")
+    (place / "releases.json").write_bytes(
+        json.dumps(listing, indent=1, sort_keys=True).encode() + b"\n"
+    )
 
 
 FIELDS = pytest.mark.parametrize(
@@ -115,9 +127,15 @@ def pooled(tmp_path: Path) -> Iterator[Pooled]:
     home.database.close()
 
 
-def test_an_auditor_computes_earlier_releases_again_and_the_public_says_what_it_cannot(pooled: Pooled) -> None:
+def test_an_auditor_computes_earlier_releases_again_and_the_public_says_what_it_cannot(
+    pooled: Pooled,
+) -> None:
     public = verify(pooled.board, today_day=today_day())
-    assert (public.releases.recomputed, public.releases.unread, public.releases.older) == ((1,), (2,), ())
+    assert (public.releases.recomputed, public.releases.unread, public.releases.older) == (
+        (1,),
+        (2,),
+        (),
+    )
     assert "whose figures rest on auditors: 2." in public.releases.sentences[1]
     assert pooled.audit().releases.recomputed == (1, 2)
 
@@ -134,7 +152,9 @@ def test_no_auditor_signs_an_invented_release(pooled: Pooled, field: str, senten
     assert not (pooled.board / "audits").exists()
 
 
-def test_releases_whose_keys_were_revoked_since_stay_what_they_were(home: Home, tmp_path: Path) -> None:
+def test_releases_whose_keys_were_revoked_since_stay_what_they_were(
+    home: Home, tmp_path: Path
+) -> None:
     """The board then counted a site that counts no more: the release is computed under the registry of its time."""
     first, second = ready(home, "First"), ready(home, "Second")
     report(home, first, 1)
@@ -170,7 +190,9 @@ def test_releases_over_the_life_of_a_federation_are_all_computed_again(pooled: P
     report(home, named, 70, MODELS[1].name)
     pooled.publish()
     sites = registry_of(home).sites
-    change_registry(home, sites={**sites, changing.id: replace(sites[changing.id], publication="named")})
+    change_registry(
+        home, sites={**sites, changing.id: replace(sites[changing.id], publication="named")}
+    )
     withdrawn = submit(home, changing, changing.result(registry_of(home), scores(71)))
     pooled.publish()
     submit(home, changing, changing.withdraw(registry_of(home), withdrawn))

@@ -20,7 +20,16 @@ from aggregator.settings import make_settings
 from protocol.keys import Ed25519Signer
 from protocol.registry import KeyGroup, NamedKey
 from tests.aggregator.audited import change_registry, draw_auditor, name_auditors
-from tests.aggregator.federation import CARD, MODELS, make_database_url, new_key, ready, registry_of, scores, submit
+from tests.aggregator.federation import (
+    CARD,
+    MODELS,
+    make_database_url,
+    new_key,
+    ready,
+    registry_of,
+    scores,
+    submit,
+)
 
 
 @dataclass
@@ -40,14 +49,18 @@ class Board:
             "key": self.key,
             "root-key": registry_of(self.home).roots[0].keyid,
         }
-        words = [str(word) for name, value in (given | options).items() for word in (f"--{name}", value)]
+        words = [
+            str(word) for name, value in (given | options).items() for word in (f"--{name}", value)
+        ]
         return CliRunner().invoke(cli, ["audit", *words])
 
 
 def make(folder: Path, origin: str, auditor: Ed25519Signer, key: Path) -> Board:
     settings = make_settings({"database_url": make_database_url()})
     additions = Additions(models=MODELS, scorecards=(CARD,), agents=["0.1.0"])
-    home = found(folder / "aggregator", settings, origin=origin, additions=additions, today_day=today_day())
+    home = found(
+        folder / "aggregator", settings, origin=origin, additions=additions, today_day=today_day()
+    )
     name_auditors(home, [auditor])
     for number in range(2):
         site = ready(home, f"Hospital {number}", "pooled" if number else "named")
@@ -78,7 +91,12 @@ def test_a_folder_that_is_no_board_is_no_forgery(made: Board, tmp_path: Path, op
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/notes.txt").write_text("notes")
     (tmp_path / "mine/link").symlink_to("notes.txt")
-    for folder in (tmp_path / "mine", made.home.directory, made.folder / "log", tmp_path / "nothing"):
+    for folder in (
+        tmp_path / "mine",
+        made.home.directory,
+        made.folder / "log",
+        tmp_path / "nothing",
+    ):
         done = CliRunner().invoke(cli, ["verify", option, str(folder)])
         advice = refused_as(done, SettingsError, str(folder))
         assert "publish --out" in advice
@@ -89,21 +107,29 @@ def test_a_copy_that_lacks_a_file_is_fetched_again_first(made: Board, tmp_path: 
         copy = Path(shutil.copytree(made.folder, tmp_path / name.replace("/", "-")))
         (copy / name).unlink()
         done = CliRunner().invoke(cli, ["verify", "--board", str(copy)])
-        assert "fetch the whole folder again" in refused_as(done, BoardMismatchError, f"{name} is missing")
+        assert "fetch the whole folder again" in refused_as(
+            done, BoardMismatchError, f"{name} is missing"
+        )
 
 
 def test_a_file_of_the_readers_own_in_the_board_is_named(made: Board, tmp_path: Path) -> None:
     copy = Path(shutil.copytree(made.folder, tmp_path / "copy"))
     (copy / "my notes.txt").write_text("to do")
     done = CliRunner().invoke(cli, ["verify", "--board", str(copy)])
-    assert "If you put it there yourself" in refused_as(done, BoardMismatchError, "my notes.txt does not belong")
+    assert "If you put it there yourself" in refused_as(
+        done, BoardMismatchError, "my notes.txt does not belong"
+    )
 
 
 def test_a_root_key_of_somebody_else_says_which_there_are(made: Board) -> None:
     stranger = new_key().public.keyid
     for option in ("--board", "--log"):
         done = CliRunner().invoke(cli, ["verify", option, str(made.folder), "--root-key", stranger])
-        advice = refused_as(done, BoardMismatchError, f"root key {stranger[:16]}... has not signed the first registry")
+        advice = refused_as(
+            done,
+            BoardMismatchError,
+            f"root key {stranger[:16]}... has not signed the first registry",
+        )
         assert registry_of(made.home).roots[0].keyid[:16] in str(done.exception)
         assert "Compare --root-key" in advice
 
@@ -114,7 +140,9 @@ def test_a_root_key_that_came_later_says_so(home: Home, tmp_path: Path) -> None:
     later = new_key().public
     change_registry(home, roots=(*registry.roots, later))
     publish(home, tmp_path / "board")
-    with pytest.raises(BoardMismatchError, match="is of registry version 3, and not yet of version 1") as caught:
+    with pytest.raises(
+        BoardMismatchError, match="is of registry version 3, and not yet of version 1"
+    ) as caught:
         verify(tmp_path / "board", [later.keyid], today_day=today_day())
     assert "first version" in caught.value.advice
 
@@ -123,7 +151,11 @@ def test_an_archive_of_another_aggregator_is_the_wrong_file(made: Board, tmp_pat
     other = make(tmp_path / "other", "other.example", made.auditor, made.key)
     done = made.audit(archive=other.archive)
     other.home.database.close()
-    advice = refused_as(done, SettingsError, "is an archive of other.example, and the board is that of board.example")
+    advice = refused_as(
+        done,
+        SettingsError,
+        "is an archive of other.example, and the board is that of board.example",
+    )
     assert "--archive" in advice
 
 
@@ -133,7 +165,9 @@ def test_a_wrong_archive_is_told_before_the_board_is_read(made: Board, tmp_path:
     refused_as(done, SettingsError, "board.json is not an archive")
 
 
-def test_where_nobody_is_an_auditor_nobody_is_asked_for_a_signature(home: Home, tmp_path: Path) -> None:
+def test_where_nobody_is_an_auditor_nobody_is_asked_for_a_signature(
+    home: Home, tmp_path: Path
+) -> None:
     site = ready(home, "Hidden", "pooled")
     submit(home, site, site.result(registry_of(home), scores(1)))
     publish(home, tmp_path / "board")

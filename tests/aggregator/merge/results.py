@@ -21,7 +21,10 @@ EXAM = Cell("exam", "exact_match", None, "public", True, 0, 1)
 CARD = Scorecard(
     "merged",
     1,
-    tuple(BenchmarkEntry(name, name, "Category", digest_of(name)) for name in ("ward", "notes", "exam")),
+    tuple(
+        BenchmarkEntry(name, name, "Category", digest_of(name))
+        for name in ("ward", "notes", "exam")
+    ),
     (WARD, NOTES, EXAM),
 )
 SPREAD = 8
@@ -75,14 +78,19 @@ class Sites:
             day=20_000,
             outcome=outcome,
             approval="two_person",
-            groups={cell.group: 0 if values[cell.key] == NOT_RUN else bucket_of(units) for cell in CARD.cells},
+            groups={
+                cell.group: 0 if values[cell.key] == NOT_RUN else bucket_of(units)
+                for cell in CARD.cells
+            },
             cells=values,
             spreads={NOTES.key: SPREAD if values[NOTES.key] >= 0 else -1},
         )
         position = len(self.log)
         keyids = (self._keys[site].key.keyid,)
         publication = self.publications[site]
-        result = Result(position, keyids, predicate, digest_of("result", position), publication, assurance)
+        result = Result(
+            position, keyids, predicate, digest_of("result", position), publication, assurance
+        )
         self.log.append(result)
         return result
 
@@ -108,7 +116,9 @@ class Sites:
         """All accepted withdrawals."""
         return [statement for statement in self.log if isinstance(statement, Withdrawal)]
 
-    def registry(self, *, revoked: Mapping[str, int] | None = None, card: Scorecard = CARD) -> Registry:
+    def registry(
+        self, *, revoked: Mapping[str, int] | None = None, card: Scorecard = CARD
+    ) -> Registry:
         """Return a registry of all sites.
 
         Args:

@@ -11,11 +11,19 @@ from aggregator.merge.random_effects import combine_sites, estimate_tau2, studen
 
 # DerSimonian and Kacker, Contemporary Clinical Trials 28 (2007), table 1: nine laboratories measured one thing.
 LABORATORIES = numpy.array([61, 61.4, 62.21, 62.3, 62.34, 62.6, 62.7, 62.84, 65.9])
-LABORATORY_VARIANCES = numpy.array([0.2025, 1.21, 0.09, 0.2025, 0.3844, 0.5625, 0.0676, 0.0225, 1.8225])
+LABORATORY_VARIANCES = numpy.array(
+    [0.2025, 1.21, 0.09, 0.2025, 0.3844, 0.5625, 0.0676, 0.0225, 1.8225]
+)
 
 # Colditz et al., JAMA 271 (1994): 13 trials of the BCG vaccine, log relative risks (dat.bcg of metafor).
 VACCINE_TABLE = (
-    *((4, 123, 11, 139), (6, 306, 29, 303), (3, 231, 11, 220), (62, 13598, 248, 12867), (33, 5069, 47, 5808)),
+    *(
+        (4, 123, 11, 139),
+        (6, 306, 29, 303),
+        (3, 231, 11, 220),
+        (62, 13598, 248, 12867),
+        (33, 5069, 47, 5808),
+    ),
     *((180, 1541, 372, 1451), (8, 2545, 10, 629), (505, 88391, 499, 88391), (29, 7499, 45, 7277)),
     *((17, 1716, 65, 1665), (186, 50634, 141, 27338), (5, 2498, 3, 2341), (27, 16913, 29, 17854)),
 )
@@ -53,12 +61,16 @@ sites = st.integers(3, 30).flatmap(
 )
 
 
-@pytest.mark.filterwarnings("ignore:divide by zero")  # in the oracle, for sites that are all the same
+@pytest.mark.filterwarnings(
+    "ignore:divide by zero"
+)  # in the oracle, for sites that are all the same
 @settings(max_examples=300, deadline=None)
 @given(sites)
 def test_any_sites_give_what_statsmodels_gives(drawn: tuple[list[float], list[float]]) -> None:
     values, variances = numpy.array(drawn[0]), numpy.array(drawn[1])
-    oracle = combine_effects(values, variances, method_re="iterated", use_t=True, atol=1e-8, maxiter=10_000)
+    oracle = combine_effects(
+        values, variances, method_re="iterated", use_t=True, atol=1e-8, maxiter=10_000
+    )
     found = combine_sites(values, variances, floor_at_inverse_variance=False)
     # The oracle's loop ends at 0 if its last step passes the root by a rounding error; those draws are the next test's.
     assume(oracle.tau2 > 0 or found.tau2 == 0)
@@ -72,12 +84,16 @@ def test_any_sites_give_what_statsmodels_gives(drawn: tuple[list[float], list[fl
 
 @settings(max_examples=300, deadline=None)
 @given(sites)
-def test_the_variance_between_any_sites_is_where_q_is_as_expected(drawn: tuple[list[float], list[float]]) -> None:
+def test_the_variance_between_any_sites_is_where_q_is_as_expected(
+    drawn: tuple[list[float], list[float]],
+) -> None:
     values, variances = numpy.array(drawn[0]), numpy.array(drawn[1])
 
     def excess(tau2: float) -> float:
         weights = 1 / (variances + tau2)
-        return float(weights @ (values - numpy.average(values, weights=weights)) ** 2) - (len(values) - 1)
+        return float(weights @ (values - numpy.average(values, weights=weights)) ** 2) - (
+            len(values) - 1
+        )
 
     expected = optimize.brentq(excess, 0, 10, xtol=1e-12) if excess(0) > 0 else 0.0
     assert estimate_tau2(values, variances) == pytest.approx(expected, abs=1e-8)

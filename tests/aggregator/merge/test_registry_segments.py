@@ -31,14 +31,19 @@ def test_a_revocation_a_departure_and_a_new_floor_each_begin_a_segment() -> None
     revoking = sites.registry(revoked={thief: 3})
     gone = replace(revoking, sites={thief: revoking.sites[thief]})
     wider = replace(STRICT, name="wider", pooled_sites=5)
-    stricter = replace(gone, policy_floor=wider.digest, policies={**gone.policies, wider.digest: wider})
+    stricter = replace(
+        gone, policy_floor=wider.digest, policies={**gone.policies, wider.digest: wider}
+    )
     payloads, registries = versions_of(first, first, revoking, gone, stricter)
     segments = divide_versions(payloads, registries[-1])
     assert [segment.first_version for segment in segments] == [1, 3, 4, 5]
     assert [leaves in segment.registry.sites for segment in segments] == [True, True, False, False]
     revoked = [segment.registry.sites[thief].keys[0].revoked_from for segment in segments]
     assert revoked == [None, 3, 3, 3]
-    floors = [segment.registry.policies[segment.registry.policy_floor].pooled_sites for segment in segments]
+    floors = [
+        segment.registry.policies[segment.registry.policy_floor].pooled_sites
+        for segment in segments
+    ]
     assert floors == [3, 3, 3, 5]
     assert [change.log_size for change in date_changes(segments, [1, 2, 2, 3, 5])] == [0, 3, 4, 4]
 
@@ -58,7 +63,9 @@ def test_after_a_revocation_the_next_step_leaves_the_thief_out() -> None:
     for size in (3, 4, 5, 6, 9):
         results = [result for result in sites.results if result.position < size]
         dated = [change for change in changes if change.log_size <= size]
-        cells.append(build_board(results, registries[-1], changes=dated).tables[0].rows[0].cells[WARD.key])
+        cells.append(
+            build_board(results, registries[-1], changes=dated).tables[0].rows[0].cells[WARD.key]
+        )
     assert [cell.state for cell in cells] == [State.WITHHELD] * 3 + [State.VALUE] * 2
     assert [cell.sites for cell in cells] == [0, 0, 0, 5, 8]
 
@@ -68,7 +75,9 @@ def test_an_earlier_revocation_of_the_same_key_begins_a_segment() -> None:
     sites = Sites()
     sites.add("pooled", count=2)
     thief = next(iter(sites.registry().sites))
-    payloads, registries = versions_of(sites.registry(revoked={thief: 50}), sites.registry(revoked={thief: 0}))
+    payloads, registries = versions_of(
+        sites.registry(revoked={thief: 50}), sites.registry(revoked={thief: 0})
+    )
     segments = divide_versions(payloads, registries[-1])
     assert [segment.first_version for segment in segments] == [1, 2]
     assert [segment.registry.sites[thief].keys[0].revoked_from for segment in segments] == [50, 0]
@@ -80,7 +89,9 @@ def test_a_site_that_is_dropped_while_another_is_enrolled_begins_a_segment() -> 
     both = sites.registry()
     sites.add("pooled")
     three = sites.registry()
-    exchanged = replace(three, sites={site: entry for site, entry in three.sites.items() if site != leaves})
+    exchanged = replace(
+        three, sites={site: entry for site, entry in three.sites.items() if site != leaves}
+    )
     payloads, registries = versions_of(both, exchanged)
     segments = divide_versions(payloads, registries[-1])
     assert [segment.first_version for segment in segments] == [1, 2]
@@ -92,7 +103,9 @@ def test_a_key_that_a_later_version_drops_still_stands_before_it() -> None:
     sites = Sites()
     (site,) = sites.add("pooled", count=1)
     whole = sites.registry()
-    fewer = replace(whole, sites={site: replace(whole.sites[site], keys=whole.sites[site].keys[1:])})
+    fewer = replace(
+        whole, sites={site: replace(whole.sites[site], keys=whole.sites[site].keys[1:])}
+    )
     payloads, registries = versions_of(whole, fewer)
     segments = divide_versions(payloads, registries[-1])
     keys = len(whole.sites[site].keys)

@@ -33,7 +33,9 @@ def test_the_interval_of_one_site_is_that_of_merging_it_alone(access: str, binar
 
 def test_one_code_says_the_same_as_a_column_of_them() -> None:
     draw = random.Random(1)
-    codes = numpy.array([0, *(draw.randrange(1, 5_000_000) for _ in range(2000))], dtype=numpy.int64)
+    codes = numpy.array(
+        [0, *(draw.randrange(1, 5_000_000) for _ in range(2000))], dtype=numpy.int64
+    )
     fields = decode_codes(codes)
     for place, code in enumerate(codes.tolist()):
         expected = (int(fields.value[place]), int(fields.bucket[place]), int(fields.spread[place]))

@@ -34,13 +34,19 @@ def arrive(steps: Steps, arrival: Arrival, log_size: int) -> None:
         return
     code = arrival.figure * 1_000_000 + arrival.weight
     mark = arrival.figure if arrival.is_value else NOTHING
-    codes, marks, weight = (numpy.full(COLUMNS, number, dtype=numpy.int64) for number in (code, mark, arrival.weight))
+    codes, marks, weight = (
+        numpy.full(COLUMNS, number, dtype=numpy.int64) for number in (code, mark, arrival.weight)
+    )
     steps.contribute(arrival.site, log_size, codes, marks, weight, log_size)
 
 
 def shown(steps: Steps, column: int = 0) -> dict[str, int]:
     """Return what the board shows of each site."""
-    return {site: int(steps.shown[row, column]) for site, row in steps.sites.items() if steps.shown[row, column]}
+    return {
+        site: int(steps.shown[row, column])
+        for site, row in steps.sites.items()
+        if steps.shown[row, column]
+    }
 
 
 def history(arrivals: Sequence[Arrival], rule: StepRule = RULE) -> list[dict[str, int]]:
@@ -71,7 +77,9 @@ arrivals = st.lists(
 
 @settings(max_examples=500)
 @given(arrivals, st.integers(2, 4))
-def test_any_two_sets_that_were_ever_shown_differ_by_no_site_or_by_enough(came: list[Arrival], needed: int) -> None:
+def test_any_two_sets_that_were_ever_shown_differ_by_no_site_or_by_enough(
+    came: list[Arrival], needed: int
+) -> None:
     sets = [found for found in history(came, StepRule(needed, 85)) if found]
     distinct = list({tuple(sorted(found.items())): found for found in sets}.values())
     for number, earlier in enumerate(distinct):
@@ -86,7 +94,9 @@ def test_a_shown_set_has_enough_sites_and_none_that_dominates(came: list[Arrival
     for log_size, arrival in enumerate(came, 1):
         arrive(steps, arrival, log_size)
         if steps.since[0] == log_size:
-            rows = numpy.flatnonzero((steps.present[:, 0] != NOTHING) & (steps.marks[:, 0] != NOTHING))
+            rows = numpy.flatnonzero(
+                (steps.present[:, 0] != NOTHING) & (steps.marks[:, 0] != NOTHING)
+            )
             weights = steps.weight[rows, 0]
             assert len(rows) >= RULE.sites
             assert 100 * weights.max() <= RULE.share_percent * weights.sum()
@@ -99,7 +109,9 @@ def test_the_first_step_waits_for_the_third_site() -> None:
 
 def test_a_new_result_is_its_sites_change() -> None:
     first = [Arrival(f"s-{number}", 1) for number in range(3)]
-    sets = history([*first, Arrival("s-0", 2), Arrival("s-0", 3), Arrival("s-1", 2), Arrival("s-2", 2)])
+    sets = history(
+        [*first, Arrival("s-0", 2), Arrival("s-0", 3), Arrival("s-1", 2), Arrival("s-2", 2)]
+    )
     assert sets[2] == sets[3] == sets[4] == sets[5] != sets[6]
 
 
@@ -121,12 +133,22 @@ def test_sites_that_swing_back_and_forth_hide_nobody() -> None:
 
 def test_coded_figures_hide_nobody() -> None:
     first = [Arrival(f"s-{number}", 1) for number in range(3)]
-    sets = history([*first, Arrival("s-7", 2, is_value=False), Arrival("s-8", 2, is_value=False), Arrival("s-9", 4)])
+    sets = history(
+        [
+            *first,
+            Arrival("s-7", 2, is_value=False),
+            Arrival("s-8", 2, is_value=False),
+            Arrival("s-9", 4),
+        ]
+    )
     assert sets[-1] == sets[2]
 
 
 def test_a_site_that_dominates_waits_until_others_hide_it() -> None:
-    came = [Arrival("s-0", 1, weight=5_000), *(Arrival(f"s-{number}", 1, weight=100) for number in range(1, 10))]
+    came = [
+        Arrival("s-0", 1, weight=5_000),
+        *(Arrival(f"s-{number}", 1, weight=100) for number in range(1, 10)),
+    ]
     sets = history(came)
     assert all(not found for found in sets[:9])
     assert len(sets[9]) == 10
@@ -168,4 +190,6 @@ def test_a_column_without_a_contribution_names_no_result(came: list[Arrival]) ->
 
 @pytest.mark.parametrize("count", [1, 3, 30])
 def test_rows_grow_with_sites(count: int) -> None:
-    assert len(history([Arrival(f"s-{number}", 1) for number in range(count)])[-1]) == count // 3 * 3
+    assert (
+        len(history([Arrival(f"s-{number}", 1) for number in range(count)])[-1]) == count // 3 * 3
+    )

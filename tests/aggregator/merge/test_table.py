@@ -134,7 +134,9 @@ def test_a_state_carried_on_from_entry_to_entry_is_that_of_the_whole_log() -> No
         carried.take(statement)
         if size % 15 == 0:
             results = [result for result in sites.results if result.position < size]
-            withdrawals = [withdrawal for withdrawal in sites.withdrawals if withdrawal.position < size]
+            withdrawals = [
+                withdrawal for withdrawal in sites.withdrawals if withdrawal.position < size
+            ]
             anew = follow_log(results, registry, withdrawals)
             assert make_audited(carried, size) == make_audited(anew, size)
 
@@ -150,7 +152,8 @@ def test_what_was_shown_stays_shown_whatever_comes_later() -> None:
             late.take(statement)
     for key, state in early.models.items():
         assert (
-            state.steps.shown[: len(state.steps.sites)] == late.models[key].steps.shown[: len(state.steps.sites)]
+            state.steps.shown[: len(state.steps.sites)]
+            == late.models[key].steps.shown[: len(state.steps.sites)]
         ).all()
 
 
@@ -180,7 +183,9 @@ def test_rows_say_how_many_sites_planned_hashed_their_weights_or_are_out_of_date
     sites.send(third, 620, assurance="served_claimed")
     registry = sites.registry()
     (row,) = build_board(sites.results, registry, sites.withdrawals).tables[0].rows
-    assert row.counts == RowCounts(sites=3, partial=1, unplanned=1, weights_hashed=1, stale=0, withdrawn=1)
+    assert row.counts == RowCounts(
+        sites=3, partial=1, unplanned=1, weights_hashed=1, stale=0, withdrawn=1
+    )
     later = replace(registry, agents={agent_digest("9.9"): "9.9"})
     (row,) = build_board(sites.results, later, sites.withdrawals).tables[0].rows
     assert row.counts.stale == 3
@@ -194,7 +199,11 @@ def test_a_named_result_under_a_hidden_plan_is_planned_and_no_more_for_everybody
     plan = PlanPredicate(said.header, NONE, NONE, {}, NONE, NONE, "weights_hashed", 0)
     auditor, public = Assurances(), Assurances()
     auditor.note(said.plan, plan, is_hidden=True)
-    assert auditor.find(said, is_hidden=False) == public.find(said, is_hidden=False) == "served_claimed"
+    assert (
+        auditor.find(said, is_hidden=False)
+        == public.find(said, is_hidden=False)
+        == "served_claimed"
+    )
     assert auditor.find(said, is_hidden=True) == "weights_hashed"
     assert auditor.find(replace(said, plan=NONE), is_hidden=True) == ""
 
@@ -205,10 +214,13 @@ def test_a_named_sites_figures_stand_beside_their_share_of_the_weight() -> None:
     sites.send(small, {WARD: 600, NOTES: SUPPRESSED}, units=400)
     sites.send(large, {WARD: 700, NOTES: 500}, units=800)
     sites.send(coded, {WARD: HIGH_CODED}, units=400)
-    found = {result.site: result.figures for result in build_board(sites.results, sites.registry()).site_results}
-    assert [found[site][WARD.key].weight_percent for site in (small, large, coded)] == pytest.approx(
-        [25, 50, 25], abs=2
-    )
+    found = {
+        result.site: result.figures
+        for result in build_board(sites.results, sites.registry()).site_results
+    }
+    assert [
+        found[site][WARD.key].weight_percent for site in (small, large, coded)
+    ] == pytest.approx([25, 50, 25], abs=2)
     assert found[small][WARD.key].value == 600
     assert found[coded][WARD.key].value is None
     assert found[coded][WARD.key].high == 1000
@@ -239,15 +251,23 @@ def test_ranges_hold_their_figures_and_shrink_where_sites_agree() -> None:
 @pytest.mark.parametrize("columns", ["37", "35", "34"])
 def test_the_published_table_gives_its_win_rates_and_macro_averages(columns: str) -> None:
     """MedHELM's nine models, as one site might have reported them."""
-    left_out = {"37": set(), "35": {"med_qa", "med_mcqa"}, "34": {"ehrshot", "medcalc_bench", "medec"}}[columns]
+    left_out = {
+        "37": set(),
+        "35": {"med_qa", "med_mcqa"},
+        "34": {"ehrshot", "medcalc_bench", "medec"},
+    }[columns]
     benchmarks = [name for name in PAPER["scores"] if name not in left_out]
     cells, entries = [], []
     for name in benchmarks:
         is_jury = max(PAPER["scores"][name].values()) > 1
-        cells.append(Cell(name, "score", None, "public", False, 1 if is_jury else 0, 5 if is_jury else 1))
+        cells.append(
+            Cell(name, "score", None, "public", False, 1 if is_jury else 0, 5 if is_jury else 1)
+        )
         entries.append(BenchmarkEntry(name, name, "Category", digest_of(name)))
     card = Scorecard("paper", 1, tuple(entries), tuple(cells))
-    models = {name: Model(f"org/{name}", name, "Org", True) for name in PAPER["scores"][benchmarks[0]]}
+    models = {
+        name: Model(f"org/{name}", name, "Org", True) for name in PAPER["scores"][benchmarks[0]]
+    }
     sites = Sites()
     sites.add("named")
     results = []
@@ -277,7 +297,9 @@ def test_the_published_table_gives_its_win_rates_and_macro_averages(columns: str
     # `test_mean_win_rates_are_those_of_the_published_table` has the scores as printed, and the rates to the digit.
     expected = {name: 1000 * rate for name, rate in PAPER["mean_win_rates"][columns].items()}
     assert rates == pytest.approx(expected, abs=6.5)
-    assert [row.rank for row in table.rows] == sorted(row.rank for row in table.rows if row.rank is not None)
+    assert [row.rank for row in table.rows] == sorted(
+        row.rank for row in table.rows if row.rank is not None
+    )
     if columns == "37":
         averages = {row.model.display_name: row.macro_average for row in table.rows}
         assert averages == pytest.approx(MACRO_AVERAGES, abs=1)
@@ -309,7 +331,9 @@ MACRO_AVERAGES = {
 )
 def test_audited_figures_that_were_bent_are_refused(spoil: object) -> None:
     sites = random_log(5)
-    audited = make_audited(follow_log(sites.results, sites.registry(), sites.withdrawals), 60).to_bytes()
+    audited = make_audited(
+        follow_log(sites.results, sites.registry(), sites.withdrawals), 60
+    ).to_bytes()
     bent = spoil(audited)  # type: ignore[operator]
     assert bent != audited
     with pytest.raises(ProtocolError):
@@ -321,7 +345,9 @@ def test_results_of_a_scorecard_or_model_that_is_registered_no_more_leave_the_bo
     registry = sites.registry()
     without_cards = build_board(sites.results, replace(registry, scorecards={}))
     assert without_cards.tables == ()
-    assert len(without_cards.revoked) == sum(result.publication == "named" for result in sites.results)
+    assert len(without_cards.revoked) == sum(
+        result.publication == "named" for result in sites.results
+    )
     without_models = build_board(sites.results, replace(registry, models={}))
     assert without_models.tables == ()
     assert without_models.site_results == ()

@@ -20,7 +20,11 @@ def test_more_units_never_weigh_less(units: int) -> None:
     assert size_weight(units) <= size_weight(units + 1)
 
 
-@given(st.lists(st.integers(1, 100_000), min_size=1, max_size=9), st.integers(1, 100), st.integers(0, 50_000))
+@given(
+    st.lists(st.integers(1, 100_000), min_size=1, max_size=9),
+    st.integers(1, 100),
+    st.integers(0, 50_000),
+)
 def test_no_site_is_above_the_share(weights: list[int], share: int, others: int) -> None:
     limited = limit_share(numpy.array(weights), share, others)
     total = int(limited.sum()) + others
@@ -36,8 +40,12 @@ def test_a_site_that_is_cut_off_weighs_its_share() -> None:
     assert limit_share(numpy.array([9_000, 300, 300]), 60).tolist() == [900, 300, 300]
 
 
-@pytest.mark.parametrize(("weights", "median"), [([5], 5), ([1, 9], 1), ([3, 1, 2], 2), ([4, 1, 3, 2], 2)])
-def test_of_an_even_number_the_smaller_middle_is_the_median(weights: list[int], median: int) -> None:
+@pytest.mark.parametrize(
+    ("weights", "median"), [([5], 5), ([1, 9], 1), ([3, 1, 2], 2), ([4, 1, 3, 2], 2)]
+)
+def test_of_an_even_number_the_smaller_middle_is_the_median(
+    weights: list[int], median: int
+) -> None:
     assert lower_median(numpy.array(weights)) == median
 
 

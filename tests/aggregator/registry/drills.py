@@ -14,16 +14,33 @@ _BLOCK = re.compile(r"<!-- drill: ([^>]+?) -->\n```sh\n(.*?)```", re.DOTALL)
 BLOCKS = dict(_BLOCK.findall(PAGE.read_text("utf-8")))
 
 
-def aggregator(board: Path | None, *words: object, folder: Path, answer: str = "") -> subprocess.CompletedProcess[str]:
+def aggregator(
+    board: Path | None, *words: object, folder: Path, answer: str = ""
+) -> subprocess.CompletedProcess[str]:
     """Run `intramural-aggregator WORDS` in `folder`, which has no aggregator's directory unless `board` is one."""
-    command = [sys.executable, "-m", "aggregator", *(["--dir", str(board)] if board else []), *map(str, words)]
+    command = [
+        sys.executable,
+        "-m",
+        "aggregator",
+        *(["--dir", str(board)] if board else []),
+        *map(str, words),
+    ]
     environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(folder)}
     return subprocess.run(
-        command, cwd=folder, input=answer, capture_output=True, text=True, check=False, env=environment, timeout=120
+        command,
+        cwd=folder,
+        input=answer,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+        timeout=120,
     )
 
 
-def run_block(name: str, board: Path | None, folder: Path, words: Mapping[str, object] | None = None) -> str:
+def run_block(
+    name: str, board: Path | None, folder: Path, words: Mapping[str, object] | None = None
+) -> str:
     """Run every line of a block in `folder`, answering yes; return all that was printed.
 
     `words` are put in the place of the words in capitals, for example KEY or INDEX.

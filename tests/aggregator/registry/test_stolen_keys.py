@@ -72,12 +72,22 @@ def states(home: Home, folder: Path, what: str) -> dict[str, str]:
 
 
 def test_the_page_has_a_drill_for_every_office() -> None:
-    wanted = {"agent, revoke", "agent, reset", "steward, revoke", "steward, reset", "log", "receipt", "root"}
+    wanted = {
+        "agent, revoke",
+        "agent, reset",
+        "steward, revoke",
+        "steward, reset",
+        "log",
+        "receipt",
+        "root",
+    }
     assert wanted <= BLOCKS.keys()
 
 
 @pytest.mark.full
-def test_the_thief_of_both_keys_of_a_machine_counts_for_nothing_and_the_site_goes_on(home: Home, folder: Path) -> None:
+def test_the_thief_of_both_keys_of_a_machine_counts_for_nothing_and_the_site_goes_on(
+    home: Home, folder: Path
+) -> None:
     """The thief had the agent's key, and tricked the steward into signing once."""
     site = ready(home)
     submit(home, site, site.result(registry_of(home), scores(1)))
@@ -107,7 +117,9 @@ def test_the_thief_of_both_keys_of_a_machine_counts_for_nothing_and_the_site_goe
 
 
 @pytest.mark.full
-def test_the_thief_of_a_stewards_key_signs_nothing_more_and_the_site_goes_on(home: Home, folder: Path) -> None:
+def test_the_thief_of_a_stewards_key_signs_nothing_more_and_the_site_goes_on(
+    home: Home, folder: Path
+) -> None:
     site = ready(home)
     submit(home, site, site.result(registry_of(home), scores(1)))
     thief = replace(site, agent=new_key(), datasets=dict(site.datasets))
@@ -129,7 +141,9 @@ def test_the_thief_of_a_stewards_key_signs_nothing_more_and_the_site_goes_on(hom
 
 
 @pytest.mark.full
-def test_the_thief_of_the_logs_key_signs_no_larger_log_and_old_receipts_stay(home: Home, folder: Path) -> None:
+def test_the_thief_of_the_logs_key_signs_no_larger_log_and_old_receipts_stay(
+    home: Home, folder: Path
+) -> None:
     site = ready(home)
     before = registry_of(home)
     stolen = home.log_signer(before)
@@ -140,7 +154,10 @@ def test_the_thief_of_the_logs_key_signs_no_larger_log_and_old_receipts_stay(hom
     submit(home, site, site.result(before, scores(2)))  # while nobody had noticed
     run_block("log", home.directory, folder, {"SIZE": size + 1, "ROOT": root_file(home)})
     after = registry_of(home)
-    assert [(entry.from_size, entry.until_size) for entry in after.log_keys] == [(0, size + 1), (size + 1, None)]
+    assert [(entry.from_size, entry.until_size) for entry in after.log_keys] == [
+        (0, size + 1),
+        (size + 1, None),
+    ]
     verify_receipt(receipt, decode(first).pae, after.log_keys, after.log_name)
     forged = sign_checkpoint(Checkpoint(after.log_name, size + 5, b"\x07" * 32), stolen)
     verify_checkpoint(forged, before.log_keys, before.log_name)
@@ -149,7 +166,10 @@ def test_the_thief_of_the_logs_key_signs_no_larger_log_and_old_receipts_stay(hom
     assert error.value.code is Code.UNSIGNED_CHECKPOINT
     with home.database.reading() as connection:
         head = journal.checkpoint(connection, origin=after.log_name, log_key=home.log_signer(after))
-    for registry in (before, after):  # signed by both keys: who knows the old registry sees the same log
+    for registry in (
+        before,
+        after,
+    ):  # signed by both keys: who knows the old registry sees the same log
         assert verify_checkpoint(head, registry.log_keys, registry.log_name).size == size + 1
     submit(home, site, site.result(registry_of(home), scores(3)))
     (home.directory / "keys" / "log.key").unlink()
@@ -173,7 +193,9 @@ def test_the_thief_of_the_receipt_key_refuses_nothing_any_more(home: Home, folde
     with pytest.raises(ProtocolError) as again:
         accept(home, bad, today_day=today_day())
     note = again.value.note  # type: ignore[attr-defined]
-    assert verify_refusal(note, digest, after.receipt_key, after.log_name).code is Code.NO_EXCEPTIONS
+    assert (
+        verify_refusal(note, digest, after.receipt_key, after.log_name).code is Code.NO_EXCEPTIONS
+    )
     submit(home, site, site.result(registry_of(home), scores(2)))
 
 
@@ -183,11 +205,17 @@ def make_roots(home: Home, folder: Path) -> dict[str, Path]:
     for name in ("ANNA", "BORIS", "CLARA", "DORA"):
         machine = folder.parent / name
         machine.mkdir(mode=0o700)
-        run_block("roots, on each root's machine", None, folder, {"ROOT_FOLDER": machine, "NAME": name})
+        run_block(
+            "roots, on each root's machine", None, folder, {"ROOT_FOLDER": machine, "NAME": name}
+        )
         machines[name] = machine / f"{name}.key"
         (folder / f"{name}.pub").write_bytes((machine / f"{name}.key.pub").read_bytes())
     files = {f"{name}.key": path for name, path in machines.items()}
-    words = {"BOARD": home.directory, "OLD_ROOT": registry_of(home).roots[0].keyid[:16], **escape(files)}
+    words = {
+        "BOARD": home.directory,
+        "OLD_ROOT": registry_of(home).roots[0].keyid[:16],
+        **escape(files),
+    }
     run_block("roots, propose", home.directory, folder, words)
     shown = run_block("roots, sign", None, folder, words)
     assert "2 of 3 root keys must sign from then on" in shown
@@ -212,15 +240,33 @@ def test_two_of_three_roots_on_other_machines_change_the_registry_and_one_alone_
     for words in (["register", "--agent-version", "9.9"], ["registry", "commit", "one.draft"]):
         if words[0] == "registry":
             done = aggregator(
-                home.directory, "registry", "propose", "--agent-version", "9.9", "--out", "one.draft", folder=folder
+                home.directory,
+                "registry",
+                "propose",
+                "--agent-version",
+                "9.9",
+                "--out",
+                "one.draft",
+                folder=folder,
             )
             assert done.returncode == 0, done.stderr
-            aggregator(None, "registry", "sign", "one.draft", "--key", machines["ANNA"], "--yes", folder=folder)
+            aggregator(
+                None,
+                "registry",
+                "sign",
+                "one.draft",
+                "--key",
+                machines["ANNA"],
+                "--yes",
+                folder=folder,
+            )
         done = aggregator(home.directory, *words, folder=folder)
         assert done.returncode == 4, done.stdout
         assert "registry sign" in done.stderr
     assert registry_of(home) == registry
-    aggregator(None, "registry", "sign", "one.draft", "--key", machines["CLARA"], "--yes", folder=folder)
+    aggregator(
+        None, "registry", "sign", "one.draft", "--key", machines["CLARA"], "--yes", folder=folder
+    )
     done = aggregator(home.directory, "registry", "commit", "one.draft", folder=folder)
     assert done.returncode == 0, done.stderr
     assert "9.9" in registry_of(home).agents.values()
@@ -229,7 +275,9 @@ def test_two_of_three_roots_on_other_machines_change_the_registry_and_one_alone_
 
 
 @pytest.mark.full
-def test_the_thief_of_one_root_of_three_is_taken_out_by_the_others(home: Home, folder: Path) -> None:
+def test_the_thief_of_one_root_of_three_is_taken_out_by_the_others(
+    home: Home, folder: Path
+) -> None:
     site = ready(home)
     machines = make_roots(home, folder)
     before = registry_of(home)
@@ -241,13 +289,22 @@ def test_the_thief_of_one_root_of_three_is_taken_out_by_the_others(home: Home, f
     with home.database.reading() as connection:
         envelope = newest_envelope(connection)
     assert step_registry(envelope, before) == after  # a site that slept takes it
-    done = aggregator(home.directory, "registry", "propose", "--renew", "--out", "thief.draft", folder=folder)
+    done = aggregator(
+        home.directory, "registry", "propose", "--renew", "--out", "thief.draft", folder=folder
+    )
     assert done.returncode == 0, done.stderr
-    thief = aggregator(None, "registry", "sign", "thief.draft", "--key", machines["ANNA"], "--yes", folder=folder)
+    thief = aggregator(
+        None, "registry", "sign", "thief.draft", "--key", machines["ANNA"], "--yes", folder=folder
+    )
     assert thief.returncode == 4
     assert "neither of the registry in force nor of the new one" in thief.stderr
-    aggregator(None, "registry", "sign", "thief.draft", "--key", machines["BORIS"], "--yes", folder=folder)
-    assert aggregator(home.directory, "registry", "commit", "thief.draft", folder=folder).returncode == 4
+    aggregator(
+        None, "registry", "sign", "thief.draft", "--key", machines["BORIS"], "--yes", folder=folder
+    )
+    assert (
+        aggregator(home.directory, "registry", "commit", "thief.draft", folder=folder).returncode
+        == 4
+    )
     submit(home, site, site.result(after, scores(1)))
 
 
@@ -257,9 +314,22 @@ def keyid_of(path: Path) -> str:
     return load_key(path).public.keyid
 
 
-def test_a_draft_from_before_another_change_is_refused_and_says_what_to_do(home: Home, folder: Path) -> None:
-    aggregator(home.directory, "registry", "propose", "--agent-version", "9.9", "--out", "a.draft", folder=folder)
-    aggregator(None, "registry", "sign", "a.draft", "--key", root_file(home), "--yes", folder=folder)
+def test_a_draft_from_before_another_change_is_refused_and_says_what_to_do(
+    home: Home, folder: Path
+) -> None:
+    aggregator(
+        home.directory,
+        "registry",
+        "propose",
+        "--agent-version",
+        "9.9",
+        "--out",
+        "a.draft",
+        folder=folder,
+    )
+    aggregator(
+        None, "registry", "sign", "a.draft", "--key", root_file(home), "--yes", folder=folder
+    )
     with home.database.writing() as connection:
         change_now(connection, home, Changes(), today_day=today_day())
     done = aggregator(home.directory, "registry", "commit", "a.draft", folder=folder)
@@ -268,31 +338,66 @@ def test_a_draft_from_before_another_change_is_refused_and_says_what_to_do(home:
     assert registry_of(home).version == 2
 
 
-def test_a_site_that_moved_on_since_its_request_was_proposed_is_not_rekeyed(home: Home, folder: Path) -> None:
+def test_a_site_that_moved_on_since_its_request_was_proposed_is_not_rekeyed(
+    home: Home, folder: Path
+) -> None:
     site = ready(home)
     (folder / "rotate.json").write_bytes(site.rotate(registry_of(home), "agent", new_key()))
-    words = ["registry", "propose", "--rekey", "rotate.json", "--fingerprint-checked", "--out", "a.draft"]
+    words = [
+        "registry",
+        "propose",
+        "--rekey",
+        "rotate.json",
+        "--fingerprint-checked",
+        "--out",
+        "a.draft",
+    ]
     assert aggregator(home.directory, *words, folder=folder).returncode == 0
-    aggregator(None, "registry", "sign", "a.draft", "--key", root_file(home), "--yes", folder=folder)
+    aggregator(
+        None, "registry", "sign", "a.draft", "--key", root_file(home), "--yes", folder=folder
+    )
     submit(home, site, site.result(registry_of(home), scores(1)))
     version, size = registry_of(home).version, log_size(home)
     done = aggregator(home.directory, "registry", "commit", "a.draft", folder=folder)
     assert done.returncode == 5
-    assert "Propose the change again without it" in done.stderr or "makes a new request" in done.stderr
+    assert (
+        "Propose the change again without it" in done.stderr or "makes a new request" in done.stderr
+    )
     assert (registry_of(home).version, log_size(home)) == (version, size)
 
 
-def test_many_changes_come_into_force_as_one_version_while_the_log_grows(home: Home, folder: Path) -> None:
+def test_many_changes_come_into_force_as_one_version_while_the_log_grows(
+    home: Home, folder: Path
+) -> None:
     first, second, third = ready(home, "First"), ready(home, "Second"), ready(home, "Third")
     new_agent, new_steward = new_key(), new_key()
     (folder / "one.json").write_bytes(first.rotate(registry_of(home), "agent", new_agent))
-    (folder / "two.json").write_bytes(second.reset(registry_of(home), steward=new_steward, reason="stolen_key"))
-    words = ["registry", "propose", "--rekey", "one.json", "--rekey", "two.json", "--fingerprint-checked"]
-    words += ["--publication", f"{third.id}=pooled", "--agent-version", "9.9", "--out", "many.draft"]
+    (folder / "two.json").write_bytes(
+        second.reset(registry_of(home), steward=new_steward, reason="stolen_key")
+    )
+    words = [
+        "registry",
+        "propose",
+        "--rekey",
+        "one.json",
+        "--rekey",
+        "two.json",
+        "--fingerprint-checked",
+    ]
+    words += [
+        "--publication",
+        f"{third.id}=pooled",
+        "--agent-version",
+        "9.9",
+        "--out",
+        "many.draft",
+    ]
     done = aggregator(home.directory, *words, folder=folder)
     assert done.returncode == 0, done.stderr
     assert "only a hash of each of its datasets" in done.stdout
-    aggregator(None, "registry", "sign", "many.draft", "--key", root_file(home), "--yes", folder=folder)
+    aggregator(
+        None, "registry", "sign", "many.draft", "--key", root_file(home), "--yes", folder=folder
+    )
     submit(home, third, third.result(registry_of(home), scores(1)))  # the log goes on meanwhile
     before = registry_of(home)
     done = aggregator(home.directory, "registry", "commit", "many.draft", folder=folder)
@@ -307,19 +412,27 @@ def test_many_changes_come_into_force_as_one_version_while_the_log_grows(home: H
     submit(home, second, second.result(after, scores(3)))
     again = aggregator(home.directory, "registry", "commit", "many.draft", folder=folder)
     assert again.returncode == 0  # it is in force already
-    published_folder = aggregator(home.directory, "publish", "--out", folder / "public", folder=folder)
+    published_folder = aggregator(
+        home.directory, "publish", "--out", folder / "public", folder=folder
+    )
     assert published_folder.returncode == 0, published_folder.stderr
 
 
-def test_a_draft_that_slips_a_key_in_is_refused_by_the_one_who_signs(home: Home, folder: Path) -> None:
+def test_a_draft_that_slips_a_key_in_is_refused_by_the_one_who_signs(
+    home: Home, folder: Path
+) -> None:
     from aggregator.registry.draft_file import read_draft, start_draft, write_draft
     from aggregator.registry.proposals import Proposal
 
     site = ready(home)
     aggregator(home.directory, "registry", "propose", "--renew", "--out", "a.draft", folder=folder)
     honest = read_draft(folder / "a.draft")
-    write_draft(folder / "b.draft", start_draft(replace(honest.proposal, registry=slip(honest.after, site))))
-    done = aggregator(None, "registry", "sign", "b.draft", "--key", root_file(home), "--yes", folder=folder)
+    write_draft(
+        folder / "b.draft", start_draft(replace(honest.proposal, registry=slip(honest.after, site)))
+    )
+    done = aggregator(
+        None, "registry", "sign", "b.draft", "--key", root_file(home), "--yes", folder=folder
+    )
     assert done.returncode == 4
     assert "that no request asks for" in done.stderr
     assert isinstance(honest.proposal, Proposal)
@@ -336,8 +449,12 @@ def slip(registry: Registry, site: TestSite) -> Registry:
 def test_a_site_leaves_and_its_results_stay(home: Home, folder: Path) -> None:
     site = ready(home)
     submit(home, site, site.result(registry_of(home), scores(1)))
-    aggregator(home.directory, "registry", "propose", "--leave", site.id, "--out", "a.draft", folder=folder)
-    aggregator(None, "registry", "sign", "a.draft", "--key", root_file(home), "--yes", folder=folder)
+    aggregator(
+        home.directory, "registry", "propose", "--leave", site.id, "--out", "a.draft", folder=folder
+    )
+    aggregator(
+        None, "registry", "sign", "a.draft", "--key", root_file(home), "--yes", folder=folder
+    )
     done = aggregator(home.directory, "registry", "commit", "a.draft", folder=folder)
     assert done.returncode == 0, done.stderr
     assert states(home, folder, "sites")[site.id] == "left"
@@ -345,7 +462,9 @@ def test_a_site_leaves_and_its_results_stay(home: Home, folder: Path) -> None:
     assert published(home, folder)["revoked_log_positions"] == []
 
 
-def test_the_commands_about_publication_and_leaving_are_as_the_page_says(home: Home, folder: Path) -> None:
+def test_the_commands_about_publication_and_leaving_are_as_the_page_says(
+    home: Home, folder: Path
+) -> None:
     site = ready(home)
     shown = run_block("leaving", home.directory, folder, {"SITE": site.id})
     assert "Everything that was public before stays public" in shown

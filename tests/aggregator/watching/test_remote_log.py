@@ -123,12 +123,18 @@ def test_a_registry_that_claims_endless_versions_is_not_fetched(home: Home) -> N
     assert requests == ["/v1/registry"]
 
 
-def test_registry_versions_are_fetched_up_to_a_size(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_registry_versions_are_fetched_up_to_a_size(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(remote_log, "LARGEST_REGISTRIES", 100_000)
     requests: list[str] = []
     sentence = "of 50000 registry versions have more than 100000 bytes"
     many = answer_with_registry(home, 50_000, requests)
-    with answering(many) as url, RemoteLog(url) as remote, pytest.raises(BoardMismatchError, match=sentence):
+    with (
+        answering(many) as url,
+        RemoteLog(url) as remote,
+        pytest.raises(BoardMismatchError, match=sentence),
+    ):
         remote.registries()
     assert len(requests) < 100
 
@@ -137,7 +143,9 @@ def test_a_folder_whose_checkpoint_claims_more_entries_than_memory_ends_with_the
     home: Home, tmp_path: Path
 ) -> None:
     registry = registry_of(home)
-    note = sign_checkpoint(Checkpoint("board.example", 10**15, b"x" * 32), home.log_signer(registry))
+    note = sign_checkpoint(
+        Checkpoint("board.example", 10**15, b"x" * 32), home.log_signer(registry)
+    )
     (tmp_path / "board/log/registry").mkdir(parents=True)
     (tmp_path / "board/log/checkpoint").write_text(note)
     with home.database.reading() as connection:

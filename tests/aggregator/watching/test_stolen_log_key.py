@@ -54,7 +54,9 @@ def check_since(source: Path | str, since: Path) -> Result:
     return CliRunner().invoke(cli, ["verify", "--log", str(source), "--since", str(since)])
 
 
-def test_a_board_published_before_the_theft_was_known_is_continued(home: Home, site: TestSite, tmp_path: Path) -> None:
+def test_a_board_published_before_the_theft_was_known_is_continued(
+    home: Home, site: TestSite, tmp_path: Path
+) -> None:
     report(home, site, 1)
     report(home, site, 2)
     publish(home, tmp_path / "board")
@@ -65,13 +67,17 @@ def test_a_board_published_before_the_theft_was_known_is_continued(home: Home, s
     assert verify(tmp_path / "board", today_day=today_day()).log.checkpoint.size == 6
 
 
-def test_a_board_that_the_thief_put_in_place_is_not_published_over(home: Home, site: TestSite, tmp_path: Path) -> None:
+def test_a_board_that_the_thief_put_in_place_is_not_published_over(
+    home: Home, site: TestSite, tmp_path: Path
+) -> None:
     report(home, site, 1)
     publish(home, tmp_path / "board")
     forged = forge(home, 4)
     take_back(home, 4)
     (tmp_path / "board/log/checkpoint").write_text(forged)
-    with pytest.raises(BoardMismatchError, match=r"declared stolen since: .* logs of 4 entries and more") as caught:
+    with pytest.raises(
+        BoardMismatchError, match=r"declared stolen since: .* logs of 4 entries and more"
+    ) as caught:
         publish(home, tmp_path / "board")
     assert "keep a copy" in caught.value.advice
     assert (tmp_path / "board/log/checkpoint").read_text() == forged
@@ -91,7 +97,10 @@ def test_a_mirror_goes_on_from_a_head_that_the_stolen_key_signed_truly(
     done = check_since(tmp_path / "board", tmp_path / "seen")
     assert done.exit_code == 0, done.exception
     assert "continues the checkpoint of 5 entries" in done.output
-    assert "declared stolen since: the registry takes it no more for logs of 4 entries and more" in done.output
+    assert (
+        "declared stolen since: the registry takes it no more for logs of 4 entries and more"
+        in done.output
+    )
 
 
 @pytest.mark.parametrize("size", [4, 5, 9])
@@ -122,7 +131,17 @@ def key(tmp_path: Path, home: Home) -> Path:
 
 def run_witness(served: Served, key: Path, state: Path) -> Result:
     root = registry_of(served.home).roots[0].keyid
-    words = ["witness", "--log", served.url, "--key", str(key), "--state", str(state), "--root-key", root]
+    words = [
+        "witness",
+        "--log",
+        served.url,
+        "--key",
+        str(key),
+        "--state",
+        str(state),
+        "--root-key",
+        root,
+    ]
     return CliRunner().invoke(cli, words)
 
 
@@ -190,7 +209,9 @@ def see_registry(served: Served, state: Path, **changes: object) -> None:
     """Make a witness believe that it saw another registry, signed by the same root."""
     registry = registry_of(served.home)
     payload = build_registry(replace(registry, **changes))  # type: ignore[arg-type]
-    (state / "registry.dsse.json").write_bytes(sign(payload, [served.home.root_signer(registry)], REGISTRY_TYPE))
+    (state / "registry.dsse.json").write_bytes(
+        sign(payload, [served.home.root_signer(registry)], REGISTRY_TYPE)
+    )
 
 
 def test_a_witness_with_the_folder_of_another_log_says_so(
@@ -200,7 +221,9 @@ def test_a_witness_with_the_folder_of_another_log_says_so(
     see_registry(served, tmp_path / "state", deployment="other.example")
     refused = run_witness(served, key, tmp_path / "state")
     assert isinstance(refused.exception, SettingsError)
-    assert "folder for other.example, and the log is that of board.example" in str(refused.exception)
+    assert "folder for other.example, and the log is that of board.example" in str(
+        refused.exception
+    )
 
 
 def test_a_witness_keeps_the_registry_that_contradicts_the_one_it_saw(
@@ -215,7 +238,9 @@ def test_a_witness_keeps_the_registry_that_contradicts_the_one_it_saw(
     assert beside.read_bytes() == served.get("/v1/registry").content
 
 
-def test_a_file_that_is_no_checkpoint_of_this_log_is_the_readers_mistake(home: Home, tmp_path: Path) -> None:
+def test_a_file_that_is_no_checkpoint_of_this_log_is_the_readers_mistake(
+    home: Home, tmp_path: Path
+) -> None:
     publish(home, tmp_path / "board")
     for content, sentence in (
         (b"\xff", "seen is not a checkpoint"),

@@ -47,10 +47,17 @@ def draw_contributions(draw: random.Random, setting: dict[str, int]) -> list[flo
         return [*([large] * (setting["n"] - 1)), large + nudge, *rest]
     # All but the two largest make up p_percent of the largest, but for the nudge.
     rest = [0.5] * (units + 1)
-    return [sum(rest) * 100 / setting["p_percent"], sum(rest) * 100 / setting["p_percent"], rest[0] + nudge, *rest[1:]]
+    return [
+        sum(rest) * 100 / setting["p_percent"],
+        sum(rest) * 100 / setting["p_percent"],
+        rest[0] + nudge,
+        *rest[1:],
+    ]
 
 
-def ask_acro(cells: list[list[list[float]]], setting: dict[str, int]) -> dict[str, set[tuple[int, int]]]:
+def ask_acro(
+    cells: list[list[list[float]]], setting: dict[str, int]
+) -> dict[str, set[tuple[int, int]]]:
     """Return the positions (row, column) of the cells of a table that each of ACRO's rules objects to."""
     records = []
     for row, columns in enumerate(cells):
@@ -65,7 +72,9 @@ def ask_acro(cells: list[list[list[float]]], setting: dict[str, int]) -> dict[st
     session.config["safe_pratio_p"] = setting["p_percent"] / 100
     session.crosstab(frame["row"], frame["column"], values=frame["value"], aggfunc="sum")
     flagged = session.results.get_index(-1).sdc["cells"]
-    return {rule: {(row, column) for row, column in positions} for rule, positions in flagged.items()}
+    return {
+        rule: {(row, column) for row, column in positions} for rule, positions in flagged.items()
+    }
 
 
 def main() -> None:
@@ -74,7 +83,9 @@ def main() -> None:
     vectors = []
     for setting in SETTINGS:
         for _ in range(TABLES):
-            cells = [[draw_contributions(draw, setting) for _ in range(COLUMNS)] for _ in range(ROWS)]
+            cells = [
+                [draw_contributions(draw, setting) for _ in range(COLUMNS)] for _ in range(ROWS)
+            ]
             flagged = ask_acro(cells, setting)
             for row, columns in enumerate(cells):
                 for column, contributions in enumerate(columns):

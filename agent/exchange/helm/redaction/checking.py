@@ -11,9 +11,21 @@ from typing import Any
 from agent.errors import RedactionError
 from agent.exchange.helm.redaction.json_content import is_written_as
 from agent.exchange.helm.redaction.layout import MANIFEST, SuiteFolder, find_suites, list_files
-from agent.exchange.helm.redaction.manifest import Counted, Manifest, describe_file, order_counts, read_manifest
+from agent.exchange.helm.redaction.manifest import (
+    Counted,
+    Manifest,
+    describe_file,
+    order_counts,
+    read_manifest,
+)
 from agent.exchange.helm.redaction.names import KEY_BYTES, Names
-from agent.exchange.helm.redaction.redacting import count_run, count_withheld, old_folder, read_run, read_suite
+from agent.exchange.helm.redaction.redacting import (
+    count_run,
+    count_withheld,
+    old_folder,
+    read_run,
+    read_suite,
+)
 from agent.exchange.helm.redaction.walk import FolderRedactors, Step, walk_files
 from agent.redaction import Withheld
 
@@ -45,7 +57,9 @@ def check_folder(output: Path, *redactors: FolderRedactors) -> Manifest:
         findings += _redact_again(manifest, contents, redactor)
     if +findings:
         listing = ", ".join(f"{count} {kind}" for kind, count in sorted(findings.items()) if count)
-        raise RedactionError(f"the folder is not clean: {listing}", "Do not hand it on. Redact it again.")
+        raise RedactionError(
+            f"the folder is not clean: {listing}", "Do not hand it on. Redact it again."
+        )
     return manifest
 
 
@@ -68,8 +82,12 @@ def _compare_with_manifest(output: Path, manifest: Manifest) -> Counter[str]:
         elif describe_file(output, path) != entry:
             findings["files that were changed"] += 1
     findings["files that are missing"] += len(missing)
-    findings["entries that stand twice or out of order"] += [entry.path for entry in manifest.files] != paths
-    findings["files or folders with attributes"] += sum(map(_has_attributes, [output, *output.rglob("*")]))
+    findings["entries that stand twice or out of order"] += [
+        entry.path for entry in manifest.files
+    ] != paths
+    findings["files or folders with attributes"] += sum(
+        map(_has_attributes, [output, *output.rglob("*")])
+    )
     return findings
 
 
@@ -110,7 +128,10 @@ class _Contents:
 def _read_contents(output: Path, manifest: Manifest) -> _Contents:
     suites = []
     for folder in find_suites(output, manifest.suites):
-        runs = [_RunContents(run.path, read_run(run, number)) for number, run in enumerate(folder.runs, 1)]
+        runs = [
+            _RunContents(run.path, read_run(run, number))
+            for number, run in enumerate(folder.runs, 1)
+        ]
         summary = read_suite(folder, lambda name: name)
         suites.append(_SuiteContents(folder, runs, summary))
     return _Contents(suites)
@@ -127,8 +148,12 @@ def _count_again(manifest: Manifest, contents: _Contents) -> Counter[str]:
         count_withheld({name: tree for name, (_, tree) in suite.summary.items()}, withheld)
     findings = Counter[str]()
     findings["counts that are not those of the files"] += manifest.counts != order_counts(counts)
-    findings["counts that are not those of the files"] += manifest.withheld != order_counts(withheld)
-    findings["lists that are not in order"] += list(manifest.left_out) != sorted(set(manifest.left_out))
+    findings["counts that are not those of the files"] += manifest.withheld != order_counts(
+        withheld
+    )
+    findings["lists that are not in order"] += list(manifest.left_out) != sorted(
+        set(manifest.left_out)
+    )
     findings["lists that are not in order"] += len(manifest.suites) != len(set(manifest.suites))
     return findings
 
@@ -146,7 +171,9 @@ def _find_strangers(output: Path, contents: _Contents) -> Counter[str]:
         folders_of_helm.update(Path(name).parents)
     findings = Counter[str]()
     for path in list_files(output):
-        findings["files that are not HELM's"] += path.relative_to(output).as_posix() not in files_of_helm
+        findings["files that are not HELM's"] += (
+            path.relative_to(output).as_posix() not in files_of_helm
+        )
     for root, folder_names, _ in os.walk(output):
         for folder_name in folder_names:
             path = Path(root) / folder_name
@@ -155,7 +182,9 @@ def _find_strangers(output: Path, contents: _Contents) -> Counter[str]:
     return findings
 
 
-def _redact_again(manifest: Manifest, contents: _Contents, redactors: FolderRedactors) -> Counter[str]:
+def _redact_again(
+    manifest: Manifest, contents: _Contents, redactors: FolderRedactors
+) -> Counter[str]:
     """Redact everything again and count the changes: a value that changes was not redacted."""
     findings = Counter[str]()
     names = Names(redactors.names, secrets.token_bytes(KEY_BYTES), redacted_before=True)
@@ -174,12 +203,16 @@ def _redact_again(manifest: Manifest, contents: _Contents, redactors: FolderReda
     return findings
 
 
-def _compare(folder: Path, files: Mapping[str, tuple[Step, Any]], redacted: Mapping[str, Any]) -> Counter[str]:
+def _compare(
+    folder: Path, files: Mapping[str, tuple[Step, Any]], redacted: Mapping[str, Any]
+) -> Counter[str]:
     """Compare files with the contents that would be written in their place."""
     findings = Counter[str]()
     for name, (_, content) in files.items():
         findings["places in files"] += _count_differences(content, redacted.get(name))
-        findings["files that are not written as they were"] += not is_written_as(folder / name, content)
+        findings["files that are not written as they were"] += not is_written_as(
+            folder / name, content
+        )
     return findings
 
 

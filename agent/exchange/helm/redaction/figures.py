@@ -11,7 +11,9 @@ from typing import Any, Final
 from agent.exchange.helm.redaction.steps import HIGHEST_FIGURE, is_number
 
 FIGURES: Final = ("count", "sum", "sum_squared", "min", "max", "mean", "variance", "stddev")
-HIGHEST_SUM: Final = HIGHEST_FIGURE**3  # of squares: as many as there may be, each as large as may be
+HIGHEST_SUM: Final = (
+    HIGHEST_FIGURE**3
+)  # of squares: as many as there may be, each as large as may be
 _CLOSE = 1e-6  # of figures that were computed from each other
 
 

@@ -31,7 +31,9 @@ def read_content(path: Path, described: str) -> Any:
     try:
         return json.loads(content.decode("utf-8"), parse_constant=lambda _: None)
     except json.JSONDecodeError as error:
-        raise BenchmarkError(f"{described}: not JSON at line {error.lineno}, column {error.colno}", _ADVICE) from None
+        raise BenchmarkError(
+            f"{described}: not JSON at line {error.lineno}, column {error.colno}", _ADVICE
+        ) from None
     except UnicodeDecodeError as error:
         raise BenchmarkError(f"{described}: not UTF-8 at byte {error.start}", _ADVICE) from None
     except RecursionError:

@@ -64,16 +64,22 @@ def find_suites(output: Path, names: Sequence[str]) -> list[SuiteFolder]:
     _require_folder(output, "HELM's output folder")
     if not (output / "runs").is_dir() or (output / "runs").is_symlink():
         raise ConfigError(
-            "the output folder has no folder `runs`", "Name HELM's output folder, usually benchmark_output."
+            "the output folder has no folder `runs`",
+            "Name HELM's output folder, usually benchmark_output.",
         )
     suites = []
     for name in dict.fromkeys(names):
         is_path = name in (".", "..", _LATEST) or "/" in name or "\0" in name
         if not name or is_path:
-            raise ConfigError("a suite is named by its folder in `runs`, not by a path", "Name it as helm-run did.")
+            raise ConfigError(
+                "a suite is named by its folder in `runs`, not by a path",
+                "Name it as helm-run did.",
+            )
         path = output / "runs" / name
         if not os.path.lexists(path):
-            raise ConfigError(f"the output folder has no suite {printable(name)}", "Look into its folder `runs`.")
+            raise ConfigError(
+                f"the output folder has no suite {printable(name)}", "Look into its folder `runs`."
+            )
         _require_folder(path, "a suite's folder")
         suites.append(_list_suite(name, path))
     return suites
@@ -128,7 +134,9 @@ def refuse_to_lose(output: Path, suites: Sequence[SuiteFolder]) -> None:
     """
     replaced = {*(suite.name for suite in suites), _LATEST}
     other_suites = [entry for entry in (output / "runs").iterdir() if entry.name not in replaced]
-    strangers = [entry for entry in output.iterdir() if entry.name != "runs" and not _is_of_helm(entry.name)]
+    strangers = [
+        entry for entry in output.iterdir() if entry.name != "runs" and not _is_of_helm(entry.name)
+    ]
     if other_suites or strangers:
         raise ConfigError(
             f"the output folder holds {len(other_suites)} other suites and {len(strangers)} files or folders that are "
@@ -146,7 +154,9 @@ def list_files(folder: Path) -> Iterator[Path]:
 
 
 def _raise_unreadable(error: OSError) -> None:
-    raise BenchmarkError(f"a folder in the output folder cannot be read ({error.strerror})", "Nothing was changed.")
+    raise BenchmarkError(
+        f"a folder in the output folder cannot be read ({error.strerror})", "Nothing was changed."
+    )
 
 
 def _is_of_helm(name: str) -> bool:
@@ -174,7 +184,8 @@ def _require_folder(path: Path, described: str) -> None:
         raise BenchmarkError(f"a link where {described} is expected", "Name the folder itself.")
     if not path.is_dir():
         raise ConfigError(
-            f"{described} is missing or no folder", "Name HELM's output folder, usually benchmark_output."
+            f"{described} is missing or no folder",
+            "Name HELM's output folder, usually benchmark_output.",
         )
 
 

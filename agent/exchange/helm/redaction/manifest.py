@@ -79,7 +79,9 @@ class RedactionTally:
     withheld: Mapping[Withheld, int]
 
 
-def write_manifest(folder: Path, policy: str, suites: list[str], options: Options, tally: RedactionTally) -> Manifest:
+def write_manifest(
+    folder: Path, policy: str, suites: list[str], options: Options, tally: RedactionTally
+) -> Manifest:
     """Write the manifest of a folder whose other files are all written."""
     manifest = Manifest(
         policy=policy,
@@ -109,7 +111,9 @@ def describe_file(folder: Path, path: Path) -> ListedFile:
         while block := file.read(1 << 20):
             digest.update(block)
             size += len(block)
-    return ListedFile(path=path.relative_to(folder).as_posix(), bytes=size, sha256=digest.hexdigest())
+    return ListedFile(
+        path=path.relative_to(folder).as_posix(), bytes=size, sha256=digest.hexdigest()
+    )
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -119,7 +123,9 @@ def read_manifest(folder: Path) -> Manifest:
         RedactionError: the manifest is missing or damaged.
     """
     if not os.path.lexists(folder / MANIFEST):
-        raise RedactionError(f"the folder has no manifest ({MANIFEST}): it was not redacted", _ADVICE)
+        raise RedactionError(
+            f"the folder has no manifest ({MANIFEST}): it was not redacted", _ADVICE
+        )
     content: Any = read_content(folder / MANIFEST, MANIFEST)
     try:
         return Manifest.model_validate(content)

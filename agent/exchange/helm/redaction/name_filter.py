@@ -48,7 +48,9 @@ def open_name_filter(language: str | None = None) -> Callable[[str], bool]:
     """
     policy = load_policy(_POLICY, language=language)
     english = load_policy(_POLICY)
-    entities = tuple(entity for entity in policy.entities if entity != "ORGANIZATION")  # that models alone find
+    entities = tuple(
+        entity for entity in policy.entities if entity != "ORGANIZATION"
+    )  # that models alone find
     engine = Engine(policy.model_copy(update={"models": (), "entities": entities}))
     harmless = everyday(policy) | everyday(english)
     given = given_names(policy) | given_names(english)

@@ -51,7 +51,9 @@ _BESIDE_A_FAMILY = frozenset({
 _MODEL_WORDS = _FAMILIES | _BESIDE_A_FAMILY
 # Models from before 2023 are listed.
 _MODEL_DATE = re.compile(r"202[3-9]([-_]?)[01]\d\1[0-3]\d|(?<!\d)2[3-9][01]\d[0-3]\d(?!\d)")
-_MODEL_NUMBER = re.compile(r"[a-z]{0,2}\d{1,3}[a-z]{0,3}\d?|\d{1,2}x\d{1,3}b|[01]\d[0-3]\d|202[3-9]")
+_MODEL_NUMBER = re.compile(
+    r"[a-z]{0,2}\d{1,3}[a-z]{0,3}\d?|\d{1,2}x\d{1,3}b|[01]\d[0-3]\d|202[3-9]"
+)
 _MOST_DIGITS = 7  # of a model's name, beside its date
 _MOST_WORDS = 14  # of a model's name
 _SHORTEST_WORD = 3  # characters of a person's name that is searched in other names
@@ -67,14 +69,18 @@ class Names:
         redacted_before: whether the ids were hashed already, as in a folder that this program wrote.
     """
 
-    def __init__(self, may_stay: Callable[[str], bool], key: bytes, *, redacted_before: bool) -> None:
+    def __init__(
+        self, may_stay: Callable[[str], bool], key: bytes, *, redacted_before: bool
+    ) -> None:
         self._may_stay = may_stay
         self._known = vouched_names()
         self._key = key
         self._redacted_before = redacted_before
         self._names: dict[str, str] = {}
         self._runs: dict[str, str] = {}
-        self._hashed_ids: set[str] = set()  # made here: files are walked through until nothing changes
+        self._hashed_ids: set[str] = (
+            set()
+        )  # made here: files are walked through until nothing changes
         self.labelled: Counter[Kind] = Counter()
 
     def show(self, name: str) -> str:
@@ -137,7 +143,9 @@ class Names:
         return "name_" + self._digest("name", name)[:12]
 
     def _digest(self, kind: str, text: str) -> str:
-        digest = hmac.digest(self._key, f"{kind}\0{text}".encode(errors="backslashreplace"), "sha256")
+        digest = hmac.digest(
+            self._key, f"{kind}\0{text}".encode(errors="backslashreplace"), "sha256"
+        )
         return digest.hex().translate(_IN_DIGITS)
 
 
@@ -148,7 +156,11 @@ def separate_words(name: str) -> str:
 
 def split_words(name: str) -> frozenset[str]:
     """Return the words of a name that may be a person's, in small letters."""
-    return frozenset(word for word in _WORD.findall(separate_words(name).casefold()) if len(word) >= _SHORTEST_WORD)
+    return frozenset(
+        word
+        for word in _WORD.findall(separate_words(name).casefold())
+        if len(word) >= _SHORTEST_WORD
+    )
 
 
 def is_public_model(text: str) -> bool:
@@ -161,7 +173,9 @@ def is_public_model(text: str) -> bool:
         return False
     names_a_family = False
     for word in words:
-        bare = word if word in _MODEL_WORDS else word.rstrip("0123456789")  # qwen2 is of the family qwen
+        bare = (
+            word if word in _MODEL_WORDS else word.rstrip("0123456789")
+        )  # qwen2 is of the family qwen
         names_a_family |= bare in _FAMILIES
         if bare not in _MODEL_WORDS and not _MODEL_NUMBER.fullmatch(word):
             return False

@@ -136,7 +136,10 @@ def _write(
 def read_run(run: RunFolder, number: int) -> dict[str, tuple[Step, Any]]:
     """Read HELM's files of a run; `number` is its place in its suite. Raises BenchmarkError."""
     where = f"run {number} of the suite"
-    return {name: (OF_A_RUN[name], read_content(run.path / name, f"{where}: {name}")) for name in run.files}
+    return {
+        name: (OF_A_RUN[name], read_content(run.path / name, f"{where}: {name}"))
+        for name in run.files
+    }
 
 
 def read_suite(suite: SuiteFolder, shown_as: Callable[[str], str]) -> dict[str, tuple[Step, Any]]:
@@ -153,7 +156,9 @@ def count_run(contents: Mapping[str, Any]) -> Counter[Counted]:
     """Count the run and its instances, for the manifest."""
     state = contents.get("scenario_state.json")
     answers = state.get("request_states") if isinstance(state, dict) else None
-    return Counter[Counted]({"runs": 1, "instances": len(answers) if isinstance(answers, list) else 0})
+    return Counter[Counted](
+        {"runs": 1, "instances": len(answers) if isinstance(answers, list) else 0}
+    )
 
 
 def _write_files(folder: Path, contents: dict[str, Any]) -> None:
@@ -191,7 +196,10 @@ def count_withheld(tree: Any, counts: Counter[Withheld]) -> None:
 
 def _refuse_overlap(output: Path, copy: Path) -> None:
     if copy == output or output in copy.parents or copy in output.parents:
-        raise ConfigError("--copy-to is inside the output folder, or contains it", "Give --copy-to another folder.")
+        raise ConfigError(
+            "--copy-to is inside the output folder, or contains it",
+            "Give --copy-to another folder.",
+        )
 
 
 @contextmanager
@@ -200,13 +208,17 @@ def _lock(output: Path) -> Iterator[None]:
     try:
         handle = os.open(output.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
-        raise ConfigError(f"the folder of the output folder cannot be used ({error.strerror})", _ADVICE) from None
+        raise ConfigError(
+            f"the folder of the output folder cannot be used ({error.strerror})", _ADVICE
+        ) from None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         _recover(output)
         yield
     except BlockingIOError:
-        raise ConfigError("another command redacts a folder there", "Wait until it has ended.") from None
+        raise ConfigError(
+            "another command redacts a folder there", "Wait until it has ended."
+        ) from None
     finally:
         os.close(handle)
 

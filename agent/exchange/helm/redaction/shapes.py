@@ -47,7 +47,9 @@ _COMPUTED_ON = ("original", "perturbed", "worst")
 _FINISHED = ("stop", "length", "endoftext", "content_filter", "unknown", "tool_calls")
 _LETTER = re.compile(r"[A-Za-z0-9]{1,2}")
 _RELEVANCE = re.compile(r"(?:relevance|rank)=\d{1,3}")
-_TIMES = re.compile(r"inference_.*|training_.*|.*runtime.*|batch_size|.*logprob.*|.*perplexity.*|bits_per_byte")
+_TIMES = re.compile(
+    r"inference_.*|training_.*|.*runtime.*|batch_size|.*logprob.*|.*perplexity.*|bits_per_byte"
+)
 _SOURCE = "https://github.com/stanford-crfm/helm/"
 _LONGEST_SOURCE = 200  # characters
 _NAMES_IN_SCHEMAS = ("name", "subgroups", "metric_groups", "main_name", "main_split", "split")
@@ -150,7 +152,10 @@ def _show_title(walk: Walk, value: Any) -> Any:
 def _show_schema(walk: Walk, value: Any, key: str = "", depth: int = 0) -> Any:
     """Show a schema, which says how benchmarks and metrics are called and what they mean."""
     if isinstance(value, dict) and depth < DEEPEST:
-        return {walk.names.show(inner): _show_schema(walk, value[inner], inner, depth + 1) for inner in value}
+        return {
+            walk.names.show(inner): _show_schema(walk, value[inner], inner, depth + 1)
+            for inner in value
+        }
     if isinstance(value, list) and depth < DEEPEST:
         return [_show_schema(walk, inner, key, depth + 1) for inner in value]
     if isinstance(value, str) and key in _NAMES_IN_SCHEMAS:
@@ -167,8 +172,12 @@ _PERTURBATION = take_fields(
     prob=keep_setting, num_spaces=keep_setting,
 )  # fmt: skip
 _OBJECT = take_fields(class_name=show_name, args=show_settings)
-_ANNOTATOR = take_fields(class_name=show_name, args=put_instead({}, "settings"))  # they hold templates of judges
-_INPUT = take_fields(text=blank_text, multimedia_content=leave_out("media"), messages=leave_out("texts of cases"))
+_ANNOTATOR = take_fields(
+    class_name=show_name, args=put_instead({}, "settings")
+)  # they hold templates of judges
+_INPUT = take_fields(
+    text=blank_text, multimedia_content=leave_out("media"), messages=leave_out("texts of cases")
+)
 _OUTPUT = take_fields(text=blank_text, multimedia_content=leave_out("media"))
 _REFERENCE = take_fields(output=_OUTPUT, tags=take_each(_keep_tag))
 _INSTANCE = take_fields(
@@ -277,7 +286,10 @@ _STAT_NAME = take_fields(
 )
 _STAT = take_fields(
     name=take_fields(
-        name=show_name, split=keep_one_of(*_SPLITS), sub_split=show_name_of_data, perturbation=_PERTURBATION
+        name=show_name,
+        split=keep_one_of(*_SPLITS),
+        sub_split=show_name_of_data,
+        perturbation=_PERTURBATION,
     ),
     **dict.fromkeys(FIGURES, keep_up_to(HIGHEST_SUM)),  # are_consistent has a limit for each
 )
@@ -301,7 +313,11 @@ _RUN_SPEC = take_fields(
     groups=take_each(show_name),
     annotators=take_each(_ANNOTATOR),
 )  # fmt: skip
-_KEY_OF_ANSWER = {"instance_id": hash_id, "perturbation": _PERTURBATION, "train_trial_index": keep_setting}
+_KEY_OF_ANSWER = {
+    "instance_id": hash_id,
+    "perturbation": _PERTURBATION,
+    "train_trial_index": keep_setting,
+}
 _CELL = take_fields(
     value=_show_title,
     display_value=_show_title,
@@ -333,7 +349,9 @@ OF_A_RUN: Final[Mapping[str, Step]] = {
         url=leave_out("settings"),
     ),
     "scenario_state.json": take_fields(
-        adapter_spec=_ADAPTER, request_states=take_each(_REQUEST_STATE), annotator_specs=take_each(_ANNOTATOR)
+        adapter_spec=_ADAPTER,
+        request_states=take_each(_REQUEST_STATE),
+        annotator_specs=take_each(_ANNOTATOR),
     ),
     "instances.json": take_each(take_instance(_INSTANCE, "id")),
     "display_predictions.json": take_each(
@@ -352,8 +370,12 @@ OF_A_RUN: Final[Mapping[str, Step]] = {
             "instance_id",
         )
     ),
-    "display_requests.json": take_each(take_instance(take_fields(**_KEY_OF_ANSWER, request=_REQUEST), "instance_id")),
-    "per_instance_stats.json": take_each(take_instance(take_fields(**_KEY_OF_ANSWER, stats=_STATS), "instance_id")),
+    "display_requests.json": take_each(
+        take_instance(take_fields(**_KEY_OF_ANSWER, request=_REQUEST), "instance_id")
+    ),
+    "per_instance_stats.json": take_each(
+        take_instance(take_fields(**_KEY_OF_ANSWER, stats=_STATS), "instance_id")
+    ),
     "stats.json": _STATS,
 }
 
@@ -370,8 +392,14 @@ OF_A_SUITE: Final[Mapping[str, Step]] = {
     "groups.json": take_each(_TABLE),
     "groups_metadata.json": take_named(
         take_fields(
-            display_name=_show_title, short_display_name=_show_title, description=redact_text, taxonomy=show_settings
+            display_name=_show_title,
+            short_display_name=_show_title,
+            description=redact_text,
+            taxonomy=show_settings,
         )
     ),
 }
-TABLES: Final[Mapping[str, Step]] = {"groups": take_each(_TABLE), "groups/json": _TABLE}  # files of any name there
+TABLES: Final[Mapping[str, Step]] = {
+    "groups": take_each(_TABLE),
+    "groups/json": _TABLE,
+}  # files of any name there

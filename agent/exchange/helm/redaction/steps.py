@@ -281,7 +281,10 @@ def redact_annotations(walk: Walk, value: Any) -> Any:
 def redact_annotation(walk: Walk, value: Any, key: str = "", depth: int = 0) -> Any:
     """Redact a reply of a judge or another annotator, in any form."""
     if isinstance(value, dict) and depth < DEEPEST:
-        return {walk.show_name(inner): redact_annotation(walk, value[inner], inner, depth + 1) for inner in value}
+        return {
+            walk.show_name(inner): redact_annotation(walk, value[inner], inner, depth + 1)
+            for inner in value
+        }
     if isinstance(value, list) and depth < DEEPEST:
         return [redact_annotation(walk, inner, key, depth + 1) for inner in value]
     if isinstance(value, str):

@@ -19,7 +19,13 @@ def vouched_names() -> frozenset[str]:
     """Return names of benchmarks, metrics, models and classes, as they are written."""
     models = _read_listed("model")
     models_in_run_names = {name.replace("/", "_") for name in models}
-    return _read_listed("class") | _read_listed("name") | _collect_catalogued() | models | models_in_run_names
+    return (
+        _read_listed("class")
+        | _read_listed("name")
+        | _collect_catalogued()
+        | models
+        | models_in_run_names
+    )
 
 
 @cache

@@ -25,12 +25,18 @@ _PASSES = 5  # real folders settle in two; more than five is a fault of redactio
 _DEEPEST = 60  # levels of maps and lists
 _SHORTEST_IDENTIFIER = 5  # characters of an instance's id that is searched in texts
 _HELM_ID = re.compile(r"id\d+")
-_SHORTEST_STATED, _LONGEST_STATED = 3, 100  # characters of a field that states who a record is about
+_SHORTEST_STATED, _LONGEST_STATED = (
+    3,
+    100,
+)  # characters of a field that states who a record is about
 # Fields of data sets that state an identifier, by their names. The first pattern that matches decides.
 _STATING = tuple(
     (re.compile(pattern, re.IGNORECASE), entity)
     for pattern, entity in (
-        (r"(patient|person|first|last|given|family|full|sur|middle|maiden|doctor|physician|provider)_?name", "NAME"),
+        (
+            r"(patient|person|first|last|given|family|full|sur|middle|maiden|doctor|physician|provider)_?name",
+            "NAME",
+        ),
         (r"^(patient|doctor|physician)$", "NAME"),
         (r"mrn|medical_?record|^nhc$", "MRN"),
         (r"ssn|social_?security", "SSN"),
@@ -318,8 +324,12 @@ def walk_files(
     )
 
 
-def _find_changed(records: Mapping[str, InstanceTexts], redacted: Mapping[str, _RedactedRecord]) -> frozenset[str]:
-    return frozenset(key for key, record in redacted.items() if list(record.texts) != list(records[key].texts))
+def _find_changed(
+    records: Mapping[str, InstanceTexts], redacted: Mapping[str, _RedactedRecord]
+) -> frozenset[str]:
+    return frozenset(
+        key for key, record in redacted.items() if list(record.texts) != list(records[key].texts)
+    )
 
 
 def redact_files(
@@ -345,7 +355,9 @@ def redact_files(
         # One change is normal: an identifier of one text was searched in the others.
         if number > 0:
             blanked |= walked.changed
-    raise RedactionError("redaction does not settle on the texts of a run", "Report this; nothing was written.")
+    raise RedactionError(
+        "redaction does not settle on the texts of a run", "Report this; nothing was written."
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,19 @@ from agent.errors import RedactionError
 from agent.io.model_folder import ModelFolderError
 from agent.redaction.deadline import Deadline
 
-_PACKAGES = {"spacy": ("spacy",), "transformers": ("torch", "transformers"), "gliner": ("torch", "gliner")}
+_PACKAGES = {
+    "spacy": ("spacy",),
+    "transformers": ("torch", "transformers"),
+    "gliner": ("torch", "gliner"),
+}
 
 
 def open_model(
-    kind: str, folder: Path, labels: Mapping[str, str | None], languages: Sequence[str], deadline: Deadline
+    kind: str,
+    folder: Path,
+    labels: Mapping[str, str | None],
+    languages: Sequence[str],
+    deadline: Deadline,
 ) -> EntityRecognizer:
     """Load a model and return it as a recogniser, which looks at every text once.
 
@@ -39,7 +47,11 @@ def open_model(
             f"Install the extra: pip install 'intramural[{kind}]'.",
         )
     # Before the libraries are imported: they look at these once.
-    os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
+    os.environ |= {
+        "HF_HUB_OFFLINE": "1",
+        "TRANSFORMERS_OFFLINE": "1",
+        "HF_HUB_DISABLE_TELEMETRY": "1",
+    }
     try:
         if kind == "spacy":
             from agent.redaction.models.other.spacy_pipeline import SpacyPipeline

@@ -40,12 +40,16 @@ class GlinerModel(ModelOfOthers):
         ModelFolderError: the folder is no GLiNER model with weights as safetensors.
     """
 
-    def __init__(self, folder: Path, labels: Mapping[str, str | None], language: str, deadline: Deadline) -> None:
+    def __init__(
+        self, folder: Path, labels: Mapping[str, str | None], language: str, deadline: Deadline
+    ) -> None:
         if not (folder / "gliner_config.json").is_file():
             raise ModelFolderError("it has no gliner_config.json")
         check_weights(folder)
         if any(folder.glob("*.bin")) or any(folder.glob("*.pt")):
-            raise ModelFolderError("it has weights in a pickle too, and GLiNER might take those; leave them out")
+            raise ModelFolderError(
+                "it has weights in a pickle too, and GLiNER might take those; leave them out"
+            )
         entity_of_label = dict(labels) or _ASKED
         entities = map_labels(entity_of_label, entity_of_label)
         from gliner import GLiNER
@@ -78,11 +82,15 @@ class GlinerModel(ModelOfOthers):
             start, end = words[first][0], words[end_of_window - 1][1]
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                spans = self._model.predict_entities(text[start:end], list(self._entities), threshold=_LEAST)
+                spans = self._model.predict_entities(
+                    text[start:end], list(self._entities), threshold=_LEAST
+                )
             for span in spans:
                 entity = self._entities[span["label"]]
                 score = float(span["score"])
-                results.append(RecognizerResult(entity, start + span["start"], start + span["end"], score))
+                results.append(
+                    RecognizerResult(entity, start + span["start"], start + span["end"], score)
+                )
             if end_of_window == len(words):
                 break
         return results

@@ -58,7 +58,11 @@ def map_labels(labels: Iterable[str], explained: Mapping[str, str | None]) -> di
         ModelFolderError: a label is neither known nor explained.
     """
     meanings = {label.upper(): entity for label, entity in explained.items()}
-    wrong = {entity for entity in meanings.values() if entity is not None and entity not in get_args(Entity)}
+    wrong = {
+        entity
+        for entity in meanings.values()
+        if entity is not None and entity not in get_args(Entity)
+    }
     if wrong:
         raise ModelFolderError(f"labels: {', '.join(sorted(wrong))} is no kind of identifier")
     meanings = {**KNOWN, **meanings}

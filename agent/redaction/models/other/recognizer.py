@@ -20,7 +20,12 @@ class ModelOfOthers(EntityRecognizer):
     """
 
     def __init__(
-        self, library: str, folder: Path, entities: Mapping[str, str], language: str, deadline: Deadline
+        self,
+        library: str,
+        folder: Path,
+        entities: Mapping[str, str],
+        language: str,
+        deadline: Deadline,
     ) -> None:
         self._entities = entities
         self._deadline = deadline

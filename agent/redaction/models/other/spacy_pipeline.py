@@ -14,7 +14,12 @@ from agent.redaction.models.other.recognizer import ModelOfOthers
 
 _FINDERS = ("ner", "beam_ner", "entity_ruler")  # components that set entities
 _NEEDED = ("tok2vec", "sentencizer", "senter")  # what those may listen to
-_PICKLED = ("transformer", "torch", "tensorflow", "mxnet")  # names of architectures whose weights are pickles
+_PICKLED = (
+    "transformer",
+    "torch",
+    "tensorflow",
+    "mxnet",
+)  # names of architectures whose weights are pickles
 _SURE = 0.85  # spaCy gives no probability
 
 
@@ -25,17 +30,25 @@ class SpacyPipeline(ModelOfOthers):
         ModelFolderError: the folder is no pipeline, finds no entities, or has a label that nobody explained.
     """
 
-    def __init__(self, folder: Path, labels: Mapping[str, str | None], language: str, deadline: Deadline) -> None:
+    def __init__(
+        self, folder: Path, labels: Mapping[str, str | None], language: str, deadline: Deadline
+    ) -> None:
         try:
             config = spacy.util.load_config(folder / "config.cfg")
             components = list(config["nlp"]["pipeline"])
         except Exception as error:  # noqa: BLE001 - a damaged folder may raise any error in the library
-            raise ModelFolderError(f"config.cfg: expected a spaCy pipeline ({type(error).__name__})") from None
+            raise ModelFolderError(
+                f"config.cfg: expected a spaCy pipeline ({type(error).__name__})"
+            ) from None
         finders = [name for name in components if name in _FINDERS]
         if not finders:
-            raise ModelFolderError(f"it has no component that finds entities ({', '.join(_FINDERS)})")
+            raise ModelFolderError(
+                f"it has no component that finds entities ({', '.join(_FINDERS)})"
+            )
         if any(word in str(config).casefold() for word in _PICKLED):
-            raise ModelFolderError("it has weights of torch or tensorflow, which are pickles: reading one can run code")
+            raise ModelFolderError(
+                "it has weights of torch or tensorflow, which are pickles: reading one can run code"
+            )
         # Components that are not needed are not even read.
         excluded = [name for name in components if name not in (*_FINDERS, *_NEEDED)]
         try:

@@ -34,11 +34,15 @@ class TokenClassifier(ModelOfOthers):
         ModelFolderError: the folder is no token classifier with a fast tokenizer, or a label is not explained.
     """
 
-    def __init__(self, folder: Path, labels: Mapping[str, str | None], language: str, deadline: Deadline) -> None:
+    def __init__(
+        self, folder: Path, labels: Mapping[str, str | None], language: str, deadline: Deadline
+    ) -> None:
         check_weights(folder)
         try:
             config = json.loads((folder / "config.json").read_bytes())
-            self._labels = [config["id2label"][str(number)] for number in range(len(config["id2label"]))]
+            self._labels = [
+                config["id2label"][str(number)] for number in range(len(config["id2label"]))
+            ]
             if any("ForTokenClassification" not in kind for kind in config["architectures"]):
                 raise ModelFolderError("config.json: it is no token classifier (architectures)")
         except (OSError, ValueError, LookupError, TypeError):
@@ -47,14 +51,20 @@ class TokenClassifier(ModelOfOthers):
             ) from None
         entities = map_labels(self._labels, labels)
         try:
-            self._tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+            self._tokenizer = AutoTokenizer.from_pretrained(
+                folder, local_files_only=True, trust_remote_code=False
+            )
             self._model = AutoModelForTokenClassification.from_pretrained(
                 folder, local_files_only=True, trust_remote_code=False, use_safetensors=True
             ).eval()
         except Exception as error:  # noqa: BLE001 - a damaged folder may raise any error in the library
-            raise ModelFolderError(f"transformers cannot load it ({type(error).__name__})") from None
+            raise ModelFolderError(
+                f"transformers cannot load it ({type(error).__name__})"
+            ) from None
         if not self._tokenizer.is_fast:
-            raise ModelFolderError("its tokenizer does not say where a token stands (tokenizer.json is missing)")
+            raise ModelFolderError(
+                "its tokenizer does not say where a token stands (tokenizer.json is missing)"
+            )
         positions = getattr(self._model.config, "max_position_embeddings", None) or _TOKENS
         self._width = min(_TOKENS, positions - 2, self._tokenizer.model_max_length)
         super().__init__("transformers", folder, entities, language, deadline)
@@ -91,7 +101,10 @@ class TokenClassifier(ModelOfOthers):
         offsets = encoded["offset_mapping"].tolist()
         for first in range(0, len(offsets), _AT_ONCE):
             self._deadline.left()
-            batch = {name: encoded[name][first : first + _AT_ONCE] for name in ("input_ids", "attention_mask")}
+            batch = {
+                name: encoded[name][first : first + _AT_ONCE]
+                for name in ("input_ids", "attention_mask")
+            }
             with torch.inference_mode():
                 best = self._model(**batch).logits.softmax(-1).max(-1)
             labels, scores = best.indices.tolist(), best.values.tolist()

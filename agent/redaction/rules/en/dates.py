@@ -58,7 +58,9 @@ _ENDS = (
 )
 _DAY_AND_MONTH = r"(?:1[0-2]|0?[1-9])/(?:3[01]|[12]\d|0?[1-9])"
 _COUNTED_DAY = r"(?:(?:twenty|thirty)[- ]\L<one_to_nine>|\L<teens>|twenty|thirty|\L<one_to_nine>|ten|eleven|twelve)"
-_OTHER_MONTH = r"\L<months_of_other_calendars>(?:[ -](?:al-?\p{L}{3,10}|ii?|sheni|rishon|bet|aleph))?(?!\p{L})"
+_OTHER_MONTH = (
+    r"\L<months_of_other_calendars>(?:[ -](?:al-?\p{L}{3,10}|ii?|sheni|rishon|bet|aleph))?(?!\p{L})"
+)
 
 _DATES = (
     Rule(  # "s/p Whipple 3/28", "infused 4/1 and 4/15"
@@ -95,7 +97,11 @@ _DATES = (
         Digits(1, 2, "A a"),
         rf"(?i)(?<![\w./-])(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)? (?:of )?{_OTHER_MONTH}(?:,? 1?[345]\d{{3}}\b)?",
     ),
-    Rule("DATE", WORDS, rf"(?i){_OTHER_MONTH} (?:3[01]|[12]\d|0?[1-9])(?!\w|[.,]\d)(?:,? 1?[345]\d{{3}}\b)?"),
+    Rule(
+        "DATE",
+        WORDS,
+        rf"(?i){_OTHER_MONTH} (?:3[01]|[12]\d|0?[1-9])(?!\w|[.,]\d)(?:,? 1?[345]\d{{3}}\b)?",
+    ),
     Rule("DATE", Digits(1, 2, "A"), r"\d{1,2}年 ?\d{1,2}月(?: ?\d{1,2}日)?"),
     Rule(
         "DATE",
@@ -109,8 +115,14 @@ _DATES = (
     ),
     Rule("DATE", Digits(1, 4, "/-."), rf"{_NOT_IN_WORD}{_NUMERIC}(?!\d|[/-]\d){_CLOCK}{_RANGE}"),
     Rule("DATE", Digits(1, 4, "/-."), rf"{_NOT_IN_WORD}{_NUMERIC}(?=-){_CLOCK}{_RANGE}"),
-    Rule("DATE", Digits(1, 2, "-/"), rf"{_NOT_IN_WORD}(?:1[0-2]|0?[1-9])[-/](?:19|20)\d\d{_NOT_ON}"),
-    Rule("DATE", Digits(4, 4, "-"), rf"{_NOT_IN_WORD}(?:19|20)\d\d-(?:1[0-2]|0[1-9]|W[0-5]\d(?:-\d)?){_NOT_ON}"),
+    Rule(
+        "DATE", Digits(1, 2, "-/"), rf"{_NOT_IN_WORD}(?:1[0-2]|0?[1-9])[-/](?:19|20)\d\d{_NOT_ON}"
+    ),
+    Rule(
+        "DATE",
+        Digits(4, 4, "-"),
+        rf"{_NOT_IN_WORD}(?:19|20)\d\d-(?:1[0-2]|0[1-9]|W[0-5]\d(?:-\d)?){_NOT_ON}",
+    ),
     Rule(
         "DATE",
         Digits(1, 2, "-/"),
@@ -146,7 +158,9 @@ _DATES = (
         rf"(?![\w]){_CLOCK}(?: ?- ?{_DAY}[ -]{_MONTH}(?:[ ,/-]{{1,3}}{_YEAR})?)?",
     ),
     Rule(
-        "DATE", Digits(1, 2, " A-/.a"), rf"(?i)(?<![\w./-]){_DAY}[-/. ]?{_MONTH}[-/. ]?(?:\d{{4}}|\d\d)(?![\w]){_CLOCK}"
+        "DATE",
+        Digits(1, 2, " A-/.a"),
+        rf"(?i)(?<![\w./-]){_DAY}[-/. ]?{_MONTH}[-/. ]?(?:\d{{4}}|\d\d)(?![\w]){_CLOCK}",
     ),
     Rule(
         "DATE",
@@ -174,7 +188,9 @@ _DATES = (
         rf"(?i){_MONTH} ?(?:the )?{_DAY}(?!\w)(?: ?(?:-|to|and|through) ?(?:{_MONTH} )?{_DAY}(?!\w))?"
         rf"(?:,? {{1,2}}{_YEAR}|,? {{1,2}}(?=\d\d:)|)(?!\d){_CLOCK}",
     ),
-    Rule("DATE", WORDS, rf"(?i){_MONTH} (?:the )?{_DAY_WORD}\b(?:,? (?:{_YEAR}|{_YEAR_IN_WORDS}))?"),
+    Rule(
+        "DATE", WORDS, rf"(?i){_MONTH} (?:the )?{_DAY_WORD}\b(?:,? (?:{_YEAR}|{_YEAR_IN_WORDS}))?"
+    ),
     Rule("DATE", WORDS, rf"(?i){_MONTH}[ ,/-]{{0,3}}(?:of )?{_YEAR}"),
     Rule("DATE", WORDS, rf"{_MONTH},? (?:of )?{_YEAR_IN_WORDS}\b"),
     Rule("DATE", WORDS, rf"(?i){_MONTH}-\d{{1,2}}-(?:\d{{4}}|\d\d)\b"),
@@ -239,7 +255,8 @@ _YEARS_OLD = (
     r"|(?-i:[MF])(?= (?:with|who|presents|presenting|c/o|s/p|here|adm)\b))"
 )
 _NOT_COMPARED = (
-    r"(?<!\b(?:over|above|beyond|than|least|most|to|of|under|below|until|past|next|last|first|for) )(?<![\d.<>=≥≤+-])"
+    r"(?<!\b(?:over|above|beyond|than|least|most|to|of|under"
+    r"|below|until|past|next|last|first|for) )(?<![\d.<>=≥≤+-])"
 )
 _AGES = (
     Rule(
@@ -266,8 +283,16 @@ _AGES = (
         r"(?<=\p{Lu}[\p{L}'’-]{0,20}\p{Ll}, )(?:9\d|1[01]\d)(?=, (?:of|from|who|whose|an?|presents|presented|lives"
         r"|living|resides|resident|admitted|seen|retired|married|widowed|single|comes|came|complains)\b)",
     ),
-    Rule("AGE", Digits(2, 3, "A ,.)*"), r"(?i)(?<=\bturn(?:ed|s|ing)? )(?:9\d|1[0-3]\d)\b(?! ?(?:degrees|°|%))"),
-    Rule("AGE", Digits(2, 3, "a"), r"(?i)(?:9\d|1[0-3]\d)(?:th|st|nd|rd)(?= birthday| year of (?:life|age))"),
+    Rule(
+        "AGE",
+        Digits(2, 3, "A ,.)*"),
+        r"(?i)(?<=\bturn(?:ed|s|ing)? )(?:9\d|1[0-3]\d)\b(?! ?(?:degrees|°|%))",
+    ),
+    Rule(
+        "AGE",
+        Digits(2, 3, "a"),
+        r"(?i)(?:9\d|1[0-3]\d)(?:th|st|nd|rd)(?= birthday| year of (?:life|age))",
+    ),
     Rule(
         "AGE",
         Digits(2, 2, ",.)*"),
@@ -315,8 +340,16 @@ _OTHER_AGES = (
         r"(?i)(?<![\d.])\d{1,3}(?:\.\d)?(?: ?(?:-|to) ?\d{1,2})?"
         r"(?=[ -]{0,2}(?:(?:years?|yrs?|months?|mos?|weeks?|wks?|days?)[ -](?:old|of age)|y/?o|y\.o\.|m/o|yo[mf]?)\b)",
     ),
-    Rule("AGE_BELOW_90", Digits(1, 2, "a A-"), r"(?<![\d.])[1-8]?\d(?=[ -]?(?:M|F|yoM|yoF|y)\b(?!\w)[ ,.;)/])"),
-    Rule("AGE_BELOW_90", Digits(1, 2), r"(?i)(?<=\bturn(?:ed|s|ing)? )[1-8]?\d\b(?! ?(?:degrees|°|%))"),
+    Rule(
+        "AGE_BELOW_90",
+        Digits(1, 2, "a A-"),
+        r"(?<![\d.])[1-8]?\d(?=[ -]?(?:M|F|yoM|yoF|y)\b(?!\w)[ ,.;)/])",
+    ),
+    Rule(
+        "AGE_BELOW_90",
+        Digits(1, 2),
+        r"(?i)(?<=\bturn(?:ed|s|ing)? )[1-8]?\d\b(?! ?(?:degrees|°|%))",
+    ),
     Rule("AGE_BELOW_90", Digits(1, 2, "a"), r"(?i)[1-8]?\d(?:th|st|nd|rd)(?= birthday)"),
     Rule(
         "AGE_BELOW_90",
@@ -329,7 +362,11 @@ _OTHER_AGES = (
         WORDS,
         r"(?i)age[ds]?(?: of| is| was| at \w{4,12})?[ :=(]{1,3}\K\d{1,2}(?:\.\d)?\b(?!\.\d|[%/])",
     ),
-    Rule("AGE_BELOW_90", WORDS, rf"(?i){_YOUNGER}(?=[ -](?:years?|months?|weeks?|days?)[ -](?:old|of age))"),
+    Rule(
+        "AGE_BELOW_90",
+        WORDS,
+        rf"(?i){_YOUNGER}(?=[ -](?:years?|months?|weeks?|days?)[ -](?:old|of age))",
+    ),
     Rule("AGE_BELOW_90", WORDS, rf"(?i)(?:aged?(?: of)?|turned) \K{_YOUNGER}(?![\w-])"),
     Rule(
         "AGE_BELOW_90",
@@ -384,7 +421,11 @@ _RELATIVE = (
         WORDS,
         r"(?i)(?:POD|HD|(?:hospital|post-?op(?:erative)?|ICU) day) ?#? ?\d{1,3}\b",
     ),
-    Rule("RELATIVE_DATE", WORDS, rf"(?i)(?:with)?in \K(?:the (?:last|next|past) )?{_COUNT} {_PERIOD}\b"),
+    Rule(
+        "RELATIVE_DATE",
+        WORDS,
+        rf"(?i)(?:with)?in \K(?:the (?:last|next|past) )?{_COUNT} {_PERIOD}\b",
+    ),
     Rule(
         "RELATIVE_DATE",
         WORDS,

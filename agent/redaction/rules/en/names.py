@@ -21,7 +21,9 @@ Span = tuple[int, int]
 
 _WORD = r"(?:\p{Lu}\.(?:\p{Lu}\.)*|\p{Lu}[\p{L}\p{M}]*(?:['-]\p{L}[\p{L}\p{M}]*)*(?<!'s))"
 _PARTICLE = r"(?:van|von|der|den|de|del|della|di|da|dos|la|le|bin|ibn|al|el|ter)"
-_RUN = regex.compile(rf"(?<![\p{{L}}\d_'-]){_WORD}(?:(?:, ?| )(?:{_PARTICLE} ){{0,2}}{_WORD})*(?![\p{{L}}\d_])")
+_RUN = regex.compile(
+    rf"(?<![\p{{L}}\d_'-]){_WORD}(?:(?:, ?| )(?:{_PARTICLE} ){{0,2}}{_WORD})*(?![\p{{L}}\d_])"
+)
 _TOKEN = regex.compile(r"[\p{L}\p{M}]+(?:['-][\p{L}\p{M}]+)*\.?")
 _LOWER = re.compile(r"(?<![\w'-])[a-zà-öø-ÿ]{3,}")
 _LOWER_NEXT = regex.compile(r" (\p{Ll}{3,40})(?![\p{L}'-])")
@@ -31,14 +33,19 @@ _LOWER_LINE = regex.compile(r"(?m)^[^\p{Lu}\n]*+$")
 _LOWER_WORD = regex.compile(r"(?<![\p{L}'-])\p{Ll}{3,}(?![\p{L}-])")
 
 _TITLE = compile_pattern(
-    r"(?<![\p{L}-])(?<!\d ?)(?i:\L<titles_in_short>(?: ?\.|(?![\p{L}]))|\L<titles>(?![\p{L}])) ?$", "en"
+    r"(?<![\p{L}-])(?<!\d ?)(?i:\L<titles_in_short>(?: ?\.|(?![\p{L}]))|\L<titles>(?![\p{L}])) ?$",
+    "en",
 )
 _ABBREVIATED_TITLE = regex.compile(
     r"(?<![\p{L}-])(?<!\d ?)(?:(?i:drs?|mrs?|ms|mx|prof)|Rev|Capt|Sgt|Lt|Sra?|Miss|Sir|Dame|Professor|Doctor"
     r"|Mister)\.? $"
 )
-_TITLE_WORDS = frozenset({"dr", "drs", "mr", "mrs", "ms", "mx", "miss", "prof", "doctor", "professor", "nurse"})
-_CUE = compile_pattern(r"(?i)(?<![\p{L}])\L<cues>(?:'s name is|'s name| name| is| was)?[,:;(-]* ?$", "en")
+_TITLE_WORDS = frozenset(
+    {"dr", "drs", "mr", "mrs", "ms", "mx", "miss", "prof", "doctor", "professor", "nurse"}
+)
+_CUE = compile_pattern(
+    r"(?i)(?<![\p{L}])\L<cues>(?:'s name is|'s name| name| is| was)?[,:;(-]* ?$", "en"
+)
 _STRONG_CUE = compile_pattern(
     r"(?i)(?:name(?:'s| is|d)?|\L<acts_of_staff>(?: electronically)? by|\L<strong_cues>)"
     r"(?: name)?(?: is)? ?[,:;-]? ?\s?$"
@@ -149,7 +156,10 @@ RULES = (
 
 def name_findings(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, int]]:
     """Yield what `find_names` finds, for a rulebook."""
-    return (("NAME", _find_start_with_titles(text, start), end) for start, end in find_names(text, deadline))
+    return (
+        ("NAME", _find_start_with_titles(text, start), end)
+        for start, end in find_names(text, deadline)
+    )
 
 
 def _find_start_with_titles(text: str, start: int) -> int:
@@ -172,7 +182,11 @@ def find_names(text: str, deadline: Deadline) -> Iterator[Span]:
         yield from _find_in_run(text, run.start(), run.end())
     given, family = _read_plain_given_names(), _read_plain_surnames()
     for word in _LOWER.finditer(text):
-        if word.group() in given and (after := _LOWER_NEXT.match(text, word.end())) and after.group(1) in family:
+        if (
+            word.group() in given
+            and (after := _LOWER_NEXT.match(text, word.end()))
+            and after.group(1) in family
+        ):
             yield word.start(), after.end()
     for line in _LOWER_LINE.finditer(text, timeout=deadline.left()):
         yield from _find_without_capitals(text, line.start(), line.end())
@@ -186,13 +200,19 @@ def _find_without_capitals(text: str, start: int, end: int) -> Iterator[Span]:
         titled = bool(_TITLE.search(before)) and (
             listed or (before.rstrip().endswith(".") and word.group() not in everyday())
         )
-        if titled or word.group() in _read_plain_given_names() or (family_next and word.group() in words("surnames")):
+        if (
+            titled
+            or word.group() in _read_plain_given_names()
+            or (family_next and word.group() in words("surnames"))
+        ):
             yield word.span()
         family_next = titled
 
 
 def _find_in_run(text: str, start: int, end: int) -> Iterator[Span]:
-    tokens = [(m.group().rstrip("."), m.start(), m.end()) for m in _TOKEN.finditer(text, start, end)]
+    tokens = [
+        (m.group().rstrip("."), m.start(), m.end()) for m in _TOKEN.finditer(text, start, end)
+    ]
     found_until = start
     for index, (word, word_start, word_end) in enumerate(tokens):
         if word_start < found_until:
@@ -200,7 +220,9 @@ def _find_in_run(text: str, start: int, end: int) -> Iterator[Span]:
         span = None
         if word.casefold() in _TITLE_WORDS:
             continue
-        is_method = len(tokens) == 1 and word.isupper() and _follows_by(text, word_start)  # "by PCR"
+        is_method = (
+            len(tokens) == 1 and word.isupper() and _follows_by(text, word_start)
+        )  # "by PCR"
         if not is_method and _is_introduced(text, word_start):
             span = _trim_name(text, tokens, index)
         elif _is_given_name(word) and not _TERM_NEXT.match(text, word_end):
@@ -244,9 +266,15 @@ def _find_from_given_name(text: str, tokens: list[tuple[str, int, int]], index: 
     word, start, end = tokens[index]
     rest = tokens[index + 1 :]
     ambiguous = word.casefold() in words("everyday_words")
-    if index and text[tokens[index - 1][2] : start].strip() == "," and _may_be_family(tokens[index - 1][0]):
+    if (
+        index
+        and text[tokens[index - 1][2] : start].strip() == ","
+        and _may_be_family(tokens[index - 1][0])
+    ):
         previous = tokens[index - 1][0]
-        if previous.casefold() in words("surnames") or (previous.isupper() == word.isupper() and not ambiguous):
+        if previous.casefold() in words("surnames") or (
+            previous.isupper() == word.isupper() and not ambiguous
+        ):
             return tokens[index - 1][1], _trim_name(text, tokens, index)[1]
     if rest and text[end : rest[0][1]].strip() in ("", "."):
         following = rest[0][0]
@@ -261,7 +289,9 @@ def _find_from_given_name(text: str, tokens: list[tuple[str, int, int]], index: 
     return None
 
 
-def _find_without_given_name(text: str, tokens: list[tuple[str, int, int]], before: str) -> Iterator[Span]:
+def _find_without_given_name(
+    text: str, tokens: list[tuple[str, int, int]], before: str
+) -> Iterator[Span]:
     first, last = tokens[0], tokens[-1]
     after = text[last[2] : last[2] + 24]
     if len(tokens) <= 4 and len(first[0]) > 1 and _CREDENTIAL.match(after):
@@ -309,7 +339,10 @@ def _trim_name(text: str, tokens: list[tuple[str, int, int]], index: int) -> Spa
 
 
 def _is_given_name(word: str) -> bool:
-    return all(part.casefold() in words("given_names") for part in word.split("-")[:1]) and len(word) > 1
+    return (
+        all(part.casefold() in words("given_names") for part in word.split("-")[:1])
+        and len(word) > 1
+    )
 
 
 @cache

@@ -136,7 +136,9 @@ _CUED = (
         rf"{_GAP}\K(?=[\dX*x. -]{{0,12}}\d{{2}})[\dX*x][\dX*x. -]{{2,14}}\d\b",
     ),
     Rule(
-        "SSN", "nino national ni", rf"(?i)(?:NINO|national insurance|NI){_GAP}\K[A-Z]{{2}} ?\d\d ?\d\d ?\d\d ?[A-D]\b"
+        "SSN",
+        "nino national ni",
+        rf"(?i)(?:NINO|national insurance|NI){_GAP}\K[A-Z]{{2}} ?\d\d ?\d\d ?\d\d ?[A-D]\b",
     ),
     Rule(
         "ID",
@@ -171,18 +173,29 @@ _CUED = (
 
 # Trials, articles, genes, and counts of pregnancies.
 _NOT_PUBLISHED = (
-    r"(?!G\d{1,2}P\d|(?:NCT|PMC|PMID|ISRCTN|GSE|PROSPERO|CRD|COVID|RS|ACTRN|CTRI|DRKS|UMIN|JPRN|ENST|ENSG)\d)"
+    r"(?!G\d{1,2}P\d|(?:NCT|PMC|PMID|ISRCTN|GSE|PROSPERO"
+    r"|CRD|COVID|RS|ACTRN|CTRI|DRKS|UMIN|JPRN|ENST|ENSG)\d)"
 )
 
 _BY_FORM = (
     Rule("ID", CODE, r"(?<!\w)[A-Z]\d{4} \d\d \d{6}(?: \d\d| [A-Z\d])?(?!\w)"),  # a unit of blood
-    Rule("ID", Digits(2, 4, "-"), r"(?<![\w./-])\d{2,4}-[A-Z]{1,4}-\d{3,8}(?![\w-])"),  # a case of a court
-    Rule("SSN", Digits(3, 3, "-.9"), r"(?<![\w/.])(?<!\d-)\d{3}(?P<j>[- .])\d{2}(?P=j)\d{4}(?![\w-]|\.\d)"),
+    Rule(
+        "ID", Digits(2, 4, "-"), r"(?<![\w./-])\d{2,4}-[A-Z]{1,4}-\d{3,8}(?![\w-])"
+    ),  # a case of a court
+    Rule(
+        "SSN",
+        Digits(3, 3, "-.9"),
+        r"(?<![\w/.])(?<!\d-)\d{3}(?P<j>[- .])\d{2}(?P=j)\d{4}(?![\w-]|\.\d)",
+    ),
     Rule("SSN", Digits(3, 3, "-"), r"(?<![\w/.-])9\d\d-[5-9]\d-\d{4}(?![\w-])"),
     Rule("SSN", WORDS, r"(?i)X{3}[- ]?X{2}[- ]?\K\d{4}\b"),
     Rule("SSN", Digits(4, 4), r"(?<=\*{2,3}[- ]?\*{2}[- ]?)\d{4}\b"),
-    Rule("SSN", CODE, r"(?<!\w)(?![DFIQUV])[A-Z](?![DFIQUVO])[A-Z] ?\d\d ?\d\d ?\d\d ?[A-D](?!\w)"),  # British
-    Rule("VEHICLE", Digits(1, 10, "a"), r"(?=[A-HJ-NPR-Z\d]{0,16}[A-HJ-NPR-Z])[A-HJ-NPR-Z\d]{17}\b"),
+    Rule(
+        "SSN", CODE, r"(?<!\w)(?![DFIQUV])[A-Z](?![DFIQUVO])[A-Z] ?\d\d ?\d\d ?\d\d ?[A-D](?!\w)"
+    ),  # British
+    Rule(
+        "VEHICLE", Digits(1, 10, "a"), r"(?=[A-HJ-NPR-Z\d]{0,16}[A-HJ-NPR-Z])[A-HJ-NPR-Z\d]{17}\b"
+    ),
     Rule("VEHICLE", CODE, r"(?<!\w)[A-HJ-NPR-Z\d]{17}\b"),
     Rule(  # the same in small letters
         "VEHICLE",
@@ -220,21 +233,29 @@ _BY_FORM = (
         rf"(?<![\w.-]){_NOT_PUBLISHED}[A-Z]{{1,6}}\d{{2,6}}-\d{{4,20}}(?:[-/]?[A-Z\d]{{1,20}}){{0,3}}(?![a-z])",
     ),
     Rule("ID", CODE, rf"(?<![\w.-]){_NOT_PUBLISHED}[A-Z]{{1,4}}\d{{5,20}}(?!\w)"),
-    Rule("ID", CODE, rf"(?<![\w.-]){_NOT_PUBLISHED}(?=[A-Z\d]{{0,40}}\d{{4}})[A-Z\d]{{7,60}}(?!\w)"),
+    Rule(
+        "ID", CODE, rf"(?<![\w.-]){_NOT_PUBLISHED}(?=[A-Z\d]{{0,40}}\d{{4}})[A-Z\d]{{7,60}}(?!\w)"
+    ),
     Rule(
         "ID",
         CODE,
         r"(?<![\w.-])(?:[A-Z]{2,4}-)?(?=[A-Z\d]{0,12}\d)[A-Z\d]{2,12}(?:-(?=[A-Z\d]{0,12}\d)[A-Z\d]{2,12}){2,5}(?!"
         r"[\w-])",
     ),
-    Rule("ID", Digits(1, 10, "a"), r"(?<![\w.-])(?=[A-Z\d]{0,40}[A-Z])(?=[A-Z\d]{0,40}\d{4})[A-Z\d]{7,60}(?!\w)"),
+    Rule(
+        "ID",
+        Digits(1, 10, "a"),
+        r"(?<![\w.-])(?=[A-Z\d]{0,40}[A-Z])(?=[A-Z\d]{0,40}\d{4})[A-Z\d]{7,60}(?!\w)",
+    ),
     Rule(
         "ID",
         Digits(1, 10),
         r"(?<=#)(?<=(?<![\w.#-])(?P<since>#))(?:\d{3,40}|(?=\d{1,4}[A-Z-]{1,3}\d{2}))[A-Z\d-]{0,30}\b",
     ),
     Rule("ID", CODE, r"(?<=#)(?<=(?<![\w.#-])(?P<since>#))[A-Z]{1,6}\d{3,20}[A-Z\d-]{0,20}\b"),
-    Rule("ID", Digits(7, 10), r"(?<![\w.,$€£-])(?<!\d-)(?!\d{4,6}000(?!\d))\d{7,60}(?![\w]|[.,]\d)"),
+    Rule(
+        "ID", Digits(7, 10), r"(?<![\w.,$€£-])(?<!\d-)(?!\d{4,6}000(?!\d))\d{7,60}(?![\w]|[.,]\d)"
+    ),
     Rule("ID", Digits(2, 6, "-"), r"(?<![\w./-])\d{2,6}(?:-\d{2,6}){2,6}(?![\w-])"),
     Rule(
         "ID",

@@ -16,7 +16,9 @@ RULES = (
         WORDS,
         r"(?i)(?:sex|gender)[ :=(]{1,3}\K(?:[MFX]|male|female|man|woman|trans\w{0,12}|non-?binary|other)\b",
     ),
-    Rule("SEX", Digits(1, 3, "aA -"), r"(?<![\w.])\d{1,3}(?: ?(?:y/?o|yr))? ?-?\K[MF](?=[ ,.;)/]|$)"),
+    Rule(
+        "SEX", Digits(1, 3, "aA -"), r"(?<![\w.])\d{1,3}(?: ?(?:y/?o|yr))? ?-?\K[MF](?=[ ,.;)/]|$)"
+    ),
     Rule("SEX", Digits(1, 3, "a "), r"(?i)(?<![\w.])\d{1,3} ?yo\K[mf]\b"),
     Rule("FAMILY", Listed("family"), r"\p{L}{3,20}(?:-in-law)?(?:'s)?\b"),
     Rule(
@@ -35,7 +37,11 @@ RULES = (
         r"|previously|formerly))?(?: as(?: an?)?|(?: is)?:| from(?: being)? an?)"
         r" {1,2}\K[\p{L}-]{3,30}(?: [\p{L}-]{2,30}){0,2}",
     ),
-    Rule("NATIONALITY", Listed("nationalities", _PLURAL), r"(?:\p{Lu}[\p{L}]{2,20}(?:-American)?|saudis)\b"),
+    Rule(
+        "NATIONALITY",
+        Listed("nationalities", _PLURAL),
+        r"(?:\p{Lu}[\p{L}]{2,20}(?:-American)?|saudis)\b",
+    ),
     Rule(
         "NATIONALITY",
         WORDS,

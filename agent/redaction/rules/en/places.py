@@ -160,9 +160,15 @@ _ZIPS = (
         r"|eircode)(?: is)?[: #]{1,3}\K(?=[A-Z -]{0,4}\d)[A-Z\d][A-Z\d -]{2,8}[A-Z\d]\b",
     ),
     Rule("ZIP", Digits(5, 5, "-"), r"(?<![\w.-])\d{5}-\d{4}(?![\w-])"),
-    Rule("ZIP", CODE, r"(?<![\w-])(?:[A-PR-UWYZ][A-HK-Y]?\d[A-Z\d]? \d[ABD-HJLNP-UW-Z]{2})(?![\w-])"),  # British
+    Rule(
+        "ZIP", CODE, r"(?<![\w-])(?:[A-PR-UWYZ][A-HK-Y]?\d[A-Z\d]? \d[ABD-HJLNP-UW-Z]{2})(?![\w-])"
+    ),  # British
     Rule("ZIP", CODE, r"(?<![\w-])[ABCEGHJ-NPRSTVXY]\d[A-Z][ -]\d[A-Z]\d(?![\w-])"),  # Canadian
-    Rule("ZIP", CODE, r"(?<![\w-])(?:CH|DE|AT|FR|NL|BE|DK|FI|SE|NO|LT|LV|SI|HR|LU|MD)-\d{4,5}(?![\w-])"),
+    Rule(
+        "ZIP",
+        CODE,
+        r"(?<![\w-])(?:CH|DE|AT|FR|NL|BE|DK|FI|SE|NO|LT|LV|SI|HR|LU|MD)-\d{4,5}(?![\w-])",
+    ),
 )
 
 # Words that a name of a place does not begin with, and whole terms that are none.

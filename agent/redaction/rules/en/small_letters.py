@@ -21,7 +21,9 @@ _FIELD = regex.compile(
     r"|(?:ordering )?provider|next of kin|emergency contact|guardian|dictated by)(?i: name)?[ \t]{0,2}[:=][ \t]{0,3}"
     r"(?P<words>\p{L}{2,20}(?:[ '’-]\p{L}{2,20}){1,3})(?=[ \t]{2}|[,;|()\n\t\"]|\.(?:\s|$)|$)"
 )
-_WITH_CREDENTIAL = regex.compile(r"(?<=\b[Bb]y )" + _NEXT + r"(?=,? (?:MD|M\.D|DO|RN|NP|PA|PhD|MBBS|DDS)\b)")
+_WITH_CREDENTIAL = regex.compile(
+    r"(?<=\b[Bb]y )" + _NEXT + r"(?=,? (?:MD|M\.D|DO|RN|NP|PA|PhD|MBBS|DDS)\b)"
+)
 _TOWNS = regex.compile(
     r"(?<![\p{L}-])(?i:live[sd]?|living|resid(?:es|ing|ed)|native|originally|moved(?: here| back)?|emigrated"
     r"|immigrated|came here|hails|hometown is|(?:place|city) of birth(?: is|:)|hometown:|city:|town:|residence:|grew up"
@@ -80,7 +82,9 @@ def _is_known(word: str) -> bool:
     return is_safe(word) or _MEDICAL_ENDING.search(word.lower()) is not None
 
 
-def _find_unknown_words(entity: Entity, found: "regex.Match[str]") -> Iterator[tuple[Entity, int, int]]:
+def _find_unknown_words(
+    entity: Entity, found: "regex.Match[str]"
+) -> Iterator[tuple[Entity, int, int]]:
     start = end = found.start("words")
     for word in regex.finditer(r"\p{L}+", found.group("words")):
         if _is_known(word.group()):

@@ -34,7 +34,9 @@ def find_unknown(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, i
         if _TERM_AFTER.match(text, found.start() + len(stem)):
             continue
         known = all(len(part) == 1 or is_safe(part) for part in _PART.findall(stem))
-        if known and (not _is_name(stem) or _BEGINNING.search(text[max(0, found.start() - 8) : found.start()])):
+        if known and (
+            not _is_name(stem) or _BEGINNING.search(text[max(0, found.start() - 8) : found.start()])
+        ):
             continue
         yield "UNKNOWN_WORD", found.start(), found.end()
 
@@ -51,7 +53,9 @@ def is_safe(word: str) -> bool:
 
 def _is_name(word: str) -> bool:
     lower = word.lower()
-    return lower not in words("function_words") and (lower in words("given_names") or lower in words("surnames"))
+    return lower not in words("function_words") and (
+        lower in words("given_names") or lower in words("surnames")
+    )
 
 
 @cache

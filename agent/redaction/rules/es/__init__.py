@@ -13,7 +13,14 @@ from agent.redaction.rules.es.harmless import is_harmless, without_harmless
 from agent.redaction.rules.es.patterns import RULES
 from agent.redaction.rules.es.signature import find_signatures
 from agent.redaction.rules.es.unknown import find_unknown
-from agent.redaction.rules.es.vocabulary import companies, countries, nationalities, places, professions, towns_abroad
+from agent.redaction.rules.es.vocabulary import (
+    companies,
+    countries,
+    nationalities,
+    places,
+    professions,
+    towns_abroad,
+)
 from agent.redaction.rules.es.word_lists import everyday, words
 from agent.redaction.rules.rulebook import SURE, Rulebook
 
@@ -29,7 +36,10 @@ class SpanishRules(Rulebook):
             (*RULES, *latin_america.RULES, nationalities(), professions(), towns_abroad()),
             deadline,
             phrases={"LOCATION": (*places(), *countries()), "ORGANIZATION": companies()},
-            finders=[(frozenset({"NAME"}), names.find_names), (frozenset({"UNKNOWN_WORD"}), find_unknown)],
+            finders=[
+                (frozenset({"NAME"}), names.find_names),
+                (frozenset({"UNKNOWN_WORD"}), find_unknown),
+            ],
             judged=[("NAME", begins, judge) for begins, judge in names.JUDGED],
         )
         self._deadline = deadline
@@ -43,11 +53,18 @@ class SpanishRules(Rulebook):
             TimeoutError: the deadline passed.
         """
         # Labels and signatures first: what they hold identifies whatever it says.
-        labelled = [RecognizerResult(*found, SURE) for found in self._labelled(text) if found[0] in entities]
-        return labelled + super().analyze(without_harmless(text, self._deadline), entities, nlp_artifacts)
+        labelled = [
+            RecognizerResult(*found, SURE) for found in self._labelled(text) if found[0] in entities
+        ]
+        return labelled + super().analyze(
+            without_harmless(text, self._deadline), entities, nlp_artifacts
+        )
 
     def _labelled(self, text: str) -> Iterator[tuple[Entity, int, int]]:
-        for entity, start, end in (*find_fields(text, self._deadline), *find_signatures(text, self._deadline)):
+        for entity, start, end in (
+            *find_fields(text, self._deadline),
+            *find_signatures(text, self._deadline),
+        ):
             if start < end:
                 yield entity, start, end
 

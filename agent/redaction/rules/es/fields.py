@@ -88,7 +88,11 @@ def find_fields(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, in
         return
     labels = list(_LABEL.finditer(text, timeout=deadline.left()))
     for index, label in enumerate(labels):
-        entity = next(entity for entity, value in zip(_ENTITIES, label.groups()[1:], strict=True) if value is not None)
+        entity = next(
+            entity
+            for entity, value in zip(_ENTITIES, label.groups()[1:], strict=True)
+            if value is not None
+        )
         if entity is None:
             continue
         end = text.find("\n", label.end())
@@ -97,7 +101,11 @@ def find_fields(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, in
             end = min(end, labels[index + 1].start("since"))
         start, end = _value(text, label.end(), end, entity)
         if start < end and end - start <= _LONGEST:
-            yield _OVER[entity] if entity in _OVER and _OVER_89.match(text, start, end) else entity, start, end
+            yield (
+                _OVER[entity] if entity in _OVER and _OVER_89.match(text, start, end) else entity,
+                start,
+                end,
+            )
 
 
 _OVER: dict[Entity, Entity] = {"AGE_BELOW_90": "AGE"}

@@ -47,7 +47,9 @@ def without_harmless(text: str, deadline: Deadline) -> str:
     """
     lower = text.lower()
     if len(lower) != len(text):  # a few capitals have two characters when small
-        whole: str = _EXPRESSIONS.sub(lambda found: " " * len(found.group()), text, timeout=deadline.left())
+        whole: str = _EXPRESSIONS.sub(
+            lambda found: " " * len(found.group()), text, timeout=deadline.left()
+        )
         return whole
     pieces, end = [], 0
     for word in _WORD.finditer(lower):
@@ -88,7 +90,10 @@ def is_harmless(text: str, start: int, end: int, entity: str) -> bool:
     names = words("given_names") | words("surnames")
     if not lower or any(word in names and word not in _LINKS for word in lower):
         return False
-    if all(word in _LINKS or word in safe_words() or word in _SPECIES or _DRUG.fullmatch(word) for word in lower):
+    if all(
+        word in _LINKS or word in safe_words() or word in _SPECIES or _DRUG.fullmatch(word)
+        for word in lower
+    ):
         return True
     around = _EXPRESSIONS.finditer(text, max(0, start - 80), min(len(text), end + 80))
     if any(fixed.start() <= start and end <= fixed.end() for fixed in around):
@@ -97,6 +102,13 @@ def is_harmless(text: str, start: int, end: int, entity: str) -> bool:
     if _GENUS_BEFORE.search(before):
         return True
     if entity == "NAME" and len(found) == 1:
-        acronym = found[0].isupper() and 1 < len(found[0]) <= _LONGEST_ACRONYM and not text[start:end].endswith(".")
-        return bool(acronym and _ACRONYM_AFTER.search(before)) or _NAMED_AFTER.search(before) is not None
+        acronym = (
+            found[0].isupper()
+            and 1 < len(found[0]) <= _LONGEST_ACRONYM
+            and not text[start:end].endswith(".")
+        )
+        return (
+            bool(acronym and _ACRONYM_AFTER.search(before))
+            or _NAMED_AFTER.search(before) is not None
+        )
     return False

@@ -54,7 +54,11 @@ RULES: Final = (
         rf"(?i)(?<![\w/.])(?:3[01]|[12]\d|0?[1-9])[/. -]{{1,2}}{_MONTH_OR_SHORT}\.?[/ -]{{1,2}}(?:(?:19"
         rf"|20)\d\d|\d\d)(?![\w])",
     ),
-    Rule("DATE", WORDS, rf"(?i)\b{_IN_WORDS} de {_MONTH}\b(?: (?:del? )?(?:año )?(?:{_YEAR_IN_WORDS}|\d{{4}})\b)?"),
+    Rule(
+        "DATE",
+        WORDS,
+        rf"(?i)\b{_IN_WORDS} de {_MONTH}\b(?: (?:del? )?(?:año )?(?:{_YEAR_IN_WORDS}|\d{{4}})\b)?",
+    ),
     Rule(
         "DATE",
         WORDS,
@@ -74,7 +78,11 @@ RULES: Final = (
         r"(?= ?(?:[,;.(]|que\b|con\b))",
     ),
     # Telephones: "(011) 4783-2290", "55 4821 9073", "9 7734 1180", "310 448 2291", and any number that a cue tells
-    Rule("PHONE", Signs(("(",)), r"\((?:\+?\d{1,3}[ -]?)?(?:9 )?0?\d{2,4}\) ?(?:15[ -])?\d{2,4}[ -]?\d{4}(?![\w-])"),
+    Rule(
+        "PHONE",
+        Signs(("(",)),
+        r"\((?:\+?\d{1,3}[ -]?)?(?:9 )?0?\d{2,4}\) ?(?:15[ -])?\d{2,4}[ -]?\d{4}(?![\w-])",
+    ),
     Rule(
         "PHONE",
         Digits(1, 4),
@@ -152,7 +160,11 @@ RULES: Final = (
         r"(?=[A-Z-]{0,3}\d)[A-Z\d-]{1,7}\b",
     ),
     # Numbers of people: CURP, RFC, RUT, CUIL, cédulas, national and insured numbers
-    Rule("LICENSE", CODE, r"(?i)(?<![\w-])[A-ZÑ&]{3,4}\d{6}(?:[HM][A-Z]{5}[A-Z\d]\d|[A-Z\d]{3})(?![\w-])"),
+    Rule(
+        "LICENSE",
+        CODE,
+        r"(?i)(?<![\w-])[A-ZÑ&]{3,4}\d{6}(?:[HM][A-Z]{5}[A-Z\d]\d|[A-Z\d]{3})(?![\w-])",
+    ),
     Rule(
         "LICENSE",
         WORDS,
@@ -167,7 +179,11 @@ RULES: Final = (
     ),
     Rule("LICENSE", Digits(7, 8, "-"), r"(?<![\w.,/-])\d{7,8}-[\dKk](?![\w-])"),
     Rule("LICENSE", Digits(2, 2, "-"), r"(?<![\w.,/-])\d{2}-\d{8}-\d(?![\w-])"),
-    Rule("PLAN", Digits(2, 4), r"(?<![\w.,/-])\d{2}(?:\d{2}[ -]\d{2}|[ -]\d{2}[ -]\d{2})[ -]\d{4}[ -]\d(?![\w-])"),
+    Rule(
+        "PLAN",
+        Digits(2, 4),
+        r"(?<![\w.,/-])\d{2}(?:\d{2}[ -]\d{2}|[ -]\d{2}[ -]\d{2})[ -]\d{4}[ -]\d(?![\w-])",
+    ),
     Rule(
         "PLAN",
         WORDS,

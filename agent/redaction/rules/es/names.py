@@ -49,7 +49,24 @@ _LOWER_WORD = re.compile(r"(?<![\w-])[a-záéíóúüñçàèò]{2,}(?![\w-])")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _SHORTENED = frozenset(["ma", "m", "fco", "j", "jse", "gpe"])  # given names, before others
 _SMALL = frozenset(
-    ["de", "del", "la", "las", "los", "lo", "y", "e", "i", "da", "do", "dos", "van", "von", "der", "den"]
+    [
+        "de",
+        "del",
+        "la",
+        "las",
+        "los",
+        "lo",
+        "y",
+        "e",
+        "i",
+        "da",
+        "do",
+        "dos",
+        "van",
+        "von",
+        "der",
+        "den",
+    ]
 )
 # After these a name is an eponym: "enfermedad de", "signo de", "test de", "síndrome de".
 _EPONYM_BEFORE = compile_pattern(
@@ -65,7 +82,9 @@ def _judge_title(text: str, place: int) -> Place | None:
     if match is None:
         return None
     # "D." is a vitamin and a dimension as well.
-    if match.group().startswith("D.") and not _find_listed_name(text, *match.span("name"), cued=True):
+    if match.group().startswith("D.") and not _find_listed_name(
+        text, *match.span("name"), cued=True
+    ):
         return None
     return Place(*match.span())
 
@@ -78,7 +97,11 @@ def _judge_cue(text: str, place: int) -> Place | None:
 
 def _judge_naming(text: str, place: int) -> Place | None:
     match = _NAMED.match(text, place)
-    if match is None or match["name"].casefold() in words("everyday_words") or len(match["name"]) <= len("Al"):
+    if (
+        match is None
+        or match["name"].casefold() in words("everyday_words")
+        or len(match["name"]) <= len("Al")
+    ):
         return None
     return Place(*match.span("name"))
 
@@ -89,7 +112,9 @@ _IN_SMALL = compile_pattern(
     r" (?P<name>\p{Ll}{3,20})(?P<more>(?: (?:de |del |de la )?\p{Ll}{3,20}){0,3})",
     "es",
 )
-_TITLES_IN_SMALL = frozenset(["doctor", "doctora", "dr", "dra", "señor", "señora", "sr", "sra", "srta", "don", "doña"])
+_TITLES_IN_SMALL = frozenset(
+    ["doctor", "doctora", "dr", "dra", "señor", "señora", "sr", "sra", "srta", "don", "doña"]
+)
 _MOST_FAMILY_NAMES = 2
 
 
@@ -110,7 +135,9 @@ def _judge_in_small_letters(text: str, place: int) -> Place | None:
     for more in _LETTERS.finditer(text, match.start("more"), match.end("more")):
         if more.group() in _SMALL:
             continue
-        if taken == _MOST_FAMILY_NAMES or (more.group() in ordinary and more.group() not in words("surnames")):
+        if taken == _MOST_FAMILY_NAMES or (
+            more.group() in ordinary and more.group() not in words("surnames")
+        ):
             break
         end, taken = more.end(), taken + 1
     return Place(match.start("name"), end)
@@ -182,7 +209,12 @@ def _find_in_lower_case(text: str) -> Iterator[Span]:
     begun: tuple[int, int] | None = None  # a name so far
     for word in _LOWER_WORD.finditer(text):
         listed = word.group()
-        goes_on = begun is not None and text[begun[1] : word.start()] in (" ", " de ", " del ", " de la ")
+        goes_on = begun is not None and text[begun[1] : word.start()] in (
+            " ",
+            " de ",
+            " del ",
+            " de la ",
+        )
         if begun is not None and goes_on and listed in family and listed not in everyday:
             begun = (begun[0], word.end())
             yield begun
@@ -211,7 +243,9 @@ def _find_listed_name(text: str, start: int, end: int, *, cued: bool) -> Span | 
         is_alone = is_sure and index == 0 and _is_one_given_name(text, tokens)
         if not ((cued and is_sure) or is_paired or is_alone):
             continue
-        is_person = is_paired and token.word in words("given_names")  # "test de Coombs de Ana Gil": no eponym
+        is_person = is_paired and token.word in words(
+            "given_names"
+        )  # "test de Coombs de Ana Gil": no eponym
         if not is_person and _EPONYM_BEFORE.search(text, max(0, token.start - 60), token.start):
             return None
         if _NOT_AFTER.match(text[token.end : token.end + 8]):
@@ -237,7 +271,9 @@ def _may_begin_name(word: str, *, cued: bool) -> bool:
     """Tell whether a list has a word, or its first half, as a name; an initial begins a name behind a cue alone."""
     if len(word) < len("Al") and not cued:
         return False
-    if word in words("given_names") or ("-" in word and word.split("-", maxsplit=1)[0] in words("given_names")):
+    if word in words("given_names") or (
+        "-" in word and word.split("-", maxsplit=1)[0] in words("given_names")
+    ):
         return True
     return word in words("surnames") and word not in words("everyday_words")
 
@@ -252,7 +288,12 @@ def _is_paired(tokens: list[_Token], *, is_sure: bool) -> bool:
 def _is_one_given_name(text: str, tokens: list[_Token]) -> bool:
     """Tell whether a run is one given name, written as names are."""
     word, start, end = tokens[0]
-    return len(tokens) == 1 and word in words("given_names") and len(word) > 3 and not text[start:end].isupper()
+    return (
+        len(tokens) == 1
+        and word in words("given_names")
+        and len(word) > 3
+        and not text[start:end].isupper()
+    )
 
 
 def _find_end(tokens: list[_Token]) -> int:

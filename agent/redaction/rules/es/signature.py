@@ -60,7 +60,12 @@ def find_signatures(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int
         person_end = min((s for s, _ in unnaming if s < person.end()), default=person.end())
         if person_end > start:
             yield "NAME", start, _without_edge(text, start, person_end)
-        kept = sorted([*unnaming, *(m.span() for m in _KEPT.finditer(text, person_end, end, timeout=deadline.left()))])
+        kept = sorted(
+            [
+                *unnaming,
+                *(m.span() for m in _KEPT.finditer(text, person_end, end, timeout=deadline.left())),
+            ]
+        )
         place = person_end
         for kept_start, kept_end in [*kept, (end, end)]:
             if kept_start > place:
@@ -73,7 +78,11 @@ def _piece(text: str, start: int, end: int) -> Iterator[tuple[Entity, int, int]]
     start = edge.end() if edge else start
     end = _without_edge(text, start, end)
     if start < end and _WITH_LETTERS.search(text, start, end):
-        yield ("EMAIL" if "@" in text[start:end] and " " not in text[start:end] else "ADDRESS"), start, end
+        yield (
+            ("EMAIL" if "@" in text[start:end] and " " not in text[start:end] else "ADDRESS"),
+            start,
+            end,
+        )
 
 
 def _without_edge(text: str, start: int, end: int) -> int:

@@ -10,7 +10,9 @@ from agent.redaction.entities import Entity
 from agent.redaction.rules.es.word_lists import words
 from agent.redaction.rules.word_lists import read_safe_words
 
-_CAPITALISED = regex.compile(r"(?<![\p{L}\p{M}\d_@.\\/])\p{Lu}[\p{L}\p{M}]++(?:['-]\p{L}[\p{L}\p{M}]*+)*+(?![\d_@\\/])")
+_CAPITALISED = regex.compile(
+    r"(?<![\p{L}\p{M}\d_@.\\/])\p{Lu}[\p{L}\p{M}]++(?:['-]\p{L}[\p{L}\p{M}]*+)*+(?![\d_@\\/])"
+)
 _PART = regex.compile(r"[\p{L}\p{M}]+")
 _BEGINNING = regex.compile(r"(?:^|[.?!:;¿¡>|*#\]}]|\n|[\"'(-])[ \t\"'(*¿¡]{0,3}$")
 _ROMAN = regex.compile(r"[IVX]{1,5}[abAB]?")
@@ -28,7 +30,10 @@ def find_unknown(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, i
     for found in _CAPITALISED.finditer(text, timeout=deadline.left()):
         lower = found.group().lower()
         known = _ROMAN.fullmatch(found.group()) or all(
-            len(part) == 1 or part in safe or part.removesuffix("s") in safe or part.removesuffix("es") in safe
+            len(part) == 1
+            or part in safe
+            or part.removesuffix("s") in safe
+            or part.removesuffix("es") in safe
             for part in _PART.findall(lower)
         )
         begins = _BEGINNING.search(text, max(0, found.start() - 8), found.start())

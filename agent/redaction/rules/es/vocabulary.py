@@ -37,7 +37,9 @@ def nationalities() -> Rule:
     """Return the rule for a word for the people of a country."""
     stems = [stem for line in entries("nationalities") for stem in line.split()]
     words = {stem + ending for stem in stems for ending in _ENDINGS}
-    return Rule("NATIONALITY", " ".join(sorted(words)), r"(?<![\p{L}-])[\p{L}\p{M}]{1,40}(?![\p{L}-])")
+    return Rule(
+        "NATIONALITY", " ".join(sorted(words)), r"(?<![\p{L}-])[\p{L}\p{M}]{1,40}(?![\p{L}-])"
+    )
 
 
 _ENDINGS = ("", "o", "a", "e", "s", "os", "as", "es")
@@ -59,12 +61,18 @@ def professions() -> Rule:
         form = f"{stem}(?:{'|'.join(endings)})"
         forms.append(f"{form} {rest}" if rest else form)
         begins += [stem + ending for ending in endings]
-    return Rule("PROFESSION", _first_words(begins), rf"(?i)(?<![\p{{L}}-])(?:{'|'.join(forms)})(?![\p{{L}}-])")
+    return Rule(
+        "PROFESSION",
+        _first_words(begins),
+        rf"(?i)(?<![\p{{L}}-])(?:{'|'.join(forms)})(?![\p{{L}}-])",
+    )
 
 
 def _first_words(phrases: Iterable[str]) -> str:
     """Return how phrases begin, as rules say it."""
-    begins = {first.group().lower() for phrase in phrases if (first := regex.match(r"\p{L}+", phrase))}
+    begins = {
+        first.group().lower() for phrase in phrases if (first := regex.match(r"\p{L}+", phrase))
+    }
     return " ".join(sorted(begins))
 
 

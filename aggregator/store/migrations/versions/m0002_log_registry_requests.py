@@ -24,7 +24,9 @@ def upgrade() -> None:
         sa.Column("epoch", sa.Integer, nullable=False),
         sa.Column("seq", sa.Integer, nullable=False),
         sa.Column("kind", sa.String(16), nullable=False),
-        sa.Column("registry", sa.Integer, sa.ForeignKey("registry_versions.version"), nullable=False),
+        sa.Column(
+            "registry", sa.Integer, sa.ForeignKey("registry_versions.version"), nullable=False
+        ),
         sa.Column("ledger_length", sa.Integer, nullable=False),
         sa.Column("ledger_head", sa.String(64), nullable=False),
         sa.Column("settles", sa.String(64), unique=True),

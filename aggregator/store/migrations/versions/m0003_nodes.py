@@ -44,7 +44,9 @@ def _fill_nodes(connection: sa.Connection) -> None:
     """Work the nodes out from the leaf hashes, in order."""
     entries = sa.table("entries", sa.column("position"), sa.column("leaf_hash"))
     nodes = sa.table("nodes", sa.column("level"), sa.column("position"), sa.column("hash"))
-    leaves = connection.execute(sa.select(entries.c.leaf_hash).order_by(entries.c.position)).scalars()
+    leaves = connection.execute(
+        sa.select(entries.c.leaf_hash).order_by(entries.c.position)
+    ).scalars()
     peaks: list[bytes] = []
     rows: list[dict[str, object]] = []
     for index, leaf_hash in enumerate(leaves.all()):
@@ -60,10 +62,14 @@ def _fill_nodes(connection: sa.Connection) -> None:
 
 
 def _fill_digests(connection: sa.Connection) -> None:
-    table = sa.table("registry_versions", sa.column("version"), sa.column("envelope"), sa.column("digest"))
+    table = sa.table(
+        "registry_versions", sa.column("version"), sa.column("envelope"), sa.column("digest")
+    )
     for row in connection.execute(sa.select(table.c.version, table.c.envelope)).all():
         digest = hashlib.sha256(row.envelope).hexdigest()
-        connection.execute(sa.update(table).where(table.c.version == row.version).values(digest=digest))
+        connection.execute(
+            sa.update(table).where(table.c.version == row.version).values(digest=digest)
+        )
 
 
 def downgrade() -> None:

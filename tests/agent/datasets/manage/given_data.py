@@ -35,7 +35,9 @@ def sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def define(folder: Path, more: str = "access: public\n", files: str = "[{name: official.csv}]") -> Benchmark:
+def define(
+    folder: Path, more: str = "access: public\n", files: str = "[{name: official.csv}]"
+) -> Benchmark:
     place = folder / "own"
     place.mkdir(parents=True)
     (place / "prompt.txt").write_text("Note: {note}\n\n{options}\n")
@@ -57,7 +59,11 @@ def add(site: Site, own: Benchmark, path: Path, **more) -> None:
 
 
 def what_lies_there(site: Site) -> set[str]:
-    return {path.relative_to(site.data).as_posix() for path in site.data.rglob("*") if path.name != ".lock"}
+    return {
+        path.relative_to(site.data).as_posix()
+        for path in site.data.rglob("*")
+        if path.name != ".lock"
+    }
 
 
 def broken(change: dict[str, str] | None = None, **cells: str) -> str:

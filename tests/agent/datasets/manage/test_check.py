@@ -19,7 +19,9 @@ def find_problems(folder: Path) -> str:
 
 
 @pytest.mark.parametrize("name", ["data.jsonl.gz", "data.JSONL.GZ"])
-def test_packed_data_of_a_wrong_definition_is_read_in_the_format_that_its_name_tells(tmp_path: Path, name: str) -> None:
+def test_packed_data_of_a_wrong_definition_is_read_in_the_format_that_its_name_tells(
+    tmp_path: Path, name: str
+) -> None:
     (tmp_path / "prompt.txt").write_text("{note}\n")
     (tmp_path / "benchmark.yaml").write_text(
         f"id: mine\ndataset_file: {name}\nprompt_file: prompt.txt\nmax_token: 5\nmetrics: [{{name: exact_mach}}]\n"

@@ -114,12 +114,18 @@ def test_a_redirect_to_another_host_is_not_followed(site: Site, source: Desk, st
 
 
 def test_a_redirect_on_the_same_host_is_followed_but_not_for_ever(tmp_path: Path, source: Desk):
-    source.instead = lambda request: Reply(DATA) if request.path == "/b" else Reply(b"", 302, {"Location": "/b"})
-    fetch_files((DataFile("data.csv", DIGEST, 2, source.url + "/a"),), tmp_path, FetchSettings(), quiet)
+    source.instead = lambda request: (
+        Reply(DATA) if request.path == "/b" else Reply(b"", 302, {"Location": "/b"})
+    )
+    fetch_files(
+        (DataFile("data.csv", DIGEST, 2, source.url + "/a"),), tmp_path, FetchSettings(), quiet
+    )
     assert (tmp_path / "data.csv").read_bytes() == DATA
     source.instead = lambda _: Reply(b"", 302, {"Location": "/a"})
     with pytest.raises(DeliveryError, match="redirects more than 3 times"):
-        fetch_files((DataFile("other.csv", DIGEST, 2, source.url + "/a"),), tmp_path, FetchSettings(), quiet)
+        fetch_files(
+            (DataFile("other.csv", DIGEST, 2, source.url + "/a"),), tmp_path, FetchSettings(), quiet
+        )
 
 
 def flood(handler: BaseHTTPRequestHandler) -> None:
@@ -147,7 +153,9 @@ def garbage(handler: BaseHTTPRequestHandler) -> None:
     ],
     ids=["flood", "cut", "garbage", "404", "encoding is not undone"],
 )
-def test_what_a_source_can_send_instead(tmp_path: Path, source: Desk, reply: Reply, error, said: str):
+def test_what_a_source_can_send_instead(
+    tmp_path: Path, source: Desk, reply: Reply, error, said: str
+):
     source.instead = lambda _: reply
     files = (DataFile("data.csv", DIGEST, 2, source.url + "/a"),)
     if error is None:
@@ -168,7 +176,12 @@ def test_a_source_that_drips_is_given_up(tmp_path: Path, source: Desk):
 
     source.instead = lambda _: Reply(raw=drip)
     with pytest.raises(DeliveryError, match=r"took longer than 0\.3 seconds"):
-        fetch_files((DataFile("data.csv", DIGEST, 2, source.url),), tmp_path, FetchSettings(total_timeout_s=0.3), quiet)
+        fetch_files(
+            (DataFile("data.csv", DIGEST, 2, source.url),),
+            tmp_path,
+            FetchSettings(total_timeout_s=0.3),
+            quiet,
+        )
 
 
 def test_nobody_is_there(tmp_path: Path):
@@ -204,7 +217,9 @@ def test_only_public_data_is_fetched(site: Site, source: Desk, access: str):
         ("https://user:secret@data.example/data.csv", DIGEST, "is fetched by https alone"),
     ],
 )
-def test_addresses_that_are_not_pinned_and_safe_are_refused(site: Site, url: str, sha256: str, said: str):
+def test_addresses_that_are_not_pinned_and_safe_are_refused(
+    site: Site, url: str, sha256: str, said: str
+):
     with pytest.raises(ConfigError) as caught:
         select_pinned_files(define(site, url, sha256=sha256))
     assert said in str(caught.value)
@@ -252,7 +267,9 @@ def tls_source(certificate: Path, key: Path) -> Iterator[str]:
     context.load_cert_chain(certificate, key)
     server = Server(("127.0.0.1", 0), Handler)
     server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread = threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+    )
     thread.start()
     try:
         yield f"https://127.0.0.1:{server.server_port}/data.csv"
@@ -302,7 +319,9 @@ def connect_proxy(asked: list[str]) -> Iterator[str]:
         daemon_threads = True
 
     server = Server(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread = threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+    )
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_port}"
@@ -316,11 +335,17 @@ def test_the_sites_proxy_is_used_and_those_of_the_environment_are_not(site: Site
     certificate, key = make_certificate(tmp_path)
     asked: list[str] = []
     of_environment: list[str] = []
-    with tls_source(certificate, key) as url, connect_proxy(asked) as proxy, connect_proxy(of_environment) as other:
+    with (
+        tls_source(certificate, key) as url,
+        connect_proxy(asked) as proxy,
+        connect_proxy(of_environment) as other,
+    ):
         define(site, url)
         with (site.directory / "site.yaml").open("a") as file:
             file.write(f"ca_bundle: {certificate}\nproxy: {proxy}\n")
-        done = fetch(site, env={**os.environ, "HTTPS_PROXY": other, "https_proxy": other, "ALL_PROXY": other})
+        done = fetch(
+            site, env={**os.environ, "HTTPS_PROXY": other, "https_proxy": other, "ALL_PROXY": other}
+        )
         assert done.returncode == 0, done.stderr
         assert asked == [url.removeprefix("https://").removesuffix("/data.csv")]
     assert of_environment == []
@@ -330,7 +355,12 @@ def test_without_a_proxy_of_the_site_the_source_is_asked_itself(site: Site, sour
     define(site, source.url + "/data.csv")
     with open_desk() as other:
         names = ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")
-        environment = {**os.environ, **dict.fromkeys(names, other.url), "NO_PROXY": "", "no_proxy": ""}
+        environment = {
+            **os.environ,
+            **dict.fromkeys(names, other.url),
+            "NO_PROXY": "",
+            "no_proxy": "",
+        }
         done = fetch(site, env=environment)
         assert done.returncode == 0, done.stderr
         assert other.seen == []
@@ -340,5 +370,7 @@ def test_without_a_proxy_of_the_site_the_source_is_asked_itself(site: Site, sour
 def test_a_proxy_that_refuses_is_named_as_the_culprit(tmp_path: Path):
     with open_desk() as proxy:
         files = (DataFile("data.csv", DIGEST, 2, "https://data.example/a"),)
-        with pytest.raises(DeliveryError, match=r"the proxy refused the connection to data\.example"):
+        with pytest.raises(
+            DeliveryError, match=r"the proxy refused the connection to data\.example"
+        ):
             fetch_files(files, tmp_path, FetchSettings(proxy=proxy.url), quiet)

@@ -39,7 +39,9 @@ def test_what_the_benchmark_reads_is_taken_from_a_folder_or_an_archive(site, tmp
 
 
 def test_a_known_version_is_found_in_a_folder_by_its_bytes_whatever_it_is_called(site, tmp_path):
-    own = define(site.directory / "benchmarks", files=f"[{{name: official.csv, sha256: {sha256(GOOD)}}}]")
+    own = define(
+        site.directory / "benchmarks", files=f"[{{name: official.csv, sha256: {sha256(GOOD)}}}]"
+    )
     folder = tmp_path / "release"
     folder.mkdir()
     for name, text in (
@@ -159,7 +161,9 @@ def test_an_archive_that_reaches_out_of_its_folder_is_refused(site, own, tmp_pat
     assert not (tmp_path / "official.csv").exists()
 
 
-@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE])
+@pytest.mark.parametrize(
+    "kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE]
+)
 def test_links_and_devices_in_an_archive_are_refused(site, own, tmp_path, kind):
     with tarfile.open(tmp_path / "release.tar", "w") as archive:
         info = tarfile.TarInfo("official.csv")

@@ -27,7 +27,9 @@ def files(*each: str) -> str:
         ("gated", files(f"a.csv, {PINNED}"), False),
     ],
 )
-def test_what_has_no_digest_or_address_is_not_fetched(tmp_path: Path, access: str, data: str, can: bool):
+def test_what_has_no_digest_or_address_is_not_fetched(
+    tmp_path: Path, access: str, data: str, can: bool
+):
     benchmark = own(tmp_path, f"access: {access}\n", data=data)
     assert is_fetchable(benchmark) is can
     state = check_data(benchmark, tmp_path / "data")

@@ -35,7 +35,9 @@ from tests.agent.datasets.manage.given_data import (
 WHO = Attestation("Some Agreement 1.0", "Dr Example")
 
 
-def test_a_file_is_put_in_under_its_official_name_for_its_owner_alone(site: Site, own: Benchmark, tmp_path: Path):
+def test_a_file_is_put_in_under_its_official_name_for_its_owner_alone(
+    site: Site, own: Benchmark, tmp_path: Path
+):
     added = add_data(own, source(tmp_path), site.data, attestation=None)
     assert added.contents.instances == 3
     assert added.contents.letters == {"A": 1, "B": 2}
@@ -53,21 +55,41 @@ def test_a_file_is_put_in_under_its_official_name_for_its_owner_alone(site: Site
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (text_of([{key: row[key] for key in ("id", "note")} for row in ROWS]), "'answer' is missing"),
+        (
+            text_of([{key: row[key] for key in ("id", "note")} for row in ROWS]),
+            "'answer' is missing",
+        ),
         (broken(id="2"), "row 4 (line 6): has the same 'id' as row 2 (line 3)"),
         (broken(answer="CANARY"), "row 4 (line 6): the column 'answer' names none of the options"),
         (broken(note=" "), "row 4 (line 6): the column 'note' is empty"),
         (GOOD.encode() + b"4,caf\xe9 CANARY,yes\n", "line 6: is not UTF-8"),
         ("", "is empty"),
         ("id,note,answer\n", "the dataset has no rows"),
-        (GOOD + '4,"never closed CANARY,yes\n', "row 4 (line 6): a quote is opened and never closed"),
+        (
+            GOOD + '4,"never closed CANARY,yes\n',
+            "row 4 (line 6): a quote is opened and never closed",
+        ),
         (GOOD + "4,CANARY, a comma,yes\n", "row 4 (line 6): has 4 fields, and the header has 3"),
         (GOOD + "4," + "x" * 2**25 + ",yes\n", "row 4 (line 6)"),
         ("-----BEGIN PRIVATE KEY-----\n", "looks like a private key"),
     ],
-    ids=["column", "id", "option", "empty cell", "encoding", "empty", "no rows", "quote", "comma", "long line", "key"],
+    ids=[
+        "column",
+        "id",
+        "option",
+        "empty cell",
+        "encoding",
+        "empty",
+        "no rows",
+        "quote",
+        "comma",
+        "long line",
+        "key",
+    ],
 )
-def test_a_file_that_is_wrong_is_told_by_row_and_nothing_is_put_in(site, own, tmp_path, content, said):
+def test_a_file_that_is_wrong_is_told_by_row_and_nothing_is_put_in(
+    site, own, tmp_path, content, said
+):
     path = tmp_path / "given.csv"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(BenchmarkError) as caught:
@@ -80,12 +102,18 @@ def test_a_file_that_is_wrong_is_told_by_row_and_nothing_is_put_in(site, own, tm
 
 def test_every_fault_of_a_file_is_told_at_once(site, own, tmp_path):
     with pytest.raises(BenchmarkError) as caught:
-        add(site, own, source(tmp_path, text_of([*ROWS, {**ROWS[0], "answer": "?"}, {**ROWS[0], "note": ""}])))
+        add(
+            site,
+            own,
+            source(tmp_path, text_of([*ROWS, {**ROWS[0], "answer": "?"}, {**ROWS[0], "note": ""}])),
+        )
     assert "row 4" in str(caught.value)
     assert "row 5" in str(caught.value)
 
 
-def test_data_that_is_there_is_replaced_only_when_asked_and_only_by_data_that_is_right(site, own, tmp_path):
+def test_data_that_is_there_is_replaced_only_when_asked_and_only_by_data_that_is_right(
+    site, own, tmp_path
+):
     add(site, own, source(tmp_path))
     with pytest.raises(ConfigError, match="there is data already") as caught:
         add(site, own, source(tmp_path))
@@ -113,7 +141,10 @@ def test_what_a_killed_command_left_is_tidied_and_the_old_data_comes_back(site, 
 def test_what_a_version_is_noted_for_is_told_where_its_data_is_added_and_listed(site, tmp_path):
     note = "holds three patients"
     digest = hashlib.sha256(GOOD.encode()).hexdigest()
-    own = define(site.directory / "benchmarks", files=f"[{{name: official.csv, sha256: {digest}, note: {note}}}]")
+    own = define(
+        site.directory / "benchmarks",
+        files=f"[{{name: official.csv, sha256: {digest}, note: {note}}}]",
+    )
     added = add_data(own, source(tmp_path), site.data, attestation=None)
     assert (added.record.known, added.contents.problems) == ("official", (note,))
     state = check_data(own, site.data)
@@ -135,7 +166,9 @@ def test_data_that_changes_afterwards_is_told(site, own, tmp_path):
     assert check_data(own, site.data).state == "cannot be read"
 
 
-def test_files_of_the_recorded_size_and_time_are_not_read_to_say_that_nothing_changed(site, own, tmp_path, monkeypatch):
+def test_files_of_the_recorded_size_and_time_are_not_read_to_say_that_nothing_changed(
+    site, own, tmp_path, monkeypatch
+):
     add(site, own, source(tmp_path))
     official = site.data / "own" / "official.csv"
     stamp = official.stat()
@@ -177,7 +210,9 @@ def test_data_put_there_by_hand_is_used_and_told_as_such(site, own):
 
 def gated(site: Site) -> Benchmark:
     return define(
-        site.directory / "benchmarks", "access: gated\n", "[{name: official.csv}], agreement: The Owner's Agreement 2.0"
+        site.directory / "benchmarks",
+        "access: gated\n",
+        "[{name: official.csv}], agreement: The Owner's Agreement 2.0",
     )
 
 
@@ -212,7 +247,10 @@ def test_data_put_there_by_hand_is_attested_by_adding_it_from_where_it_lies(site
 
 
 def test_two_commands_at_once_do_not_mix(site, own, tmp_path):
-    with lock_folder(site.data), pytest.raises(StoreError, match="another command is using the folder data"):
+    with (
+        lock_folder(site.data),
+        pytest.raises(StoreError, match="another command is using the folder data"),
+    ):
         add(site, own, source(tmp_path))
     add(site, own, source(tmp_path))
 
@@ -253,14 +291,26 @@ def test_the_commands_tell_what_was_put_in_and_leave_a_trace(site, tmp_path):
     assert "data added" in audit
     assert "attested_by='Dr Example'" in audit
     (row,) = [
-        row for row in json.loads(intramural(site, "datasets", "list", "--format", "json").stdout) if row["id"] == "own"
+        row
+        for row in json.loads(intramural(site, "datasets", "list", "--format", "json").stdout)
+        if row["id"] == "own"
     ]
     assert (row["state"], row["access"], row["instances"]) == ("ready", "gated", 3)
 
 
 def test_data_is_added_to_sites_and_known_benchmarks_only(site, tmp_path):
     no_site = subprocess.run(
-        [sys.executable, "-m", "agent", "--site", str(tmp_path), "datasets", "add", "med_qa", str(source(tmp_path))],
+        [
+            sys.executable,
+            "-m",
+            "agent",
+            "--site",
+            str(tmp_path),
+            "datasets",
+            "add",
+            "med_qa",
+            str(source(tmp_path)),
+        ],
         capture_output=True,
         text=True,
         check=False,
@@ -277,7 +327,10 @@ def test_every_benchmark_that_travels_with_the_agent_says_what_is_to_be_put_wher
     rows = json.loads(shown.stdout)
     assert {row["state"] for row in rows} <= {"sample only", "missing"}
     for row in rows:
-        assert f"intramural datasets fetch {row['id']}" in row["detail"] or f"datasets add {row['id']}" in row["detail"]
+        assert (
+            f"intramural datasets fetch {row['id']}" in row["detail"]
+            or f"datasets add {row['id']}" in row["detail"]
+        )
 
 
 @pytest.mark.parametrize("name", BENCHMARKS)
@@ -287,9 +340,13 @@ def test_the_sample_of_every_benchmark_can_be_handed_over_as_data(tmp_path: Path
     assert benchmark.sample is not None
     added = add_data(benchmark, benchmark.folder / benchmark.sample.name, tmp_path, attestation=WHO)
     assert check_data(benchmark, tmp_path).state == "ready"
-    assert len(list(iter_instances(benchmark, locate_dataset(benchmark, tmp_path, benchmark.sample_arguments)))) == (
-        benchmark.sample.rows
-    )
+    assert len(
+        list(
+            iter_instances(
+                benchmark, locate_dataset(benchmark, tmp_path, benchmark.sample_arguments)
+            )
+        )
+    ) == (benchmark.sample.rows)
     assert added.record.instances >= (benchmark.sample.rows or 0)
     required = [argument for argument in benchmark.arguments.values() if argument.required]
     assert len(added.contents.parts) == (len(required[0].values) if required else 1)
@@ -297,7 +354,9 @@ def test_the_sample_of_every_benchmark_can_be_handed_over_as_data(tmp_path: Path
 
 def test_no_error_of_an_add_is_an_unexpected_one(site, own, tmp_path):
     """Whatever is handed over, the answer is one of the agent's own errors."""
-    for number, content in enumerate([b"\0" * 100, b"\xff\xfe\x00", b"[]", b"PK\x03\x04", b"a" * 10_000, b"\n" * 50]):
+    for number, content in enumerate(
+        [b"\0" * 100, b"\xff\xfe\x00", b"[]", b"PK\x03\x04", b"a" * 10_000, b"\n" * 50]
+    ):
         for ending in ("csv", "zip", "tar.gz", "json", ""):
             path = tmp_path / f"{number}.{ending}"
             path.write_bytes(content)

@@ -18,8 +18,13 @@ def test_right_answers_of_no_use_are_told_and_known_versions_are_taken_as_they_a
     )
     own = define(site.directory / "benchmarks")
     (own.folder / "prompt.txt").write_text("{note}\n")
-    for files, refused in (("{name: official.csv}", True), (f"{{name: official.csv, sha256: {sha256(bad)}}}", False)):
-        (own.folder / "benchmark.yaml").write_text(f"{text}data: {{loader: csv, files: [{files}]}}\n")
+    for files, refused in (
+        ("{name: official.csv}", True),
+        (f"{{name: official.csv, sha256: {sha256(bad)}}}", False),
+    ):
+        (own.folder / "benchmark.yaml").write_text(
+            f"{text}data: {{loader: csv, files: [{files}]}}\n"
+        )
         of_now = load_benchmark(own.folder)
         with pytest.raises(BenchmarkError, match="row 1") if refused else contextlib.nullcontext():
             add(site, of_now, source(tmp_path, bad))

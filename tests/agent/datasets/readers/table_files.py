@@ -4,7 +4,9 @@ import openpyxl
 
 from tests.agent.datasets.own import instances
 
-TSV, PARQUET, FEATHER, XLSX = (f"dataset_file: data.{end}" for end in ("tsv", "parquet", "feather", "xlsx"))
+TSV, PARQUET, FEATHER, XLSX = (
+    f"dataset_file: data.{end}" for end in ("tsv", "parquet", "feather", "xlsx")
+)
 CHAT = "extra_columns: {more: more}\noptional_columns: [more]\n"
 
 

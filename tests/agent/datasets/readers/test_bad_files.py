@@ -16,7 +16,11 @@ from agent.errors import BenchmarkError
     [
         (read_pubmed_qa, "[]", "expected one object from PMID"),
         (read_pubmed_qa, '{"1": 2}', "article 1: expected an object"),
-        (read_pubmed_qa, '{"1": {"LABELS": ["A"], "CONTEXTS": []}}', "article 1: LABELS and CONTEXTS"),
+        (
+            read_pubmed_qa,
+            '{"1": {"LABELS": ["A"], "CONTEXTS": []}}',
+            "article 1: LABELS and CONTEXTS",
+        ),
         (read_pubmed_qa, '{"1": {}, "1": {}}', "an object has one key twice"),
         (read_head_qa, "{}", "expected an object with `exams`"),
         (read_head_qa, '{"exams": {"e": []}}', "exam 1: expected an object with a list `data`"),

@@ -17,7 +17,11 @@ def test_text_that_looks_like_a_number_or_a_gap_stays_text(tmp_path):
     data = HEAD + "NA,1,True\nnan,007,1\nnull,1e3,None\n"
     made = load_own(write_own(tmp_path, data))
     assert [i.references[0].text for i in made] == ["True", "1", "None"]
-    assert [i.messages[0].content.split("\n")[:2] for i in made] == [["NA", "1"], ["nan", "007"], ["null", "1e3"]]
+    assert [i.messages[0].content.split("\n")[:2] for i in made] == [
+        ["NA", "1"],
+        ["nan", "007"],
+        ["null", "1e3"],
+    ]
 
 
 def test_quoted_cells_over_several_lines_with_commas_and_quotes(tmp_path):
@@ -43,12 +47,16 @@ def test_every_problem_of_a_file_at_once(tmp_path):
 
 def test_rows_are_counted_by_lines_even_after_long_cells(tmp_path):
     data = HEAD + '"a\nb\nc",q,a\nn,q,\n'
-    assert "row 2 (line 5): the column 'correct_answer' is empty" in refusal(write_own(tmp_path, data))
+    assert "row 2 (line 5): the column 'correct_answer' is empty" in refusal(
+        write_own(tmp_path, data)
+    )
 
 
 def test_a_quote_that_is_never_closed(tmp_path):
     data = HEAD + f'n,q,a\n"{CANARY},q,a\nn,q,a\n'
-    assert "row 2 (line 3): a quote is opened and never closed" in refusal(write_own(tmp_path, data))
+    assert "row 2 (line 3): a quote is opened and never closed" in refusal(
+        write_own(tmp_path, data)
+    )
 
 
 def test_text_after_a_closing_quote(tmp_path):
@@ -61,12 +69,16 @@ def test_an_empty_file_and_a_file_without_rows(tmp_path):
 
 
 def test_semicolons_instead_of_commas(tmp_path):
-    assert "only one column; save the file with commas" in refusal(write_own(tmp_path, "note;question\nn;q\n"))
+    assert "only one column; save the file with commas" in refusal(
+        write_own(tmp_path, "note;question\nn;q\n")
+    )
 
 
 def test_a_cell_of_gigantic_length_is_refused(tmp_path):
     data = HEAD + '"' + "x" * (17 * 2**20) + '",q,a\n'
-    assert "row 1 (line 2): is longer than 16777216 characters" in refusal(write_own(tmp_path, data))
+    assert "row 1 (line 2): is longer than 16777216 characters" in refusal(
+        write_own(tmp_path, data)
+    )
     data = HEAD + '"' + ("x" * 2**20 + "\n") * 17 + '",q,a\n'
     assert "a cell is longer than" in refusal(write_own(tmp_path, data))
 
@@ -83,8 +95,14 @@ def test_tabs_between_columns_and_quotes_around_lines(tmp_path):
     [
         ("note,correct_answer\nn,a\n", "only one column; save the file with tabs"),
         ("note\tcorrect_answer\nn\n", "row 1 (line 2): has 1 fields, and the header has 2"),
-        (f'note\tcorrect_answer\n"{CANARY}\ta\n', "row 1 (line 2): a quote is opened and never closed"),
-        ("note\tnote\tcorrect_answer\nn\tn\ta\n", "the column 'note' is there twice or more: columns 1, 2"),
+        (
+            f'note\tcorrect_answer\n"{CANARY}\ta\n',
+            "row 1 (line 2): a quote is opened and never closed",
+        ),
+        (
+            "note\tnote\tcorrect_answer\nn\tn\ta\n",
+            "the column 'note' is there twice or more: columns 1, 2",
+        ),
         ("", "expected a header line"),
     ],
 )
@@ -95,7 +113,10 @@ def test_tab_separated_files_that_are_wrong(tmp_path, text, said):
 cells = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=10)
 
 
-@given(st.lists(st.tuples(cells, cells), min_size=1, max_size=5), st.sampled_from([(read_csv, ","), (read_tsv, "\t")]))
+@given(
+    st.lists(st.tuples(cells, cells), min_size=1, max_size=5),
+    st.sampled_from([(read_csv, ","), (read_tsv, "\t")]),
+)
 def test_whatever_is_written_by_the_rules_is_read_again(rows, reader):
     import csv
 

@@ -20,7 +20,11 @@ from tests.agent.datasets.plain_files import load_json_file
         ("json_lines", '{"q": "x", "a": "y"}\n{"q": "x"\n', "line 2: is not JSON"),
         ("json_lines", '{"q": "x", "a": "y"}\n[1]\n', "line 2: expected a JSON object"),
         ("json_lines", '{"q": "x", "a": "y", "a": "z"}\n', "line 1: an object has one key twice"),
-        ("json_lines", '{"q": "x", "a": "y"}\n{"q": "x", "a": null}\n', "line 2: the column 'a' is empty"),
+        (
+            "json_lines",
+            '{"q": "x", "a": "y"}\n{"q": "x", "a": null}\n',
+            "line 2: the column 'a' is empty",
+        ),
         ("json_lines", '{"q": "x", "a": "y"}\n{"q": "x"}\n', "line 2: the column 'a' is empty"),
         ("json_lines", "", "the whole file: holds none of the columns 'q', 'a'"),
         ("json", "{}", "expected a list of objects"),
@@ -43,15 +47,24 @@ def test_json_numbers_and_inner_objects_become_text(tmp_path):
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "json"])
-@pytest.mark.parametrize("first", ['"o": {"k": "inner"}, "o.k": "outer"', '"o": {"a": {"b": 1}, "a.b": 2}'])
+@pytest.mark.parametrize(
+    "first", ['"o": {"k": "inner"}, "o.k": "outer"', '"o": {"a": {"b": 1}, "a.b": 2}']
+)
 def test_two_keys_that_are_one_column_do_not_hide_each_other(tmp_path, ending, first):
     line = f'{{"note": "n", "correct_answer": "a", {first}}}'
     text = line if ending == "jsonl" else f"[{line}]"
     benchmark = own(tmp_path, data=f"dataset_file: data.{ending}", **{f"data_{ending}": text})
-    assert "one key with dots is the name of another one within an inner object" in problem(benchmark)
+    assert "one key with dots is the name of another one within an inner object" in problem(
+        benchmark
+    )
 
 
-@given(st.lists(st.dictionaries(st.text(min_size=1, max_size=3), st.text(max_size=5), max_size=3), max_size=5))
+@given(
+    st.lists(
+        st.dictionaries(st.text(min_size=1, max_size=3), st.text(max_size=5), max_size=3),
+        max_size=5,
+    )
+)
 def test_json_lines_have_the_columns_of_all_rows(objects):
     import json
 

@@ -40,7 +40,11 @@ def walk(tmp_path: Path) -> tuple[str, int, int]:
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("ending", "where", "size"),
-    [("csv", "row 1 (line 2)", 2**26), ("tsv", "row 1 (line 2)", 2**26), ("jsonl", "line 2", 2**30)],
+    [
+        ("csv", "row 1 (line 2)", 2**26),
+        ("tsv", "row 1 (line 2)", 2**26),
+        ("jsonl", "line 2", 2**30),
+    ],
 )
 def test_a_line_without_end_is_refused_and_does_not_fill_the_memory(tmp_path, ending, where, size):
     first = {
@@ -126,7 +130,10 @@ PORTION = 2**10  # bytes looked at at once for the first that is not UTF-8
         (b"note,correct_answer\nn,a\nfi\xe8vre,a\n", "line 3: is not UTF-8"),
         (b"note,correct_answer\n" + b"n,a\n" * 4_000 + b"fi\xe8vre,a\n", "line 4002: is not UTF-8"),
         # Half a character at the end of one portion, and none of its rest in the next.
-        (b"note,correct_answer\n" + b"n" * (PORTION - 19) + b"\xc3" + b"\n,a\n", "line 2: is not UTF-8"),
+        (
+            b"note,correct_answer\n" + b"n" * (PORTION - 19) + b"\xc3" + b"\n,a\n",
+            "line 2: is not UTF-8",
+        ),
         (b"note,correct_answer\nn,a\nn,fi\xc3", "line 3: is not UTF-8"),
     ],
 )
@@ -137,14 +144,22 @@ def test_another_encoding_names_its_first_line(tmp_path, monkeypatch, content, s
 
 def test_half_a_character_in_json_has_a_line(tmp_path):
     text = (
-        '{"note": "\\ud83d\\ude00", "correct_answer": "a"}\n{"note": "' + CANARY + '\\ud83d", "correct_answer": "a"}\n'
+        '{"note": "\\ud83d\\ude00", "correct_answer": "a"}\n{"note": "'
+        + CANARY
+        + '\\ud83d", "correct_answer": "a"}\n'
     )
     said = problem(own(tmp_path, data="dataset_file: data.jsonl", data_jsonl=text))
     assert said == "data.jsonl: line 2: a text holds half a character (a lone surrogate)"
 
 
 def test_every_problem_of_a_streamed_file_comes_at_once_and_once(tmp_path):
-    lines = ['{"note": "n", "correct_answer": "a"}', "?", "[1]", '{"note": "n"}', '{"note": "", "correct_answer": "a"}']
+    lines = [
+        '{"note": "n", "correct_answer": "a"}',
+        "?",
+        "[1]",
+        '{"note": "n"}',
+        '{"note": "", "correct_answer": "a"}',
+    ]
     said = problem(own(tmp_path, data="dataset_file: data.jsonl", data_jsonl="\n".join(lines)))
     assert sorted(said.split("\n")) == [
         "data.jsonl: line 2: is not JSON from column 1 on",
@@ -162,12 +177,16 @@ def test_more_columns_than_any_dataset_has_are_refused_at_once(tmp_path, ending,
     match ending:
         case "parquet":
             names = names[-10_001:]  # writing more takes longer than reading
-            pyarrow.parquet.write_table(pyarrow.table({name: ["x"] for name in names}), tmp_path / "data.parquet")
+            pyarrow.parquet.write_table(
+                pyarrow.table({name: ["x"] for name in names}), tmp_path / "data.parquet"
+            )
         case "jsonl":
             (tmp_path / "data.jsonl").write_text(json.dumps(dict.fromkeys(names, "x")) + "\n")
         case _:
             mark = "," if ending == "csv" else "\t"
-            (tmp_path / f"data.{ending}").write_text(f"{mark.join(names)}\n{mark.join('x' * columns)}\n")
+            (tmp_path / f"data.{ending}").write_text(
+                f"{mark.join(names)}\n{mark.join('x' * columns)}\n"
+            )
     benchmark = own(tmp_path, data=f"dataset_file: data.{ending}")
     before = time.monotonic()
     assert "has more than 10000 " in problem(benchmark)

@@ -76,19 +76,23 @@ def test_more_rows_than_are_read_at_once_stay_in_order(tmp_path):
 
 def test_bytes_that_are_no_text_have_a_row(tmp_path):
     pyarrow.parquet.write_table(
-        arrow(note=["n", "n"], correct_answer=["a", "a"], more=[b"x", b"\xff\xfe"]), tmp_path / "data.parquet"
+        arrow(note=["n", "n"], correct_answer=["a", "a"], more=[b"x", b"\xff\xfe"]),
+        tmp_path / "data.parquet",
     )
     assert "data.parquet: row 2: a cell holds bytes" in problem(own(tmp_path, CHAT, data=PARQUET))
 
 
 def test_a_damaged_parquet_file_stops_at_a_row(tmp_path):
     pyarrow.parquet.write_table(
-        arrow(note=[f"n{i}" for i in range(5000)], correct_answer=["a"] * 5000), tmp_path / "data.parquet"
+        arrow(note=[f"n{i}" for i in range(5000)], correct_answer=["a"] * 5000),
+        tmp_path / "data.parquet",
     )
     content = bytearray((tmp_path / "data.parquet").read_bytes())
     content[40:400] = b"\xff" * 360
     (tmp_path / "data.parquet").write_bytes(content)
-    assert "data.parquet: after row 0: the Parquet file is damaged" in problem(own(tmp_path, data=PARQUET))
+    assert "data.parquet: after row 0: the Parquet file is damaged" in problem(
+        own(tmp_path, data=PARQUET)
+    )
 
 
 def test_parquet_without_pyarrow_says_what_to_install(tmp_path):
@@ -109,22 +113,48 @@ def test_parquet_without_pyarrow_says_what_to_install(tmp_path):
 @pytest.mark.parametrize(
     ("column", "said"),
     [
-        (pyarrow.array([datetime.timedelta(1)]), "row 1: a cell holds bytes that are no text, or a length of time"),
-        (pyarrow.array([{"a": [{"b": datetime.timedelta(1)}]}]), "row 1: a cell holds bytes that are no text, or a"),
-        (pyarrow.array([2**30], pyarrow.date32()), "after row 0: column 3 (date32[day]): holds what cannot be written"),
-        (pyarrow.array([-(2**30)], pyarrow.date32()), "after row 0: column 3 (date32[day]): holds what cannot be"),
-        (pyarrow.array([2**62], pyarrow.timestamp("us")), "after row 0: column 3 (timestamp[us]): holds what cannot"),
+        (
+            pyarrow.array([datetime.timedelta(1)]),
+            "row 1: a cell holds bytes that are no text, or a length of time",
+        ),
+        (
+            pyarrow.array([{"a": [{"b": datetime.timedelta(1)}]}]),
+            "row 1: a cell holds bytes that are no text, or a",
+        ),
+        (
+            pyarrow.array([2**30], pyarrow.date32()),
+            "after row 0: column 3 (date32[day]): holds what cannot be written",
+        ),
+        (
+            pyarrow.array([-(2**30)], pyarrow.date32()),
+            "after row 0: column 3 (date32[day]): holds what cannot be",
+        ),
+        (
+            pyarrow.array([2**62], pyarrow.timestamp("us")),
+            "after row 0: column 3 (timestamp[us]): holds what cannot",
+        ),
         (pyarrow.array([1_000_000_001], pyarrow.timestamp("ns")), "a time finer than microseconds"),
         (pyarrow.array([0], pyarrow.timestamp("us", tz="Mars/Phobos")), "of an unknown time zone"),
         (
             pyarrow.Array.from_buffers(
-                pyarrow.string(), 1, [None, pyarrow.py_buffer(b"\0\0\0\0\2\0\0\0"), pyarrow.py_buffer(b"\xff\xfe")]
+                pyarrow.string(),
+                1,
+                [None, pyarrow.py_buffer(b"\0\0\0\0\2\0\0\0"), pyarrow.py_buffer(b"\xff\xfe")],
             ),
             "after row 0: column 3: a cell holds bytes that are no text",
         ),
-        (pyarrow.array(["x" * (2**24 + 1)]), "after row 0: column 3: a cell is longer than 16777216 bytes"),
-        (pyarrow.array([["x", "x" * (2**24 + 1)]]), "after row 0: column 3: a cell is longer than 16777216 bytes"),
-        (pyarrow.array([{"k": b"x" * (2**24 + 1)}]), "after row 0: column 3: a cell is longer than 16777216 bytes"),
+        (
+            pyarrow.array(["x" * (2**24 + 1)]),
+            "after row 0: column 3: a cell is longer than 16777216 bytes",
+        ),
+        (
+            pyarrow.array([["x", "x" * (2**24 + 1)]]),
+            "after row 0: column 3: a cell is longer than 16777216 bytes",
+        ),
+        (
+            pyarrow.array([{"k": b"x" * (2**24 + 1)}]),
+            "after row 0: column 3: a cell is longer than 16777216 bytes",
+        ),
         (
             pyarrow.array(["x" * (2**24 + 1)]).dictionary_encode(),
             "after row 0: column 3: a cell is longer than 16777216 bytes",
@@ -141,7 +171,9 @@ def test_what_cannot_be_a_cell_is_said_by_its_column(tmp_path, write, column, sa
 def test_a_small_parquet_file_of_a_gigabyte_is_refused_at_its_first_cell(tmp_path):
     note = "x" * 20_000_000
     table = arrow(note=[note] * 50, correct_answer=["a"] * 50)
-    with pyarrow.parquet.ParquetWriter(tmp_path / "data.parquet", table.schema, compression="zstd") as writer:
+    with pyarrow.parquet.ParquetWriter(
+        tmp_path / "data.parquet", table.schema, compression="zstd"
+    ) as writer:
         writer.write_table(table)
     assert (tmp_path / "data.parquet").stat().st_size < 20_000
     benchmark = own(tmp_path, data=PARQUET)

@@ -11,7 +11,19 @@ def test_a_sheet_is_read_as_excel_shows_it(tmp_path):
     values = (1, 1.0, 0.1 + 0.2, True, "007", "NA", day, time, None, "two\nlines", "<b>&amp;")
     sheet(tmp_path, HEAD, *(("n", "a", value) for value in values))
     assert extras(own(tmp_path, CHAT, data=XLSX)) == [
-        *("1", "1", "0.3", "True", "007", "NA", "2024-02-29", "2024-02-29 13:05:00", "", "two\nlines", "<b>&amp;")
+        *(
+            "1",
+            "1",
+            "0.3",
+            "True",
+            "007",
+            "NA",
+            "2024-02-29",
+            "2024-02-29 13:05:00",
+            "",
+            "two\nlines",
+            "<b>&amp;",
+        )
     ]
 
 
@@ -62,11 +74,20 @@ def test_of_several_sheets_one_must_be_named_and_hidden_ones_do_not_count(tmp_pa
     assert "has 2 visible sheets; name one" in problem(own(tmp_path, data=XLSX))
     named = own(tmp_path, data="dataset_file: {path: data.xlsx, sheet: Other}")
     assert instances(named)[0].messages[0].content == "from the other"
-    assert "has no sheet 'Othr'" in problem(own(tmp_path, data="dataset_file: {path: data.xlsx, sheet: Othr}"))
+    assert "has no sheet 'Othr'" in problem(
+        own(tmp_path, data="dataset_file: {path: data.xlsx, sheet: Othr}")
+    )
 
 
 def test_rows_of_a_sheet_are_numbered_as_excel_does(tmp_path):
-    sheet(tmp_path, HEAD, ("n", "a", "x"), (None, None, None), ("n", None, "x"), ("n", "a", "x", CANARY))
+    sheet(
+        tmp_path,
+        HEAD,
+        ("n", "a", "x"),
+        (None, None, None),
+        ("n", None, "x"),
+        ("n", "a", "x", CANARY),
+    )
     said = problem(own(tmp_path, data=XLSX))
     assert "data.xlsx: row 4: the column 'correct_answer' is empty" in said
     assert "data.xlsx: row 5: has more cells than the header's 3" in said

@@ -14,8 +14,19 @@ from agent.errors import BenchmarkError
 from agent.io.packaged import shipped
 from tests.agent.datasets.own import CANARY
 
-SHC = [f"shc_{name}_med" for name in ("ptbm", "sei", "conf", "proxy", "privacy", "bmt", "gip", "sequoia", "cdi", "ent")]
-GATED = ["ehrshot", "medalign", "dischargeme", "mimic_bhc", "mimic_rrs", "n2c2_ct_matching", "mimiciv_billing_code"]
+SHC = [
+    f"shc_{name}_med"
+    for name in ("ptbm", "sei", "conf", "proxy", "privacy", "bmt", "gip", "sequoia", "cdi", "ent")
+]
+GATED = [
+    "ehrshot",
+    "medalign",
+    "dischargeme",
+    "mimic_bhc",
+    "mimic_rrs",
+    "n2c2_ct_matching",
+    "mimiciv_billing_code",
+]
 PRIVATE = ["clear", "chw_care_plan", "starr_patient_instructions", "mental_health", *SHC]
 BENCHMARKS = {name: load_benchmark(shipped("benchmarks") / name) for name in (*GATED, *PRIVATE)}
 

@@ -10,7 +10,9 @@ from agent.errors import BenchmarkError, ConfigError
 from tests.agent.catalog.shipped import BENCHMARKS
 
 PUBLIC = {id_: benchmark for id_, benchmark in BENCHMARKS.items() if benchmark.access == "public"}
-OFFICIAL = Path(os.environ.get("INTRAMURAL_OFFICIAL_DATA") or Path(__file__).parents[5] / "shared/data")
+OFFICIAL = Path(
+    os.environ.get("INTRAMURAL_OFFICIAL_DATA") or Path(__file__).parents[5] / "shared/data"
+)
 BENCHMARKS = Path(__file__).parents[4] / "benchmarks"
 
 

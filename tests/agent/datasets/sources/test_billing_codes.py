@@ -11,7 +11,9 @@ def test_codes_come_as_a_list_and_are_gold_with_commas(tmp_path):
     made = load("mimiciv_billing_code")
     assert gold(made[0]) == "S72.001A,W19.XXXA,0SR90JZ"
     assert len({instance.unit for instance in made}) == 6
-    only = pyarrow.table({"text": ["a", "b"], "target": ["I10", "E11.9"]})  # what MedHELM needs, and single codes
+    only = pyarrow.table(
+        {"text": ["a", "b"], "target": ["I10", "E11.9"]}
+    )  # what MedHELM needs, and single codes
     feather.write_feather(only, str(tmp_path / "mine.feather"))
     made = load("mimiciv_billing_code", tmp_path / "mine.feather")
     assert [(gold(instance), instance.unit) for instance in made] == [("I10", "1"), ("E11.9", "2")]
@@ -20,7 +22,8 @@ def test_codes_come_as_a_list_and_are_gold_with_commas(tmp_path):
 def test_what_is_no_list_of_codes_is_named_by_row(tmp_path):
     kind = pyarrow.list_(pyarrow.int64())
     feather.write_feather(
-        pyarrow.table({"text": ["a"], "target": pyarrow.array([[1]], kind)}), str(tmp_path / "a.feather")
+        pyarrow.table({"text": ["a"], "target": pyarrow.array([[1]], kind)}),
+        str(tmp_path / "a.feather"),
     )
     assert "a.feather: row 1: the column 'target' is not a list of texts" in problem(
         "mimiciv_billing_code", tmp_path / "a.feather"

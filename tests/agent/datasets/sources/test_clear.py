@@ -10,7 +10,9 @@ from tests.agent.datasets.own import CANARY
 from tests.agent.datasets.sources.gated import BENCHMARKS, load, problem, prompt
 
 
-def clear_file(tmp_path: Path, *rows: list[object], header: tuple[str, ...] = ("text", "result_human")) -> Path:
+def clear_file(
+    tmp_path: Path, *rows: list[object], header: tuple[str, ...] = ("text", "result_human")
+) -> Path:
     book = openpyxl.Workbook()
     for row in (header, *rows):
         book.active.append(list(row))
@@ -19,10 +21,16 @@ def clear_file(tmp_path: Path, *rows: list[object], header: tuple[str, ...] = ("
 
 
 def test_options_are_named_after_the_condition_in_the_order_history_none_uncertain():
-    texts = [reference.text for reference in load("clear", condition="post_traumatic_stress_disorder")[0].references]
+    texts = [
+        reference.text
+        for reference in load("clear", condition="post_traumatic_stress_disorder")[0].references
+    ]
     name = "post-traumatic stress disorder (PTSD)"
     assert texts == [f"Has a history of {name}", f"Does not have a history of {name}", "Uncertain"]
-    made = [load("clear", condition=value) for value in BENCHMARKS["clear"].arguments["condition"].values]
+    made = [
+        load("clear", condition=value)
+        for value in BENCHMARKS["clear"].arguments["condition"].values
+    ]
     assert len(made) == 13
     assert len({prompt(instances[0]) for instances in made}) == 13
     ids = [instance.id for instances in made for instance in instances]
@@ -30,15 +38,27 @@ def test_options_are_named_after_the_condition_in_the_order_history_none_uncerta
 
 
 def test_labels_one_zero_and_two_are_a_b_and_c_also_as_excels_numbers(tmp_path):
-    made = load("clear", clear_file(tmp_path, ["n1", 1], ["n2", 0.0], ["n3", "2"]), condition="homelessness")
+    made = load(
+        "clear", clear_file(tmp_path, ["n1", 1], ["n2", 0.0], ["n3", "2"]), condition="homelessness"
+    )
     assert [[r.correct for r in i.references].index(True) for i in made] == [0, 1, 2]
 
 
 def test_rows_without_note_or_label_are_left_out_and_a_label_outside_the_three_is_named(tmp_path):
     folder = clear_file(tmp_path, ["n1", 1], [None, None], ["n2", None], [None, 1], ["n3", 0])
-    assert [i.id for i in load("clear", folder, condition="homelessness")] == ["homelessness/1", "homelessness/4"]
-    said = problem("clear", clear_file(tmp_path, [CANARY, 1], [CANARY, 3], [CANARY, CANARY]), condition="homelessness")
-    assert "homelessness.xlsx: row 3: the column 'result_human' is none of 1 (history), 0 (none), 2 (uncertain)" in said
+    assert [i.id for i in load("clear", folder, condition="homelessness")] == [
+        "homelessness/1",
+        "homelessness/4",
+    ]
+    said = problem(
+        "clear",
+        clear_file(tmp_path, [CANARY, 1], [CANARY, 3], [CANARY, CANARY]),
+        condition="homelessness",
+    )
+    assert (
+        "homelessness.xlsx: row 3: the column 'result_human' is none of 1 (history), 0 (none), 2 (uncertain)"
+        in said
+    )
     assert "row 4" in said
 
 
@@ -52,4 +72,8 @@ def test_a_condition_that_there_is_not_and_a_file_without_its_columns(tmp_path):
 def test_patients_of_clear_are_the_files_where_it_names_them(tmp_path):
     header = ("text", "result_human", "patient_id")
     folder = clear_file(tmp_path, ["n1", 1, 501], ["n2", 0, 501], ["n3", 2, 502], header=header)
-    assert [i.unit for i in load("clear", folder, condition="homelessness")] == ["501", "501", "502"]
+    assert [i.unit for i in load("clear", folder, condition="homelessness")] == [
+        "501",
+        "501",
+        "502",
+    ]

@@ -16,9 +16,17 @@ def ward(tmp_path: Path) -> Path:
         connection.execute("create table drug (name text)")
         connection.execute("insert into drug values ('aspirin')")
     connection.close()
-    (tmp_path / "eicu.sql").write_text("DROP TABLE IF EXISTS drug;\nCREATE TABLE drug\n(\n    name TEXT\n) ;\n")
+    (tmp_path / "eicu.sql").write_text(
+        "DROP TABLE IF EXISTS drug;\nCREATE TABLE drug\n(\n    name TEXT\n) ;\n"
+    )
     questions = [
-        {"id": "a", "question": "how many?", "query": "select count(*) from drug", "is_impossible": False, "value": {}},
+        {
+            "id": "a",
+            "question": "how many?",
+            "query": "select count(*) from drug",
+            "is_impossible": False,
+            "value": {},
+        },
         {"id": "b", "question": "will it rain?", "query": "null", "is_impossible": True},
     ]
     (tmp_path / "valid.json").write_text(json.dumps(questions))
@@ -58,4 +66,7 @@ def test_questions_that_contradict_themselves_are_named(ward):
     (ward / "valid.json").write_text(json.dumps(questions))
     message = problem("ehr_sql", ward)
     assert "valid.json: question 1: is_impossible and query contradict each other" in message
-    assert "valid.json: question 3: expected an object with the texts id, question and query" in message
+    assert (
+        "valid.json: question 3: expected an object with the texts id, question and query"
+        in message
+    )

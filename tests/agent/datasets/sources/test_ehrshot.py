@@ -48,12 +48,17 @@ def test_each_label_meets_the_record_of_its_own_patient_up_to_its_own_time(task)
     folder = BENCHMARKS["ehrshot"].folder / "invented_sample"
     labels = parquet.read_table(folder / f"labels/{task}/labels.parquet").to_pylist()
     splits = {
-        r["subject_id"]: r["split"] for r in parquet.read_table(folder / "metadata/subject_splits.parquet").to_pylist()
+        r["subject_id"]: r["split"]
+        for r in parquet.read_table(folder / "metadata/subject_splits.parquet").to_pylist()
     }
     order = [label["subject_id"] for label in labels]
     assert order != sorted(order)  # what upstream's faulty join needs to go wrong
     made = {instance.id: instance for instance in load("ehrshot", subject=task)}
-    held_out = {f"{task}/{n}": label for n, label in enumerate(labels, 1) if splits[label["subject_id"]] == "held_out"}
+    held_out = {
+        f"{task}/{n}": label
+        for n, label in enumerate(labels, 1)
+        if splits[label["subject_id"]] == "held_out"
+    }
     assert made.keys() == held_out.keys()
     for id_, label in held_out.items():
         subject, text = label["subject_id"], prompt(made[id_])
@@ -62,12 +67,21 @@ def test_each_label_meets_the_record_of_its_own_patient_up_to_its_own_time(task)
         assert "LATER" not in text
         assert "//SEX//" not in text  # what has no time is no event
         known = [line for line in text.splitlines() if "KNOWN" in line]
-        early = label["prediction_time"] != max(x["prediction_time"] for x in labels if x["subject_id"] == subject)
+        early = label["prediction_time"] != max(
+            x["prediction_time"] for x in labels if x["subject_id"] == subject
+        )
         assert known == ([] if early else [f"- INVENTED//KNOWN//{subject}"])
 
 
 def test_events_are_shown_by_time_one_code_a_line_and_an_event_at_the_very_time_counts(tmp_path):
-    events = [(1, day(3), "C"), (1, day(1), "A"), (1, None, "S"), (1, day(5), "E"), (1, day(4), "D"), (1, day(6), "F")]
+    events = [
+        (1, day(3), "C"),
+        (1, day(1), "A"),
+        (1, None, "S"),
+        (1, day(5), "E"),
+        (1, day(4), "D"),
+        (1, day(6), "F"),
+    ]
     folder = meds(tmp_path, events, [(1, day(5), True)], {1: "held_out"}, group=2)
     (instance,) = load("ehrshot", folder, subject="new_lupus")
     part = instance.shortenable
@@ -82,7 +96,8 @@ def test_only_the_wanted_split_is_asked_and_all_of_them_as_medhelm_does(tmp_path
     splits = {1: "held_out", 2: "train", 3: "tuning", 4: "held_out"}
     folder = meds(tmp_path, events, labels, splits)
     units = {
-        split: [i.unit for i in load("ehrshot", folder, subject="new_lupus", split=split)] for split in ("train", "all")
+        split: [i.unit for i in load("ehrshot", folder, subject="new_lupus", split=split)]
+        for split in ("train", "all")
     }
     assert units == {"train": ["2"], "all": ["1", "2", "3", "4"]}
     assert [i.unit for i in load("ehrshot", folder, subject="new_lupus")] == ["1", "4"]
@@ -96,22 +111,33 @@ def test_a_sample_of_labels_is_the_one_that_pandas_takes_for_medhelm(tmp_path):
     # pandas.DataFrame({"a": range(13)}).sample(n=5, random_state=1).index is [2, 3, 4, 10, 1]
     assert sorted(int(instance.unit) for instance in made) == [1, 2, 3, 4, 10]
     assert len(load("ehrshot", folder, subject="new_lupus", max_labels="0")) == 13
-    assert "max_labels: expected a whole number" in problem("ehrshot", folder, subject="new_lupus", max_labels="many")
+    assert "max_labels: expected a whole number" in problem(
+        "ehrshot", folder, subject="new_lupus", max_labels="many"
+    )
 
 
 def test_a_record_that_does_not_stand_together_is_refused(tmp_path):
     events = [(1, day(1), "A"), (2, day(1), "B"), (1, day(2), "C")]
-    folder = meds(tmp_path, events, [(1, day(3), True), (2, day(3), False)], {1: "held_out", 2: "held_out"})
+    folder = meds(
+        tmp_path, events, [(1, day(3), True), (2, day(3), False)], {1: "held_out", 2: "held_out"}
+    )
     said = problem("ehrshot", folder, subject="new_lupus")
     assert "data.parquet: row 3: a subject's events do not stand together" in said
 
 
 def test_labels_of_patients_without_a_record_and_with_gaps_are_named_by_row(tmp_path):
-    folder = meds(tmp_path, [(1, day(1), "A")], [(1, day(3), True), (2, day(3), False)], {1: "held_out", 2: "held_out"})
+    folder = meds(
+        tmp_path,
+        [(1, day(1), "A")],
+        [(1, day(3), True), (2, day(3), False)],
+        {1: "held_out", 2: "held_out"},
+    )
     assert "labels.parquet: row 2: its subject_id has no events in data/data.parquet" in problem(
         "ehrshot", folder, subject="new_lupus"
     )
-    folder = meds(tmp_path, [(1, day(1), "A")], [(1, None, True), (1, day(2), None)], {1: "held_out"})
+    folder = meds(
+        tmp_path, [(1, day(1), "A")], [(1, None, True), (1, day(2), None)], {1: "held_out"}
+    )
     said = problem("ehrshot", folder, subject="new_lupus")
     assert "row 1: expected a subject_id, a prediction_time and a boolean_value" in said
     assert "row 2: expected" in said
@@ -124,20 +150,26 @@ def test_a_prediction_before_any_event_says_so_and_is_still_asked(tmp_path):
 
 
 def test_nanosecond_times_and_times_with_a_zone_are_moments_too(tmp_path):
-    folder = meds(tmp_path, [(1, day(1), "A"), (1, day(2), "B")], [(1, day(1), True)], {1: "held_out"})
+    folder = meds(
+        tmp_path, [(1, day(1), "A"), (1, day(2), "B")], [(1, day(1), True)], {1: "held_out"}
+    )
     table = parquet.read_table(folder / "data/data.parquet")
     for kind in (pyarrow.timestamp("ns"), pyarrow.timestamp("us", tz="UTC")):
         cast = table.set_column(1, "time", table["time"].cast(kind))
         parquet.write_table(cast, folder / "data/data.parquet")
         (instance,) = load("ehrshot", folder, subject="new_lupus")
         assert "- A\n\n" in prompt(instance)
-    parquet.write_table(table.set_column(1, "time", table["time"].cast("string")), folder / "data/data.parquet")
+    parquet.write_table(
+        table.set_column(1, "time", table["time"].cast("string")), folder / "data/data.parquet"
+    )
     assert "'time' does not hold moments" in problem("ehrshot", folder, subject="new_lupus")
 
 
 def test_columns_may_stand_in_any_order_and_ids_must_be_numbers(tmp_path):
     labels = [(1, day(3), True), (2, day(3), False)]
-    folder = meds(tmp_path, [(1, day(1), "A"), (2, day(2), "B")], labels, {1: "held_out", 2: "held_out"})
+    folder = meds(
+        tmp_path, [(1, day(1), "A"), (2, day(2), "B")], labels, {1: "held_out", 2: "held_out"}
+    )
     table = parquet.read_table(folder / "data/data.parquet")
     parquet.write_table(table.select(["code", "time", "subject_id"]), folder / "data/data.parquet")
     first, second = (prompt(instance) for instance in load("ehrshot", folder, subject="new_lupus"))
@@ -145,15 +177,21 @@ def test_columns_may_stand_in_any_order_and_ids_must_be_numbers(tmp_path):
     assert "- B\n\n" in second
     texts = table.set_column(0, "subject_id", table["subject_id"].cast("string"))
     parquet.write_table(texts, folder / "data/data.parquet")
-    assert "'subject_id' does not hold whole numbers" in problem("ehrshot", folder, subject="new_lupus")
+    assert "'subject_id' does not hold whole numbers" in problem(
+        "ehrshot", folder, subject="new_lupus"
+    )
 
 
 def test_missing_files_wrong_columns_and_what_is_no_parquet(tmp_path):
     folder = sample_copy("ehrshot", tmp_path)
     (folder / "data/data.parquet").write_bytes(CANARY.encode())
-    assert "data.parquet: the whole file: is not a Parquet file" in problem("ehrshot", folder, subject="guo_icu")
+    assert "data.parquet: the whole file: is not a Parquet file" in problem(
+        "ehrshot", folder, subject="guo_icu"
+    )
     parquet.write_table(pyarrow.table({"subject_id": [1]}), folder / "data/data.parquet")
-    assert "data.parquet: columns: 'time' is missing" in problem("ehrshot", folder, subject="guo_icu")
+    assert "data.parquet: columns: 'time' is missing" in problem(
+        "ehrshot", folder, subject="guo_icu"
+    )
     (folder / "data/data.parquet").unlink()
     assert "data/data.parquet: is missing" in problem("ehrshot", folder, subject="guo_icu")
 
@@ -162,7 +200,9 @@ def test_missing_files_wrong_columns_and_what_is_no_parquet(tmp_path):
 def test_two_million_events_are_read_in_the_memory_of_one_patient(tmp_path):
     subjects, each = 2000, 1000
     ids = pyarrow.array([s for s in range(subjects) for _ in range(each)], pyarrow.int64())
-    moments = pyarrow.array([i % each for i in range(subjects * each)], pyarrow.int64()).cast(pyarrow.timestamp("us"))
+    moments = pyarrow.array([i % each for i in range(subjects * each)], pyarrow.int64()).cast(
+        pyarrow.timestamp("us")
+    )
     codes = pyarrow.array(["INVENTED/CODE"] * (subjects * each)).dictionary_encode()
     labels = [(s, START, True) for s in range(0, subjects, 20)]
     folder = meds(tmp_path, [(0, START, "x")], labels, dict.fromkeys(range(subjects), "held_out"))

@@ -58,7 +58,9 @@ def test_the_gold_itself_scores_one_on_every_row(id_, given):
 )
 def test_every_class_of_answer_is_gold_somewhere_in_the_sample(id_, given):
     made = load(id_, **given)
-    assert {gold(instance) for instance in made} == {reference.text for reference in made[0].references}
+    assert {gold(instance) for instance in made} == {
+        reference.text for reference in made[0].references
+    }
 
 
 def test_access_agreements_and_juries_are_as_medhelm_has_them():
@@ -75,14 +77,18 @@ def test_access_agreements_and_juries_are_as_medhelm_has_them():
             second = "structure" if id_ == "chw_care_plan" else "completeness"
             assert list(main.criteria) == ["accuracy", second, "clarity"]
         else:
-            assert main.name == ("mimiciv_billing_code_f1" if id_ == "mimiciv_billing_code" else "exact_match")
+            assert main.name == (
+                "mimiciv_billing_code_f1" if id_ == "mimiciv_billing_code" else "exact_match"
+            )
         rouge = [use.name for use in benchmark.metrics if use.name.startswith("rouge")]
         assert bool(rouge) == (id_ in JUDGED - {"chw_care_plan"})
 
 
 def test_sets_cut_from_one_dataset_share_its_patients():
     lineages = {id_: benchmark.lineage for id_, benchmark in BENCHMARKS.items()}
-    assert {lineages[id_] for id_ in ("dischargeme", "mimic_bhc", "mimiciv_billing_code")} == {"mimic_iv"}
+    assert {lineages[id_] for id_ in ("dischargeme", "mimic_bhc", "mimiciv_billing_code")} == {
+        "mimic_iv"
+    }
     assert lineages["ehrshot"] == lineages["medalign"] != ""
     # A site's own patients: whatever a private benchmark is called, they may be in the next one too.
     assert {lineages[id_] for id_ in PRIVATE} == {""}
@@ -97,13 +103,19 @@ def test_what_may_be_cut_of_a_long_prompt_is_the_record_and_never_the_question()
         rest = content[: part.start] + content[part.end :]
         assert content.rstrip().splitlines()[-1] in rest
         assert all(
-            f"{letter}. " in rest for letter, _ in zip("AB", instance.references, strict=False) if _.text == "yes"
+            f"{letter}. " in rest
+            for letter, _ in zip("AB", instance.references, strict=False)
+            if _.text == "yes"
         )
-    assert {BENCHMARKS[id_].shorten.keep for id_ in ("ehrshot", "medalign", "n2c2_ct_matching")} == {"end"}
+    assert {
+        BENCHMARKS[id_].shorten.keep for id_ in ("ehrshot", "medalign", "n2c2_ct_matching")
+    } == {"end"}
 
 
 def test_the_script_writes_the_samples_again_byte_for_byte(tmp_path):
-    spec = importlib.util.spec_from_file_location("make_invented", ROOT / "benchmarks/make_invented.py")
+    spec = importlib.util.spec_from_file_location(
+        "make_invented", ROOT / "benchmarks/make_invented.py"
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert sorted(module.SAMPLES) == sorted(BENCHMARKS)
@@ -111,13 +123,18 @@ def test_the_script_writes_the_samples_again_byte_for_byte(tmp_path):
         folder = shipped("benchmarks") / id_
         made = make()
         kept = {
-            p.relative_to(folder).as_posix() for p in folder.rglob("*") if "invented" in p.as_posix() and p.is_file()
+            p.relative_to(folder).as_posix()
+            for p in folder.rglob("*")
+            if "invented" in p.as_posix() and p.is_file()
         }
         assert set(made) == kept
         for name, data in made.items():
             if name.endswith(".parquet"):
                 (tmp_path / "made.parquet").write_bytes(data)
-                old, new = parquet.ParquetFile(folder / name), parquet.ParquetFile(tmp_path / "made.parquet")
+                old, new = (
+                    parquet.ParquetFile(folder / name),
+                    parquet.ParquetFile(tmp_path / "made.parquet"),
+                )
                 if old.metadata.created_by != new.metadata.created_by:  # another version of pyarrow
                     assert old.read().equals(new.read())
                     continue
@@ -132,7 +149,9 @@ def test_the_page_of_layouts_names_every_benchmark_with_its_files_and_columns():
         assert f"`{id_}" in page
         names = [file.name.rsplit("/", 1)[-1] for file in benchmark.files if not file.optional]
         assert [
-            name for name in names if not set(name) & set("*{") and not name.endswith(".csv") and name not in page
+            name
+            for name in names
+            if not set(name) & set("*{") and not name.endswith(".csv") and name not in page
         ] == []
         for path in sorted((benchmark.folder).glob("invented_*.csv")):
             with path.open(encoding="utf-8") as file:
@@ -140,5 +159,8 @@ def test_the_page_of_layouts_names_every_benchmark_with_its_files_and_columns():
             assert [column for column in used if f"`{column}`" not in page] == []
     for name in ("patient_columns", "patient_pattern", "id_columns", "skip_without", "only"):
         assert f"`{name}`" in page
-    for column in (*identity.split_names(identity._PATIENT_COLUMNS), *identity.split_names(identity._ID_COLUMNS)):
+    for column in (
+        *identity.split_names(identity._PATIENT_COLUMNS),
+        *identity.split_names(identity._ID_COLUMNS),
+    ):
         assert f"`{column}`" in page

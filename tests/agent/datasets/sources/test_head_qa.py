@@ -20,7 +20,9 @@ def test_head_qas_right_option_is_found_whether_numbers_are_texts_or_not(tmp_pat
     ]
     exam = {"name": "e", "category": "biology", "year": "2016", "data": questions}
     path = tmp_path / "HEAD_EN.json"
-    path.write_text(json.dumps({"exams": {"e": exam, "n": {**exam, "name": "n", "category": "nursery"}}}))
+    path.write_text(
+        json.dumps({"exams": {"e": exam, "n": {**exam, "name": "n", "category": "nursery"}}})
+    )
     assert [gold(i) for i in load("head_qa", path)] == ["B", "B", "A", "C"] * 2
     assert len(load("head_qa", path, category="nursery", language="en")) == 4
     assert len(load("head_qa", path, category="None")) == 8  # as HELM names a run of all

@@ -26,8 +26,12 @@ def test_an_instruction_with_two_texts_or_two_patients_is_refused(tmp_path):
     folder = sample_copy("medalign", tmp_path)
     text = (folder / REVIEWED).read_text()
     (folder / REVIEWED).write_text(text + f"101\t{CANARY}\t7001\tyes\tmodel_three\tx\n")
-    assert f"{REVIEWED}: row 13 (line 14): has the instruction_id of an earlier row" in problem("medalign", folder)
-    (folder / REVIEWED).write_text(text + "101\tWhich medicine was started at the first visit?\t7002\tyes\tm\tx\n")
+    assert f"{REVIEWED}: row 13 (line 14): has the instruction_id of an earlier row" in problem(
+        "medalign", folder
+    )
+    (folder / REVIEWED).write_text(
+        text + "101\tWhich medicine was started at the first visit?\t7002\tyes\tm\tx\n"
+    )
     assert "row 13 (line 14): has the instruction_id" in problem("medalign", folder)
 
 

@@ -17,7 +17,9 @@ def test_every_row_of_medhallu_is_asked_twice_from_any_of_its_copies(tmp_path):
     assert [instance.id for instance in made[:4]] == ["1-0", "1-1", "2-0", "2-1"]
     assert [gold(instance) for instance in made[:4]] == ["0", "1", "0", "1"]
     assert [instance.unit for instance in made[:4]] == ["1", "1", "2", "2"]
-    table = pyarrow.Table.from_pylist([json.loads(line) for line in sample.read_text("utf-8").splitlines()])
+    table = pyarrow.Table.from_pylist(
+        [json.loads(line) for line in sample.read_text("utf-8").splitlines()]
+    )
     parquet.write_table(table, tmp_path / "train-00000-of-00001.parquet")
     with pyarrow.ipc.new_stream(tmp_path / "data-00000-of-00001.arrow", table.schema) as stream:
         stream.write_table(table)
@@ -26,7 +28,9 @@ def test_every_row_of_medhallu_is_asked_twice_from_any_of_its_copies(tmp_path):
     (tmp_path / "bad.arrow").write_bytes(b"no arrow")
     assert "is not an Arrow stream" in problem("medhallu", tmp_path / "bad.arrow")
     (tmp_path / "bad.jsonl").write_text('{"Question": "q"}')
-    assert "'Knowledge', 'Ground Truth', 'Hallucinated Answer' missing" in problem("medhallu", tmp_path / "bad.jsonl")
+    assert "'Knowledge', 'Ground Truth', 'Hallucinated Answer' missing" in problem(
+        "medhallu", tmp_path / "bad.jsonl"
+    )
 
 
 @pytest.mark.parametrize(

@@ -10,5 +10,7 @@ def test_medication_questions_without_an_answer_are_asked_and_have_no_reference(
     unanswered = [instance for instance in made if not gold(instance)]
     assert (len(made), len(unanswered)) == (8, 1)
     assert "madeupril" in prompt(unanswered[0])
-    assert not any("weather" in prompt(instance) for instance in made)  # Answer "n/a": no question about a drug
+    assert not any(
+        "weather" in prompt(instance) for instance in made
+    )  # Answer "n/a": no question about a drug
     assert score("rouge_1", "No answers", unanswered[0]) == Unscored(Reason.NO_REFERENCE)

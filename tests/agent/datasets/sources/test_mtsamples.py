@@ -22,9 +22,15 @@ def reports(folder: Path, **texts: str) -> Path:
         ("History: Cough.\nPlan: Rest at home.", "Rest at home."),
         ("History: Cough.\nplan : Rest at home.", "Rest at home."),
         ("History: Cough. Plan: Rest.", "Rest."),
-        ("HISTORY: We made the plan: none yet.\nSUMMARY: Well.", "Well."),  # no heading in mid-sentence
+        (
+            "HISTORY: We made the plan: none yet.\nSUMMARY: Well.",
+            "Well.",
+        ),  # no heading in mid-sentence
         ("HISTORY: Cough.\nASSESSMENT AND PLAN:\n1. Rest.\n2. Steam.", "1. Rest.\n2. Steam."),
-        ("FINDINGS: Fluid.\nDESCRIPTION OF PROCEDURE: A needle.\nSUMMARY: Drained.\nPLAN: Wait.", "Wait."),
+        (
+            "FINDINGS: Fluid.\nDESCRIPTION OF PROCEDURE: A needle.\nSUMMARY: Drained.\nPLAN: Wait.",
+            "Wait.",
+        ),
         ("FINDINGS: Fluid.ESTIMATED BLOOD LOSS: None.SUMMARY: Drained.", "Drained."),
         ("HISTORY: Pain.\nGROSS FINDINGS: Fluid, 20 mL.ANESTHESIA: Local.", "Fluid, 20 mL."),
         ("HISTORY: Pain.\nPLAN:\nFINDINGS: Fluid.", "Fluid."),  # an empty plan is none
@@ -32,7 +38,11 @@ def reports(folder: Path, **texts: str) -> Path:
     ],
 )
 def test_a_reports_gold_is_its_whole_plan_or_summary_or_findings(report, wanted, tmp_path):
-    folder = reports(tmp_path / "r", one="HISTORY: Here to begin with. " + report, none="HISTORY: Nothing to write.")
+    folder = reports(
+        tmp_path / "r",
+        one="HISTORY: Here to begin with. " + report,
+        none="HISTORY: Nothing to write.",
+    )
     (instance,) = load("mtsamples_replicate", folder)
     wanted = wanted or "See MEDICATIONS: aspirin. FOLLOW-UP: one week."
     assert gold(instance) == wanted
@@ -40,7 +50,9 @@ def test_a_reports_gold_is_its_whole_plan_or_summary_or_findings(report, wanted,
     assert "Here to begin with" in prompt(instance)
 
 
-def test_findings_are_hidden_when_they_are_the_gold_and_shown_to_a_model_that_writes_the_plan(tmp_path):
+def test_findings_are_hidden_when_they_are_the_gold_and_shown_to_a_model_that_writes_the_plan(
+    tmp_path,
+):
     text = "HISTORY: Pain.\nFINDINGS: Fluid in the knee.\nHISTORY: Old.\n"
     folder = reports(tmp_path / "r", found=text, planned=text + "PLAN: Draw it off.")
     found, planned = load("mtsamples_replicate", folder)
@@ -53,7 +65,9 @@ def test_findings_are_hidden_when_they_are_the_gold_and_shown_to_a_model_that_wr
 
 def test_a_description_that_repeats_the_gold_does_not_tell_it(tmp_path):
     told = "Normal appearing uterus and adnexa on both sides."
-    folder = reports(tmp_path / "r", one=f"Description: Ligation. {told}\nHISTORY: Wish.\nFINDINGS: {told}")
+    folder = reports(
+        tmp_path / "r", one=f"Description: Ligation. {told}\nHISTORY: Wish.\nFINDINGS: {told}"
+    )
     (instance,) = load("mtsamples_replicate", folder)
     assert (gold(instance), told in prompt(instance)) == (told, False)
     assert "HISTORY: Wish." in prompt(instance)
@@ -62,7 +76,10 @@ def test_a_description_that_repeats_the_gold_does_not_tell_it(tmp_path):
 @pytest.mark.parametrize(
     ("description", "shown"),
     [
-        ("Seizure disorder, poorly controlled. New onset of focal weakness in the left arm.", "Seizure disorder"),
+        (
+            "Seizure disorder, poorly controlled. New onset of focal weakness in the left arm.",
+            "Seizure disorder",
+        ),
         (
             "Consult. New onset of focal weakness, in the LEFT arm; MRI was ordered.",
             "Consult.",
@@ -71,7 +88,9 @@ def test_a_description_that_repeats_the_gold_does_not_tell_it(tmp_path):
         ("Stroke. New onset.", "Stroke. New onset."),  # names of diseases stand in many golds
     ],
 )
-def test_a_description_that_tells_part_of_the_gold_loses_that_sentence(description, shown, tmp_path):
+def test_a_description_that_tells_part_of_the_gold_loses_that_sentence(
+    description, shown, tmp_path
+):
     plan = "Stroke. New onset of focal weakness in the left arm, so admit today and repeat imaging."
     text = f"Sample Name: One\nDescription: {description}\n(Sample)\nHISTORY: Fell at home.\nPLAN: {plan}"
     for id_ in ("mtsamples_replicate", "mtsamples_procedures"):
@@ -96,7 +115,8 @@ def test_a_description_that_tells_part_of_the_gold_loses_that_sentence(descripti
 @pytest.mark.parametrize("before", ["General.", "General.\n", "OK. "])
 def test_nothing_of_the_golds_heading_stays(heading, before, tmp_path):
     (instance,) = load(
-        "mtsamples_replicate", reports(tmp_path / "r", one=f"ANESTHESIA: {before}{heading}: A clear cyst.")
+        "mtsamples_replicate",
+        reports(tmp_path / "r", one=f"ANESTHESIA: {before}{heading}: A clear cyst."),
     )
     assert gold(instance) == "A clear cyst."
     assert f"ANESTHESIA: {before.strip()}\n\nTreatment plan:" in prompt(instance)
@@ -104,7 +124,9 @@ def test_nothing_of_the_golds_heading_stays(heading, before, tmp_path):
 
 def test_upstreams_reference_is_there_for_who_wants_it(tmp_path):
     folder = reports(tmp_path / "r", one="HISTORY: Cough.\nPLAN: Rest.NOTE: Dictated.\nSteam.")
-    assert [gold(i) for i in load("mtsamples_replicate", folder, reference="first_line")] == ["Rest.NOTE: Dictated."]
+    assert [gold(i) for i in load("mtsamples_replicate", folder, reference="first_line")] == [
+        "Rest.NOTE: Dictated."
+    ]
     assert "section, first_line" in problem("mtsamples_replicate", folder, reference="lines")
 
 

@@ -20,7 +20,9 @@ def test_each_of_the_thirteen_criteria_comes_with_its_meaning():
     assert set(benchmark.data_options) == set(benchmark.arguments["subject"].values)
     assert len(benchmark.data_options) == 13
     for criterion, meaning in benchmark.data_options.items():
-        assert f"Criterion {criterion}: {meaning}" in prompt(load(benchmark.id, subject=criterion)[0])
+        assert f"Criterion {criterion}: {meaning}" in prompt(
+            load(benchmark.id, subject=criterion)[0]
+        )
 
 
 def test_a_patient_is_one_unit_whatever_the_criterion_and_its_instances_differ():
@@ -48,11 +50,27 @@ def test_today_is_the_latest_date_also_where_notes_are_out_of_order(tmp_path):
 @pytest.mark.parametrize(
     ("text", "tags", "said"),
     [
-        ("Record date: 2069-05-03", '<ABDOMINAL met="met" />', "expected one <ENGLISH> below <TAGS>"),
-        ("Record date: 2069-05-03", f'<ENGLISH met="{CANARY}" />', "expected one <ENGLISH> below <TAGS>"),
-        ("Record date: 2069-05-03", '<ENGLISH met="met" /><ENGLISH met="not met" />', "expected one <ENGLISH>"),
+        (
+            "Record date: 2069-05-03",
+            '<ABDOMINAL met="met" />',
+            "expected one <ENGLISH> below <TAGS>",
+        ),
+        (
+            "Record date: 2069-05-03",
+            f'<ENGLISH met="{CANARY}" />',
+            "expected one <ENGLISH> below <TAGS>",
+        ),
+        (
+            "Record date: 2069-05-03",
+            '<ENGLISH met="met" /><ENGLISH met="not met" />',
+            "expected one <ENGLISH>",
+        ),
         (CANARY, '<ENGLISH met="met" />', "no note has a `Record date: YYYY-MM-DD`"),
-        ("Record date: 2069-05-03]]></TEXT><TEXT><![CDATA[x", '<ENGLISH met="met" />', "expected one <TEXT>, found 2"),
+        (
+            "Record date: 2069-05-03]]></TEXT><TEXT><![CDATA[x",
+            '<ENGLISH met="met" />',
+            "expected one <TEXT>, found 2",
+        ),
     ],
 )
 def test_a_patient_that_cannot_be_used_is_named_by_file(tmp_path, text, tags, said):

@@ -13,14 +13,16 @@ from tests.agent.datasets.sources.gated import BENCHMARKS, SHC, load, problem, p
 def test_rows_with_the_same_text_are_two_questions_and_no_row_is_numbered(id_):
     made = load(id_)
     assert len(made) == 7
-    assert prompt(made[-1]) == prompt(made[-2])  # upstream would merge them, or tell them apart by a number
+    assert prompt(made[-1]) == prompt(
+        made[-2]
+    )  # upstream would merge them, or tell them apart by a number
     assert made[-1].id != made[-2].id
 
 
 def test_letters_say_what_they_mean():
-    assert {BENCHMARKS[id_].choices.texts for id_ in SHC if id_ not in ("shc_ent_med", "shc_proxy_med")} == {
-        ("yes", "no")
-    }
+    assert {
+        BENCHMARKS[id_].choices.texts for id_ in SHC if id_ not in ("shc_ent_med", "shc_proxy_med")
+    } == {("yes", "no")}
     assert BENCHMARKS["shc_ent_med"].choices.texts == ("yes", "no", "no mention")
     assert "C. no mention" in prompt(load("shc_ent_med")[0])
     assert len(BENCHMARKS["shc_proxy_med"].choices.texts) == 3
@@ -47,15 +49,27 @@ def test_a_note_belongs_to_the_patient_its_id_begins_with(tmp_path):
     lines = [{"input": "a", "target": "b"}, {"input": "c", "target": "d"}]
     (tmp_path / "helm.jsonl").write_text("\n".join(map(json.dumps, lines)))
     assert [instance.unit for instance in load("mimic_bhc", tmp_path / "helm.jsonl")] == ["1", "2"]
-    (tmp_path / "odd.jsonl").write_text(json.dumps({"note_id": CANARY, "input": "a", "target": "b"}))
-    assert "line 1: the column 'note_id' does not name a patient" in problem("mimic_bhc", tmp_path / "odd.jsonl")
+    (tmp_path / "odd.jsonl").write_text(
+        json.dumps({"note_id": CANARY, "input": "a", "target": "b"})
+    )
+    assert "line 1: the column 'note_id' does not name a patient" in problem(
+        "mimic_bhc", tmp_path / "odd.jsonl"
+    )
 
 
 def test_the_releases_own_csv_is_read_and_empty_sides_are_left_out(tmp_path):
     header = ["note_id", "input", "target"]
-    rows = [["10-DS-1", "a\nb", "c"], ["10-DS-2", "", "d"], ["11-DS-3", "e", ""], ["11-DS-4", "f", "g"]]
+    rows = [
+        ["10-DS-1", "a\nb", "c"],
+        ["10-DS-2", "", "d"],
+        ["11-DS-3", "e", ""],
+        ["11-DS-4", "f", "g"],
+    ]
     made = load("mimic_bhc", write_csv(tmp_path / "mimic-iv-bhc.csv", header, *rows))
-    assert [(instance.id, instance.unit) for instance in made] == [("10-DS-1", "10"), ("11-DS-4", "11")]
+    assert [(instance.id, instance.unit) for instance in made] == [
+        ("10-DS-1", "10"),
+        ("11-DS-4", "11"),
+    ]
 
 
 def test_the_care_plan_has_no_right_answer_to_be_compared_with_and_the_jury_sees_none():
@@ -64,7 +78,13 @@ def test_the_care_plan_has_no_right_answer_to_be_compared_with_and_the_jury_sees
     assert {instance.references for instance in made} == {()}
     assert benchmark.main_metric.gold_shown is False
     assert [use.name for use in benchmark.metrics] == ["jury_score"]
-    assert [instance.id for instance in made] == ["1", "2", "4", "5", "6"]  # the third note is empty
+    assert [instance.id for instance in made] == [
+        "1",
+        "2",
+        "4",
+        "5",
+        "6",
+    ]  # the third note is empty
 
 
 def test_only_cases_that_passed_quality_control_with_every_field_are_asked(tmp_path):

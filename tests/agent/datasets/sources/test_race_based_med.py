@@ -23,11 +23,16 @@ def read(tmp_path, part, change):
     run = document.add_paragraph().add_run(CANARY)
     run.font.color.rgb = docx.shared.RGBColor(255, 0, 0)
     document.save(tmp_path / "good.docx")
-    with zipfile.ZipFile(tmp_path / "good.docx") as source, zipfile.ZipFile(tmp_path / "s.docx", "w") as archive:
+    with (
+        zipfile.ZipFile(tmp_path / "good.docx") as source,
+        zipfile.ZipFile(tmp_path / "s.docx", "w") as archive,
+    ):
         for name in source.namelist():
             archive.writestr(name, change(source.read(name)) if name == part else source.read(name))
     path = tmp_path / "s.docx"
-    [(table, problems)] = load_race_based_med(Files({"s.docx": path}, {"s.docx": hash_file(path, "s.docx")}))
+    [(table, problems)] = load_race_based_med(
+        Files({"s.docx": path}, {"s.docx": hash_file(path, "s.docx")})
+    )
     problems.check()
     return list(table.rows)
 
@@ -51,7 +56,9 @@ def test_the_document_as_word_writes_it(tmp_path):
     ],
 )
 def test_a_document_that_word_would_not_write(tmp_path, part, change):
-    with pytest.raises(BenchmarkError, match=r"^s\.docx: the whole file: is not a Word document") as caught:
+    with pytest.raises(
+        BenchmarkError, match=r"^s\.docx: the whole file: is not a Word document"
+    ) as caught:
         read(tmp_path, part, change)
     assert CANARY not in str(caught.value)
 
@@ -75,7 +82,10 @@ def test_an_answer_is_race_based_when_any_of_it_is_exactly_red(tmp_path):
         ("Run 1: How is eGFR computed?", None),
         ("From creatinine alone.", "C00000"),
         ("Nothing else.", "000000"),
-        ("Run 2: And for Black patients?", "FF0000"),  # a red question says nothing about the answer
+        (
+            "Run 2: And for Black patients?",
+            "FF0000",
+        ),  # a red question says nothing about the answer
         ("Multiply by 1.2.", None),
         ("Because of muscle.", "FF0000"),
         ("Run 3:without a space after the colon", None),
@@ -95,7 +105,10 @@ def test_answers_to_one_question_are_one_unit_however_it_is_written(tmp_path):
         tmp_path / "s.docx",
         ("Run 1: How is eGFR computed?", None),
         ("By age.", None),
-        ("Run 2: how is eGFR computed\nBy a formula, which follows.", None),  # a line break, no paragraph
+        (
+            "Run 2: how is eGFR computed\nBy a formula, which follows.",
+            None,
+        ),  # a line break, no paragraph
         ("By sex.", None),
         ("Run 1: How is capacity computed?", None),
         ("By height.", None),
@@ -107,7 +120,9 @@ def test_answers_to_one_question_are_one_unit_however_it_is_written(tmp_path):
 def test_one_answer_with_two_labels_is_a_problem_and_not_a_guess(tmp_path):
     run = ("Run 1: How is eGFR computed?", None)
     path = supplement(tmp_path / "s.docx", run, ("By age.", None), run, ("By age.", "FF0000"))
-    assert "s.docx: paragraph 3: the same answer is marked race-based in one place" in problem("race_based_med", path)
+    assert "s.docx: paragraph 3: the same answer is marked race-based in one place" in problem(
+        "race_based_med", path
+    )
 
 
 def test_what_is_no_supplement_is_refused(tmp_path):
@@ -120,4 +135,6 @@ def test_what_is_no_supplement_is_refused(tmp_path):
         archive.writestr("word/document.xml", b"0" * (2**28 + 1))
     assert "unpacks to more than 256 MiB" in problem("race_based_med", tmp_path / "bomb.docx")
     supplement(tmp_path / "empty.docx", ("Something else.", None))
-    assert 'no paragraph that begins "Run 1: ..."' in problem("race_based_med", tmp_path / "empty.docx")
+    assert 'no paragraph that begins "Run 1: ..."' in problem(
+        "race_based_med", tmp_path / "empty.docx"
+    )

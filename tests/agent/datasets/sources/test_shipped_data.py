@@ -15,7 +15,9 @@ from agent.metrics import JUDGED, METRICS, AnswerParser, Means, extract, score, 
 from tests.agent.catalog.shipped import BENCHMARKS
 
 REAL = {id_: b for id_, b in BENCHMARKS.items() if b.sample and not b.sample_is_invented}
-FACTS = yaml.safe_load((Path(__file__).parents[3] / "data/medhelm/benchmarks.yaml").read_text("utf-8"))["benchmarks"]
+FACTS = yaml.safe_load(
+    (Path(__file__).parents[3] / "data/medhelm/benchmarks.yaml").read_text("utf-8")
+)["benchmarks"]
 CLOSED = [fact["id"] for fact in FACTS if fact["question_type"] == "closed"]
 
 
@@ -57,7 +59,9 @@ def test_a_benchmark_stands_where_medhelm_has_it_and_is_measured_by_the_same(fac
         "access": benchmark.access,
         "main_metric": main.helm_name or main.name,
         "max_tokens": benchmark.helm_max_tokens,
-    } == {key: fact[key] for key in ("category", "subcategory", "access", "main_metric", "max_tokens")}
+    } == {
+        key: fact[key] for key in ("category", "subcategory", "access", "main_metric", "max_tokens")
+    }
     assert fact["function"] in (benchmark.id, *benchmark.aliases)
     assert set(fact.get("arguments", [])) <= set(benchmark.arguments)
     assert benchmark.few_shot is None
@@ -74,7 +78,9 @@ def test_a_benchmark_says_whose_data_it_is_and_lets_a_model_finish_its_answer(id
     benchmark = BENCHMARKS[id_]
     assert benchmark.description
     assert benchmark.licence
-    assert benchmark.citation or benchmark.access == "private"  # some hospitals' own sets were never published
+    assert (
+        benchmark.citation or benchmark.access == "private"
+    )  # some hospitals' own sets were never published
     assert benchmark.unit != "row"
     assert benchmark.files
     assert benchmark.helm_scenario.startswith("helm.benchmark.scenarios.")
@@ -112,7 +118,9 @@ def test_the_gold_itself_scores_one_on_every_row_of_the_sample(id_):
     for instance in instances:
         answer = extract(parser, gold_answer(instance))
         assert score(main, answer, instance) == pytest.approx(1.0)
-        assert not isinstance(score(main, "", instance), float)  # nothing was said, so nothing was wrong
+        assert not isinstance(
+            score(main, "", instance), float
+        )  # nothing was said, so nothing was wrong
 
 
 @each(sorted(set(BENCHMARKS) - set(CLOSED)))
@@ -148,14 +156,20 @@ def test_head_qa_leaves_out_questions_with_an_image():
 def test_units_are_articles_notes_and_encounters():
     units = {id_: load_instances(b, locate_dataset(b)) for id_, b in REAL.items()}
     assert {i.unit.isdigit() and i.unit == i.id for i in units["pubmed_qa"]} == {True}
-    assert len({i.unit for i in units["medcalc_bench"]}) < len(units["medcalc_bench"])  # several questions a note
+    assert len({i.unit for i in units["medcalc_bench"]}) < len(
+        units["medcalc_bench"]
+    )  # several questions a note
     assert all(i.unit.startswith("D2N") for i in units["aci_bench"])
 
 
 def test_medcalcs_sample_has_every_category_and_both_kinds_of_date():
     made = load_instances(BENCHMARKS["medcalc_bench"], locate_dataset(BENCHMARKS["medcalc_bench"]))
-    counts = {c: sum(i.extra["category"] == c for i in made) for c in {i.extra["category"] for i in made}}
-    assert counts == dict.fromkeys(("lab", "physical", "risk", "severity", "diagnosis", "date", "dosage"), 15)
+    counts = {
+        c: sum(i.extra["category"] == c for i in made) for c in {i.extra["category"] for i in made}
+    }
+    assert counts == dict.fromkeys(
+        ("lab", "physical", "risk", "severity", "diagnosis", "date", "dosage"), 15
+    )
     assert sum("weeks" in i.references[0].text for i in made) == 7
 
 
@@ -206,4 +220,6 @@ def test_two_thousand_long_notes_do_not_take_seconds_to_load(tmp_path):
     benchmark = load_benchmark(tmp_path / "own.yaml")
     before = time.process_time()
     assert len(load_instances(benchmark, locate_dataset(benchmark))) == 2000
-    assert time.process_time() - before < 3  # well below it; a slip that reads every row for every row is far above
+    assert (
+        time.process_time() - before < 3
+    )  # well below it; a slip that reads every row for every row is far above

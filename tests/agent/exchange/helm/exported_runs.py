@@ -28,7 +28,9 @@ def planted(number: int) -> Case:
     )
 
 
-def export_runs(filled: FilledSite, folder: Path, *, reveal: bool = False, suite: str = "november") -> list[Path]:
+def export_runs(
+    filled: FilledSite, folder: Path, *, reveal: bool = False, suite: str = "november"
+) -> list[Path]:
     export_helm(filled.site, suite, folder, reveal=reveal)
     return sorted((folder / "runs" / suite).iterdir())
 

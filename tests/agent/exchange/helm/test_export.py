@@ -13,7 +13,14 @@ from agent.exchange.helm.export import export_helm
 from agent.exchange.helm.run_spec import LONGEST_FOLDER_NAME
 from agent.exchange.tables.export import export_tables
 from agent.vocabulary import Message, Reason
-from tests.agent.exchange.helm.exported_runs import WORDS, export_runs, load_file, planted, read_every_byte, read_stats
+from tests.agent.exchange.helm.exported_runs import (
+    WORDS,
+    export_runs,
+    load_file,
+    planted,
+    read_every_byte,
+    read_stats,
+)
 from tests.agent.service.filled_site import MODEL, Case, FilledSite, case, failed, unscored
 
 FILES = {
@@ -27,7 +34,9 @@ FILES = {
 
 
 @pytest.mark.parametrize("form", ["helm", "jsonl", "csv", "parquet"])
-def test_planted_texts_are_in_no_byte_of_a_redacted_export(filled: FilledSite, tmp_path: Path, form: Any):
+def test_planted_texts_are_in_no_byte_of_a_redacted_export(
+    filled: FilledSite, tmp_path: Path, form: Any
+):
     if form == "parquet":
         pytest.importorskip("pyarrow.parquet")
     own = tmp_path / "notes_of_quellmalz"
@@ -64,15 +73,22 @@ def _data(problem: str) -> dict[str, Any]:
     }
 
 
-def test_a_run_has_helms_files_for_the_owner_alone_and_helms_names(filled: FilledSite, tmp_path: Path):
+def test_a_run_has_helms_files_for_the_owner_alone_and_helms_names(
+    filled: FilledSite, tmp_path: Path
+):
     filled.add([case(0), failed(1), unscored(2), case(3, score=0.0)])
     (folder,) = export_runs(filled, tmp_path / "out")
     assert {path.name for path in folder.iterdir()} == FILES
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
     spec = load_file(folder, "run_spec.json")
     assert spec["name"] == folder.name
-    assert folder.name.startswith("pubmed_qa:model=qwen_qwen2.5-7b-instruct,model_deployment=deployment_")
-    assert spec["scenario_spec"]["class_name"] == "helm.benchmark.scenarios.pubmed_qa_scenario.PubMedQAScenario"
+    assert folder.name.startswith(
+        "pubmed_qa:model=qwen_qwen2.5-7b-instruct,model_deployment=deployment_"
+    )
+    assert (
+        spec["scenario_spec"]["class_name"]
+        == "helm.benchmark.scenarios.pubmed_qa_scenario.PubMedQAScenario"
+    )
     assert spec["groups"] == ["pubmed_qa"]
     assert spec["adapter_spec"]["model"] == MODEL
     assert spec["adapter_spec"]["method"] == "multiple_choice_joint"
@@ -84,9 +100,13 @@ def test_a_run_has_helms_files_for_the_owner_alone_and_helms_names(filled: Fille
     assert not {"request_time", "request_datetime", "annotations"} & states[0]["result"].keys()
 
 
-def test_one_instance_has_one_id_in_every_run_and_it_tells_nothing(filled: FilledSite, tmp_path: Path):
+def test_one_instance_has_one_id_in_every_run_and_it_tells_nothing(
+    filled: FilledSite, tmp_path: Path
+):
     filled.add([case(0), case(1)])
-    filled.add([case(0), case(1)], entry="pubmed_qa:model=baseline/first-choice", language_model=False)
+    filled.add(
+        [case(0), case(1)], entry="pubmed_qa:model=baseline/first-choice", language_model=False
+    )
     ids = [
         [row["instance_id"] for row in load_file(folder, "per_instance_stats.json")]
         for folder in export_runs(filled, tmp_path / "out")
@@ -97,7 +117,14 @@ def test_one_instance_has_one_id_in_every_run_and_it_tells_nothing(filled: Fille
 
 
 def test_no_name_of_a_run_leads_out_of_the_folder_or_collides(filled: FilledSite, tmp_path: Path):
-    names = ["../../etc/passwd", "a/b:model=m", "a_b:model=m", ".hidden\\x\u202e", "x" * 400, "x" * 400 + "y"]
+    names = [
+        "../../etc/passwd",
+        "a/b:model=m",
+        "a_b:model=m",
+        ".hidden\\x\u202e",
+        "x" * 400,
+        "x" * 400 + "y",
+    ]
     with filled.site.store() as store:
         details = store.runs.find(filled.add([case(0)])).details  # type: ignore[union-attr]
         for name in names:
@@ -116,10 +143,15 @@ def test_no_name_of_a_run_leads_out_of_the_folder_or_collides(filled: FilledSite
     assert {path.name for path in tmp_path.iterdir()} == {"site", "out"}
 
 
-def test_a_chat_is_written_as_messages_and_a_purged_instance_keeps_its_score(filled: FilledSite, tmp_path: Path):
+def test_a_chat_is_written_as_messages_and_a_purged_instance_keeps_its_score(
+    filled: FilledSite, tmp_path: Path
+):
     chat = case(0)
     instance = type(chat.instance)(
-        "p-0", "u-0", (Message("system", "Be brief."), Message("user", "Well?")), chat.instance.references
+        "p-0",
+        "u-0",
+        (Message("system", "Be brief."), Message("user", "Well?")),
+        chat.instance.references,
     )
     filled.add([Case(instance, chat.result, 1.0)])
     (folder,) = export_runs(filled, tmp_path / "out")
@@ -134,17 +166,38 @@ def test_a_chat_is_written_as_messages_and_a_purged_instance_keeps_its_score(fil
 
 
 def test_helms_figures_beside_ours_keep_a_name_of_their_own(filled: FilledSite, tmp_path: Path):
-    twin = {"metric": "exact_match", "low": 0, "high": 1, "binary": True, "helm_name": "exact_match", "options": {}}
+    twin = {
+        "metric": "exact_match",
+        "low": 0,
+        "high": 1,
+        "binary": True,
+        "helm_name": "exact_match",
+        "options": {},
+    }
     filled.add(
         [case(0), unscored(1, Reason.EMPTY)],
         scoring="both",
         metrics=[
-            {"name": "exact_match", "display_name": "EM", "scoring": "intramural", "whole_run": False, **twin},
-            {"name": "exact_match@helm", "display_name": "EM", "scoring": "helm", "whole_run": False, **twin},
+            {
+                "name": "exact_match",
+                "display_name": "EM",
+                "scoring": "intramural",
+                "whole_run": False,
+                **twin,
+            },
+            {
+                "name": "exact_match@helm",
+                "display_name": "EM",
+                "scoring": "helm",
+                "whole_run": False,
+                **twin,
+            },
         ],
     )
     (folder,) = export_runs(filled, tmp_path / "out")
-    assert {"exact_match", "exact_match@helm", "exact_match@helm_unscored"} <= read_stats(folder).keys()
+    assert {"exact_match", "exact_match@helm", "exact_match@helm_unscored"} <= read_stats(
+        folder
+    ).keys()
 
 
 def test_revealing_is_in_the_audit_log_and_redacting_is_not(filled: FilledSite, tmp_path: Path):
@@ -155,7 +208,9 @@ def test_revealing_is_in_the_audit_log_and_redacting_is_not(filled: FilledSite, 
     assert filled.audited() == [f"export run={run_id} instances=0-1"]
 
 
-def test_the_command_writes_run_folders_and_says_how_to_read_them(filled: FilledSite, tmp_path: Path):
+def test_the_command_writes_run_folders_and_says_how_to_read_them(
+    filled: FilledSite, tmp_path: Path
+):
     filled.add([case(0)])
     out = tmp_path / "out"
     words = [

@@ -34,7 +34,9 @@ def the_run(store: Store, suite: str, part: str) -> Any:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A copy of one real run folder, to be spoilt."""
-    return shutil.copytree(HELM_OUTPUT / "runs" / "real" / "simple_mcqa", tmp_path / "runs" / "real" / "mcqa")
+    return shutil.copytree(
+        HELM_OUTPUT / "runs" / "real" / "simple_mcqa", tmp_path / "runs" / "real" / "mcqa"
+    )
 
 
 def edit(folder: Path, name: str, change: Callable[[Any], None]) -> None:
@@ -48,18 +50,30 @@ def test_what_helm_run_wrote_is_read_with_its_prompts_answers_and_scores(filled:
     assert {(run.suite, run.benchmark, run.known, run.instances) for run in runs} == {
         ("real", "airways", False, 4), ("real", "simple_mcqa", False, 4), ("real", "simple_classification", False, 4),
     }  # fmt: skip
-    state = json.loads((HELM_OUTPUT / "runs/real/simple_mcqa/scenario_state.json").read_text("utf-8"))
+    state = json.loads(
+        (HELM_OUTPUT / "runs/real/simple_mcqa/scenario_state.json").read_text("utf-8")
+    )
     with filled.site.store() as store:
         run = the_run(store, "real", "simple_mcqa")
         stored = store.answers.read_instances(run.run_id, 0, 10)
-        assert [s.instance.id for s in stored] == [r["instance"]["id"] for r in state["request_states"]]  # type: ignore[union-attr]
-        assert stored[0].instance.messages[0].content == state["request_states"][0]["request"]["prompt"]  # type: ignore[union-attr]
+        assert [s.instance.id for s in stored] == [
+            r["instance"]["id"] for r in state["request_states"]
+        ]  # type: ignore[union-attr]
+        assert (
+            stored[0].instance.messages[0].content
+            == state["request_states"][0]["request"]["prompt"]
+        )  # type: ignore[union-attr]
         assert stored[0].instance.multiple_choice  # type: ignore[union-attr]
         assert [reference.correct for reference in stored[0].instance.references].count(True) == 1  # type: ignore[union-attr]
-        assert stored[0].response.text == state["request_states"][0]["result"]["completions"][0]["text"]  # type: ignore[union-attr]
+        assert (
+            stored[0].response.text
+            == state["request_states"][0]["result"]["completions"][0]["text"]
+        )  # type: ignore[union-attr]
         assert stored[0].response.prompt_tokens is not None  # type: ignore[union-attr]
         assert set(stored[0].scores) >= {"exact_match", "quasi_exact_match"}
-        assert not any(name.startswith(("num_", "inference_", "finish_")) for name in stored[0].scores)
+        assert not any(
+            name.startswith(("num_", "inference_", "finish_")) for name in stored[0].scores
+        )
         summary = summarise_run(store, run)
         assert Note.IMPORTED in summary.notes(summary.main)
         assert run.details.origin.kind == "helm"
@@ -68,7 +82,9 @@ def test_what_helm_run_wrote_is_read_with_its_prompts_answers_and_scores(filled:
 
 def test_a_figure_of_the_whole_run_is_kept_as_one(filled: FilledSite):
     import_helm(filled.site, HELM_OUTPUT / "runs" / "real" / "simple_classification", "real")
-    stats = json.loads((HELM_OUTPUT / "runs/real/simple_classification/stats.json").read_text("utf-8"))
+    stats = json.loads(
+        (HELM_OUTPUT / "runs/real/simple_classification/stats.json").read_text("utf-8")
+    )
     (macro,) = [
         stat["mean"]
         for stat in stats
@@ -80,7 +96,9 @@ def test_a_figure_of_the_whole_run_is_kept_as_one(filled: FilledSite):
     assert (metric.whole_run, metric.mean.value, metric.mean.low) == (True, macro, None)
 
 
-def test_what_was_exported_comes_back_with_the_same_scores_and_texts(filled: FilledSite, tmp_path: Path):
+def test_what_was_exported_comes_back_with_the_same_scores_and_texts(
+    filled: FilledSite, tmp_path: Path
+):
     cases = [
         case(0, answer="yes\n\n\u00e9\U0001f600", reasoning="Because."),
         failed(1),
@@ -100,12 +118,20 @@ def test_what_was_exported_comes_back_with_the_same_scores_and_texts(filled: Fil
         ):
             assert old.instance is not None
             assert new.instance is not None
-            assert (new.instance.id, new.instance.messages) == (old.instance.id, old.instance.messages)
-            assert (new.instance.references, new.instance.multiple_choice) == (old.instance.references, True)
+            assert (new.instance.id, new.instance.messages) == (
+                old.instance.id,
+                old.instance.messages,
+            )
+            assert (new.instance.references, new.instance.multiple_choice) == (
+                old.instance.references,
+                True,
+            )
             assert (old.response is None) == (new.response is None)
             if old.response is not None and new.response is not None:
                 same = ("text", "reasoning", "finish_reason", "prompt_tokens", "completion_tokens")
-                assert [getattr(new.response, key) for key in same] == [getattr(old.response, key) for key in same]
+                assert [getattr(new.response, key) for key in same] == [
+                    getattr(old.response, key) for key in same
+                ]
             assert new.scores == old.scores
         means = [summarise_run(store, run).main.mean for run in (before, after)]
         assert means[0].value == means[1].value
@@ -114,7 +140,16 @@ def test_what_was_exported_comes_back_with_the_same_scores_and_texts(filled: Fil
 
 def standings(filled: FilledSite, suite: str) -> list[Any]:
     """What a suite's leaderboard says, but for the deployment's name and that the runs were imported."""
-    words = ["--site", str(filled.site.directory), "summarize", "--suite", suite, "--all-metrics", "--format", "json"]
+    words = [
+        "--site",
+        str(filled.site.directory),
+        "summarize",
+        "--suite",
+        suite,
+        "--all-metrics",
+        "--format",
+        "json",
+    ]
     done = CliRunner().invoke(intramural, words, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     left_out = {"run", "runs", "deployment", "notes"}
@@ -130,14 +165,22 @@ def standings(filled: FilledSite, suite: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("reveal", [False, True])
-def test_an_export_that_comes_back_has_the_same_standings(filled: FilledSite, tmp_path: Path, reveal: bool):
+def test_an_export_that_comes_back_has_the_same_standings(
+    filled: FilledSite, tmp_path: Path, reveal: bool
+):
     for model, right in ((MODEL, 30), ("baseline/first-choice", 12)):
         mute = {"language_model": not model.startswith("baseline/")}
         for at, subset in enumerate(("icliniq", "healthcaremagic")):
             cases = [case(100 * at + n, score=float(n < right)) for n in range(40)]
-            lost = [unscored(100 * at + 50, Reason.NO_REFERENCE), unscored(100 * at + 51), failed(100 * at + 52)]
+            lost = [
+                unscored(100 * at + 50, Reason.NO_REFERENCE),
+                unscored(100 * at + 51),
+                failed(100 * at + 52),
+            ]
             filled.add([*cases, *lost], entry=f"med_dialog:subset={subset},model={model}", **mute)
-        filled.add([case(n, unit="same") for n in range(3)], entry=f"pubmed_qa:model={model}", **mute)
+        filled.add(
+            [case(n, unit="same") for n in range(3)], entry=f"pubmed_qa:model={model}", **mute
+        )
     before = standings(filled, "november")
     assert {row["parts"] for row in before if row["benchmark"] == "med_dialog"} == {2}
     assert {row["data"] for row in before} == {"invented", "sample"}
@@ -152,7 +195,9 @@ def test_an_export_that_comes_back_has_the_same_standings(filled: FilledSite, tm
         )
 
 
-def test_parts_that_helm_itself_ran_are_one_row_and_the_same_part_twice_is_two(filled: FilledSite, tmp_path: Path):
+def test_parts_that_helm_itself_ran_are_one_row_and_the_same_part_twice_is_two(
+    filled: FilledSite, tmp_path: Path
+):
     filled.add([case(0)], entry="med_dialog:subset=icliniq,model=a/b")
     filled.add([case(1), case(2)], entry="med_dialog:subset=healthcaremagic,model=a/b")
     export_helm(filled.site, "november", tmp_path / "out", reveal=False)
@@ -164,7 +209,11 @@ def test_parts_that_helm_itself_ran_are_one_row_and_the_same_part_twice_is_two(f
         (pooled,) = summarise_benchmarks(store, "parts")
     assert (len(pooled.runs), pooled.main.mean.n) == (2, 3)
     again = shutil.copytree(folders[0], tmp_path / "again")
-    edit(again, "run_spec.json", lambda spec: spec.update(name=spec["name"] + ",max_train_instances=5"))
+    edit(
+        again,
+        "run_spec.json",
+        lambda spec: spec.update(name=spec["name"] + ",max_train_instances=5"),
+    )
     import_helm(filled.site, again, "parts")
     with filled.site.store() as store:
         assert len(summarise_benchmarks(store, "parts")) == 3
@@ -181,7 +230,9 @@ def test_answers_of_another_place_never_answer_a_local_run(filled: FilledSite, t
     assert own != other
 
 
-def test_the_same_folder_again_is_the_same_as_once_and_another_needs_to_be_told(filled: FilledSite, folder: Path):
+def test_the_same_folder_again_is_the_same_as_once_and_another_needs_to_be_told(
+    filled: FilledSite, folder: Path
+):
     import_helm(filled.site, folder)
     import_helm(filled.site, folder)
     edit(folder, "per_instance_stats.json", lambda value: value[0].update(stats=[]))
@@ -190,7 +241,10 @@ def test_the_same_folder_again_is_the_same_as_once_and_another_needs_to_be_told(
     import_helm(filled.site, folder, replace=True)
     with filled.site.store() as store:
         (run,) = store.runs.select("real")
-        assert Unscored(Reason.NOT_IMPORTED) in store.answers.read_instances(run.run_id, 0, 1)[0].scores.values()
+        assert (
+            Unscored(Reason.NOT_IMPORTED)
+            in store.answers.read_instances(run.run_id, 0, 1)[0].scores.values()
+        )
 
 
 def test_a_run_of_the_sites_own_is_never_replaced(filled: FilledSite, folder: Path):
@@ -220,7 +274,11 @@ def truncated(folder: Path) -> None:
 
 
 def twice(folder: Path) -> None:
-    edit(folder, "scenario_state.json", lambda state: state["request_states"].append(state["request_states"][0]))
+    edit(
+        folder,
+        "scenario_state.json",
+        lambda state: state["request_states"].append(state["request_states"][0]),
+    )
 
 
 def unknown_instance(folder: Path) -> None:
@@ -254,7 +312,9 @@ def key_twice(folder: Path) -> None:
 
 def _set_mean(folder: Path, of: str, mean: object) -> None:
     def change(rows: Any) -> None:
-        next(stat for row in rows for stat in row["stats"] if stat["name"]["name"] == of)["mean"] = mean
+        next(stat for row in rows for stat in row["stats"] if stat["name"]["name"] == of)[
+            "mean"
+        ] = mean
 
     edit(folder, "per_instance_stats.json", change)
 
@@ -305,20 +365,34 @@ def control(folder: Path) -> None:
 
 
 def control_id(folder: Path) -> None:
-    edit(folder, "scenario_state.json", lambda s: s["request_states"][0]["instance"].update(id="a\nb"))
+    edit(
+        folder,
+        "scenario_state.json",
+        lambda s: s["request_states"][0]["instance"].update(id="a\nb"),
+    )
 
 
 def surrogate_id(folder: Path) -> None:
-    edit(folder, "scenario_state.json", lambda s: s["request_states"][0]["instance"].update(id="\ud800"))
+    edit(
+        folder,
+        "scenario_state.json",
+        lambda s: s["request_states"][0]["instance"].update(id="\ud800"),
+    )
 
 
 def wrong_kind(folder: Path) -> None:
-    edit(folder, "scenario_state.json", lambda s: s["request_states"][0]["request"].update(prompt=["SECRETWORD"]))
+    edit(
+        folder,
+        "scenario_state.json",
+        lambda s: s["request_states"][0]["request"].update(prompt=["SECRETWORD"]),
+    )
 
 
 def odd_role(folder: Path) -> None:
     def change(state: Any) -> None:
-        state["request_states"][0]["request"]["messages"] = [{"role": "tool SECRETWORD", "content": "x"}]
+        state["request_states"][0]["request"]["messages"] = [
+            {"role": "tool SECRETWORD", "content": "x"}
+        ]
 
     edit(folder, "scenario_state.json", change)
 
@@ -328,7 +402,11 @@ def no_model(folder: Path) -> None:
 
 
 def asked_per_reference(folder: Path) -> None:
-    edit(folder, "run_spec.json", lambda s: s["adapter_spec"].update(method="multiple_choice_separate_original"))
+    edit(
+        folder,
+        "run_spec.json",
+        lambda s: s["adapter_spec"].update(method="multiple_choice_separate_original"),
+    )
 
 
 def no_scores(folder: Path) -> None:
@@ -342,7 +420,10 @@ def no_scores(folder: Path) -> None:
         (nan, "per_instance_stats.json"),
         (infinite, r"per_instance_stats.json \[\d\].stats\[\d+\].mean: expected a finite number"),
         (truncated, "scenario_state.json: not JSON at line 1, column"),
-        (twice, r"scenario_state.json request_states\[4\].instance.id: expected an id that no other instance has"),
+        (
+            twice,
+            r"scenario_state.json request_states\[4\].instance.id: expected an id that no other instance has",
+        ),
         (unknown_instance, "1 instances of per_instance_stats.json are not among"),
         (missing, "stats.json: the file is missing"),
         (link_out, "stats.json: expected a plain file, not a link"),
@@ -362,7 +443,10 @@ def no_scores(folder: Path) -> None:
         (control_id, r"request_states\[0\].instance.id: expected a name"),
         (surrogate_id, r"request_states\[0\].instance.id: expected a name"),
         (wrong_kind, r"request_states\[0\].request.prompt: expected a text"),
-        (odd_role, r"request_states\[0\].request.messages\[0\].role: expected system or user or assistant"),
+        (
+            odd_role,
+            r"request_states\[0\].request.messages\[0\].role: expected system or user or assistant",
+        ),
         (no_model, "run_spec.json adapter_spec: expected a key model"),
         (asked_per_reference, "adapter_spec.method: expected a method that asks once an instance"),
         (no_scores, "holds no score of an answer"),
@@ -396,7 +480,9 @@ def test_a_kill_in_the_middle_of_writing_leaves_no_run(
     import_helm(filled.site, folder)
 
 
-def test_a_full_disk_leaves_no_run(filled: FilledSite, folder: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_full_disk_leaves_no_run(
+    filled: FilledSite, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
     begin = Runs.begin
 
     def on_a_full_disk(runs: Runs, **words: Any) -> str:
@@ -408,7 +494,9 @@ def test_a_full_disk_leaves_no_run(filled: FilledSite, folder: Path, monkeypatch
     edit(
         folder,
         "scenario_state.json",
-        lambda s: s["request_states"][0]["instance"]["references"][0]["output"].update(text="x" * 99_999),
+        lambda s: s["request_states"][0]["instance"]["references"][0]["output"].update(
+            text="x" * 99_999
+        ),
     )
     monkeypatch.setattr(Runs, "begin", on_a_full_disk)
     with pytest.raises(StoreError, match="SQLITE_FULL"):
@@ -432,7 +520,9 @@ def test_a_folder_that_changes_while_it_is_read_never_takes_another_runs_name(
         assert store.runs.select() == []
 
 
-def test_runs_before_a_spoilt_one_are_whole_and_the_next_attempt_continues(filled: FilledSite, tmp_path: Path):
+def test_runs_before_a_spoilt_one_are_whole_and_the_next_attempt_continues(
+    filled: FilledSite, tmp_path: Path
+):
     output = shutil.copytree(HELM_OUTPUT, tmp_path / "output")
     last = output / "runs" / "real" / "simple_mcqa"
     right = (last / "stats.json").read_bytes()
@@ -459,7 +549,9 @@ def test_a_link_to_another_folder_is_not_followed(filled: FilledSite, tmp_path: 
         import_helm(filled.site, output)
 
 
-def test_two_folders_of_one_run_and_a_folder_of_none_are_told(filled: FilledSite, folder: Path, tmp_path: Path):
+def test_two_folders_of_one_run_and_a_folder_of_none_are_told(
+    filled: FilledSite, folder: Path, tmp_path: Path
+):
     shutil.copytree(folder, folder.with_name("again"))
     with pytest.raises(ConfigError, match="two folders hold a run of one name: again and mcqa"):
         import_helm(filled.site, folder.parent)

@@ -32,7 +32,11 @@ def test_no_byte_of_a_redacted_export_holds_what_a_judge_wrote_of_a_patient_or_w
 ):
     if form == "parquet":
         pytest.importorskip("pyarrow.parquet")
-    replies = [[verdict(4, SEEN)], [Response(SEEN, SEEN, "stop", 1, 1, 0.1), verdict(2, SEEN)], [SEEN, SEEN]]
+    replies = [
+        [verdict(4, SEEN)],
+        [Response(SEEN, SEEN, "stop", 1, 1, 0.1), verdict(2, SEEN)],
+        [SEEN, SEEN],
+    ]
     add_judged(filled, [planted(0), planted(1)], {0: replies, 1: replies}, judges=NAMED)
     for reveal in (False, True):
         target = tmp_path / str(reveal)
@@ -65,24 +69,40 @@ def test_annotations_are_written_as_helms_annotators_write_them(filled: FilledSi
     }
     assert list(second["annotations"]["medication_qa"]) == ["y"]
     assert "annotations" not in third
-    (jury,) = [spec for spec in read_json(folder / "run_spec.json")["metric_specs"] if "Jury" in spec["class_name"]]
+    (jury,) = [
+        spec
+        for spec in read_json(folder / "run_spec.json")["metric_specs"]
+        if "Jury" in spec["class_name"]
+    ]
     assert jury["args"]["metric_name"] == "medication_qa_accuracy"
     assert jury["args"]["scenario_name"] == "medication_qa"
     assert jury["args"]["annotator_models"]["llama"] == {
         "model_name": "meta/llama-3.3-70b",
         "model_deployment": "meta/llama-3.3-70b",
     }
-    (stat,) = [stat for stat in read_json(folder / "stats.json") if stat["name"]["name"] == "medication_qa_accuracy"]
+    (stat,) = [
+        stat
+        for stat in read_json(folder / "stats.json")
+        if stat["name"]["name"] == "medication_qa_accuracy"
+    ]
     assert (stat["count"], stat["mean"]) == (1, 3.75)
 
 
-def test_helms_own_reading_of_an_exported_annotation_gives_its_cut_score(filled: FilledSite, tmp_path: Path):
+def test_helms_own_reading_of_an_exported_annotation_gives_its_cut_score(
+    filled: FilledSite, tmp_path: Path
+):
     """HELM's rule, written out: whole numbers, mean over all criteria of the judges that its metric names."""
     add_judged_suite(filled)
     export_helm(filled.site, "november", tmp_path, reveal=False)
     (folder,) = (tmp_path / "runs" / "november").iterdir()
-    (jury,) = [spec for spec in read_json(folder / "run_spec.json")["metric_specs"] if "Jury" in spec["class_name"]]
-    first = read_json(folder / "scenario_state.json")["request_states"][0]["annotations"][jury["args"]["scenario_name"]]
+    (jury,) = [
+        spec
+        for spec in read_json(folder / "run_spec.json")["metric_specs"]
+        if "Jury" in spec["class_name"]
+    ]
+    first = read_json(folder / "scenario_state.json")["request_states"][0]["annotations"][
+        jury["args"]["scenario_name"]
+    ]
     scores = [
         int(of["score"])
         for judge, verdicts in first.items()
@@ -95,7 +115,10 @@ def test_helms_own_reading_of_an_exported_annotation_gives_its_cut_score(filled:
 def seats(store: Store, run: Run) -> list[list[tuple[Any, ...]]]:
     found = store.juries.read_every_seat(run.run_id, range(10))
     return [
-        [(metric, seat.seat, seat.grades, seat.reason, seat.repaired) for metric, seat, _ in found[position]]
+        [
+            (metric, seat.seat, seat.grades, seat.reason, seat.repaired)
+            for metric, seat, _ in found[position]
+        ]
         for position in sorted(found)
     ]
 
@@ -105,7 +128,9 @@ def words(store: Store, run: Run) -> list[Any]:
     return [(one.judge, dict(one.words)) for position in sorted(found) for one in found[position]]
 
 
-@pytest.mark.parametrize("judges", [JUDGES, (JUDGES[0], JUDGES[0], JUDGES[0])], ids=["three", "one thrice"])
+@pytest.mark.parametrize(
+    "judges", [JUDGES, (JUDGES[0], JUDGES[0], JUDGES[0])], ids=["three", "one thrice"]
+)
 def test_what_was_exported_comes_back_with_the_same_seats_grades_and_words(
     filled: FilledSite, tmp_path: Path, judges: tuple[Judge, ...]
 ):
@@ -133,18 +158,27 @@ def test_what_was_exported_comes_back_with_the_same_seats_grades_and_words(
     assert b"Nearly." not in raw
 
 
-def helm_run(folder: Path, annotations: list[Any], scores: list[float], *, name: str = "medication_qa") -> Path:
+def helm_run(
+    folder: Path, annotations: list[Any], scores: list[float], *, name: str = "medication_qa"
+) -> Path:
     """A run folder as helm-run writes it, with a jury of two."""
     run = folder / "runs" / "theirs" / f"{name}:model=a_b"
     run.mkdir(parents=True)
     models = {
-        judge: {"model_name": f"m/{judge}", "model_deployment": f"stanford/{judge}"} for judge in ("gpt", "llama")
+        judge: {"model_name": f"m/{judge}", "model_deployment": f"stanford/{judge}"}
+        for judge in ("gpt", "llama")
     }
-    jury = {"metric_name": "medication_qa_accuracy", "scenario_name": "medication_qa", "annotator_models": models}
+    jury = {
+        "metric_name": "medication_qa_accuracy",
+        "scenario_name": "medication_qa",
+        "annotator_models": models,
+    }
     files = {
         "run_spec.json": {
             "name": f"{name}:model=a_b",
-            "scenario_spec": {"class_name": "helm.benchmark.scenarios.medication_qa_scenario.MedicationQAScenario"},
+            "scenario_spec": {
+                "class_name": "helm.benchmark.scenarios.medication_qa_scenario.MedicationQAScenario"
+            },
             "adapter_spec": {"method": "generation", "model": "a/b", "model_deployment": "a/b"},
             "metric_specs": [
                 {
@@ -157,7 +191,12 @@ def helm_run(folder: Path, annotations: list[Any], scores: list[float], *, name:
         "scenario_state.json": {
             "request_states": [
                 {
-                    "instance": {"id": f"id{at}", "input": {"text": "q"}, "references": [], "split": "test"},
+                    "instance": {
+                        "id": f"id{at}",
+                        "input": {"text": "q"},
+                        "references": [],
+                        "split": "test",
+                    },
                     "request": {"prompt": f"Question {at}?"},
                     "result": {"success": True, "completions": [{"text": "Take it."}]},
                     **({} if note is None else {"annotations": note}),
@@ -170,7 +209,13 @@ def helm_run(folder: Path, annotations: list[Any], scores: list[float], *, name:
             {
                 "instance_id": f"id{at}",
                 "train_trial_index": 0,
-                "stats": [{"name": {"name": "medication_qa_accuracy", "split": "test"}, "count": 1, "mean": score}],
+                "stats": [
+                    {
+                        "name": {"name": "medication_qa_accuracy", "split": "test"},
+                        "count": 1,
+                        "mean": score,
+                    }
+                ],
             }
             for at, score in enumerate(scores)
         ],
@@ -184,9 +229,14 @@ def grades_of(grade: Any, explanation: str = "So it is.") -> dict[str, Any]:
     return {name: {"score": grade, "explanation": explanation} for name in CRITERIA}
 
 
-def test_what_helms_judges_gave_is_kept_as_seats_with_their_words_sealed(filled: FilledSite, tmp_path: Path):
+def test_what_helms_judges_gave_is_kept_as_seats_with_their_words_sealed(
+    filled: FilledSite, tmp_path: Path
+):
     ours = {"prompt_text": "Judge this.", "gpt": grades_of(5, "Marzipan."), "llama": grades_of(4)}
-    alone = {"prompt_text": "Judge this.", "llama": grades_of("4") | {"overall": 3, "note": {"score": None}}}
+    alone = {
+        "prompt_text": "Judge this.",
+        "llama": grades_of("4") | {"overall": 3, "note": {"score": None}},
+    }
     down = {"prompt_text": "Judge this."}
     blank = {"prompt_text": None, "empty_output_equivalence_judgement": False}
     notes = [{"medication_qa": note} for note in (ours, alone, down, blank)] + [None]
@@ -196,19 +246,28 @@ def test_what_helms_judges_gave_is_kept_as_seats_with_their_words_sealed(filled:
         (run,) = store.runs.select("theirs")
         (metric,) = run.details.metrics
         assert (metric.name, metric.low, metric.high) == ("jury_score", 1, 5)
-        assert metric.judges == (Judge("stanford/gpt", "m/gpt", "gpt"), Judge("stanford/llama", "m/llama", "llama"))
+        assert metric.judges == (
+            Judge("stanford/gpt", "m/gpt", "gpt"),
+            Judge("stanford/llama", "m/llama", "llama"),
+        )
         found = seats(store, run)
         assert [
-            [(seat, grades and grades["clarity"], reason) for _, seat, grades, reason, _ in of] for of in found
+            [(seat, grades and grades["clarity"], reason) for _, seat, grades, reason, _ in of]
+            for of in found
         ] == [
             [(0, 5.0, None), (1, 4.0, None)],
             [(0, None, "not_imported"), (1, 4.0, None)],
             [(0, None, "not_imported"), (1, None, "not_imported")],
         ]
         assert set(found[1][1][2]) == set(CRITERIA)
-        assert words(store, run)[0] == ("gpt", {name: {"explanation": "Marzipan."} for name in CRITERIA})
+        assert words(store, run)[0] == (
+            "gpt",
+            {name: {"explanation": "Marzipan."} for name in CRITERIA},
+        )
         # The score is HELM's, with its default where no judge came out: it was not made here.
-        assert [one.scores["jury_score"] for one in store.answers.read_instances(run.run_id, 0, 9)] == [
+        assert [
+            one.scores["jury_score"] for one in store.answers.read_instances(run.run_id, 0, 9)
+        ] == [
             4.5,
             4.0,
             1.0,
@@ -219,7 +278,9 @@ def test_what_helms_judges_gave_is_kept_as_seats_with_their_words_sealed(filled:
     assert b"Marzipan" not in raw
 
 
-def test_a_key_that_one_judge_made_up_of_a_patients_name_is_no_criterion(filled: FilledSite, tmp_path: Path):
+def test_a_key_that_one_judge_made_up_of_a_patients_name_is_no_criterion(
+    filled: FilledSite, tmp_path: Path
+):
     both = {"gpt": grades_of(5), "llama": grades_of(4)}
     named = {
         "gpt": grades_of(5) | {"Quellmalz": {"score": 2, "explanation": "So."}},
@@ -247,15 +308,23 @@ def test_a_key_that_one_judge_made_up_of_a_patients_name_is_no_criterion(filled:
         {"gpt": {"clarity": {"score": 10**400}}, "llama": {"clarity": {"score": {}}}},
     ],
 )
-def test_a_verdict_of_any_other_form_is_an_empty_seat(filled: FilledSite, tmp_path: Path, hostile: Any):
+def test_a_verdict_of_any_other_form_is_an_empty_seat(
+    filled: FilledSite, tmp_path: Path, hostile: Any
+):
     import_helm(filled.site, helm_run(tmp_path, [{"medication_qa": hostile}], [3.0]))
     with filled.site.store() as store:
         (run,) = store.runs.select("theirs")
-        assert [(grades, reason) for (_, _, grades, reason, _) in seats(store, run)[0]] == [(None, "not_imported")] * 2
+        assert [(grades, reason) for (_, _, grades, reason, _) in seats(store, run)[0]] == [
+            (None, "not_imported")
+        ] * 2
 
 
-@pytest.mark.parametrize("hostile", [{"medication_qa": ["Mrs. Holloway"]}, ["Mrs. Holloway"], "Mrs. Holloway"])
-def test_annotations_that_are_no_map_are_refused_by_their_place(filled: FilledSite, tmp_path: Path, hostile: Any):
+@pytest.mark.parametrize(
+    "hostile", [{"medication_qa": ["Mrs. Holloway"]}, ["Mrs. Holloway"], "Mrs. Holloway"]
+)
+def test_annotations_that_are_no_map_are_refused_by_their_place(
+    filled: FilledSite, tmp_path: Path, hostile: Any
+):
     with pytest.raises(BenchmarkError, match=r"request_states\[0\]\.annotations") as caught:
         import_helm(filled.site, helm_run(tmp_path, [hostile], [3.0]))
     assert "Holloway" not in str(caught.value)
@@ -267,14 +336,18 @@ def test_a_score_without_a_jury_that_is_named_stays_a_score(filled: FilledSite, 
     folder = helm_run(tmp_path, [{"medication_qa": {"gpt": grades_of(5)}}], [5.0])
     (path,) = folder.rglob("run_spec.json")
     spec = read_json(path)
-    spec["metric_specs"] = [{"class_name": "helm.benchmark.metrics.medication_qa_metrics.Old", "args": {}}]
+    spec["metric_specs"] = [
+        {"class_name": "helm.benchmark.metrics.medication_qa_metrics.Old", "args": {}}
+    ]
     path.write_text(json.dumps(spec), "utf-8")
     import_helm(filled.site, folder)
     with filled.site.store() as store:
         (run,) = store.runs.select("theirs")
         assert seats(store, run) == []
         assert store.answers.read_instances(run.run_id, 0, 1)[0].scores["jury_score"] == 5.0
-        assert not isinstance(store.answers.read_instances(run.run_id, 0, 1)[0].scores["jury_score"], Unscored)
+        assert not isinstance(
+            store.answers.read_instances(run.run_id, 0, 1)[0].scores["jury_score"], Unscored
+        )
 
 
 def test_judges_of_one_name_and_one_named_like_helms_prompt_are_told_apart():

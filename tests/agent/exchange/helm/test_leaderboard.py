@@ -34,7 +34,9 @@ def test_a_leaderboard_never_takes_the_name_of_a_suite(joined: FilledSite):
         import_leaderboard(joined.site, RELEASE, "november")
 
 
-def test_many_jury_scores_under_one_heading_are_not_mistaken_for_each_other(joined: FilledSite, tmp_path: Path):
+def test_many_jury_scores_under_one_heading_are_not_mistaken_for_each_other(
+    joined: FilledSite, tmp_path: Path
+):
     board = shutil.copytree(RELEASE, tmp_path / "release")
 
     def two_of_one_heading(schema: Any) -> None:
@@ -45,7 +47,9 @@ def test_many_jury_scores_under_one_heading_are_not_mistaken_for_each_other(join
     import_leaderboard(joined.site, board, "medhelm")
     with joined.site.store() as store:
         metrics = {
-            cell.metric for cell in store.releases.read_leaderboard_cells("medhelm") if cell.benchmark == "pubmed_qa"
+            cell.metric
+            for cell in store.releases.read_leaderboard_cells("medhelm")
+            if cell.benchmark == "pubmed_qa"
         }
     assert metrics == {"exact_match"}
 
@@ -54,7 +58,11 @@ def test_a_benchmark_that_is_not_known_here_keeps_its_name(joined: FilledSite, t
     board = shutil.copytree(RELEASE, tmp_path / "release")
     edit(
         board / "schema.json",
-        lambda schema: [group.update(name="airways") for group in schema["run_groups"] if group["name"] == "pubmed_qa"],
+        lambda schema: [
+            group.update(name="airways")
+            for group in schema["run_groups"]
+            if group["name"] == "pubmed_qa"
+        ],
     )
     (board / "groups" / "pubmed_qa.json").rename(board / "groups" / "airways.json")
     import_leaderboard(joined.site, board, "medhelm")
@@ -72,11 +80,15 @@ def cut(board: Path) -> None:
 
 
 def nan(board: Path) -> None:
-    edit(board / "groups" / "pubmed_qa.json", lambda t: t[0]["rows"][0][1].update(value=float("nan")))
+    edit(
+        board / "groups" / "pubmed_qa.json", lambda t: t[0]["rows"][0][1].update(value=float("nan"))
+    )
 
 
 def text_for_number(board: Path) -> None:
-    edit(board / "groups" / "pubmed_qa.json", lambda t: t[0]["rows"][0][1].update(value="SECRETWORD"))
+    edit(
+        board / "groups" / "pubmed_qa.json", lambda t: t[0]["rows"][0][1].update(value="SECRETWORD")
+    )
 
 
 def short_row(board: Path) -> None:
@@ -93,7 +105,10 @@ def link(board: Path) -> None:
 
 
 def control(board: Path) -> None:
-    edit(board / "groups" / "pubmed_qa.json", lambda t: t[0]["rows"][0][0].update(value="\x1b[31mmodel"))
+    edit(
+        board / "groups" / "pubmed_qa.json",
+        lambda t: t[0]["rows"][0][0].update(value="\x1b[31mmodel"),
+    )
 
 
 def empty(board: Path) -> None:

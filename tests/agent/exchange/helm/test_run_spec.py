@@ -13,5 +13,8 @@ def test_helms_scenario_gets_no_argument_that_it_does_not_know(filled: FilledSit
         folder.name.partition(":")[0]: load_file(folder, "run_spec.json")
         for folder in export_runs(filled, tmp_path / "out")
     }
-    assert specs["clear"]["scenario_spec"]["args"] == {"condition": "homelessness", "data_path": "-"}
+    assert specs["clear"]["scenario_spec"]["args"] == {
+        "condition": "homelessness",
+        "data_path": "-",
+    }
     assert specs["mtsamples_replicate"]["scenario_spec"]["args"] == {}

@@ -10,7 +10,9 @@ from tests.agent.exchange.helm.exported_runs import export_runs, load_file, read
 from tests.agent.service.filled_site import FilledSite, case, failed, unscored
 
 
-def test_unscored_instances_are_in_no_statistic_and_counted_in_one(filled: FilledSite, tmp_path: Path):
+def test_unscored_instances_are_in_no_statistic_and_counted_in_one(
+    filled: FilledSite, tmp_path: Path
+):
     filled.add([case(0), failed(1), unscored(2), case(3, score=0.0), case(4)])
     (folder,) = export_runs(filled, tmp_path / "out")
     found = read_stats(folder)

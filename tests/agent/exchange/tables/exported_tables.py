@@ -12,6 +12,8 @@ def read_lines(path: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-def export(filled: FilledSite, folder: Path, form: TableForm = "jsonl", *, reveal: bool = False) -> int:
+def export(
+    filled: FilledSite, folder: Path, form: TableForm = "jsonl", *, reveal: bool = False
+) -> int:
     folder.mkdir()
     return export_tables(filled.site, "november", folder, form, reveal=reveal)

@@ -24,14 +24,18 @@ def test_planted_identifiers_are_in_no_exported_line_and_in_nothing_that_is_prin
     assert export(filled, tmp_path / "out") == 1
     printed = "".join(capfd.readouterr())
     assert "instances  1/1" in printed
-    written = "".join((tmp_path / "out" / name).read_text("utf-8") for name in ("instances.jsonl", "runs.jsonl"))
+    written = "".join(
+        (tmp_path / "out" / name).read_text("utf-8") for name in ("instances.jsonl", "runs.jsonl")
+    )
     assert "[MRN-1]" in written
     assert [canary for canary in CANARIES if canary in written + printed] == []
     assert read_lines(tmp_path / "out" / "instances.jsonl")[0]["id"] is None
     assert filled.audited() == []
 
 
-def test_revealed_lines_are_as_they_were_and_each_page_is_in_the_audit_log_once(filled: FilledSite, tmp_path: Path):
+def test_revealed_lines_are_as_they_were_and_each_page_is_in_the_audit_log_once(
+    filled: FilledSite, tmp_path: Path
+):
     run_id = filled.add([case(number) for number in range(PAGE + 1)])
     other = leak(filled, LEAKY, entry="pubmed_qa:model=a/b")
     filled.add([case(0)], suite="other")
@@ -43,7 +47,11 @@ def test_revealed_lines_are_as_they_were_and_each_page_is_in_the_audit_log_once(
             f"export run={other} instances=0-0",
         ]
     )
-    leaked = next(line for line in read_lines(tmp_path / "out" / "instances.jsonl") if line["id"] == f"{LEAKY}-0")
+    leaked = next(
+        line
+        for line in read_lines(tmp_path / "out" / "instances.jsonl")
+        if line["id"] == f"{LEAKY}-0"
+    )
     assert leaked["messages"] == [{"role": "user", "content": LEAKY}]
     assert leaked["answer"] == f"I agree: {LEAKY}"
     assert leaked["reasoning"] == f"Think. {LEAKY}"
@@ -57,7 +65,11 @@ def test_what_is_missing_is_null_and_a_failure_has_its_reason(filled: FilledSite
     assert answered["answer"] == "yes"
     assert answered["reasoning"] == ""
     assert answered["scores"]["exact_match"] == 1.0
-    assert (unanswered["answer"], unanswered["reasoning"], unanswered["finish_reason"]) == (None, None, None)
+    assert (unanswered["answer"], unanswered["reasoning"], unanswered["finish_reason"]) == (
+        None,
+        None,
+        None,
+    )
     assert unanswered["scores"]["exact_match"] == {"unscored": "timeout"}
     with filled.site.store() as store:
         store.purge(0)
@@ -67,11 +79,19 @@ def test_what_is_missing_is_null_and_a_failure_has_its_reason(filled: FilledSite
     assert purged["scores"]["exact_match"] == 1.0
 
 
-def test_an_export_that_meets_a_damaged_record_leaves_nothing_in_the_way(filled: FilledSite, tmp_path: Path):
+def test_an_export_that_meets_a_damaged_record_leaves_nothing_in_the_way(
+    filled: FilledSite, tmp_path: Path
+):
     filled.add([case(number) for number in range(3)])
-    database = sqlite3.connect(filled.site.directory / "store" / "site.sqlite3", isolation_level=None)
-    (right,) = database.execute("SELECT sealed FROM answers ORDER BY request_key LIMIT 1").fetchone()
-    damage = "UPDATE answers SET sealed = ? WHERE request_key = (SELECT MIN(request_key) FROM answers)"
+    database = sqlite3.connect(
+        filled.site.directory / "store" / "site.sqlite3", isolation_level=None
+    )
+    (right,) = database.execute(
+        "SELECT sealed FROM answers ORDER BY request_key LIMIT 1"
+    ).fetchone()
+    damage = (
+        "UPDATE answers SET sealed = ? WHERE request_key = (SELECT MIN(request_key) FROM answers)"
+    )
     database.execute(damage, (bytes(len(right)),))
     with pytest.raises(StoreError, match="does not open"), new_folder(tmp_path / "out") as folder:
         export_tables(filled.site, "november", folder, "jsonl", reveal=False)
@@ -100,7 +120,9 @@ def test_a_second_export_searches_no_text_again_and_a_purge_leaves_nothing_of_it
     before = [text for text in searched if "Quellmalz" in text]
     export(filled, tmp_path / "second")
     assert (len(before), [text for text in searched if "Quellmalz" in text]) == (3, before)
-    assert (tmp_path / "first/instances.jsonl").read_bytes() == (tmp_path / "second/instances.jsonl").read_bytes()
+    assert (tmp_path / "first/instances.jsonl").read_bytes() == (
+        tmp_path / "second/instances.jsonl"
+    ).read_bytes()
     with filled.site.store() as store:
         store.purge(0)
         assert store.database.connection.execute("SELECT COUNT(*) FROM findings").fetchone() == (0,)

@@ -28,16 +28,27 @@ def read(folder: Path, table: str, form: TableForm) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize("form", TABLE_FORMS)
-def test_every_form_has_the_same_rows_under_the_documented_columns(filled: FilledSite, tmp_path: Path, form: TableForm):
+def test_every_form_has_the_same_rows_under_the_documented_columns(
+    filled: FilledSite, tmp_path: Path, form: TableForm
+):
     if form == "parquet":
         pytest.importorskip("pyarrow.parquet")
     filled.add([case(0, answer="yes"), failed(1), unscored(2)])
     export(filled, tmp_path / "out", form)
-    instances, runs = read(tmp_path / "out", "instances", form), read(tmp_path / "out", "runs", form)
+    instances, runs = (
+        read(tmp_path / "out", "instances", form),
+        read(tmp_path / "out", "runs", form),
+    )
     assert list(instances[0]) == [column.name for column in INSTANCES]
     assert list(runs[0]) == [column.name for column in RUNS]
-    scores = [row["scores"] if form == "jsonl" else json.loads(str(row["scores"])) for row in instances]
-    assert [score["exact_match"] for score in scores] == [1.0, {"unscored": "timeout"}, {"unscored": "unparsed"}]
+    scores = [
+        row["scores"] if form == "jsonl" else json.loads(str(row["scores"])) for row in instances
+    ]
+    assert [score["exact_match"] for score in scores] == [
+        1.0,
+        {"unscored": "timeout"},
+        {"unscored": "unparsed"},
+    ]
     assert float(str(runs[0]["mean"])) == 1.0
     assert int(str(runs[0]["unscored"])) == 2
     assert [row["answer"] or None for row in instances] == ["yes", None, "hm"]
@@ -64,8 +75,19 @@ def test_parquet_without_its_library_is_told_before_anything_is_written(
 ):
     filled.add([case(0)])
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    words = ["--site", str(filled.site.directory), "export", "--suite", "november", "--format", "parquet", "--out"]
+    words = [
+        "--site",
+        str(filled.site.directory),
+        "export",
+        "--suite",
+        "november",
+        "--format",
+        "parquet",
+        "--out",
+    ]
     with pytest.raises(ConfigError, match="the extra `parquet`") as told:
-        CliRunner().invoke(intramural, [*words, str(tmp_path / "x")], catch_exceptions=False, standalone_mode=False)
+        CliRunner().invoke(
+            intramural, [*words, str(tmp_path / "x")], catch_exceptions=False, standalone_mode=False
+        )
     assert "pip install 'intramural[parquet]'" in told.value.advice
     assert not (tmp_path / "x").exists()

@@ -12,7 +12,9 @@ from tests.agent.service.judged import CRITERIA
 def test_tables_hold_every_seat(filled: FilledSite, tmp_path: Path):
     add_judged_suite(filled)
     export_tables(filled.site, "november", tmp_path, "jsonl", reveal=False)
-    rows = [json.loads(line) for line in (tmp_path / "instances.jsonl").read_text("utf-8").splitlines()]
+    rows = [
+        json.loads(line) for line in (tmp_path / "instances.jsonl").read_text("utf-8").splitlines()
+    ]
     first, second, third = (row["judgements"] for row in rows)
     assert [(one["seat"], one["judge"], one["reason"], one["repaired"]) for one in first] == [
         (0, "llama", None, False), (1, "qwen/qwen3-32b", None, True), (2, "y", "no_verdict", True),
@@ -22,4 +24,7 @@ def test_tables_hold_every_seat(filled: FilledSite, tmp_path: Path):
     assert [reply["text"] for reply in first[2]["replies"]] == ["no", "no"]
     assert [one["reason"] for one in second] == ["out_of_range", "timeout", None]
     assert third == []
-    assert (rows[0]["scores"], rows[1]["scores"]) == ({"jury_score": 3.75}, {"jury_score": {"unscored": "not_judged"}})
+    assert (rows[0]["scores"], rows[1]["scores"]) == (
+        {"jury_score": 3.75},
+        {"jury_score": {"unscored": "not_judged"}},
+    )

@@ -69,7 +69,9 @@ def test_a_byte_order_mark_is_no_part_of_the_first_row(engine: Engine):
 
 def test_places_are_of_the_original_text(engine: Engine):
     text = "Fever of 38.5 \u00b0C \U0001f912, Mr. Holloway, MRN: 4471209."
-    (row,), tally = redacted(engine, RowTask(("text",), spans=True), {"id": 7, "text": text, "spans": [[0, 1, "GOLD"]]})
+    (row,), tally = redacted(
+        engine, RowTask(("text",), spans=True), {"id": 7, "text": text, "spans": [[0, 1, "GOLD"]]}
+    )
     assert tally.rows_with_spans == 1  # which the command says
     assert row["text"] == "Fever of 38.5 \u00b0C \U0001f912, [NAME-1], MRN: [MRN-1]."
     assert [(text[start:end], entity) for start, end, entity in row["spans"]] == [
@@ -92,27 +94,42 @@ def test_a_withheld_text_is_taken_whole_and_several_fields_have_places_each(engi
         ("drop", {}),
     ],
 )
-def test_the_other_fields_are_kept_cleared_or_left_out_as_asked(engine: Engine, others: Any, left: dict[str, Any]):
+def test_the_other_fields_are_kept_cleared_or_left_out_as_asked(
+    engine: Engine, others: Any, left: dict[str, Any]
+):
     row = {"id": "Holloway-1", "text": "Mr. Holloway, MRN: 4471209", "n": 4471209}
     (written,), tally = redacted(engine, RowTask(("text",), others=others), row)
     assert written["text"] == "[NAME-1], MRN: [MRN-1]"
     assert {key: value for key, value in written.items() if key in left} == left
-    assert ("Holloway" in json.dumps(written)) == ("4471209" in json.dumps(written)) == (others == "keep")
+    assert (
+        ("Holloway" in json.dumps(written))
+        == ("4471209" in json.dumps(written))
+        == (others == "keep")
+    )
     assert ("n" in written) == (others != "drop")
     assert tally.unchecked_rows == (others == "keep")
     assert list(written) == [key for key in row if key in written]
 
 
 def test_what_a_row_says_of_its_people_is_searched_and_never_written(engine: Engine):
-    row = {"text": "brzezicka called again about gout", "people": {"NAME": ["Brzezicka"], "MRN": 4471209}}
+    row = {
+        "text": "brzezicka called again about gout",
+        "people": {"NAME": ["Brzezicka"], "MRN": 4471209},
+    }
     (written,), _ = redacted(engine, RowTask(("text",), identifiers="people"), row)
     assert written == {"text": "[NAME-1] called again about gout"}
 
 
-@pytest.mark.parametrize("people", ["Holloway", {"HOLLOWAY": ["x"]}, {"NAME": [["Holloway"]]}, {"NAME": {"a": "b"}}])
-def test_a_row_whose_people_cannot_be_understood_stops_all_and_is_not_quoted(engine: Engine, people: object):
+@pytest.mark.parametrize(
+    "people", ["Holloway", {"HOLLOWAY": ["x"]}, {"NAME": [["Holloway"]]}, {"NAME": {"a": "b"}}]
+)
+def test_a_row_whose_people_cannot_be_understood_stops_all_and_is_not_quoted(
+    engine: Engine, people: object
+):
     with pytest.raises(RedactionError, match="row 1: people: expected") as caught:
-        redacted(engine, RowTask(("text",), identifiers="people"), {"text": "gout", "people": people})
+        redacted(
+            engine, RowTask(("text",), identifiers="people"), {"text": "gout", "people": people}
+        )
     assert "holloway" not in f"{caught.value}{caught.value.advice}".lower()
 
 

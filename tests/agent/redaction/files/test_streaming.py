@@ -56,7 +56,9 @@ def test_portions_hold_every_line_once_in_order_and_empty_ones_never(lines: list
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(streaming, "_BYTES", 100)
         found = list(split_portions(lines))
-    assert [line for portion in found for line in portion.lines] == [line for line in lines if line.strip()]
+    assert [line for portion in found for line in portion.lines] == [
+        line for line in lines if line.strip()
+    ]
     first = 1
     for portion in found:
         assert portion.first == first
@@ -64,19 +66,27 @@ def test_portions_hold_every_line_once_in_order_and_empty_ones_never(lines: list
         first += len(portion.lines)
 
 
-def test_a_line_longer_than_any_is_withheld_without_being_held(engine: Engine, monkeypatch: pytest.MonkeyPatch):
+def test_a_line_longer_than_any_is_withheld_without_being_held(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(streaming, "MOST_LINE", 1000)
     monkeypatch.setattr(rows, "MOST_LINE", 1000)
     file = io.BytesIO(case(1) + b"\n" + b'{"text": "' + b"Holloway " * 100_000 + b'"}\n' + case(2))
     lines = list(lines_of(file))
     assert max(map(len, lines)) <= 1002
     written, tally = redact_rows(lines, 1, TASK, engine)
-    assert ["WITHHELD: too long" in json.loads(line)["text"] for line in written] == [False, True, False]
+    assert ["WITHHELD: too long" in json.loads(line)["text"] for line in written] == [
+        False,
+        True,
+        False,
+    ]
     assert tally.withheld == {"too long": 1}
 
 
 @pytest.mark.full
-def test_several_processes_write_what_one_writes_in_the_same_order(processes: WorkerPool, engine: Engine):
+def test_several_processes_write_what_one_writes_in_the_same_order(
+    processes: WorkerPool, engine: Engine
+):
     cases = [
         *(case(number) for number in range(300)),
         b'{"text": "a\\u0000b"}',
@@ -120,7 +130,13 @@ def test_a_row_that_no_process_survives_is_withheld_and_the_others_go_on(
     written: list[bytes] = []
     (part,) = redact_stream([case(number) for number in range(5)], written.append, processes)
     shown = [json.loads(line) for line in written]
-    assert [row["text"].startswith("[WITHHELD: engine error]") for row in shown] == [False, False, False, True, False]
+    assert [row["text"].startswith("[WITHHELD: engine error]") for row in shown] == [
+        False,
+        False,
+        False,
+        True,
+        False,
+    ]
     assert part.tally.withheld == {"engine error": 1}
     assert part.tally.first_withheld == [4]
     assert part.tally.rows == 5
@@ -142,20 +158,29 @@ def test_an_engine_that_cannot_be_opened_is_said_by_every_process():
 @pytest.mark.full
 def test_the_dates_of_one_patient_move_alike_in_every_process(tmp_path: Path):
     policy = (POLICIES / "hipaa_safe_harbor.yaml").read_text()
-    (tmp_path / "moved.yaml").write_text(policy + "\noperators: {DATE: shift, default: surrogate}\n")
+    (tmp_path / "moved.yaml").write_text(
+        policy + "\noperators: {DATE: shift, default: surrogate}\n"
+    )
     task = RowTask(("text",), unit="patient")
     choice = EngineChoice("moved.yaml", str(tmp_path))
-    texts = ["Dr. Anna Kowalski: seen on 03/14/2022.", "Dr. Anna Kowalski: seen again on 03/20/2022."]
+    texts = [
+        "Dr. Anna Kowalski: seen on 03/14/2022.",
+        "Dr. Anna Kowalski: seen again on 03/20/2022.",
+    ]
     cases = [json.dumps({"patient": n % 3, "text": texts[n // 3 % 2]}).encode() for n in range(600)]
     written: list[bytes] = []
     with WorkerPool(choice, task, 2) as both:
         for part in redact_stream(cases, written.append, both):
             assert not part.tally.withheld
-    by_patient = [{json.loads(line)["text"] for line in written[patient::3]} for patient in range(3)]
+    by_patient = [
+        {json.loads(line)["text"] for line in written[patient::3]} for patient in range(3)
+    ]
     assert [len(texts) for texts in by_patient] == [2, 2, 2]
     for texts_of_one in by_patient:
         days = sorted(
-            date(int(y), int(m), int(d)) for t in texts_of_one for m, d, y in re.findall(r"(..)/(..)/(....)", t)
+            date(int(y), int(m), int(d))
+            for t in texts_of_one
+            for m, d, y in re.findall(r"(..)/(..)/(....)", t)
         )
         assert (days[1] - days[0]).days == 6
         assert days[0] != date(2022, 3, 14)

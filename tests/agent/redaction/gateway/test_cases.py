@@ -20,7 +20,11 @@ def named(number: int, *identifiers: Identifier, unit: str = "u", **texts: str) 
 
 def test_a_record_is_cleared_of_what_its_dataset_says(tmp_path: Path, engine: Engine):
     filled = filled_site(tmp_path)
-    of_one = (Identifier("NAME", "Vale, Ottoline Q."), Identifier("MRN", "7-0441"), Identifier("DATE", "1951-03-14"))
+    of_one = (
+        Identifier("NAME", "Vale, Ottoline Q."),
+        Identifier("MRN", "7-0441"),
+        Identifier("DATE", "1951-03-14"),
+    )
     texts = {
         "prompt": "so ottoline has gout",
         "answer": "ottoline vale has gout, chart 70441",
@@ -60,7 +64,9 @@ class Listener:
 
 def test_each_record_goes_with_its_own_people_and_no_others(tmp_path: Path, engine: Engine):
     filled, listener = filled_site(tmp_path), Listener(engine)
-    run_id = filled.add([named(0, Identifier("NAME", "Ottoline Vale"), unit="PX-88-12"), named(1, unit="ward")])
+    run_id = filled.add(
+        [named(0, Identifier("NAME", "Ottoline Vale"), unit="PX-88-12"), named(1, unit="ward")]
+    )
     with filled.site.store() as store:
         Redacting(listener).clear(run_id, store.answers.read_instances(run_id, 0, 2))
     assert listener.heard == [(["Ottoline Vale", "PX-88-12-0"], "PX-88-12-0"), ([], "ward-1")]

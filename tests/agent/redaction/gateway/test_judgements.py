@@ -18,7 +18,9 @@ from tests.agent.service.judged import Replies, add_judged, verdict
 NOTE = "Patient name: Xochitl Wrzesniewski, MRN: 00451234, was seen on 03/14/2022."
 
 
-def cleared(folder: Path, engine: Engine, *replies: Replies, prompt: str = NOTE, answer: str = "ok") -> ClearedCase:
+def cleared(
+    folder: Path, engine: Engine, *replies: Replies, prompt: str = NOTE, answer: str = "ok"
+) -> ClearedCase:
     """One case with these judges' replies, redacted."""
     filled = filled_site(folder)
     cases = [case(0, prompt=prompt, answer=answer, references=(Reference("Rest.", True),))]
@@ -34,11 +36,18 @@ def cleared(folder: Path, engine: Engine, *replies: Replies, prompt: str = NOTE,
 def everything(shown: ClearedCase) -> str:
     return "\n".join(
         [text for one in shown.judgements for of in one.words.values() for text in of.values()]
-        + [text for one in shown.judgements for reply in one.replies for text in (reply.text, reply.reasoning)]
+        + [
+            text
+            for one in shown.judgements
+            for reply in one.replies
+            for text in (reply.text, reply.reasoning)
+        ]
     )
 
 
-def test_a_name_of_the_question_has_the_same_tag_in_every_explanation_and_reply(tmp_path: Path, engine: Engine):
+def test_a_name_of_the_question_has_the_same_tag_in_every_explanation_and_reply(
+    tmp_path: Path, engine: Engine
+):
     shown = cleared(
         tmp_path,
         engine,
@@ -62,9 +71,13 @@ def test_a_name_of_the_question_has_the_same_tag_in_every_explanation_and_reply(
     assert "wrzesniewski" not in everything(shown).casefold()
 
 
-def test_a_name_that_only_the_judge_writes_is_gone_from_the_answer_too(tmp_path: Path, engine: Engine):
+def test_a_name_that_only_the_judge_writes_is_gone_from_the_answer_too(
+    tmp_path: Path, engine: Engine
+):
     answer = "I would ask szczepanik again."
-    shown = cleared(tmp_path, engine, [verdict(5, "He means Dr. Szczepanik.")], prompt="Whom?", answer=answer)
+    shown = cleared(
+        tmp_path, engine, [verdict(5, "He means Dr. Szczepanik.")], prompt="Whom?", answer=answer
+    )
     assert shown.answer == "I would ask [NAME-1] again."
 
 
@@ -108,20 +121,29 @@ def test_a_reply_that_is_no_text_is_withheld_and_counted(tmp_path: Path, engine:
 
 def test_a_purge_leaves_grades_and_takes_every_word(tmp_path: Path, engine: Engine):
     filled = filled_site(tmp_path)
-    run_id = add_judged(filled, [case(0)], {0: [[verdict(4, "quicksilver")], ["no verdict", "nor here"]]})
+    run_id = add_judged(
+        filled, [case(0)], {0: [[verdict(4, "quicksilver")], ["no verdict", "nor here"]]}
+    )
     with filled.site.store() as store:
         store.purge(0)
         run = store.runs.find(run_id)
         assert run is not None
         page = store.answers.read_instances(run_id, 0, 1)
         (shown,) = Redacting(engine).clear(run_id, page, read_seat_judgements(store, run, page))
-    assert [(one.grades is not None, one.reason) for one in shown.judgements] == [(True, None), (False, "no_verdict")]
+    assert [(one.grades is not None, one.reason) for one in shown.judgements] == [
+        (True, None),
+        (False, "no_verdict"),
+    ]
     assert [(one.words, one.replies) for one in shown.judgements] == [({}, ()), ({}, ())]
 
 
-def test_words_of_another_reading_do_not_stand_beside_a_seats_grades(tmp_path: Path, engine: Engine):
+def test_words_of_another_reading_do_not_stand_beside_a_seats_grades(
+    tmp_path: Path, engine: Engine
+):
     filled = filled_site(tmp_path)
-    run_id = add_judged(filled, [case(0)], {0: [[verdict(2, "poor"), verdict(4, "better")], [verdict(5, "fine")]]})
+    run_id = add_judged(
+        filled, [case(0)], {0: [[verdict(2, "poor"), verdict(4, "better")], [verdict(5, "fine")]]}
+    )
     with filled.site.store() as store:
         # As a version that read replies by other rules left them: the first one counted, and the other seat's was cut.
         was = store.juries.read_seats(run_id, "jury_score")[0]
@@ -138,7 +160,9 @@ def test_words_of_another_reading_do_not_stand_beside_a_seats_grades(tmp_path: P
     assert len(shown.judgements[1].replies) == 1
 
 
-def test_revealed_replies_are_as_the_judge_wrote_them_and_are_in_the_audit_log_first(tmp_path: Path):
+def test_revealed_replies_are_as_the_judge_wrote_them_and_are_in_the_audit_log_first(
+    tmp_path: Path,
+):
     filled = filled_site(tmp_path)
     reply = verdict(4, "Seen \u00e9\nWrzesniewski.")
     run_id = add_judged(filled, [case(0)], {0: [[reply]]})
@@ -147,7 +171,9 @@ def test_revealed_replies_are_as_the_judge_wrote_them_and_are_in_the_audit_log_f
         run = store.runs.find(run_id)
         assert run is not None
         page = store.answers.read_instances(run_id, 0, 1)
-        (shown,) = Revealing(events.append, "look").clear(run_id, page, read_seat_judgements(store, run, page))
+        (shown,) = Revealing(events.append, "look").clear(
+            run_id, page, read_seat_judgements(store, run, page)
+        )
         with pytest.raises(OSError, match="disk"):
             Revealing(_full, "look").clear(run_id, page, read_seat_judgements(store, run, page))
     assert shown.judgements[0].replies[0].text == reply

@@ -11,8 +11,15 @@ from tests.agent.redaction.identity.typing_errors import mistype
 WORDS = st.text("abc", min_size=1, max_size=6)
 
 
-@given(WORDS, st.integers(0, 5), st.sampled_from("abc"), st.sampled_from(["more", "less", "other", "exchanged"]))
-def test_one_typing_error_is_one_letter_or_two_exchanged(word: str, place: int, letter: str, kind: str):
+@given(
+    WORDS,
+    st.integers(0, 5),
+    st.sampled_from("abc"),
+    st.sampled_from(["more", "less", "other", "exchanged"]),
+)
+def test_one_typing_error_is_one_letter_or_two_exchanged(
+    word: str, place: int, letter: str, kind: str
+):
     other = mistype(word, min(place, len(word) - 1), letter, kind)
     assert differs_by_one_error(other, word) == differs_by_one_error(word, other) == (other != word)
 
@@ -74,8 +81,12 @@ PLAIN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("entity", "value", "text", "gone"), PLAIN, ids=[f"{row[1]}: {row[2]}" for row in PLAIN])
-def test_a_name_is_found_however_another_text_writes_it(entity: str, value: str, text: str, gone: str):
+@pytest.mark.parametrize(
+    ("entity", "value", "text", "gone"), PLAIN, ids=[f"{row[1]}: {row[2]}" for row in PLAIN]
+)
+def test_a_name_is_found_however_another_text_writes_it(
+    entity: str, value: str, text: str, gone: str
+):
     assert covered(text, (entity, value)) == text.replace(gone, "#" * len(gone))
 
 
@@ -94,20 +105,29 @@ HARMLESS = [
 ]
 
 
-@pytest.mark.parametrize(("entity", "value", "text"), HARMLESS, ids=[f"{row[1]}: {row[2]}" for row in HARMLESS])
+@pytest.mark.parametrize(
+    ("entity", "value", "text"), HARMLESS, ids=[f"{row[1]}: {row[2]}" for row in HARMLESS]
+)
 def test_what_only_resembles_a_known_name_stays(entity: str, value: str, text: str):
     assert covered(text, (entity, value)) == text
 
 
 @given(
     st.sampled_from(
-        ["Margaret Ann Holloway", "Jan van der Westhuizen", "Anna-Maria O'Donoghue", "Xochitl Wrzesniewski"]
+        [
+            "Margaret Ann Holloway",
+            "Jan van der Westhuizen",
+            "Anna-Maria O'Donoghue",
+            "Xochitl Wrzesniewski",
+        ]
     ),
     st.integers(0, 30),
     st.sampled_from("aeiourstn"),
     st.sampled_from(["more", "less", "other", "exchanged"]),
 )
-def test_a_family_name_with_any_one_typing_error_is_gone(name: str, place: int, letter: str, kind: str):
+def test_a_family_name_with_any_one_typing_error_is_gone(
+    name: str, place: int, letter: str, kind: str
+):
     family = max(name.replace("'", " ").replace("-", " ").split(), key=len)
     wrong = mistype(family, place % len(family), letter, kind)
     assert covered(f"so {wrong} has gout", ("NAME", name)) == f"so {'#' * len(wrong)} has gout"

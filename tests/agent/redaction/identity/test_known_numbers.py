@@ -21,8 +21,12 @@ PLAIN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("entity", "value", "text", "gone"), PLAIN, ids=[f"{row[1]}: {row[2]}" for row in PLAIN])
-def test_a_number_is_found_however_another_text_writes_it(entity: str, value: str, text: str, gone: str):
+@pytest.mark.parametrize(
+    ("entity", "value", "text", "gone"), PLAIN, ids=[f"{row[1]}: {row[2]}" for row in PLAIN]
+)
+def test_a_number_is_found_however_another_text_writes_it(
+    entity: str, value: str, text: str, gone: str
+):
     assert covered(text, (entity, value)) == text.replace(gone, "#" * len(gone))
 
 
@@ -34,6 +38,8 @@ HARMLESS = [
 ]
 
 
-@pytest.mark.parametrize(("entity", "value", "text"), HARMLESS, ids=[f"{row[1]}: {row[2]}" for row in HARMLESS])
+@pytest.mark.parametrize(
+    ("entity", "value", "text"), HARMLESS, ids=[f"{row[1]}: {row[2]}" for row in HARMLESS]
+)
 def test_what_only_resembles_a_known_number_stays(entity: str, value: str, text: str):
     assert covered(text, (entity, value)) == text

@@ -17,7 +17,9 @@ HARMLESS = [
 ]
 
 
-@pytest.mark.parametrize(("entity", "value", "text"), HARMLESS, ids=[f"{row[1]}: {row[2]}" for row in HARMLESS])
+@pytest.mark.parametrize(
+    ("entity", "value", "text"), HARMLESS, ids=[f"{row[1]}: {row[2]}" for row in HARMLESS]
+)
 def test_what_only_resembles_a_known_value_stays(entity: str, value: str, text: str):
     assert covered(text, (entity, value)) == text
 

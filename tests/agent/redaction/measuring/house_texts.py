@@ -13,7 +13,11 @@ def house_texts(count: int, seed: int = 0) -> list[GoldText]:
     texts = []
     for number in range(count):
         ward = chance.choice(WORDS)
-        before = f"{chance.randint(2, 9)} tablets given, plan unchanged, sat out in chair, bed moved to "
-        text = f"{before}{ward} corner, case {number}, potassium {chance.randint(30, 50) / 10} mmol/l."
+        before = (
+            f"{chance.randint(2, 9)} tablets given, plan unchanged, sat out in chair, bed moved to "
+        )
+        text = (
+            f"{before}{ward} corner, case {number}, potassium {chance.randint(30, 50) / 10} mmol/l."
+        )
         texts.append(GoldText(text, ((len(before), len(before) + len(ward), "FACILITY"),)))
     return texts

@@ -22,7 +22,9 @@ def test_it_finds_what_it_was_shown_and_the_packages_own_does_not(tmp_path: Path
     assert made.learned + made.held_out == 400
     new = OtherModel(kind="intramural", path=str(tmp_path / "ours"))
     both = build_engine(POLICY.model_copy(update={"models": ("shipped", new)}))
-    shown = both.redact("3 tablets given, plan unchanged, bed moved to kettle corner, seen by Dr. Anna Kowalski.")
+    shown = both.redact(
+        "3 tablets given, plan unchanged, bed moved to kettle corner, seen by Dr. Anna Kowalski."
+    )
     assert "kettle" not in shown
     assert "Kowalski" not in shown
 
@@ -33,11 +35,14 @@ def test_one_that_forgets_is_not_written(tmp_path: Path):
     for number in range(400):
         text = f"case {number}: Zbysko Quatrell wrote the plan, Ilva Thornquay read it, sat out in chair."
         names = [
-            (text.index(name), text.index(name) + len(name), "NAME") for name in ("Zbysko Quatrell", "Ilva Thornquay")
+            (text.index(name), text.index(name) + len(name), "NAME")
+            for name in ("Zbysko Quatrell", "Ilva Thornquay")
         ]
         held_out = fine_tuning._is_held_out(GoldText(text, ()))
         taught.append(GoldText(text, tuple(names) if held_out else ()))
-    with pytest.raises(RedactionError, match="refused: of the identifiers in texts kept back it leaves"):
+    with pytest.raises(
+        RedactionError, match="refused: of the identifiers in texts kept back it leaves"
+    ):
         fine_tune(taught, POLICY, tmp_path / "ours", seed=1, force=False)
     assert list(tmp_path.iterdir()) == []
 
@@ -49,8 +54,11 @@ def test_few_texts_teach_nothing(tmp_path: Path):
 
 def test_a_kind_that_nobody_knows_is_not_quoted(tmp_path: Path):
     texts = [
-        GoldText(text.text, tuple((a, b, "Margaret Holloway") for a, b, _ in text.spans)) for text in house_texts(80)
+        GoldText(text.text, tuple((a, b, "Margaret Holloway") for a, b, _ in text.spans))
+        for text in house_texts(80)
     ]
-    with pytest.raises(RedactionError, match="kind of identifier in the texts is unknown") as refused:
+    with pytest.raises(
+        RedactionError, match="kind of identifier in the texts is unknown"
+    ) as refused:
         fine_tune(texts, POLICY, tmp_path / "ours", seed=1, force=False)
     assert "Holloway" not in str(refused.value) + refused.value.advice

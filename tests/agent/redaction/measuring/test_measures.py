@@ -13,16 +13,22 @@ SOFT = re.findall(
     "dr mr mrs ms miss prof doctor md rn np do phd jr sr in of at the and on to from for patient pt id mrn ssn no"
     " number member policy plan account acct name dob phone fax tel email since s",
 )
-TEXTS = st.lists(st.sampled_from([*"ab1_. -é’٣", "Dr", "Anna ", "of ", "MRN", " id ", "𝒜"]), max_size=30).map("".join)
+TEXTS = st.lists(
+    st.sampled_from([*"ab1_. -é’٣", "Dr", "Anna ", "of ", "MRN", " id ", "𝒜"]), max_size=30
+).map("".join)
 
 
 @st.composite
-def documents(draw: st.DrawFn) -> tuple[str, list[tuple[int, int, str]], list[tuple[int, int, str]]]:
+def documents(
+    draw: st.DrawFn,
+) -> tuple[str, list[tuple[int, int, str]], list[tuple[int, int, str]]]:
     text = draw(TEXTS)
     if not text:
         return text, [], []
     place = st.tuples(
-        st.integers(0, len(text) - 1), st.integers(1, len(text) + 2), st.sampled_from(["NAME", "DATE"])
+        st.integers(0, len(text) - 1),
+        st.integers(1, len(text) + 2),
+        st.sampled_from(["NAME", "DATE"]),
     ).map(lambda p: (min(p[0], p[1] - 1), max(p[0] + 1, p[1]), p[2]))
     return text, draw(st.lists(place, max_size=4)), draw(st.lists(place, max_size=4))
 
@@ -39,7 +45,9 @@ def words(text: str, start: int, end: int) -> list[set[int]]:
     return runs
 
 
-def reference(documents: list[tuple[str, list[tuple[int, int, str]], list[tuple[int, int, str]]]]) -> dict[str, object]:
+def reference(
+    documents: list[tuple[str, list[tuple[int, int, str]], list[tuple[int, int, str]]]],
+) -> dict[str, object]:
     core: list[tuple[str, bool]] = []
     full: list[tuple[str, bool]] = []
     clean, over = [], []
@@ -56,7 +64,9 @@ def reference(documents: list[tuple[str, list[tuple[int, int, str]], list[tuple[
             runs = words(text, start, end)
             if not runs:
                 continue
-            hard = [run for run in runs if "".join(text[p] for p in sorted(run)).lower() not in SOFT] or runs
+            hard = [
+                run for run in runs if "".join(text[p] for p in sorted(run)).lower() not in SOFT
+            ] or runs
             core.append((kind, set().union(*hard) <= covered))
             full.append((kind, set().union(*runs) <= covered))
             leaked |= not core[-1][1]
@@ -96,8 +106,15 @@ def test_the_figures_are_those_of_a_second_writing(
         assert recall.full.value == mean([taken for k, taken in full if kind in (None, k)])
     assert found.leaks == sum(not taken for _, taken in core)
     assert set(found.kinds) == {kind for kind, _ in core}
-    assert (found.clean.value, found.over.value) == (mean(expected["clean"]), mean(expected["over"]))
-    assert (found.recall, found.precision, found.f2) == (expected["recall"], expected["precision"], expected["f2"])
+    assert (found.clean.value, found.over.value) == (
+        mean(expected["clean"]),
+        mean(expected["over"]),
+    )
+    assert (found.recall, found.precision, found.f2) == (
+        expected["recall"],
+        expected["precision"],
+        expected["f2"],
+    )
 
 
 def test_a_title_may_stay_and_a_letter_of_the_name_may_not():
@@ -111,9 +128,12 @@ def test_a_title_may_stay_and_a_letter_of_the_name_may_not():
 
 def test_intervals_are_wilsons_and_a_text_without_identifiers_counts_for_over_redaction_alone():
     texts = [
-        compare_text("Anna", [(0, 4, "NAME")], [(0, 4, "NAME")] if taken else []) for taken in [True] * 18 + [False] * 2
+        compare_text("Anna", [(0, 4, "NAME")], [(0, 4, "NAME")] if taken else [])
+        for taken in [True] * 18 + [False] * 2
     ]
-    found = summarise_texts([*texts, compare_text("gout", [], []), compare_text("gout", [], [(0, 4, "NAME")])])
+    found = summarise_texts(
+        [*texts, compare_text("gout", [], []), compare_text("gout", [], [(0, 4, "NAME")])]
+    )
     # Wilson 1927 for 18 of 20, as published calculators give it.
     assert round(found.all.core.low or 0, 4) == 0.6990
     assert round(found.all.core.high or 0, 4) == 0.9721

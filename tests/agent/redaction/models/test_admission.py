@@ -16,7 +16,10 @@ from agent.redaction.rules_digest import rules_digest
 @pytest.fixture
 def pipeline(tmp_path: Path) -> Path:
     made = spacy.blank("en")
-    patterns = [{"label": "PERSON", "pattern": "xylophagus"}, {"label": "ORG", "pattern": "Zzyx Works"}]
+    patterns = [
+        {"label": "PERSON", "pattern": "xylophagus"},
+        {"label": "ORG", "pattern": "Zzyx Works"},
+    ]
     made.add_pipe("entity_ruler").add_patterns(patterns)
     made.to_disk(tmp_path / "rules")
     return tmp_path / "rules"
@@ -24,13 +27,17 @@ def pipeline(tmp_path: Path) -> Path:
 
 def policy_with(pipeline: Path, *, shipped: bool) -> RedactionPolicy:
     models = [{"kind": "spacy", "path": str(pipeline)}]
-    content = load_policy("hipaa_safe_harbor").model_dump() | {"models": ["shipped", *models] if shipped else models}
+    content = load_policy("hipaa_safe_harbor").model_dump() | {
+        "models": ["shipped", *models] if shipped else models
+    }
     return RedactionPolicy.model_validate(content)
 
 
 def written(pipeline: Path, *, shipped: bool) -> Path:
     path = pipeline.parent / "ours.yaml"
-    path.write_text(policy_with(pipeline, shipped=shipped).model_dump_json(), "utf-8")  # JSON is YAML
+    path.write_text(
+        policy_with(pipeline, shipped=shipped).model_dump_json(), "utf-8"
+    )  # JSON is YAML
     return path
 
 
@@ -49,7 +56,9 @@ def test_a_model_in_its_place_must_have_been_measured(pipeline: Path):
         open_engine("ours.yaml", pipeline.parent)
     assert "--admit" in refused.value.advice
     admit(policy_with(pipeline, shipped=False), pipeline.parent, (10, 30), 0.99, 0.99, force=False)
-    assert "xylophagus" not in open_engine("ours.yaml", pipeline.parent).redact("seen by xylophagus")
+    assert "xylophagus" not in open_engine("ours.yaml", pipeline.parent).redact(
+        "seen by xylophagus"
+    )
 
 
 def test_a_model_that_finds_less_is_refused_unless_forced(pipeline: Path):
@@ -87,7 +96,9 @@ def test_a_spoilt_list_of_admissions_admits_nothing(pipeline: Path):
         ([{"kind": "spacy", "path": "/m", "labels": {"X": "NOBODY"}}], "models.0"),
     ],
 )
-def test_models_that_are_none_are_refused_by_place(models: list[object], place: str, tmp_path: Path):
+def test_models_that_are_none_are_refused_by_place(
+    models: list[object], place: str, tmp_path: Path
+):
     content = load_policy("hipaa_safe_harbor").model_dump(mode="json") | {"models": models}
     (tmp_path / "ours.yaml").write_text(json.dumps(content))
     with pytest.raises(RedactionError, match=place):

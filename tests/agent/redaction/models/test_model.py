@@ -43,13 +43,19 @@ def _found(recognizer: ModelRecognizer, text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "values"),
     [
-        ("Ms. Nkemelu Obiyo was seen by Dr. Thistlewaite for hypertension.", ["Nkemelu Obiyo", "Thistlewaite"]),
+        (
+            "Ms. Nkemelu Obiyo was seen by Dr. Thistlewaite for hypertension.",
+            ["Nkemelu Obiyo", "Thistlewaite"],
+        ),
         ("Patient: KRZYSZTOF WOJCIECHOWICZ\nDOB: 04/11/1962", ["KRZYSZTOF WOJCIECHOWICZ"]),
         ("my name is wanjiru kamau and i live in eldoret", ["wanjiru", "kamau"]),
         ("I moved from Tromsø to Curitiba with my wife Ingrid.", ["Tromsø", "Curitiba", "Ingrid"]),
         ("Transferred from Pellworth Valley Hospital after a fall.", ["Pellworth Valley"]),
         ("He works for Brightlyn Logistics as a driver.", ["Brightlyn Logistics"]),
-        ("Ship it to:\nZoltán Fekete\n14 Rákóczi út\n6720 Szeged\nHungary", ["Zoltán Fekete", "Rákóczi út", "Szeged"]),
+        (
+            "Ship it to:\nZoltán Fekete\n14 Rákóczi út\n6720 Szeged\nHungary",
+            ["Zoltán Fekete", "Rákóczi út", "Szeged"],
+        ),
         ("Quennell, Maribeth A. MRN 00912", ["Quennell", "Maribeth"]),
         ("Her daughter Oluwadamilola will drive her home.", ["Oluwadamilola"]),
     ],
@@ -78,7 +84,9 @@ def test_harmless_text_is_left_alone(english: ModelRecognizer, text: str) -> Non
 
 
 @pytest.mark.parametrize("word", ["NOT", "DENIES", "NEVER"])
-def test_a_negation_behind_a_name_is_never_taken_with_it(english: ModelRecognizer, word: str) -> None:
+def test_a_negation_behind_a_name_is_never_taken_with_it(
+    english: ModelRecognizer, word: str
+) -> None:
     text = f"She wants her brother Casimir Odhiambo Sr. {word} told of it; Casimir Odhiambo {word} CHEST PAIN."
     found = _found(english, text)
     assert any("Odhiambo" in one for one in found)
@@ -101,7 +109,11 @@ def test_hours_counts_and_years_are_no_addresses(english: ModelRecognizer, text:
 
 @pytest.mark.parametrize(
     "question",
-    [": is Bettina near a stroke center?", ", can home nursing change the dressing there?", "? She needs a walker."],
+    [
+        ": is Bettina near a stroke center?",
+        ", can home nursing change the dressing there?",
+        "? She needs a walker.",
+    ],
 )
 def test_an_address_ends_where_the_question_begins(english: ModelRecognizer, question: str) -> None:
     text = f"lives at 3307 Winding Creek Dr, Dubuque, IA 52001{question}"
@@ -136,7 +148,9 @@ def test_findings_do_not_hang_on_what_was_read_before(english: ModelRecognizer) 
     before = _found(english, text)
     for number in range(50):
         _found(english, f"Word{number} and Other{number} went to Place{number}.")
-    assert _found(english, text) == before == _found(_recognizer(Path(str(shipped_model("en")))), text)
+    assert (
+        _found(english, text) == before == _found(_recognizer(Path(str(shipped_model("en")))), text)
+    )
 
 
 def test_words_forgotten_between_records_do_not_change_what_is_found() -> None:
@@ -144,7 +158,12 @@ def test_words_forgotten_between_records_do_not_change_what_is_found() -> None:
     seen = []
     for number in range(6):
         with tokenizer.memory_zone("en", 200_000):
-            seen.append([token.text for token in tokenizer.tokenised(f"Record {number % 2} of Thistlewaite", "en")])
+            seen.append(
+                [
+                    token.text
+                    for token in tokenizer.tokenised(f"Record {number % 2} of Thistlewaite", "en")
+                ]
+            )
     assert seen == seen[:2] * 3
 
 
@@ -156,7 +175,9 @@ def damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("file", ["weights", "meta.json", "ordinary_words", ""])
-def test_without_its_model_the_engine_withholds_every_field_and_says_why(damaged: Path, file: str) -> None:
+def test_without_its_model_the_engine_withholds_every_field_and_says_why(
+    damaged: Path, file: str
+) -> None:
     if file:
         (damaged / file).write_bytes((damaged / file).read_bytes()[:100])
     else:

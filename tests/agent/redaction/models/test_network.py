@@ -12,7 +12,9 @@ from tests.agent.redaction.models.small_model import train_small
 
 
 @pytest.mark.parametrize("file", ["weights", "ordinary_words", "meta.json"])
-def test_a_model_with_a_damaged_or_missing_file_is_refused_by_name_of_the_file_alone(tmp_path: Path, file: str) -> None:
+def test_a_model_with_a_damaged_or_missing_file_is_refused_by_name_of_the_file_alone(
+    tmp_path: Path, file: str
+) -> None:
     folder = train_small(tmp_path / "model", steps=1)
     content = (folder / file).read_bytes()
     for damaged in (content[: len(content) // 2] + b"abc", b"{", None):
@@ -39,7 +41,9 @@ def test_numbers_of_one_form_look_alike_and_ordinary_words_are_known() -> None:
     assert features("Kowalski", lexicon)[-1].startswith("-")
 
 
-def test_a_text_longer_than_the_memory_of_words_is_still_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_text_longer_than_the_memory_of_words_is_still_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     network = read_network(train_small(tmp_path / "model", steps=1))
     words = [f"w{number}" for number in range(3_000)]
     whole = network.probabilities(words)
@@ -49,9 +53,24 @@ def test_a_text_longer_than_the_memory_of_words_is_still_read(tmp_path: Path, mo
 
 def test_what_is_written_out_gives_what_the_library_gives(tmp_path: Path) -> None:
     network = read_network(train_small(tmp_path / "model", steps=30))
-    words = ["Patient", "Ilka", "was", "seen", "in", "clinic", "by", "Ophelia", ",", "Dr.", "Quatal", "12/03/2024"]
+    words = [
+        "Patient",
+        "Ilka",
+        "was",
+        "seen",
+        "in",
+        "clinic",
+        "by",
+        "Ophelia",
+        ",",
+        "Dr.",
+        "Quatal",
+        "12/03/2024",
+    ]
     found = network.probabilities(words)
     edge = [PADDING for _ in range(network.meta.shape.depth)]
-    rows = np.array([row(word, network.lexicon) for word in [*edge, *words, *edge]], dtype=np.uint64)
+    rows = np.array(
+        [row(word, network.lexicon) for word in [*edge, *words, *edge]], dtype=np.uint64
+    )
     theirs = network.texts.predict(network.words.predict(rows))[len(edge) : len(edge) + len(words)]
     assert np.abs(found - theirs).max() < 1e-5

@@ -13,7 +13,9 @@ tokenizer = TokenizerEngine(["en"])
 def test_tokens_made_on_demand_are_those_that_presidio_would_make_at_once(text: str):
     late = tokenizer.process_text(text, "en")
     tokens = tokenizer.tokenised(text, "en")
-    at_once = NlpArtifacts([], tokens, [t.idx for t in tokens], [t.lower_ for t in tokens], tokenizer, "en")
+    at_once = NlpArtifacts(
+        [], tokens, [t.idx for t in tokens], [t.lower_ for t in tokens], tokenizer, "en"
+    )
     assert [token.text for token in late.tokens] == [token.text for token in at_once.tokens]
     assert late.tokens_indices == at_once.tokens_indices
     assert late.lemmas == at_once.lemmas

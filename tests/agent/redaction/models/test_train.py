@@ -14,7 +14,11 @@ def _names(folder: Path, text: str) -> list[str]:
     network = read_network(folder)
     words = [token.text for token in spacy.blank("en").make_doc(text)]
     column = network.meta.kinds.index("NAME")
-    return [word for word, row in zip(words, network.probabilities(words), strict=True) if row[column] > 0.5]
+    return [
+        word
+        for word, row in zip(words, network.probabilities(words), strict=True)
+        if row[column] > 0.5
+    ]
 
 
 def test_what_was_learnt_is_read_back_and_holds_for_an_unseen_name(tmp_path: Path) -> None:
@@ -39,7 +43,14 @@ def test_a_site_goes_on_from_a_model_and_keeps_its_kinds(tmp_path: Path) -> None
 def test_a_kind_that_the_base_does_not_have_is_refused(tmp_path: Path) -> None:
     base = train_small(tmp_path / "base", steps=1)
     with pytest.raises(ValueError, match="no kinds LOCATION"):
-        train_model([("in Rome", ((3, 7, "LOCATION"),))], tmp_path / "x", language="en", seed=1, steps=1, base=base)
+        train_model(
+            [("in Rome", ((3, 7, "LOCATION"),))],
+            tmp_path / "x",
+            language="en",
+            seed=1,
+            steps=1,
+            base=base,
+        )
 
 
 def test_a_place_in_the_middle_of_a_word_marks_the_whole_word() -> None:

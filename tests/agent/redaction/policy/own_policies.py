@@ -4,4 +4,6 @@ import yaml
 
 from agent.io.packaged import shipped
 
-SHIPPED = yaml.safe_load((shipped("policies") / "redaction/hipaa_safe_harbor.yaml").read_text("utf-8"))
+SHIPPED = yaml.safe_load(
+    (shipped("policies") / "redaction/hipaa_safe_harbor.yaml").read_text("utf-8")
+)

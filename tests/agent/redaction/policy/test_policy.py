@@ -27,18 +27,36 @@ def policy(tmp_path: Path, **keys: object) -> Path:
         ({"operators": {"AGE": "surrogate"}}, "operators: AGE: expected tag or cap"),
         ({"operators": {"default": "shift"}}, "operators: default: expected tag or surrogate"),
         ({"operators": {"SEX": "tag"}}, "operators: SEX is not among the entities"),
-        ({"recognizers": [{"entity": "ID", "pattern": "(unclosed"}]}, r"recognizers.0.pattern: not a regular exp"),
-        ({"recognizers": [{"entity": "ID", "pattern": "X?"}]}, r"recognizers.0.pattern: matches where there is noth"),
-        ({"recognizers": [{"entity": "ID", "pattern": r"(\w+\s?)+!"}]}, r"recognizers.0.pattern: takes too long"),
+        (
+            {"recognizers": [{"entity": "ID", "pattern": "(unclosed"}]},
+            r"recognizers.0.pattern: not a regular exp",
+        ),
+        (
+            {"recognizers": [{"entity": "ID", "pattern": "X?"}]},
+            r"recognizers.0.pattern: matches where there is noth",
+        ),
+        (
+            {"recognizers": [{"entity": "ID", "pattern": r"(\w+\s?)+!"}]},
+            r"recognizers.0.pattern: takes too long",
+        ),
         ({"recognizers": [{"entity": "DREAM", "pattern": "x1"}]}, r"recognizers.0.entity"),
-        ({"recognizers": [{"entity": "SEX", "pattern": "x1"}]}, r"recognizers: SEX is not among the entities"),
-        ({"recognizers": [{"entity": "ID", "pattern": "x1", "flags": "i"}]}, r"recognizers.0.flags"),
+        (
+            {"recognizers": [{"entity": "SEX", "pattern": "x1"}]},
+            r"recognizers: SEX is not among the entities",
+        ),
+        (
+            {"recognizers": [{"entity": "ID", "pattern": "x1", "flags": "i"}]},
+            r"recognizers.0.flags",
+        ),
         ({"deny": {"FACILITY": ["-wing"]}}, r"deny.FACILITY.0: expected whole words"),
         ({"deny": {"FACILITY": ["x"]}}, r"deny.FACILITY.0"),
         ({"deny": {"DREAM": ["wing"]}}, r"deny"),
         ({"allow": ["foley "]}, r"allow.0: expected whole words"),
         ({"allow": ["a ---- b"]}, r"allow.0: expected at most 3 characters between"),
-        ({"entities": ["NAME", "DATE"]}, r"entities: every policy must ask for MRN, PHONE, EMAIL, SSN"),
+        (
+            {"entities": ["NAME", "DATE"]},
+            r"entities: every policy must ask for MRN, PHONE, EMAIL, SSN",
+        ),
         ({"languages": ["en", "en"]}, r"languages: en is listed twice"),
     ],
 )
@@ -66,7 +84,9 @@ def test_a_policy_can_be_read_in_another_language_and_in_no_unknown_one():
     assert "en, es" in refused.value.advice
 
 
-def test_an_entity_that_no_recogniser_finds_is_named_with_the_languages(monkeypatch: pytest.MonkeyPatch):
+def test_an_entity_that_no_recogniser_finds_is_named_with_the_languages(
+    monkeypatch: pytest.MonkeyPatch,
+):
     from agent.redaction.rules import es as spanish
 
     monkeypatch.setattr(spanish, "recognizers", lambda *_, **__: [])
@@ -88,7 +108,9 @@ def test_an_entity_that_no_recogniser_finds_is_named_with_the_languages(monkeypa
         ("strict", "es", "gdpr"),
     ],
 )
-def test_a_level_and_a_language_name_a_policy_that_opens(level: str, language: str | None, name: str):
+def test_a_level_and_a_language_name_a_policy_that_opens(
+    level: str, language: str | None, name: str
+):
     assert choose_policy("strict" if level == "strict" else "default", language) == name
 
 
@@ -101,7 +123,9 @@ def test_every_shipped_policy_opens_and_clears_what_all_must(name: str):
 
 
 def test_a_limited_data_set_keeps_dates_ages_and_towns():
-    shown = open_engine("limited_data_set").redact("Ms. Anna Holloway, aged 94, was seen on 03/14/2022 in Boston.")
+    shown = open_engine("limited_data_set").redact(
+        "Ms. Anna Holloway, aged 94, was seen on 03/14/2022 in Boston."
+    )
     assert "Holloway" not in shown
     assert all(kept in shown for kept in ("94", "03/14/2022", "Boston"))
 
@@ -147,7 +171,9 @@ def test_a_sites_own_policy_is_read_from_the_site_and_not_from_where_the_command
         open_redactor("own.yaml")
 
 
-@pytest.mark.parametrize("name", ["../disclosure/strict", "hipaa safe harbor", "", "/etc/passwd", "x\n"])
+@pytest.mark.parametrize(
+    "name", ["../disclosure/strict", "hipaa safe harbor", "", "/etc/passwd", "x\n"]
+)
 def test_what_is_no_policys_name_is_no_path_either(name: str):
     with pytest.raises(RedactionError, match="not the name of a redaction policy"):
         open_redactor(name)

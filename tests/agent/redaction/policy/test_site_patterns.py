@@ -17,7 +17,9 @@ def test_a_pattern_made_to_stall_is_refused_soon(pattern: str):
     assert time.monotonic() - began < 20
 
 
-@pytest.mark.parametrize("pattern", [r"\bTRIAL-\d{4}\b", r"(?i)study arm: \K[a-z]{1,9}", r"[A-Z]{2}\d{6}[A-Z]?"])
+@pytest.mark.parametrize(
+    "pattern", [r"\bTRIAL-\d{4}\b", r"(?i)study arm: \K[a-z]{1,9}", r"[A-Z]{2}\d{6}[A-Z]?"]
+)
 def test_a_pattern_as_hospitals_write_them_passes(pattern: str):
     check_pattern(pattern)
 
@@ -32,9 +34,13 @@ def test_own_patterns_and_denied_words_are_taken_out_as_whole_words_in_any_case(
 
 
 def test_an_allowed_word_stays_unless_it_is_somebodys_name_or_part_of_more(ours: Engine):
-    assert ours.redact("Call 617-555-0100, not 617-555-0101.") == "Call 617-555-0100, not [PHONE-1]."
+    assert (
+        ours.redact("Call 617-555-0100, not 617-555-0101.") == "Call 617-555-0100, not [PHONE-1]."
+    )
     assert "Foley" in ours.redact("Name: Foley")
-    assert "Foley" not in ours.redact("Patient name: Margaret Foley\nFoley catheter was placed for Foley.")
+    assert "Foley" not in ours.redact(
+        "Patient name: Margaret Foley\nFoley catheter was placed for Foley."
+    )
     assert "617-555-0100" not in ours.redact("Call 617-555-0100 x 4521.")
 
 

@@ -65,10 +65,19 @@ DAYS = st.dates(date(1938, 1, 1), date(2026, 12, 31))
 
 
 @given(DAYS, DAYS, st.integers(-364, 364), st.sampled_from(FORMS), st.sampled_from(FORMS))
-def test_days_between_two_dates_stay_whatever_the_form(one: date, other: date, days: int, form: str, form2: str):
+def test_days_between_two_dates_stay_whatever_the_form(
+    one: date, other: date, days: int, form: str, form2: str
+):
     moved = [read_date(day.strftime(f), this_year=2026) for day, f in ((one, form), (other, form2))]
-    then = [read_date(written.move(days) or "", this_year=2026) for written in moved if written is not None]
-    assert [written.date for written in then if written] == [one + timedelta(days), other + timedelta(days)]
+    then = [
+        read_date(written.move(days) or "", this_year=2026)
+        for written in moved
+        if written is not None
+    ]
+    assert [written.date for written in then if written] == [
+        one + timedelta(days),
+        other + timedelta(days),
+    ]
 
 
 def test_where_the_calendar_ends_nothing_is_written():

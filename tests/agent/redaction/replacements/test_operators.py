@@ -23,9 +23,15 @@ def with_operators(**operators: str) -> RedactionPolicy:
 
 
 def record(
-    policy: RedactionPolicy, *found: tuple[str, str], unit: str | None = None, key: bytes = KEY, text: str = ""
+    policy: RedactionPolicy,
+    *found: tuple[str, str],
+    unit: str | None = None,
+    key: bytes = KEY,
+    text: str = "",
 ) -> RecordOperators:
-    return Operators(policy, key, 2026).for_record([text, *(value for _, value in found)], found, unit)
+    return Operators(policy, key, 2026).for_record(
+        [text, *(value for _, value in found)], found, unit
+    )
 
 
 def moved_by(operators: RecordOperators, day: str) -> int:
@@ -37,7 +43,11 @@ def moved_by(operators: RecordOperators, day: str) -> int:
 
 def test_dates_of_one_patient_move_together_in_every_record_and_those_of_another_otherwise():
     policy = with_operators(DATE="shift")
-    one = [moved_by(record(policy, unit="p1", text=text), day) for text in "ab" for day in ("03/14/2022", "2019-01-02")]
+    one = [
+        moved_by(record(policy, unit="p1", text=text), day)
+        for text in "ab"
+        for day in ("03/14/2022", "2019-01-02")
+    ]
     others = {moved_by(record(policy, unit=f"p{number}"), "03/14/2022") for number in range(2, 40)}
     assert len(set(one)) == 1
     assert len(others) > 20
@@ -53,10 +63,20 @@ def test_without_a_patient_each_record_moves_by_its_own_days_and_always_the_same
 
 def test_another_key_moves_otherwise():
     policy = with_operators(DATE="shift")
-    assert len({moved_by(record(policy, unit="p", key=bytes([n]) * 32), "03/14/2022") for n in range(9)}) > 3
+    assert (
+        len(
+            {
+                moved_by(record(policy, unit="p", key=bytes([n]) * 32), "03/14/2022")
+                for n in range(9)
+            }
+        )
+        > 3
+    )
 
 
-@pytest.mark.parametrize("value", ["March 14", "Christmas", "03/14", "Monday, March 14, 2022", "March 14-16, 2022"])
+@pytest.mark.parametrize(
+    "value", ["March 14", "Christmas", "03/14", "Monday, March 14, 2022", "March 14-16, 2022"]
+)
 def test_a_date_that_cannot_be_moved_is_tagged(value: str):
     assert record(with_operators(DATE="shift")).get_replacement("DATE", value) == "[DATE-1]"
 
@@ -84,17 +104,26 @@ def test_only_the_year_is_kept_unless_it_tells_an_age_over_89(value: str, replac
 
 
 def test_a_birth_date_that_tells_an_age_over_89_is_not_moved_either():
-    assert record(with_operators(DATE="shift"), unit="p").get_replacement("DATE", "03/14/1936") == "[DATE-1]"
+    assert (
+        record(with_operators(DATE="shift"), unit="p").get_replacement("DATE", "03/14/1936")
+        == "[DATE-1]"
+    )
 
 
 def test_ages_over_89_become_90_or_more_and_stay_so():
     operators = record(with_operators(AGE="cap"))
-    assert [operators.get_replacement("AGE", "94"), operators.get_replacement("AGE", "90", "+")] == ["90+", "90"]
+    assert [
+        operators.get_replacement("AGE", "94"),
+        operators.get_replacement("AGE", "90", "+"),
+    ] == ["90+", "90"]
 
 
 def test_a_surrogate_that_cannot_be_made_is_a_tag():
     operators = record(with_operators(default="surrogate"), ("NAME", "J0hn"), ("ID", "x" * 500))
-    assert [operators.get_replacement("NAME", "J0hn"), operators.get_replacement("ID", "x" * 500)] == [
+    assert [
+        operators.get_replacement("NAME", "J0hn"),
+        operators.get_replacement("ID", "x" * 500),
+    ] == [
         "[NAME-1]",
         "[ID-1]",
     ]
@@ -113,8 +142,14 @@ def test_days_and_numbers_written_otherwise_have_one_tag():
     operators = record(SHIPPED)
     days = ("03/14/2022", "2022-03-14", "March 14th, 2022", "14 Mar 2022", "3/14/22 14:30")
     assert {operators.get_replacement("DATE", day) for day in days} == {"[DATE-1]"}
-    assert operators.get_replacement("DATE", "March 2022") == operators.get_replacement("DATE", "03/2022") == "[DATE-2]"
-    assert {operators.get_replacement("MRN", number) for number in ("00451234", "0045-1234", "451234")} == {"[MRN-1]"}
+    assert (
+        operators.get_replacement("DATE", "March 2022")
+        == operators.get_replacement("DATE", "03/2022")
+        == "[DATE-2]"
+    )
+    assert {
+        operators.get_replacement("MRN", number) for number in ("00451234", "0045-1234", "451234")
+    } == {"[MRN-1]"}
     assert operators.get_replacement("MRN", "451235") == "[MRN-2]"
 
 
@@ -128,7 +163,15 @@ NOTES = [
     "Dr. Anna Kowalski saw Margaret Holloway (MRN: 00451234) on March 14, 2022 and again on March 21, 2022.",
     "Ms. Holloway can be reached at 617-555-0143 or m.holloway@ward.example, SSN 123-45-6789.",
 ]
-PLANTED = ("Kowalski", "Holloway", "00451234", "March 14", "617-555-0143", "ward.example", "123-45-6789")
+PLANTED = (
+    "Kowalski",
+    "Holloway",
+    "00451234",
+    "March 14",
+    "617-555-0143",
+    "ward.example",
+    "123-45-6789",
+)
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +179,9 @@ def hiding() -> Engine:
     return Engine(with_operators(default="surrogate"), KEY)
 
 
-def test_a_record_with_surrogates_reads_like_a_record_and_holds_nothing_of_the_first(hiding: Engine):
+def test_a_record_with_surrogates_reads_like_a_record_and_holds_nothing_of_the_first(
+    hiding: Engine,
+):
     first, second = hiding.redact_record(NOTES, unit="p1")
     assert not [one for one in PLANTED if one in first + second]
     assert "[" not in first + second
@@ -144,7 +189,9 @@ def test_a_record_with_surrogates_reads_like_a_record_and_holds_nothing_of_the_f
     assert f"{family} can be reached at" in second
 
 
-def test_a_patient_has_the_same_surrogates_in_the_next_record_and_under_the_same_key(hiding: Engine):
+def test_a_patient_has_the_same_surrogates_in_the_next_record_and_under_the_same_key(
+    hiding: Engine,
+):
     again = Engine(with_operators(default="surrogate"), KEY)
     assert hiding.redact_record(NOTES, unit="p1") == again.redact_record(NOTES, unit="p1")
     assert hiding.redact_record(NOTES, unit="p1") != hiding.redact_record(NOTES, unit="p2")
@@ -152,16 +199,27 @@ def test_a_patient_has_the_same_surrogates_in_the_next_record_and_under_the_same
 
 VALUES = st.lists(
     st.one_of(
-        st.tuples(st.just("NAME"), st.from_regex(r"[A-Z][a-z]{3,8} (?:[A-Z]\. )?[A-Z][a-z]{3,9}", fullmatch=True)),
+        st.tuples(
+            st.just("NAME"),
+            st.from_regex(r"[A-Z][a-z]{3,8} (?:[A-Z]\. )?[A-Z][a-z]{3,9}", fullmatch=True),
+        ),
         st.tuples(st.just("DATE"), st.dates().map(lambda day: day.strftime("%m/%d/%Y"))),
         st.tuples(st.just("MRN"), st.from_regex(r"[0-9]{6,9}", fullmatch=True)),
-        st.tuples(st.sampled_from(["PHONE", "EMAIL", "FACILITY", "ADDRESS", "ID", "URL"]), st.text(max_size=20)),
+        st.tuples(
+            st.sampled_from(["PHONE", "EMAIL", "FACILITY", "ADDRESS", "ID", "URL"]),
+            st.text(max_size=20),
+        ),
     ),
     max_size=8,
 )
 
 
-@given(VALUES, st.sampled_from(["tag", "surrogate"]), st.sampled_from(["tag", "year", "shift"]), st.booleans())
+@given(
+    VALUES,
+    st.sampled_from(["tag", "surrogate"]),
+    st.sampled_from(["tag", "year", "shift"]),
+    st.booleans(),
+)
 def test_nothing_written_holds_the_value_or_another_of_the_record(
     found: list[tuple[str, str]], default: str, dates: str, unit: bool
 ):
@@ -169,7 +227,13 @@ def test_nothing_written_holds_the_value_or_another_of_the_record(
     operators = record(policy, *found, unit="p" if unit else None)
     texts = [operators.get_replacement(entity, value) for entity, value in found]
     assert all(texts)
-    names = {word.casefold() for entity, value in found if entity == "NAME" for word in value.split() if len(word) > 2}
+    names = {
+        word.casefold()
+        for entity, value in found
+        if entity == "NAME"
+        for word in value.split()
+        if len(word) > 2
+    }
     numbers = {value for entity, value in found if entity == "MRN"}
     for (entity, value), text in zip(found, texts, strict=True):
         assert text != value
@@ -191,14 +255,20 @@ def test_a_name_that_the_dataset_knows_is_never_a_surrogate(hiding: Engine):
 def test_nothing_in_the_package_hashes_without_a_key_what_people_see():
     source = [(Path(__file__).parents[4] / "agent/redaction/replacements" / name).read_text("utf-8") for name in
               ("surrogates.py", "operators.py", "tags.py", "people.py", "date_values.py")]  # fmt: skip
-    assert not [text for text in source if "hashlib" in text or "hash(" in text or "random" in text.split('"""')[2]]
+    assert not [
+        text
+        for text in source
+        if "hashlib" in text or "hash(" in text or "random" in text.split('"""')[2]
+    ]
 
 
 def test_every_shipped_policy_is_what_its_name_says():
     names = sorted(path.stem for path in (shipped("policies") / "redaction").glob("*.yaml"))
     assert names == ["gdpr", "hipaa_safe_harbor", "limited_data_set", "strict"]
     policies = {name: load_policy(name) for name in names}
-    assert {name: policy.name for name, policy in policies.items()} == {name: name for name in names}
+    assert {name: policy.name for name, policy in policies.items()} == {
+        name: name for name in names
+    }
     harbor = set(policies["hipaa_safe_harbor"].entities)
     assert set(policies["strict"].entities) > harbor
     assert set(policies["gdpr"].entities) >= harbor

@@ -31,7 +31,17 @@ def test_the_same_person_is_known_however_the_name_is_written(written: str):
 
 
 @pytest.mark.parametrize(
-    "other", ["Peter Holloway", "Mary Holloway-Jones", "J. Holloway", "Anna Holloway", "Hall", "Marg", "Holl", "K. K."]
+    "other",
+    [
+        "Peter Holloway",
+        "Mary Holloway-Jones",
+        "J. Holloway",
+        "Anna Holloway",
+        "Hall",
+        "Marg",
+        "Holl",
+        "K. K.",
+    ],
 )
 def test_somebody_else_of_a_similar_name_is_somebody_else(other: str):
     assert RecordPeople([*RECORD, other]).find_person(other).words != ("margaret", "holloway")
@@ -55,7 +65,9 @@ def test_a_title_alone_is_a_name_of_its_own():
 def test_a_name_of_its_own_is_no_misspelling_of_another():
     names = ["Maria Hernandez", "Fernandez"]
     assert RecordPeople(names).find_person("Fernandez").words == ("maria", "hernandez")
-    assert RecordPeople(names, {"hernandez", "fernandez"}).find_person("Fernandez").words == ("fernandez",)
+    assert RecordPeople(names, {"hernandez", "fernandez"}).find_person("Fernandez").words == (
+        "fernandez",
+    )
 
 
 def test_a_list_of_thousands_of_names_takes_no_time_that_grows_with_its_square():
@@ -97,6 +109,8 @@ def test_what_a_title_or_suffix_leaves_open_is_one_person(one: str, other: str):
 
 
 def test_a_title_means_whoever_it_is_known_to_fit():
-    people = RecordPeople(["Tyrell Washington", "Ms. Loretta Washington", "Ms. Washington", "Mr. Washington"])
+    people = RecordPeople(
+        ["Tyrell Washington", "Ms. Loretta Washington", "Ms. Washington", "Mr. Washington"]
+    )
     assert people.find_person("Ms. Washington").words == ("loretta", "washington")
     assert people.find_person("Mr. Washington").words == ("tyrell", "washington")

@@ -72,9 +72,15 @@ def test_another_key_or_another_patient_gives_other_surrogates():
 
 
 def test_no_surrogate_is_a_word_of_the_record_and_no_two_people_share_one():
-    everyone = [word for name in ("family", "given_female", "given_male") for word in surrogate_words(name)]
+    everyone = [
+        word for name in ("family", "given_female", "given_male") for word in surrogate_words(name)
+    ]
     taken = {word.casefold() for word in everyone[::2]}
-    people = [digest.translate(LETTERS) for n in range(40) for digest in [hashlib.sha256(bytes([n])).hexdigest()]]
+    people = [
+        digest.translate(LETTERS)
+        for n in range(40)
+        for digest in [hashlib.sha256(bytes([n])).hexdigest()]
+    ]
     made = named(surrogates(*taken), *(f"{one[:8]} {one[8:16]}" for one in people))
     words = [word for name in made if name is not None for word in name.split()]
     assert len(words) == 80
@@ -83,7 +89,11 @@ def test_no_surrogate_is_a_word_of_the_record_and_no_two_people_share_one():
 
 
 def test_when_every_surrogate_is_taken_there_is_none():
-    taken = {word.casefold() for name in ("family", "given_female", "given_male") for word in surrogate_words(name)}
+    taken = {
+        word.casefold()
+        for name in ("family", "given_female", "given_male")
+        for word in surrogate_words(name)
+    }
     assert named(surrogates(*taken), "Anna Kowalski") == [None]
 
 
@@ -138,7 +148,10 @@ def test_values_of_other_kinds_become_what_belongs_to_nobody(entity: str, value:
 
 
 def test_what_has_no_surrogate_says_so():
-    assert all(surrogates().replace_value(entity, "teacher") is None for entity in ("PROFESSION", "SEX", "DATE", "AGE"))
+    assert all(
+        surrogates().replace_value(entity, "teacher") is None
+        for entity in ("PROFESSION", "SEX", "DATE", "AGE")
+    )
     assert surrogates().replace_value("MRN", "unknown") is None  # no digit to replace
     assert surrogates().replace_value("ID", "A1" * 300) is None
     assert "NAME" in WITH_SURROGATES

@@ -38,7 +38,12 @@ def test_tags_already_there_keep_their_numbers_and_new_ones_go_on_after_them(red
 
 
 def test_text_made_to_look_like_a_tag_is_redacted(redactor: Redactor):
-    for disguised in ("[MRN-00451234]", "[WITHHELD: margaret henderson]", "[NAME-Margaret Holloway]", "[SMITH-004512]"):
+    for disguised in (
+        "[MRN-00451234]",
+        "[WITHHELD: margaret henderson]",
+        "[NAME-Margaret Holloway]",
+        "[SMITH-004512]",
+    ):
         shown = redactor.redact(disguised)
         assert not any(part in shown for part in ("00451234", "henderson", "Holloway", "004512"))
 
@@ -56,7 +61,9 @@ TEXTS = st.lists(
                 "call 617-555-0143",
             ]
         ),
-        st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), max_size=30),
+        st.text(
+            alphabet=st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), max_size=30
+        ),
         st.sampled_from(["fever", "\n", "a 50 mg dose.", "(", ", ", "\u202e", "e\u0301"]),
     ),
     max_size=12,
@@ -80,8 +87,12 @@ def test_names_in_speech_written_without_capitals_are_found(redactor: Redactor):
     assert "my nurse said it will heal , doctor ." in shown
 
 
-def test_a_name_in_the_gold_answer_is_gone_from_a_prompt_that_has_it_in_small_letters(redactor: Redactor):
-    prompt, gold = redactor.redact_record(["so , xochitl , what brings you in", "Ms. Xochitl Wrzesniewski has gout."])
+def test_a_name_in_the_gold_answer_is_gone_from_a_prompt_that_has_it_in_small_letters(
+    redactor: Redactor,
+):
+    prompt, gold = redactor.redact_record(
+        ["so , xochitl , what brings you in", "Ms. Xochitl Wrzesniewski has gout."]
+    )
     assert (prompt, gold) == ("so , [NAME-1] , what brings you in", "[NAME-1] has gout.")
 
 
@@ -93,10 +104,15 @@ def test_a_name_in_the_gold_answer_is_gone_from_a_prompt_that_has_it_in_small_le
         ("Mr. [N\u0410ME-1]Holloway came", ["Holloway"]),
         ("Patient Ko[NAME-1]wa[NAME-1]lc[NAME-1]zy[NAME-1]k", ["wa", "lc", "zy"]),
         ("SSN 4[ID-1]8[ID-1]2-55-9013", ["4", "8[", "9013"]),
-        ("SSN 4[ID-1]8[ID-1]2[ID-1]5[ID-1]5[ID-1]9[ID-1]0[ID-1]1[ID-1]3", ["SSN 4", "]8", "]9", "]3"]),
+        (
+            "SSN 4[ID-1]8[ID-1]2[ID-1]5[ID-1]5[ID-1]9[ID-1]0[ID-1]1[ID-1]3",
+            ["SSN 4", "]8", "]9", "]3"],
+        ),
     ],
 )
-def test_tags_between_letters_or_digits_hide_nobody(redactor: Redactor, text: str, hidden: list[str]):
+def test_tags_between_letters_or_digits_hide_nobody(
+    redactor: Redactor, text: str, hidden: list[str]
+):
     once = redactor.redact(text)
     assert [part for part in hidden if part in once] == []
     assert redactor.redact(once) == once

@@ -29,7 +29,9 @@ def test_words_are_those_that_a_match_can_begin_with(pattern: str, words: set[st
     assert read_first_words(pattern) == words
 
 
-@pytest.mark.parametrize("pattern", [r"\p{L}{3,20} Hospital", r"\w+", r"tra[a-z]{0,3}\b", r"(?:the )?[^\d]"])
+@pytest.mark.parametrize(
+    "pattern", [r"\p{L}{3,20} Hospital", r"\w+", r"tra[a-z]{0,3}\b", r"(?:the )?[^\d]"]
+)
 def test_pattern_that_begins_with_any_word_is_refused(pattern: str) -> None:
     with pytest.raises(OpenBeginningError):
         read_first_words(pattern)
@@ -39,4 +41,8 @@ def test_every_rule_that_leaves_its_words_to_its_pattern_has_some() -> None:
     for language, rules in (("en", en.RULES), ("es", (*SPANISH, *es.latin_america.RULES))):
         left = [rule for rule in rules if rule.begins == WORDS]
         assert len(left) > 50
-        assert [rule.pattern for rule in left if not read_first_words(write_lists(rule.pattern, language))] == []
+        assert [
+            rule.pattern
+            for rule in left
+            if not read_first_words(write_lists(rule.pattern, language))
+        ] == []

@@ -125,7 +125,9 @@ WORDED = [
     and rule.entity in SAFE_HARBOR
     and not rule.pattern.startswith((r"\p{L}", r"(?i)\p{L}", "(?!"))
 ]
-ALL_TEXTS = " ; ".join(regex.sub("[«»]", "", example) for examples in FOUND.values() for example in examples)
+ALL_TEXTS = " ; ".join(
+    regex.sub("[«»]", "", example) for examples in FOUND.values() for example in examples
+)
 
 
 @pytest.mark.parametrize("rule", WORDED)
@@ -135,7 +137,8 @@ def test_a_rule_is_tried_at_every_word_that_it_can_begin_with(rule: Rule):
     missed = [
         ALL_TEXTS[match.start() - 20 : match.end()]
         for match in anywhere.finditer(ALL_TEXTS)
-        if match.group() and not any(start <= match.start() and match.end() <= end for start, end in found)
+        if match.group()
+        and not any(start <= match.start() and match.end() <= end for start, end in found)
     ]
     assert missed == []
 

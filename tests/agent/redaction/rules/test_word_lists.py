@@ -11,7 +11,13 @@ from agent.redaction.rules.word_lists import compile_pattern, read_entries, writ
 _RULES = Path(word_lists.__file__).parent
 _LISTS = [(path.parent.parent.name, path.stem) for path in sorted(_RULES.glob("*/words/*.txt"))]
 # Lists whose lines hold several words, some of them in other letters.
-_OF_SEVERAL_WORDS_A_LINE = {"everyday_words", "function_words", "given_names", "medical_words", "surnames"}
+_OF_SEVERAL_WORDS_A_LINE = {
+    "everyday_words",
+    "function_words",
+    "given_names",
+    "medical_words",
+    "surnames",
+}
 
 
 @pytest.fixture
@@ -39,7 +45,9 @@ def test_each_list_is_used(language: str, name: str) -> None:
     assert regex.search(rf'\\L<{name}>|"{name}"', sources)
 
 
-@pytest.mark.parametrize(("language", "name"), [pair for pair in _LISTS if pair[1] not in _OF_SEVERAL_WORDS_A_LINE])
+@pytest.mark.parametrize(
+    ("language", "name"), [pair for pair in _LISTS if pair[1] not in _OF_SEVERAL_WORDS_A_LINE]
+)
 def test_no_entry_stands_twice_in_a_list(language: str, name: str) -> None:
     entries = read_entries(language, name)
     assert len(entries) == len(set(entries)) > 0

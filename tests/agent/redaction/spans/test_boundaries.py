@@ -26,7 +26,9 @@ from tests.agent.redaction.spans.shown_spans import spans
         ("chart 4471209-related notes", "4471209", "MRN", "4471209"),
     ],
 )
-def test_a_number_found_in_part_is_taken_with_all_of_its_groups(text: str, found: str, entity: str, whole: str):
+def test_a_number_found_in_part_is_taken_with_all_of_its_groups(
+    text: str, found: str, entity: str, whole: str
+):
     assert spans(text, (found, entity)) == [(whole, entity)]
 
 
@@ -75,14 +77,21 @@ def test_what_is_said_of_somebody_stays(text: str, found: str, left: list[str]):
         ("tel. 555-0104", ". 555-0104", "PHONE", "555-0104"),
         ("on 13 June. Then", "13 June.", "DATE", "13 June"),
         ("at 5 p.m. Then", "5 p.m.", "DATE", "5 p.m."),
-        ("Vehicle VIN 1HGBH41JXMN109186", "Vehicle VIN 1HGBH41JXMN109186", "VEHICLE", "1HGBH41JXMN109186"),
+        (
+            "Vehicle VIN 1HGBH41JXMN109186",
+            "Vehicle VIN 1HGBH41JXMN109186",
+            "VEHICLE",
+            "1HGBH41JXMN109186",
+        ),
         ("Ann Whitehorse, M.D. came", "Ann Whitehorse, M.", "NAME", "Ann Whitehorse, M.D."),
         ("Mr. J. Long Jr. came", "Mr. J. Long Jr.", "NAME", "Mr. J. Long Jr."),
         ("at 12 Elm St. today", "12 Elm St.", "ADDRESS", "12 Elm St."),
         ("see Mayo Clinic: today", "Mayo Clinic:", "FACILITY", "Mayo Clinic"),
     ],
 )
-def test_brackets_labels_and_full_stops_stay_outside(text: str, found: str, entity: str, whole: str):
+def test_brackets_labels_and_full_stops_stay_outside(
+    text: str, found: str, entity: str, whole: str
+):
     assert spans(text, (found, entity)) == [(whole, entity)]
 
 
@@ -115,7 +124,9 @@ WORDS = st.lists(
     ),
     max_size=14,
 )
-PLACES = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 20), st.sampled_from(PRECEDENCE)), max_size=5)
+PLACES = st.lists(
+    st.tuples(st.integers(0, 40), st.integers(1, 20), st.sampled_from(PRECEDENCE)), max_size=5
+)
 PARTNER = {")": "(", "]": "[", "}": "{", "”": "“"}
 
 
@@ -125,7 +136,9 @@ def test_no_finding_holds_half_a_bracket_and_uniting_again_changes_nothing(
     words: list[str], places: list[tuple[int, int, str]]
 ):
     text = "".join(words)
-    found = [Span(a, min(a + length, len(text)), entity) for a, length, entity in places if a < len(text)]
+    found = [
+        Span(a, min(a + length, len(text)), entity) for a, length, entity in places if a < len(text)
+    ]
     union = merge_spans(found, text)
     for one, other in itertools.pairwise(union):
         assert one.end <= other.start
@@ -172,15 +185,26 @@ def test_redacting_what_was_redacted_changes_nothing(redactor: Redactor, text: s
 
 def test_a_diagnosis_is_not_lost_with_what_was_taken_for_a_name(redactor: Redactor):
     shown = redactor.redact_record(
-        ["Ms. Wren Preschool-Orlowska came.", "Impression: preschool wheeze. Orlowska is well; Wren agrees."]
+        [
+            "Ms. Wren Preschool-Orlowska came.",
+            "Impression: preschool wheeze. Orlowska is well; Wren agrees.",
+        ]
     )
     assert shown[1] == "Impression: preschool wheeze. [NAME-1] is well; [NAME-1] agrees."
 
 
 def test_a_record_of_more_names_than_can_be_told_apart_is_withheld_and_soon(redactor: Redactor):
     letters = "bcdfghklmnprstvz"
-    names = [f"{a}{b}a{c}{d}o" for a in letters.upper() for b in "aeiou" for c in letters for d in "aeiou"]
-    texts = [" ".join(f"Mr. {name}." for name in names[n : n + 400]) for n in range(0, len(names), 400)]
+    names = [
+        f"{a}{b}a{c}{d}o"
+        for a in letters.upper()
+        for b in "aeiou"
+        for c in letters
+        for d in "aeiou"
+    ]
+    texts = [
+        " ".join(f"Mr. {name}." for name in names[n : n + 400]) for n in range(0, len(names), 400)
+    ]
     shown = redactor.redact_record([*texts, *(text.replace("Mr. ", "Mr. Q") for text in texts)])
     assert set(shown) == {"[WITHHELD: too long]"}
 
@@ -188,4 +212,8 @@ def test_a_record_of_more_names_than_can_be_told_apart_is_withheld_and_soon(reda
 def test_telephone_numbers_of_a_list_are_one_finding_each():
     text = "call 617-555-2345 and (617) 555-9876, +1 617 555 1111 today"
     found = merge_spans([Span(5, 53, "PHONE")], text)
-    assert [text[span.start : span.end] for span in found] == ["617-555-2345", "(617) 555-9876", "+1 617 555 1111"]
+    assert [text[span.start : span.end] for span in found] == [
+        "617-555-2345",
+        "(617) 555-9876",
+        "+1 617 555 1111",
+    ]

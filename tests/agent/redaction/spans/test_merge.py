@@ -11,11 +11,17 @@ from tests.agent.redaction.spans.shown_spans import spans
 
 @given(
     st.lists(
-        st.tuples(st.integers(0, 40), st.integers(1, 12), st.sampled_from(["NAME", "DATE", "MRN", "FACILITY", "ID"])),
+        st.tuples(
+            st.integers(0, 40),
+            st.integers(1, 12),
+            st.sampled_from(["NAME", "DATE", "MRN", "FACILITY", "ID"]),
+        ),
         max_size=12,
     )
 )
-def test_uniting_covers_exactly_what_was_found_in_order_and_without_overlaps(found: list[tuple[int, int, str]]):
+def test_uniting_covers_exactly_what_was_found_in_order_and_without_overlaps(
+    found: list[tuple[int, int, str]],
+):
     text = "x" * 60
     spans = [Span(start, start + length, entity) for start, length, entity in found]
     covered = {place for span in spans for place in range(span.start, span.end)}
@@ -32,13 +38,21 @@ def test_uniting_covers_exactly_what_was_found_in_order_and_without_overlaps(fou
     [
         ("Minh Duc", [("Minh Duc", "FACILITY"), ("Minh Duc", "NAME")], [("Minh Duc", "NAME")]),
         ("Holloway Clinic", [("Holloway Clinic", "FACILITY"), ("Holloway Clinic", "NAME")], None),
-        ("Anke Dreyer left", [("Anke", "ORGANIZATION"), ("Dreyer", "NAME")], [("Anke Dreyer", "NAME")]),
+        (
+            "Anke Dreyer left",
+            [("Anke", "ORGANIZATION"), ("Dreyer", "NAME")],
+            [("Anke Dreyer", "NAME")],
+        ),
         (
             "Dr. Ames Sutter Imaging",
             [("Dr. Ames", "NAME"), ("Ames Sutter Imaging", "FACILITY")],
             [("Dr. Ames", "NAME"), ("Sutter Imaging", "FACILITY")],
         ),
-        ("Pt Holloway, Tyrell  29 y", [("Holloway", "NAME"), ("Tyrell", "NAME")], [("Holloway, Tyrell", "NAME")]),
+        (
+            "Pt Holloway, Tyrell  29 y",
+            [("Holloway", "NAME"), ("Tyrell", "NAME")],
+            [("Holloway, Tyrell", "NAME")],
+        ),
         (
             "Seen by Smith, Jones and Lee",
             [("Smith", "NAME"), ("Jones", "NAME")],

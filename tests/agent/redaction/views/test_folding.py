@@ -18,9 +18,14 @@ def test_the_plain_reading_keeps_the_order_and_leaves_out_only_what_shows_nothin
         return
     assert list(folded.starts) == sorted(folded.starts)
     assert list(folded.ends) == sorted(folded.ends)
-    covered = {place for s, e in zip(folded.starts, folded.ends, strict=True) for place in range(s, e)}
+    covered = {
+        place for s, e in zip(folded.starts, folded.ends, strict=True) for place in range(s, e)
+    }
     left = "".join(character for place, character in enumerate(text) if place not in covered)
-    assert all(unicodedata.category(character)[0] in "CM" or fold(character).text == "" for character in left)
+    assert all(
+        unicodedata.category(character)[0] in "CM" or fold(character).text == ""
+        for character in left
+    )
 
 
 @pytest.mark.parametrize(
@@ -48,7 +53,9 @@ def test_characters_are_read_as_the_plain_ones_they_look_like(written: str, read
     assert list_views(written)[0].text == read
 
 
-@pytest.mark.parametrize("text", ["TNF-α 5 μg/L", "½ tablet, 37.2 °C, ±2 — “stable”", "β-blocker γ-GT", "niño señaló"])
+@pytest.mark.parametrize(
+    "text", ["TNF-α 5 μg/L", "½ tablet, 37.2 °C, ±2 — “stable”", "β-blocker γ-GT", "niño señaló"]
+)
 def test_signs_of_the_trade_and_letters_with_accents_stay(text: str):
     (plain,) = list_views(text)
     assert [c for c in plain.text if c.isalnum()] == [c for c in text if c.isalnum()]

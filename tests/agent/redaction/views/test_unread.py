@@ -50,7 +50,8 @@ def test_prose_in_a_language_that_no_policy_has_is_withheld(text: str):
     [
         "Pt is a 45 yo M w/ HTN, DM2, s/p CABG. BP 120/80, HR 72, RR 16. Plan: metoprolol 50 mg, lisinopril 10 mg. "
         * 3,
-        "La paciente ingresa con fiebre y tos de tres días de evolución. No tiene alergias. Se pauta antibiótico. " * 3,
+        "La paciente ingresa con fiebre y tos de tres días de evolución. No tiene alergias. Se pauta antibiótico. "
+        * 3,
     ],
 )
 def test_prose_and_notes_in_ours_are_read(text: str):

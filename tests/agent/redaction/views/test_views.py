@@ -22,7 +22,11 @@ def test_every_character_of_a_reading_has_a_place_that_splits_nothing_drawn_as_o
             start, end = view.locate(place, place + 1)
             assert 0 <= start <= end <= len(text)
             # What is drawn as one stays together, but for a line end of two characters and text without marks.
-            assert start in edges or text[start].isascii() or unicodedata.category(text[start])[0] not in "MC"
+            assert (
+                start in edges
+                or text[start].isascii()
+                or unicodedata.category(text[start])[0] not in "MC"
+            )
             assert end in edges or unicodedata.category(text[end])[0] != "M"
 
 

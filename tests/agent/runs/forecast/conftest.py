@@ -8,7 +8,14 @@ import pytest
 
 from agent.site.directory import Site, create_site
 from tests.agent.fault_server import Body, FaultServer
-from tests.agent.judging.juries import acts, deploy, judge_server, open_benchmark, verdict, write_jury
+from tests.agent.judging.juries import (
+    acts,
+    deploy,
+    judge_server,
+    open_benchmark,
+    verdict,
+    write_jury,
+)
 
 PRICES = (
     "    price_per_million_prompt_tokens: 100\n    price_per_million_completion_tokens: 100\n"
@@ -32,8 +39,16 @@ def model() -> Iterator[FaultServer]:
 
 @pytest.fixture
 def judges(site: Site) -> Iterator[FaultServer]:
-    choice = {"index": 0, "message": {"role": "assistant", "content": verdict()}, "finish_reason": "stop"}
-    reply = {"id": "1", "choices": [choice], "usage": {"prompt_tokens": 200, "completion_tokens": 50}}
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", "content": verdict()},
+        "finish_reason": "stop",
+    }
+    reply = {
+        "id": "1",
+        "choices": [choice],
+        "usage": {"prompt_tokens": 200, "completion_tokens": 50},
+    }
     with judge_server(acts(Body(json.dumps(reply).encode()))) as server:
         deploy(site, dict.fromkeys("abc", server.url), PRICES)
         yield server

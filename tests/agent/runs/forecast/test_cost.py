@@ -26,7 +26,9 @@ def prompt(characters: int, fixed: int | None = None, answer: int | None = 1) ->
 def test_without_counts_a_token_is_four_characters_and_that_is_said():
     found = forecast([prompt(400)] * 10, {}, **PLAIN)
     assert (found.requests, found.prompt_tokens, found.answer_most) == (10, 1000, 160)
-    assert "not counted: a token is taken for 4 characters" in describe_forecast(found, None, None)[0]
+    assert (
+        "not counted: a token is taken for 4 characters" in describe_forecast(found, None, None)[0]
+    )
 
 
 def test_counts_of_a_sample_stand_for_the_rest():
@@ -35,7 +37,9 @@ def test_counts_of_a_sample_stand_for_the_rest():
 
 
 def test_a_text_without_latin_letters_is_not_taken_for_more_tokens_than_bytes():
-    instance = Instance("1", "1", (Message("user", "äöü"),), (), shortenable=Shortenable(0, 0, 2, "start"))
+    instance = Instance(
+        "1", "1", (Message("user", "äöü"),), (), shortenable=Shortenable(0, 0, 2, "start")
+    )
     assert measure_prompt(instance) == PromptSize(3, 6, 1, None)
 
 
@@ -49,7 +53,9 @@ def test_prompts_that_do_not_fit_are_shortened_or_left_out():
 
 
 def test_where_nobody_counts_what_may_be_above_a_limit_is_not_asked():
-    found = forecast([prompt(400), prompt(600)], {}, **{**PLAIN, "can_shorten": False}, byte_limit=500)
+    found = forecast(
+        [prompt(400), prompt(600)], {}, **{**PLAIN, "can_shorten": False}, byte_limit=500
+    )
     assert (found.requests, found.not_fitting) == (1, 1)
 
 
@@ -59,13 +65,20 @@ def test_answers_are_taken_for_as_long_as_references_but_not_of_a_model_that_thi
     assert found.answer_expected == round((10.75 + 16) / 2 * 3)
     assert forecast(sizes, {}, **{**PLAIN, "thinks": True}).answer_expected is None
     assert forecast([prompt(400, answer=None)], {}, **PLAIN).answer_expected is None
-    choice = Instance("1", "1", (Message("user", "?"),), (Reference("a long option", True),), multiple_choice=True)
+    choice = Instance(
+        "1", "1", (Message("user", "?"),), (Reference("a long option", True),), multiple_choice=True
+    )
     assert measure_prompt(choice).answer == 1
 
 
 def test_an_unknown_window_is_said():
     assert "not known" in describe_forecast(forecast([prompt(4)], {}, **PLAIN), None, None)[-1]
-    assert "not known" not in describe_forecast(forecast([prompt(4)], {}, **{**PLAIN, "budget": 9}), None, None)[-1]
+    assert (
+        "not known"
+        not in describe_forecast(forecast([prompt(4)], {}, **{**PLAIN, "budget": 9}), None, None)[
+            -1
+        ]
+    )
 
 
 def test_time_and_cost_are_ranges():
@@ -82,27 +95,44 @@ def test_time_and_cost_are_ranges():
 
 def test_a_server_that_did_not_end_its_trial_gives_a_least_time_and_no_cost_by_hours():
     found = forecast([prompt(400)] * 100, {}, **PLAIN)
-    lines = describe_forecast(found, Pace(10, 10.0, at_least=True), Prices("EUR", gpu_hour_rate=1.0, gpus=1))
+    lines = describe_forecast(
+        found, Pace(10, 10.0, at_least=True), Prices("EUR", gpu_hour_rate=1.0, gpus=1)
+    )
     assert lines[-1].startswith("more than 1 min 40 s")
 
 
 def test_several_runs_are_summed_and_their_time_is_known_only_if_each_is():
     one, other = (forecast([prompt(400)] * n, {}, **PLAIN) for n in (10, 20))
     pace = Pace(10, 1.0)
-    assert describe_total([one, other], [pace, pace], [None, None])[0].startswith("30 requests, about 3,000 tokens in")
+    assert describe_total([one, other], [pace, pace], [None, None])[0].startswith(
+        "30 requests, about 3,000 tokens in"
+    )
     assert describe_total([one, other], [pace, pace], [None, None])[-1].startswith("about 3.0 s")
-    assert not any(line.startswith("about") for line in describe_total([one, other], [pace, None], [None, None]))
+    assert not any(
+        line.startswith("about")
+        for line in describe_total([one, other], [pace, None], [None, None])
+    )
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**6), st.none() | st.integers(0, 10**5)), max_size=30),
+    st.lists(
+        st.tuples(st.integers(0, 10**6), st.integers(0, 10**6), st.none() | st.integers(0, 10**5)),
+        max_size=30,
+    ),
     st.data(),
 )
 def test_whatever_the_prompts_an_estimate_adds_up(drawn, data):
     sizes = [PromptSize(a, 4 * a, min(a, b), c) for a, b, c in drawn]
     counts = {i: data.draw(st.integers(1, 10**6)) for i in range(0, len(sizes), 3)}
     budget = data.draw(st.none() | st.integers(-5, 10**5))
-    found = forecast(sizes, counts, max_tokens=7, budget=budget, can_shorten=data.draw(st.booleans()), thinks=False)
+    found = forecast(
+        sizes,
+        counts,
+        max_tokens=7,
+        budget=budget,
+        can_shorten=data.draw(st.booleans()),
+        thinks=False,
+    )
     assert found.requests + found.not_fitting == len(sizes)
     assert 0 <= found.shortened <= found.requests
     assert found.answer_expected is None or found.answer_expected <= found.answer_most

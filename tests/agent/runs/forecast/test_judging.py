@@ -10,7 +10,9 @@ from tests.agent.runs.forecast.commands import judge, refused, run, told
 from tests.agent.runs.suites import NOWHERE
 
 
-def test_judging_can_be_forecast_for_answers_that_wait(site: Site, model: FaultServer, judges: FaultServer):
+def test_judging_can_be_forecast_for_answers_that_wait(
+    site: Site, model: FaultServer, judges: FaultServer
+):
     open_benchmark(site, instances=2, name="more")
     run(site, model, "--no-judging", entries=2)
     asked = judge(site, "--dry-run")
@@ -41,11 +43,15 @@ def test_a_forecast_of_another_jury_changes_nothing(
     assert "nothing left to judge" in judge(site)
 
 
-def test_a_dry_run_totals_each_judge_over_the_runs(site: Site, model: FaultServer, judges: FaultServer):
+def test_a_dry_run_totals_each_judge_over_the_runs(
+    site: Site, model: FaultServer, judges: FaultServer
+):
     open_benchmark(site, instances=2, name="more")
     together = run(site, model, "--dry-run", entries=2).partition("2 runs together")[2]
     assert "judge local/a: 5 requests, about" in together
-    assert re.search(r"judge local/c: cost at most [\d.,]+ EUR by tokens, [\d.,]+ EUR by GPU hours", together)
+    assert re.search(
+        r"judge local/c: cost at most [\d.,]+ EUR by tokens, [\d.,]+ EUR by GPU hours", together
+    )
 
 
 def test_what_judges_took_is_said_with_its_cost_by_run_and_together(
@@ -56,7 +62,10 @@ def test_what_judges_took_is_said_with_its_cost_by_run_and_together(
     first, _, together = took.partition("2 runs together:")
     assert "judge local/a: 3 judgements, 3 requests, " in first
     assert "judge local/a: cost 0.0750 EUR by tokens\n" in first
-    assert re.search(r"judge local/a: cost at most [\d.]+ EUR by GPU hours, for the [\d.]+ s of judging now", first)
+    assert re.search(
+        r"judge local/a: cost at most [\d.]+ EUR by GPU hours, for the [\d.]+ s of judging now",
+        first,
+    )
     assert "judge local/c: 5 judgements, 5 requests, " in together
     assert "judge local/c: cost 0.1250 EUR by tokens\n" in together
     again = run(site, model, entries=2)
@@ -67,14 +76,18 @@ def test_what_judges_took_is_said_with_its_cost_by_run_and_together(
 def test_judge_says_what_it_took(site: Site, model: FaultServer, judges: FaultServer):
     run(site, model, "--no-judging")
     took = judge(site, "--only", "a")
-    assert re.search(r"judge local/a: 3 judgements, 3 requests, [\d,]+ tokens in, [\d,]+ tokens out", took)
+    assert re.search(
+        r"judge local/a: 3 judgements, 3 requests, [\d,]+ tokens in, [\d,]+ tokens out", took
+    )
     assert re.search(r"judge local/a: cost [\d.]+ EUR by tokens\n", took)
     assert "judge local/a: cost at most " in took
     took = judge(site)
     assert "judge local/b: cost at most " in took
 
 
-def test_answers_that_nobody_judges_are_not_left_without_a_word(site: Site, model: FaultServer, judges: FaultServer):
+def test_answers_that_nobody_judges_are_not_left_without_a_word(
+    site: Site, model: FaultServer, judges: FaultServer
+):
     said = run(site, model, "--no-judging")
     assert "answers of open wait for their jury: `intramural judge --suite s` asks it" in said
     assert "judging is postponed" in run(site, model, "--dry-run", "--no-judging")
@@ -97,7 +110,9 @@ def test_a_model_on_the_jury_of_its_own_answers_is_said(site: Site, judges: Faul
 def test_doctor_and_the_tables_say_that_a_model_judges_itself(site: Site, judges: FaultServer):
     assert "judges itself" not in told(site, "doctor")
     told(site, "run", "-r", "open:model=test/a", "--suite", "s", "--quiet")
-    assert "a model judges itself: local/a sits on the jury of its own answers" in told(site, "doctor")
+    assert "a model judges itself: local/a sits on the jury of its own answers" in told(
+        site, "doctor"
+    )
     assert "A model judges itself: a is test/a." in told(site, "summarize", "--suite", "s")
 
 
@@ -112,7 +127,10 @@ def test_a_server_without_a_limit_of_tokens_fails_the_doctor_and_is_named_by_the
         site.judges.unlink()
         assert "every run and every jury that asks it is refused" in told(site, "doctor", code=4)
         said = refused(site, "run", "-r", "open:model=test/a", "--suite", "s", "--quiet")
-    assert "deployment local/a: the server does not honour what this run needs: a limit of tokens" in said
+    assert (
+        "deployment local/a: the server does not honour what this run needs: a limit of tokens"
+        in said
+    )
     assert "leave it out" not in said
 
 
@@ -136,7 +154,9 @@ def test_judge_names_the_judges_that_can_be_asked_where_one_is_down(
     said = refused(site, "judge", "--suite", "s", "--quiet")
     assert "there is no deployment 'local/c'" in said
     assert "--no-judging" not in said
-    assert "--no-judging" in refused(site, "run", "--server", model.url, "-r", "open:model=m", "--suite", "t")
+    assert "--no-judging" in refused(
+        site, "run", "--server", model.url, "-r", "open:model=m", "--suite", "t"
+    )
     assert not [asked for asked in judges.asked if NOTE in asked.prompt]
 
 

@@ -23,7 +23,9 @@ def timed(server: FaultServer, in_flight: int = 4) -> Pace | None:
     where = deployment(server.url)
 
     async def try_server() -> Pace | None:
-        return await time_server(where, await probe(where, replace(QUICK, first_attempt_timeout_s=8)), QUICK, in_flight)
+        return await time_server(
+            where, await probe(where, replace(QUICK, first_attempt_timeout_s=8)), QUICK, in_flight
+        )
 
     return asyncio.run(try_server())
 
@@ -66,5 +68,7 @@ def test_a_slow_server_is_left_after_the_time_of_the_trial(monkeypatch: pytest.M
 
 
 def test_a_server_that_fails_every_question_of_the_trial_gives_no_time():
-    with FaultServer(fault=lambda asked: Status(500) if "Trial" in asked.prompt else None) as server:
+    with FaultServer(
+        fault=lambda asked: Status(500) if "Trial" in asked.prompt else None
+    ) as server:
         assert timed(server) is None

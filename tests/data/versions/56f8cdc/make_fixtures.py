@@ -49,7 +49,9 @@ def main() -> None:
 def check_version() -> None:
     """Refuse to run any other version than the one that the folder is named after."""
     head = subprocess.check_output(["git", "rev-parse", "HEAD"], text=True).strip()
-    changed = subprocess.check_output(["git", "status", "--porcelain", "--untracked-files=no"], text=True)
+    changed = subprocess.check_output(
+        ["git", "status", "--porcelain", "--untracked-files=no"], text=True
+    )
     if not head.startswith(COMMIT) or changed:
         sys.exit(f"the working directory is no unchanged checkout of {COMMIT}")
     for package in ("agent", "aggregator", "protocol"):
@@ -76,7 +78,9 @@ def make_aggregator() -> None:
     """Make an aggregator that knows the two benchmarks and the two baselines."""
     with TemporaryDirectory() as folder:
         scorecard, models = Path(folder, "scorecard.json"), Path(folder, "models.yaml")
-        agent("benchmarks", "scorecard", *BENCHMARKS, "--name", "fixtures-public", "--out", scorecard)
+        agent(
+            "benchmarks", "scorecard", *BENCHMARKS, "--name", "fixtures-public", "--out", scorecard
+        )
         rows = (
             f"- {{name: {name}, display_name: {name}, organization: Intramural, is_language_model: false}}\n"
             for name in MODELS
@@ -99,7 +103,16 @@ def run_benchmarks() -> None:
             lines += ["      class_name: helm.clients.vllm_client.VLLMChatClient"]
             lines += [f"      args: {{base_url: '{url}', vllm_model_name: {model}}}"]
         (SITE / "model_deployments.yaml").write_text("\n".join(lines) + "\n", "utf-8")
-        at_site("run", "--suite", SUITE, "--max-eval-instances", str(INSTANCES), "--run-entries", *entries, "--quiet")
+        at_site(
+            "run",
+            "--suite",
+            SUITE,
+            "--max-eval-instances",
+            str(INSTANCES),
+            "--run-entries",
+            *entries,
+            "--quiet",
+        )
 
 
 def export_to_helm() -> None:
@@ -112,7 +125,9 @@ def join(url: str) -> None:
     with (SITE / "site.yaml").open("a", encoding="utf-8") as settings:
         settings.write(f"aggregator_url: {url}\n")
     central("invite", "--site-name", "Invented Hospital", "--publication", "named", "--out", INVITE)
-    at_site("enroll", "--invite", INVITE, "--steward-public", f"{STEWARD_KEY}.pub", "--out", REQUEST)
+    at_site(
+        "enroll", "--invite", INVITE, "--steward-public", f"{STEWARD_KEY}.pub", "--out", REQUEST
+    )
     agent("enroll", "--request", REQUEST, "--steward-key", STEWARD_KEY, "--out", SIGNED)
     at_site("enroll", "--invite", INVITE, "--request", SIGNED)
     central("enroll", "--pending", "--fingerprint-checked")

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 SUITE = "november"
-RUN = "ward_notes:data_path=_home_qcanary01_data,patient=Anna_Kowalski,model=openai_gpt-4o-2024-05-13"
+RUN = (
+    "ward_notes:data_path=_home_qcanary01_data,patient=Anna_Kowalski,model=openai_gpt-4o-2024-05-13"
+)
 PATIENT, MRN, PHONE = "Anna Kowalski", "00451234", "617-555-0143"
 RECORD = f"Patient: {PATIENT}, MRN: {MRN}, seen on 03/14/2022 at St. Mary's Hospital, call {PHONE}."
 PLANTED = ("Kowalski", "KOWALSKI", "kowalski", MRN, PHONE, "03/14/2022", "St. Mary", "qcanary")
@@ -46,7 +48,9 @@ def adapter() -> dict[str, Any]:
 def instance(number: int) -> dict[str, Any]:
     return {
         "input": {"text": RECORD, "messages": [{"role": "user", "content": canary()}]},
-        "references": [{"output": {"text": f"{PATIENT} {canary()}"}, "tags": ["correct", canary()]}],
+        "references": [
+            {"output": {"text": f"{PATIENT} {canary()}"}, "tags": ["correct", canary()]}
+        ],
         "split": "test",
         "sub_split": f"mrn_{MRN}",
         "id": f"MRN{MRN}-{number}",
@@ -77,11 +81,18 @@ def notes() -> dict[str, Any]:
         "ward_notes": {
             "prompt_text": f"{RECORD} {canary()}",
             "gpt": {
-                "accuracy": {"score": 4, "explanation": canary(), "quote": f"Ms. Kowalski, MRN {MRN}"},
+                "accuracy": {
+                    "score": 4,
+                    "explanation": canary(),
+                    "quote": f"Ms. Kowalski, MRN {MRN}",
+                },
                 f"of {PATIENT}": {"score": 3},
             },
         },
-        "ehr_sql": {"rows": [[451234, PATIENT, 1957, True]], "query_error": f"no such column: {PATIENT}"},
+        "ehr_sql": {
+            "rows": [[451234, PATIENT, 1957, True]],
+            "query_error": f"no such column: {PATIENT}",
+        },
         "raw": json.dumps({"quote": f"{PATIENT}, born 03/14/2022"}),
     }
 
@@ -102,7 +113,9 @@ def request_state(number: int) -> dict[str, Any]:
                     "tokens": [{"text": "Kowalski", "logprob": -1.5}],
                     "finish_reason": {"reason": "stop", "detail": canary()},
                     "thinking": {"text": "Kowalski was seen on 03/14/2022."},
-                    "multimodal_content": {"media_objects": [{"content_type": "text/plain", "text": canary()}]},
+                    "multimodal_content": {
+                        "media_objects": [{"content_type": "text/plain", "text": canary()}]
+                    },
                 }
             ],
             "cached": False,
@@ -132,18 +145,31 @@ def run_spec() -> dict[str, Any]:
             "args": {"config_path": f"/home/{canary()}/ward.yaml", "subset": PATIENT},
         },
         "adapter_spec": adapter(),
-        "metric_specs": [{"class_name": "helm.benchmark.metrics.basic_metrics.InstancesPerSplitMetric", "args": {}}],
+        "metric_specs": [
+            {
+                "class_name": "helm.benchmark.metrics.basic_metrics.InstancesPerSplitMetric",
+                "args": {},
+            }
+        ],
         "data_augmenter_spec": {"perturbation_specs": [], "should_augment_eval_instances": False},
         "groups": ["ward_notes", f"ward of {PATIENT}"],
-        "annotators": [{"class_name": "hospital.judge.WardAnnotator", "args": {"template": canary()}}],
+        "annotators": [
+            {"class_name": "hospital.judge.WardAnnotator", "args": {"template": canary()}}
+        ],
     }
 
 
 def table() -> dict[str, Any]:
-    cells = [{"value": "GPT-4o (2024-05-13)"}, {"value": 0.5, "run_spec_names": [RUN], "href": f"/srv/{canary()}"}]
+    cells = [
+        {"value": "GPT-4o (2024-05-13)"},
+        {"value": 0.5, "run_spec_names": [RUN], "href": f"/srv/{canary()}"},
+    ]
     return {
         "title": f"Notes of {PATIENT}",
-        "header": [{"value": "Model"}, {"value": "exact_match", "description": f"asked by Dr. {PATIENT}"}],
+        "header": [
+            {"value": "Model"},
+            {"value": "exact_match", "description": f"asked by Dr. {PATIENT}"},
+        ],
         "rows": [cells],
         "links": [{"text": "LaTeX", "href": f"/srv/{canary()}/t.tex"}],
         "name": "accuracy",
@@ -172,7 +198,8 @@ def planted(root: Path, instances: int = 3) -> Path:
         },
         "stats.json": [stat("exact_match", 0.5), stat("inference_runtime", 1.5)],
         "per_instance_stats.json": [
-            {**key, "stats": [stat("exact_match", 1.0), stat("inference_runtime", 1.5)]} for key in keys
+            {**key, "stats": [stat("exact_match", 1.0), stat("inference_runtime", 1.5)]}
+            for key in keys
         ],
         "instances.json": [one["instance"] for one in states],
         "display_predictions.json": [
@@ -188,25 +215,38 @@ def planted(root: Path, instances: int = 3) -> Path:
             }
             for key, one in zip(keys, states, strict=True)
         ],
-        "display_requests.json": [{**key, "request": one["request"]} for key, one in zip(keys, states, strict=True)],
+        "display_requests.json": [
+            {**key, "request": one["request"]} for key, one in zip(keys, states, strict=True)
+        ],
         "notes.json": {"by": canary()},
     }
     for name, content in contents.items():
         put(suite / RUN / name, json.dumps(content, indent=2))
-    put(suite / "runs.json", json.dumps([{"run_path": f"/srv/{canary()}/{RUN}", "run_spec": spec, "stats": []}]))
+    put(
+        suite / "runs.json",
+        json.dumps([{"run_path": f"/srv/{canary()}/{RUN}", "run_spec": spec, "stats": []}]),
+    )
     put(suite / "run_specs.json", json.dumps([spec]))
     put(suite / "runs_to_run_suites.json", json.dumps({RUN: SUITE}))
     put(suite / "groups.json", json.dumps([table()]))
     put(suite / "groups" / f"ward of {PATIENT}.json", json.dumps([table()]))
     put(suite / "groups" / "json" / "ward_notes_accuracy.json", json.dumps(table()))
     put(suite / "groups" / "latex" / "ward_notes_accuracy.tex", canary())
-    put(suite / "schema.json", json.dumps({"run_groups": [{"name": "ward_notes", "description": f"of {PATIENT}"}]}))
-    put(suite / "summary.json", json.dumps({"suite": SUITE, "date": "2022-03-14", "host": canary()}))
+    put(
+        suite / "schema.json",
+        json.dumps({"run_groups": [{"name": "ward_notes", "description": f"of {PATIENT}"}]}),
+    )
+    put(
+        suite / "summary.json", json.dumps({"suite": SUITE, "date": "2022-03-14", "host": canary()})
+    )
     put(suite / "costs.json", json.dumps({"openai/gpt-4o-2024-05-13": {"num_prompt_tokens": 12}}))
     put(suite / "eval_cache" / "work.txt", canary())
     put(suite / "failed_run" / "traceback.txt", canary())
     put(output / "scenarios" / "ehrshot" / f"{canary()}.csv", RECORD)
-    put(output / "scenario_instances" / f"ward:{canary()}" / "input_instances.json", json.dumps([instance(0)]))
+    put(
+        output / "scenario_instances" / f"ward:{canary()}" / "input_instances.json",
+        json.dumps([instance(0)]),
+    )
     put(output / "run.log", RECORD)
     put(output / "releases" / "v1" / "summary.json", canary())
     _caches(output / "prod_env" / "cache")

@@ -30,14 +30,21 @@ def find_words(folder: Path, words: Sequence[str] = PLANTED) -> set[str]:
     for path in folder.rglob("*"):
         inside = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
         for word in words:
-            forms = [word.encode(), word.encode("utf-16-le"), base64.b64encode(word.encode())[:-4], word[::-1].encode()]
+            forms = [
+                word.encode(),
+                word.encode("utf-16-le"),
+                base64.b64encode(word.encode())[:-4],
+                word[::-1].encode(),
+            ]
             if any(form in inside for form in forms) or word in str(path.relative_to(folder)):
                 found.add(word)
     return found
 
 
 def find_run(folder: Path) -> Path:
-    (run,) = (path for path in (folder / "runs" / SUITE).iterdir() if path.name.startswith(SHOWN_RUN))
+    (run,) = (
+        path for path in (folder / "runs" / SUITE).iterdir() if path.name.startswith(SHOWN_RUN)
+    )
     return run
 
 

@@ -33,7 +33,14 @@ def test_a_redacted_folder_is_clean_and_redacting_it_again_changes_nothing(
     clean: Path, redactors: FolderRedactors, tmp_path: Path
 ):
     check_folder(clean, redactors)
-    redact_folder(clean, [SUITE], redactors, Options(), b"another key of thirty-two bytes.", copy_to=tmp_path / "again")
+    redact_folder(
+        clean,
+        [SUITE],
+        redactors,
+        Options(),
+        b"another key of thirty-two bytes.",
+        copy_to=tmp_path / "again",
+    )
     for path in clean.rglob("*.json"):
         if path.parent != clean:
             assert (tmp_path / "again" / path.relative_to(clean)).read_bytes() == path.read_bytes()
@@ -76,7 +83,9 @@ def keep_the_old_folder(folder: Path) -> None:
         keep_the_old_folder,
     ],
 )  # fmt: skip
-def test_a_folder_that_was_touched_is_not_called_clean(spoil: Any, spoilt: Path, redactors: FolderRedactors):
+def test_a_folder_that_was_touched_is_not_called_clean(
+    spoil: Any, spoilt: Path, redactors: FolderRedactors
+):
     spoil(spoilt)
     with pytest.raises(RedactionError, match="not clean") as caught:
         check_folder(spoilt, redactors)
@@ -90,7 +99,10 @@ def test_a_folder_that_was_touched_is_not_called_clean(spoil: Any, spoilt: Path,
         (("request_states", 0, "instance", "input", "text"), "harmless"),
         (("request_states", 0, "instance", "extra_data"), {"value": 1}),
         (("request_states", 0, "result", "completions", 0, "text"), RECORD),
-        (("request_states", 0, "result", "completions", 0, "tokens"), [{"text": "a", "logprob": 0}]),
+        (
+            ("request_states", 0, "result", "completions", 0, "tokens"),
+            [{"text": "a", "logprob": 0}],
+        ),
         (("request_states", 0, "result", "request_datetime"), 1795176992),
         (("request_states", 0, "annotations", "ehr_sql"), [451234]),
         (("adapter_spec", "instructions"), f"Patient: {PATIENT}"),
@@ -118,7 +130,9 @@ def test_a_folder_with_a_forged_manifest_is_not_called_clean(
 
 
 @pytest.mark.parametrize("smuggled", ['{"name": "Kowalski", ', "{  "])
-def test_a_key_that_stands_twice_hides_nothing(smuggled: str, spoilt: Path, redactors: FolderRedactors):
+def test_a_key_that_stands_twice_hides_nothing(
+    smuggled: str, spoilt: Path, redactors: FolderRedactors
+):
     path = find_run(spoilt) / "stats.json"
     path.write_text(path.read_text("utf-8").replace("{", smuggled, 1), "utf-8")
     list_again(spoilt)
@@ -126,7 +140,9 @@ def test_a_key_that_stands_twice_hides_nothing(smuggled: str, spoilt: Path, reda
         check_folder(spoilt, redactors)
 
 
-def test_what_is_written_beside_the_content_of_a_file_is_found(spoilt: Path, redactors: FolderRedactors):
+def test_what_is_written_beside_the_content_of_a_file_is_found(
+    spoilt: Path, redactors: FolderRedactors
+):
     try:
         os.setxattr(find_run(spoilt), "user.patient", PATIENT.encode())
     except OSError:
@@ -141,7 +157,9 @@ def test_a_folder_that_cannot_be_read_is_not_called_clean(spoilt: Path, redactor
         check_folder(spoilt, redactors)
 
 
-def test_a_foreign_file_in_a_forged_manifest_is_not_called_clean(spoilt: Path, redactors: FolderRedactors):
+def test_a_foreign_file_in_a_forged_manifest_is_not_called_clean(
+    spoilt: Path, redactors: FolderRedactors
+):
     add_a_file(spoilt)
     list_again(spoilt)
     with pytest.raises(RedactionError, match="not HELM's"):
@@ -156,21 +174,30 @@ def test_a_manifest_that_names_a_weaker_policy_lowers_nothing(options: list[str]
     path.write_text(json.dumps(state, indent=1, ensure_ascii=False) + "\n", "utf-8")
     list_again(spoilt)
     manifest = json.loads((spoilt / "redaction.json").read_text())
-    (spoilt / "redaction.json").write_text(json.dumps(manifest | {"policy": "limited_data_set 1"}, indent=1) + "\n")
+    (spoilt / "redaction.json").write_text(
+        json.dumps(manifest | {"policy": "limited_data_set 1"}, indent=1) + "\n"
+    )
     done = run_command("--output", str(spoilt), "--check", *options)
     assert isinstance(done.exception, RedactionError)
     assert "places in files" in str(done.exception)
     assert "limited_data_set 1, which removes less" in done.output
 
 
-def test_a_folder_under_a_weaker_policy_is_called_clean_under_that_one_if_it_is_asked_for(tmp_path: Path):
+def test_a_folder_under_a_weaker_policy_is_called_clean_under_that_one_if_it_is_asked_for(
+    tmp_path: Path,
+):
     output = planted(tmp_path, instances=1)
     state = output / "runs" / SUITE / RUN / "scenario_state.json"
     tree = json.loads(state.read_text())
-    tree["request_states"][0]["result"]["completions"][0]["text"] = "Seen on 03/04/2021 in Springfield."
+    tree["request_states"][0]["result"]["completions"][0]["text"] = (
+        "Seen on 03/04/2021 in Springfield."
+    )
     state.write_text(json.dumps(tree))
     copy, weak = str(tmp_path / "copy"), ["--policy", "limited_data_set"]
-    assert run_command("--output", str(output), "--suite", SUITE, "--copy-to", copy, *weak).exit_code == 0
+    assert (
+        run_command("--output", str(output), "--suite", SUITE, "--copy-to", copy, *weak).exit_code
+        == 0
+    )
     done = run_command("--output", copy, "--check", *weak)
     assert done.exit_code == 0, done.output
     assert "limited_data_set 1, which removes less" in done.output

@@ -14,7 +14,14 @@ from tests.agent.exchange.helm.redaction.redacted_folders import redact_file
     "figures",
     [
         {"count": 1, "sum": 84736251},
-        {"count": 1, "sum": 84736251, "min": 84736251, "max": 84736251, "mean": 84736251, "sum_squared": 84736251**2},
+        {
+            "count": 1,
+            "sum": 84736251,
+            "min": 84736251,
+            "max": 84736251,
+            "mean": 84736251,
+            "sum_squared": 84736251**2,
+        },
         {"count": 1, "sum": 482559, "mean": 13},
         {"count": 84736251},
         {"count": 0, "mean": 6174829},
@@ -31,9 +38,13 @@ from tests.agent.exchange.helm.redaction.redacted_folders import redact_file
         {"count": 1, "sum": 1, "sum_squared": 84736251},
     ],
 )
-def test_figures_that_do_not_follow_from_each_other_are_left_out(figures: dict[str, Any], redactors: FolderRedactors):
+def test_figures_that_do_not_follow_from_each_other_are_left_out(
+    figures: dict[str, Any], redactors: FolderRedactors
+):
     stats = [{"name": {"name": "exact_match", "split": "test"}, **figures}]
-    assert redact_file("stats.json", stats, redactors) == [{"name": {"name": "exact_match", "split": "test"}}]
+    assert redact_file("stats.json", stats, redactors) == [
+        {"name": {"name": "exact_match", "split": "test"}}
+    ]
 
 
 @given(st.lists(st.floats(-1e5, 1e5) | st.integers(0, 900_000), min_size=1, max_size=30))

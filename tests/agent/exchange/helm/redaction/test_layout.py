@@ -21,8 +21,12 @@ from tests.agent.exchange.helm.redaction.redacted_folders import (
 )
 
 
-@pytest.mark.parametrize("path", ["runs/december/x/run_spec.json", "thesis.docx", "my_code/main.py"])
-def test_in_place_nothing_is_deleted_that_is_not_of_the_suite(path: str, redactors: FolderRedactors, tmp_path: Path):
+@pytest.mark.parametrize(
+    "path", ["runs/december/x/run_spec.json", "thesis.docx", "my_code/main.py"]
+)
+def test_in_place_nothing_is_deleted_that_is_not_of_the_suite(
+    path: str, redactors: FolderRedactors, tmp_path: Path
+):
     output = planted(tmp_path)
     put(output / path, "{}")
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
@@ -31,7 +35,9 @@ def test_in_place_nothing_is_deleted_that_is_not_of_the_suite(path: str, redacto
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
 
 
-def test_other_suites_and_foreign_files_do_not_come_into_a_copy(redactors: FolderRedactors, tmp_path: Path):
+def test_other_suites_and_foreign_files_do_not_come_into_a_copy(
+    redactors: FolderRedactors, tmp_path: Path
+):
     output = planted(tmp_path)
     put(output / "runs" / "december" / "x" / "run_spec.json", "{}")
     put(output / "thesis.docx", "zebrafinch")
@@ -53,6 +59,8 @@ def test_a_link_is_never_followed(redactors: FolderRedactors, tmp_path: Path):
 
 
 @pytest.mark.parametrize("suite", ["", ".", "..", "a/b", "../../etc", "december", "latest"])
-def test_a_suite_that_is_none_is_refused(suite: str, output: Path, redactors: FolderRedactors, tmp_path: Path):
+def test_a_suite_that_is_none_is_refused(
+    suite: str, output: Path, redactors: FolderRedactors, tmp_path: Path
+):
     with pytest.raises(AgentError):
         redact_folder(output, [suite], redactors, Options(), KEY, copy_to=tmp_path / "copy")

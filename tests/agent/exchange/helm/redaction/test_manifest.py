@@ -17,7 +17,9 @@ from tests.agent.exchange.helm.redaction.planted_helm_folder import (
 def test_the_manifest_says_what_is_there_and_what_is_not(clean: Path):
     manifest = json.loads((clean / "redaction.json").read_text())
     assert {entry["path"] for entry in manifest["files"]} == {
-        path.relative_to(clean).as_posix() for path in clean.rglob("*") if path.is_file() and path.parent != clean
+        path.relative_to(clean).as_posix()
+        for path in clean.rglob("*")
+        if path.is_file() and path.parent != clean
     }
     assert manifest["counts"] == {"instances": 3, "runs": 1}
     assert set(manifest["left_out"]) > {
@@ -50,7 +52,9 @@ def test_a_manifest_that_says_more_than_it_may_is_not_called_clean(
     assert "kowalski" not in str(caught.value)
 
 
-def test_an_entry_of_a_file_that_stands_twice_hides_nothing(spoilt: Path, redactors: FolderRedactors):
+def test_an_entry_of_a_file_that_stands_twice_hides_nothing(
+    spoilt: Path, redactors: FolderRedactors
+):
     manifest = json.loads((spoilt / "redaction.json").read_text())
     manifest["files"].insert(0, manifest["files"][0] | {"bytes": 84736251})
     (spoilt / "redaction.json").write_text(json.dumps(manifest, indent=1) + "\n")

@@ -13,7 +13,9 @@ from tests.agent.exchange.helm.redaction.redacted_folders import KEY
 
 
 def test_hashes_of_ids_cannot_be_found_by_trying_without_the_key(redactors: FolderRedactors):
-    one, other = (Names(redactors.names, key, redacted_before=False).hash_id(MRN) for key in (KEY, b"j" * 32))
+    one, other = (
+        Names(redactors.names, key, redacted_before=False).hash_id(MRN) for key in (KEY, b"j" * 32)
+    )
     assert one != other
 
 

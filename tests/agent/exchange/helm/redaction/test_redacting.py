@@ -54,23 +54,36 @@ def test_what_is_shown_is_still_of_use(clean: Path):
     assert (jury["score"], jury["explanation"]) == (4, REDACTED)
     assert "[NAME-1]" in jury["quote"]
     assert read_content(clean, "stats.json")[0]["mean"] == 0.5
-    assert read_content(clean, "run_spec.json")["adapter_spec"]["model"] == "openai/gpt-4o-2024-05-13"
+    assert (
+        read_content(clean, "run_spec.json")["adapter_spec"]["model"] == "openai/gpt-4o-2024-05-13"
+    )
     assert read_content(clean, "run_spec.json")["name"] == find_run(clean).name
-    assert json.loads((clean / "runs" / SUITE / "run_specs.json").read_text())[0]["name"] == find_run(clean).name
+    assert (
+        json.loads((clean / "runs" / SUITE / "run_specs.json").read_text())[0]["name"]
+        == find_run(clean).name
+    )
 
 
 def test_an_instance_has_one_hashed_id_in_all_files(clean: Path):
-    ids = [one["instance"]["id"] for one in read_content(clean, "scenario_state.json")["request_states"]]
+    ids = [
+        one["instance"]["id"]
+        for one in read_content(clean, "scenario_state.json")["request_states"]
+    ]
     assert len(set(ids)) == 3
     assert ids == [one["id"] for one in read_content(clean, "instances.json")]
     for name in ("per_instance_stats.json", "display_predictions.json", "display_requests.json"):
         assert ids == [one["instance_id"] for one in read_content(clean, name)]
 
 
-def test_with_redact_output_no_word_of_an_answer_is_left(output: Path, redactors: FolderRedactors, tmp_path: Path):
+def test_with_redact_output_no_word_of_an_answer_is_left(
+    output: Path, redactors: FolderRedactors, tmp_path: Path
+):
     options = Options(blank_outputs=True, blank_annotations=True)
     redact_folder(output, [SUITE], redactors, options, KEY, copy_to=tmp_path / "copy")
-    assert find_words(tmp_path / "copy", [*PLANTED, "may go home", "was seen", "no such column"]) == set()
+    assert (
+        find_words(tmp_path / "copy", [*PLANTED, "may go home", "was seen", "no such column"])
+        == set()
+    )
     assert check_folder(tmp_path / "copy", redactors).outputs == "not shown"
 
 
@@ -84,10 +97,18 @@ def test_in_place_the_old_folder_is_gone(redactors: FolderRedactors, tmp_path: P
 
 @pytest.mark.parametrize(
     "damage",
-    [b'{"adapter_spec": "Kowalski', b"\xff\xfe", b"[" * 100_000, b'{"a": ' + b"9" * 5000 + b"}", b""],
+    [
+        b'{"adapter_spec": "Kowalski',
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b'{"a": ' + b"9" * 5000 + b"}",
+        b"",
+    ],
     ids=["cut", "not UTF-8", "deep", "a long number", "empty"],
 )
-def test_a_damaged_file_stops_everything_and_is_not_quoted(damage: bytes, redactors: FolderRedactors, tmp_path: Path):
+def test_a_damaged_file_stops_everything_and_is_not_quoted(
+    damage: bytes, redactors: FolderRedactors, tmp_path: Path
+):
     output = planted(tmp_path)
     (output / "runs" / SUITE / RUN / "scenario_state.json").write_bytes(damage)
     with pytest.raises(BenchmarkError, match=r"run 1 of the suite: scenario_state.json") as caught:
@@ -98,7 +119,9 @@ def test_a_damaged_file_stops_everything_and_is_not_quoted(damage: bytes, redact
 
 
 @pytest.mark.parametrize("place", ["inside", "runs/november"])
-def test_a_copy_into_the_folder_itself_is_refused(place: str, output: Path, redactors: FolderRedactors):
+def test_a_copy_into_the_folder_itself_is_refused(
+    place: str, output: Path, redactors: FolderRedactors
+):
     with pytest.raises(ConfigError, match="inside the output folder"):
         redact_folder(output, [SUITE], redactors, Options(), KEY, copy_to=output / place)
 
@@ -118,10 +141,16 @@ def test_what_a_killed_command_left_is_put_right(redactors: FolderRedactors, tmp
     assert not old.exists()
 
 
-@pytest.mark.parametrize("error", [OSError("full"), KeyboardInterrupt()], ids=["a full disk", "an interrupt"])
+@pytest.mark.parametrize(
+    "error", [OSError("full"), KeyboardInterrupt()], ids=["a full disk", "an interrupt"]
+)
 @pytest.mark.parametrize("turn", [1, 2])
 def test_what_goes_wrong_while_folders_change_places_leaves_the_old_one(
-    turn: int, error: BaseException, redactors: FolderRedactors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    turn: int,
+    error: BaseException,
+    redactors: FolderRedactors,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ):
     output = planted(tmp_path, instances=1)
     rename, turns = Path.rename, iter(range(1, 9))
@@ -183,17 +212,35 @@ def test_the_command_redacts_and_checks(output: Path, tmp_path: Path):
     assert os.listdir(tmp_path) == ["copy"]  # noqa: PTH208
 
 
-def test_at_a_site_its_policy_counts_and_ids_are_the_same_each_time(output: Path, filled: FilledSite, tmp_path: Path):
+def test_at_a_site_its_policy_counts_and_ids_are_the_same_each_time(
+    output: Path, filled: FilledSite, tmp_path: Path
+):
     site = str(filled.site.directory)
     for name in ("one", "two"):
-        words = ["redact", "helm", "--output", str(output), "--suite", SUITE, "--copy-to", str(tmp_path / name)]
+        words = [
+            "redact",
+            "helm",
+            "--output",
+            str(output),
+            "--suite",
+            SUITE,
+            "--copy-to",
+            str(tmp_path / name),
+        ]
         assert CliRunner().invoke(intramural, ["--site", site, *words]).exit_code == 0
-    assert read_content(tmp_path / "one", "instances.json") == read_content(tmp_path / "two", "instances.json")
+    assert read_content(tmp_path / "one", "instances.json") == read_content(
+        tmp_path / "two", "instances.json"
+    )
 
 
 def test_a_policy_that_writes_surrogates_is_refused(output: Path, tmp_path: Path):
-    policy = yaml.safe_load((ROOT / "policies" / "redaction" / "hipaa_safe_harbor.yaml").read_text())
-    put(tmp_path / "ours.yaml", yaml.safe_dump(policy | {"name": "ours", "operators": {"default": "surrogate"}}))
+    policy = yaml.safe_load(
+        (ROOT / "policies" / "redaction" / "hipaa_safe_harbor.yaml").read_text()
+    )
+    put(
+        tmp_path / "ours.yaml",
+        yaml.safe_dump(policy | {"name": "ours", "operators": {"default": "surrogate"}}),
+    )
     words = ["--output", str(output), "--suite", SUITE, "--copy-to", str(tmp_path / "copy")]
     done = run_command(*words, "--policy", str(tmp_path / "ours.yaml"))
     assert isinstance(done.exception, RedactionError)
@@ -201,7 +248,9 @@ def test_a_policy_that_writes_surrogates_is_refused(output: Path, tmp_path: Path
     assert not (tmp_path / "copy").exists()
 
 
-@pytest.mark.parametrize("level", [["--level", "strict"], ["--language", "es"]], ids=["strict", "spanish"])
+@pytest.mark.parametrize(
+    "level", [["--level", "strict"], ["--language", "es"]], ids=["strict", "spanish"]
+)
 def test_other_policies_leave_names_that_helms_tools_look_up(level: list[str], tmp_path: Path):
     copy = str(tmp_path / "copy")
     done = run_command("--output", str(REAL), "--suite", "real", "--copy-to", copy, *level)
@@ -210,7 +259,11 @@ def test_other_policies_leave_names_that_helms_tools_look_up(level: list[str], t
         old, new = (json.loads((one / run.name / "run_spec.json").read_text()) for one in (
             REAL / "runs" / "real", tmp_path / "copy" / "runs" / "real"
         ))  # fmt: skip
-        assert (new["name"], new["groups"], new["metric_specs"]) == (old["name"], old["groups"], old["metric_specs"])
+        assert (new["name"], new["groups"], new["metric_specs"]) == (
+            old["name"],
+            old["groups"],
+            old["metric_specs"],
+        )
     assert run_command("--output", copy, "--check", *level).exit_code == 0
 
 
@@ -220,7 +273,9 @@ def test_a_text_that_cannot_be_judged_is_withheld_and_said(tmp_path: Path):
     tree = json.loads(path.read_text())
     tree["request_states"][0]["result"]["completions"][0]["text"] = f"{PATIENT} \ud800 \x00"
     path.write_text(json.dumps(tree))
-    done = run_command("--output", str(output), "--suite", SUITE, "--copy-to", str(tmp_path / "copy"))
+    done = run_command(
+        "--output", str(output), "--suite", SUITE, "--copy-to", str(tmp_path / "copy")
+    )
     assert isinstance(done.exception, RedactionError)
     assert "undecodable" in str(done.exception)
     state = read_content(tmp_path / "copy", "scenario_state.json")["request_states"][0]

@@ -23,16 +23,27 @@ from tests.agent.exchange.helm.redaction.redacted_folders import (
 )
 
 
-def test_a_field_that_helm_adds_tomorrow_is_not_carried_over(output: Path, redactors: FolderRedactors, tmp_path: Path):
+def test_a_field_that_helm_adds_tomorrow_is_not_carried_over(
+    output: Path, redactors: FolderRedactors, tmp_path: Path
+):
     def with_field(tree: Any) -> Any:
         if isinstance(tree, dict):
-            return {key: with_field(value) for key, value in tree.items()} | {"tomorrow": "zebrafinch"}
+            return {key: with_field(value) for key, value in tree.items()} | {
+                "tomorrow": "zebrafinch"
+            }
         return [with_field(value) for value in tree] if isinstance(tree, list) else tree
 
     new = shutil.copytree(output, tmp_path / "new", symlinks=True)
-    free = {"annotations", "args", "schema.json"}  # maps of names that others choose: their texts are redacted
+    free = {
+        "annotations",
+        "args",
+        "schema.json",
+    }  # maps of names that others choose: their texts are redacted
     for path in (new / "runs" / SUITE).rglob("*.json"):
-        if path.name not in free | {"costs.json", "runs_to_run_suites.json"} and path.parent.name != "failed_run":
+        if (
+            path.name not in free | {"costs.json", "runs_to_run_suites.json"}
+            and path.parent.name != "failed_run"
+        ):
             tree = with_field(json.loads(path.read_text("utf-8")))
             path.write_text(json.dumps(drop_keys(tree, free)), "utf-8")
     redact_folder(new, [SUITE], redactors, Options(), KEY, copy_to=tmp_path / "copy")
@@ -75,7 +86,9 @@ def test_a_person_of_the_record_is_no_key_and_no_sub_split_either(redactors: Fol
     assert contents["instances.json"][0]["sub_split"] == names.label("kowalski")
 
 
-def test_figures_of_helms_own_output_stay_and_it_can_still_be_read(redactors: FolderRedactors, tmp_path: Path):
+def test_figures_of_helms_own_output_stay_and_it_can_still_be_read(
+    redactors: FolderRedactors, tmp_path: Path
+):
     redact_folder(REAL, ["real"], redactors, Options(), KEY, copy_to=tmp_path / "copy")
     for run in sorted((REAL / "runs" / "real").iterdir()):
         name = json.loads((run / "run_spec.json").read_text())["name"]

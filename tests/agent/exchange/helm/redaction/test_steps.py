@@ -18,7 +18,9 @@ from tests.agent.exchange.helm.redaction.redacted_folders import (
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=12),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
     max_leaves=12,
 )
 
@@ -29,8 +31,13 @@ def test_annotations_of_any_form_show_no_text_and_no_number_but_grades(tree: dic
     slow: Any = Slow()
     slow.seconds = 0
     names = Names(bool, KEY, redacted_before=False)
-    contents, _ = redact_files({"a": (redact_annotations, tree)}, names, Options(blank_annotations=True), slow)
-    assert all(shown in (REDACTED, None, True, False) or is_a_grade(shown) for shown in leaves(contents["a"]))
+    contents, _ = redact_files(
+        {"a": (redact_annotations, tree)}, names, Options(blank_annotations=True), slow
+    )
+    assert all(
+        shown in (REDACTED, None, True, False) or is_a_grade(shown)
+        for shown in leaves(contents["a"])
+    )
 
 
 def is_a_grade(value: Any) -> bool:
@@ -38,7 +45,14 @@ def is_a_grade(value: Any) -> bool:
 
 
 def test_a_number_beside_a_word_that_is_no_grade_is_not_shown(redactors: FolderRedactors):
-    tree = {"patient_age_value": 97, "room_rank": 12, "value": 84.73, "scored_by": 7, "accuracy_score": 4, "points": 2}
+    tree = {
+        "patient_age_value": 97,
+        "room_rank": 12,
+        "value": 84.73,
+        "scored_by": 7,
+        "accuracy_score": 4,
+        "points": 2,
+    }
     names = Names(redactors.names, KEY, redacted_before=False)
     contents, _ = redact_files({"a": (redact_annotations, tree)}, names, Options(), redactors.texts)
     assert [one for one in leaves(contents["a"]) if one != REDACTED] == [4, 2]
@@ -55,7 +69,12 @@ def test_numbers_of_records_in_the_settings_of_a_run_are_left_out(redactors: Fol
     spec = {
         "scenario_spec": {"class_name": "x.Y", "args": args},
         "metric_specs": [{"class_name": "x.Y", "args": args}],
-        "adapter_spec": {"max_tokens": 6174829033, "num_outputs": 84736251, "temperature": 1e-07, "num_trials": 1},
+        "adapter_spec": {
+            "max_tokens": 6174829033,
+            "num_outputs": 84736251,
+            "temperature": 1e-07,
+            "num_trials": 1,
+        },
         "data_augmenter_spec": {
             "perturbation_specs": [{"class_name": "x.Y", "args": args}],
             "seeds_per_instance": 84736,

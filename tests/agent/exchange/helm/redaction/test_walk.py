@@ -35,7 +35,9 @@ def test_what_the_data_set_says_of_a_patient_is_gone_from_answers(redactors: Fol
     told = {"patient_name": "Wren Featherstonehaugh", "mrn": "QX-77-3", "subject_id": 7731}
     state = {
         "instance": {"id": "id7", "input": {"text": "Who?"}, "extra_data": {"row": told}},
-        "result": {"completions": [{"text": "wren featherstonehaugh, QX 77 3, also 7731, has a cough."}]},
+        "result": {
+            "completions": [{"text": "wren featherstonehaugh, QX 77 3, also 7731, has a cough."}]
+        },
     }
     names = Names(redactors.names, KEY, redacted_before=False)
     files = {"scenario_state.json": (OF_A_RUN["scenario_state.json"], {"request_states": [state]})}

@@ -27,7 +27,11 @@ def test_prefixes_of_a_tagging_scheme_are_no_part_of_a_label(prefix):
     assert map_labels([f"{prefix}PER", "O"], {}) == {f"{prefix}PER": "NAME"}
 
 
-@given(st.text(min_size=1, max_size=12).filter(lambda label: label.upper() not in KNOWN and label[1:2] != "-"))
+@given(
+    st.text(min_size=1, max_size=12).filter(
+        lambda label: label.upper() not in KNOWN and label[1:2] != "-"
+    )
+)
 def test_no_unknown_label_passes(label: str):
     with pytest.raises(ModelFolderError):
         map_labels(["PER", label], {})

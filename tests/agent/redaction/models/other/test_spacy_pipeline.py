@@ -20,7 +20,9 @@ def test_a_spacy_pipeline_finds_under_our_words(pipeline):
 
 
 def test_a_label_that_nobody_explained_is_refused(pipeline):
-    with pytest.raises(RedactionError, match=r"spacy:rules: nothing says what its labels WARD_NAME mean") as refused:
+    with pytest.raises(
+        RedactionError, match=r"spacy:rules: nothing says what its labels WARD_NAME mean"
+    ) as refused:
         open_model("spacy", pipeline, {}, ["en"], deadline())
     assert "labels" in refused.value.advice
 
@@ -37,11 +39,15 @@ def test_folders_that_are_no_pipeline_are_refused(pipeline, tmp_path):
     with pytest.raises(RedactionError, match="no component that finds entities"):
         open_model("spacy", tmp_path / "blank", {}, ["en"], deadline())
     config = (pipeline / "config.cfg").read_text("utf-8")
-    (tmp_path / "config.cfg").write_text(config.replace('["entity_ruler"]', '["transformer","ner"]'), "utf-8")
+    (tmp_path / "config.cfg").write_text(
+        config.replace('["entity_ruler"]', '["transformer","ner"]'), "utf-8"
+    )
     with pytest.raises(RedactionError, match="pickle"):
         open_model("spacy", tmp_path, {}, ["en"], deadline())
     pickled = '[components.entity_ruler]\nweights = "spacy.TorchBiLSTMEncoder.v1"'
-    (tmp_path / "config.cfg").write_text(config.replace("[components.entity_ruler]", pickled), "utf-8")
+    (tmp_path / "config.cfg").write_text(
+        config.replace("[components.entity_ruler]", pickled), "utf-8"
+    )
     with pytest.raises(RedactionError, match="pickle"):
         open_model("spacy", tmp_path, {}, ["en"], deadline())
 

@@ -11,7 +11,15 @@ from agent.redaction.rules import en as english
 from agent.redaction.rules.rulebook import Rulebook
 
 # The kinds that Safe Harbor asks for, and those of stricter policies.
-_STRICTER_KINDS = {"RELATIVE_DATE", "AGE_BELOW_90", "SEX", "FAMILY", "PROFESSION", "NATIONALITY", "UNKNOWN_WORD"}
+_STRICTER_KINDS = {
+    "RELATIVE_DATE",
+    "AGE_BELOW_90",
+    "SEX",
+    "FAMILY",
+    "PROFESSION",
+    "NATIONALITY",
+    "UNKNOWN_WORD",
+}
 SAFE_HARBOR: list[str] = [entity for entity in PRECEDENCE if entity not in _STRICTER_KINDS]
 FOUND = {
     "DATE": (
@@ -396,4 +404,6 @@ def find_leaked(example: str, entities: list[str]) -> str:
 
 def list_examples(*entities: str) -> list[str]:
     """Return the examples of these kinds, in the order of `FOUND`."""
-    return [example for entity, examples in FOUND.items() if entity in entities for example in examples]
+    return [
+        example for entity, examples in FOUND.items() if entity in entities for example in examples
+    ]

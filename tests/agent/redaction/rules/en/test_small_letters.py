@@ -9,7 +9,9 @@ from agent.redaction.rules.en.small_letters import find_in_small_letters
 def found_in(text: str) -> list[tuple[str, str]]:
     deadline = Deadline()
     deadline.start(60)
-    return [(entity, text[start:end]) for entity, start, end in find_in_small_letters(text, deadline)]
+    return [
+        (entity, text[start:end]) for entity, start, end in find_in_small_letters(text, deadline)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -22,7 +24,9 @@ def found_in(text: str) -> list[tuple[str, str]]:
         ("she lives in kvitfjell now", "LOCATION", "kvitfjell"),
     ],
 )
-def test_a_word_of_no_list_is_found_where_only_a_name_or_town_can_stand(text: str, entity: str, value: str):
+def test_a_word_of_no_list_is_found_where_only_a_name_or_town_can_stand(
+    text: str, entity: str, value: str
+):
     assert (entity, value) in found_in(text)
 
 

@@ -20,7 +20,9 @@ STRICTER = {
 }
 
 
-@pytest.mark.parametrize(("entity", "example"), [(e, x) for e, examples in STRICTER.items() for x in examples])
+@pytest.mark.parametrize(
+    ("entity", "example"), [(e, x) for e, examples in STRICTER.items() for x in examples]
+)
 def test_the_strict_level_also_takes(entity: str, example: str):
     assert find_leaked(example, [entity]) == ""
 

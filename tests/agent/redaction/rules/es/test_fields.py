@@ -19,7 +19,10 @@ PLANTED: dict[str, tuple[str, tuple[str, ...]]] = {
     "name in capitals": ("MARÍA DOLORES QUINTANILLA PEÑA", ("MARÍA", "QUINTANILLA", "PEÑA")),
     "child by name": ("su hijo Unai tiene fiebre", ("Unai",)),
     "called": ("una vecina llamada Carmiña Souto", ("Carmiña", "Souto")),
-    "name without capitals": ("vecino de usted, se llama antonio lopez garcia", ("antonio", "lopez", "garcia")),
+    "name without capitals": (
+        "vecino de usted, se llama antonio lopez garcia",
+        ("antonio", "lopez", "garcia"),
+    ),
     "date": ("ingresa el 03/11/2019", ("03/11", "2019")),
     "date with dashes": ("alta el 3-11-19", ("3-11",)),
     "date in words": ("el 3 de noviembre de 2019", ("noviembre", "2019")),
@@ -121,11 +124,37 @@ Motivo de ingreso: Dolor abdominal.
 @pytest.mark.parametrize(
     "identifying",
     [
-        *("Ximena", "Arbeloa", "Zapirain", "5519028", "55190281", "Olite", "44", "izq", "Tafalla", "31300", "26708"),
-        *("1971", "Uruguay", "45", " M.", "0/10", "2016", "771029", "Edurne", "Goizueta", "Lacarra", "77102"),
+        *(
+            "Ximena",
+            "Arbeloa",
+            "Zapirain",
+            "5519028",
+            "55190281",
+            "Olite",
+            "44",
+            "izq",
+            "Tafalla",
+            "31300",
+            "26708",
+        ),
+        *(
+            "1971",
+            "Uruguay",
+            "45",
+            " M.",
+            "0/10",
+            "2016",
+            "771029",
+            "Edurne",
+            "Goizueta",
+            "Lacarra",
+            "77102",
+        ),
     ],
 )
-def test_the_head_of_a_record_shows_no_value_even_misspelt(spanish: Engine, identifying: str) -> None:
+def test_the_head_of_a_record_shows_no_value_even_misspelt(
+    spanish: Engine, identifying: str
+) -> None:
     shown = str(spanish.redact(HEAD))
 
     assert identifying not in shown

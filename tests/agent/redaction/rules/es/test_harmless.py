@@ -149,7 +149,9 @@ def test_words_of_medicine_that_look_like_people_places_or_ages_stay(spanish: En
         assert words in str(spanish.redact(text)), words
 
 
-def test_findings_with_germs_drugs_eponyms_and_scales_of_towns_stay_as_they_are(spanish: Engine) -> None:
+def test_findings_with_germs_drugs_eponyms_and_scales_of_towns_stay_as_they_are(
+    spanish: Engine,
+) -> None:
     touched = [text for text in FINDINGS_AND_QUESTIONS if str(spanish.redact(text)) != text]
 
     assert len(touched) <= _MOST_OF_FINDINGS, touched
@@ -157,7 +159,10 @@ def test_findings_with_germs_drugs_eponyms_and_scales_of_towns_stay_as_they_are(
 
 def test_a_person_beside_a_germ_a_drug_or_a_scale_is_still_gone(spanish: Engine) -> None:
     for text, name in (
-        ("El test de Coombs de Eulalia Barrenechea fue positivo a Escherichia coli.", "Barrenechea"),
+        (
+            "El test de Coombs de Eulalia Barrenechea fue positivo a Escherichia coli.",
+            "Barrenechea",
+        ),
         ("Candida albicans en el cultivo de Leocadio Urrestarazu.", "Urrestarazu"),
         ("La escala de Boston fue aplicada por la Dra. Zubimendi.", "Zubimendi"),
         ("Se pauta apixabán a Nicanor Goyeneche.", "Goyeneche"),

@@ -13,5 +13,9 @@ def test_nothing_is_left_of_a_date_with_any_month_between_day_and_year(
 ) -> None:
     date = separator.join(["19", month, "2023"])
     redacted = spanish.redact(f"Visto el {date}.")
-    assert redacted.startswith("Visto el [")  # the model may take it for an address: its kind is not promised
-    assert not {"19", month, "2023"} & set(redacted.replace(separator, " ").replace(".", " ").split())
+    assert redacted.startswith(
+        "Visto el ["
+    )  # the model may take it for an address: its kind is not promised
+    assert not {"19", month, "2023"} & set(
+        redacted.replace(separator, " ").replace(".", " ").split()
+    )

@@ -11,7 +11,9 @@ CORPUS = Path(__file__).parents[4] / "data" / "deid" / "spanish_invented.jsonl"
 _LEAST = 0.95  # of the marked identifiers, covered from end to end
 
 
-def test_notes_messages_and_dictations_of_many_countries_keep_no_identifier(spanish: Engine) -> None:
+def test_notes_messages_and_dictations_of_many_countries_keep_no_identifier(
+    spanish: Engine,
+) -> None:
     covered, marked = 0, []
     for line in CORPUS.read_text(encoding="utf-8").splitlines():
         record = json.loads(line)
@@ -37,7 +39,10 @@ def test_notes_messages_and_dictations_of_many_countries_keep_no_identifier(span
         ("C.I. V-8.114.772 en el carnet", ("8.114.772",)),
         ("NSS 1182 64 0937-2", ("1182", "0937")),
         ("CUIT 20-18445210-3", ("18445210",)),
-        ("vive en Av. Patriotismo 711, Int. 4, Col. San Juan Mixcoac", ("Patriotismo", "711", "Mixcoac")),
+        (
+            "vive en Av. Patriotismo 711, Int. 4, Col. San Juan Mixcoac",
+            ("Patriotismo", "711", "Mixcoac"),
+        ),
         ("dirección: Cra 15 # 93-60 apto 302", ("93-60", "302")),
         ("llamar al +52 1 33 1847 2290", ("1847", "2290")),
         ("celular 301 774 9021", ("301", "9021")),
@@ -70,4 +75,6 @@ def test_formats_of_latin_america_and_of_dictation_are_gone(
 def test_numbers_and_words_that_look_like_those_formats_stay(spanish: Engine, text: str) -> None:
     shown = str(spanish.redact(text))
 
-    assert not any(tag in shown for tag in ("[PHONE", "[LICENSE", "[PLAN", "[NAME", "[ADDRESS", "[ENCOUNTER"))
+    assert not any(
+        tag in shown for tag in ("[PHONE", "[LICENSE", "[PLAN", "[NAME", "[ADDRESS", "[ENCOUNTER")
+    )

@@ -13,7 +13,15 @@ def strict() -> Engine:
 @pytest.mark.parametrize(
     "hidden",
     [
-        *("Xuclà", "Ortzadar", "Wimbledonia", "Zpsycho", "hace tres días", "ayer", "la semana pasada"),
+        *(
+            "Xuclà",
+            "Ortzadar",
+            "Wimbledonia",
+            "Zpsycho",
+            "hace tres días",
+            "ayer",
+            "la semana pasada",
+        ),
         *("dos meses después", "anoche", "el mes anterior", "esta tarde", "hace 2 años"),
     ],
 )
