@@ -26,7 +26,7 @@ from protocol.errors import ProtocolError
 from protocol.keys import Ed25519Signer, PublicKey, load_public
 
 _SECRET_KEY_BYTES: Final = 32
-_LARGEST_KEY_FILE: Final = 4096  # bytes; a PEM of Ed25519 has 119
+_MAX_KEY_FILE: Final = 4096  # bytes; a PEM of Ed25519 has 119
 
 
 class KeyRole(StrEnum):
@@ -213,11 +213,11 @@ def _read(path: Path, role: KeyRole) -> bytes:
         raise StoreError(f"the {role} key cannot be opened ({error.strerror})") from error
     try:
         _check_file(os.fstat(handle), role)
-        content = os.read(handle, _LARGEST_KEY_FILE + 1)
+        content = os.read(handle, _MAX_KEY_FILE + 1)
     finally:
         os.close(handle)
-    if not content or len(content) > _LARGEST_KEY_FILE:
-        raise _damaged(role, f"1 to {_LARGEST_KEY_FILE} bytes")
+    if not content or len(content) > _MAX_KEY_FILE:
+        raise _damaged(role, f"1 to {_MAX_KEY_FILE} bytes")
     return content
 
 

@@ -27,7 +27,7 @@ from aggregator.errors import KeyFileError
 from protocol.errors import ProtocolError
 from protocol.keys import Ed25519Signer, PublicKey, load_public
 
-_LARGEST_KEY_FILE: Final = 4096  # bytes; a PEM of Ed25519 has 119
+_MAX_KEY_FILE: Final = 4096  # bytes; a PEM of Ed25519 has 119
 _DISK_ADVICE: Final = "Check that the disk has room and that its permissions are right."
 _NEVER_OVERWRITTEN: Final = "It is never overwritten; choose another place."
 _NEW_KEY_ADVICE: Final = (
@@ -151,7 +151,7 @@ def load_public_key(path: Path) -> PublicKey:
     """
     try:
         with path.open("rb") as file:
-            pem = file.read(_LARGEST_KEY_FILE)
+            pem = file.read(_MAX_KEY_FILE)
     except FileNotFoundError:
         raise KeyFileError(
             f"there is no file {path}", "Name the file with the public key; it ends in .pub."
@@ -210,13 +210,13 @@ def _read(path: Path) -> bytes:
         raise KeyFileError(f"{path.name} cannot be opened: {error.strerror}") from None
     try:
         _check_file(path, os.fstat(handle))
-        content = os.read(handle, _LARGEST_KEY_FILE + 1)
+        content = os.read(handle, _MAX_KEY_FILE + 1)
     except OSError as error:
         raise KeyFileError(f"{path.name} cannot be read: {error.strerror}") from None
     finally:
         os.close(handle)
-    if len(content) > _LARGEST_KEY_FILE:
-        raise KeyFileError(f"{path.name} is damaged: expected at most {_LARGEST_KEY_FILE} bytes")
+    if len(content) > _MAX_KEY_FILE:
+        raise KeyFileError(f"{path.name} is damaged: expected at most {_MAX_KEY_FILE} bytes")
     return content
 
 

@@ -30,12 +30,10 @@ from protocol.scorecard import Cell, Scorecard
 NO_SPREAD = -1
 SPREAD_STEPS = 25  # of 0.02 of the range; no standard deviation exceeds half the range
 CERTAINTY = 3  # scales of Laplace noise: 1 - exp(-3), so 95 % of it lies nearer to 0
-_MOST_CONTRIBUTIONS = (
+_MAX_CONTRIBUTIONS = (
     200  # more do not make a sum more dominated: no policy asks for less than a percent
 )
-FEWEST_SUMS = (
-    5  # that figures of one group, taken for the same scores, must leave possible together
-)
+MIN_SUMS = 5  # that figures of one group, taken for the same scores, must leave possible together
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +161,7 @@ def _is_narrow(values: Sequence[int], bucket: int, policy: DisclosurePolicy) -> 
     step = grid_step(bucket_range(bucket)[0], policy)
     common = step - (max(values) - min(values))
     noise = 2 * CERTAINTY * policy.perturbation_units
-    return any(0 < common * units / 1000 + noise < FEWEST_SUMS for units in bucket_range(bucket))
+    return any(0 < common * units / 1000 + noise < MIN_SUMS for units in bucket_range(bucket))
 
 
 def release_groups(
@@ -263,7 +261,7 @@ def _may_be_dominated(total: float, policy: DisclosurePolicy) -> bool:
 
     No unit has more than 1. Asked of the scores themselves, the rule would betray one of them at its edge.
     """
-    full = min(int(max(0.0, total)), _MOST_CONTRIBUTIONS)
+    full = min(int(max(0.0, total)), _MAX_CONTRIBUTIONS)
     contributions = [1.0] * full + [max(0.0, total) - int(max(0.0, total))]
     return is_dominated(
         contributions, policy.dominance_n, policy.dominance_percent

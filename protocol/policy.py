@@ -6,19 +6,19 @@ from dataclasses import asdict, dataclass, fields, replace
 from protocol import schema
 from protocol.identity import tagged_digest
 
-MOST_UNITS = 1_000_000  # where the scale of buckets ends: a larger group counts as one of so many
+MAX_UNITS = 1_000_000  # where the scale of buckets ends: a larger group counts as one of so many
 
 
 def _buckets() -> tuple[tuple[int, int], ...]:
     lows = [0, 1]
     while len(lows) < 64:
         lows.append(lows[-1] + 5 * max(1, lows[-1] * 17 // 500))
-    return tuple(zip(lows, [*(low - 1 for low in lows[1:]), MOST_UNITS], strict=True))
+    return tuple(zip(lows, [*(low - 1 for low in lows[1:]), MAX_UNITS], strict=True))
 
 
 BUCKETS = _buckets()
 """Inclusive ranges of numbers of units; index 0 stands for "none, or below the threshold". 64 in all, at least 5 wide
-and about 17 % wide, with 11 as a lower edge; the last ends at MOST_UNITS (rule 8.6)."""
+and about 17 % wide, with 11 as a lower edge; the last ends at MAX_UNITS (rule 8.6)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def stricter(a: DisclosurePolicy, b: DisclosurePolicy) -> DisclosurePolicy:
 def bucket_of(n: int) -> int:
     """Return the bucket that holds `n` units; 0 for none. Thresholds are not applied here.
 
-    More than MOST_UNITS are in the last bucket, whose lower edge is all that intervals and grids are made from.
+    More than MAX_UNITS are in the last bucket, whose lower edge is all that intervals and grids are made from.
     """
     if n < 0:
         raise ValueError(f"{n} is not a number of units")

@@ -41,7 +41,7 @@ STATEMENT_TYPE_URI: Final = "https://in-toto.io/Statement/v1"
 SCHEMA_VERSION: Final = 2
 _UNRELEASED_SCHEMA: Final = 1
 
-_MOST = 2**31 - 1
+_MAX_INTEGER = 2**31 - 1
 _STATEMENT = frozenset({"_type", "subject", "predicateType", "predicate"})
 _HEADER = frozenset({"schema", "deployment", "site", "epoch", "seq", "prev", "registry", "ledger"})
 _HEADER_NAMES = tuple(sorted(_HEADER - {"schema", "ledger"}))
@@ -155,22 +155,25 @@ def _refuse_old_schema(predicate: object) -> None:
 def _read_header(found: _Fields, kind: _Kind) -> Header:
     schema.integer(found["schema"], "schema", SCHEMA_VERSION, SCHEMA_VERSION)
     is_enrolment = kind.uri == ENROLL
-    lowest_seq, highest_seq = (START_SEQ, START_SEQ) if kind.starts else (START_SEQ + 1, _MOST)
+    lowest_seq, highest_seq = (
+        (START_SEQ, START_SEQ) if kind.starts else (START_SEQ + 1, _MAX_INTEGER)
+    )
     lowest_epoch = FIRST_EPOCH + 1 if kind.uri == RESET else FIRST_EPOCH
     ledger = schema.record(found["ledger"], _LEDGER, "ledger")
     return Header(
         deployment=schema.text(found["deployment"], "deployment", schema.ORIGIN),
         site=schema.text(found["site"], "site", schema.SITE),
         epoch=schema.integer(
-            found["epoch"], "epoch", lowest_epoch, FIRST_EPOCH if is_enrolment else _MOST
+            found["epoch"], "epoch", lowest_epoch, FIRST_EPOCH if is_enrolment else _MAX_INTEGER
         ),
         seq=schema.integer(found["seq"], "seq", lowest_seq, highest_seq),
         prev=schema.choice(found["prev"], "prev", (NONE,))
         if is_enrolment
         else _digest(found, "prev"),
-        registry=schema.integer(found["registry"], "registry", 1, _MOST),
+        registry=schema.integer(found["registry"], "registry", 1, _MAX_INTEGER),
         ledger=LedgerHead(
-            schema.integer(ledger["length"], "ledger.length", 0, _MOST), _digest(ledger, "head")
+            schema.integer(ledger["length"], "ledger.length", 0, _MAX_INTEGER),
+            _digest(ledger, "head"),
         ),
     )
 
@@ -296,7 +299,7 @@ def _read_plan(header: Header, found: _Fields) -> PlanPredicate:
         model_assurance=schema.choice(
             found["model_assurance"], "model_assurance", MODEL_ASSURANCES
         ),
-        expires_day=schema.integer(found["expires_day"], "expires_day", 0, _MOST),
+        expires_day=schema.integer(found["expires_day"], "expires_day", 0, _MAX_INTEGER),
     )
 
 
@@ -335,7 +338,7 @@ def _read_result(header: Header, found: _Fields) -> ResultPredicate:
         plan=_digest_or_none(found, "plan"),
         challenge=_digest_or_none(found, "challenge"),
         scores_root=_digest(found, "scores_root"),
-        day=schema.integer(found["day"], "day", 0, _MOST),
+        day=schema.integer(found["day"], "day", 0, _MAX_INTEGER),
         outcome=schema.choice(found["outcome"], "outcome", ("complete", "partial")),
         approval=schema.choice(found["approval"], "approval", ("two_person", "exception")),
         groups=_integers(found, "groups", 0, len(BUCKETS) - 1),

@@ -25,7 +25,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 LENGTH = 14
 PREFIX = 8  # bytes by which patterns are looked up
 DEPTH = 3  # layers of wrapping that are taken off
-LARGEST_STREAM = 4 * 2**20  # bytes that are unpacked of one compressed stream
+MAX_STREAM = 4 * 2**20  # bytes that are unpacked of one compressed stream
 PIECE = 256
 
 
@@ -286,12 +286,12 @@ def unwrap(data: bytes) -> Iterator[bytes]:
 def _unpack(unpacker: Unpacker, data: bytes, begin: int) -> Iterator[bytes]:
     """Unpack as far as the stream goes, piece by piece: what came before an error counts."""
     unpacked = bytearray()
-    for at in range(begin, min(len(data), begin + LARGEST_STREAM), PIECE):
+    for at in range(begin, min(len(data), begin + MAX_STREAM), PIECE):
         try:
             unpacked += unpacker.decompress(data[at : at + PIECE])
         except (zlib.error, OSError, EOFError, ValueError, lzma.LZMAError):
             break
-        if unpacker.eof or len(unpacked) > LARGEST_STREAM:
+        if unpacker.eof or len(unpacked) > MAX_STREAM:
             break
     if unpacked:
         yield bytes(unpacked)

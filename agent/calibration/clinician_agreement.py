@@ -7,11 +7,11 @@ from itertools import combinations
 
 from agent.calibration.ratings import OVERALL, Grader, RatingTable
 from agent.statistics.agreement import NO_ICC, Icc, Ratings, estimate_icc_gain, estimate_mean_icc
-from agent.statistics.resampling import FEWEST_UNITS
+from agent.statistics.resampling import MIN_UNITS
 
 CLINICIANS = "clinicians"
 # Answers in common, from which a pair of graders counts. The chance in smaller pairs would outweigh all others.
-FEWEST_ANSWERS = 10
+MIN_ANSWERS = 10
 _Pair = tuple[int, int]  # numbers of two columns
 
 
@@ -19,7 +19,7 @@ _Pair = tuple[int, int]  # numbers of two columns
 class AgreementFigure:
     """One comparison on one criterion: a mean over pairs, each clinician with another or with `who`.
 
-    A pair weighs as many as it has answers in common, and counts from FEWEST_ANSWERS on.
+    A pair weighs as many as it has answers in common, and counts from MIN_ANSWERS on.
 
     Attributes:
         criterion: or OVERALL.
@@ -97,9 +97,7 @@ def compare_graders(table: RatingTable, width: float) -> Iterator[AgreementFigur
         ratings = table.values[criterion]
         for column in table.list_columns("jury", "judge", "metric"):
             trios = [(first, second, column) for first, second in clinician_pairs]
-            trios = [
-                trio for trio in trios if _count_common_answers(ratings, trio) >= FEWEST_ANSWERS
-            ]
+            trios = [trio for trio in trios if _count_common_answers(ratings, trio) >= MIN_ANSWERS]
             pairs_of_trios = [(first, second) for first, second, _ in trios]
             yield _compare_pairs(
                 table,
@@ -118,7 +116,7 @@ def find_constant_graders(table: RatingTable) -> dict[str, list[str]]:
     for column, grader in enumerate(table.graders):
         for criterion in table.criteria:
             grades = [row[column] for row in table.values[criterion] if row[column] is not None]
-            if len(grades) >= FEWEST_ANSWERS and len(set(grades)) == 1:
+            if len(grades) >= MIN_ANSWERS and len(set(grades)) == 1:
                 constant.setdefault(grader.name, []).append(criterion)
     return constant
 
@@ -167,7 +165,7 @@ def _count_pairs(ratings: Ratings, pairs: Sequence[_Pair]) -> _PairsInCommon:
     in_common = _PairsInCommon({}, {})
     for pair in pairs:
         count = _count_common_answers(ratings, pair)
-        if count >= FEWEST_ANSWERS:
+        if count >= MIN_ANSWERS:
             in_common.counted[pair] = count
         elif count:
             in_common.left_out[pair] = count
@@ -183,7 +181,7 @@ def _estimate_units_needed(icc: Icc, units: int, width: float) -> int | None:
     if icc.low is None or icc.high is None:
         return None
     ratio = (icc.high - icc.low) / width
-    return max(FEWEST_UNITS, math.ceil(units * ratio**2))
+    return max(MIN_UNITS, math.ceil(units * ratio**2))
 
 
 def _find_common_answers(ratings: Ratings, groups: Sequence[Sequence[int]]) -> list[int]:

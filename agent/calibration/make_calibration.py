@@ -12,7 +12,7 @@ from agent.calibration.sample import SampleCandidate, choose_answers, make_codes
 from agent.calibration.sheet import (
     ANSWER,
     ITEM,
-    LONGEST_CELL,
+    MAX_CELL_LENGTH,
     QUESTION,
     REFERENCE,
     write_heading,
@@ -190,7 +190,7 @@ def _write_sheets(
 
 
 def _is_too_long(row: Mapping[str, str]) -> bool:
-    return any(len(text) > LONGEST_CELL for text in row.values())
+    return any(len(text) > MAX_CELL_LENGTH for text in row.values())
 
 
 def _hand_out(

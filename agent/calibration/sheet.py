@@ -14,8 +14,8 @@ from agent.io.plain_text import format_cell
 from agent.metrics import Scale
 
 ITEM, QUESTION, REFERENCE, ANSWER = "item", "question", "reference", "answer"
-LONGEST_CELL = 32_767  # characters: common spreadsheets cut or split a longer cell
-_MOST_BYTES = 64 * 2**20
+MAX_CELL_LENGTH = 32_767  # characters: common spreadsheets cut or split a longer cell
+_MAX_BYTES = 64 * 2**20
 _GRADE = re.compile(r"[+-]?[0-9]{1,9}(?:[.,][0-9]{1,9})?")
 
 Grades = dict[str, dict[str, float]]  # item -> criterion -> grade
@@ -139,11 +139,11 @@ def _read_cell(row: Sequence[str], column: int) -> str:
 def _read_rows(path: Path, problems: Problems) -> list[list[str]]:
     try:
         with open_plain(path) as file:
-            content = file.read(_MOST_BYTES + 1)
+            content = file.read(_MAX_BYTES + 1)
     except OSError as error:
         raise BenchmarkError(f"{path.name}: cannot be read ({error.strerror})") from None
-    if len(content) > _MOST_BYTES:
-        raise problems.stop("the whole file", f"is longer than {_MOST_BYTES // 2**20} MiB")
+    if len(content) > _MAX_BYTES:
+        raise problems.stop("the whole file", f"is longer than {_MAX_BYTES // 2**20} MiB")
     if content[:4] in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0"):
         raise problems.stop(
             "the whole file", "is a spreadsheet's own format; save it as CSV (UTF-8)"
@@ -151,7 +151,7 @@ def _read_rows(path: Path, problems: Problems) -> list[list[str]]:
     text = _decode(content).replace("\r\n", "\n").replace("\r", "\n")
     header = text.split("\n", 1)[0]
     delimiter = max(",;\t", key=header.count)
-    csv.field_size_limit(_MOST_BYTES)
+    csv.field_size_limit(_MAX_BYTES)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     rows: list[list[str]] = []
     try:

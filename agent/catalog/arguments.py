@@ -13,7 +13,7 @@ FILE_ARGUMENTS = frozenset({"config_path", "data_path", "jury_config_path"})
 """Arguments of a run entry that name files; every benchmark takes them besides its own arguments."""
 DATA_ARGUMENTS = FILE_ARGUMENTS - {"jury_config_path"}  # those that choose the data
 
-_MOST_TOKENS = 100_000_000
+_MAX_TOKENS = 100_000_000
 _HELM_NOTHING = "None"  # `category=None` in a run name of HELM's: all categories
 _LIKE_A_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 
@@ -109,7 +109,7 @@ def _find_problem(argument: Argument, value: str) -> str:
             f"expected{_list_allowed(argument).removeprefix(':')}{nearest(value, argument.values)}"
         )
     if argument.kind == "tokens" and not (
-        value.isascii() and value.isdigit() and 1 <= int(value) <= _MOST_TOKENS
+        value.isascii() and value.isdigit() and 1 <= int(value) <= _MAX_TOKENS
     ):
         return "expected a whole number of tokens above 0"
     return ""

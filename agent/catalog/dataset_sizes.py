@@ -8,7 +8,7 @@ from agent.errors import BenchmarkError
 from agent.io.packaged import shipped
 from agent.io.yaml_map import read_yaml
 
-_MOST_UNITS = 1_000_000  # a scorecard's scale of group sizes ends there
+_MAX_UNITS = 1_000_000  # a scorecard's scale of group sizes ends there
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def read_sizes() -> dict[str, DatasetSize]:
     tree = read_yaml(path, BenchmarkError)
     sizes: dict[str, DatasetSize] = {}
     for benchmark, entry in tree.named_maps("datasets").items():
-        units = entry.integer("units", None, high=_MOST_UNITS)
+        units = entry.integer("units", None, high=_MAX_UNITS)
         if units is None:
             entry.note("units", "is required: the size of the published dataset")
         else:

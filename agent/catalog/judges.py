@@ -8,7 +8,7 @@ from agent.io.wording import format_count
 from agent.io.yaml_map import YamlMap, read_yaml
 from agent.metrics import Judge
 
-_MOST_SEATS = 99
+_MAX_SEATS = 99
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,8 @@ def read_judges(section: YamlMap) -> tuple[Judge, ...]:
         else:
             judges.append(Judge(inner.name("name"), inner.name("model_name")))
         inner.finish()
-    if len(judges) > _MOST_SEATS:
-        section.note("judges", f"{len(judges)} judges; expected at most {_MOST_SEATS}")
+    if len(judges) > _MAX_SEATS:
+        section.note("judges", f"{len(judges)} judges; expected at most {_MAX_SEATS}")
     names = [judge.name for judge in judges if judge.name]
     for name in sorted({name for name in names if names.count(name) > 1}):
         section.note("judges", f"the name {name!r} is given twice; names must be unique")
@@ -76,7 +76,7 @@ def _read_model(section: YamlMap) -> str:
 
 def read_quorum(section: YamlMap, judges: tuple[Judge, ...]) -> int | None:
     """Read the key `quorum`: where seats are named, more than half of them and at most all."""
-    quorum = section.integer("quorum", None, high=_MOST_SEATS)
+    quorum = section.integer("quorum", None, high=_MAX_SEATS)
     seats = len(judges)
     if quorum is not None and judges and quorum > seats:
         section.note("quorum", f"{quorum} exceeds the jury's {format_count(seats, 'seat')}")

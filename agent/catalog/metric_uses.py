@@ -13,7 +13,7 @@ from agent.jury.rubric import EXPLANATION, read_rubric_block
 from agent.metrics import METRICS, MetricUse, Scale
 
 JUDGE_METRIC = "jury_score"
-_MOST_GRADE = 1_000
+_MAX_GRADE = 1_000
 
 
 def read_metrics(section: YamlMap, files: DefinitionFiles) -> tuple[MetricUse, ...]:
@@ -122,8 +122,8 @@ def _read_bound(section: YamlMap, key: str) -> float | None:
         number = float(text)
     except ValueError:
         number = math.nan
-    if not math.isfinite(number) or abs(number) > _MOST_GRADE:
-        section.note(key, f"expected a number from {-_MOST_GRADE} to {_MOST_GRADE}")
+    if not math.isfinite(number) or abs(number) > _MAX_GRADE:
+        section.note(key, f"expected a number from {-_MAX_GRADE} to {_MAX_GRADE}")
         return None
     return number
 

@@ -11,7 +11,7 @@ from agent.io.yaml_map import YamlMap
 Parser = Literal["option_letter", "text", "json", "pattern"]
 PARSERS: tuple[Parser, ...] = ("option_letter", "text", "json", "pattern")
 
-_MOST_EXAMPLES = 100
+_MAX_EXAMPLES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +110,12 @@ def read_few_shot(section: YamlMap, files: DefinitionFiles) -> FewShot | None:
     inner = section.map("few_shot")
     if inner is None:
         return None
-    count = inner.integer("count", None, high=_MOST_EXAMPLES)
+    count = inner.integer("count", None, high=_MAX_EXAMPLES)
     file = files.find(inner, "dataset_file") if inner.has("dataset_file") else None
     column = inner.text("column", "")
     value = inner.text("value", "")
     if count is None:
-        inner.note("count", f"is required: a number from 1 to {_MOST_EXAMPLES}")
+        inner.note("count", f"is required: a number from 1 to {_MAX_EXAMPLES}")
     names_file = inner.skip("dataset_file")
     names_rows = bool(column or value)
     is_half_named = bool(column) != bool(value)

@@ -134,20 +134,24 @@ def _write_request(site: Site, digest: str | None, out: Path) -> None:
 
 
 def _import_signed_file(site: Site, signed_path: Path) -> None:
-    from agent.disclosure.exchange import LARGEST, read_signed
+    from agent.disclosure.exchange import MAX_EXCHANGED_BYTES, read_signed
     from agent.io.atomic_files import read_bounded
 
-    for signed in read_signed(read_bounded(signed_path, LARGEST, "what the steward signed")):
+    for signed in read_signed(
+        read_bounded(signed_path, MAX_EXCHANGED_BYTES, "what the steward signed")
+    ):
         _import_signed(site, signed)
 
 
 def _import_rejected(site: Site, rejected_path: Path) -> None:
     """Show why the steward rejected drafts, and discard those that are still there, with the drafts after them."""
     from agent.disclosure.approval import discard
-    from agent.disclosure.exchange import LARGEST, REJECTION_WORDS, read_rejected
+    from agent.disclosure.exchange import MAX_EXCHANGED_BYTES, REJECTION_WORDS, read_rejected
     from agent.io.atomic_files import read_bounded
 
-    rejection = read_rejected(read_bounded(rejected_path, LARGEST, "what the steward rejected"))
+    rejection = read_rejected(
+        read_bounded(rejected_path, MAX_EXCHANGED_BYTES, "what the steward rejected")
+    )
     click.echo(
         f"The steward rejected {count_drafts(len(rejection.digests))}: {REJECTION_WORDS[rejection.reason]}."
     )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agent.disclosure.leaf_rescoring import LeafCheck
     from agent.store import Store
 
-_LARGEST_LIST = 16 * 1024 * 1024  # bytes of a file of heads
+_MAX_LIST = 16 * 1024 * 1024  # bytes of a file of heads
 _SHOWN_DIFFERENCES = 20
 _SHORT = 12  # characters of a digest in a table
 
@@ -269,7 +269,7 @@ def _read_heads(path: Path) -> list[AuditHead]:
     from protocol.errors import ProtocolError
 
     heads: list[AuditHead] = []
-    lines = read_bounded(path, _LARGEST_LIST, "the file of heads").splitlines()
+    lines = read_bounded(path, _MAX_LIST, "the file of heads").splitlines()
     for number, line in enumerate(lines, 1):
         try:
             value = parse_canonical(line)

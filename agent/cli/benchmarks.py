@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from agent.metrics import MetricUse
     from agent.vocabulary import Instance, Message
 
-MOST_CLASSES = 12
+MAX_CLASSES = 12
 """More different right answers than this are counted, not listed."""
 CHARACTERS_A_TOKEN = 4
-LONGEST_CLASS = 40  # characters of a right answer that is listed
+MAX_CLASS_LENGTH = 40  # characters of a right answer that is listed
 LIST_COLUMNS = {
     "id": "Id",
     "display_name": "Name",
@@ -381,14 +381,14 @@ def _describe_origin(benchmark: "Benchmark", known: str) -> str:
 def _describe_balance(benchmark: "Benchmark", contents: "DatasetContents") -> str:
     """Return how often each option or class is the right answer; only their number if there are many."""
     # As many right answers as instances are texts, and no classes.
-    has_classes = len(contents.gold) <= min(MOST_CLASSES, contents.instances - 1)
+    has_classes = len(contents.gold) <= min(MAX_CLASSES, contents.instances - 1)
     counts: dict[str, int] = {}
     if contents.letters:
         for letter, count in contents.letters.items():
             counts[_label_letter(benchmark, letter)] = count
     elif has_classes:
         for text, count in contents.gold.items():
-            label = text if len(text) <= LONGEST_CLASS else f"{text[:LONGEST_CLASS]}..."
+            label = text if len(text) <= MAX_CLASS_LENGTH else f"{text[:MAX_CLASS_LENGTH]}..."
             counts[label] = count
     if counts:
         return ", ".join(f"{printable(label)} {count}" for label, count in counts.items())

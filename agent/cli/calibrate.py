@@ -388,7 +388,7 @@ def _notes(
     table: "RatingTable", calibration: "Calibration", found: "Sequence[AgreementFigure]"
 ) -> list[str]:
     """Return what a reader should know of the sample."""
-    from agent.calibration.clinician_agreement import FEWEST_ANSWERS, find_constant_graders
+    from agent.calibration.clinician_agreement import MIN_ANSWERS, find_constant_graders
 
     items = len(calibration.plan["items"])
     clinicians, sheets = len(table.list_columns("clinician")), calibration.plan["raters"]
@@ -409,7 +409,7 @@ def _notes(
         > 1,
         "one clinician: nothing is known of how far clinicians agree": clinicians == 1,
         _more_raters(clinicians, sheets): clinicians > sheets,
-        f"left out, for fewer than {FEWEST_ANSWERS} answers in common: {', '.join(left_out)}": bool(
+        f"left out, for fewer than {MIN_ANSWERS} answers in common: {', '.join(left_out)}": bool(
             left_out
         ),
         f"one grade for every answer, so no z scores: {'; '.join(f'{who} ({of})' for who, of in alike.items())}": bool(

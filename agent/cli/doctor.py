@@ -34,7 +34,7 @@ from agent.vocabulary import ChatRequest, Failure, Message, Response, Unscored
 Verdict = Literal["ok", "warning", "failed"]
 
 PATIENCE_S = 60.0  # a server that loads a model needs longer, and runs give it that; a person at a terminal does not
-FEWEST_SEATS = 2  # of a jury; fewer cannot disagree
+MIN_SEATS = 2  # of a jury; fewer cannot disagree
 ANSWER_TOKENS = 1024  # room for a model that thinks before it answers
 IDENTIFIERS = ("Margarethe Oberhuber-Quill", "555-867-5309", "MRN 4471982", "03/14/1951")
 SPECIMEN = "Patient name: {}, phone {}, {}, born {}, was seen for chest pain.".format(*IDENTIFIERS)
@@ -367,7 +367,7 @@ def _check_jury(site: Site) -> Check:
     sent = f"; {outside} of them outside, which are sent redacted text only" if outside else ""
     names = ", ".join(dict.fromkeys(seat.deployment.name for seat in seats))
     finding = f"{len(seats)} seats ({names}), of which {quorum} must give a valid verdict{sent}"
-    if len(seats) < FEWEST_SEATS:
+    if len(seats) < MIN_SEATS:
         return Check(
             "jury", "warning", finding, "Name at least three judges of different families."
         )

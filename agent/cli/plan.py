@@ -7,7 +7,7 @@ from agent.cli.submission_context import find_scorecard, open_gate, record_event
 from agent.site.directory import Site
 from protocol.predicates import ABANDON_REASONS, MODEL_ASSURANCES, WITHDRAW_REASONS
 
-_LONGEST_PLAN = 127  # days, which is what the protocol takes
+_MAX_PLAN = 127  # days, which is what the protocol takes
 
 
 @click.command()
@@ -17,7 +17,7 @@ _LONGEST_PLAN = 127  # days, which is what the protocol takes
 )
 @click.option(
     "--days",
-    type=click.IntRange(1, _LONGEST_PLAN),
+    type=click.IntRange(1, _MAX_PLAN),
     default=30,
     show_default=True,
     help="Days until the result is due.",

@@ -24,7 +24,7 @@ _MENDED = {
     "language": "The policy names the languages that are read; --language takes another.",
     "no model": "The package's model is missing or damaged: install it again.",
 }
-_MOST_TYPED = 64 * 2**20  # bytes of standard input; a policy's own limit for a field is far below
+_MAX_TYPED = 64 * 2**20  # bytes of standard input; a policy's own limit for a field is far below
 
 
 @click.group()
@@ -185,7 +185,7 @@ def text(
     from agent.redaction.redacted import Withheld
 
     choice = chosen(level, language, policy)
-    typed = sys.stdin.buffer.read(_MOST_TYPED + 1)
+    typed = sys.stdin.buffer.read(_MAX_TYPED + 1)
     try:
         ((shown, found),) = choice.open().redact_and_find([typed.decode()])
     except UnicodeDecodeError:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agent.redaction.files.worker import EngineChoice
     from agent.redaction.policy.policy import RedactionPolicy
 
-_LEAST: Final = "hipaa_safe_harbor"  # the weakest policy under which a folder is called clean, unless a policy is given
+_WEAKEST_POLICY: Final = "hipaa_safe_harbor"  # the weakest policy under which a folder is called clean, unless a policy is given
 
 
 @click.command()
@@ -109,7 +109,7 @@ def _check(output: Path, suites: tuple[str, ...], chosen_options: "_RedactionOpt
     claimed = read_manifest(output).policy
     redactors = [chosen_options.open()]
     if not chosen_options.names_a_policy and not chosen_options.meets_safe_harbor():
-        redactors.append(chosen_options.open(_LEAST))
+        redactors.append(chosen_options.open(_WEAKEST_POLICY))
     weaker = False
     if shipped_as := chosen_options.shipped_policy(claimed):
         weaker = not chosen_options.meets_safe_harbor(shipped_as)
@@ -118,7 +118,7 @@ def _check(output: Path, suites: tuple[str, ...], chosen_options: "_RedactionOpt
     under = ", ".join(redactor.texts.policy for redactor in redactors)
     if weaker:
         click.echo(
-            f"The manifest names {claimed}, which removes less than {_LEAST}. Checked under {under}.",
+            f"The manifest names {claimed}, which removes less than {_WEAKEST_POLICY}. Checked under {under}.",
             err=True,
         )
     manifest = check_folder(output, *redactors)
@@ -172,8 +172,11 @@ class _RedactionOptions:
         )
 
     def meets_safe_harbor(self, shipped_policy: str | None = None) -> bool:
-        """Return whether the policy in force, or a shipped one, removes everything that `_LEAST` removes."""
-        policy, least = self._load(self._choice(shipped_policy)), self._load(self._choice(_LEAST))
+        """Return whether the policy in force, or a shipped one, removes everything that `_WEAKEST_POLICY` removes."""
+        policy, least = (
+            self._load(self._choice(shipped_policy)),
+            self._load(self._choice(_WEAKEST_POLICY)),
+        )
         return (
             set(least.entities) <= set(policy.entities)
             and policy.threshold <= least.threshold

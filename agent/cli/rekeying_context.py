@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from protocol.registry import Registry
     from protocol.site_head import SiteHead
 
-_LARGEST_ANSWER = 128 * 1024  # bytes; a receipt has less than 64 KiB
+_MAX_ANSWER = 128 * 1024  # bytes; a receipt has less than 64 KiB
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ def post_request(site: Site, data: bytes, digest: str) -> str:
     """
     aggregator = connect_aggregator(site, open_federation(site).read_membership().url)
     try:
-        answer = json.loads(aggregator.post("/v1/requests", data, limit=_LARGEST_ANSWER))
+        answer = json.loads(aggregator.post("/v1/requests", data, limit=_MAX_ANSWER))
         answered, receipt = answer["digest"], answer.get("receipt", "")
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise DeliveryError(

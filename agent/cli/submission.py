@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from agent.disclosure.findings import Finding
     from protocol.registry import Registry
 
-_LONGEST_SUBJECT = 40  # characters of a table's column
+_MAX_SUBJECT_LENGTH = 40  # characters of a table's column
 
 
 @click.group()
@@ -201,7 +201,7 @@ def _build_row(
     digest = submission.digest
     subject = _describe_subject(submission, registry)
     if form == "table":
-        digest, subject = digest[:SHORT], subject[:_LONGEST_SUBJECT]
+        digest, subject = digest[:SHORT], subject[:_MAX_SUBJECT_LENGTH]
     row = {
         "digest": digest,
         "kind": submission.kind,

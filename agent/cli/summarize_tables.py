@@ -13,7 +13,7 @@ from agent.io.plain_text import printable
 if TYPE_CHECKING:
     from agent.results.summarize import RunSummary
 
-MOST_CRITERIA = 4  # with a column of their own
+MAX_CRITERIA = 4  # with a column of their own
 WITHOUT = (
     "by the other judges alone, over n answers; they may be milder or stricter with every model"
 )
@@ -73,7 +73,7 @@ def show_juries(rows: Sequence[Mapping[str, Any]], several: bool) -> None:
         for name in row["jury"]["criteria"]:
             criteria[f"criterion {name}"] = name.capitalize()
     # Each criterion has a column of its own where the terminal is wide enough.
-    has_column_each = len(criteria) <= MOST_CRITERIA and fits(table, columns | criteria)
+    has_column_each = len(criteria) <= MAX_CRITERIA and fits(table, columns | criteria)
     columns |= criteria if has_column_each else {"criteria": "Criteria"}
     if not has_column_each and not fits(table, columns, folds=True):
         table = [jury_row | {"without": jury_row["without_short"]} for jury_row in table]

@@ -37,7 +37,7 @@ from agent.io.atomic_files import (
 )
 
 _RECORD: Final = ".frozen.json"
-_LARGEST_RECORD: Final = 16 * 2**20  # bytes
+_MAX_RECORD: Final = 16 * 2**20  # bytes
 _CHUNK: Final = 2**20  # bytes
 _FILES: Final = "files"
 _EXAMPLES: Final = "examples"
@@ -448,7 +448,7 @@ def _write_record(version: FrozenVersion) -> None:
 
 def _read_record(folder: Path, benchmark_id: str) -> FrozenVersion:
     try:
-        content = read_bounded(folder / _RECORD, _LARGEST_RECORD, "the record of a frozen copy")
+        content = read_bounded(folder / _RECORD, _MAX_RECORD, "the record of a frozen copy")
         body: Any = json.loads(content)
         examples = tuple(body.pop("examples"))
         version = FrozenVersion(folder=folder, examples=examples, **body)

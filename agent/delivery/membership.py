@@ -28,10 +28,10 @@ from protocol.predicates import FIRST_EPOCH, START_SEQ, EnrollPredicate, Header
 from protocol.registry import Registry, RootPins, load_registry, step_registry
 from protocol.statements import build_statement, parse_statement
 
-_LARGEST_INVITE: Final = 64 * 1024  # bytes
-_LARGEST_ANSWER: Final = 4096
-_LARGEST_REGISTRY: Final = MAX_BYTES[REGISTRY_TYPE]
-_MOST_STEPS: Final = (
+_MAX_INVITE: Final = 64 * 1024  # bytes
+_MAX_ANSWER: Final = 4096
+_MAX_REGISTRY: Final = MAX_BYTES[REGISTRY_TYPE]
+_MAX_STEPS: Final = (
     1024  # changes of the roots that one update follows, so that no aggregator can make it endless
 )
 
@@ -78,8 +78,8 @@ def read_invite(path: Path) -> Invite:
         content = path.read_bytes()
     except OSError as error:
         raise ConfigError(f"the invite cannot be read ({error.strerror})") from None
-    if len(content) > _LARGEST_INVITE:
-        raise ConfigError(f"the invite is longer than {_LARGEST_INVITE} bytes")
+    if len(content) > _MAX_INVITE:
+        raise ConfigError(f"the invite is longer than {_MAX_INVITE} bytes")
     try:
         return Invite.model_validate_json(content)
     except ValidationError as error:
@@ -248,9 +248,9 @@ class Federation:
         Raises:
             DeliveryError: as `take`, or the aggregator could not be asked.
         """
-        newest = aggregator.get("/v1/registry", limit=_LARGEST_REGISTRY)
+        newest = aggregator.get("/v1/registry", limit=_MAX_REGISTRY)
         trusted = self.read_trusted()
-        for _ in range(_MOST_STEPS):
+        for _ in range(_MAX_STEPS):
             if not isinstance(trusted, Registry) or _is_signed_for(newest, trusted):
                 break
             step = _fetch_last_signed_for(aggregator, trusted, _claimed_version(newest))
@@ -286,7 +286,7 @@ def _fetch_last_signed_for(aggregator: Aggregator, trusted: Registry, newest: in
     last_signed = None
     while high - low > 1:
         middle = (low + high) // 2
-        data = aggregator.get(f"/v1/registry/{middle}", limit=_LARGEST_REGISTRY)
+        data = aggregator.get(f"/v1/registry/{middle}", limit=_MAX_REGISTRY)
         if _is_signed_for(data, trusted):
             low = middle
             last_signed = data
@@ -423,4 +423,4 @@ def check_request(data: bytes, invite: Invite, agent: PublicKey, registry_versio
 
 def post_request(aggregator: Aggregator, data: bytes) -> None:
     """Hand a fully signed request to the aggregator, where it waits for a person. Repeating it changes nothing."""
-    aggregator.post("/v1/enrolments", data, limit=_LARGEST_ANSWER)
+    aggregator.post("/v1/enrolments", data, limit=_MAX_ANSWER)

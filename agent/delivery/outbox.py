@@ -51,10 +51,10 @@ from protocol.refusal import FIRST_LINE as REFUSAL_LINE
 from protocol.statements import kind_name, parse_statement
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
-_SHORTEST_PREFIX: Final = (
+_MIN_PREFIX_LENGTH: Final = (
     8  # hexadecimal digits: enough that two submissions of a site hardly ever share them
 )
-_LARGEST_NOTE: Final = 4 * 1024 * 1024  # bytes of a verdict file, a receipt or a mark
+_MAX_NOTE: Final = 4 * 1024 * 1024  # bytes of a verdict file, a receipt or a mark
 
 
 class State(StrEnum):
@@ -173,7 +173,7 @@ class Outbox:
         refusal = None
         if state is State.REFUSED:
             refusal = _read_refusal_code(
-                read_bounded(self._path(digest, "refused"), _LARGEST_NOTE, "a refusal")
+                read_bounded(self._path(digest, "refused"), _MAX_NOTE, "a refusal")
             )
         try:
             submission = open_submission(data, state, refusal)
@@ -190,7 +190,7 @@ class Outbox:
         Raises:
             DisclosureError: none, or several, or a changed file.
         """
-        if len(prefix) < _SHORTEST_PREFIX:
+        if len(prefix) < _MIN_PREFIX_LENGTH:
             raise DisclosureError("at least the first 8 characters of the digest are needed")
         matches = [
             submission
@@ -218,7 +218,7 @@ class Outbox:
     def read_verdicts(self, digest: str) -> dict[str, Any]:
         """Return the verdict file. Raises StoreError if it is missing or damaged."""
         content = read_bounded(
-            self._path(digest, "verdicts.json"), _LARGEST_NOTE, f"the verdicts of {digest[:12]}"
+            self._path(digest, "verdicts.json"), _MAX_NOTE, f"the verdicts of {digest[:12]}"
         )
         try:
             verdicts = json.loads(content)
@@ -266,7 +266,7 @@ class Outbox:
     def read_receipt(self, digest: str) -> str:
         """Return a receipt that was kept. Raises StoreError."""
         return read_bounded(
-            self._path(digest, "receipt"), _LARGEST_NOTE, f"the receipt of {digest[:12]}"
+            self._path(digest, "receipt"), _MAX_NOTE, f"the receipt of {digest[:12]}"
         ).decode()
 
     def read_refusals(self) -> dict[str, bytes]:
@@ -274,7 +274,7 @@ class Outbox:
         refusals: dict[str, bytes] = {}
         for path in sorted(self.directory.glob("*.refused")):
             digest = path.name.partition(".")[0]
-            refusals[digest] = read_bounded(path, _LARGEST_NOTE, "a refusal")
+            refusals[digest] = read_bounded(path, _MAX_NOTE, "a refusal")
         return refusals
 
     def make_void(self, digest: str) -> None:

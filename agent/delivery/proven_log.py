@@ -27,8 +27,8 @@ from protocol.errors import ProtocolError
 from protocol.receipt import read_receipt
 from protocol.registry import Registry
 
-_LARGEST_NOTE: Final = 64 * 1024  # bytes of a checkpoint with the signatures of witnesses
-_LARGEST_PROOF: Final = 128 * 1024
+_MAX_NOTE: Final = 64 * 1024  # bytes of a checkpoint with the signatures of witnesses
+_MAX_PROOF: Final = 128 * 1024
 _HASH_BYTES: Final = 32
 
 
@@ -157,7 +157,7 @@ def prove_carried_receipts(outbox: Outbox, registry: Registry, aggregator: Aggre
 
 
 def _follow_newest_checkpoint(outbox: Outbox, registry: Registry, aggregator: Aggregator) -> int:
-    note = aggregator.get("/v1/log/checkpoint", limit=_LARGEST_NOTE).decode("utf-8", "replace")
+    note = aggregator.get("/v1/log/checkpoint", limit=_MAX_NOTE).decode("utf-8", "replace")
     try:
         checkpoint = verify_checkpoint(note, registry.log_keys, registry.log_name)
     except ProtocolError as error:
@@ -225,7 +225,7 @@ def _follow(outbox: Outbox, checkpoint: Checkpoint, proof_of: GrowthProof) -> No
 def _growth_proof(aggregator: Aggregator) -> GrowthProof:
     def proof(old_size: int, new_size: int) -> Sequence[bytes]:
         answer = aggregator.get(
-            f"/v1/log/consistency?from={old_size}&to={new_size}", limit=_LARGEST_PROOF
+            f"/v1/log/consistency?from={old_size}&to={new_size}", limit=_MAX_PROOF
         )
         try:
             nodes = [bytes.fromhex(node) for node in json.loads(answer)["proof"]]

@@ -39,7 +39,7 @@ class LogError(DeliveryError):
     """The log shows this site another history than before: somebody lies, and trying again cannot help."""
 
 
-_LARGEST_HEAD: Final = 4096
+_MAX_HEAD: Final = 4096
 _NO_LOG: Final = b""
 
 
@@ -48,7 +48,7 @@ def read_head(path: Path, origin: str) -> Checkpoint:
     if not path.exists():
         return Checkpoint(origin, 0, _NO_LOG)
     try:
-        found = json.loads(read_bounded(path, _LARGEST_HEAD, "the head of the log"))
+        found = json.loads(read_bounded(path, _MAX_HEAD, "the head of the log"))
         return Checkpoint(str(found["origin"]), int(found["size"]), bytes.fromhex(found["root"]))
     except (ValueError, KeyError, TypeError):
         raise StoreError("submissions/head.json is damaged", "Restore it from a back-up.") from None

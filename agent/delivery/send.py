@@ -26,8 +26,8 @@ Audit = Callable[[str, str], None]
 Versions = Callable[[int], Registry | None]
 """Returns the registry of a version that the site took; None where it is not kept."""
 
-_LARGEST_RECEIPT: Final = 64 * 1024  # bytes; 63 hashes and a checkpoint have less than 4 KiB
-_LARGEST_ANSWER: Final = 2 * _LARGEST_RECEIPT
+_MAX_RECEIPT: Final = 64 * 1024  # bytes; 63 hashes and a checkpoint have less than 4 KiB
+_MAX_ANSWER: Final = 2 * _MAX_RECEIPT
 _WAITING: Final = frozenset({State.APPROVED, State.SENT, State.REFUSED})
 _DELIVERED: Final = frozenset({State.RECEIPTED})
 _UNDER_WAY: Final = frozenset({State.SENT, State.RECEIPTED})
@@ -152,7 +152,7 @@ def import_receipt(
         DeliveryError: it proves none of them, or only a network can show that it is true.
     """
     try:
-        text = read_bounded(path, _LARGEST_RECEIPT, "the receipt").decode()
+        text = read_bounded(path, _MAX_RECEIPT, "the receipt").decode()
     except UnicodeDecodeError:
         raise DeliveryError("the file is not a receipt") from None
     with outbox.held():
@@ -202,7 +202,7 @@ def _post(
     is_rotation = submission.kind == "rotate"
     path = "/v1/requests" if is_rotation else "/v1/submissions"
     try:
-        answer = aggregator.post(path, data, limit=_LARGEST_ANSWER)
+        answer = aggregator.post(path, data, limit=_MAX_ANSWER)
     except SubmissionRefusedError as error:
         raise _take_refused(outbox, registry, digest, error) from None
     try:

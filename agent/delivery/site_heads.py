@@ -25,7 +25,7 @@ CARRIED_HEAD_ADVICE: Final = (
     "Or ask the aggregator's people for its word as a file: `intramural-aggregator head SITE --out FILE`. Give it with "
     "--head FILE."
 )
-_LARGEST_RECEIPT = 64 * 1024  # bytes
+_MAX_RECEIPT = 64 * 1024  # bytes
 
 
 def fetch_site_head(aggregator: Aggregator, deployment: str, site: str, agent: Signer) -> str:
@@ -118,7 +118,7 @@ def collect_receipts(
             request = HeadRequest(registry.deployment, site, int(time.time()))
             try:
                 text = _ask(
-                    aggregator, request, agent, f"receipts/{submission.digest}", _LARGEST_RECEIPT
+                    aggregator, request, agent, f"receipts/{submission.digest}", _MAX_RECEIPT
                 ).decode()
                 check_receipt(text, submission.envelope.pae, registry)
             except (DeliveryError, UnicodeDecodeError):

@@ -20,7 +20,7 @@ from protocol.errors import Code
 if TYPE_CHECKING:
     import httpx
 
-_LARGEST_REFUSAL: Final = 4096  # bytes of {"code": "..."}
+_MAX_REFUSAL: Final = 4096  # bytes of {"code": "..."}
 _SUCCESS: Final = 200
 _OUT_OF_ORDER: Final = frozenset({Code.WRONG_SEQ, Code.WRONG_PREV})
 """Refusals of a link whose predecessor is not there (yet): another payload would take the same place."""
@@ -185,7 +185,7 @@ async def _answer(response: "httpx.Response", limit: int) -> bytes:
     if response.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise DeliveryError("the aggregator's answer is compressed although that was not asked for")
     succeeded = response.status_code == _SUCCESS
-    allowed = limit if succeeded else _LARGEST_REFUSAL
+    allowed = limit if succeeded else _MAX_REFUSAL
     body = bytearray()
     async for chunk in response.aiter_raw():
         body += chunk

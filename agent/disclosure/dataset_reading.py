@@ -25,7 +25,7 @@ from agent.vocabulary import Instance
 from protocol.canonical import canonical
 from protocol.merkle import record_salt, salted_root
 
-_SHORTEST_NAME: Final = (
+_MIN_NAME_LENGTH: Final = (
     4  # characters of an identifier that is looked for in texts; shorter ones are words and numbers
 )
 
@@ -165,7 +165,7 @@ def _without_identifiers(instance: Instance) -> list[str]:
     """Return a record's texts without what names the person, in one case and spacing: a new name is no new record."""
     named = {instance.unit, instance.id, *(identifier.value for identifier in instance.identifiers)}
     names = sorted(
-        (_plain(name) for name in named if len(name) >= _SHORTEST_NAME), key=len, reverse=True
+        (_plain(name) for name in named if len(name) >= _MIN_NAME_LENGTH), key=len, reverse=True
     )
     texts = [_replace_all(names, _plain(text)) for text in _texts(instance)]
     texts += sorted(f"{name}={value}" for name, value in instance.subgroups.items())

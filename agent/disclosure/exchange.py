@@ -26,7 +26,7 @@ from protocol.approval_files import (
 from protocol.errors import ProtocolError
 from protocol.policy import DisclosurePolicy
 
-LARGEST: Final = MAX_FILE_BYTES
+MAX_EXCHANGED_BYTES: Final = MAX_FILE_BYTES
 REJECTION_WORDS: Final[Mapping[str, str]] = {
     "wrong_figures": "the figures are wrong",
     "wrong_data": "the data is wrong",

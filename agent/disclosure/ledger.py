@@ -39,7 +39,7 @@ _RESTORE: Final = (
 # Digits of a fingerprint: 96 and 64 bits, which no two units and no two scores of a person share by chance.
 _UNIT_HEX: Final = 24
 _SCORE_HEX: Final = 16
-_LARGEST_ENTRY: Final = 256 * 1024 * 1024  # bytes
+_MAX_ENTRY: Final = 256 * 1024 * 1024  # bytes
 _SAME_LINEAGE_PERCENT: Final = 5  # of the smaller dataset's persons, in common
 
 
@@ -394,7 +394,7 @@ def read_ledger(directory: Path, key: bytes) -> Ledger:
     entries: list[LedgerEntry] = []
     previous = EMPTY_LEDGER
     for path in sorted(directory.glob("*.json")):  # none where the folder does not exist
-        content = read_bounded(path, _LARGEST_ENTRY, f"entry {path.stem} of the ledger of releases")
+        content = read_bounded(path, _MAX_ENTRY, f"entry {path.stem} of the ledger of releases")
         entry = open_entry(content, key)
         has_own_name = path == _entry_path(directory, entry.number)
         if not has_own_name or not _follows(entry, previous):

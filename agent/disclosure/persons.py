@@ -7,7 +7,7 @@ from typing import Final
 from agent.disclosure.dataset_reading import ReadUnit, ReadVersion
 from agent.disclosure.ledger import DatasetEntry, Fingerprints, UnitRecord
 from agent.disclosure.sketches import (
-    LEAST_SHINGLES,
+    MIN_SHINGLES,
     Shingles,
     Sketcher,
     decode_sketches,
@@ -139,7 +139,7 @@ def _sketch_units(
 
 def _select_sketchable(units: Sequence[Shingles]) -> list[int]:
     """Return the rows of the units with enough shingles for a sketch."""
-    return [row for row, shingles in enumerate(units) if len(shingles) >= LEAST_SHINGLES]
+    return [row for row, shingles in enumerate(units) if len(shingles) >= MIN_SHINGLES]
 
 
 def _recognise_units(units: Sequence[_Unit], earlier: Sequence[DatasetEntry]) -> dict[int, str]:

@@ -22,8 +22,8 @@ Sketches = NDArray[np.uint32]
 """One row of 64 values for each unit."""
 
 PERMUTATIONS: Final = 64
-LEAST_SHINGLES: Final = 8  # a sketch of fewer would agree with another by chance
-_MOST_SHINGLES: Final = (
+MIN_SHINGLES: Final = 8  # a sketch of fewer would agree with another by chance
+_MAX_SHINGLES: Final = (
     2048  # of one unit; the least hashes are taken, so that longer units are cut to the same part
 )
 _HEX: Final = 8 * PERMUTATIONS  # characters of a sketch as text
@@ -112,7 +112,7 @@ def merge_shingled(parts: Sequence[Shingled]) -> Shingled:
 
 def _merge(parts: Sequence[Shingles]) -> Shingles:
     """Return the distinct shingles of all parts, sorted, the least of them only where there are too many."""
-    return np.unique(np.concatenate(parts))[:_MOST_SHINGLES]
+    return np.unique(np.concatenate(parts))[:_MAX_SHINGLES]
 
 
 def drop_common(units: Sequence[Shingles], groups: Sequence[int], percent: int) -> list[Shingles]:

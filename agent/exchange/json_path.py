@@ -13,14 +13,12 @@ from typing import Any
 from agent.errors import BenchmarkError
 from agent.io.plain_text import printable
 
-MOST_BYTES = 256 << 20  # of one file, which is read whole
-MOST_VALUES = 16_000_000  # of one file: short values take many times their bytes in memory
-LARGEST_WHOLE = (
-    1 << 53
-)  # beyond it not every whole number is a JSON number, and the store takes none
-LONGEST_NAME = 500  # characters of a name or id
+MAX_BYTES = 256 << 20  # of one file, which is read whole
+MAX_VALUES = 16_000_000  # of one file: short values take many times their bytes in memory
+MAX_WHOLE = 1 << 53  # beyond it not every whole number is a JSON number, and the store takes none
+MAX_NAME_LENGTH = 500  # characters of a name or id
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_.@:/-]{1,80}")  # a name that cannot be a sentence
-LONGEST_CLASS = 160  # characters of a scenario's class, with its module
+MAX_CLASS_LENGTH = 160  # characters of a scenario's class, with its module
 ADVICE = "Nothing of this run was imported. Get the folder again from where it was made, or leave it out."
 
 
@@ -34,7 +32,7 @@ class JsonNode:
 
     def wrong(self, expected: str) -> BenchmarkError:
         """Return the error that names this path and `expected`. It never quotes the value."""
-        where = printable(f"{self.file} {self.path}" if self.path else self.file)[:LONGEST_NAME]
+        where = printable(f"{self.file} {self.path}" if self.path else self.file)[:MAX_NAME_LENGTH]
         return BenchmarkError(f"{where}: expected {expected}", ADVICE)
 
     def has(self, key: str) -> bool:
@@ -73,8 +71,10 @@ class JsonNode:
     def name(self) -> str:
         """Return this text as a name: one line, not empty, without control characters."""
         text = self.text()
-        if not text.strip() or len(text) > LONGEST_NAME or not text.isprintable():
-            raise self.wrong(f"a name of 1 to {LONGEST_NAME} characters without control characters")
+        if not text.strip() or len(text) > MAX_NAME_LENGTH or not text.isprintable():
+            raise self.wrong(
+                f"a name of 1 to {MAX_NAME_LENGTH} characters without control characters"
+            )
         return text
 
     def plain_name(self) -> str:
@@ -87,7 +87,7 @@ class JsonNode:
         """Return this text as the name of a scenario's class."""
         if not is_class_name(self.text()):
             raise self.wrong(
-                f"a class: at most {LONGEST_CLASS} letters, digits and _-.@:/, without spaces"
+                f"a class: at most {MAX_CLASS_LENGTH} letters, digits and _-.@:/, without spaces"
             )
         return self.text()
 
@@ -112,14 +112,14 @@ class JsonNode:
     def whole(self) -> int:
         """Return this whole number."""
         number = self.number()
-        if not number.is_integer() or abs(number) > LARGEST_WHOLE:
+        if not number.is_integer() or abs(number) > MAX_WHOLE:
             raise self.wrong("a whole number of at most 16 digits")
         return int(number)
 
     def count(self) -> int:
         """Return this number as a count: rounded, not negative."""
         value = self.number()
-        if not 0 <= value <= LARGEST_WHOLE:
+        if not 0 <= value <= MAX_WHOLE:
             raise self.wrong("a count of at most 16 digits")
         return round(value)
 
@@ -137,7 +137,7 @@ class JsonNode:
 
 def is_class_name(text: str) -> bool:
     """Whether this may be a class with its module: plain names with dots between them."""
-    return len(text) <= LONGEST_CLASS and all(map(PLAIN_NAME.fullmatch, text.split(".")))
+    return len(text) <= MAX_CLASS_LENGTH and all(map(PLAIN_NAME.fullmatch, text.split(".")))
 
 
 def read_json(folder: Path, name: str) -> tuple[JsonNode, bytes]:
@@ -150,9 +150,9 @@ def read_json(folder: Path, name: str) -> tuple[JsonNode, bytes]:
     content = _read_plain_file(folder / name, shown_name)
     # Counted before parsing: the parsed values could take all memory.
     values = sum(map(content.count, (b",", b"[", b"{")))
-    if values > MOST_VALUES:
+    if values > MAX_VALUES:
         raise BenchmarkError(
-            f"{shown_name}: expected at most {MOST_VALUES // 1_000_000} million values", ADVICE
+            f"{shown_name}: expected at most {MAX_VALUES // 1_000_000} million values", ADVICE
         )
     return JsonNode(shown_name, "", _parse_json(content, shown_name)), content
 
@@ -165,11 +165,11 @@ def _read_plain_file(path: Path, shown_name: str) -> bytes:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
                 raise BenchmarkError(f"{shown_name}: expected a plain file", ADVICE)
-            if status.st_size > MOST_BYTES:
+            if status.st_size > MAX_BYTES:
                 raise BenchmarkError(
-                    f"{shown_name}: expected at most {MOST_BYTES >> 20} MiB", ADVICE
+                    f"{shown_name}: expected at most {MAX_BYTES >> 20} MiB", ADVICE
                 )
-            content = file.read(MOST_BYTES + 1)
+            content = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise BenchmarkError(f"{shown_name}: the file is missing", ADVICE) from None
     except OSError as error:

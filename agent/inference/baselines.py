@@ -29,11 +29,11 @@ BASELINES = {
     "baseline/random": "Draws an answer; the same prompt and seed draw the same.",
 }
 
-_MOST_BODY_BYTES = 8 * 1024 * 1024
-_MOST_ANSWERS = 16
+_MAX_BODY_BYTES = 8 * 1024 * 1024
+_MAX_ANSWERS = 16
 _LOWEST_SEED = -(2**63)  # seeds are 64-bit numbers, as with vLLM
 _DEFAULT_TOKENS = 1024
-MOST_TOKENS = 131_072  # words of prompt and answer, as many as the models that the baselines stand beside take
+MAX_TOKENS = 131_072  # words of prompt and answer, as many as the models that the baselines stand beside take
 _FIELDS = (
     "model messages max_tokens max_completion_tokens temperature top_p stop seed n user stream"
 )
@@ -41,7 +41,7 @@ _HONOURED = frozenset(_FIELDS.split())
 _TOKEN = re.compile(r"\S+")
 
 
-def make_app(max_model_len: int = MOST_TOKENS) -> "Starlette":
+def make_app(max_model_len: int = MAX_TOKENS) -> "Starlette":
     """Return the ASGI application. Tokens are words, of which prompt and answer together have `max_model_len`."""
     from starlette.applications import Starlette
     from starlette.requests import Request
@@ -91,7 +91,7 @@ async def _reply(
     raw = b""
     async for chunk in request.stream():
         raw += chunk
-        if len(raw) > _MOST_BODY_BYTES:
+        if len(raw) > _MAX_BODY_BYTES:
             return reply(_describe_error("the request is too long"), status_code=413)
     body = parse_object(raw)
     if body is None:
@@ -188,8 +188,8 @@ def _complete(body: dict[str, Any], max_model_len: int) -> dict[str, object]:
             f"the maximum context length is {max_model_len} tokens, less than {prompt_tokens} of prompt and "
             f"{request.limit} of answer"
         )
-    if request.answers > _MOST_ANSWERS:
-        raise ValueError(f"n must be at most {_MOST_ANSWERS}")
+    if request.answers > _MAX_ANSWERS:
+        raise ValueError(f"n must be at most {_MAX_ANSWERS}")
     choices = []
     completion_tokens = 0
     for index in range(request.answers):
@@ -261,7 +261,7 @@ def serve(
     on_ready: Callable[[str], None] | None = None,
     *,
     unsafe_any_host: bool = False,
-    max_model_len: int = MOST_TOKENS,
+    max_model_len: int = MAX_TOKENS,
 ) -> None:
     """Serve until interrupted. `on_ready` gets the base URL (ending in /v1) once connections are taken.
 
@@ -323,8 +323,8 @@ def baselines() -> None:
 )
 @click.option(
     "--max-model-len",
-    type=click.IntRange(1, MOST_TOKENS),
-    default=MOST_TOKENS,
+    type=click.IntRange(1, MAX_TOKENS),
+    default=MAX_TOKENS,
     show_default=True,
     help="Most words of prompt and answer.",
 )

@@ -11,7 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 from agent.errors import ConfigError
 from agent.io.tls import load_trust
 
-_LONGEST_TOKEN = 16_384  # characters
+_MAX_TOKEN_LENGTH = 16_384  # characters
 _VISIBLE = re.compile(r"[!-~]+")
 
 ServerKey = tuple[str, str]  # a deployment's name, and the name that its server knows the model by
@@ -124,11 +124,11 @@ def read_token(endpoint: Endpoint) -> str | None:
             mode = os.fstat(file.fileno()).st_mode
             if stat.S_IMODE(mode) & 0o077:
                 raise ConfigError(f"{setting} is open to other users", "Run `chmod 600` on it.")
-            raw = file.read(_LONGEST_TOKEN + 1)
+            raw = file.read(_MAX_TOKEN_LENGTH + 1)
     except OSError as error:
         raise ConfigError(f"{setting} cannot be read ({error.strerror})") from None
     token = raw.decode("ascii", "replace").strip()
-    if len(raw) > _LONGEST_TOKEN or not _VISIBLE.fullmatch(token):
+    if len(raw) > _MAX_TOKEN_LENGTH or not _VISIBLE.fullmatch(token):
         raise ConfigError(
             f"{setting} must hold one bearer token: visible ASCII characters on one line"
         )

@@ -12,7 +12,7 @@ from hashlib import sha256
 
 _DATE = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{6}|\d{4})\Z")
 _FOLDERS = re.compile(r"[/\\]")
-_LONGEST_NAME = 1024  # characters; nothing longer is compared
+_MAX_NAME_LENGTH = 1024  # characters; nothing longer is compared
 
 
 def same_model(asked: str, named: str) -> bool:
@@ -23,7 +23,7 @@ def same_model(asked: str, named: str) -> bool:
     """
     if named == asked or named.startswith((asked + "@", asked + ":")):
         return True
-    if len(named) > _LONGEST_NAME:
+    if len(named) > _MAX_NAME_LENGTH:
         return False
     asked_name, named_name = _NameParts.read(asked), _NameParts.read(named)
     if asked_name.name != named_name.name:
@@ -57,7 +57,7 @@ def name_check(other_names: Collection[str]) -> Callable[[str, object], bool]:
             or (asked, named) == last
         ):
             return True  # a server need not name it
-        is_expected = len(named) <= _LONGEST_NAME and name_digest(named) in other_names
+        is_expected = len(named) <= _MAX_NAME_LENGTH and name_digest(named) in other_names
         if not is_expected and not same_model(asked, named):
             return False
         last = (asked, named)

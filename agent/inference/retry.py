@@ -14,7 +14,7 @@ FIRST_WAIT_S = 0.5  # doubled with every attempt
 JITTER_S = 1.0
 
 _SILENT_ATTEMPTS = 10  # fewer could be a few unlucky requests
-_LONGEST_HEADER = 100  # characters of Retry-After; a date has 29
+_MAX_HEADER_LENGTH = 100  # characters of Retry-After; a date has 29
 _FAILED_IN_A_ROW = (
     20  # requests; with one failing prompt in ten, twenty in a row are chance in 10 ** 20
 )
@@ -115,7 +115,7 @@ def read_retry_after(header: str | None, now: float) -> float | None:
     """
     if header is None:
         return None
-    text = header[:_LONGEST_HEADER].strip()
+    text = header[:_MAX_HEADER_LENGTH].strip()
     if text.isascii() and text.isdigit():
         return float(text[:9])
     from email.utils import parsedate_to_datetime

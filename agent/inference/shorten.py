@@ -10,12 +10,14 @@ from dataclasses import dataclass, replace
 from agent.inference.tokens import byte_length
 from agent.vocabulary import ChatRequest, Failure, Message, Reason, Shortenable
 
-MOST_COUNTS = 12  # of one prompt, the first count of the whole included
-_LONGEST_WORD = 256  # characters; a longer piece of text has no words, or none worth keeping whole
+MAX_COUNTS = 12  # of one prompt, the first count of the whole included
+_MAX_WORD_LENGTH = (
+    256  # characters; a longer piece of text has no words, or none worth keeping whole
+)
 _LIKE_ENOUGH = 200  # a cut that leaves less than this part of the budget unused is good
 # Of a first cut: tokens are not evenly long, and a candidate that fits says more than one that does not.
 _MARGIN = 1.03
-_MOST_OF_GAP = 0.98  # a guess at the whole gap would be the length that is known not to fit
+_GAP_SHARE = 0.98  # a guess at the whole gap would be the length that is known not to fit
 
 Messages = Sequence[Message]
 Count = Callable[[Messages], Awaitable[int | Failure]]
@@ -45,7 +47,7 @@ class _Bounds:
     def interpolate(self, budget: int) -> int:
         """Return the length between the two that should use up the budget if tokens were evenly long."""
         share = (budget - self.fits_tokens) / max(1, self.over_tokens - self.fits_tokens)
-        return self.fits + int((self.over - self.fits) * min(share, _MOST_OF_GAP))
+        return self.fits + int((self.over - self.fits) * min(share, _GAP_SHARE))
 
     def halve(self) -> int:
         """Return the length in the middle between the two."""
@@ -59,7 +61,7 @@ class _Bounds:
 async def fit(request: ChatRequest, budget: int, template: int, count: Count) -> Fitted | Failure:
     """Return the request as it fits `budget` tokens of prompt, or the reason why it does not.
 
-    A prompt that has fewer bytes than the budget has tokens fits without being counted. At most `MOST_COUNTS` counts
+    A prompt that has fewer bytes than the budget has tokens fits without being counted. At most `MAX_COUNTS` counts
     are asked for.
 
     Args:
@@ -88,7 +90,7 @@ async def shorten(
     """Search for the longest prompt that fits, and return the request with it.
 
     The search begins where the average length of a token says and goes on between the longest candidate known to fit
-    and the shortest known not to. It ends after `MOST_COUNTS` whatever the counts; the result was counted and fits.
+    and the shortest known not to. It ends after `MAX_COUNTS` whatever the counts; the result was counted and fits.
 
     Args:
         request: its prompt does not fit.
@@ -101,14 +103,14 @@ async def shorten(
     shortest = _measure_first_word(text, part.keep)
     tokens_per_character = whole / max(1, sum(len(message.content) for message in request.messages))
     bounds = _Bounds(over=len(text), over_tokens=whole)
-    for turn in range(1, MOST_COUNTS):
-        if bounds.fits and turn < MOST_COUNTS // 2:
+    for turn in range(1, MAX_COUNTS):
+        if bounds.fits and turn < MAX_COUNTS // 2:
             guess = bounds.interpolate(budget)
         elif bounds.fits:
             guess = (
                 bounds.halve()
             )  # counts need not grow evenly, and interpolating may come no nearer
-        elif turn < MOST_COUNTS - 1:
+        elif turn < MAX_COUNTS - 1:
             guess = bounds.extrapolate(budget, tokens_per_character)
         else:
             guess = shortest
@@ -151,9 +153,9 @@ def _measure_first_word(text: str, keep: str) -> int:
     else:
         word, stripped = words[-1], text.rstrip()
     blank = len(text) - len(stripped)
-    if len(word) <= _LONGEST_WORD:
+    if len(word) <= _MAX_WORD_LENGTH:
         return blank + len(word)
-    return _round_to_characters(text, blank + _LONGEST_WORD // 2, keep)
+    return _round_to_characters(text, blank + _MAX_WORD_LENGTH // 2, keep)
 
 
 def _round_to_words(text: str, length: int, keep: str) -> int:
@@ -161,12 +163,14 @@ def _round_to_words(text: str, length: int, keep: str) -> int:
     if length <= 0:
         return 0
     if keep == "start":
-        for end in range(min(length, len(text) - 1), max(length - _LONGEST_WORD, 0), -1):
+        for end in range(min(length, len(text) - 1), max(length - _MAX_WORD_LENGTH, 0), -1):
             if text[end].isspace() and not text[end - 1].isspace():
                 return end
     else:
         begin_at_least = len(text) - length
-        for begin in range(max(begin_at_least, 1), min(begin_at_least + _LONGEST_WORD, len(text))):
+        for begin in range(
+            max(begin_at_least, 1), min(begin_at_least + _MAX_WORD_LENGTH, len(text))
+        ):
             if text[begin - 1].isspace() and not text[begin].isspace():
                 return len(text) - begin
     return _round_to_characters(text, length, keep)
@@ -177,9 +181,9 @@ def _round_to_characters(text: str, length: int, keep: str) -> int:
     import regex  # a prompt without words is rare
 
     position = length if keep == "start" else len(text) - length
-    begin = max(0, position - _LONGEST_WORD)
+    begin = max(0, position - _MAX_WORD_LENGTH)
     borders = [begin]
-    for character in regex.finditer(r"\X", text[begin : position + _LONGEST_WORD]):
+    for character in regex.finditer(r"\X", text[begin : position + _MAX_WORD_LENGTH]):
         borders.append(begin + character.end())
     if keep == "start":
         return max(border for border in borders if border <= position)

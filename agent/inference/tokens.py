@@ -21,7 +21,7 @@ UNSEEN_TEMPLATE_TOKENS = (
     64  # allowed for a chat template where the probe could not see what it adds
 )
 _FURTHER_MESSAGE_TOKENS = 16  # written by a template around each message after the first
-_MOST_TEMPLATE_TOKENS = 8192  # templates with long system texts of their own stay below
+_MAX_TEMPLATE_TOKENS = 8192  # templates with long system texts of their own stay below
 
 
 def encode_count(counting: Served, model: str, messages: Sequence[Message]) -> bytes:
@@ -44,7 +44,7 @@ def read_count(
     else:
         tokens = reply.get("tokens")
         count = len(tokens) if isinstance(tokens, list) else None
-    if count is None or not 1 <= count <= byte_length(messages) + _MOST_TEMPLATE_TOKENS:
+    if count is None or not 1 <= count <= byte_length(messages) + _MAX_TEMPLATE_TOKENS:
         return None
     return count
 
@@ -75,7 +75,7 @@ def infer_template_tokens(counting: Counting, counted: int, reported: int) -> in
         return reported if reported == counted else None
     added = reported - counted
     # At their border, text and template may share a token.
-    return max(added, 0) if -2 <= added <= _MOST_TEMPLATE_TOKENS else None
+    return max(added, 0) if -2 <= added <= _MAX_TEMPLATE_TOKENS else None
 
 
 def open_tokenizer(deployment: Endpoint) -> Callable[[Sequence[Message]], int] | None:

@@ -30,12 +30,12 @@ _TOO_LONG = re.compile(
     rb"|must have less than \d+ tokens|input length .{0,40}exceeds",
     re.IGNORECASE,
 )
-_MOST_ERROR_BYTES = 65_536  # the beginning of an error's body, which is searched for these words
+_MAX_ERROR_BYTES = 65_536  # the beginning of an error's body, which is searched for these words
 _THOUGHT_BEGINS, _THOUGHT_ENDS = "<think>", "</think>"
 _OBJECT = re.compile(r'\{\s*"')
 _DECODER = json.JSONDecoder()
-_MOST_WORK = 2_000_000  # characters that attempts at reading objects may cost in all
-_MOST_TOKENS = 2**31  # a higher count is none
+_MAX_WORK = 2_000_000  # characters that attempts at reading objects may cost in all
+_MAX_TOKENS = 2**31  # a higher count is none
 # Characters that a terminal or a page would obey instead of show. Those that separate words leave a space.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SHOWN_INSTEAD = {
@@ -174,7 +174,7 @@ def _separate_thoughts(completion: _Completion, *, thinks: bool) -> tuple[str, s
 
 def parse_error(status: int, body: bytes) -> Failure:
     """Return the failure that a reply with a status other than 200 means for its request."""
-    if status in (400, 413, 422, 500) and _TOO_LONG.search(body, 0, _MOST_ERROR_BYTES):
+    if status in (400, 413, 422, 500) and _TOO_LONG.search(body, 0, _MAX_ERROR_BYTES):
         return Failure(Reason.CONTEXT_LENGTH, status)
     if 200 <= status < 300:
         return Failure(Reason.BAD_REPLY, status)
@@ -223,7 +223,7 @@ def _hide_spoken_marks(text: str) -> str:
     parts = []
     work = 0  # characters that reading took so far
     begin = 0  # of the part that is not read yet
-    while work < _MOST_WORK and (opening := _OBJECT.search(text, begin, last_mark)):
+    while work < _MAX_WORK and (opening := _OBJECT.search(text, begin, last_mark)):
         start = opening.start()
         end = start + 1
         piece = text[start]
@@ -276,7 +276,7 @@ def read_token_count(value: object) -> int | None:
     """Return a number of tokens that a server wrote, or None when it is no such number."""
     if not isinstance(value, int) or isinstance(value, bool):
         return None
-    return value if 0 <= value < _MOST_TOKENS else None
+    return value if 0 <= value < _MAX_TOKENS else None
 
 
 def request_identity(request: ChatRequest, prompt_limit: int | None = None) -> bytes:

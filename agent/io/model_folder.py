@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 _LENGTH_BYTES = 8
-_LONGEST_HEADER = 100_000_000  # bytes
+_MAX_HEADER_LENGTH = 100_000_000  # bytes
 
 
 class ModelFolderError(Exception):
@@ -52,7 +52,7 @@ def _read_stated_size(path: Path) -> int:
     """
     with path.open("rb") as file:
         length = int.from_bytes(file.read(_LENGTH_BYTES), "little")
-        if length > _LONGEST_HEADER:
+        if length > _MAX_HEADER_LENGTH:
             raise ValueError
         header = json.loads(file.read(length))
     ends = [tensor["data_offsets"][1] for name, tensor in header.items() if name != "__metadata__"]

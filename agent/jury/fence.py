@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections.abc import Iterable
 
-_LEAST_MARKER = 8  # characters; fewer could be guessed, or stand in a text by chance
+_MIN_MARKER = 8  # characters; fewer could be guessed, or stand in a text by chance
 
 # Characters without a shape, which some tokenizers drop before they look for their own tokens, and control characters.
 # Joiners and variation selectors stay, because scripts and signs need them.
@@ -52,8 +52,8 @@ def extend_marker(marker: str, texts: Iterable[str]) -> str:
     Raises:
         ValueError: it is too short to be hard to guess, or more than letters and digits.
     """
-    if len(marker) < _LEAST_MARKER or not marker.isalnum():
-        raise ValueError(f"a fence's marker has at least {_LEAST_MARKER} letters and digits")
+    if len(marker) < _MIN_MARKER or not marker.isalnum():
+        raise ValueError(f"a fence's marker has at least {_MIN_MARKER} letters and digits")
     all_texts = "\n".join(texts).casefold()
     while marker.casefold() in all_texts:
         marker += hashlib.sha256(marker.encode()).hexdigest()[:8]

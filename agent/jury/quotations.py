@@ -8,7 +8,7 @@ from functools import cached_property
 
 from agent.jury.fence import break_control_tokens
 
-_MOST_SEARCHED = 100_000_000  # characters, in all searches for one reply
+_MAX_SEARCHED = 100_000_000  # characters, in all searches for one reply
 
 _SIGNS = re.compile(r"[\W_]+")
 _WHOLE_NUMBER = re.compile(r"(?<=\d)\.0+(?!\d)")
@@ -25,7 +25,7 @@ class ShownTexts:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = texts
-        self._budget = _MOST_SEARCHED
+        self._budget = _MAX_SEARCHED
 
     def holds(self, quotation: str) -> bool:
         """Tell whether `quotation` stands in a text, however spaced and punctuated.

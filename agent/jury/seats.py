@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 from agent.jury.rubric import SCORE, Rubric, read_rubric
-from agent.jury.verdict import MOST_CHARACTERS, Fault, Verdict, read_verdict
+from agent.jury.verdict import MAX_CHARACTERS, Fault, Verdict, read_verdict
 from agent.metrics import Judge, MetricUse
 from agent.store.stored import RETRIED, Judgement, Seat
 from agent.vocabulary import Reason, Response, Unscored
 
-_MOST_SQUARED = 1e150  # upstream squares a score, and stops where that overflows
+_MAX_SQUARED = 1e150  # upstream squares a score, and stops where that overflows
 WITHHELD = "withheld"  # a seat's reason: the texts could not be cleared for a judge outside, so nothing was sent
 
 
@@ -54,13 +54,13 @@ def _number_name(name: str, taken: Set[str]) -> str:
 
 def cut_reply(reply: Response) -> Response:
     """Return a reply cut to a length that can be stored. A reply that is too long to be read stays too long."""
-    most = MOST_CHARACTERS + 1
+    most = MAX_CHARACTERS + 1
     return replace(reply, text=reply.text[:most], reasoning=reply.reasoning[:most])
 
 
 def is_too_long(reply: Response) -> bool:
     """Tell whether a reply is too long to be read; asking its judge again would only bring more."""
-    return len(reply.text) > MOST_CHARACTERS
+    return len(reply.text) > MAX_CHARACTERS
 
 
 def read_reply(
@@ -178,7 +178,7 @@ def _read_helm_scores(reply: str, rubric: Rubric) -> list[int]:
         scores = [int(value[SCORE]) for value in verdict.values()]
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         return []
-    if any(abs(score) >= _MOST_SQUARED for score in scores):
+    if any(abs(score) >= _MAX_SQUARED for score in scores):
         return []
     return scores
 

@@ -19,13 +19,13 @@ from typing import Any
 from agent.jury.quotations import SearchLimitError, ShownTexts, squeeze
 from agent.jury.rubric import SCORE, Rubric
 
-MOST_CHARACTERS = 100_000  # of a reply; 4,096 tokens are fewer
-_MOST_ATTEMPTS = 1_000  # objects that a reply may hold
-_MOST_NEAR = 100  # braces before a mark that are tried as the start of its object
-_MOST_WORK = 2_000_000  # characters that attempts at reading objects may cost in all
+MAX_CHARACTERS = 100_000  # of a reply; 4,096 tokens are fewer
+_MAX_ATTEMPTS = 1_000  # objects that a reply may hold
+_MAX_NEAR = 100  # braces before a mark that are tried as the start of its object
+_MAX_WORK = 2_000_000  # characters that attempts at reading objects may cost in all
 _DEEP = 50_000  # characters that an attempt counts as if its nest is too deep
 _SHOWN = 1_000  # characters of a nest that is too deep, which are searched for in the texts
-_FEWEST_LETTERS = 8  # of a broken object, beside its names; with fewer it is no quotation
+_MIN_LETTERS = 8  # of a broken object, beside its names; with fewer it is no quotation
 _AHEAD = 30  # characters after the error in a broken object, where its first words may stand
 _OWN_WORDS = 16  # letters of a verdict's words; fewer may stand in an answer that foresaw them
 
@@ -86,7 +86,7 @@ def read_verdict(
     """
     if not reply.strip():
         return Fault.NO_TEXT
-    if len(reply) > MOST_CHARACTERS:
+    if len(reply) > MAX_CHARACTERS:
         return Fault.TOO_LONG
     text = _skip_thought(reply)
     try:
@@ -99,8 +99,8 @@ def read_verdict(
 def _read_attempts(
     text: str, rubric: Rubric, shown: tuple[str, ...], marker: str
 ) -> Verdict | Fault:
-    attempts = list(islice(_find_attempts(text, rubric), _MOST_ATTEMPTS + 1))
-    if len(attempts) > _MOST_ATTEMPTS:
+    attempts = list(islice(_find_attempts(text, rubric), _MAX_ATTEMPTS + 1))
+    if len(attempts) > _MAX_ATTEMPTS:
         raise SearchLimitError
     if not attempts:
         return Fault.NO_VERDICT
@@ -118,7 +118,7 @@ def _read_around_mark(text: str, rubric: Rubric, marker: str) -> Verdict | Fault
         return Fault.TOO_LONG
     mark_start = marks[-1].start()
     braces = list(_BRACE.finditer(text, 0, mark_start + 1))
-    for brace in reversed(braces[-_MOST_NEAR:]):
+    for brace in reversed(braces[-_MAX_NEAR:]):
         try:
             value, end = _DECODER.raw_decode(text, brace.start())
         except (json.JSONDecodeError, RecursionError):
@@ -251,7 +251,7 @@ def _find_objects(text: str) -> Iterator[_Attempt]:
             yield _Broken(text[start : start + _SHOWN])
         else:
             yield value
-        if work > _MOST_WORK:
+        if work > _MAX_WORK:
             raise SearchLimitError
         brace = _BRACE.search(text, end)
 
@@ -328,14 +328,14 @@ def _is_quoted(attempt: _Attempt, rubric: Rubric, shown: ShownTexts, example: Sh
         if isinstance(_check_object(attempt, rubric), Verdict):
             return False
         wording = " ".join(_list_words(attempt.get(criterion)) for criterion in rubric.criteria)
-        if _count_letters_beside_names(wording, rubric) < _FEWEST_LETTERS:
+        if _count_letters_beside_names(wording, rubric) < _MIN_LETTERS:
             return False
     return _stands_in(attempt, rubric, shown)
 
 
 def _is_broken_quotation(attempt: _Broken, rubric: Rubric, shown: ShownTexts) -> bool:
     for wording in (attempt.text, attempt.text + attempt.ahead):
-        if _count_letters_beside_names(wording, rubric) >= _FEWEST_LETTERS and shown.holds(wording):
+        if _count_letters_beside_names(wording, rubric) >= _MIN_LETTERS and shown.holds(wording):
             return True
     return False
 

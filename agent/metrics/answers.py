@@ -19,11 +19,11 @@ PATTERN_SECONDS = 1.0
 """The longest that a pattern may look at one answer; one that needs longer has found nothing."""
 
 # An answer beyond these is a loop.
-_LONGEST = 1_000_000  # characters
-_MOST_WORK = 20_000_000  # characters read again because what began there was no object
+_MAX_LENGTH = 1_000_000  # characters
+_MAX_WORK = 20_000_000  # characters read again because what began there was no object
 
-_LONGEST_PATTERN = 2_000  # characters
-_MOST_WRITTEN_OUT = 100_000  # parts: a fifth of a second and some megabytes to compile
+_MAX_PATTERN_LENGTH = 2_000  # characters
+_MAX_WRITTEN_OUT = 100_000  # parts: a fifth of a second and some megabytes to compile
 _COUNT = re.compile(r"\{\s*(\d*)\s*,?\s*(\d*)")
 _SPACED = re.compile(r"\(\?[A-Za-z0-9]*x")
 _CORRECT = "Correct it in the YAML."
@@ -58,11 +58,11 @@ def compiled(pattern: str) -> Any:
     Raises:
         BenchmarkError: it is no regular expression, says where; or one that would take the machine's memory.
     """
-    if len(pattern) > _LONGEST_PATTERN:
+    if len(pattern) > _MAX_PATTERN_LENGTH:
         raise BenchmarkError(
-            f"answer_pattern is longer than {_LONGEST_PATTERN} characters", _CORRECT
+            f"answer_pattern is longer than {_MAX_PATTERN_LENGTH} characters", _CORRECT
         )
-    if _written_out(pattern) > _MOST_WRITTEN_OUT:
+    if _written_out(pattern) > _MAX_WRITTEN_OUT:
         raise BenchmarkError(
             "answer_pattern repeats repeated groups too often; use smaller counts in {}", _CORRECT
         )
@@ -96,7 +96,7 @@ def _written_out(pattern: str) -> int:
 def _last_match(text: str, pattern: str) -> str | None:
     last = None
     try:
-        for match in compiled(pattern).finditer(text[:_LONGEST], timeout=PATTERN_SECONDS):
+        for match in compiled(pattern).finditer(text[:_MAX_LENGTH], timeout=PATTERN_SECONDS):
             last = match
     except TimeoutError:
         return None
@@ -108,7 +108,7 @@ def _last_match(text: str, pattern: str) -> str | None:
 
 def _json_field(text: str, field: str) -> str | None:
     """Find the field in the last object that has it, in its own right or else in what it holds."""
-    for value in reversed(_objects(text[:_LONGEST])):
+    for value in reversed(_objects(text[:_MAX_LENGTH])):
         if field in value:
             return _as_text(value[field])
         inner = [found[field] for found in _inner_objects(value) if field in found]
@@ -121,7 +121,7 @@ def _objects(text: str) -> list[dict[str, Any]]:
     """Return every well-formed object in order of appearance; prose, fences and broken JSON are skipped."""
     decoder = json.JSONDecoder(strict=False)  # line breaks within a text are common and harmless
     objects: list[dict[str, Any]] = []
-    start, budget = text.find("{"), _MOST_WORK
+    start, budget = text.find("{"), _MAX_WORK
     while start >= 0 and budget > 0:
         try:
             value, end = decoder.raw_decode(text, start)
@@ -132,7 +132,7 @@ def _objects(text: str) -> list[dict[str, Any]]:
             )  # the error counts all lines before it
         except (ValueError, RecursionError):  # an endless number, or nested without end
             end = start + 1
-            budget -= _MOST_WORK // 20
+            budget -= _MAX_WORK // 20
         else:
             objects.append(value)
         start = text.find("{", end)

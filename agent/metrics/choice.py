@@ -32,8 +32,8 @@ from agent.metrics.statements import is_conditional, is_denied, is_qualified, is
 from agent.metrics.words import ASCII_MARKS, plain_words
 
 # An answer beyond these is a loop, not a choice.
-_LONGEST = 100_000  # characters
-_MOST = 300  # statements of one kind
+_MAX_LENGTH = 100_000  # characters
+_MAX_STATEMENTS = 300  # statements of one kind
 
 _LETTER = r"[A-Za-z]"
 _BECAUSE = r"(?:because|since|as|due|for|given|based|which|where|rather|instead)\b"
@@ -150,7 +150,7 @@ def extract_option(answer: str, options: tuple[str, ...]) -> int | None:
         answer: the response's text, without reasoning.
         options: the options' texts; option i has the letter "ABC..."[i].
     """
-    return _Reader(options).read(answer) if len(answer) <= _LONGEST else None
+    return _Reader(options).read(answer) if len(answer) <= _MAX_LENGTH else None
 
 
 class _Reader:
@@ -168,7 +168,7 @@ class _Reader:
     def read(self, answer: str) -> int | None:
         """Return the option that the first source with a mention names, if it names one only and keeps to it."""
         text = _remove_markup(answer)
-        if any(_holds_more_than(_MOST, cue, text) for cue in _CUES):
+        if any(_holds_more_than(_MAX_STATEMENTS, cue, text) for cue in _CUES):
             return None
         sources = (
             self._read_whole,

@@ -77,7 +77,7 @@ _SQL = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _CLOSE = 1e-6
-_MOST_UNEQUAL = 500  # rows without an exact partner that are matched one by one
+_MAX_UNEQUAL = 500  # rows without an exact partner that are matched one by one
 
 
 def read_query(answer: str) -> str | None:
@@ -141,7 +141,7 @@ def is_same_result(gold: Sequence[SqlRow], predicted: Sequence[SqlRow]) -> bool:
     predicted_counts = Counter(predicted)
     unmatched_gold = list((gold_counts - predicted_counts).elements())
     unmatched_predicted = list((predicted_counts - gold_counts).elements())
-    if len(unmatched_gold) > _MOST_UNEQUAL:
+    if len(unmatched_gold) > _MAX_UNEQUAL:
         return False
     for row in unmatched_gold:
         partner = next(

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from agent.errors import ConfigError
-from agent.metrics.encoder_folder import LEAST_POSITIONS, SET, EncoderFolder
+from agent.metrics.encoder_folder import MIN_POSITIONS, SET, EncoderFolder
 
 _BATCH_TOKENS = 8_192  # padded tokens that pass through the encoder at once
 _ROOM = (
@@ -120,12 +120,12 @@ class Encoder:
         self._around = self._tokenizer.cls_token_id, self._tokenizer.sep_token_id
         if (
             not isinstance(longest, int | float)
-            or not longest >= LEAST_POSITIONS
+            or not longest >= MIN_POSITIONS
             or None in self._around
         ):
             raise ConfigError(
                 "bertscore_model: the tokenizer has no signs for a text's ends, or takes fewer than "
-                f"{LEAST_POSITIONS} tokens (model_max_length of tokenizer_config.json)",
+                f"{MIN_POSITIONS} tokens (model_max_length of tokenizer_config.json)",
                 SET,
             )
         self._width = int(min(folder.positions, longest)) - 2  # beside the special tokens

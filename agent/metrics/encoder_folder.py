@@ -43,7 +43,7 @@ _TOKENIZER_FILES = (
     "fast_tokenizer_files",
 )
 _PACKAGES = ("torch", "transformers")
-LEAST_POSITIONS = 16  # tokens that an encoder takes at once, or its windows see nothing
+MIN_POSITIONS = 16  # tokens that an encoder takes at once, or its windows see nothing
 INSTALL = "Install the extra: pip install 'intramural[bertscore]'."
 SET = (
     "Set bertscore_model in site.yaml to the folder of an encoder, such as a copy of distilbert-base-uncased; "
@@ -93,7 +93,7 @@ def encoder_folder(folder: Path, layer: int | None = None) -> EncoderFolder:
         type(layers) is not int
         or layers < 1
         or type(positions) is not int
-        or positions < LEAST_POSITIONS
+        or positions < MIN_POSITIONS
     ):
         raise _wrong(
             "config.json: expected the numbers num_hidden_layers (or n_layers) and max_position_embeddings"

@@ -22,7 +22,7 @@ import re
 
 from agent.metrics.words import ASCII_MARKS
 
-_LONGEST = 100_000  # characters; beyond, it is a loop
+_MAX_LENGTH = 100_000  # characters; beyond, it is a loop
 
 # ICD-10-CM, release of April 2026, National Center for Health Statistics (public domain): the assigned categories.
 _ASSIGNED = """
@@ -95,7 +95,7 @@ _ENDS = re.compile(r"\.?\s*(?:$|[.:;=()>]|-\s)")
 # Where one item of a list on a line ends and the next begins; a bracket's own commas are inside an item.
 _BETWEEN = re.compile(r"[,;](?![^()]{0,200}\))|\s(?=\(?\d{1,2}[.)]\s)")
 _ITEM_START = re.compile(r"\s*(?:and\s|\(?\d{1,2}[.)]\s)?\s*\(?")
-_MOST_WORDS = 8  # of an item; longer ones are prose
+_MAX_WORDS = 8  # of an item; longer ones are prose
 _GOLD = re.compile(r"[0-9A-Za-z.]*[0-9A-Za-z]")
 
 
@@ -112,7 +112,7 @@ def read_listed_codes(text: str) -> frozenset[str]:
 def find_named_codes(text: str) -> frozenset[str]:
     """Return the codes that an answer names, each in the standard form."""
     named: set[str] = set()
-    for line in _split_lines(text[:_LONGEST]):
+    for line in _split_lines(text[:_MAX_LENGTH]):
         for row in _ROW.finditer(line):
             named.update(_find_codes_of_row(line, row))
         named.update(_find_codes_of_items(line))
@@ -153,7 +153,7 @@ def _find_codes_of_items(line: str) -> list[str]:
     tails: list[str] = []
     for item in items:
         codes = [code for code in _CODE.finditer(item) if "." in code[0] or _is_assigned(code[0])]
-        if not codes or len(item.split()) > _MOST_WORDS:
+        if not codes or len(item.split()) > _MAX_WORDS:
             continue
         first, last = codes[0], codes[-1]
         start = _ITEM_START.match(item)

@@ -16,7 +16,7 @@ from itertools import chain
 from agent.metrics.spec import MetricSpec, MetricUse, Options
 from agent.vocabulary import Instance, Reason, Scoring, Unscored
 
-_MOST_WORDS = 50_000  # words whose stems are cached
+_MAX_WORDS = 50_000  # words whose stems are cached
 
 _Words = tuple[str, ...]  # of a line, or of a whole text
 
@@ -32,7 +32,7 @@ class _Tokenizer:
 
         self._split = tokenize.tokenize
         self._stemmer = (
-            _Stems(lru_cache(_MOST_WORDS)(porter.PorterStemmer().stem)) if stemmer else None
+            _Stems(lru_cache(_MAX_WORDS)(porter.PorterStemmer().stem)) if stemmer else None
         )
 
     def tokenize(self, text: str) -> list[str]:

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from agent.plots.charts import Chart, Grid, Panel, Point
 from agent.results.compare_models import BenchmarkComparison, ModelComparison
-from agent.statistics.resampling import FEWEST_UNITS
+from agent.statistics.resampling import MIN_UNITS
 
-FEWEST_REACH = 0.05  # of the metric's range: a smaller difference does not fill the scale
+MIN_REACH = 0.05  # of the metric's range: a smaller difference does not fill the scale
 
 
 def build_differences_chart(comparison: ModelComparison, a: str, b: str) -> Chart:
@@ -36,8 +36,8 @@ class _Shares:
 
 def _find_reach(comparison: ModelComparison) -> float:
     """Return how far the scale reaches to either side."""
-    large_enough = [each for each in comparison.benchmarks if each.difference.units >= FEWEST_UNITS]
-    reach = FEWEST_REACH
+    large_enough = [each for each in comparison.benchmarks if each.difference.units >= MIN_UNITS]
+    reach = MIN_REACH
     for benchmark in large_enough or comparison.benchmarks:
         shares = _divide_by_range(benchmark)
         for end in (shares.value, shares.low, shares.high):

@@ -8,8 +8,8 @@ from agent.plots.svg import LETTER, PAPER, Drawing, clean, element, rectangle, s
 LABELS, CELL, ROW, TOP, BOTTOM = 300, 58, 26, 44, 54
 SLANT = 40  # degrees that the models' names rise
 RISE, REACH = 0.643, 0.766  # its sine and cosine
-LEAST = 640
-MOST_LETTERS = 34
+MIN_WIDTH = 640
+MAX_LETTERS = 34
 LIGHT, DARK = (0xF0, 0xF4, 0xF7), (0x0B, 0x4A, 0x60)
 BLACK, WHITE_FROM = "#000000", 0.7  # letters have a contrast of 4.5 to 1 on every shade
 LEGEND = "From 0, the lowest of each metric, to 1, its highest. Empty: no result."
@@ -18,9 +18,9 @@ LEGEND = "From 0, the lowest of each metric, to 1, its highest. Empty: no result
 def heatmap(chart: Chart) -> Drawing:
     """Draw the grid: the darker the better."""
     grid = chart.grid
-    names = [shorten(column, MOST_LETTERS * LETTER) for column in grid.columns]
+    names = [shorten(column, MAX_LETTERS * LETTER) for column in grid.columns]
     longest = max((len(name) for name in names), default=0) * LETTER
-    width = max(LEAST, LABELS + CELL * len(names) + longest * REACH)
+    width = max(MIN_WIDTH, LABELS + CELL * len(names) + longest * REACH)
     rise = 14 + longest * RISE
     top = TOP + rise
     height = top + ROW * len(grid.rows) + BOTTOM

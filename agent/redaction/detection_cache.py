@@ -13,7 +13,7 @@ from typing import Protocol
 from agent.redaction.spans.span import Span
 
 # A detection takes about 200 bytes: 40 MB at most.
-MOST_DETECTIONS = 200_000
+MAX_DETECTIONS = 200_000
 _WRITTEN_AT_ONCE = 500  # texts; each write to the store is one transaction
 
 
@@ -43,7 +43,7 @@ class DetectionCache:
     """
 
     def __init__(
-        self, most: int = MOST_DETECTIONS, store: DetectionStore | None = None, rules: bytes = b""
+        self, most: int = MAX_DETECTIONS, store: DetectionStore | None = None, rules: bytes = b""
     ) -> None:
         self._most = most
         self._store = store

@@ -67,8 +67,8 @@ _LIBRARY_LOGGERS = (
     "filelock",
 )
 _CHUNK = 20_000  # characters analysed together; Presidio's own steps grow with the square of the detections
-_MOST_MODEL_ROUNDS = 3  # in which models read a text again; nearly every text needs one
-_MOST_VALUES = 10_000  # different identifiers of one record; to tell apart the people of more would take minutes
+_MAX_MODEL_ROUNDS = 3  # in which models read a text again; nearly every text needs one
+_MAX_VALUES = 10_000  # different identifiers of one record; to tell apart the people of more would take minutes
 _OVERLAP = 500  # characters; longer than any identifier but the longest address line
 
 _Result = TypeVar("_Result")
@@ -294,7 +294,7 @@ class Engine:
                 detected.update(
                     (value, None) for value in field.list_values() if value not in stated
                 )
-        if len(stated) + len(detected) > _MOST_VALUES:
+        if len(stated) + len(detected) > _MAX_VALUES:
             return Withheld.TOO_LONG
 
         def build() -> _IdentityTable:
@@ -323,7 +323,7 @@ class Engine:
             known_spans = view.keep_new(table.search(view.text, self._deadline))
             spans += [view.to_original(span) for span in chain(detections, known_spans)]
         merged = merge_spans(spans, field.text)
-        for _ in range(_MOST_MODEL_ROUNDS):
+        for _ in range(_MAX_MODEL_ROUNDS):
             further: list[Span] = []
             for view in field.views:
                 further += self._detect_beside(view, merged)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agent.site.directory import Site
     from agent.store import Store
 
-_FEWEST_WORDS = 4  # of a text without a detection: a reviewer need not read "A" or "yes"
+_MIN_WORDS = 4  # of a text without a detection: a reviewer need not read "A" or "yes"
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
@@ -77,7 +77,7 @@ def make_review(site: "Site", wanted: ReviewSampling) -> Sampled:
             for text, spans in zip(record.texts, detections, strict=True):
                 if isinstance(spans, Withheld):
                     withheld += 1
-                elif spans or len(text.split()) >= _FEWEST_WORDS:
+                elif spans or len(text.split()) >= _MIN_WORDS:
                     found = [[span.start, span.end, span.entity] for span in spans]
                     texts.append(
                         (number, {"text": text, "found": found, "wrong": [], "missed": []})

@@ -14,7 +14,7 @@ from agent.datasets.readers.table import Problems
 from agent.errors import BenchmarkError
 from agent.io.atomic_files import open_plain
 
-MOST_LINE_BYTES = 16 * 1024 * 1024
+MAX_LINE_BYTES = 16 * 1024 * 1024
 _KEYS = ("instance_id", "answer")
 NOT_UTF8 = "is not UTF-8; save the file as UTF-8"
 NOT_JSON = "is not JSON"
@@ -108,7 +108,7 @@ class AnswersFile:
         if line is None:
             return None
         self._file.seek(line.offset)
-        fields = read_line(self._file.readline(MOST_LINE_BYTES), _KEYS)
+        fields = read_line(self._file.readline(MAX_LINE_BYTES), _KEYS)
         if isinstance(fields, str) or fields["instance_id"] != identity:
             raise BenchmarkError(
                 f"{self._name}: line {line.number}: changed while it was read; start again"
@@ -124,10 +124,10 @@ def iter_lines(file: BinaryIO, problems: Problems) -> Iterator[FileLine]:
     """
     number = 0
     offset = 0
-    while content := file.readline(MOST_LINE_BYTES):
+    while content := file.readline(MAX_LINE_BYTES):
         number += 1
-        if len(content) == MOST_LINE_BYTES and not content.endswith(b"\n"):
-            raise problems.stop(f"line {number}", f"is longer than {MOST_LINE_BYTES // 2**20} MiB")
+        if len(content) == MAX_LINE_BYTES and not content.endswith(b"\n"):
+            raise problems.stop(f"line {number}", f"is longer than {MAX_LINE_BYTES // 2**20} MiB")
         if content.strip():
             yield FileLine(number, offset, content)
         offset += len(content)

@@ -16,8 +16,8 @@ from agent.io.wording import format_count
 from agent.runs import answers_file
 from agent.runs.answers_file import FileLine, iter_lines, read_line
 
-MOST_JUDGES = 100  # more are a file whose columns were mixed up
-LONGEST_NAME = 200
+MAX_JUDGES = 100  # more are a file whose columns were mixed up
+MAX_NAME_LENGTH = 200
 _KEYS = ("instance_id", "judge", "reply")
 _REPLIES = 2  # the first, and the repaired one
 
@@ -30,7 +30,7 @@ class _JudgementReader:
         self.lines: dict[tuple[str, str], list[FileLine]] = {}  # by instance id and judge
         self.judges: dict[str, None] = dict.fromkeys(seats or ())  # in order
         self._seats = seats
-        self._most_judges = max(MOST_JUDGES, len(seats or ()))
+        self._most_judges = max(MAX_JUDGES, len(seats or ()))
         self._unseated: dict[str, list[int]] = {}  # judge without a seat -> numbers of its lines
 
     def add(self, line: FileLine) -> None:
@@ -55,7 +55,7 @@ class _JudgementReader:
         self.judges[judge] = None
         if len(self.judges) > self._most_judges:
             raise self.problems.stop(
-                place, f"is of yet another judge: {MOST_JUDGES} seats are the most"
+                place, f"is of yet another judge: {MAX_JUDGES} seats are the most"
             )
         replies = self.lines.setdefault((fields["instance_id"], judge), [])
         if len(replies) == _REPLIES:
@@ -85,8 +85,8 @@ def _check_name(judge: str) -> str:
     """Return the fault of a judge's name; "" for none."""
     if not judge:
         return "its judge has no name"
-    if len(judge) > LONGEST_NAME or not judge.isprintable():
-        expected = f"expected are up to {LONGEST_NAME} printable characters, without line breaks"
+    if len(judge) > MAX_NAME_LENGTH or not judge.isprintable():
+        expected = f"expected are up to {MAX_NAME_LENGTH} printable characters, without line breaks"
         return f"its judge's name cannot be shown; {expected}"
     return ""
 
@@ -156,7 +156,7 @@ class JudgementsFile:
 
     def _read_reply(self, line: FileLine, identity: str, judge: str) -> str:
         self._file.seek(line.offset)
-        fields = read_line(self._file.readline(answers_file.MOST_LINE_BYTES), _KEYS)
+        fields = read_line(self._file.readline(answers_file.MAX_LINE_BYTES), _KEYS)
         if isinstance(fields, str) or (fields["instance_id"], fields["judge"].strip()) != (
             identity,
             judge,

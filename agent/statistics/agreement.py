@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from agent.statistics.f_distribution import compute_f_quantile
 from agent.statistics.resampling import (
-    FEWEST_UNITS,
+    MIN_UNITS,
     compute_figure_interval,
     resample_weighted_figures,
 )
@@ -274,7 +274,7 @@ def estimate_mean_icc(
             raters on different scales. Of a pair, ICC3 is then Pearson's correlation.
 
     Returns:
-        No limits where fewer than FEWEST_UNITS units count or nothing varies in most resamples.
+        No limits where fewer than MIN_UNITS units count or nothing varies in most resamples.
     """
 
     def compute(squares: "SquaresOf") -> "np.ndarray":
@@ -343,7 +343,7 @@ def _estimate_mean_figure(
 
     every_unit_once = np.ones((1, len(numbers)))
     value = _convert_finite(compute_means(every_unit_once)[0])
-    if value is None or len(numbers) < FEWEST_UNITS:
+    if value is None or len(numbers) < MIN_UNITS:
         return Icc(value, None, None)
     drawn = resample_weighted_figures(len(numbers), RESAMPLES, compute_means)
     interval = compute_figure_interval(value, drawn, len(numbers))

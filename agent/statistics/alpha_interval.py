@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from agent.statistics.agreement import Level, Ratings, compute_krippendorff_alpha, replace_missing
 from agent.statistics.resampling import (
     BLOCK,
-    FEWEST_UNITS,
+    MIN_UNITS,
     compute_figure_interval,
     resample_weighted_figures,
 )
@@ -32,7 +32,7 @@ def estimate_alpha(
 ) -> Alpha:
     """Return alpha with the percentile bootstrap over units, seeded; ranks are taken again in each resample.
 
-    Fewer than FEWEST_UNITS have no interval.
+    Fewer than MIN_UNITS have no interval.
 
     Args:
         ratings: a row for each item, a column for each rater, None where there is no rating.
@@ -49,7 +49,7 @@ def estimate_alpha(
     columns: dict[Hashable, int] = {}
     for item in counted:
         columns.setdefault(item.unit, len(columns))
-    if value is None or len(columns) < FEWEST_UNITS:
+    if value is None or len(columns) < MIN_UNITS:
         return Alpha(value, None, None)
     import numpy as np
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from agent.statistics.intervals import Mean
 from agent.statistics.resampling import (
     BLOCK,
-    FEWEST_UNITS,
+    MIN_UNITS,
     compute_figure_interval,
     resample_weighted_figures,
 )
@@ -56,7 +56,7 @@ def estimate_rank_correlation(items: Sequence[RankedItem]) -> Mean:
     """Return `compute_stratified_spearman` with the percentile bootstrap over units, seeded.
 
     Units are drawn as wholes, over all strata; ranks are taken again in each resample. Fewer than
-    FEWEST_UNITS have no interval.
+    MIN_UNITS have no interval.
     """
     rows: dict[Hashable, int] = {}
     for item in items:
@@ -64,7 +64,7 @@ def estimate_rank_correlation(items: Sequence[RankedItem]) -> Mean:
     units = len(rows)
     value = compute_stratified_spearman(items)
     without_interval = Mean(len(items), units, value, None, None, "none")
-    if value is None or units < FEWEST_UNITS:
+    if value is None or units < MIN_UNITS:
         return without_interval
     strata = [_Stratum(group, rows) for group in _group_by_stratum(items)]
     drawn = resample_weighted_figures(

@@ -22,8 +22,8 @@ from agent.statistics.resampling import (
 from protocol.figures import wilson
 
 RESAMPLES = 2_000
-FEWEST_RESAMPLES = 200
-MOST_WORK = 2_000_000  # items that a figure of a whole run is computed from, over all resamples
+MIN_RESAMPLES = 200
+MAX_WORK = 2_000_000  # items that a figure of a whole run is computed from, over all resamples
 
 Item = TypeVar("Item")
 
@@ -110,7 +110,7 @@ def estimate_figure(
 ) -> Mean:
     """Return a figure that only all items together have, with the percentile bootstrap over units, seeded.
 
-    Fewer resamples where there are many items: RESAMPLES up to 1,000 items, never under FEWEST_RESAMPLES.
+    Fewer resamples where there are many items: RESAMPLES up to 1,000 items, never under MIN_RESAMPLES.
 
     Args:
         items: one pair of unit and item an instance.
@@ -124,7 +124,7 @@ def estimate_figure(
     nothing = Mean(len(items), len(clusters), value, None, None, "none")
     if value is None or len(clusters) < 2:
         return nothing
-    resamples = max(FEWEST_RESAMPLES, min(RESAMPLES, MOST_WORK // len(items)))
+    resamples = max(MIN_RESAMPLES, min(RESAMPLES, MAX_WORK // len(items)))
     drawn = resample_figures(list(clusters.values()), figure, resamples)
     interval = compute_figure_interval(value, drawn, len(clusters), within)
     return (

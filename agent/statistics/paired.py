@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from agent.statistics.power import ALPHA, count_units_needed, find_detectable_difference
 from agent.statistics.resampling import (
-    FEWEST_UNITS,
-    LEAST,
+    MIN_UNITS,
+    ROUNDING_ERROR,
     compute_bca_interval,
     compute_percentile_interval,
     compute_percentiles,
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
 
 RESAMPLES = 10_000  # a p value is to be small enough for a table of 37 benchmarks
-FEWEST_RESAMPLES = 2_000
-MOST_DRAWN = 5_000_000  # units drawn over all resamples
-FEWEST_FIGURES = 200
-MOST_WORK = 1_000_000  # pairs of items that figures are computed from, over all resamples
+MIN_RESAMPLES = 2_000
+MAX_DRAWN = 5_000_000  # units drawn over all resamples
+MIN_FIGURES = 200
+MAX_WORK = 1_000_000  # pairs of items that figures are computed from, over all resamples
 
 Item = TypeVar("Item")
 
@@ -193,7 +193,7 @@ def _test_means(
     assert value is not None
     sums, sizes = sum_by_unit((pair.unit, pair.a - pair.b) for pair in pairs)
     error = _estimate_standard_error(sums, sizes)
-    if error <= LEAST:
+    if error <= ROUNDING_ERROR:
         return replace(difference, p=compute_least_p(sums), test="bootstrap")
     drawn = resample_means(sums, sizes, choose_resamples(difference.units))
     p = compute_bootstrap_p(value, drawn, sums)
@@ -257,7 +257,7 @@ def estimate_figure_difference(
     error = 0.0
     if len(drawn) > 1 and units > 1:
         error = math.sqrt(units / (units - 1)) * float(np.std(drawn))
-    if error <= LEAST:
+    if error <= ROUNDING_ERROR:
         return replace(difference, p=compute_least_p(differing))
     p = compute_bootstrap_p(value, drawn, differing)
     smallest_by_counting = 1 / (1 + len(drawn))
@@ -289,7 +289,7 @@ def _resample_figure_differences(
         figure_b = figure([pair.b for pair in pairs])
         return None if figure_a is None or figure_b is None else figure_a - figure_b
 
-    resamples = max(FEWEST_FIGURES, min(FEWEST_RESAMPLES, MOST_WORK // items))
+    resamples = max(MIN_FIGURES, min(MIN_RESAMPLES, MAX_WORK // items))
     drawn = resample_figures(groups, subtract, resamples)
     finite: Numbers = drawn[np.isfinite(drawn)]
     return finite
@@ -314,7 +314,7 @@ def estimate_overall_difference(tables: Sequence[Sequence[Pair]]) -> Overall | N
 
     The percentile bootstrap over units, benchmarks drawn independently of each other, at the levels of Student's t with
     the degrees of freedom of Welch and Satterthwaite: where few noisy units make most of the doubt, they count and not
-    the many quiet ones. Benchmarks of fewer than FEWEST_UNITS units are not in it: a handful of units resampled looks
+    the many quiet ones. Benchmarks of fewer than MIN_UNITS units are not in it: a handful of units resampled looks
     surer than it is, and one unit quite sure. None where no benchmark counts.
     """
     import numpy as np
@@ -323,7 +323,7 @@ def estimate_overall_difference(tables: Sequence[Sequence[Pair]]) -> Overall | N
     benchmarks: list[_UnitDifferences] = []
     for number, table in enumerate(tables):
         pairs = _select_complete(table)
-        if len({pair.unit for pair in pairs}) >= FEWEST_UNITS:
+        if len({pair.unit for pair in pairs}) >= MIN_UNITS:
             counted.append(number)
             benchmarks.append(
                 _UnitDifferences(*sum_by_unit((pair.unit, pair.a - pair.b) for pair in pairs))
@@ -331,14 +331,14 @@ def estimate_overall_difference(tables: Sequence[Sequence[Pair]]) -> Overall | N
     if not benchmarks:
         return None
     value = math.fsum(benchmark.mean for benchmark in benchmarks) / len(benchmarks)
-    drawn = np.full(FEWEST_RESAMPLES, value)
+    drawn = np.full(MIN_RESAMPLES, value)
     for number, benchmark in enumerate(benchmarks):
-        means = resample_means(benchmark.sums, benchmark.sizes, FEWEST_RESAMPLES, stream=number)
+        means = resample_means(benchmark.sums, benchmark.sizes, MIN_RESAMPLES, stream=number)
         # Resamples of few units vary less than new samples would, by (units - 1) / units.
         widening = math.sqrt(benchmark.units / (benchmark.units - 1))
         drawn += (means - benchmark.mean) * widening / len(benchmarks)
     all_sums = np.concatenate([benchmark.sums for benchmark in benchmarks])
-    if float(drawn.std()) <= LEAST:
+    if float(drawn.std()) <= ROUNDING_ERROR:
         return Overall(tuple(counted), value, low=None, high=None, p=compute_least_p(all_sums))
     errors = compute_student_quantile(0.975, _combine_freedom(benchmarks))
     p = compute_bootstrap_p(value, drawn, all_sums, errors)
@@ -449,7 +449,7 @@ def compute_bootstrap_p(
     import numpy as np
 
     widened = (errors or compute_reach(len(sums))) / Z95
-    as_far = int((np.abs(drawn - value) * widened >= abs(value) - LEAST).sum())
+    as_far = int((np.abs(drawn - value) * widened >= abs(value) - ROUNDING_ERROR).sum())
     return max(compute_least_p(sums), (1 + as_far) / (1 + len(drawn)))
 
 
@@ -457,13 +457,13 @@ def compute_least_p(sums: "Numbers") -> float:
     """Return the smallest p that any test of signs could give: all units that differ would have to agree."""
     import numpy as np
 
-    differing = int((np.abs(sums) > LEAST).sum())
+    differing = int((np.abs(sums) > ROUNDING_ERROR).sum())
     return min(1.0, math.ldexp(2.0, -differing))
 
 
 def choose_resamples(units: int) -> int:
     """Return how many resamples of so many units are drawn."""
-    return max(FEWEST_RESAMPLES, min(RESAMPLES, MOST_DRAWN // units))
+    return max(MIN_RESAMPLES, min(RESAMPLES, MAX_DRAWN // units))
 
 
 def estimate_smoothed_error(only_a: int, only_b: int, n: int) -> float:

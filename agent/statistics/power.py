@@ -6,7 +6,7 @@ from statistics import NormalDist
 from agent.statistics.resampling import compute_student_quantile
 
 POWER = 0.8  # how often a true difference of the detectable size is seen
-MOST_UNITS = 10_000_000
+MAX_UNITS = 10_000_000
 ALPHA = 0.05  # p up to here says that there is a difference
 
 
@@ -47,7 +47,7 @@ def count_units_needed(spread: float, difference: float, tests: int = 1) -> int 
         tests: how many comparisons are made together.
 
     Returns:
-        None where it takes more than MOST_UNITS, or nothing differs.
+        None where it takes more than MAX_UNITS, or nothing differs.
     """
     if spread <= 0 or difference <= 0:
         return None
@@ -55,7 +55,7 @@ def count_units_needed(spread: float, difference: float, tests: int = 1) -> int 
     normal = NormalDist()
     errors = normal.inv_cdf(1 - ALPHA / tests / 2) + normal.inv_cdf(POWER)
     by_normal = (errors * spread / difference) ** 2
-    if by_normal > MOST_UNITS:
+    if by_normal > MAX_UNITS:
         return None
     units = max(2, math.ceil(by_normal))
     while _detect(spread, units, tests) > difference:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from agent.statistics.resampling import (
-    FEWEST_UNITS,
+    MIN_UNITS,
     SEED,
     compute_percentile_interval,
     compute_reach,
@@ -51,7 +51,7 @@ class ModelStanding:
         macro: the plain mean over all columns where the model has a value; None without one.
 
     An interval is None where nothing could be resampled: without instances nobody knows how sure a value is. So it is
-    of a model that has FEWEST_UNITS units nowhere; its ranks are then all that there are.
+    of a model that has MIN_UNITS units nowhere; its ranks are then all that there are.
     """
 
     win_rate: float | None
@@ -79,7 +79,7 @@ def rank_models(
     whose value) differs from its own beyond an interval that holds for all these differences at once (Mogstad, Romano,
     Shaikh and Wilhelm 2024, "Inference for ranks", the marginal set). Percentiles of resampled ranks would promise too
     much where models are close. All reach further by what few units make an interval wider, see `compute_reach`, and
-    models of fewer than FEWEST_UNITS units are never told apart: of models that are equal, one in twenty has a range
+    models of fewer than MIN_UNITS units are never told apart: of models that are equal, one in twenty has a range
     that leaves out a rank, whatever the number of units.
 
     Ranks of a column are empty where nothing can be resampled, and for a single model.
@@ -194,11 +194,11 @@ def _rank_column(
 
 
 def _count_units(columns: Sequence[BenchmarkScores], model: str) -> int:
-    """Return the model's units in the column where it has fewest, of those with FEWEST_UNITS or more; 0 without any."""
+    """Return the model's units in the column where it has fewest, of those with MIN_UNITS or more; 0 without any."""
     counts = []
     for column in columns:
         count = sum(n > 0 for _, n in column.scores.get(model, {}).values())
-        if count >= FEWEST_UNITS:
+        if count >= MIN_UNITS:
             counts.append(count)
     return min(counts, default=0)
 
@@ -353,6 +353,6 @@ def _rank_by_differences(
 
 def _compute_widening(units: int) -> float:
     """Return how much further than among many units a difference must reach to tell two models apart."""
-    if units < FEWEST_UNITS:
+    if units < MIN_UNITS:
         return math.inf
     return compute_reach(units) / Z95

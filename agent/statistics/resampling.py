@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 SEED = 20_250_523  # any constant: the same scores always give the same interval
 BLOCK = 250_000  # drawn units in memory at a time: what a processor keeps close
 FEW_UNITS = 8  # below it resamples alone promise too much
-FEWEST_UNITS = 10  # of which raters' agreement, ranks and sums over benchmarks are told: fewer look surer than they are
-LEAST = 1e-12  # figures are computed with rounding errors below this
+MIN_UNITS = 10  # of which raters' agreement, ranks and sums over benchmarks are told: fewer look surer than they are
+ROUNDING_ERROR = 1e-12  # figures are computed with rounding errors below this
 ANYWHERE = (-math.inf, math.inf)
 _NORMAL = NormalDist()
 
@@ -197,7 +197,7 @@ def compute_figure_interval(
     import numpy as np
 
     finite = drawn[np.isfinite(drawn)]
-    if len(finite) < max(2, len(drawn) / 2) or float(np.ptp(finite)) <= LEAST:
+    if len(finite) < max(2, len(drawn) / 2) or float(np.ptp(finite)) <= ROUNDING_ERROR:
         return None
     return limit_interval(compute_percentile_interval(value, finite, units), value, within)
 

@@ -17,7 +17,7 @@ DAMAGED_ADVICE = "Restore the store from a back-up; if a newer version of the ag
 LEFT_OUT_IF_NONE = {
     "left out": True
 }  # metadata of a field whose key is not written where it is None, rather than null
-_LONGEST_KEY = 60  # characters of an unknown key that a message repeats
+_MAX_KEY_LENGTH = 60  # characters of an unknown key that a message repeats
 _ARRAYS = (
     Judge,
     Scale,
@@ -241,7 +241,9 @@ def _write(value: Any) -> Any:
 
 
 def _join(path: str, key: str) -> str:
-    shown = key if key.isprintable() and len(key) <= _LONGEST_KEY else repr(key[:_LONGEST_KEY])
+    shown = (
+        key if key.isprintable() and len(key) <= _MAX_KEY_LENGTH else repr(key[:_MAX_KEY_LENGTH])
+    )
     return f"{path}.{shown}" if path else shown
 
 

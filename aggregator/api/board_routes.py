@@ -11,7 +11,7 @@ from aggregator.board.live import BoardNotReadyError, LiveBoard
 from aggregator.board.pages import CONTENT_SECURITY_POLICY, PageNotFoundError
 from aggregator.home import Home
 
-LONGEST_QUERY: Final = 2_000  # characters
+MAX_QUERY_LENGTH: Final = 2_000  # characters
 _TYPES: Final = {
     "html": "text/html; charset=utf-8",
     "json": "application/json",
@@ -53,7 +53,7 @@ def make_router(home: Home) -> APIRouter:
 
 
 def _answer(board: LiveBoard, path: str, request: Request) -> Response:
-    if len(request.url.query) > LONGEST_QUERY:
+    if len(request.url.query) > MAX_QUERY_LENGTH:
         return _say_not_found(board, path)
     try:
         content, tag = board.page(path, dict(request.query_params))

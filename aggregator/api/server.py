@@ -14,7 +14,7 @@ from aggregator.log.restored import refuse_restored
 from aggregator.registry.versions import recent_envelopes, walk
 from protocol.errors import ProtocolError
 
-LONGEST_HEADERS = 16 * 1024  # bytes
+MAX_HEADERS = 16 * 1024  # bytes
 BACKLOG = 1024  # connections that the system keeps until they are taken
 
 
@@ -75,7 +75,7 @@ def make_server(home: Home) -> uvicorn.Server:
         backlog=BACKLOG,
         timeout_keep_alive=math.ceil(home.settings.keep_alive_s),
         timeout_graceful_shutdown=10,
-        h11_max_incomplete_event_size=LONGEST_HEADERS,
+        h11_max_incomplete_event_size=MAX_HEADERS,
         lifespan="off",
         http=limit(limits),
         ws="none",

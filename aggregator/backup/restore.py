@@ -26,8 +26,8 @@ from protocol.envelope import decode
 from protocol.errors import ProtocolError
 from protocol.merkle import leaf_hash
 
-LONGEST_LINE = 64 * 1024 * 1024  # bytes
-LONGEST_HEADER = 4096  # bytes
+MAX_LINE_LENGTH = 64 * 1024 * 1024  # bytes
+MAX_HEADER_LENGTH = 4096  # bytes
 _DAMAGED_ADVICE = "Use another back-up. Nothing was restored."
 
 
@@ -77,7 +77,7 @@ def _check_kind(backup: Path) -> None:
     """Refuse a file that is no back-up, before anything is made. Raises SettingsError."""
     try:
         with gzip.open(backup, "rb") as stream:
-            header = json.loads(stream.readline(LONGEST_HEADER))
+            header = json.loads(stream.readline(MAX_HEADER_LENGTH))
     except (OSError, EOFError, ValueError, RecursionError, zlib.error):
         header = None
     kind = header.get("format") if isinstance(header, dict) else None
@@ -181,7 +181,7 @@ class _Reader:
 
     def _read_lines(self) -> Iterator[Any]:
         """Give the lines, the last one apart: it must be the digest of all others."""
-        while data := self._stream.readline(LONGEST_LINE):
+        while data := self._stream.readline(MAX_LINE_LENGTH):
             line = json.loads(data)
             if isinstance(line, dict) and "sha256" in line:
                 if line["sha256"] != self._digest.hexdigest() or self._stream.read(1):

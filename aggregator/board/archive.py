@@ -37,7 +37,7 @@ from protocol.keys import PublicKey
 
 FORMAT: Final = b"intramural-archive/v1\n"
 CHUNK: Final = 1024 * 1024  # bytes of entries in one encrypted chunk
-LONGEST_HEADER: Final = 64 * 1024  # bytes
+MAX_HEADER_LENGTH: Final = 64 * 1024  # bytes
 _HEADER: Final = frozenset({"recipients", "stream"})
 _DAMAGED: Final = "the archive is damaged, cut off or was changed"
 _DAMAGED_ADVICE: Final = "Ask the people who run the aggregator for it again."
@@ -135,7 +135,7 @@ def read_archive(path: Path, keyid: str, private_key: bytes) -> Iterator[Entry]:
 
 
 def _read_header(file: BinaryIO) -> Mapping[str, object]:
-    line = file.readline(LONGEST_HEADER)
+    line = file.readline(MAX_HEADER_LENGTH)
     header = parse_canonical(line.removesuffix(b"\n"))
     if not isinstance(header, dict) or header.keys() != _HEADER:
         raise BoardMismatchError(_DAMAGED, _DAMAGED_ADVICE)

@@ -22,10 +22,10 @@ from protocol.registry import Model
 REFERENCE_FOLDER = "references"
 _SCHEMA = 1
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,47}")
-_LARGEST = 64 * 1024 * 1024  # bytes of one of HELM's tables
+_MAX_SIZE = 64 * 1024 * 1024  # bytes of one of HELM's tables
 _UNIT = 10_000  # figures are kept as whole ten-thousandths
 _SPLIT = re.compile(r" \[.*\]$")  # what HELM adds to a model's name to tell methods apart
-_LONGEST_TEXT = 200
+_MAX_TEXT_LENGTH = 200
 _PARTS = "Name the folder that `helm-summarize` wrote: schema.json, summary.json and groups/*.json belong together."
 
 
@@ -283,7 +283,7 @@ def _find_release(directory: Path) -> Path:
 def _read_json(path: Path, digest: Any) -> Any:
     if not path.is_file():
         raise SettingsError(f"{path.parent} is no release of HELM: it has no {path.name}", _PARTS)
-    content = read_small(path, _LARGEST)
+    content = read_small(path, _MAX_SIZE)
     digest.update(content)
     try:
         return json.loads(content)
@@ -331,10 +331,10 @@ def _read_group(
         shown = _SPLIT.sub("", label)
         yield HelmFigure(
             benchmark=name.replace("-", "_"),
-            benchmark_name=str(group.get("display_name") or name)[:_LONGEST_TEXT],
-            model=(models.get(label) or models.get(shown) or shown)[:_LONGEST_TEXT],
-            model_name=shown[:_LONGEST_TEXT],
-            metric=str(main)[:_LONGEST_TEXT],
+            benchmark_name=str(group.get("display_name") or name)[:_MAX_TEXT_LENGTH],
+            model=(models.get(label) or models.get(shown) or shown)[:_MAX_TEXT_LENGTH],
+            model_name=shown[:_MAX_TEXT_LENGTH],
+            metric=str(main)[:_MAX_TEXT_LENGTH],
             value=round(value * _UNIT),
         )
 

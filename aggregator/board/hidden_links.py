@@ -20,7 +20,7 @@ from protocol.predicates import (
 from protocol.registry import Registry
 from protocol.verification import ChainHead, History, KnownPlan
 
-_LARGEST = len(BUCKETS) - 1
+_MAX_SIZE = len(BUCKETS) - 1
 
 
 def assume_hidden(statement: Statement, history: History, registry: Registry) -> History:
@@ -95,7 +95,7 @@ def _any_dataset(statement: Statement, definition: str, lineage: str) -> Dataset
         lineage=lineage,
         origin="own",
         previous=NONE,
-        units=_LARGEST,
+        units=_MAX_SIZE,
         added=0,
         removed=0,
         changed=0,

@@ -12,7 +12,7 @@ from typing import Final
 from aggregator.errors import SettingsError
 from protocol.audit import AUDITS_FOLDER
 
-_MOST_NAMED: Final = 5
+_MAX_NAMED: Final = 5
 _AUDIT: Final = re.compile(rf"{AUDITS_FOLDER}[0-9a-f]{{64}}\.dsse\.json")
 _LOG: Final = re.compile(
     r"log/(checkpoint|registry/[0-9]+\.dsse\.json|entries/(x[0-9]{3}/)*[0-9]{3}(\.p/[0-9]+)?)"
@@ -41,8 +41,8 @@ def refuse_foreign_files(board: Path, fresh: Collection[str]) -> None:
     ]
     if not foreign:
         return
-    named = ", ".join(foreign[:_MOST_NAMED])
-    more = f" and {len(foreign) - _MOST_NAMED} more" if len(foreign) > _MOST_NAMED else ""
+    named = ", ".join(foreign[:_MAX_NAMED])
+    more = f" and {len(foreign) - _MAX_NAMED} more" if len(foreign) > _MAX_NAMED else ""
     raise SettingsError(
         f"{board} holds files that are not the board's: {named}{more}",
         "Nothing was published: they would be lost, and `verify` refuses a board with other files in it. Move them "

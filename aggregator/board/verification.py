@@ -27,7 +27,7 @@ from protocol.envelope import REGISTRY_TYPE, decode
 from protocol.errors import Code, ProtocolError
 from protocol.registry import Registry, RootPins, parse_registry
 
-LARGEST_FILE = 512 * 1024 * 1024  # bytes; larger ones are not a board's
+MAX_FILE = 512 * 1024 * 1024  # bytes; larger ones are not a board's
 _FOLDER_ADVICE = "Give the folder that `intramural-aggregator publish --out` wrote, or a copy (--board, or --log)."
 _STRANGE_FILE_ADVICE = (
     "If you put it there yourself, move it elsewhere. If it came with the board, tell the people who run it: no board "
@@ -237,7 +237,7 @@ def _list_files(folder: Path) -> dict[str, int]:
             raise BoardMismatchError(f"{name} is not a plain file", _STRANGE_FILE_ADVICE)
         if path.is_file():
             sizes[name] = path.stat().st_size
-            if sizes[name] > LARGEST_FILE:
+            if sizes[name] > MAX_FILE:
                 raise BoardMismatchError(f"{name} is too large to be a board's")
     return sizes
 

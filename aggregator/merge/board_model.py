@@ -15,8 +15,8 @@ from protocol.errors import Code, ProtocolError
 from protocol.registry import Model
 from protocol.scorecard import BenchmarkEntry, Cell, Scorecard
 
-MOST_SITES = 10_000
-MOST_LOG_ENTRIES = 2**53 - 1
+MAX_SITES = 10_000
+MAX_LOG_ENTRIES = 2**53 - 1
 _DEPTH = 7  # of nested objects in `audited.json`
 
 
@@ -450,8 +450,8 @@ def parse_audited(content: bytes) -> AuditedFigures:
     )
     schema.integer(found["schema"], "audited figures: schema", 1, 1)
     return AuditedFigures(
-        log_size=schema.integer(found["log_size"], "log_size", 0, MOST_LOG_ENTRIES),
-        pooled_sites=schema.integer(found["pooled_sites"], "pooled_sites", 0, MOST_SITES),
+        log_size=schema.integer(found["log_size"], "log_size", 0, MAX_LOG_ENTRIES),
+        pooled_sites=schema.integer(found["pooled_sites"], "pooled_sites", 0, MAX_SITES),
         tables={
             _digest(digest): _read_table(value)
             for digest, value in schema.mapping(found["tables"], "tables").items()
@@ -470,7 +470,7 @@ def _read_table(value: object) -> AuditedTable:
     return AuditedTable(
         rows={_digest(digest): _read_row(row) for digest, row in rows.items()},
         ranges={_digest(digest): _read_ranges(entry) for digest, entry in ranges.items()},
-        sites=schema.integer(found["sites"], "sites", 0, MOST_SITES),
+        sites=schema.integer(found["sites"], "sites", 0, MAX_SITES),
     )
 
 
@@ -485,14 +485,14 @@ def _read_row(value: object) -> AuditedRow:
         },
         counts=RowCounts(
             **{
-                name: schema.integer(counts[name], name, 0, MOST_LOG_ENTRIES)
+                name: schema.integer(counts[name], name, 0, MAX_LOG_ENTRIES)
                 for name in sorted(_COUNTS)
             }
         ),
-        waiting=schema.integer(found["waiting"], "waiting", 0, MOST_SITES),
+        waiting=schema.integer(found["waiting"], "waiting", 0, MAX_SITES),
         replaced=tuple(
-            schema.integer(position, "replaced", 0, MOST_LOG_ENTRIES)
-            for position in schema.array(found["replaced"], "replaced", 0, MOST_SITES)
+            schema.integer(position, "replaced", 0, MAX_LOG_ENTRIES)
+            for position in schema.array(found["replaced"], "replaced", 0, MAX_SITES)
         ),
     )
 
@@ -501,7 +501,7 @@ def _read_ranges(value: object) -> Ranges:
     found = schema.mapping(value, "ranges")
     _refuse_unknown(found, _RANGES)
     return Ranges(
-        **{name: schema.integer(number, name, 0, MOST_SITES) for name, number in found.items()}
+        **{name: schema.integer(number, name, 0, MAX_SITES) for name, number in found.items()}
     )
 
 
@@ -509,7 +509,7 @@ def _read_cell(value: object) -> MergedCell:
     found = schema.mapping(value, "cell")
     _refuse_unknown(found, _CELL)
     numbers: dict[str, Any] = {
-        name: schema.integer(number, name, 0, MOST_LOG_ENTRIES)
+        name: schema.integer(number, name, 0, MAX_LOG_ENTRIES)
         for name, number in found.items()
         if name not in {"state", "why"}
     }

@@ -15,8 +15,8 @@ from protocol.policy import BUCKETS, DisclosurePolicy
 from protocol.predicates import ResultPredicate
 from protocol.scorecard import Scorecard
 
-_LEAST_VALUE = -4  # codes of cells start here
-_VALUES = 1000 - _LEAST_VALUE + 1
+_MIN_VALUE = -4  # codes of cells start here
+_VALUES = 1000 - _MIN_VALUE + 1
 _SPREADS = SPREAD_STEPS + 2  # NO_SPREAD and 0 to SPREAD_STEPS
 _WITHOUT_POLICY = _VALUES * _SPREADS * len(BUCKETS)
 
@@ -55,7 +55,7 @@ def decode_codes(codes: Integers) -> Columns:
     rest, value = numpy.divmod(rest, _VALUES)
     rest, spread = numpy.divmod(rest, _SPREADS)
     policy, bucket = numpy.divmod(rest, len(BUCKETS))
-    value = numpy.where(codes == 0, NOT_RUN, value + _LEAST_VALUE)
+    value = numpy.where(codes == 0, NOT_RUN, value + _MIN_VALUE)
     return Columns(value, spread + NO_SPREAD, bucket, policy)
 
 
@@ -65,7 +65,7 @@ def decode_code(code: int) -> tuple[int, int, int]:
         return NOT_RUN, 0, NO_SPREAD
     rest, value = divmod(code - 1, _VALUES)
     rest, spread = divmod(rest, _SPREADS)
-    return value + _LEAST_VALUE, rest % len(BUCKETS), spread + NO_SPREAD
+    return value + _MIN_VALUE, rest % len(BUCKETS), spread + NO_SPREAD
 
 
 def drop_policy(codes: Integers) -> Integers:
@@ -76,7 +76,7 @@ def drop_policy(codes: Integers) -> Integers:
 def value_and_bucket(codes: Integers) -> Integers:
     """Return numbers that are equal where value (or code) and bucket are: all that a weighted mean is made of."""
     fields = decode_codes(codes)
-    return numpy.where(codes == 0, 0, 1 + fields.bucket * _VALUES + (fields.value - _LEAST_VALUE))
+    return numpy.where(codes == 0, 0, 1 + fields.bucket * _VALUES + (fields.value - _MIN_VALUE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class CardLayout:
         spread = numpy.array(spreads, dtype=numpy.int64)
         code = policy * len(BUCKETS) + bucket
         code = code * _SPREADS + (spread - NO_SPREAD)
-        code = code * _VALUES + (value - _LEAST_VALUE)
+        code = code * _VALUES + (value - _MIN_VALUE)
         return numpy.where(value == NOT_RUN, 0, code + 1)
 
 

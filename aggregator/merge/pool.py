@@ -17,16 +17,16 @@ import numpy
 from aggregator.merge.board_model import MergedCell, State, Why
 from aggregator.merge.coarse import SPREAD_SITES, TENTH, coarsen_cell
 from aggregator.merge.random_effects import (
-    FEWEST_SITES,
+    MIN_SITES,
     RandomEffects,
     combine_sites,
     student_quantile,
     sum_in_order,
 )
 from aggregator.merge.site_cell import (
-    DAMPED_LEAST,
-    LEAST,
     MIDDLE,
+    MIN_DAMPED_UNITS,
+    MIN_UNITS_IN_BUCKET,
     RANGE,
     SURE_NOISE,
     WEIGHT,
@@ -38,7 +38,7 @@ from aggregator.merge.site_cell import (
     noise_by_bucket,
     rounding_by_bucket,
 )
-from aggregator.merge.weights import FEWEST_FOR_MEDIAN, limit_by_median, limit_share, lower_median
+from aggregator.merge.weights import MIN_FOR_MEDIAN, limit_by_median, limit_share, lower_median
 from protocol.disclosure import SPREAD_STEPS
 from protocol.figures import Z95, normal_interval, wilson
 from protocol.policy import DisclosurePolicy
@@ -143,7 +143,7 @@ def merge_figures(figures: Figures, weights: Integers, cell: Cell) -> MergedCell
         named_sites=int((~figures.is_hidden).sum()),
         coded_sites=int(figures.is_coded.sum()),
     )
-    if len(figures) >= FEWEST_SITES:
+    if len(figures) >= MIN_SITES:
         counted = _leave_one_out(counted, told, weights, apart)
     if not figures.is_hidden.any():
         return counted
@@ -177,9 +177,9 @@ def weigh(figures: Figures, policy: DisclosurePolicy) -> Integers:
     by_size = WEIGHT[figures.bucket]
     weights = by_size.copy()
     hidden, named = by_size[figures.is_hidden], by_size[~figures.is_hidden]
-    if len(hidden) >= FEWEST_FOR_MEDIAN:
+    if len(hidden) >= MIN_FOR_MEDIAN:
         hidden = limit_by_median(hidden, lower_median(hidden))
-    if len(by_size) >= FEWEST_FOR_MEDIAN:
+    if len(by_size) >= MIN_FOR_MEDIAN:
         named = limit_by_median(named, lower_median(by_size))
     weights[figures.is_hidden] = limit_share(hidden, policy.pooled_share_percent)
     weights[~figures.is_hidden] = limit_share(
@@ -202,7 +202,7 @@ def interval_of_site(figure: SiteCell, cell: Cell, policy: DisclosurePolicy) -> 
         cell: whose figure it is.
         policy: that the site obeyed.
     """
-    mean, least = figure.value / RANGE, int(LEAST[figure.bucket])
+    mean, least = figure.value / RANGE, int(MIN_UNITS_IN_BUCKET[figure.bucket])
     rounding, noise = 0.5 / RANGE, 0.0
     if cell.protected:
         rounding = float(rounding_by_bucket(policy)[figure.bucket])
@@ -251,7 +251,7 @@ def _merge_end(
     variance = _variance_within(figures, shares, cell)
     low, high = _sampling_interval(figures, weights, shares, mean, variance, cell)
     between = None
-    if len(figures) >= FEWEST_SITES:
+    if len(figures) >= MIN_SITES:
         within = apart * apart * sum_in_order(shares[figures.is_hidden]) if apart else 0.0
         half = _half_width_between(values, shares, mean, within)
         low, high = min(low, mean - half), max(high, mean + half)
@@ -284,7 +284,7 @@ def site_variances(figures: Figures, mean: float, variance: float | None) -> Flo
     and 1 with mean p varies more than p(1 - p) (Bhatia and Davis 2000); p is the merged mean, moved off the ends of
     the range as by Agresti and Coull (1998).
     """
-    units = DAMPED_LEAST[figures.bucket]
+    units = MIN_DAMPED_UNITS[figures.bucket]
     if variance is None:
         count = int(units.sum())
         moved = (mean * count + 2) / (count + 4)
@@ -306,7 +306,7 @@ def _sampling_interval(
     """Return the 95 % interval for these very sites, widened by the most that rounding and noise may be off."""
     slack = sum_in_order(shares * (figures.rounding + SURE_NOISE * figures.noise))
     lowest, highest = max(0.0, mean - slack), min(1.0, mean + slack)
-    units = _effective_units(LEAST[figures.bucket], weights, cell)
+    units = _effective_units(MIN_UNITS_IN_BUCKET[figures.bucket], weights, cell)
     if variance is None:
         return wilson(lowest * units, units)[0], wilson(highest * units, units)[1]
     spread = math.sqrt(variance)

@@ -11,8 +11,8 @@ import numpy
 from numpy.typing import NDArray
 
 Floats = NDArray[numpy.float64]
-FEWEST_SITES = 3
-_MOST_ROUNDS = 100
+MIN_SITES = 3
+_MAX_ROUNDS = 100
 _CLOSE_ENOUGH = 1e-12  # of Q to its expectation, relative
 
 
@@ -56,7 +56,7 @@ def estimate_tau2(values: Floats, variances: Floats) -> float:
     """
     expected = len(values) - 1
     tau2 = 0.0
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         weights = 1 / (variances + tau2)
         mean = sum_in_order(weights * values) / sum_in_order(weights)
         squares = (values - mean) * (values - mean)

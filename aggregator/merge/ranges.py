@@ -13,7 +13,7 @@ import numpy
 from numpy.typing import NDArray
 
 from aggregator.merge.board_model import Ranges
-from aggregator.merge.random_effects import FEWEST_SITES
+from aggregator.merge.random_effects import MIN_SITES
 from aggregator.merge.site_cell import Floats, Integers
 
 DRAWS = 400
@@ -58,7 +58,7 @@ def draw_ranges(models: Sequence[MainFigures], seed: str) -> list[Ranges]:
         seed: digest of the scorecard.
     """
     sites = _sites_of(models)
-    if len(sites) < FEWEST_SITES:
+    if len(sites) < MIN_SITES:
         return [Ranges() for _ in models]
     means = _draw_means(models, sites, _draw_counts(seed, len(sites)))
     block = max(1, _BLOCK // (len(models) * means.shape[2]))
@@ -71,7 +71,7 @@ def draw_ranges(models: Sequence[MainFigures], seed: str) -> list[Ranges]:
     places = numpy.cumsum(speaks) - 1
     found = []
     for number, model in enumerate(models):
-        if len(_sites_of([model])) < FEWEST_SITES:
+        if len(_sites_of([model])) < MIN_SITES:
             found.append(Ranges())
             continue
         rates = _middle_of(win_rates[:, number])

@@ -76,9 +76,11 @@ def middle_of(bucket: int) -> int:
 
 
 MIDDLE = numpy.array([middle_of(bucket) for bucket in range(len(BUCKETS))], dtype=numpy.int64)
-LEAST = numpy.array([low for low, _ in BUCKETS], dtype=numpy.int64)
+MIN_UNITS_IN_BUCKET = numpy.array([low for low, _ in BUCKETS], dtype=numpy.int64)
 WEIGHT = numpy.array([max(1, size_weight(int(units))) for units in MIDDLE], dtype=numpy.int64)
-DAMPED_LEAST = numpy.array([max(1, size_weight(int(units))) for units in LEAST], dtype=numpy.int64)
+MIN_DAMPED_UNITS = numpy.array(
+    [max(1, size_weight(int(units))) for units in MIN_UNITS_IN_BUCKET], dtype=numpy.int64
+)
 """By bucket: middle, lower edge, weight, and the number of units that the variance within a site is made from."""
 
 

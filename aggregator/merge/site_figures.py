@@ -11,7 +11,7 @@ from aggregator.merge.board_model import SiteFigure, State
 from aggregator.merge.cell_codes import CardLayout, decode_code, decode_codes
 from aggregator.merge.pool import interval_of_site
 from aggregator.merge.site_cell import CODES, WEIGHT, Integers, SiteCell
-from aggregator.merge.weights import FEWEST_FOR_MEDIAN, limit_by_median, limit_share, lower_median
+from aggregator.merge.weights import MIN_FOR_MEDIAN, limit_by_median, limit_share, lower_median
 from protocol.codes import NOT_RUN, SUPPRESSED
 from protocol.disclosure import surplus_cells
 from protocol.policy import DisclosurePolicy
@@ -42,7 +42,7 @@ class NamedWeights:
     def _limit_and_total(self, column: int) -> tuple[int, int]:
         figures = decode_codes(self.codes[:, column])
         weights = figures.weight[figures.is_value | figures.is_coded]
-        if len(weights) >= FEWEST_FOR_MEDIAN:
+        if len(weights) >= MIN_FOR_MEDIAN:
             weights = limit_by_median(weights, lower_median(weights))
         weights = limit_share(weights, self.share_percent)
         return int(weights.max()), int(weights.sum())

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 Integers = NDArray[numpy.int64]
 
 LINEAR_UP_TO = 10_000  # units; from here on a weight grows with the square root
-MOST_TIMES_MEDIAN = 4  # so that one site that claims any size cannot outvote the others
-FEWEST_FOR_MEDIAN = 3  # of fewer sites none is in the middle
+MAX_TIMES_MEDIAN = 4  # so that one site that claims any size cannot outvote the others
+MIN_FOR_MEDIAN = 3  # of fewer sites none is in the middle
 
 
 def size_weight(units: int) -> int:
@@ -28,8 +28,8 @@ def lower_median(weights: Integers) -> int:
 
 
 def limit_by_median(weights: Integers, median: int) -> Integers:
-    """Return the weights, none more than MOST_TIMES_MEDIAN times `median`."""
-    limited: Integers = numpy.minimum(weights, MOST_TIMES_MEDIAN * median)
+    """Return the weights, none more than MAX_TIMES_MEDIAN times `median`."""
+    limited: Integers = numpy.minimum(weights, MAX_TIMES_MEDIAN * median)
     return limited
 
 

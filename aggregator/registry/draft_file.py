@@ -38,8 +38,8 @@ from protocol.registry import Registry, build_registry, parse_registry, step_reg
 
 _KIND: Final = "registry draft"
 _SCHEMA_VERSION: Final = 1
-_LARGEST: Final = 3 * MAX_BYTES[REGISTRY_TYPE]  # bytes: two registries and their requests
-_MOST_REQUESTS: Final = 10_000
+_MAX_SIZE: Final = 3 * MAX_BYTES[REGISTRY_TYPE]  # bytes: two registries and their requests
+_MAX_REQUESTS: Final = 10_000
 _DRAFT: Final = frozenset(
     {"kind", "schema", "base", "log_size", "payload", "requests", "signatures"}
 )
@@ -303,7 +303,7 @@ def read_draft(path: Path) -> Draft:
         SettingsError: it cannot be read, or is no draft.
         RegistryError: its registries or signatures do not hold.
     """
-    data = read_small(path, _LARGEST)
+    data = read_small(path, _MAX_SIZE)
     try:
         proposal, payload, signatures = _parse(data)
     except ProtocolError as error:
@@ -331,7 +331,7 @@ def _parse(data: bytes) -> tuple[Proposal, bytes, tuple[Signature, ...]]:
     schema.choice(found["kind"], "kind", (_KIND,))
     schema.integer(found["schema"], "schema", _SCHEMA_VERSION, _SCHEMA_VERSION)
     payload = decode_base64(found["payload"], "payload")
-    requests = schema.array(found["requests"], "requests", 0, _MOST_REQUESTS)
+    requests = schema.array(found["requests"], "requests", 0, _MAX_REQUESTS)
     proposal = Proposal(
         base=decode_base64(found["base"], "base"),
         log_size=schema.integer(found["log_size"], "log_size"),

@@ -16,11 +16,11 @@ from protocol.registry import parse_registry
 ENTRIES_AT_ONCE: Final = 256
 TIMEOUT_S: Final = 30.0
 TRIES: Final = 5
-LONGEST_WAIT_S: Final = 60.0
-LARGEST_ANSWER: Final = 32 * 1024 * 1024  # bytes; 256 entries of 88 KiB at most, or a registry
-LONGEST_ANSWER_S: Final = 300.0  # from its first byte on
-MOST_VERSIONS: Final = 100_000  # of the registry
-LARGEST_REGISTRIES: Final = 2 * 1024**3  # bytes of all versions together, which are held at once
+MAX_WAIT_S: Final = 60.0
+MAX_ANSWER: Final = 32 * 1024 * 1024  # bytes; 256 entries of 88 KiB at most, or a registry
+MAX_ANSWER_S: Final = 300.0  # from its first byte on
+MAX_VERSIONS: Final = 100_000  # of the registry
+MAX_REGISTRIES: Final = 2 * 1024**3  # bytes of all versions together, which are held at once
 
 
 class RemoteLog:
@@ -80,17 +80,19 @@ class RemoteLog:
             raise BoardMismatchError(
                 f"the newest registry is not a registry: {error.detail}"
             ) from None
-        if count > MOST_VERSIONS:
+        if count > MAX_VERSIONS:
             raise BoardMismatchError(
-                f"the newest registry claims version {count}; at most {MOST_VERSIONS} are read"
+                f"the newest registry claims version {count}; at most {MAX_VERSIONS} are read"
             )
         versions: list[bytes] = []
         size = len(newest)
         for version in range(1, count):
             versions.append(self._get(f"/v1/registry/{version}"))
             size += len(versions[-1])
-            if size > LARGEST_REGISTRIES:
-                fault = f"{version} of {count} registry versions have more than {LARGEST_REGISTRIES} bytes"
+            if size > MAX_REGISTRIES:
+                fault = (
+                    f"{version} of {count} registry versions have more than {MAX_REGISTRIES} bytes"
+                )
                 raise BoardMismatchError(fault)
         return (*versions, newest)
 
@@ -137,7 +139,7 @@ class RemoteLog:
             if answer.status_code not in (429, 503):
                 break
             time.sleep(
-                min(_seconds(answer.headers.get("Retry-After", "1")), LONGEST_WAIT_S)
+                min(_seconds(answer.headers.get("Retry-After", "1")), MAX_WAIT_S)
                 * (attempt + 1)
                 / TRIES
             )
@@ -151,17 +153,17 @@ def _read_limited(answer: httpx.Response, path: str) -> bytes:
     """Return the bytes of an answer as they come, and stop where they are too many or take too long."""
     fault = ""
     content = bytearray()
-    until = time.monotonic() + LONGEST_ANSWER_S
+    until = time.monotonic() + MAX_ANSWER_S
     if answer.headers.get("Content-Encoding", "identity") != "identity":
         fault = "compressed, though that was not asked for"
     else:
         for chunk in answer.iter_raw():
             content += chunk
-            if len(content) > LARGEST_ANSWER:
-                fault = f"with more than {LARGEST_ANSWER} bytes"
+            if len(content) > MAX_ANSWER:
+                fault = f"with more than {MAX_ANSWER} bytes"
                 break
             if time.monotonic() > until:
-                fault = f"for longer than {LONGEST_ANSWER_S:.0f} seconds"
+                fault = f"for longer than {MAX_ANSWER_S:.0f} seconds"
                 break
     if fault:
         raise SettingsError(

@@ -24,7 +24,7 @@ _LOCALES = (
     "fi_FI", "sv_SE", "no_NO", "da_DK", "is_IS", "ga_IE", "tr_TR", "az_AZ", "uz_UZ", "id_ID", "vi_VN", "fil_PH", "yo_NG", "ha_NG",
     "ig_NG", "zu_ZA", "tw_GH", "sw", "mt_MT", "lb_LU", "sq_AL", "ng_NG",
 )  # fmt: skip
-_MOST_LOCALES = (
+_MAX_LOCALES = (
     "en_US",
     "en_US",
     "en_US",
@@ -114,7 +114,7 @@ class InventedPeople:
         for number, locale in enumerate(_LOCALES):
             fake = Faker(locale)
             fake.seed_instance(chance.getrandbits(32) + number)
-            often = int(size * (4 if locale in _MOST_LOCALES else 1))
+            often = int(size * (4 if locale in _MAX_LOCALES else 1))
             self._lands[locale] = _Land(
                 _drawn(fake, "first_name", 300 * often),
                 _drawn(fake, "last_name", 300 * often),
@@ -158,7 +158,7 @@ class InventedPeople:
     def land(self, kind: str = "given") -> str:
         """Return a country that has something of `kind`."""
         if self.chance.random() < 0.4:
-            return self.chance.choice(_MOST_LOCALES)
+            return self.chance.choice(_MAX_LOCALES)
         return self.chance.choice(self._with[kind])
 
     def given(self, land: str | None = None) -> str:

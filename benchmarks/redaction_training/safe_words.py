@@ -21,7 +21,7 @@ from agent.redaction.rules.en.names import words
 
 _WORD = re.compile(r"(?<![\w'-])[A-Za-z]{2,24}(?![\w'])")
 _OFTEN = 3  # times that a word in capitals stands in the corpora
-_LONGEST_ACRONYM = 6
+_MAX_ACRONYM_LENGTH = 6
 # How drugs, germs and compounds end. They often stand with a capital only; so do names, which the dictionary knows or
 # which end otherwise.
 _TERM = re.compile(
@@ -40,7 +40,7 @@ def safe_words(dictionary: Iterable[str], corpora: Iterable[str]) -> list[str]:
     names = words("given_names") | words("surnames")
     for word, count in counts.items():
         often = count >= _OFTEN
-        acronym = often and word.isupper() and len(word) <= _LONGEST_ACRONYM
+        acronym = often and word.isupper() and len(word) <= _MAX_ACRONYM_LENGTH
         term = often and word not in dictionary and _TERM.fullmatch(word)
         if word.lower() not in names and (word.islower() or acronym or term):
             found.add(word if acronym else word.lower())

@@ -20,7 +20,7 @@ from benchmarks.redaction_training.spanish import HARMLESS, read_corpus
 
 _WORD = re.compile(r"(?<![\w'-])[^\W\d_]{2,24}(?![\w'])")
 _OFTEN = 3  # times that a word in capitals stands in the texts
-_LONGEST_ACRONYM = 6
+_MAX_ACRONYM_LENGTH = 6
 
 
 def safe_words(texts: Iterable[Example]) -> list[str]:
@@ -39,7 +39,7 @@ def safe_words(texts: Iterable[Example]) -> list[str]:
             if word.lower() not in names
             and (
                 word.islower()
-                or (word.isupper() and count >= _OFTEN and len(word) <= _LONGEST_ACRONYM)
+                or (word.isupper() and count >= _OFTEN and len(word) <= _MAX_ACRONYM_LENGTH)
             )
         }
     )

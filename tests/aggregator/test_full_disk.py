@@ -13,7 +13,7 @@ from tests.aggregator.federation import TestSite, registry_of, scores
 from tests.aggregator.log_checks import check_log
 
 ROOM = 50_000  # bytes that files may still grow by: some posts
-MOST_POSTS = 60
+MAX_POSTS = 60
 
 WITH_A_FULL_DISK = """
 import resource
@@ -34,7 +34,7 @@ def post_until_full(served: ServedByProcess, site: TestSite) -> tuple[dict[bytes
     """Post links until one is put off; return the receipts of those taken, and that link."""
     registry = registry_of(served.home)
     receipts = {}
-    for seed in range(MOST_POSTS):
+    for seed in range(MAX_POSTS):
         envelope = site.sign(site.result(registry, scores(seed)))
         answer = served.post(envelope)
         if answer.status_code != 200:

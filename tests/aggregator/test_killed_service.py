@@ -23,7 +23,7 @@ from tests.aggregator.test_http import statement_of_kind
 
 ALL = "INTRAMURAL_ALL_KILLS" in os.environ
 KINDS = ("dataset", "plan", "abandon", "withdraw", "result")
-MOST_STEPS = 200
+MAX_STEPS = 200
 
 DIES_AT_A_STEP = """
 import os, signal
@@ -98,7 +98,7 @@ def kill_at_every_step(home: Home, site: TestSite, kind: str, log: Path, every: 
     """Kill at each `every`-th step of taking statements of one kind; return at how many."""
     registry = registry_of(home)
     checked = check_log(home)
-    for killed, step in enumerate(range(1, MOST_STEPS, every)):
+    for killed, step in enumerate(range(1, MAX_STEPS, every)):
         envelope = site.sign(statement_of_kind(home, site, kind, step))
         before = check_log(home, checked)
         answered = post_and_kill(home, log, envelope, step)

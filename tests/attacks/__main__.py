@@ -6,8 +6,8 @@ import time
 
 from tests.attacks.attacker import BOUND
 from tests.attacks.histories import (
-    LEAST_AGAIN,
-    LEAST_UTILITY,
+    MIN_AGAIN,
+    MIN_UTILITY,
     POLICIES,
     Outcome,
     attack_in_parallel,
@@ -59,8 +59,8 @@ def print_table(outcomes: dict[str, Outcome]) -> None:
         ],
     )
     add("... and truths she would exclude", [str(o.findings.impossible_if_bounded) for o in found])
-    add(f"released again, at least {100 * LEAST_AGAIN:.0f} %", [str(o.again) for o in found])
-    add(f"utility (2), at least {100 * LEAST_UTILITY:.0f} %", [str(o.whole_utility) for o in found])
+    add(f"released again, at least {100 * MIN_AGAIN:.0f} %", [str(o.again) for o in found])
+    add(f"utility (2), at least {100 * MIN_UTILITY:.0f} %", [str(o.whole_utility) for o in found])
     for style in next(iter(found)).utility:
         add(f"... of histories '{style}'", [str(o.utility[style]) for o in found])
     add("submissions that cannot be sent", [str(sum(o.unsendable.values())) for o in found])

@@ -11,7 +11,7 @@ from tests.attacks.hospital import STYLES, History, Hospital, Style
 from tests.attacks.margins import read_policy
 
 POLICIES = ("strict", "cms", "uk-tre")
-LEAST_UTILITY, LEAST_AGAIN = 0.9, 0.2
+MIN_UTILITY, MIN_AGAIN = 0.9, 0.2
 
 KnowledgeOf = Callable[[DisclosurePolicy], Knowledge]
 
@@ -88,8 +88,8 @@ class Outcome:
         return (
             self.findings.recovered == 0
             and not self.unsendable
-            and self.whole_utility.value >= LEAST_UTILITY
-            and self.again.value >= LEAST_AGAIN
+            and self.whole_utility.value >= MIN_UTILITY
+            and self.again.value >= MIN_AGAIN
         )
 
 

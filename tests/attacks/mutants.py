@@ -28,7 +28,7 @@ from tests.bench.accept_bench import read_answer, serve
 
 SLOWEST_S = 1.0
 WARM_UP = 3000  # mutants until memory is compared: caches and pools have filled
-MOST_GROWTH_MIB = 16.0
+MAX_GROWTH_MIB = 16.0
 Draw = random.Random
 Mutation = Callable[[bytes, Draw], bytes]
 
@@ -220,7 +220,7 @@ def post_mutants(home: Home, envelope: bytes, count: int, seed: int) -> list[str
                 memory = read_memory_mib(pid)
         grown = read_memory_mib(pid) - memory
         connection.close()
-    if grown > MOST_GROWTH_MIB:
+    if grown > MAX_GROWTH_MIB:
         faults.append(f"the server's memory has grown by {grown:.1f} MiB")
     print(
         f"{count} mutants: {seen}; slowest {slowest * 1000:.0f} ms; memory grew by {grown:.1f} MiB"

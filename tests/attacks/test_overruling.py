@@ -5,7 +5,7 @@ import numpy
 from aggregator.merge.board_model import MergedCell
 from aggregator.merge.table import build_board
 from aggregator.merge.weights import limit_share
-from protocol.policy import MOST_UNITS, bucket_of
+from protocol.policy import MAX_UNITS, bucket_of
 from tests.aggregator.merge.results import WARD, Sites
 
 HONEST, HONEST_UNITS = 600, 500
@@ -17,7 +17,7 @@ def board_with(attackers: int, *, publication: str) -> MergedCell:
     for site in sites.add(publication, count=10):  # type: ignore[arg-type]
         sites.send(site, HONEST, units=HONEST_UNITS)
     for site in sites.add(publication, count=attackers):  # type: ignore[arg-type]
-        sites.send(site, 1000, units=MOST_UNITS)
+        sites.send(site, 1000, units=MAX_UNITS)
     return build_board(sites.results, sites.registry()).tables[0].rows[0].cells[WARD.key]
 
 
@@ -57,4 +57,4 @@ def test_a_pooled_site_that_claims_the_most_waits_until_others_hide_it() -> None
 
 
 def test_the_largest_claim_is_a_million_units() -> None:
-    assert bucket_of(10**9) == bucket_of(MOST_UNITS)
+    assert bucket_of(10**9) == bucket_of(MAX_UNITS)

@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests/data"
 EXTRAS = Path(os.environ.get("EXTRAS_VENV", ROOT / ".venv-extras"))
 NOTES, BENCHMARKS, SUMMARIES = 1_000, 7, 32
-LEAST_ROUGE, LEAST_BERTSCORE = 5.0, 1.0  # times as fast as the other side
+MIN_ROUGE, MIN_BERTSCORE = 5.0, 1.0  # times as fast as the other side
 LAYER = 6
 
 
@@ -81,7 +81,7 @@ def rouge(rounds: int) -> bool:
     return report(
         f"ROUGE-1, 2 and L of {NOTES} notes, {processors()} cores: notes a second",
         found,
-        LEAST_ROUGE,
+        MIN_ROUGE,
     )
 
 
@@ -128,7 +128,7 @@ def bertscore(rounds: int) -> bool:
     head = (
         f"BERTScore, {BENCHMARKS} benchmarks of {SUMMARIES} summaries, loading too: pairs a second"
     )
-    return report(head, found, LEAST_BERTSCORE)
+    return report(head, found, MIN_BERTSCORE)
 
 
 def report(head: str, found: dict[str, list[Rates]], least: float) -> bool:

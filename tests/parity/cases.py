@@ -16,7 +16,7 @@ from agent.vocabulary import Instance
 from tests.agent.catalog.shipped import BENCHMARKS
 
 OFFICIAL = os.environ.get("INTRAMURAL_OFFICIAL_DATA")
-MOST_INSTANCES = 200
+MAX_INSTANCES = 200
 RUN_SPECS = {
     "med_qa": "medhelm_med_qa",
     "med_mcqa": "medhelm_med_mcqa",
@@ -98,8 +98,8 @@ def make_case(benchmark: Benchmark) -> Case:
         for i in load_instances(benchmark, dataset)
         if any(r.correct and r.text.strip() for r in i.references)
     ]
-    step = max(1, len(everything) // MOST_INSTANCES)
-    instances = everything[::step][:MOST_INSTANCES]
+    step = max(1, len(everything) // MAX_INSTANCES)
+    instances = everything[::step][:MAX_INSTANCES]
     style = _style(benchmark)
     answers = [
         (i, answer) for i in range(len(instances)) for answer in dict.fromkeys(style(instances, i))

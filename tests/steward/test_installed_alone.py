@@ -13,7 +13,7 @@ import pytest
 from tests.steward import hospital
 from tests.steward.hospital import PASSWORD, Steward, chain
 
-MOST_PACKAGES = 10
+MAX_PACKAGES = 10
 TOOL = hospital.ROOT / "deploy/steward"
 
 
@@ -52,7 +52,7 @@ def test_it_installs_from_a_clone_with_few_packages_and_works_there(tmp_path: Pa
     packages = {
         package["name"].lower() for package in json.loads(run(*pip, "list", "--format", "json"))
     }
-    assert len(packages) <= MOST_PACKAGES, packages
+    assert len(packages) <= MAX_PACKAGES, packages
     assert packages >= {"intramural-steward", "cryptography", "click", "python-pkcs11"}
     assert not packages & {"pydantic", "presidio-analyzer", "sqlalchemy", "intramural"}
 

@@ -12,7 +12,7 @@ from agent.datasets.references import LETTERS
 from agent.errors import BenchmarkError
 from agent.vocabulary import Instance
 
-_MOST_GOLD = 1000  # different right answers that are counted each
+_MAX_GOLD = 1000  # different right answers that are counted each
 
 Choice = Mapping[str, str]  # values of the arguments that a run entry must give
 
@@ -95,7 +95,7 @@ def examine(
         problems=tuple(dict.fromkeys(problems)),
         parts=parts,
         letters=dict(sorted(tally.letters.items())),
-        gold=tally.gold if len(tally.gold) <= _MOST_GOLD else {},
+        gold=tally.gold if len(tally.gold) <= _MAX_GOLD else {},
         first=tuple(tally.first),
         characters=tally.characters,
         longest=tally.longest,
@@ -123,7 +123,7 @@ class _Tally:
         self.longest = max(self.longest, length)
         if instance.multiple_choice:
             self._count_letters(instance)
-        elif len(self.gold) <= _MOST_GOLD:
+        elif len(self.gold) <= _MAX_GOLD:
             self._count_texts(instance)
 
     def _count_letters(self, instance: Instance) -> None:

@@ -22,7 +22,7 @@ from agent.io.tls import load_trust
 if TYPE_CHECKING:
     import httpx
 
-_MOST_REDIRECTS = 3
+_MAX_REDIRECTS = 3
 _IDLE_S = 60.0  # seconds without a byte
 _OK = 200
 _ADVICE = "Nothing was added. Try again later, or get the file yourself and use `intramural datasets add`."
@@ -150,7 +150,7 @@ class _Download:
         name = self.file.name
         deadline = time.monotonic() + self.settings.total_timeout_s
         url = self.file.url
-        for _ in range(_MOST_REDIRECTS + 1):
+        for _ in range(_MAX_REDIRECTS + 1):
             with client.stream("GET", url) as response:
                 if response.is_redirect:
                     url = self._resolve_redirect(urljoin(url, response.headers.get("Location", "")))
@@ -162,7 +162,7 @@ class _Download:
                 self._save(response, deadline)
                 return
         raise DeliveryError(
-            f"{name}: its source redirects more than {_MOST_REDIRECTS} times", _ADVICE
+            f"{name}: its source redirects more than {_MAX_REDIRECTS} times", _ADVICE
         )
 
     def _resolve_redirect(self, url: str) -> str:

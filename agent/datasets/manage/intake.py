@@ -24,7 +24,7 @@ from agent.errors import BenchmarkError
 
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 _CHUNK = 2**20  # bytes
-_MOST_FILES = 100_000
+_MAX_FILES = 100_000
 _FREE_BYTES = 2**30  # of the disk that stay free for other programs
 _FIELD = re.compile(r"\{([A-Za-z0-9_]+)\}")
 
@@ -248,9 +248,9 @@ def _list_folder(folder: Path) -> dict[str, Opener]:
             if name in names and not name.startswith("."):
                 refuse_keys_folder(path, root)
                 members[relative] = partial(_open_file, path)
-        if len(members) > _MOST_FILES:
+        if len(members) > _MAX_FILES:
             raise BenchmarkError(
-                f"{folder.name}: holds more than {_MOST_FILES} files; name the dataset's folder",
+                f"{folder.name}: holds more than {_MAX_FILES} files; name the dataset's folder",
                 _ADVICE,
             )
     return members
@@ -317,8 +317,8 @@ def _add_member(members: dict[str, Opener], name: str, opener: Opener) -> None:
     if str(path) in members:
         raise BenchmarkError(f"{name}: is in the archive twice", _ADVICE)
     members[str(path)] = opener
-    if len(members) > _MOST_FILES:
-        raise BenchmarkError(f"the archive holds more than {_MOST_FILES} files", _ADVICE)
+    if len(members) > _MAX_FILES:
+        raise BenchmarkError(f"the archive holds more than {_MAX_FILES} files", _ADVICE)
 
 
 def _copy_file(opener: Opener, target: Path) -> None:

@@ -24,8 +24,8 @@ from agent.errors import AgentError, BenchmarkError, ConfigError
 from agent.io.atomic_files import lock_folder, sync_directory, write_atomically
 
 RECORD = ".dataset.json"
-_LARGEST_RECORD = 16 * 2**20  # bytes
-_MOST_NAMES = 2  # of expected files in one line; with more of them, only their number is shown
+_MAX_RECORD = 16 * 2**20  # bytes
+_MAX_NAMES = 2  # of expected files in one line; with more of them, only their number is shown
 
 State = Literal["ready", "missing", "changed", "sample only", "not attested", "cannot be read"]
 
@@ -298,7 +298,7 @@ def read_record(site_data: Path, benchmark_id: str) -> DatasetRecord | None:
     path = site_data / benchmark_id / RECORD
     try:
         with path.open("rb") as file:
-            record = DatasetRecord(**json.loads(file.read(_LARGEST_RECORD)))
+            record = DatasetRecord(**json.loads(file.read(_MAX_RECORD)))
         if not isinstance(record.files, dict) or not isinstance(record.stamps, dict):
             raise ValueError
         return record
@@ -419,6 +419,6 @@ def _count_changes(recorded: Mapping[str, str], present: Mapping[str, str]) -> s
 
 def _list_expected(benchmark: Benchmark) -> str:
     names = [file.name for file in benchmark.files]
-    if len(names) > _MOST_NAMES:
+    if len(names) > _MAX_NAMES:
         return f"{len(names)} files (see `intramural benchmarks show {benchmark.id}`)"
     return ", ".join(names) or "one file of yours"

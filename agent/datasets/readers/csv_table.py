@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
-from agent.datasets.readers.lines import LONGEST, LongLineError, read_lines
+from agent.datasets.readers.lines import MAX_LENGTH, LongLineError, read_lines
 from agent.datasets.readers.table import Problems, Row, Table
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def read_tsv(file: TextIO, problems: Problems) -> Table:
 
 def _read_table(file: TextIO, problems: Problems, dialect: _Dialect) -> Table:
     # The reader's limit is 128 KiB a cell, less than a long record; it can only be set for the whole process.
-    csv.field_size_limit(LONGEST)
+    csv.field_size_limit(MAX_LENGTH)
     reader = csv.reader(read_lines(file), strict=True, delimiter=dialect.delimiter)
     header = _read_header(reader, problems, dialect)
     return Table(header, _read_rows(reader, header, problems, dialect), has_header=True)
@@ -101,12 +101,12 @@ def _read_rows(
 
 def _describe_error(why: csv.Error | LongLineError, dialect: _Dialect) -> str:
     if isinstance(why, LongLineError):
-        return f"is longer than {LONGEST} characters"
+        return f"is longer than {MAX_LENGTH} characters"
     text = str(why)
     if "unexpected end of data" in text:
         return "a quote is opened and never closed"
     if "expected after" in text:
         return "a closing quote is followed by text; quotes inside a cell are written twice"
     if "field larger" in text:
-        return f"a cell is longer than {LONGEST} characters; is a quote missing?"
+        return f"a cell is longer than {MAX_LENGTH} characters; is a quote missing?"
     return f"is not {dialect.kind} text"

@@ -5,12 +5,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
-from agent.datasets.readers.lines import LONGEST, LongLineError, read_lines
-from agent.datasets.readers.table import MOST_COLUMNS, Problems, Row, Table
+from agent.datasets.readers.lines import MAX_LENGTH, LongLineError, read_lines
+from agent.datasets.readers.table import MAX_COLUMNS, Problems, Row, Table
 
-_LONGEST_FILE = (
-    128 * 2**20
-)  # characters of a file that is one JSON value, and so is read as a whole
+_MAX_FILE = 128 * 2**20  # characters of a file that is one JSON value, and so is read as a whole
 _HALF = re.compile(
     r"\\u[dD][89a-fA-F]"
 )  # an escape that is half a character, if the other half does not follow
@@ -68,10 +66,10 @@ def load_json(file: TextIO, problems: Problems) -> object:
     Raises:
         BenchmarkError: not JSON, or an object has a key twice.
     """
-    text = file.read(_LONGEST_FILE + 1)
-    if len(text) > _LONGEST_FILE:
+    text = file.read(_MAX_FILE + 1)
+    if len(text) > _MAX_FILE:
         raise problems.stop(
-            "the whole file", f"is longer than {_LONGEST_FILE} characters; write one object a line"
+            "the whole file", f"is longer than {_MAX_FILE} characters; write one object a line"
         )
     try:
         return _parse_json(text)
@@ -110,8 +108,8 @@ def _read_rows(items: Iterable[tuple[str, object]], problems: Problems) -> Itera
             problems.add(
                 where, "one key with dots is the name of another one within an inner object"
             )
-        elif len(columns) > MOST_COLUMNS:
-            problems.add(where, f"has more than {MOST_COLUMNS} keys")
+        elif len(columns) > MAX_COLUMNS:
+            problems.add(where, f"has more than {MAX_COLUMNS} keys")
         else:
             yield Row(where, columns)
 
@@ -129,7 +127,9 @@ def _read_items(file: TextIO, problems: Problems) -> Iterator[tuple[str, object]
             else:
                 yield f"line {number}", value
     except LongLineError:
-        raise problems.stop(f"line {number + 1}", f"is longer than {LONGEST} characters") from None
+        raise problems.stop(
+            f"line {number + 1}", f"is longer than {MAX_LENGTH} characters"
+        ) from None
 
 
 def _describe_error(why: ValueError | RecursionError) -> str:

@@ -3,22 +3,22 @@
 from collections.abc import Iterator
 from typing import TextIO
 
-LONGEST = 16 * 2**20
+MAX_LENGTH = 16 * 2**20
 """Characters a line, or a cell over several lines, may have: far more than the longest record."""
 
 
 class LongLineError(ValueError):
-    """A line, or a text read whole, has more than `LONGEST` characters; it was not read further."""
+    """A line, or a text read whole, has more than `MAX_LENGTH` characters; it was not read further."""
 
 
 def read_whole(file: TextIO) -> str:
     """Return all of a text that is short as a whole.
 
     Raises:
-        LongLineError: it has more than `LONGEST` characters.
+        LongLineError: it has more than `MAX_LENGTH` characters.
     """
-    text = file.read(LONGEST + 1)
-    if len(text) > LONGEST:
+    text = file.read(MAX_LENGTH + 1)
+    if len(text) > MAX_LENGTH:
         raise LongLineError
     return text
 
@@ -29,7 +29,7 @@ def read_lines(file: TextIO) -> Iterator[str]:
     Raises:
         LongLineError: a line is too long.
     """
-    while line := file.readline(LONGEST + 1):
-        if len(line) > LONGEST:
+    while line := file.readline(MAX_LENGTH + 1):
+        if len(line) > MAX_LENGTH:
             raise LongLineError
         yield line

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, BinaryIO
 
 from agent.datasets.readers.files import Files
-from agent.datasets.readers.lines import LONGEST
+from agent.datasets.readers.lines import MAX_LENGTH
 from agent.datasets.readers.table import Problems, Row, Table
 from agent.errors import BenchmarkError
 
@@ -17,7 +17,7 @@ _ROWS_AT_ONCE = 256
 _UNPACKED_AT_ONCE = (
     2**28
 )  # bytes of one column's cells that are unpacked before any of them is looked at
-_LARGEST_COLUMN = 2**31  # bytes of one column of one row group, unpacked
+_MAX_COLUMN = 2**31  # bytes of one column of one row group, unpacked
 # Encodings by which many long cells can stand in few bytes, even unpacked.
 _SHARING = {"PLAIN_DICTIONARY", "RLE_DICTIONARY", "DELTA_BYTE_ARRAY"}
 _BUFFER = 2**20  # bytes
@@ -162,8 +162,8 @@ class _CellsError(Exception):
 
 
 def _list_values(column: Any, number: int) -> list[object]:
-    if _measure_longest(column) > LONGEST:
-        raise _CellsError(f"column {number}: a cell is longer than {LONGEST} bytes")
+    if _measure_longest(column) > MAX_LENGTH:
+        raise _CellsError(f"column {number}: a cell is longer than {MAX_LENGTH} bytes")
     try:
         values: list[object] = _convert_to_microseconds(column).to_pylist()
     except UnicodeDecodeError:
@@ -222,7 +222,7 @@ def _choose_batch_size(metadata: Any, problems: Problems) -> int:
     for group in range(metadata.num_row_groups):
         for number in range(metadata.num_columns):
             column = metadata.row_group(group).column(number)
-            if column.total_uncompressed_size > _LARGEST_COLUMN:
+            if column.total_uncompressed_size > _MAX_COLUMN:
                 raise problems.stop(
                     f"row group {group + 1}", f"column {number + 1} unpacks to more than 2 GiB"
                 )

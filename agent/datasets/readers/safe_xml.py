@@ -10,7 +10,7 @@ from defusedxml.common import DTDForbidden
 from defusedxml.expatreader import DefusedExpatParser
 
 _DEEPEST = 100
-_LARGEST = 128 * 2**20  # bytes: far more than the longest record
+_MAX_SIZE = 128 * 2**20  # bytes: far more than the longest record
 _CHUNK = 2**20  # bytes
 
 
@@ -47,8 +47,8 @@ def read_elements(file: BinaryIO) -> list[Element]:
     try:
         while data := file.read(_CHUNK):
             size += len(data)
-            if size > _LARGEST:
-                raise XmlError("the whole document", f"has more than {_LARGEST // 2**20} MiB")
+            if size > _MAX_SIZE:
+                raise XmlError("the whole document", f"has more than {_MAX_SIZE // 2**20} MiB")
             parser.feed(data)
         parser.close()
     except SAXParseException as why:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from agent.errors import BenchmarkError
 
-MOST_COLUMNS = 10_000
+MAX_COLUMNS = 10_000
 _SHOWN = 50
 
 
@@ -74,8 +74,8 @@ class Problems:
         Raises:
             BenchmarkError: there are more columns than any dataset has.
         """
-        if len(columns) > MOST_COLUMNS:
-            raise self.stop(where, f"has more than {MOST_COLUMNS} columns")
+        if len(columns) > MAX_COLUMNS:
+            raise self.stop(where, f"has more than {MAX_COLUMNS} columns")
         numbers: dict[str, list[int]] = {}
         for number, name in enumerate(columns, 1):
             numbers.setdefault(name, []).append(number)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from openpyxl.workbook import Workbook
     from openpyxl.worksheet.worksheet import Worksheet
 
-_MOST_BYTES = (
+_MAX_BYTES = (
     2**29
 )  # of the unpacked file: it is a ZIP archive, and a small one can stand for terabytes
 
@@ -47,9 +47,9 @@ def _open_archive(file: BinaryIO, problems: Problems) -> zipfile.ZipFile:
         archive = zipfile.ZipFile(file)
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
         raise problems.stop("the whole file", "is not an Excel file (.xlsx)") from None
-    if sum(entry.file_size for entry in archive.infolist()) > _MOST_BYTES:
+    if sum(entry.file_size for entry in archive.infolist()) > _MAX_BYTES:
         raise problems.stop(
-            "the whole file", f"unpacks to more than {_MOST_BYTES} bytes; save the table as CSV"
+            "the whole file", f"unpacks to more than {_MAX_BYTES} bytes; save the table as CSV"
         )
     return archive
 

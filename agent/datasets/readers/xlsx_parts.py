@@ -8,11 +8,11 @@ import zlib
 from typing import BinaryIO, cast
 from xml.parsers import expat
 
-from agent.datasets.readers.lines import LONGEST
+from agent.datasets.readers.lines import MAX_LENGTH
 from agent.datasets.readers.table import Problems
 
 _CHUNK = 2**18  # bytes
-_MOST_ELEMENTS = 2_000_000  # of a part that is no sheet, such as the texts of all cells
+_MAX_ELEMENTS = 2_000_000  # of a part that is no sheet, such as the texts of all cells
 _LAST_ROW = 1_048_576  # of Excel
 _LAST_COLUMN = 16_384  # of Excel
 _ELEMENTS_OF_CELL = 8  # at most: a cell holds three or so
@@ -105,9 +105,9 @@ class _Part:
         self._deepen()
         self._length = 0
         self._elements += 1
-        if self._elements > _MOST_ELEMENTS:
+        if self._elements > _MAX_ELEMENTS:
             raise _RefusedError(
-                f"has a part of more than {_MOST_ELEMENTS} elements; save the table as CSV"
+                f"has a part of more than {_MAX_ELEMENTS} elements; save the table as CSV"
             )
 
     def _deepen(self) -> None:
@@ -120,9 +120,9 @@ class _Part:
 
     def _measure_text(self, text: str) -> None:
         self._length += len(text)
-        if self._length > LONGEST:
+        if self._length > MAX_LENGTH:
             raise _RefusedError(
-                f"holds a text longer than {LONGEST} characters; save the table as CSV"
+                f"holds a text longer than {MAX_LENGTH} characters; save the table as CSV"
             )
 
     def _refuse_doctype(self, *_: object) -> None:

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from agent.datasets.readers.files import Files
 from agent.datasets.readers.json_table import load_json
-from agent.datasets.readers.lines import LONGEST, LongLineError, read_whole
+from agent.datasets.readers.lines import MAX_LENGTH, LongLineError, read_whole
 from agent.datasets.readers.table import Problems, Row, Table
 from agent.errors import BenchmarkError
 
@@ -77,7 +77,7 @@ def _read_schema(files: Files) -> str:
             text = read_whole(file)
         except LongLineError:
             raise files.problems(name).stop(
-                "the whole file", f"has more than {LONGEST} characters"
+                "the whole file", f"has more than {MAX_LENGTH} characters"
             ) from None
     statements = [re.sub(r"[ \t]+\n", "\n", match[0]).strip() for match in _CREATE.finditer(text)]
     if not statements:

@@ -6,8 +6,8 @@ from typing import TextIO
 from agent.datasets.readers.json_table import format_json_value, load_json
 from agent.datasets.readers.table import Problems, Row, Table
 
-_MOST_OPTIONS = 5
-_OPTIONS = tuple(f"option_{number}" for number in range(1, _MOST_OPTIONS + 1))
+_MAX_OPTIONS = 5
+_OPTIONS = tuple(f"option_{number}" for number in range(1, _MAX_OPTIONS + 1))
 COLUMNS = ("id", "exam", "year", "category", "question", "right", *_OPTIONS)
 _TEST_YEARS = ("2016", "2017")  # the dataset's own test split
 
@@ -61,7 +61,7 @@ def _read_question(question: object, where: str, problems: Problems) -> dict[str
         options[f"option_{number}"] = format_json_value(answer.get("atext"))
         if _parse_number(answer.get("aid")) == right_id:
             right.append(number)
-    if len(options) != len(answers) or len(options) > _MOST_OPTIONS or len(right) != 1:
+    if len(options) != len(answers) or len(options) > _MAX_OPTIONS or len(right) != 1:
         problems.add(where, "expected up to 5 answers, one of them with the `aid` that `ra` names")
         return None
     return {

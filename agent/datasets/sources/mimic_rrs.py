@@ -5,7 +5,7 @@ from contextlib import closing
 from itertools import zip_longest
 
 from agent.datasets.readers.files import Files
-from agent.datasets.readers.lines import LONGEST, LongLineError, read_lines
+from agent.datasets.readers.lines import MAX_LENGTH, LongLineError, read_lines
 from agent.datasets.readers.table import Problems, Row, Table
 from agent.errors import BenchmarkError
 
@@ -43,7 +43,7 @@ def _iter_lines(files: Files, name: str) -> Generator[str, None, None]:
                 yield line
         except LongLineError:
             raise files.problems(name).stop(
-                f"line {number + 1}", f"has more than {LONGEST} characters"
+                f"line {number + 1}", f"has more than {MAX_LENGTH} characters"
             ) from None
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agent.datasets.readers.files import Files
-from agent.datasets.readers.lines import LONGEST, LongLineError, read_whole
+from agent.datasets.readers.lines import MAX_LENGTH, LongLineError, read_whole
 from agent.datasets.readers.table import Problems, Row, Table
 
 COLUMNS = ("id", "note", "gold", "section")
@@ -66,7 +66,7 @@ def load_mtsamples(files: Files) -> Iterator[tuple[Table, Problems]]:
                 text = read_whole(file)
             except LongLineError:
                 raise problems.stop(
-                    "the whole file", f"has more than {LONGEST} characters"
+                    "the whole file", f"has more than {MAX_LENGTH} characters"
                 ) from None
         row = _read_report(name, text, files)
         rows = [] if row is None else [row]

@@ -18,7 +18,7 @@ from agent.datasets.readers.table import Problems, Row, Table
 COLUMNS = ("question", "response", "race_based", "asked")
 _RED = "FF0000"
 _WORD = re.compile(r"\w+")
-_MOST_BYTES = 2**28  # of the unpacked file
+_MAX_BYTES = 2**28  # of the unpacked file
 
 
 def load_race_based_med(files: Files) -> Iterator[tuple[Table, Problems]]:
@@ -48,7 +48,7 @@ def _refuse_large(file: BinaryIO, problems: Problems) -> None:
             size = sum(entry.file_size for entry in archive.infolist())
     except (zipfile.BadZipFile, ValueError, NotImplementedError):
         raise problems.stop("the whole file", "is not a Word document (.docx)") from None
-    if size > _MOST_BYTES:
+    if size > _MAX_BYTES:
         raise problems.stop("the whole file", "unpacks to more than 256 MiB")
 
 

@@ -17,14 +17,14 @@ from typing import Any, cast, get_args
 
 from agent.exchange.helm.juries import HelmSeat
 from agent.exchange.helm.names import metric_title
-from agent.exchange.json_path import LONGEST_NAME, JsonNode, read_json
+from agent.exchange.json_path import MAX_NAME_LENGTH, JsonNode, read_json
 from agent.redaction.gateway.cases import ClearedCase, ClearedJudgement
 from agent.store import KeptJury, KeptMetric, Run
 from agent.vocabulary import Judge, Reason, Scale, Scoring, ScoringChoice, Unscored
 
 RECORD = "intramural.json"
 INSTANCES = "instances"
-MOST_JUDGES = 1_000  # of one jury
+MAX_JUDGES = 1_000  # of one jury
 _FORMAT = "intramural run 1"
 _DATA = ("official", "sample", "invented", "unknown", "imported")
 _REASONS = tuple(reason.value for reason in Reason)
@@ -191,8 +191,8 @@ def read_own_record(folder: Path) -> tuple[OwnRecord, bytes] | None:
 def _read_seat(node: JsonNode) -> HelmSeat:
     grades_node = node.maybe("grades")
     seat = node.at("seat").whole()
-    if not 0 <= seat < MOST_JUDGES:
-        raise node.at("seat").wrong(f"a number from 0 to {MOST_JUDGES - 1}")
+    if not 0 <= seat < MAX_JUDGES:
+        raise node.at("seat").wrong(f"a number from 0 to {MAX_JUDGES - 1}")
     grades = None
     reason = None
     if grades_node is None:
@@ -207,7 +207,7 @@ def _read_seat(node: JsonNode) -> HelmSeat:
 
 
 def _check_criterion(node: JsonNode, name: str) -> str:
-    if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
+    if not name.strip() or len(name) > MAX_NAME_LENGTH or not name.isprintable():
         raise node.wrong("criteria with names of one line")
     return name
 
@@ -246,10 +246,10 @@ def _read_jury(node: JsonNode) -> KeptJury:
         model = judge.at("model").name()
         judges.append(Judge(model_deployment=model, model_name=model, name=name))
     scale = [end.number() for end in node.at("scale").items()]
-    if len(judges) > MOST_JUDGES or any(
+    if len(judges) > MAX_JUDGES or any(
         judge.name and not judge.name.isprintable() for judge in judges
     ):
-        raise node.at("judges").wrong(f"at most {MOST_JUDGES} judges with names of one line")
+        raise node.at("judges").wrong(f"at most {MAX_JUDGES} judges with names of one line")
     if len(scale) != 2 or scale[0] >= scale[1]:
         raise node.at("scale").wrong("the lowest and the highest grade")
     quorum = node.maybe("quorum")

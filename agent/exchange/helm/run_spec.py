@@ -11,7 +11,7 @@ from agent.exchange.helm.names import list_run_arguments, read_scenario_name
 from agent.scoring.measures import HELM_TWIN
 from agent.store import KeptMetric, Run, RunOrigin
 
-LONGEST_FOLDER_NAME = 200  # bytes; file systems take 255
+MAX_FOLDER_NAME_LENGTH = 200  # bytes; file systems take 255
 SPLITS = {
     "helm.benchmark.scenarios.med_mcqa_scenario.MedMCQAScenario": "valid"
 }  # HELM reads all others as "test"
@@ -127,9 +127,9 @@ class HelmSpec:
         if arguments:
             name = f"{read_scenario_name(run.name)}:{','.join(arguments)}"
         folder_name = "".join(map(_replace_if_unfit, name)).lstrip(".")
-        if len(folder_name.encode()) > LONGEST_FOLDER_NAME:
+        if len(folder_name.encode()) > MAX_FOLDER_NAME_LENGTH:
             suffix = "-" + hashlib.sha256(name.encode()).hexdigest()[:12]
-            shortened = folder_name.encode()[: LONGEST_FOLDER_NAME - len(suffix)]
+            shortened = folder_name.encode()[: MAX_FOLDER_NAME_LENGTH - len(suffix)]
             folder_name = shortened.decode(errors="ignore") + suffix
         return folder_name or "run"
 

@@ -14,7 +14,7 @@ from agent.redaction.spans.span import Span
 from agent.redaction.views.nested import Json, texts_in, with_texts
 from agent.vocabulary import Identifier
 
-MOST_LINE = 64 * 2**20  # bytes; a longer line is withheld without being read into memory
+MAX_LINE = 64 * 2**20  # bytes; a longer line is withheld without being read into memory
 _ROWS_NAMED = 10  # rows with withheld fields whose numbers are listed; enough to look at
 _ENTITIES = frozenset(get_args(Entity))
 
@@ -140,7 +140,7 @@ def redact_rows(
     """Return the line that is written for each line, and the counts of all.
 
     Args:
-        lines: of the file, without their ends. A line longer than MOST_LINE may be cut off anywhere behind that.
+        lines: of the file, without their ends. A line longer than MAX_LINE may be cut off anywhere behind that.
         first: the number of the first line, counted from 1.
 
     Raises:
@@ -166,7 +166,7 @@ def write_withheld_row(number: int, task: RowTask, reason: Withheld, tally: RowT
 def _redact_line(
     line: bytes, number: int, task: RowTask, engine: RecordRedactor, tally: RowTally
 ) -> bytes:
-    if len(line) > MOST_LINE:
+    if len(line) > MAX_LINE:
         return write_withheld_row(number, task, Withheld.TOO_LONG, tally)
     try:
         row = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))

@@ -18,7 +18,7 @@ from typing import IO, Any, Protocol, Self
 
 from agent.errors import RedactionError
 from agent.io.worker_process import WorkerProcess
-from agent.redaction.files.rows import MOST_LINE, RowTally, RowTask, redact_rows, write_withheld_row
+from agent.redaction.files.rows import MAX_LINE, RowTally, RowTask, redact_rows, write_withheld_row
 from agent.redaction.files.worker import EngineChoice, peak_mb, read_frame, write_frame
 from agent.redaction.redacted import Withheld
 
@@ -63,14 +63,14 @@ class _Worker(Protocol):
 
 
 def lines_of(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield the lines of a file without their ends. A line over MOST_LINE is cut off just behind it."""
-    while line := file.readline(MOST_LINE + 2):
+    """Yield the lines of a file without their ends. A line over MAX_LINE is cut off just behind it."""
+    while line := file.readline(MAX_LINE + 2):
         if line.endswith(b"\n"):
             yield line.removesuffix(b"\n").removesuffix(b"\r")
             continue
         yield line
-        while len(line) == MOST_LINE + 2 and not line.endswith(b"\n"):
-            line = file.readline(MOST_LINE + 2)
+        while len(line) == MAX_LINE + 2 and not line.endswith(b"\n"):
+            line = file.readline(MAX_LINE + 2)
 
 
 def split_portions(lines: Iterable[bytes]) -> Iterator[Portion]:

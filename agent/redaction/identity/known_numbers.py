@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from agent.redaction.identity.words import Word, plain_words
 
-_LONGEST = 40  # characters; a longer number is encoded data
+_MAX_LENGTH = 40  # characters; a longer number is encoded data
 _DIGITS_APART = 5  # digits of a number that is searched for in groups too
 _DIGITS = 4  # of a number alone
 _MIXED = 3  # characters of an identifier of letters and digits
@@ -56,7 +56,7 @@ class KnownNumbers:
             return
         for index, word in enumerate(words):
             key = word.key.lstrip("0") if word.key.isdigit() else word.key
-            if key in self._prefixes or (not key and word.length < _LONGEST):
+            if key in self._prefixes or (not key and word.length < _MAX_LENGTH):
                 yield from self._find_from(text, words, index, key)
             if (
                 word.key in self._last_digits
@@ -75,7 +75,7 @@ class KnownNumbers:
                 not is_apart or _may_be_apart(key, text, words[first : last + 1])
             ):
                 yield words[first].start, words[last].end, self._entities[key]
-            if last + 1 == len(words) or len(key) > _LONGEST:
+            if last + 1 == len(words) or len(key) > _MAX_LENGTH:
                 return
             gap = text[words[last].end : words[last + 1].start]
             following = words[last + 1].key
@@ -118,7 +118,7 @@ def _list_keys(entity: str, value: str) -> list[str]:
 
 def _is_searched(entity: str, joined: str) -> bool:
     """Tell whether an identifier is long enough to be searched for, has a digit, and is not just a year."""
-    if not any(map(str.isdigit, joined)) or len(joined) > _LONGEST:
+    if not any(map(str.isdigit, joined)) or len(joined) > _MAX_LENGTH:
         return False
     if not joined.isdigit():
         return len(joined) >= _MIXED

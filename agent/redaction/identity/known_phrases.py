@@ -9,7 +9,7 @@ import regex
 from agent.redaction.identity.words import Word, plain_words
 
 _GAP = 3  # characters between two words of a phrase
-_LONGEST = 16  # words
+_MAX_LENGTH = 16  # words
 _LETTERS = 4  # of a location or a short form that is searched for by itself
 _PHRASES_OF_A_WORD = 50  # further ones that begin with one word are not searched for
 _STREETS = (
@@ -67,7 +67,7 @@ class KnownPhrases:
         added: set[tuple[str, ...]] = set()
         for entity, value in values:
             for form in self._list_forms(entity, value):
-                if not form.words or len(form.words) > _LONGEST or form.words in added:
+                if not form.words or len(form.words) > _MAX_LENGTH or form.words in added:
                     continue
                 added.add(form.words)
                 phrases = self._phrases_by_word[form.words[0]]

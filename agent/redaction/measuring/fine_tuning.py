@@ -17,8 +17,8 @@ from agent.redaction.models.train import Example, train_model
 from agent.redaction.policy.policy import OtherModel, RedactionPolicy
 from agent.redaction.redacted import Withheld
 
-FEWEST_TEXTS = 20
-FEWEST_IDENTIFIERS = 50
+MIN_TEXTS = 20
+MIN_IDENTIFIERS = 50
 _HELD_OUT = 5  # one text in five is measured on, and not learned from
 _PASSES = 4  # over the texts that are learned from
 _BATCH_WORDS = 2_000
@@ -73,13 +73,13 @@ def fine_tune(
         (held_out if _is_held_out(text) else learned).append(text)
     identifiers = sum(len(text.spans) for text in texts)
     if (
-        len(texts) < FEWEST_TEXTS
-        or identifiers < FEWEST_IDENTIFIERS
+        len(texts) < MIN_TEXTS
+        or identifiers < MIN_IDENTIFIERS
         or not any(text.spans for text in held_out)
     ):
         raise RedactionError(
-            f"{len(texts)} texts with {identifiers} identifiers are too few to learn from: expected {FEWEST_TEXTS} and "
-            f"{FEWEST_IDENTIFIERS}",
+            f"{len(texts)} texts with {identifiers} identifiers are too few to learn from: expected {MIN_TEXTS} and "
+            f"{MIN_IDENTIFIERS}",
             "Review more records (`intramural redact review`).",
         )
     kinds = set(read_network(base).meta.kinds) - {OTHER}

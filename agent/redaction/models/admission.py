@@ -15,7 +15,7 @@ from agent.io.model_folder import ModelFolderError, compute_digest
 from agent.redaction.policy.policy import OtherModel, RedactionPolicy
 
 FILE = "admitted_models.json"
-_MOST = 2**20  # bytes
+_MAX_BYTES = 2**20  # bytes
 _MEASURE = "Measure them with `intramural redact bench --gold FILE --policy FILE --admit`, on texts of your own."
 
 
@@ -126,7 +126,7 @@ def _read_admissions(directory: Path | None) -> list[Admission]:
     if directory is None or not (directory / FILE).exists():
         return []
     try:
-        rows = json.loads(read_bounded(directory / FILE, _MOST, FILE))
+        rows = json.loads(read_bounded(directory / FILE, _MAX_BYTES, FILE))
         return [Admission(**{**row, "models": tuple(row["models"])}) for row in rows]
     except (ValueError, TypeError, KeyError):
         raise RedactionError(

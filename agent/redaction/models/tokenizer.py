@@ -15,7 +15,7 @@ from spacy.tokens import Doc
 
 _FORGOTTEN_AFTER = 400_000  # characters: some megabytes of words
 _STRETCH = re.compile(r"\s+|\S+")
-_LONGEST = 400  # characters without a blank that are still taken apart
+_MAX_LENGTH = 400  # characters without a blank that are still taken apart
 _KNOWN_STRETCHES = 30_000  # some 10 MB
 
 
@@ -136,7 +136,7 @@ class TokenizerEngine(NlpEngine):
                     texts.append(stretch)
                     starts.append(at)
                 continue
-            if len(stretch) > _LONGEST:  # no word, and spaCy's time would grow with its square
+            if len(stretch) > _MAX_LENGTH:  # no word, and spaCy's time would grow with its square
                 texts.append(stretch)
                 starts.append(at)
                 continue

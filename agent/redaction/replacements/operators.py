@@ -14,7 +14,7 @@ from agent.redaction.replacements.people import Gender, Person, RecordPeople, re
 from agent.redaction.replacements.surrogates import GIVEN_NAMES, KeyedChoice, Surrogates
 from agent.redaction.replacements.tags import TagTable
 
-_MOST_WEEKS = (
+_MAX_WEEKS = (
     52  # dates are moved by 1 to this many weeks, back or forth: a weekday beside one stays true
 )
 _OLDEST = 89  # years; a date further back may say that somebody is over 89, which not even the year may (HIPAA)
@@ -163,5 +163,5 @@ def _list_words(texts: Sequence[str], detected: Iterable[tuple[str, str]]) -> se
 
 def _choose_days(choice: KeyedChoice) -> int:
     """Return by how many days to move dates: from -52 to 52 weeks without 0, which would leave dates as they are."""
-    weeks = choice.choose_number(2 * _MOST_WEEKS, "weeks") - _MOST_WEEKS
+    weeks = choice.choose_number(2 * _MAX_WEEKS, "weeks") - _MAX_WEEKS
     return 7 * (weeks if weeks < 0 else weeks + 1)

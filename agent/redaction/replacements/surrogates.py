@@ -20,7 +20,7 @@ from agent.redaction.replacements.people import TITLES, Gender
 from agent.redaction.replacements.surrogate_names import surrogate_words
 
 _TRIES = 200  # surrogates of one value tried until one is free
-_LONGEST = 200  # characters; longer values are encoded data
+_MAX_LENGTH = 200  # characters; longer values are encoded data
 _WORD = regex.compile(
     r"(?!(?<=[\p{L}\p{M}]['’])[sS]\b)[\p{L}\p{M}]+(?:['’](?![sS]\b)[\p{L}\p{M}]+)*"
 )
@@ -95,7 +95,7 @@ class Surrogates:
         """
         matches = list(_WORD.finditer(name))
         has_word = any(len(match.group()) > 1 for match in matches)
-        if any(map(str.isdecimal, name)) or not has_word or len(name) > _LONGEST:
+        if any(map(str.isdecimal, name)) or not has_word or len(name) > _MAX_LENGTH:
             return None
         gender = gender or _guess_gender(person)
         pieces: list[str] = []
@@ -111,7 +111,7 @@ class Surrogates:
     def replace_value(self, entity: str, value: str) -> str | None:
         """Return a surrogate of a value that is no name, date or age; None where only a tag will do."""
         make = _MAKERS.get(entity)
-        if make is None or len(value) > _LONGEST:
+        if make is None or len(value) > _MAX_LENGTH:
             return None
         return self._make_once(
             (entity, _strip_punctuation(value)), lambda attempt: make(self, value, attempt)

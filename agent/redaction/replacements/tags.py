@@ -15,12 +15,12 @@ _ENTITIES = "|".join(sorted({tag_name(entity) for entity in get_args(Entity)}))
 TAG = regex.compile(
     rf"\[(?P<entity>{_ENTITIES})-(?P<number>[1-9]\d{{0,2}})\]|\[WITHHELD: (?:{'|'.join(Withheld)})\]"
 )
-MOST = 999  # the highest number; whatever comes after it shares it, so that no long number passes for a tag
+MAX_TAG_NUMBER = 999  # the highest number; whatever comes after it shares it, so that no long number passes for a tag
 _INSIGNIFICANT = regex.compile(r"[\s\p{P}\p{S}]+")
 _NUMBERED = frozenset(
     {"PHONE", "SSN", "MRN", "ENCOUNTER", "PLAN", "ACCOUNT", "LICENSE", "VEHICLE", "DEVICE", "ID"}
 )
-_LONGEST_DATE = 40  # characters; what is longer is no single date
+_MAX_DATE_LENGTH = 40  # characters; what is longer is no single date
 
 
 class TagTable:
@@ -47,7 +47,9 @@ class TagTable:
         entity = tag_name(entity)
         key = entity, self._meaning(entity, value)
         if key not in self._numbers:
-            self._last[entity] = self._numbers[key] = min(self._last.get(entity, 0) + 1, MOST)
+            self._last[entity] = self._numbers[key] = min(
+                self._last.get(entity, 0) + 1, MAX_TAG_NUMBER
+            )
         return f"[{entity}-{self._numbers[key]}]"
 
     def _meaning(self, entity: str, value: str) -> str:
@@ -57,7 +59,7 @@ class TagTable:
             return f"{' '.join(person.words)}/{person.number}" if person.words else plain
         if (
             entity == "DATE"
-            and len(value) <= _LONGEST_DATE
+            and len(value) <= _MAX_DATE_LENGTH
             and (written := read_date(value, language=self._language))
         ):
             return (

@@ -8,12 +8,12 @@ import re
 from dataclasses import dataclass, field
 
 _LETTER = re.compile(r"[^\W\d_]")
-_MOST_OF_A_CLASS = 26  # letters that are spelt out; a wider class stands for any letter
-_MOST_PATHS = (
+_MAX_CLASS_LETTERS = 26  # letters that are spelt out; a wider class stands for any letter
+_MAX_PATHS = (
     300  # at once: a pattern with more begins with any word, for all that a list of words is worth
 )
-_MOST_REPETITIONS = 2  # of an item; a third adds no word to a rule
-_REPETITIONS_OF_SIGNS = {"?": (0, 1), "*": (0, _MOST_REPETITIONS), "+": (1, _MOST_REPETITIONS)}
+_MAX_REPETITIONS = 2  # of an item; a third adds no word to a rule
+_REPETITIONS_OF_SIGNS = {"?": (0, 1), "*": (0, _MAX_REPETITIONS), "+": (1, _MAX_REPETITIONS)}
 _WORD_END = re.compile(
     r"\(\?!\[?\\(?:p\{L\}|w)|\(\?![^()|]*\\p\{L\}[^()|]*\)"
 )  # a lookahead after which no letter stands
@@ -147,7 +147,7 @@ class _Reader:
                         self.words.add(path.letters)
                 elif not path.ended:
                     after.add(_Path(path.letters + character))
-        if len(after) > _MOST_PATHS:
+        if len(after) > _MAX_PATHS:
             raise OpenBeginningError(f"begins with too many words: {self.pattern}")
         return after
 
@@ -177,8 +177,8 @@ def _count_repetitions(quantifier: "re.Match[str]") -> tuple[int, int]:
     low = int(least or 0)
     high = low
     if comma:
-        high = int(most) if most else low + _MOST_REPETITIONS
-    return low, max(low, min(high, _MOST_REPETITIONS))
+        high = int(most) if most else low + _MAX_REPETITIONS
+    return low, max(low, min(high, _MAX_REPETITIONS))
 
 
 def _find_end_of_class(pattern: str, at: int) -> int:
@@ -210,7 +210,7 @@ def _list_members(characters: str) -> str | None:
         return None
     inside = re.sub(r"\\[stn]", " ", inside.replace(r"\d", "0")).replace("\\", "")
     spelt = re.sub(r"(.)-(.)", _spell_range, inside)
-    return spelt if len(spelt) <= _MOST_OF_A_CLASS else None
+    return spelt if len(spelt) <= _MAX_CLASS_LETTERS else None
 
 
 def _spell_range(ends: "re.Match[str]") -> str:

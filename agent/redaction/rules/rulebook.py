@@ -66,7 +66,7 @@ ANYWHERE: Final = "<anywhere>"
 _WORD = re.compile(r"[^\W\d_]+")
 _LONG = re.compile(r"\S{32,}")
 _DIGITS = re.compile(r"[0-9]+")
-_LONGEST_CODE = 40  # letters before the first digit
+_MAX_CODE_LENGTH = 40  # letters before the first digit
 _TOLD_APART = "/-.),"  # after digits
 _SHORT = 4  # letters of a phrase that in capitals could be an abbreviation
 _TRIED_AT_ONCE = 256  # words between two looks at the clock
@@ -275,7 +275,7 @@ class Rulebook(EntityRecognizer):
             if not count % _TRIED_AT_ONCE:
                 self._deadline.left()
             start = begin = digits.start()
-            while begin and text[begin - 1].isalnum() and start - begin < _LONGEST_CODE:
+            while begin and text[begin - 1].isalnum() and start - begin < _MAX_CODE_LENGTH:
                 begin -= 1
             if begin == start:
                 yield self._numbers(text, start, digits.end()), start

@@ -53,9 +53,9 @@ _ASSIGNED = re.compile(
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _SEPARATORS = ("\t", "|", ",", ";")
 _RULE_OF_TABLE = re.compile(r"[\s|:+=-]+")
-_MOST_CELLS = 60  # of a line; more are no table of people
-_MOST_WORDS = 5  # of a label
-_LONGEST_LABEL = 40  # characters
+_MAX_CELLS = 60  # of a line; more are no table of people
+_MAX_WORDS = 5  # of a label
+_MAX_LABEL_LENGTH = 40  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +98,12 @@ def _write_as_line(match: re.Match[str], group: str, label: str) -> Iterator[Sub
 
 def _label(written: str) -> str:
     """Return `written` as the label of a form; empty if it is no label of an identifying value."""
-    if len(written) > _LONGEST_LABEL:
+    if len(written) > _MAX_LABEL_LENGTH:
         return ""
     words = [word.lower() for word in _WORDS.findall(written)]
     is_identifying = not _IDENTIFYING.isdisjoint([*words, "".join(words)])  # "post code"
     is_of_thing = not _OF_THINGS.isdisjoint(words) and "birth" not in words and "kin" not in words
-    if not is_identifying or is_of_thing or len(words) > _MOST_WORDS:
+    if not is_identifying or is_of_thing or len(words) > _MAX_WORDS:
         return ""
     return " ".join(words)
 
@@ -158,7 +158,7 @@ def _read_head(contents: Sequence[str]) -> Sequence[str]:
     """Return the labels of the columns, empty for columns that do not identify; no labels if it is no table head."""
     if len(contents) < 2:
         return ()
-    if any(len(cell) > _LONGEST_LABEL or any(map(str.isdigit, cell)) for cell in contents):
+    if any(len(cell) > _MAX_LABEL_LENGTH or any(map(str.isdigit, cell)) for cell in contents):
         return ()
     labels = [_label(cell) for cell in contents]
     return labels if any(labels) else ()
@@ -177,7 +177,7 @@ def _split_lines(text: str) -> Iterator[tuple[int, int]]:
 
 def _split_cells(text: str, start: int, end: int, separator: str) -> list[_Cell]:
     """Return the cells of a line; none if there are too many."""
-    if text.count(separator, start, end) >= _MOST_CELLS:
+    if text.count(separator, start, end) >= _MAX_CELLS:
         return []
     cells: list[_Cell] = []
     while start <= end:

@@ -57,7 +57,7 @@ _NEXT_READERS: dict[_Reader, tuple[_Reader, ...]] = {
     ),
 }
 _LEVELS = 3  # of disguises in disguises
-_MOST_VIEWS = 24  # of one text, so that disguises in disguises do not take minutes
+_MAX_VIEWS = 24  # of one text, so that disguises in disguises do not take minutes
 _BEFORE = 80  # characters of context before a change: the words that introduce an identifier
 _AFTER = 50
 _WORD = 40  # characters by which the context grows to the end of a word
@@ -222,7 +222,7 @@ class _ViewBuilder:
                 if (
                     view is not None
                     and view.text not in self._texts
-                    and len(self._further) < _MOST_VIEWS
+                    and len(self._further) < _MAX_VIEWS
                 ):
                     self._texts.add(view.text)
                     self._further.append(view)

@@ -27,7 +27,7 @@ from agent.store import Store
 from agent.vocabulary import Instance
 
 _MARKER = "0123456789abcdef"  # as long as a real one, which is random
-_MOST_BYTES_A_CHARACTER = 4  # of UTF-8
+_MAX_BYTES_A_CHARACTER = 4  # of UTF-8
 _REPAIRS = (
     "a judge's reply that is no verdict is asked for once more, which is not in these figures"
 )
@@ -175,7 +175,7 @@ def _measure_judge_prompt(
                 characters += len(reference.text)
     # No part of a judge's prompt may be cut, and a verdict's length is not that of any reference.
     return PromptSize(
-        characters, _MOST_BYTES_A_CHARACTER * characters, fixed=characters, answer=None
+        characters, _MAX_BYTES_A_CHARACTER * characters, fixed=characters, answer=None
     )
 
 

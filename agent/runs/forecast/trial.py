@@ -28,7 +28,7 @@ from agent.vocabulary import ChatRequest, Failure, Instance, Message, Response
 TRIAL_S = 10.0  # for timing one server
 COUNTING_S = 10.0  # for counting the prompts of one plan
 SAMPLED = 32  # prompts counted of those that surely fit, and as many of those that may not
-_MOST_IN_FLIGHT = 64
+_MAX_IN_FLIGHT = 64
 _LONG_CHARACTERS = 4000
 _ANSWER_TOKENS = 32
 # No text of any dataset. Each question begins with its own number, so that no server answers from its cache.
@@ -190,7 +190,7 @@ async def time_server(
     A short question with an answer of one token, a long question, and a short question with a longer answer: the
     differences are the time of a prompt's token and of an answer's. None: the server answered none.
     """
-    at_once = min(max_in_flight, _MOST_IN_FLIGHT)
+    at_once = min(max_in_flight, _MAX_IN_FLIGHT)
     window = window_of(deployment, capabilities)
     # A character is at most one token of the window for these ASCII questions.
     long_characters = _LONG_CHARACTERS if window is None else min(_LONG_CHARACTERS, window)

@@ -29,7 +29,7 @@ from intramural_steward.errors import KeyFileError, RequestError, StewardError, 
 from intramural_steward.files import check_new, read_file, read_secret_file, write_new
 from intramural_steward.html_page import render_html
 from intramural_steward.key_files import (
-    SHORTEST_PASSWORD,
+    MIN_PASSWORD_LENGTH,
     create_key_file,
     is_encrypted,
     open_key,
@@ -65,7 +65,7 @@ from protocol.keys import Signer
 from protocol.statements import kind_name
 
 _FILE: Final = click.Path(dir_okay=False, path_type=Path)
-_SHORTEST_DIGEST: Final = 8  # characters that tell drafts apart
+_MIN_DIGEST_LENGTH: Final = 8  # characters that tell drafts apart
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
@@ -345,7 +345,7 @@ def new(out: Path, password_file: Path | None) -> None:
     if password_file is not None:
         password = _read_password(password_file)
     else:
-        question = f"Password for the new key, at least {SHORTEST_PASSWORD} characters"
+        question = f"Password for the new key, at least {MIN_PASSWORD_LENGTH} characters"
         password = click.prompt(question, hide_input=True, confirmation_prompt=True, err=True)
     public = create_key_file(out, password.encode())
     click.echo(
@@ -389,10 +389,10 @@ def _choose(pages: list[Page], digest: str | None) -> list[Page]:
     if digest is None:
         return pages
     chosen = [page for page in pages if page.description.digest.startswith(digest)]
-    if len(digest) < _SHORTEST_DIGEST or len(chosen) != 1:
+    if len(digest) < _MIN_DIGEST_LENGTH or len(chosen) != 1:
         raise RequestError(
             "the file has no draft with this digest",
-            f"Give at least its first {_SHORTEST_DIGEST} characters.",
+            f"Give at least its first {_MIN_DIGEST_LENGTH} characters.",
         )
     return chosen
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from intramural_steward.errors import KeyFileError, UsageError
 
-_LARGEST_SECRET = 16 * 1024  # bytes of a key or password file
+_MAX_SECRET = 16 * 1024  # bytes of a key or password file
 
 
 def read_file(path: Path, most: int) -> bytes:
@@ -59,8 +59,8 @@ def read_secret_file(path: Path, what: str) -> bytes:
                 "Treat it as known to others: find out who could read it, and replace it if anyone did. "
                 "If not, chmod 600.",
             )
-        content = file.read(_LARGEST_SECRET + 1)
-    if not 0 < len(content) <= _LARGEST_SECRET:
+        content = file.read(_MAX_SECRET + 1)
+    if not 0 < len(content) <= _MAX_SECRET:
         raise KeyFileError(f"{what} is empty or too long")
     return content
 

@@ -20,7 +20,7 @@ from intramural_steward.errors import KeyFileError
 from intramural_steward.files import read_secret_file, write_new
 from protocol.keys import Ed25519Signer, P256Signer, PublicKey, Signer
 
-SHORTEST_PASSWORD: Final = 10  # characters of a new one
+MIN_PASSWORD_LENGTH: Final = 10  # characters of a new one
 
 # 128 MiB and some tenths of a second for each guess.
 _SCRYPT_N: Final = 2**17
@@ -41,9 +41,9 @@ def create_key_file(path: Path, password: bytes) -> PublicKey:
         KeyFileError: the password is too short.
         UsageError: a file is there already, or the disk refuses.
     """
-    if len(password) < SHORTEST_PASSWORD:
+    if len(password) < MIN_PASSWORD_LENGTH:
         raise KeyFileError(
-            f"the password has fewer than {SHORTEST_PASSWORD} characters",
+            f"the password has fewer than {MIN_PASSWORD_LENGTH} characters",
             "No key was made. Choose a longer one.",
         )
     key = Ed25519PrivateKey.generate()

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from agent.errors import ConfigError
 from agent.inference.baseline_rules import RULES
-from agent.inference.baselines import BASELINES, MOST_TOKENS, baselines, serve
+from agent.inference.baselines import BASELINES, MAX_TOKENS, baselines, serve
 from agent.inference.probe import probe
 from agent.vocabulary import ChatRequest, Failure, Message, Reason, Response, Shortenable
 from tests.agent.inference.asking import ask, deployment
@@ -89,7 +89,7 @@ def test_our_own_probe_finds_what_it_honours_and_that_it_is_no_language_model(ur
         "usage",
     }
     assert {found.features["logprobs"].state, found.features["json_schema"].state} == {"refused"}
-    assert (found.window, found.counting) == (MOST_TOKENS, "vllm")
+    assert (found.window, found.counting) == (MAX_TOKENS, "vllm")
 
 
 def test_an_over_long_note_is_shortened_for_it_and_an_over_long_prompt_refused():

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent.inference.shorten import MOST_COUNTS
+from agent.inference.shorten import MAX_COUNTS
 from agent.vocabulary import Failure, Reason, Response, Shortenable
 from tests.agent.fault_server import HTML, Hang, Huge, Slow, Status
 from tests.agent.inference.asking import QUICK, ask, ask_one, probe_server
@@ -29,7 +29,7 @@ def test_a_note_that_is_too_long_loses_its_far_end_and_nothing_else(kind, keep):
     assert result.prompt_tokens + 20 <= 1000
     assert result.prompt_tokens + 20 >= 985  # no more is cut than the window asks for
     assert result.shortened == whole - result.prompt_tokens
-    assert len(server.counted) - probing <= MOST_COUNTS
+    assert len(server.counted) - probing <= MAX_COUNTS
 
 
 def test_a_prompt_that_fits_is_asked_whole_and_one_that_surely_fits_is_not_even_counted():
@@ -155,7 +155,7 @@ def test_a_server_that_lies_about_tokens_costs_few_requests_and_never_the_questi
         probing = len(server.counted)
         server.on_count = lie
         result = ask_one(server.url, over_long(note(2000)), capabilities=found)
-        assert len(server.counted) - probing <= MOST_COUNTS
+        assert len(server.counted) - probing <= MAX_COUNTS
     assert isinstance(result, Failure)
     assert result.reason in (Reason.CONTEXT_LENGTH, Reason.BAD_REPLY)
 

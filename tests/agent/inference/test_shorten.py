@@ -6,7 +6,7 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.inference.shorten import MOST_COUNTS, Fitted, Messages, shorten
+from agent.inference.shorten import MAX_COUNTS, Fitted, Messages, shorten
 from agent.vocabulary import ChatRequest, Failure, Message, Reason, Shortenable
 
 
@@ -74,7 +74,7 @@ def test_whatever_the_text_what_is_returned_was_counted_fits_and_is_a_piece_of_i
     if count(messages) <= budget:
         return
     result, counted = search(messages, part, budget, count)
-    assert len(counted) < MOST_COUNTS
+    assert len(counted) < MAX_COUNTS
     for candidate in counted:
         content = candidate[1].content
         assert content.startswith(before)

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from agent.cli.score import rescore
-from agent.jury.verdict import MOST_CHARACTERS, Fault
+from agent.jury.verdict import MAX_CHARACTERS, Fault
 from agent.site.directory import Site, create_site
 from agent.vocabulary import Reason, Unscored
 from tests.agent.fault_server import Asked, FaultServer, Message
@@ -168,7 +168,7 @@ def test_a_reply_that_is_too_long_is_cut_before_it_is_kept_and_not_asked_for_aga
             for of in store.juries.read_every_seat(one.run_id, [0, 1]).values()
             for _, _, said in of
         ]
-    assert [len(text) for text in texts] == [MOST_CHARACTERS + 1] * 2
+    assert [len(text) for text in texts] == [MAX_CHARACTERS + 1] * 2
     before = kept(site)
     assert CliRunner().invoke(rescore, ["--suite", "s"], obj=site).exit_code == 0
     assert kept(site) == before

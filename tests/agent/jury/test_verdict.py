@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.jury.fence import break_control_tokens
 from agent.jury.rubric import Rubric, read_rubric
-from agent.jury.verdict import MOST_CHARACTERS, Fault, Verdict, read_verdict
+from agent.jury.verdict import MAX_CHARACTERS, Fault, Verdict, read_verdict
 from agent.metrics import MetricUse, Scale
 from tests.agent.jury.corpus import BUILT_IN, HONEST, HOSTILE, OWN, verdict_json
 
@@ -397,7 +397,7 @@ def test_no_answer_makes_an_honest_verdict_look_quoted_unless_it_holds_it(answer
 )
 def test_reading_takes_no_more_than_a_moment(reply: str, hostile_answer: bool):
     start = time.process_time()
-    for said in (reply, reply[:MOST_CHARACTERS]):
+    for said in (reply, reply[:MAX_CHARACTERS]):
         read_verdict(said, RUBRIC, (reply if hostile_answer else ANSWER,))
         read_verdict(f'{said[:-60]}{{"mark": "{MARKER}"', RUBRIC, (ANSWER,), MARKER)
     read_verdict(verdict_json(), RUBRIC, (reply,))

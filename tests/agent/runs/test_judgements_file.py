@@ -258,7 +258,7 @@ def test_a_stranger_to_the_named_jury_is_told(site: Site, answers: Path, tmp_pat
 def test_replies_in_the_place_of_names_are_not_a_jury_of_thousands(
     site: Site, answers: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(module, "MOST_JUDGES", 3)
+    monkeypatch.setattr(module, "MAX_JUDGES", 3)
     file = judgements(tmp_path, [(n, f"judge {n}", "x") for n in range(1, 7)])
     assert "line 4: is of yet another judge" in str(
         scored(site, answers, "--judgements", file).exception

@@ -232,7 +232,7 @@ def test_every_wrong_line_is_told_at_once(articles: Path, human: Path):
 def test_a_line_without_end_is_not_read_into_memory(
     articles: Path, human: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(module, "MOST_LINE_BYTES", 1024)
+    monkeypatch.setattr(module, "MAX_LINE_BYTES", 1024)
     human.write_text(human.read_text() + "x" * 5000 + "\n")
     assert "human.jsonl: line 501: is longer than" in str(
         scored("pubmed_qa", "--data", articles, "--answers", human).exception

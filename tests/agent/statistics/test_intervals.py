@@ -8,7 +8,7 @@ from scipy.stats import binomtest, bootstrap, sem
 from scipy.stats import t as student
 
 from agent.statistics import intervals as statistics
-from agent.statistics.intervals import FEWEST_RESAMPLES, estimate_figure, estimate_mean
+from agent.statistics.intervals import MIN_RESAMPLES, estimate_figure, estimate_mean
 from protocol.figures import mean_win_rates, normal_interval, wilson
 
 
@@ -289,6 +289,6 @@ def test_a_figure_of_very_many_items_is_resampled_less_often(monkeypatch: pytest
         calls.append(len(items))
         return items[0]
 
-    monkeypatch.setattr(statistics, "MOST_WORK", 200_000)
+    monkeypatch.setattr(statistics, "MAX_WORK", 200_000)
     estimate_figure([(n, float(n % 2)) for n in range(2_000)], counted)
-    assert len(calls) == 1 + FEWEST_RESAMPLES
+    assert len(calls) == 1 + MIN_RESAMPLES

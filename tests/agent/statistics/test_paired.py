@@ -201,7 +201,7 @@ def test_where_there_is_no_difference_the_bootstrap_seldom_sees_one():
 @pytest.fixture
 def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paired, "RESAMPLES", 300)
-    monkeypatch.setattr(paired, "FEWEST_RESAMPLES", 300)
+    monkeypatch.setattr(paired, "MIN_RESAMPLES", 300)
 
 
 @pytest.mark.usefixtures("few_resamples")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from agent.statistics import ranking
 from agent.statistics.ranking import BenchmarkScores, ModelStanding, rank_models
-from agent.statistics.resampling import FEWEST_UNITS, compute_reach
+from agent.statistics.resampling import MIN_UNITS, compute_reach
 from protocol.figures import mean_win_rates
 
 PAPER = json.loads((Path(__file__).parents[2] / "aggregator" / "paper_scores.json").read_text())
@@ -386,7 +386,7 @@ def test_equal_models_seldom_get_a_range_that_leaves_out_a_rank(
             )
             missed += sum((one.rank_low, one.rank_high) != (1, 5) for one in found.values())
             missed += sum(rank != (1, 5) for rank in ranks[0].values())
-    assert missed / (10 * leaderboards) <= (0.1 if units >= FEWEST_UNITS else 0)
+    assert missed / (10 * leaderboards) <= (0.1 if units >= MIN_UNITS else 0)
 
 
 def test_two_patients_make_nobody_the_winner_and_no_win_rate_certain():

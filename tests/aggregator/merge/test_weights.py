@@ -6,16 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregator.merge.weights import limit_by_median, limit_share, lower_median, size_weight
-from protocol.policy import MOST_UNITS
+from protocol.policy import MAX_UNITS
 
 
 def test_weights_grow_with_units_and_above_ten_thousand_with_their_square_root() -> None:
     assert [size_weight(units) for units in (0, 1, 9_999, 10_000)] == [0, 1, 9_999, 10_000]
     assert size_weight(40_000) == 20_000
-    assert size_weight(MOST_UNITS) == 100_000
+    assert size_weight(MAX_UNITS) == 100_000
 
 
-@given(st.integers(0, MOST_UNITS - 1))
+@given(st.integers(0, MAX_UNITS - 1))
 def test_more_units_never_weigh_less(units: int) -> None:
     assert size_weight(units) <= size_weight(units + 1)
 

@@ -80,7 +80,7 @@ def test_an_answer_that_is_no_checkpoint_ends_the_reading(answer: Answer, senten
 
 
 def test_a_server_that_sends_a_byte_now_and_then_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote_log, "LONGEST_ANSWER_S", 0.2)
+    monkeypatch.setattr(remote_log, "MAX_ANSWER_S", 0.2)
     ended = threading.Event()
 
     def drip(request: BaseHTTPRequestHandler) -> None:
@@ -126,7 +126,7 @@ def test_a_registry_that_claims_endless_versions_is_not_fetched(home: Home) -> N
 def test_registry_versions_are_fetched_up_to_a_size(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote_log, "LARGEST_REGISTRIES", 100_000)
+    monkeypatch.setattr(remote_log, "MAX_REGISTRIES", 100_000)
     requests: list[str] = []
     sentence = "of 50000 registry versions have more than 100000 bytes"
     many = answer_with_registry(home, 50_000, requests)

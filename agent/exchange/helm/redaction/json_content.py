@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from agent.errors import BenchmarkError
 
-MOST_BYTES: Final = 2 << 30  # of one file, which is read whole
+MAX_BYTES: Final = 2 << 30  # of one file, which is read whole
 _ADVICE = "Nothing was changed. Regenerate the file with HELM, or move that run out of the folder."
 
 
@@ -23,11 +23,11 @@ def read_content(path: Path, described: str) -> Any:
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb") as file:
-            content = file.read(MOST_BYTES + 1)
+            content = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise BenchmarkError(f"{described}: cannot be read ({error.strerror})", _ADVICE) from None
-    if len(content) > MOST_BYTES:
-        raise BenchmarkError(f"{described}: expected at most {MOST_BYTES >> 20} MiB", _ADVICE)
+    if len(content) > MAX_BYTES:
+        raise BenchmarkError(f"{described}: expected at most {MAX_BYTES >> 20} MiB", _ADVICE)
     try:
         return json.loads(content.decode("utf-8"), parse_constant=lambda _: None)
     except json.JSONDecodeError as error:

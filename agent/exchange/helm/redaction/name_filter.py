@@ -17,7 +17,7 @@ from agent.redaction.policy.policy import load_policy
 from agent.redaction.recognizers import everyday, family_names, given_names, is_common
 
 _POLICY = "hipaa_safe_harbor"
-_MOST_DIGITS: Final = 3  # `top_100` is no number of a record, `w84736` is one
+_MAX_DIGITS: Final = 3  # `top_100` is no number of a record, `w84736` is one
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -66,7 +66,7 @@ def open_name_filter(language: str | None = None) -> Callable[[str], bool]:
 
     def may_stay(name: str) -> bool:
         words = _split_lowered(name)
-        if sum(map(str.isdigit, name)) > _MOST_DIGITS:
+        if sum(map(str.isdigit, name)) > _MAX_DIGITS:
             return False
         if people.are_in(words) or not all(map(is_known, words)):
             return False

@@ -16,7 +16,7 @@ from agent.exchange.helm.redaction.vouched import vouched_names
 from agent.exchange.json_path import PLAIN_NAME
 
 KEY_BYTES: Final = 32
-_LONGEST_RUN = 240  # characters; a run's name is a folder's
+_MAX_RUN = 240  # characters; a run's name is a folder's
 _DIGITS = "bcdfghjklmnpqrst"  # of labels and hashes
 _LABEL = re.compile(rf"name_[{_DIGITS}]{{12}}")
 _ID = re.compile(rf"case-[{_DIGITS}]{{16}}")
@@ -54,9 +54,9 @@ _MODEL_DATE = re.compile(r"202[3-9]([-_]?)[01]\d\1[0-3]\d|(?<!\d)2[3-9][01]\d[0-
 _MODEL_NUMBER = re.compile(
     r"[a-z]{0,2}\d{1,3}[a-z]{0,3}\d?|\d{1,2}x\d{1,3}b|[01]\d[0-3]\d|202[3-9]"
 )
-_MOST_DIGITS = 7  # of a model's name, beside its date
-_MOST_WORDS = 14  # of a model's name
-_SHORTEST_WORD = 3  # characters of a person's name that is searched in other names
+_MAX_DIGITS = 7  # of a model's name, beside its date
+_MAX_WORDS = 14  # of a model's name
+_MIN_WORD_LENGTH = 3  # characters of a person's name that is searched in other names
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -108,7 +108,7 @@ class Names:
         parts = _SEPARATOR.split(name)
         parts[::2] = map(self._show_part_of_run, parts[::2])  # between them stand the separators
         shown = "".join(parts)
-        if not shown or len(shown) > _LONGEST_RUN:
+        if not shown or len(shown) > _MAX_RUN:
             return self.label(name)
         return shown
 
@@ -159,17 +159,17 @@ def split_words(name: str) -> frozenset[str]:
     return frozenset(
         word
         for word in _WORD.findall(separate_words(name).casefold())
-        if len(word) >= _SHORTEST_WORD
+        if len(word) >= _MIN_WORD_LENGTH
     )
 
 
 def is_public_model(text: str) -> bool:
     """Whether this is the name of a model that everybody knows, and no more: `openai/gpt-4o-2024-05-13`."""
     undated = _MODEL_DATE.sub(" ", text)
-    if sum(map(str.isdigit, undated)) > _MOST_DIGITS:
+    if sum(map(str.isdigit, undated)) > _MAX_DIGITS:
         return False
     words = [word.casefold() for word in _WORD.findall(undated)]
-    if not 0 < len(words) <= _MOST_WORDS:
+    if not 0 < len(words) <= _MAX_WORDS:
         return False
     names_a_family = False
     for word in words:

@@ -51,7 +51,7 @@ _TIMES = re.compile(
     r"inference_.*|training_.*|.*runtime.*|batch_size|.*logprob.*|.*perplexity.*|bits_per_byte"
 )
 _SOURCE = "https://github.com/stanford-crfm/helm/"
-_LONGEST_SOURCE = 200  # characters
+_MAX_SOURCE_LENGTH = 200  # characters
 _NAMES_IN_SCHEMAS = ("name", "subgroups", "metric_groups", "main_name", "main_split", "split")
 _VARIABLE = re.compile(r"\$\{\w{1,40}\}")  # of a schema, which HELM fills in: ${main_split}
 
@@ -83,7 +83,7 @@ def _blank_letters(walk: Walk, value: Any) -> Any:
 
 def _keep_source(walk: Walk, value: Any) -> Any:
     """Keep the address of a scenario's source that lies in HELM's own repository."""
-    is_text = isinstance(value, str) and " " not in value and len(value) <= _LONGEST_SOURCE
+    is_text = isinstance(value, str) and " " not in value and len(value) <= _MAX_SOURCE_LENGTH
     if is_text and value.startswith(_SOURCE):
         return value
     if value != "":

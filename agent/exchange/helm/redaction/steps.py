@@ -18,8 +18,8 @@ HIGHEST_FIGURE: Final = 999_999  # of a statistic: numbers of people and telepho
 DEEPEST: Final = 20  # levels of maps and lists in settings, annotations and schemas
 _HIGHEST_SETTING = 9_999
 _HIGHEST_GRADE = 100
-_MOST_OF_TEXT = 999_999  # tokens, characters, bytes
-_MOST_DECIMALS = 4  # significant digits of a setting that is a fraction
+_MAX_TEXT_SHARE = 999_999  # tokens, characters, bytes
+_MAX_DECIMALS = 4  # significant digits of a setting that is a fraction
 _GRADE = re.compile(r"(?:.*[^a-z])?(?:score|grade|rating|points?|label|rank)s?", re.IGNORECASE)
 _MEASURES_TEXT = re.compile(r"(?:.*_)?(?:tokens|length|size|characters|bytes)")
 _QUOTES_A_CASE = frozenset({"prompt_text", "explanation"})  # texts of annotations
@@ -155,13 +155,13 @@ def keep_up_to(highest: int) -> Step:
 
 
 keep_figure = keep_up_to(HIGHEST_FIGURE)
-keep_size = keep_up_to(_MOST_OF_TEXT)
+keep_size = keep_up_to(_MAX_TEXT_SHARE)
 _keep_small = keep_up_to(_HIGHEST_SETTING)
 
 
 def keep_setting(walk: Walk, value: Any) -> Any:
     """Keep a number that somebody chose: small, or a fraction of few digits."""
-    is_measured = isinstance(value, float) and float(f"{value:.{_MOST_DECIMALS}g}") != value
+    is_measured = isinstance(value, float) and float(f"{value:.{_MAX_DECIMALS}g}") != value
     if is_measured:
         walk.hide(value, "numbers")
         return OMIT

@@ -23,9 +23,9 @@ from agent.vocabulary import Identifier
 REDACTED: Final = "[redacted]"  # HELM's own word for a text that is not shown
 _PASSES = 5  # real folders settle in two; more than five is a fault of redaction
 _DEEPEST = 60  # levels of maps and lists
-_SHORTEST_IDENTIFIER = 5  # characters of an instance's id that is searched in texts
+_MIN_IDENTIFIER_LENGTH = 5  # characters of an instance's id that is searched in texts
 _HELM_ID = re.compile(r"id\d+")
-_SHORTEST_STATED, _LONGEST_STATED = (
+_MIN_STATED_LENGTH, _MAX_STATED_LENGTH = (
     3,
     100,
 )  # characters of a field that states who a record is about
@@ -272,7 +272,7 @@ def _renumber_tags(texts: Sequence[str]) -> list[str]:
 
 def _is_identifier(raw_id: str) -> bool:
     """Whether an instance's id may be a number of a record: HELM's own are `id0`, `id1`."""
-    if len(raw_id) < _SHORTEST_IDENTIFIER or _HELM_ID.fullmatch(raw_id):
+    if len(raw_id) < _MIN_IDENTIFIER_LENGTH or _HELM_ID.fullmatch(raw_id):
         return False
     return any(map(str.isdigit, raw_id))
 
@@ -282,7 +282,7 @@ def _read_stated_identifier(key: str, value: object) -> Identifier | None:
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
     text = str(value).strip()
-    if not _SHORTEST_STATED <= len(text) <= _LONGEST_STATED:
+    if not _MIN_STATED_LENGTH <= len(text) <= _MAX_STATED_LENGTH:
         return None
     for pattern, entity in _STATING:
         if pattern.search(key):

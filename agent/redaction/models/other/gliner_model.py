@@ -30,7 +30,7 @@ _ASKED: dict[str, str | None] = {
 _WORD = re.compile(r"\w+(?:[-_]\w+)*|\S")  # as GLiNER splits words
 _WORDS = 250  # of a window; GLiNER cuts off what is longer than its own limit, 384 in most
 _SHARED = 40  # words that neighbouring windows share
-_LEAST = 0.3  # probability; recall first
+_MIN_PROBABILITY = 0.3  # probability; recall first
 
 
 class GlinerModel(ModelOfOthers):
@@ -83,7 +83,7 @@ class GlinerModel(ModelOfOthers):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 spans = self._model.predict_entities(
-                    text[start:end], list(self._entities), threshold=_LEAST
+                    text[start:end], list(self._entities), threshold=_MIN_PROBABILITY
                 )
             for span in spans:
                 entity = self._entities[span["label"]]

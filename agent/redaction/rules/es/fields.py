@@ -69,8 +69,8 @@ _LABEL = regex.compile(
     regex.MULTILINE,
 )
 _TRIMMED = " \t.,;|"
-_LONGEST = 90  # characters of a value: a longer one is prose
-_MOST_WORDS = 7  # of a name
+_MAX_LENGTH = 90  # characters of a value: a longer one is prose
+_MAX_WORDS = 7  # of a name
 # Values of several words, in which a comma may stand; others end at the first.
 _OF_WORDS = frozenset({"NAME", "ADDRESS", "LOCATION", "FACILITY", "PROFESSION"})
 _STOP = regex.compile(r"[,;|(]|\.\s|\s{3}")
@@ -100,7 +100,7 @@ def find_fields(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, in
         if index + 1 < len(labels):
             end = min(end, labels[index + 1].start("since"))
         start, end = _value(text, label.end(), end, entity)
-        if start < end and end - start <= _LONGEST:
+        if start < end and end - start <= _MAX_LENGTH:
             yield (
                 _OVER[entity] if entity in _OVER and _OVER_89.match(text, start, end) else entity,
                 start,
@@ -123,6 +123,6 @@ def _value(text: str, start: int, end: int, entity: Entity) -> tuple[int, int]:
         end -= 1
     if entity == "NAME":
         names = text[start:end].split()
-        if len(names) > _MOST_WORDS or not names or names[0].casefold().strip(",.") in people():
+        if len(names) > _MAX_WORDS or not names or names[0].casefold().strip(",.") in people():
             return start, start
     return start, end

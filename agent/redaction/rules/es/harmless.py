@@ -74,7 +74,7 @@ _NAMED_AFTER = compile_pattern(
     "es",
 )
 _ACRONYM_AFTER = regex.compile(r"(?i)\b(?:el|la|los|las|del|al|una?|por|con) $")
-_LONGEST_ACRONYM = 5  # letters
+_MAX_ACRONYM_LENGTH = 5  # letters
 _NAMELIKE = frozenset({"NAME", "FACILITY", "ORGANIZATION", "LOCATION"})
 
 
@@ -104,7 +104,7 @@ def is_harmless(text: str, start: int, end: int, entity: str) -> bool:
     if entity == "NAME" and len(found) == 1:
         acronym = (
             found[0].isupper()
-            and 1 < len(found[0]) <= _LONGEST_ACRONYM
+            and 1 < len(found[0]) <= _MAX_ACRONYM_LENGTH
             and not text[start:end].endswith(".")
         )
         return (

@@ -115,7 +115,7 @@ _IN_SMALL = compile_pattern(
 _TITLES_IN_SMALL = frozenset(
     ["doctor", "doctora", "dr", "dra", "señor", "señora", "sr", "sra", "srta", "don", "doña"]
 )
-_MOST_FAMILY_NAMES = 2
+_MAX_FAMILY_NAMES = 2
 
 
 def _judge_in_small_letters(text: str, place: int) -> Place | None:
@@ -135,7 +135,7 @@ def _judge_in_small_letters(text: str, place: int) -> Place | None:
     for more in _LETTERS.finditer(text, match.start("more"), match.end("more")):
         if more.group() in _SMALL:
             continue
-        if taken == _MOST_FAMILY_NAMES or (
+        if taken == _MAX_FAMILY_NAMES or (
             more.group() in ordinary and more.group() not in words("surnames")
         ):
             break

@@ -20,7 +20,7 @@ _OPENING = regex.compile(
     r"|realizado por"
     r"|derivad[oa] por|solicitado por|m[ée]dico (?:responsable|remitente|que remite))[ \t]{0,2}[:.][ \t]{0,4}(?=\S)"
 )
-_LONGEST = 600  # characters of a block; what follows is prose again
+_MAX_LENGTH = 600  # characters of a block; what follows is prose again
 _PERSON = compile_pattern(
     r"(?:(?i:dres?|dras?|dr|dra|sr|sra|d|dª|dña|prof)\b[.:]{0,2} ?)?(?:DR(?=\p{Lu}\p{Ll}))?"
     r"\p{Lu}[\p{L}\p{M}.'´ªº-]*(?: {1,2}(?:(?:de|del|la|las|los|y|e|i|da|do|dos|van|von) ){0,3}"
@@ -52,7 +52,7 @@ def find_signatures(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int
     for opening in _OPENING.finditer(text, timeout=deadline.left()):
         start = opening.end()
         line_end = text.find("\n", start)
-        end = min(len(text) if line_end < 0 else line_end, start + _LONGEST)
+        end = min(len(text) if line_end < 0 else line_end, start + _MAX_LENGTH)
         unnaming = [m.span() for m in _UNNAMING.finditer(text, start, end, timeout=deadline.left())]
         person = _PERSON.match(text, start, end)
         if person is None:

@@ -18,5 +18,5 @@ def test_a_text_without_end_is_refused_before_it_fills_the_memory(
     shutil.copytree(BENCHMARKS / benchmark / "invented_sample", folder)
     endless = folder / name if name else sorted(folder.glob("*.txt"))[0]
     endless.write_text("x" * 300_000)
-    monkeypatch.setattr(lines_module, "LONGEST", 200_000)
+    monkeypatch.setattr(lines_module, "MAX_LENGTH", 200_000)
     assert f"{endless.name}: the whole file: has more than" in problem(benchmark, folder)

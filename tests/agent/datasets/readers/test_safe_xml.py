@@ -44,6 +44,6 @@ def test_hostile_and_broken_records_are_refused_by_their_file(tmp_path, text, sa
 
 
 def test_a_record_without_end_is_refused_before_it_fills_the_memory(monkeypatch):
-    monkeypatch.setattr(safe_xml, "_LARGEST", 2**21)
+    monkeypatch.setattr(safe_xml, "_MAX_SIZE", 2**21)
     with pytest.raises(safe_xml.XmlError, match="the whole document: has more than 2 MiB"):
         safe_xml.read_elements(io.BytesIO(b"<a>" + b"x" * 2**22))

@@ -16,7 +16,7 @@ def test_findings_and_impressions_of_different_length_are_refused_with_both_coun
 
 
 def test_a_finding_without_end_is_refused_by_its_line(tmp_path, monkeypatch):
-    monkeypatch.setattr(lines_module, "LONGEST", 1000)
+    monkeypatch.setattr(lines_module, "MAX_LENGTH", 1000)
     folder = sample_copy("mimic_rrs", tmp_path)
     with (folder / "test.findings.tok").open("a") as file:
         file.write(CANARY * 200)

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from agent.cli.main import intramural
 from agent.errors import ConfigError
 from agent.exchange.helm.export import export_helm
-from agent.exchange.helm.run_spec import LONGEST_FOLDER_NAME
+from agent.exchange.helm.run_spec import MAX_FOLDER_NAME_LENGTH
 from agent.exchange.tables.export import export_tables
 from agent.vocabulary import Message, Reason
 from tests.agent.exchange.helm.exported_runs import (
@@ -138,7 +138,7 @@ def test_no_name_of_a_run_leads_out_of_the_folder_or_collides(filled: FilledSite
         assert folder.parent == tmp_path / "out" / "runs" / "odd"
         assert folder.name.isprintable()
         assert not folder.name.startswith(".")
-        assert len(folder.name.encode()) <= LONGEST_FOLDER_NAME + 10
+        assert len(folder.name.encode()) <= MAX_FOLDER_NAME_LENGTH + 10
         assert load_file(folder, "run_spec.json")["name"] == folder.name
     assert {path.name for path in tmp_path.iterdir()} == {"site", "out"}
 

@@ -16,7 +16,7 @@ from agent.exchange.helm.export import export_helm
 from agent.exchange.helm.folder import HelmRun, read_run
 from agent.exchange.helm.import_runs import import_helm
 from agent.exchange.helm.own_record import RECORD
-from agent.exchange.json_path import MOST_BYTES, MOST_VALUES
+from agent.exchange.json_path import MAX_BYTES, MAX_VALUES
 from agent.results.summarize import Note, summarise_benchmarks, summarise_run
 from agent.store import Store
 from agent.store.runs import Runs
@@ -295,7 +295,7 @@ def link_out(folder: Path) -> None:
 
 
 def huge(folder: Path) -> None:
-    os.truncate(folder / "stats.json", MOST_BYTES + 1)  # sparse: takes no room
+    os.truncate(folder / "stats.json", MAX_BYTES + 1)  # sparse: takes no room
 
 
 def deep(folder: Path) -> None:
@@ -303,7 +303,7 @@ def deep(folder: Path) -> None:
 
 
 def many(folder: Path) -> None:
-    (folder / "stats.json").write_text("[" + "0," * MOST_VALUES + "0]", "utf-8")
+    (folder / "stats.json").write_text("[" + "0," * MAX_VALUES + "0]", "utf-8")
 
 
 def key_twice(folder: Path) -> None:

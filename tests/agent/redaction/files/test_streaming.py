@@ -40,7 +40,7 @@ def case(number: int) -> bytes:
 @given(st.binary(max_size=400), st.integers(1, 12))
 def test_lines_are_whole_or_cut_behind_the_longest_and_none_is_lost(content: bytes, most: int):
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(streaming, "MOST_LINE", most)
+        patched.setattr(streaming, "MAX_LINE", most)
         found = list(lines_of(io.BytesIO(content)))
     expected = content.split(b"\n")
     if expected[-1] == b"":
@@ -69,8 +69,8 @@ def test_portions_hold_every_line_once_in_order_and_empty_ones_never(lines: list
 def test_a_line_longer_than_any_is_withheld_without_being_held(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(streaming, "MOST_LINE", 1000)
-    monkeypatch.setattr(rows, "MOST_LINE", 1000)
+    monkeypatch.setattr(streaming, "MAX_LINE", 1000)
+    monkeypatch.setattr(rows, "MAX_LINE", 1000)
     file = io.BytesIO(case(1) + b"\n" + b'{"text": "' + b"Holloway " * 100_000 + b'"}\n' + case(2))
     lines = list(lines_of(file))
     assert max(map(len, lines)) <= 1002
