@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from agent.redaction.files.worker import EngineChoice
     from agent.redaction.policy.policy import RedactionPolicy
 
-_WEAKEST_POLICY: Final = "hipaa_safe_harbor"  # the weakest policy under which a folder is called clean, unless a policy is given
+# The weakest policy under which a folder is called clean, unless a policy is given.
+_WEAKEST_POLICY: Final = "hipaa_safe_harbor"
 
 
 @click.command()
