@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from protocol.codes import NOT_RUN
+from protocol.cell_codes import NOT_RUN
 from protocol.figure_space import FigureSpace
 from protocol.identity import NONE
 from protocol.keys import ED25519_ORDER, P256_ORDER, Algorithm

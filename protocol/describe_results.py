@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from protocol.capacity import Capacity, measure_capacity
-from protocol.codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
+from protocol.cell_codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
 from protocol.description import (
     CODE_WORDS,
     RULE_MEANINGS,

@@ -8,7 +8,7 @@ out, and those only refuse.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from protocol.codes import NOT_RUN, SUPPRESSED
+from protocol.cell_codes import NOT_RUN, SUPPRESSED
 from protocol.disclosure import allowed_spreads, allowed_values, is_too_large, surplus_cells
 from protocol.policy import BUCKETS, DisclosurePolicy
 from protocol.predicates import ResultPredicate

@@ -8,7 +8,7 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
 from protocol import merkle
-from protocol.codes import NOT_RUN
+from protocol.cell_codes import NOT_RUN
 from protocol.disclosure import check_result, is_too_large
 from protocol.envelope import Envelope, decode
 from protocol.errors import Code, ProtocolError

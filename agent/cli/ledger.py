@@ -136,7 +136,7 @@ def _build_row(entry: "LedgerEntry", registry: "Registry | None") -> dict[str, o
 
 
 def _describe_release(release: "ReleaseEntry", registry: "Registry | None") -> dict[str, object]:
-    from protocol.codes import NOT_RUN, SUPPRESSED
+    from protocol.cell_codes import NOT_RUN, SUPPRESSED
 
     model = registry.models.get(release.model) if registry else None
     cells = release.cells.values()

@@ -12,7 +12,7 @@ from agent.disclosure.chain import check_ledger
 from agent.disclosure.ledger import Ledger, ReleasedCell, derive_ledger_key, read_ledger
 from agent.disclosure.prepare import choose_policy
 from agent.errors import DisclosureError
-from protocol.codes import NOT_RUN, SUPPRESSED
+from protocol.cell_codes import NOT_RUN, SUPPRESSED
 from protocol.disclosure import check_result
 from protocol.envelope import add_signature, decode
 from protocol.errors import ProtocolError

@@ -28,7 +28,7 @@ from agent.disclosure.precedents import Precedents
 from agent.disclosure.verdicts import DecidedFigures, GateRule
 from agent.errors import DisclosureError
 from protocol import disclosure
-from protocol.codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
+from protocol.cell_codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
 from protocol.disclosure import CellSums
 from protocol.identity import NONE
 from protocol.margins import MarginTable

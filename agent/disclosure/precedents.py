@@ -19,7 +19,7 @@ from agent.disclosure.ledger import (
 )
 from agent.disclosure.perturbation import perturb_distance
 from agent.disclosure.verdicts import DecidedFigures, GateRule, suppress_all, suppress_subgroups
-from protocol.codes import NOT_RUN, SUPPRESSED
+from protocol.cell_codes import NOT_RUN, SUPPRESSED
 from protocol.disclosure import NO_SPREAD
 from protocol.policy import DisclosurePolicy
 from protocol.scorecard import Cell

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final
 
 from agent.disclosure.ledger import ReleasedCell
-from protocol.codes import NOT_RUN, SUPPRESSED
+from protocol.cell_codes import NOT_RUN, SUPPRESSED
 from protocol.disclosure import NO_SPREAD
 from protocol.scorecard import Cell
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy
 
 from aggregator.merge.site_cell import WEIGHT, Flags, Integers
-from protocol.codes import NOT_RUN, SUPPRESSED
+from protocol.cell_codes import NOT_RUN, SUPPRESSED
 from protocol.disclosure import NO_SPREAD, SPREAD_STEPS
 from protocol.policy import BUCKETS, DisclosurePolicy
 from protocol.predicates import ResultPredicate

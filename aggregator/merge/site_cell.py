@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from aggregator.merge.board_model import State, Why
 from aggregator.merge.weights import size_weight
-from protocol.codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
+from protocol.cell_codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
 from protocol.disclosure import CERTAINTY, NO_SPREAD
 from protocol.policy import BUCKETS, DisclosurePolicy, bucket_range, grid_step
 

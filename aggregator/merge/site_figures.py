@@ -12,7 +12,7 @@ from aggregator.merge.cell_codes import CardLayout, decode_code, decode_codes
 from aggregator.merge.pool import interval_of_site
 from aggregator.merge.site_cell import CODES, WEIGHT, Integers, SiteCell
 from aggregator.merge.weights import MIN_FOR_MEDIAN, limit_by_median, limit_share, lower_median
-from protocol.codes import NOT_RUN, SUPPRESSED
+from protocol.cell_codes import NOT_RUN, SUPPRESSED
 from protocol.disclosure import surplus_cells
 from protocol.policy import DisclosurePolicy
 

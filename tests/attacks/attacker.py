@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.disclosure.verdicts import GateRule
-from protocol.codes import HIGH_CODED, LOW_CODED, SUPPRESSED
+from protocol.cell_codes import HIGH_CODED, LOW_CODED, SUPPRESSED
 from protocol.disclosure import SPREAD_STEPS, allowed_values
 from protocol.policy import DisclosurePolicy, bucket_range, grid_step
 from protocol.scorecard import Cell

@@ -25,7 +25,7 @@ from agent.disclosure.sketches import Shingled, Shingler
 from agent.disclosure.verdicts import GateRule
 from agent.errors import DisclosureError
 from agent.store import UnitScore
-from protocol.codes import SUPPRESSED
+from protocol.cell_codes import SUPPRESSED
 from protocol.disclosure import check_result, release_cell, release_spread
 from protocol.errors import Code, ProtocolError
 from protocol.identity import model_digest

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from protocol.codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
+from protocol.cell_codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
 from protocol.disclosure import CellSums, release_cell
 from protocol.margins import Figure, MarginTable, admit_counts, build_table, close_margins
 from protocol.policy import DisclosurePolicy, bucket_of, bucket_range, grid_step, parse_policy

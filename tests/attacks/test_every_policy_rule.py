@@ -16,7 +16,7 @@ from agent.errors import DisclosureError
 from aggregator.merge.board_model import State
 from aggregator.merge.pool import pool
 from aggregator.merge.site_cell import SiteCell
-from protocol.codes import SUPPRESSED
+from protocol.cell_codes import SUPPRESSED
 from protocol.disclosure import CellSums, release, release_cell
 from protocol.policy import DisclosurePolicy, bucket_of, parse_policy, stricter
 from protocol.scorecard import Cell

@@ -27,7 +27,7 @@ from agent.disclosure.prepare import Gate, prepare
 from agent.disclosure.verdicts import GateRule
 from agent.errors import DisclosureError
 from protocol import disclosure, verification
-from protocol.codes import HIGH_CODED, LOW_CODED, SUPPRESSED
+from protocol.cell_codes import HIGH_CODED, LOW_CODED, SUPPRESSED
 from protocol.disclosure import CellSums
 from protocol.errors import Code, ProtocolError
 from protocol.policy import DisclosurePolicy, bucket_of

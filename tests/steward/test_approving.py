@@ -14,7 +14,7 @@ import pytest
 
 from protocol import envelope
 from protocol.approval_files import read_rejection
-from protocol.codes import SUPPRESSED
+from protocol.cell_codes import SUPPRESSED
 from protocol.identity import NONE
 from protocol.statements import build_statement
 from protocol.verification import History, authenticate, verify_link

@@ -8,7 +8,7 @@ import pytest
 from agent.disclosure.ledger import Ledger
 from agent.disclosure.verdicts import GateRule
 from agent.errors import DisclosureError
-from protocol.codes import SUPPRESSED
+from protocol.cell_codes import SUPPRESSED
 from tests.agent.disclosure.gated_cards import WARD
 from tests.agent.disclosure.ward import (
     CARD,

@@ -16,7 +16,7 @@ from agent.disclosure.verdicts import GateRule
 from agent.errors import ConfigError, DisclosureError
 from agent.store import RunDetails, Store, Vault
 from agent.vocabulary import Instance, Message, Reference
-from protocol.codes import SUPPRESSED
+from protocol.cell_codes import SUPPRESSED
 from protocol.scorecard import BenchmarkEntry, Cell, Scorecard
 from tests.agent.disclosure.ward import MODEL, after, as_registered, gate_says
 

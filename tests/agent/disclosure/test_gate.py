@@ -11,7 +11,7 @@ from agent.disclosure.findings import Finding
 from agent.disclosure.ledger import Ledger, ResetEntry
 from agent.disclosure.verdicts import GateRule
 from agent.errors import DisclosureError
-from protocol.codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
+from protocol.cell_codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
 from protocol.policy import bucket_of, bucket_range
 from protocol.scorecard import Scorecard
 from tests.agent.disclosure.gated_cards import EXAM, ROUGE, ROUGE_CARD, WARD

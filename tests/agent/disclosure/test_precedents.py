@@ -6,7 +6,7 @@ from agent.disclosure.findings import Finding
 from agent.disclosure.ledger import Ledger
 from agent.disclosure.perturbation import perturb_distance
 from agent.disclosure.verdicts import GateRule
-from protocol.codes import SUPPRESSED
+from protocol.cell_codes import SUPPRESSED
 from tests.agent.disclosure.gated_cards import EXAM, ROUGE, ROUGE_CARD, WARD
 from tests.agent.disclosure.ward import (
     CARD,

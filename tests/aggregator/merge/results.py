@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from aggregator.merge.accepted import Result, Withdrawal
 from aggregator.registry.policies import shipped_policies
-from protocol.codes import NOT_RUN
+from protocol.cell_codes import NOT_RUN
 from protocol.identity import NONE, agent_digest, model_digest
 from protocol.policy import bucket_of
 from protocol.predicates import FIRST_EPOCH, Header, ResultPredicate, WithdrawPredicate

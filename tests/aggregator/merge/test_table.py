@@ -13,7 +13,7 @@ from aggregator.merge.accepted import Assurances, RegistryChange, Result
 from aggregator.merge.board_model import Board, RowCounts, State, parse_audited
 from aggregator.merge.federation import Federation
 from aggregator.merge.table import build_board, follow_log, make_audited, make_board
-from protocol.codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
+from protocol.cell_codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
 from protocol.errors import ProtocolError
 from protocol.identity import NONE, agent_digest, model_digest
 from protocol.policy import bucket_of
