@@ -16,8 +16,8 @@ from aggregator.merge.pool import pool
 from aggregator.merge.site_cell import SiteCell
 from aggregator.merge.table import build_board
 from aggregator.registry.policies import shipped_policies
-from protocol.checkpoint import LogKey
 from protocol.cell_codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
+from protocol.checkpoint import LogKey
 from protocol.disclosure import CellSums, release_cell, release_spread
 from protocol.figures import mean_win_rates, wilson
 from protocol.keys import PublicKey

@@ -10,8 +10,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
 from protocol import envelope
-from protocol.checkpoint import LogKey
 from protocol.cell_codes import SUPPRESSED
+from protocol.checkpoint import LogKey
 from protocol.disclosure import NO_SPREAD
 from protocol.errors import Code, ProtocolError
 from protocol.identity import NONE, agent_digest, model_digest
