@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+# The tests start a thousand commands; without cached bytecode each of them compiles the whole program again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test lint bench attacks model-en model-es bench-centre bench-redaction size test-full test-exports test-kills test-mutants test-postgres test-servers test-extras test-parity clean
 

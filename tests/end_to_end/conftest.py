@@ -13,6 +13,7 @@ import pytest
 
 from agent.site.directory import Site
 from agent.store import StoredInstance
+from tests.forked import run_command
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,10 +22,7 @@ def intramural(
     *words: str | Path, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run `intramural WORDS` to its end."""
-    command = [sys.executable, "-m", "agent", *map(str, words)]
-    return subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=ROOT, env=env, timeout=120
-    )
+    return run_command("agent", *words, environment=env)
 
 
 @dataclass

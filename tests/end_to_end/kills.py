@@ -20,8 +20,8 @@ from intramural_steward.approval_list import open_list
 from protocol.envelope import REGISTRY_TYPE, decode, decode_base64
 from protocol.registry import Registry, parse_registry
 from protocol.statements import kind_name, parse_statement
-from tests.end_to_end.killable import Nursery, Order
 from tests.end_to_end.life import HOST, MODEL, Life
+from tests.forked import ROOT, Nursery, Order
 
 ALL = "INTRAMURAL_ALL_KILLS" in os.environ
 SPREAD = 4  # points of each journey that are tried where not all are
@@ -126,16 +126,26 @@ class Parties:
                 module, words = "aggregator", ["--dir", str(self.central), *words]
             case _:
                 module = "intramural_steward"
+        typed, output = self.notes / f"{name}-typed", self.notes / f"{name}-output"
+        typed.write_text(command.typed)
         return Order(
             module=module,
             words=words,
-            folder=str(self.folder),
-            steps=str(self.notes / f"{name}-steps"),
-            output=str(self.notes / f"{name}-output"),
-            typed=command.typed,
-            at=at,
-            signal=number,
-            environment={"INTRAMURAL_STEWARD_LIST": str(self.folder / "steward" / "list.jsonl")},
+            folder=str(ROOT),
+            output=str(output),
+            errors=str(output),
+            typed=str(typed),
+            environment={
+                **os.environ,
+                "INTRAMURAL_STEWARD_LIST": str(self.folder / "steward" / "list.jsonl"),
+            },
+            before="tests.end_to_end.killable:watch_steps",
+            settings={
+                "folder": str(self.folder),
+                "steps": str(self.notes / f"{name}-steps"),
+                "at": at,
+                "number": number,
+            },
         )
 
     @contextmanager

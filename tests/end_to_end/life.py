@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.end_to_end.conftest import ROOT
+from tests.forked import ROOT, run_command
 
 HOST = "board.example"
 MODEL = "baseline/first-choice"
@@ -107,7 +107,7 @@ class Life:
 
     def _run_anyhow(
         self, words: Sequence[str | Path], answers: str = ""
-    ) -> subprocess.CompletedProcess[bytes]:
+    ) -> subprocess.CompletedProcess[str]:
         environment = {
             **os.environ,
             **self.environment,
@@ -116,16 +116,20 @@ class Life:
         paths = [str(ROOT / "deploy" / "steward"), environment.get("PYTHONPATH", "")]
         environment["PYTHONPATH"] = os.pathsep.join(paths).rstrip(os.pathsep)
         command = [str(word) for word in words]
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            check=False,
-            cwd=ROOT,
-            env=environment,
-            timeout=120,
-            input=answers.encode(),
-        )
-        self.outputs += [done.stdout, done.stderr]
+        if command[:2] == [sys.executable, "-m"]:
+            done = run_command(*command[2:], typed=answers, environment=environment)
+        else:
+            done = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                check=False,
+                cwd=ROOT,
+                env=environment,
+                timeout=120,
+                input=answers,
+            )
+        self.outputs += [done.stdout.encode(), done.stderr.encode()]
         return done
 
     def _run(self, words: Sequence[str | Path], code: int, answers: str = "") -> str:
@@ -134,10 +138,10 @@ class Life:
         assert done.returncode == code, (
             command,
             done.returncode,
-            done.stdout.decode(),
-            done.stderr.decode(),
+            done.stdout,
+            done.stderr,
         )
-        return (done.stderr if code else done.stdout).decode()
+        return done.stderr if code else done.stdout
 
     @contextmanager
     def serving(self, prefix: Sequence[str], module: str, *words: str | Path) -> Iterator[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.agent.fault_server import Action, Asked, FaultServer, Message
-from tests.end_to_end.conftest import ROOT
+from tests.forked import ROOT, run_command
 
 CANARIES = {
     "note": "Zephyrine Quackenbush",
@@ -75,13 +75,10 @@ class Whole:
 
     def run(self, module: str, *words: str | Path, code: int = 0) -> str:
         environment = {**os.environ, "TMPDIR": str(self.temporary), "HOME": str(self.temporary)}
-        command = [sys.executable, "-m", module, *map(str, words)]
-        done = subprocess.run(
-            command, capture_output=True, cwd=ROOT, env=environment, check=False, timeout=120
-        )
-        self.outputs += [done.stdout, done.stderr]
-        assert done.returncode == code, done.stderr.decode()
-        return done.stdout.decode()
+        done = run_command(module, *words, environment=environment)
+        self.outputs += [done.stdout.encode(), done.stderr.encode()]
+        assert done.returncode == code, done.stderr
+        return done.stdout
 
     def agent(self, *words: str | Path, code: int = 0) -> str:
         return self.run("agent", "--site", self.site, "--log-level", "debug", *words, code=code)

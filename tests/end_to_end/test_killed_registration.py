@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from agent.disclosure.ledger import DatasetEntry, ResetEntry
-from tests.end_to_end.conftest import ROOT
-from tests.end_to_end.killable import Nursery, open_nursery
 from tests.end_to_end.kills import (
     BENCHMARK,
     SEND,
@@ -27,6 +25,7 @@ from tests.end_to_end.kills import (
     repeat,
 )
 from tests.end_to_end.life import MODEL
+from tests.forked import Nursery, open_nursery
 
 # Registering what is registered already is refused with 6: there is nothing new.
 REGISTER = (
@@ -55,7 +54,7 @@ PLAN_AGAIN = (PLAN[0], *approved_by_steward(3), SEND)
 
 @pytest.fixture(scope="module")
 def nursery() -> Iterator[Nursery]:
-    with open_nursery(ROOT) as nursery:
+    with open_nursery() as nursery:
         yield nursery
 
 

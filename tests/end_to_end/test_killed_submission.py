@@ -11,7 +11,6 @@ import pytest
 
 from agent.disclosure.ledger import ReleaseEntry
 from tests.end_to_end.conftest import ROOT
-from tests.end_to_end.killable import Nursery, open_nursery
 from tests.end_to_end.kills import (
     ALL,
     APPROVED_HERE,
@@ -34,6 +33,7 @@ from tests.end_to_end.kills import (
     run_benchmark,
     spread,
 )
+from tests.forked import Nursery, open_nursery
 
 PREPARE = Command("agent", ("submission", "prepare", "--suite", SUITE))
 WITH_STEWARDS_TOOL = (PREPARE, *approved_by_steward(2), SEND)
@@ -43,7 +43,7 @@ ON_ONE_ACCOUNT = (PREPARE, APPROVED_HERE, SEND)
 
 @pytest.fixture(scope="module")
 def nursery() -> Iterator[Nursery]:
-    with open_nursery(ROOT) as nursery:
+    with open_nursery() as nursery:
         yield nursery
 
 

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -26,6 +24,7 @@ from protocol.policy import DisclosurePolicy, bucket_of
 from protocol.predicates import DatasetPredicate, LedgerHead, ResultPredicate, Statement
 from protocol.registry import Registry, SiteKey, build_registry
 from protocol.statements import build_statement
+from tests.forked import run_command
 from tests.protocol import world
 
 ROOT = Path(__file__).parents[2]
@@ -128,19 +127,17 @@ class Steward:
     ) -> "Reply":
         """Run the tool in a process of its own."""
         paths = [str(ROOT / "deploy/steward"), str(ROOT), str(ROOT / "tests/no_network")]
-        process = subprocess.run(
-            [sys.executable, "-m", "intramural_steward", *map(str, words)],
-            input=answer,
-            capture_output=True,
-            text=True,
-            cwd=self.folder,
-            env={
+        process = run_command(
+            "intramural_steward",
+            *words,
+            folder=self.folder,
+            typed=answer,
+            environment={
                 **os.environ,
                 "PYTHONPATH": os.pathsep.join(paths),
                 "HOME": str(self.folder),
                 **(environment or {}),
             },
-            check=False,
         )
         return Reply(process.returncode, process.stdout, process.stderr)
 

@@ -3,11 +3,11 @@
 import re
 import shlex
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-ROOT = Path(__file__).parents[3]
+from tests.forked import ROOT, run_command
+
 PAGE = ROOT / "docs" / "keys.md"
 
 _BLOCK = re.compile(r"<!-- drill: ([^>]+?) -->\n```sh\n(.*?)```", re.DOTALL)
@@ -18,23 +18,10 @@ def aggregator(
     board: Path | None, *words: object, folder: Path, answer: str = ""
 ) -> subprocess.CompletedProcess[str]:
     """Run `intramural-aggregator WORDS` in `folder`, which has no aggregator's directory unless `board` is one."""
-    command = [
-        sys.executable,
-        "-m",
-        "aggregator",
-        *(["--dir", str(board)] if board else []),
-        *map(str, words),
-    ]
+    directory = ["--dir", board] if board else []
     environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(folder)}
-    return subprocess.run(
-        command,
-        cwd=folder,
-        input=answer,
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment,
-        timeout=120,
+    return run_command(
+        "aggregator", *directory, *words, folder=folder, typed=answer, environment=environment
     )
 
 

@@ -1,7 +1,6 @@
 """A draft that was made to deceive the roots: an invented base, a gap in the versions, words that hide a change."""
 
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from protocol.checkpoint import LogKey
 from protocol.envelope import REGISTRY_TYPE, sign
 from protocol.keys import Ed25519Signer, Signer
 from protocol.registry import Registry, build_registry, step_registry
+from tests.forked import run_command
 from tests.protocol.world import REGISTRY, ed25519_signer
 
 ANNA_KEY = Ed25519PrivateKey.from_private_bytes(b"a" * 32)
@@ -48,14 +48,7 @@ def annas_key(tmp_path: Path) -> Path:
 
 
 def sign_draft(draft: Path, key: Path) -> "subprocess.CompletedProcess[str]":
-    command = ["registry", "sign", str(draft), "--key", str(key), "--yes"]
-    return subprocess.run(
-        [sys.executable, "-m", "aggregator", *command],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    return run_command("aggregator", "registry", "sign", draft, "--key", key, "--yes")
 
 
 def test_a_draft_on_an_invented_base_is_not_signed_by_a_root_that_has_signed_before(
