@@ -1,13 +1,14 @@
-"""De-identification: no person sees the text of a case before it has passed through here.
+"""De-identification of the texts of cases before any person sees them.
 
-Everything a person can see (terminal, pages, exports, logs) takes `Redacted`, and only this package makes it. Opening a
-redactor reads a policy, builds the engine and tests it on a known text; nothing heavy is imported before that, and
-nothing is ever downloaded.
+Every output that a person can see (terminal, pages, exports, logs) accepts only `Redacted` text, and only this package
+creates it. Opening a redactor reads a policy, builds the engine and tests it on a known text. Heavy libraries are not
+imported before that, and nothing is ever downloaded.
 
     redactor = open_redactor(site.settings.redaction_policy, site.directory, key=site.surrogate_key())
-    prompt, answer = redactor.redact_record([prompt, answer])  # same value, same tag: "[NAME-1]"
+    prompt, answer = redactor.redact_record([prompt, answer])  # equal values get equal tags: "[NAME-1]"
 
-Stored instances go through a `Clearer` (agent.redaction.gateway.cases), which redacts, or reveals after an audit entry.
+Stored instances pass through a `Clearer` (agent.redaction.gateway.cases), which redacts them, or reveals them after
+writing an audit entry.
 """
 
 import os
@@ -20,8 +21,8 @@ from agent.redaction.redacted import Redacted, Redactor, Withheld
 if TYPE_CHECKING:
     from agent.redaction.detection_cache import DetectionStore
 
-# The model multiplies small matrices: several threads would wait for each other, at the cost of other processes.
-# Numpy reads this when it is imported, which is later.
+# The model multiplies small matrices, so several threads would mostly wait for each other and slow down other
+# processes. NumPy reads this variable when it is imported, which happens later.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 __all__ = ["Redacted", "Redactor", "Withheld", "open_redactor"]
@@ -35,18 +36,19 @@ def open_redactor(
     store: "DetectionStore | None" = None,
     key: bytes | None = None,
 ) -> Redactor:
-    """Open the redaction engine under a shipped policy, or under a file of the site's when `policy` ends in ".yaml".
+    """Open the redaction engine under a shipped policy, or under a policy file of the site if `policy` ends in ".yaml".
 
-    Takes about a second: the engine is imported when this is called, and not with the package.
+    This takes about a second, because the engine is imported on the first call rather than with the package.
 
     Args:
-        policy: as `redaction_policy` in site.yaml has it.
-        directory: the site's, from which the name of a policy file is read.
-        store: keeps detections for the next process, without the texts: the site's store.
-        key: decides surrogates and how far dates are moved (`Site.surrogate_key`); None: a fresh one for this redactor.
+        policy: the value of `redaction_policy` in site.yaml.
+        directory: the site directory, to which the name of a policy file is relative.
+        store: the site's store, which keeps detections, but not texts, for the next process.
+        key: determines the surrogates and how far dates are moved (`Site.surrogate_key`). If None, the redactor
+            generates a random key.
 
     Raises:
-        RedactionError: the policy is missing or wrong, or the engine does not clear a text it must clear.
+        RedactionError: the policy is missing or invalid, or the engine fails its self-test.
     """
     from agent.redaction.engine import open_engine
 

@@ -1,23 +1,23 @@
-"""The time that one field may take, shared by all recognisers that look at it."""
+"""The time limit for one field, shared by all recognisers that analyse the field."""
 
 import time
 
 
 class Deadline:
-    """Seconds left for the field in hand. Started anew for each field."""
+    """The time left for the current field. Restarted for each field."""
 
     def __init__(self) -> None:
         self._end = 0.0
 
     def start(self, seconds: float) -> None:
-        """Give the next field `seconds` from now."""
+        """Allow `seconds` from now for the next field."""
         self._end = time.monotonic() + seconds
 
     def left(self) -> float:
-        """Return the seconds left, above 0.
+        """Return the number of seconds left, which is positive.
 
         Raises:
-            TimeoutError: none are.
+            TimeoutError: no time is left.
         """
         left = self._end - time.monotonic()
         if left <= 0:

@@ -1,7 +1,7 @@
-"""A cache of detections by text, so that a prompt that several models were asked is searched once.
+"""A cache of detections by text, so that a prompt sent to several models is analysed only once.
 
-It holds digests of texts, spans and entities, never a text. It lives in memory, and in the site's store where an export
-asks for that.
+The cache contains digests of texts, spans and entities, but no text. It is held in memory, and also in the site's store
+if an export requests it.
 """
 
 import hashlib
@@ -12,34 +12,34 @@ from typing import Protocol
 
 from agent.redaction.spans.span import Span
 
-# A detection takes about 200 bytes: 40 MB at most.
+# A detection takes about 200 bytes, so the cache takes at most 40 MB.
 MAX_DETECTIONS = 200_000
-_WRITTEN_AT_ONCE = 500  # texts; each write to the store is one transaction
+_WRITTEN_AT_ONCE = 500  # texts per transaction of the store
 
 
-# The detections in a text, by view (see agent.redaction.views.views).
+# The detections in a text, one tuple per view (see agent.redaction.views.views).
 Detections = tuple[tuple[Span, ...], ...]
 
 
 class DetectionStore(Protocol):
-    """Keeps detections between processes, sealed. Names are digests of text and rules together."""
+    """A sealed store that keeps detections between processes. Each name is a digest of the text and the rules."""
 
     def find(self, name: bytes) -> bytes | None:
         """Return the detections stored under `name`."""
         ...
 
     def keep(self, findings: Mapping[bytes, bytes]) -> None:
-        """Store detections by name."""
+        """Store detections under their names."""
         ...
 
 
 class DetectionCache:
-    """Detections by text. The text that was not asked for longest leaves first.
+    """Detections by text. The least recently used text is evicted first.
 
     Args:
-        most: detections in memory; a text without any counts as one.
-        store: keeps them for the next process too.
-        rules: digest of all that decides about detections: those stored under other rules do not count.
+        most: maximum number of detections in memory. A text without detections counts as one.
+        store: keeps the detections for the next process as well.
+        rules: digest of everything that affects detection. Detections stored under another digest are ignored.
     """
 
     def __init__(
@@ -50,10 +50,10 @@ class DetectionCache:
         self._rules = rules
         self._size = 0
         self._detections: OrderedDict[bytes, Detections] = OrderedDict()
-        self._unwritten: dict[bytes, bytes] = {}  # not in the store yet
+        self._unwritten: dict[bytes, bytes] = {}  # not yet in the store
 
     def get(self, text: str) -> Detections | None:
-        """Return the detections in exactly this text, or None if they are not in the cache."""
+        """Return the detections in exactly this text, or None if the text is not in the cache."""
         key = self._key(text)
         if key in self._detections:
             self._detections.move_to_end(key)
@@ -64,7 +64,7 @@ class DetectionCache:
         return self._detections.get(key)
 
     def put(self, text: str, detections: Detections) -> None:
-        """Keep the detections in a text."""
+        """Add the detections in a text."""
         key = self._key(text)
         self._add(key, detections)
         if self._store is None:

@@ -1,17 +1,18 @@
-"""The redaction engine: Presidio's analyzer and anonymizer around our own rules, models and identity table.
+"""The redaction engine: Presidio's analyzer and anonymizer with our own rules, models and identity table.
 
-A record's texts are redacted in three steps:
+The texts of a record are redacted in three steps:
 
-1. Analyse each text by itself: build its views (`views`), and detect identifiers in each view by the policy's rules and
-   models (`rules`, `models`), merged into spans without overlaps (`spans`).
-2. Resolve each text with the rest of its record: search the identity table of all texts (`identity`) in it, and let the
-   models read it again beside the values known by then.
-3. Write each text anew, with a replacement for each span (`replacements`).
+1. Analyse each text on its own: build its views (`views`), detect identifiers in each view with the policy's rules and
+   models (`rules`, `models`), and merge the detections into spans without overlaps (`spans`).
+2. Resolve each text together with the rest of its record: search it for all values in the record's identity table
+   (`identity`), and run the models again on the text with the known values replaced.
+3. Rewrite each text with a replacement for each span (`replacements`).
 
-A text that cannot be analysed, resolved or written is withheld whole. Models are read from disk when the engine is
+A text that cannot be analysed, resolved or rewritten is withheld entirely. Models are read from disk when the engine is
 opened; nothing is fetched over a network.
 
-Imported within functions, or by modules that are, because Presidio and spaCy take about a second to import.
+Import this module only within functions, or from modules imported that way: Presidio and spaCy take about a second to
+import.
 """
 
 import logging
@@ -66,10 +67,12 @@ _LIBRARY_LOGGERS = (
     "tldextract",
     "filelock",
 )
-_CHUNK = 20_000  # characters analysed together; Presidio's own steps grow with the square of the detections
-_MAX_MODEL_ROUNDS = 3  # in which models read a text again; nearly every text needs one
-_MAX_VALUES = 10_000  # different identifiers of one record; to tell apart the people of more would take minutes
-_OVERLAP = 500  # characters; longer than any identifier but the longest address line
+_CHUNK = 20_000  # characters analysed together; some of Presidio's steps are quadratic in the number of detections
+_MAX_MODEL_ROUNDS = 3  # repeated model runs on one text; nearly every text needs only one
+_MAX_VALUES = (
+    10_000  # distinct identifiers per record; distinguishing people among more would take minutes
+)
+_OVERLAP = 500  # characters shared by consecutive chunks; longer than any identifier except the longest address lines
 
 _Result = TypeVar("_Result")
 
@@ -91,7 +94,7 @@ class _AnalysedText:
 
 @dataclass(frozen=True, slots=True)
 class _ResolvedText:
-    """A text, the spans of it that must not be shown, and the value of each span in the plain view."""
+    """A text, its spans that must not be shown, and the value of each span in the plain view."""
 
     text: str
     spans: tuple[Span, ...]
@@ -105,24 +108,24 @@ class _ResolvedText:
 
 @dataclass(frozen=True, slots=True)
 class _IdentityTable:
-    """The values known of a record.
+    """The known values of a record.
 
     Attributes:
-        stated: by the dataset. They count wherever they stand.
-        detected: in the record's texts. One that is also a common word may have been a mistake.
+        stated: values stated by the dataset. Every occurrence is redacted.
+        detected: values detected in the record's texts. A value that is also a common word may be a false detection.
     """
 
     stated: KnownValues
     detected: KnownValues
 
     def search(self, text: str, deadline: Deadline) -> Iterator[Span]:
-        """Yield where known values stand in `text`."""
+        """Yield the occurrences of known values in `text`."""
         yield from search_known_values(text, self.stated, deadline)
         yield from search_known_values(text, self.detected, deadline)
 
 
 class Engine:
-    """A `Redactor`. Not for several threads at once."""
+    """The implementation of `Redactor`. Not safe for use by several threads at once."""
 
     def __init__(self, policy: RedactionPolicy, key: bytes | None = None) -> None:
         self._policy = policy
@@ -135,9 +138,9 @@ class Engine:
         missing = set(policy.entities) - set(map(_map_entity, detectable))
         if missing:
             raise RedactionError(
-                f"redaction policy {policy.name}: no recogniser of its languages ({', '.join(policy.languages)}) finds "
-                f"{', '.join(sorted(missing))}",
-                "Take these out of `entities`, add a language that finds them, or add recognisers of your own.",
+                f"redaction policy {policy.name}: no recogniser for its languages ({', '.join(policy.languages)}) "
+                f"detects {', '.join(sorted(missing))}",
+                "Remove these from `entities`, add a language that detects them, or add your own recognisers.",
             )
         self._entities = [entity for entity in detectable if _map_entity(entity) in policy.entities]
         self._analyzer = AnalyzerEngine(
@@ -166,25 +169,25 @@ class Engine:
         )
 
     def use_store(self, store: DetectionStore) -> None:
-        """Take the detections of texts that were analysed by the same rules before from `store`, and write new ones."""
+        """Read detections made earlier under the same rules from `store`, and write new detections to it."""
         self._cache = DetectionCache(store=store, rules=rules_digest(self._policy))
 
     def limit_cache(self, detections: int) -> None:
-        """Cache at most `detections`: the texts of a stream seldom repeat."""
+        """Limit the cache to `detections`, for streams whose texts rarely repeat."""
         self._cache = DetectionCache(detections)
 
     @property
     def policy(self) -> str:
-        """Name and version of the policy."""
+        """The name and version of the policy."""
         return f"{self._policy.name} {self._policy.version}"
 
     @property
     def withheld(self) -> Mapping[Withheld, int]:
-        """Fields withheld so far, by reason."""
+        """The number of fields withheld so far, by reason."""
         return MappingProxyType(self._withheld)
 
     def redact(self, text: str) -> Redacted:
-        """Redact one text that stands alone."""
+        """Redact one text that belongs to no record."""
         return self.redact_record([text])[0]
 
     def redact_record(
@@ -196,7 +199,7 @@ class Engine:
     def redact_and_find(
         self, texts: Sequence[str], identifiers: Sequence[Identifier] = (), unit: str | None = None
     ) -> list[tuple[Redacted, tuple[Span, ...] | Withheld]]:
-        """Redact the texts of one record together, and return with each the result of `find_record`."""
+        """Redact the texts of one record together, and return each with its result of `find_record`."""
         fields = self._resolve_record(texts, identifiers)
         operators = _withhold_on_error(partial(self._open_operators, fields, identifiers, unit))
         if isinstance(operators, Withheld):
@@ -212,7 +215,7 @@ class Engine:
     def find_record(
         self, texts: Sequence[str], identifiers: Sequence[Identifier] = ()
     ) -> list[tuple[Span, ...] | Withheld]:
-        """Return the spans of each text of one record that must not be shown, in order, without overlaps."""
+        """Return, for each text of one record, the spans that must not be shown, in order and without overlaps."""
         fields = self._resolve_record(texts, identifiers)
         self._withheld.update(field for field in fields if isinstance(field, Withheld))
         return [field if isinstance(field, Withheld) else field.spans for field in fields]
@@ -224,7 +227,7 @@ class Engine:
         table = self._build_table(fields, identifiers)
         return [self._resolve_field(field, table) for field in fields]
 
-    # Step 1: each text by itself.
+    # Step 1: analyse each text on its own.
 
     def _prepare_field(self, text: str) -> _AnalysedText | Withheld:
         if len(text) > self._policy.limits.field_characters:
@@ -247,11 +250,11 @@ class Engine:
         for view in views:
             spans = view.keep_new(self._drop_allowed(view.text, self._detect_in_view(view.text)))
             detections.append(tuple(merge_spans(spans, view.text)))
-        self._deadline.left()  # the last step may have passed it unchecked
+        self._deadline.left()  # raises if the last step exceeded the deadline unnoticed
         return tuple(detections)
 
     def _drop_allowed(self, text: str, spans: Iterator[Span]) -> Iterator[Span]:
-        """Drop the spans within words of the policy's `allow`; a longer span is a detection as a whole."""
+        """Drop the spans that lie within phrases of the policy's `allow` list; keep any longer span whole."""
         if not self._allowed:
             return spans
         allowed = list(self._allowed.find(text, self._deadline))
@@ -277,13 +280,13 @@ class Engine:
                         start + result.start, start + result.end, _map_entity(result.entity_type)
                     )
 
-    # Step 2: each text with the rest of its record.
+    # Step 2: resolve each text together with the rest of its record.
 
     def _build_table(
         self, fields: Sequence[_AnalysedText | Withheld], identifiers: Sequence[Identifier]
     ) -> _IdentityTable | Withheld:
         """Build the identity table of a record; return the reason to withhold the record if that fails."""
-        # Dictionaries as ordered sets: names are numbered in the order in which they are found.
+        # Dictionaries serve as ordered sets, because names are numbered in the order in which they are found.
         stated: dict[tuple[str, str], None] = {}
         for identifier in identifiers:
             if identifier.entity in self._policy.entities:
@@ -315,7 +318,7 @@ class Engine:
         return _withhold_on_error(partial(self._resolve, field, table))
 
     def _resolve(self, field: _AnalysedText, table: _IdentityTable) -> _ResolvedText:
-        """Merge the detections in a text with the values of the identity table that stand there."""
+        """Merge the detections in a text with the occurrences of values from the identity table."""
         self._deadline.start(self._policy.limits.field_seconds)
         plain_view = field.views[0]
         spans = list(plain_view.marked)
@@ -334,10 +337,10 @@ class Engine:
         return _ResolvedText(field.text, tuple(merged), values)
 
     def _detect_beside(self, view: View, spans: Sequence[Span]) -> Iterator[Span]:
-        """Yield the detections of the models when they read a view with ordinary values in the place of `spans`.
+        """Yield the models' detections in a view in which `spans` are replaced by ordinary values.
 
-        They read it as they would read the redacted text, so that redacting that once more would change nothing. This
-        also detects the other half of a name that was detected in part.
+        The models then see the view much like the redacted text, so that redacting the result again changes nothing.
+        This also detects the rest of a name of which only a part was detected.
         """
         known_spans = view.locate_spans(spans)
         if not known_spans:
@@ -363,7 +366,7 @@ class Engine:
                     if view.is_new(span):
                         yield view.to_original(span)
 
-    # Step 3: the text with replacements.
+    # Step 3: rewrite each text with replacements.
 
     def _open_operators(
         self,
@@ -383,8 +386,8 @@ class Engine:
         return self._withhold(written) if isinstance(written, Withheld) else mark_redacted(written)
 
     def _replace_spans(self, field: _ResolvedText, operators: RecordOperators) -> str:
-        # The anonymizer chooses an operator by entity. Each replacement is an entity of its own here, so that its
-        # replace operator writes exactly that.
+        # The anonymizer chooses an operator by entity. Each replacement is passed as a separate entity here, so that
+        # the "replace" operator for it writes exactly that replacement.
         results, replace = [], {}
         for span, value in zip(field.spans, field.values, strict=True):
             replacement = operators.get_replacement(
@@ -403,9 +406,9 @@ class Engine:
 
 
 def _withhold_on_error(step: Callable[[], _Result]) -> _Result | Withheld:
-    """Return the result of a step; the reason to withhold its text if it fails.
+    """Return the result of `step`, or the reason to withhold its text if it fails.
 
-    No exception passes: it may hold a part of the text, which must not stand in a traceback.
+    Every exception is caught, because it may contain part of the text, which must not appear in a traceback.
     """
     try:
         return step()
@@ -422,12 +425,12 @@ def _map_entity(presidio_entity: str) -> str:
 
 
 def _is_within(start: int, end: int, stretches: Sequence[tuple[int, int]]) -> bool:
-    """Tell whether `start` to `end` lies within a stretch, with a punctuation mark that a model added at most."""
+    """Return whether a span lies within one of the stretches, apart from one punctuation mark that a model may add."""
     return any(first <= start and end <= last + 1 for first, last in stretches)
 
 
 def _cut_to_chunk(spans: Iterable[Span], start: int, end: int) -> list[Span]:
-    """Return the parts of spans within a chunk, by their offsets in it."""
+    """Return the parts of spans within a chunk, with offsets relative to the chunk."""
     parts: list[Span] = []
     for span in spans:
         if span.start < end and start < span.end:
@@ -438,7 +441,7 @@ def _cut_to_chunk(spans: Iterable[Span], start: int, end: int) -> list[Span]:
 
 
 def _split_chunks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield overlapping stretches of `text`, cut at white space where there is some near."""
+    """Yield the start and end of overlapping chunks of `text`, cut at nearby white space if there is any."""
     start = 0
     while True:
         end = _find_gap(text, start + _CHUNK) if start + _CHUNK < len(text) else len(text)
@@ -449,7 +452,7 @@ def _split_chunks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _find_gap(text: str, position: int) -> int:
-    """Return the position after the last white space before `position`; `position` itself when none is near."""
+    """Return the position after the last white space before `position`, or `position` if no white space is near."""
     for candidate in range(position, position - _OVERLAP // 2, -1):
         if text[candidate - 1].isspace():
             return candidate
@@ -466,36 +469,44 @@ def open_engine(
     """Open the engine under a policy (see `load_policy`) and test it on a known text.
 
     Args:
-        policy_name: see `load_policy`, as for `directory` and `language`.
+        policy_name: see `load_policy`.
+        directory: see `load_policy`.
         store: keeps detections for the next process.
-        key: 32 random bytes that decide surrogates and how far dates are moved; None: this engine's own.
+        language: see `load_policy`.
+        key: 32 random bytes that determine the surrogates and how far dates are moved. If None, the engine
+            generates them.
 
     Raises:
-        RedactionError: the policy is missing or wrong, or the self-test failed.
+        RedactionError: the policy is missing or invalid, or the self-test failed.
     """
     policy = load_policy(policy_name, directory, language)
     check_admitted(policy, directory)
     engine = build_engine(policy, key)
     if store is not None:
-        engine.use_store(store)  # after the self-test, whose texts are analysed anew each time
+        engine.use_store(
+            store
+        )  # only after the self-test, so that its texts are analysed every time
     return engine
 
 
 def build_engine(policy: RedactionPolicy, key: bytes | None = None) -> Engine:
-    """Open the engine under a policy whose models may be used, and test it; see `open_engine`.
+    """Build the engine under a policy whose models were admitted, and test it; see `open_engine`.
 
     Raises:
         RedactionError: the self-test failed, or a model cannot be opened.
     """
     for name in _LIBRARY_LOGGERS:
         logging.getLogger(name).disabled = True
-    # A Presidio recogniser that gives up on a pattern goes on without it; by then the field's time is over as well.
-    recognizer_module: Any = presidio_analyzer.pattern_recognizer  # its limit is typed int there
+    # A Presidio recogniser that exceeds this limit on a pattern skips the pattern without an error. By then the
+    # field's own time limit has passed as well, so the field is withheld.
+    recognizer_module: Any = (
+        presidio_analyzer.pattern_recognizer
+    )  # Presidio declares the limit as int
     recognizer_module.REGEX_TIMEOUT_SECONDS = policy.limits.field_seconds
     engine = Engine(policy, key)
     if not passes_self_test(engine, policy):
         raise RedactionError(
             f"the redaction engine fails its self-test under policy {policy.name}",
-            "Names, record numbers, phone numbers and e-mail addresses must be asked for by every policy.",
+            "Every policy must redact names, record numbers, phone numbers and e-mail addresses.",
         )
     return engine

@@ -1,4 +1,4 @@
-"""Kinds of identifiers: what a policy may ask for, how each is tagged, and which of two names a union of findings."""
+"""The entities (kinds of identifiers) that a policy may list, their tags, and their precedence in merged detections."""
 
 from typing import Literal
 
@@ -33,14 +33,14 @@ Entity = Literal[
     "UNKNOWN_WORD",
 ]
 
-# Of two overlapping findings the one earlier in this list names the union.
+# When two overlapping detections are merged, the result has the entity that is earlier in this list.
 PRECEDENCE: tuple[Entity, ...] = (
     "EMAIL", "URL", "MRN", "PLAN", "ACCOUNT", "ENCOUNTER", "LICENSE", "VEHICLE", "DEVICE", "SSN", "PHONE", "IP",
     "ADDRESS", "NAME", "FACILITY", "ORGANIZATION", "DATE", "AGE", "ZIP", "LOCATION", "RELATIVE_DATE", "AGE_BELOW_90",
     "NATIONALITY", "PROFESSION", "FAMILY", "SEX", "ID", "UNKNOWN_WORD",
 )  # fmt: skip
 
-# Kinds that policies tell apart and readers do not.
+# Entities that are distinct in policies but share a tag in redacted text.
 _TAGGED_AS: dict[str, str] = {
     "RELATIVE_DATE": "DATE",
     "AGE_BELOW_90": "AGE",
@@ -49,5 +49,5 @@ _TAGGED_AS: dict[str, str] = {
 
 
 def tag_name(entity: str) -> str:
-    """Return the word that stands for `entity` in a tag."""
+    """Return the word that represents `entity` in a tag."""
     return _TAGGED_AS.get(entity, entity)

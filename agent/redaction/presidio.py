@@ -1,4 +1,4 @@
-"""How functions become Presidio recognisers, and the recognisers of Presidio's own that work without a model."""
+"""Adapters that turn functions into Presidio recognisers, and Presidio's own recognisers that need no model."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -25,8 +25,8 @@ from agent.redaction.rules.rulebook import SURE
 class UnboundEmailRecognizer(EmailRecognizer):
     """Presidio's e-mail recogniser without its check of the domain.
 
-    The check would fetch the public suffix list over the network and cache it on disk, and would let through addresses
-    of domains inside the hospital.
+    The check would fetch the public suffix list over the network and cache it on disk, and it would miss addresses in
+    a hospital's internal domains.
     """
 
     def validate_result(self, pattern_text: str) -> bool | None:
@@ -35,7 +35,7 @@ class UnboundEmailRecognizer(EmailRecognizer):
         return True
 
 
-# Presidio's name for what it finds -> ours.
+# Our entity for each of Presidio's entities.
 PRESIDIO_ENTITIES: dict[str, str] = {
     "CREDIT_CARD": "ACCOUNT",
     "CRYPTO": "ACCOUNT",
@@ -50,7 +50,7 @@ PRESIDIO_ENTITIES: dict[str, str] = {
 
 
 class OnlyWhere(EntityRecognizer):
-    """A recogniser that is asked only about texts in which a plain pattern stands that all it finds has."""
+    """A recogniser that runs only on texts that match a simple pattern, which every value it detects also matches."""
 
     def __init__(self, recognizer: PatternRecognizer, needed: str) -> None:
         super().__init__(
@@ -63,24 +63,25 @@ class OnlyWhere(EntityRecognizer):
         self._needed = re.compile(needed)
 
     def load(self) -> None:
-        """Do nothing: the recogniser comes with the object."""
+        """Do nothing: the wrapped recogniser is already loaded."""
 
     def analyze(
         self, text: str, entities: list[str], nlp_artifacts: NlpArtifacts | None = None
     ) -> list[RecognizerResult]:
-        """Return what the recogniser finds in `text`."""
+        """Return the recogniser's detections in `text`."""
         if self._needed.search(text) is None:
             return []
         results: list[RecognizerResult] = self._recognizer.analyze(text, entities, nlp_artifacts)
-        for result in results:  # the name by which the context of a finding is looked up
+        for result in results:  # Presidio looks up the context words by this name
             result.recognition_metadata[RecognizerResult.RECOGNIZER_IDENTIFIER_KEY] = self.id
         return results
 
 
 class ContextOfDoubt(LemmaContextAwareEnhancer):
-    """Presidio's search for words around a finding that speak for it, made only for findings below the threshold.
+    """Presidio's search for context words that support a detection, run only for detections below the threshold.
 
-    It needs every word of the text, and copies all findings: most texts have none that a word could still lift.
+    The search tokenises the whole text and copies all detections, and most texts have no detection that a context word
+    could raise above the threshold.
     """
 
     def __init__(self, threshold: float) -> None:
@@ -95,7 +96,7 @@ class ContextOfDoubt(LemmaContextAwareEnhancer):
         recognizers: list[EntityRecognizer],
         context: list[str] | None = None,
     ) -> list[RecognizerResult]:
-        """Return the findings, those below the threshold with what their context adds."""
+        """Return the detections, raising the scores of those below the threshold that have supporting context."""
         doubtful = [result for result in raw_results if result.score < self._threshold]
         if not doubtful:
             return raw_results
@@ -107,7 +108,7 @@ class ContextOfDoubt(LemmaContextAwareEnhancer):
 
 
 class FoundByFunction(EntityRecognizer):
-    """One entity, found by a function that yields the places of it in a text."""
+    """A recogniser for one entity, based on a function that yields the start and end of each occurrence in a text."""
 
     def __init__(
         self,
@@ -122,12 +123,12 @@ class FoundByFunction(EntityRecognizer):
         self._deadline = deadline
 
     def load(self) -> None:
-        """Do nothing: what the function needs comes with it."""
+        """Do nothing: the function needs no further resources."""
 
     def analyze(
         self, text: str, entities: list[str], nlp_artifacts: NlpArtifacts | None = None
     ) -> list[RecognizerResult]:
-        """Return what the function finds in `text`.
+        """Return the function's detections in `text`.
 
         Raises:
             TimeoutError: the deadline passed.
@@ -141,7 +142,7 @@ class FoundByFunction(EntityRecognizer):
 
 
 def presidio_recognizers(language: str) -> list[EntityRecognizer]:
-    """Build Presidio's own recognisers that work without a model: checksums, numbers of other countries."""
+    """Build Presidio's own recognisers that need no model, such as those that verify checksums."""
     nine_digits = r"\d(?:[ .-]?\d){8}"
     needed: list[tuple[PatternRecognizer, str]] = [
         (CreditCardRecognizer(supported_language=language), nine_digits),

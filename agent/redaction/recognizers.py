@@ -1,4 +1,4 @@
-"""The languages that can be redacted, and every recogniser that a policy calls for."""
+"""The languages that can be redacted, and the construction of all recognisers that a policy requires."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -24,12 +24,12 @@ _WORDS: dict[str, Callable[[str], frozenset[str]]] = {
     "en": english_names.words,
     "es": word_lists.words,
 }
-# What a model's findings are checked by, where the language has such a check.
+# Checks by which harmless detections of a model are dropped, for languages that have such checks.
 _HARMLESS: dict[str, tuple[Harmless, ...]] = {"es": (spanish.is_harmless,)}
 
 
 def build_recognizers(policy: RedactionPolicy, deadline: Deadline) -> list[EntityRecognizer]:
-    """Build the recognisers of all languages of `policy`, and those of its own."""
+    """Build the recognisers for all languages of `policy`, and those that the policy itself defines."""
     return (
         [
             recognizer
@@ -41,7 +41,7 @@ def build_recognizers(policy: RedactionPolicy, deadline: Deadline) -> list[Entit
             )
         ]
         + [
-            # In one language, because every text is read in each.
+            # Registered for one language only, because every text is analysed in every language.
             FoundByFunction(policy.languages[0], entity, f"Own {entity}", find, deadline)
             for entity, find in [
                 *((own.entity, find_pattern(own.pattern)) for own in policy.recognizers),
@@ -62,7 +62,7 @@ def _models(policy: RedactionPolicy, language: str, deadline: Deadline) -> list[
 
 
 def _other(model: OtherModel, policy: RedactionPolicy, deadline: Deadline) -> EntityRecognizer:
-    """Open a model that is not the package's own; in one language, as above."""
+    """Open a model that is not shipped with the package, registered for one language as above."""
     folder = Path(model.path)
     if model.kind != "intramural":
         from agent.redaction.models.other import open_model
@@ -71,21 +71,22 @@ def _other(model: OtherModel, policy: RedactionPolicy, deadline: Deadline) -> En
     language = read_network(folder).meta.language
     if language not in policy.languages:
         raise RedactionError(
-            f"model {folder.name}: it was trained for texts in {language}, which policy {policy.name} does not name",
-            "Take it out of `models`, or add its language.",
+            f"model {folder.name}: it was trained for texts in {language}, which policy {policy.name} does not list",
+            "Remove the model from `models`, or add its language to `languages`.",
         )
     return ModelRecognizer(language, folder, deadline)
 
 
 def everyday(policy: RedactionPolicy) -> frozenset[str]:
-    """Words, in lower case, that identify nobody when they stand alone."""
+    """Return the lower-case words that do not identify a person on their own."""
     return frozenset().union(*(_LANGUAGES[language].everyday() for language in policy.languages))
 
 
 def is_common(policy: RedactionPolicy) -> Callable[[str], bool] | None:
-    """Return what tells whether a word in small letters is of the policy's languages, and no usual name.
+    """Return a function that decides whether a lower-case word is an ordinary word and not a common name.
 
-    None without English: no list of Spanish is asked. That of English is read when first asked for, and takes 8 MB.
+    Return None if the policy does not include English: no Spanish word list is consulted. The English word list takes
+    8 MB and is read when the function is first called.
     """
     if "en" not in policy.languages:
         return None
@@ -94,10 +95,10 @@ def is_common(policy: RedactionPolicy) -> Callable[[str], bool] | None:
 
 
 def given_names(policy: RedactionPolicy) -> frozenset[str]:
-    """Given names that are usual in the languages of `policy`, in lower case."""
+    """Return the common given names of the policy's languages, in lower case."""
     return frozenset().union(*(_WORDS[language]("given_names") for language in policy.languages))
 
 
 def family_names(policy: RedactionPolicy) -> frozenset[str]:
-    """Family names that are usual in the languages of `policy`, in lower case."""
+    """Return the common family names of the policy's languages, in lower case."""
     return frozenset().union(*(_WORDS[language]("surnames") for language in policy.languages))

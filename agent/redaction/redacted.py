@@ -1,4 +1,4 @@
-"""Redacted text as a type of its own, the functions that make it, and the one audited way past it."""
+"""The type of redacted text, the functions that create it, and the only audited way to show original text."""
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
@@ -12,51 +12,49 @@ _SEAL: Final = object()
 
 @final
 class Redacted(str):
-    """Text a person may see.
+    """Text that a person may see.
 
-    Only this package makes it: a test searches the whole source for other makers, and the constructor refuses them.
-    Slicing or joining gives a plain `str`, which pages and exports do not take: redacted texts are shown piece by
-    piece.
+    Only this package creates it. The constructor rejects other callers, and a test searches the whole source for them.
+    Slicing or joining returns a plain `str`, which pages and exports do not accept, so redacted texts are shown one by
+    one.
     """
 
     __slots__ = ()
 
     def __new__(cls, text: str, *, seal: object) -> "Redacted":
-        """Mark `text` as redacted; `seal` is this package's own."""
+        """Mark `text` as redacted; `seal` must be the private object of this module."""
         if seal is not _SEAL:
             raise RedactionError("text was marked as redacted outside the redaction package")
         return super().__new__(cls, text)
 
     def __deepcopy__(self, memo: dict[int, object]) -> "Redacted":
-        """Return itself: it cannot change."""
+        """Return this object, which is immutable."""
         return self
 
 
 class Withheld(StrEnum):
-    """Why a whole field is not shown. Closed, so that it can be counted."""
+    """The reason why a whole field is not shown. A closed set, so that reasons can be counted."""
 
-    TOO_LONG = "too long"  # more characters than the policy's limit for one field; a record of too many identifiers
-    TIME_LIMIT = "time limit"  # the engine did not finish in the policy's time for one field
-    UNDECODABLE = (
-        "undecodable"  # not text: lone surrogates, control characters, replacement characters
-    )
-    LANGUAGE = (
-        "language"  # more than a few words in a script, or prose in a language, that no policy has
-    )
+    # A field with more characters than the policy's limit, or a record with too many identifiers.
+    TOO_LONG = "too long"
+    TIME_LIMIT = "time limit"  # the engine exceeded the policy's time limit for one field
+    UNDECODABLE = "undecodable"  # lone surrogates, control characters or replacement characters
+    # More than a few words in a script, or prose in a language, that no policy supports.
+    LANGUAGE = "language"
     NO_MODEL = "no model"  # the named-entity model of a language is missing or damaged
     ENGINE_ERROR = "engine error"  # the engine failed
 
 
 class Redactor(Protocol):
-    """Removes identifiers from text. Never raises on text: a text that cannot be redacted is withheld and counted."""
+    """Removes identifiers from text. Never raises because of a text: one that cannot be redacted is withheld."""
 
     @property
     def policy(self) -> str:
-        """Name and version of the policy in force, for the foot of each page: "hipaa_safe_harbor 1"."""
+        """The name and version of the policy in force, for the page footer: "hipaa_safe_harbor 1"."""
         ...
 
     def redact(self, text: str) -> Redacted:
-        """Redact one text that stands alone."""
+        """Redact one text that belongs to no record."""
         ...
 
     def redact_record(
@@ -64,30 +62,30 @@ class Redactor(Protocol):
     ) -> list[Redacted]:
         """Redact the texts of one record (prompt, answer, reasoning, references) together, in order.
 
-        The same value has the same tag in all of them. A name detected in one is searched in the others, as are
-        `identifiers`, which the dataset itself states of the record's people. Under a policy with surrogates or moved
-        dates, records of the same `unit` (the patient) have the same ones.
+        Equal values get equal tags in all texts. A name detected in one text is searched for in the others, as are
+        `identifiers`, which the dataset states about the people in the record. Under a policy with surrogates or moved
+        dates, records of the same `unit` (the patient) share surrogates and the number of days by which dates move.
         """
         ...
 
     @property
     def withheld(self) -> Mapping[Withheld, int]:
-        """Number of fields withheld since the redactor was opened, by reason."""
+        """The number of fields withheld since the redactor was opened, by reason."""
         ...
 
 
 def mark_redacted(text: str) -> Redacted:
-    """Mark the engine's output as redacted. For the modules of this package only."""
+    """Mark the engine's output as redacted. Only modules of this package may call this."""
     return Redacted(text, seal=_SEAL)
 
 
 def reveal_record(texts: Sequence[str], audit: Callable[[str], None], event: str) -> list[Redacted]:
-    """Show original texts: the only way past redaction.
+    """Return original texts for display: the only way to bypass redaction.
 
     Args:
         texts: texts of cases, returned unchanged, in order.
-        audit: writes the audit entry and returns once it is on disk. It runs first; when it raises, no text is shown.
-        event: the texts revealed and their run, without any text of a case.
+        audit: writes the audit entry and returns once it is on disk. It runs first; if it raises, no text is shown.
+        event: description of the revealed texts and their run, without any text of a case.
     """
     audit(event)
     return [mark_redacted(text) for text in texts]

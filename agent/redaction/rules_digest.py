@@ -1,4 +1,4 @@
-"""A digest of whatever decides what redaction finds in a text: findings kept under another digest count no more."""
+"""A digest of everything that affects detection. Detections stored under a different digest are no longer valid."""
 
 import hashlib
 import platform
@@ -20,17 +20,19 @@ _LIBRARIES = (
 
 
 def rules_digest(policy: RedactionPolicy) -> bytes:
-    """Return the digest of this package's source, word lists and models, the libraries, and the policy with its models.
+    """Return the digest of this package's files, the versions of libraries, and the policy with its models.
+
+    The files include the source, word lists and shipped models.
 
     Raises:
-        RedactionError: a model's folder cannot be read.
+        RedactionError: the folder of a model cannot be read.
     """
     digest = hashlib.sha256(policy.model_dump_json().encode())
     for model in policy.other_models:
         digest.update(f"\0{folder_digest(Path(model.path))}".encode())
     for library in ("python", *_LIBRARIES):
-        found = platform.python_version() if library == "python" else version(library)
-        digest.update(f"\0{library} {found}".encode())
+        installed = platform.python_version() if library == "python" else version(library)
+        digest.update(f"\0{library} {installed}".encode())
     folder = Path(__file__).parent
     for path in sorted(
         path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts

@@ -1,7 +1,7 @@
-"""The self-test of an engine: a text in each language, with identifiers that it must redact.
+"""The self-test of an engine: one text per language, with identifiers that must be redacted.
 
-It runs at every start, under the policy in force, so that a policy, a word list or a library that misses names is
-noticed before a case is shown.
+The test runs at every start, under the policy in force. A policy, word list or library that causes names to be missed
+is noticed before any case is shown.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,8 +11,8 @@ from agent.redaction.policy.policy import NEEDED, RedactionPolicy
 from agent.redaction.redacted import Redacted, Withheld
 from agent.redaction.spans.span import Span
 
-# Text by language, and the identifiers in it by entity. Those of NEEDED must go under every policy, the others
-# where the policy asks for them.
+# The text for each language and the identifiers in it, by entity. Identifiers whose entity is in NEEDED must be
+# redacted under every policy, the others if the policy lists their entity.
 SELF_TESTS: dict[str, tuple[str, Mapping[str, str]]] = {
     "en": (
         "Dr. Anna Kowalski, MRN: 00451234, on 03/14/2022, call 617-555-0143, a.k@ward.example, SSN 123-45-6789.",
@@ -39,10 +39,10 @@ SELF_TESTS: dict[str, tuple[str, Mapping[str, str]]] = {
 
 
 class DetectingEngine(Protocol):
-    """An engine, as far as the self-test uses it."""
+    """The methods of an engine that the self-test uses."""
 
     def find_record(self, texts: Sequence[str]) -> list[tuple[Span, ...] | Withheld]:
-        """Return the spans of each text that must not be shown."""
+        """Return, for each text, the spans that must not be shown."""
         ...
 
     def redact(self, text: str) -> Redacted:
@@ -51,12 +51,12 @@ class DetectingEngine(Protocol):
 
 
 def passes_self_test(engine: DetectingEngine, policy: RedactionPolicy) -> bool:
-    """Tell whether `engine` finds and redacts the identifiers in the text of each language of `policy`."""
+    """Return whether `engine` finds and redacts the identifiers in the text of each language of `policy`."""
     for language in policy.languages:
         text, identifiers = SELF_TESTS[language]
         (spans,) = engine.find_record([text])
         if spans is Withheld.NO_MODEL:
-            continue  # no text is shown, and each field says why
+            continue  # every field is withheld, with this reason
         if isinstance(spans, Withheld):
             return False
         redacted = engine.redact(text)

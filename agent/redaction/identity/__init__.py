@@ -1,1 +1,1 @@
-"""Who a record is about: what is known of its people, searched in all of its texts."""
+"""The identity table: known values about the people of a record, searched for in all of its texts."""

@@ -1,4 +1,4 @@
-"""The same day however it is written: 2022-03-14, 3/14/22, 14.03.2022, 20220314, March 14th, 14 de marzo de 2022."""
+"""Recognition of one day in any format: 2022-03-14, 3/14/22, 14.03.2022, 20220314, March 14th, 14 de marzo de 2022."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from agent.redaction.identity.words import Word
 
 
 class Day(NamedTuple):
-    """A day; without a year (0) that day of any year. Years are cut to their last two digits."""
+    """A day, or with year 0 that day of any year. Years are reduced to their last two digits."""
 
     year: int
     month: int
@@ -17,12 +17,12 @@ class Day(NamedTuple):
 
 
 class WrittenDay(NamedTuple):
-    """A day as a text writes it.
+    """A day as written in a text.
 
     Attributes:
         start: offset of its first character.
         end: offset after its last character.
-        readings: the days that it may mean: 3/4/22 is in March or in April.
+        readings: the days that it may denote: 3/4/22 is in March or in April.
     """
 
     start: int
@@ -44,20 +44,20 @@ _MONTHS = {
 }  # fmt: skip
 _NUMERIC = re.compile(r"(?<![\d.])(\d{1,4})([-/. ])(\d{1,2})\2(\d{4}|\d{1,2})(?!\d)")
 _COMPACT = re.compile(r"(?<!\d)\d{8}(?!\d)")
-# Two numbers alone are a day only where they cannot be a fraction or a score.
+# Two numbers alone are taken as a day only where they cannot be a fraction or a score.
 _PAIR = re.compile(
     r"(?<![\w./-])(\d{1,2})[/-](\d{1,2})(?![\w/-]|\.\d)(?! ?(?:mm|scale|strength|points?|pain|%))"
 )
 _ORDINALS = frozenset({"st", "nd", "rd", "th"})
 _LINKS = frozenset({"of", "the", "de", "del"})
-_BETWEEN_PARTS = " \t\n,./'-"  # characters that may stand between the words of one day
-_WORDS_BETWEEN = 3  # words from a month's name to its number at most: "the 14th of March"
+_BETWEEN_PARTS = " \t\n,./'-"  # characters that may occur between the words of one day
+_WORDS_BETWEEN = 3  # maximum number of words from a month's name to its number: "the 14th of March"
 _CENTURIES = ("19", "20")
 _NO_DAY: frozenset[Day] = frozenset()
 
 
 def find_days(text: str, words: Sequence[Word]) -> Iterator[WrittenDay]:
-    """Yield each day written in `text`, whose words are `words`."""
+    """Yield each day written in `text`, which consists of `words`."""
     yield from _find_numeric(text)
     yield from _find_compact(text)
     yield from _find_pairs(text)
@@ -67,7 +67,7 @@ def find_days(text: str, words: Sequence[Word]) -> Iterator[WrittenDay]:
 
 
 def _find_numeric(text: str) -> Iterator[WrittenDay]:
-    """Yield days as three numbers: 2022-03-14, 3/14/22, 14.03.2022."""
+    """Yield days written as three numbers: 2022-03-14, 3/14/22, 14.03.2022."""
     for match in _NUMERIC.finditer(text):
         first, middle, last = match[1], int(match[3]), match[4]
         if len(first) == 3 or (len(first) == 4 and len(last) > 2):
@@ -80,7 +80,7 @@ def _find_numeric(text: str) -> Iterator[WrittenDay]:
 
 
 def _find_compact(text: str) -> Iterator[WrittenDay]:
-    """Yield days as eight digits, with the year first or last: 20220314, 03142022."""
+    """Yield days written as eight digits, with the year first or last: 20220314, 03142022."""
     for match in _COMPACT.finditer(text):
         digits = match.group()
         readings = _NO_DAY
@@ -92,7 +92,7 @@ def _find_compact(text: str) -> Iterator[WrittenDay]:
 
 
 def _find_pairs(text: str) -> Iterator[WrittenDay]:
-    """Yield days without a year: 3/14, 03-01."""
+    """Yield days written without a year: 3/14, 03-01."""
     for match in _PAIR.finditer(text):
         first, second = int(match[1]), int(match[2])
         has_leading_zero = match[1][0] == "0" or match[2][0] == "0"
@@ -101,21 +101,21 @@ def _find_pairs(text: str) -> Iterator[WrittenDay]:
 
 
 def _read_either_order(first: int, second: int, *, year: int) -> frozenset[Day]:
-    """Return the days that two numbers may mean, with the month first or the day first."""
+    """Return the days that two numbers may denote, with the month first or the day first."""
     return _make_day(year, first, second) | _make_day(year, second, first)
 
 
 def _make_day(year: int, month: int, day: int) -> frozenset[Day]:
-    """Return the day as a set of one; the empty set if the calendar has no such month or day."""
+    """Return a set with the day, or the empty set if the calendar has no such month or day."""
     if not (1 <= month <= 12 and 1 <= day <= 31):
         return _NO_DAY
-    # 2000 is kept as 100, for 0 stands for no year.
+    # The year 2000 is stored as 100, because 0 means that no year is known.
     short_year = year % 100 or (100 if year else 0)
     return frozenset({Day(short_year, month, day)})
 
 
 def _find_around_month(text: str, words: Sequence[Word], index: int) -> Iterator[WrittenDay]:
-    """Yield the days around the name of a month: with the number before it, and with the number after it."""
+    """Yield the days written with the month's name: with the number before it and with the number after it."""
     month = _MONTHS[words[index].key]
     for step in (-1, 1):
         number = _find_number_beside(text, words, index, step)
@@ -134,12 +134,12 @@ def _find_around_month(text: str, words: Sequence[Word], index: int) -> Iterator
 
 
 def _may_be_day(number: Word) -> bool:
-    # The length first: Python refuses to read numbers of thousands of digits.
+    # Check the length first: Python refuses to convert numbers of thousands of digits.
     return len(number.key) <= 2 and 1 <= int(number.key) <= 31
 
 
 def _is_ordinal_of(words: Sequence[Word], index: int) -> bool:
-    """Tell whether an ordinal ending follows a word at once: the "th" of "14th"."""
+    """Return whether an ordinal ending, such as the "th" of "14th", directly follows a word."""
     if index + 1 == len(words):
         return False
     following = words[index + 1]
@@ -147,7 +147,7 @@ def _is_ordinal_of(words: Sequence[Word], index: int) -> bool:
 
 
 def _find_number_beside(text: str, words: Sequence[Word], index: int, step: int) -> int | None:
-    """Return the index of the next number before (`step` -1) or after (1) a word, past ordinals and "of"."""
+    """Return the index of the nearest number before (`step` -1) or after (1) a word, skipping ordinals and "of"."""
     for distance in range(1, _WORDS_BETWEEN + 1):
         candidate = index + distance * step
         if not 0 <= candidate < len(words):
@@ -164,7 +164,7 @@ def _find_number_beside(text: str, words: Sequence[Word], index: int, step: int)
 
 
 def may_mean(readings: frozenset[Day], known_days: frozenset[Day]) -> bool:
-    """Tell whether one of the readings of a written day is one of the known days."""
+    """Return whether one of the readings of a written day matches one of the known days."""
     for day, known_day in product(readings, known_days):
         same_year = not day.year or not known_day.year or day.year == known_day.year
         if same_year and (day.month, day.day) == (known_day.month, known_day.day):

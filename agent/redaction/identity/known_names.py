@@ -1,11 +1,15 @@
 """Search texts for the known names of a record, in all the ways in which people write a name.
 
-A name is searched for by its words. A **strong** word (three letters or more, and no everyday word) identifies its
-person alone: it counts in any case, with one typing error, and joined to another ("jholloway"). A weak word ("Will",
-"Rose", "Li") counts only beside another word of the same name, after a title, or in the middle of a sentence with a
-capital. A **common** word ("Wren", "Preschool") of a name that has a strong one counts only with a capital: a diagnosis
-that was taken for a name by mistake would otherwise be redacted everywhere. Words beside a hit that belong to the same
-name go with it: further words in any order, initials, particles.
+A name is searched for by its words:
+
+- A **strong** word (three letters or more, and not an everyday word) identifies its person on its own. It matches in
+  any case, with one typing error, and joined to another word ("jholloway").
+- A **weak** word ("Will", "Rose", "Li") matches only next to another word of the same name, after a title, or if it is
+  capitalised in the middle of a sentence.
+- A **common** word ("Wren", "Preschool") of a name that also has a strong word matches only if it is capitalised.
+  Otherwise a diagnosis that was wrongly detected as a name would be redacted everywhere.
+
+Adjacent words that belong to the same name are included in a match: further words in any order, initials, particles.
 """
 
 from collections import defaultdict
@@ -19,14 +23,13 @@ from agent.redaction.identity.words import TextWords, plain_words, split_words, 
 Stretch = tuple[int, int]  # start and end, exclusive
 
 _STRONG_LETTERS = 3
-_JOINED_LETTERS = 6  # letters that two joined parts must have together
-_ABBREVIATION = 4  # letters
-_MISTYPED_LETTERS = (
-    5  # letters of a word that may hold a typing error; one more where it has no capital
-)
-_REACH = 6  # words of one name on each side of one that was found
-_NAMES_OF_A_WORD = 8  # further people of one family name are not told apart
-_GAP = 3  # characters between two words of a name: ", " and the like
+_JOINED_LETTERS = 6  # minimum total letters of two joined parts
+_ABBREVIATION = 4  # maximum letters of an abbreviation
+# Minimum letters of a word that may contain a typing error; one more if the word has no capital.
+_MISTYPED_LETTERS = 5
+_REACH = 6  # maximum words of one name on each side of the word that matched
+_NAMES_OF_A_WORD = 8  # maximum people per family name that are distinguished
+_GAP = 3  # maximum characters between two words of a name, such as ", "
 
 
 def _read_words(words: str) -> frozenset[str]:
@@ -60,8 +63,8 @@ class KnownNames:
 
     Args:
         names: full names and parts of names, as they were detected or stated.
-        everyday: words in small letters that identify no person when they stand alone.
-        is_common: tells whether a word in small letters is one of the language, and no usual name.
+        everyday: lower-case words that do not identify a person on their own.
+        is_common: returns whether a lower-case word is an ordinary word and not a common name.
     """
 
     def __init__(
@@ -72,32 +75,28 @@ class KnownNames:
     ) -> None:
         self._everyday = everyday
         self._is_common = is_common or (lambda _: False)
-        self._words_of_names: list[
-            frozenset[str]
-        ] = []  # by name: the words and initials that may stand beside a hit
-        self._names_by_word: dict[str, list[int]] = defaultdict(
-            list
-        )  # by each word that is searched for
+        # For each name, the words and initials that may occur next to a match.
+        self._words_of_names: list[frozenset[str]] = []
+        # For each searched word, the indices of the names that contain it.
+        self._names_by_word: dict[str, list[int]] = defaultdict(list)
         self._strong: set[str] = set()
         self._need_capital: set[str] = set()  # common words
-        self._may_be_abbreviations: set[str] = set()  # also searched for with a capital only
-        self._accented: set[str] = (
-            set()
-        )  # words that without their accents are everyday words: "Ján"
-        self._initials: set[str] = set()  # of full names, in small letters
+        self._may_be_abbreviations: set[str] = set()  # matched only if capitalised
+        # Words that become everyday words without their accents: "Ján".
+        self._accented: set[str] = set()
+        self._initials: set[str] = set()  # of full names, in lower case
         self._title_initials: set[str] = set()  # letters that may follow a title: "Ms. H."
-        self._unspaced: set[str] = set()  # names in scripts that put no space between words
+        self._unspaced: set[str] = set()  # names in scripts without spaces between words
         self._by_first_letters: dict[str, list[str]] = defaultdict(list)
         self._by_last_letters: dict[str, list[str]] = defaultdict(list)
 
         self._add_all(names)
 
     def _add_all(self, names: Iterable[str]) -> None:
-        """Add names once each, and choose the words in which typing errors are searched for."""
+        """Add each distinct name, and choose the words for which typing errors are also matched."""
         written_as_names: set[str] = set()
-        in_small_letters: set[str] = (
-            set()
-        )  # names by their context alone: typing errors in them are not searched for
+        # Names known only from their context: typing errors in them are not matched.
+        in_small_letters: set[str] = set()
         added: set[tuple[str, ...]] = set()
         for name in names:
             self._unspaced.update(_UNSPACED.findall(name))
@@ -124,7 +123,7 @@ class KnownNames:
         return bool(self._names_by_word or self._unspaced)
 
     def _add(self, name: str, words: tuple[str, ...]) -> set[str]:
-        """Add a name; return its strong words."""
+        """Add a name, and return its strong words."""
         number = len(self._words_of_names)
         full_words = tuple(word for word in words if len(word) > 1 and word not in _PARTICLES)
         self._words_of_names.append(frozenset(words) | {word[0] for word in full_words})
@@ -145,7 +144,7 @@ class KnownNames:
         return strong
 
     def _add_accented(self, name: str) -> None:
-        """Add the words of a name that only their accents tell from everyday words."""
+        """Add the words of a name that only their accents distinguish from everyday words."""
         for letters in _LETTERS.findall(name):
             word = letters.casefold()
             if word not in self._everyday and to_plain(word) in self._everyday:
@@ -154,7 +153,7 @@ class KnownNames:
     def _choose_strong(
         self, name: str, words: tuple[str, ...], full_words: tuple[str, ...]
     ) -> tuple[set[str], set[str]]:
-        """Return the words of a name that identify its person alone, and those that are also common words."""
+        """Return the words of a name that identify its person on their own, and those of them that are common words."""
         joined = {"".join(pair) for pair in _joined_words(name)} | _join_as_logins(
             words, full_words
         )
@@ -168,7 +167,7 @@ class KnownNames:
         return (set() if common == strong else strong), common
 
     def find(self, text: TextWords) -> Iterator[Stretch]:
-        """Yield where names stand in a text; stretches may overlap."""
+        """Yield the occurrences of names in a text, which may overlap."""
         for name in self._unspaced:
             start = text.text.find(name)
             while start >= 0:
@@ -179,7 +178,7 @@ class KnownNames:
                 yield from self._find_at(text, index)
 
     def _find_at(self, text: TextWords, index: int) -> Iterator[Stretch]:
-        """Yield the names that a word of a text belongs to."""
+        """Yield the names to which a word of a text belongs."""
         word = text.words[index]
         if word.key in self._names_by_word and (
             word.key not in self._may_be_abbreviations or text.has_capital(index)
@@ -207,7 +206,7 @@ class KnownNames:
             yield word.start, word.end
 
     def _correct(self, key: str, *, has_capital: bool) -> str | None:
-        """Return the strong word that `key` is with one typing error."""
+        """Return the strong word that differs from `key` by one typing error, if there is one."""
         if len(key) < _MISTYPED_LETTERS + (not has_capital):
             return None
         near = (*self._by_first_letters.get(key[:2], ()), *self._by_last_letters.get(key[-2:], ()))
@@ -229,7 +228,7 @@ class KnownNames:
     def _find_around(
         self, text: TextWords, first: int, last: int, searched: str
     ) -> Iterator[Stretch]:
-        """Yield each name that has the word `searched`, which stands at `first` to `last`, if enough of it is there."""
+        """Yield each name around a match of the word `searched` at `first` to `last`, if enough of the name occurs."""
         words = text.words
         strong = self._is_strong_at(text, first, last, searched)
         for number in self._names_by_word[searched]:
@@ -253,7 +252,7 @@ class KnownNames:
                 yield words[begin].start, _end_with_point(text, end)
 
     def _is_strong_at(self, text: TextWords, first: int, last: int, searched: str) -> bool:
-        """Tell whether a word that was searched for identifies a person alone where it stands."""
+        """Return whether a matched word identifies a person on its own at its position."""
         word = text.words[first]
         if (
             searched not in self._strong
@@ -261,32 +260,32 @@ class KnownNames:
         ):
             return False
         if text.has_capital(first):
-            # Not if it is a disease named after its discoverer.
+            # Excludes diseases named after their discoverer.
             return last + 1 == len(text.words) or text.words[last + 1].key not in _TERMS
         return searched not in self._need_capital
 
     def _belongs(
         self, text: TextWords, candidate: int, neighbour: int, own_words: frozenset[str], hit: int
     ) -> bool:
-        """Tell whether a word belongs to its neighbour, which is part of a name with `own_words` around `hit`."""
+        """Return whether a word belongs to its neighbour, which is part of a name with `own_words` around `hit`."""
         word = text.words[candidate]
         is_before = candidate < neighbour
         gap = text.read_gap(min(candidate, neighbour))
         has_capital = text.has_capital(candidate)
-        if gap in _JOINTS:  # O'Brien, Smith-Jones: an unknown part goes with the known one
+        if gap in _JOINTS:  # O'Brien, Smith-Jones: an unknown part belongs to the known part
             if word.length == 1:
                 return has_capital or (is_before and gap == "'")
             return word.key in own_words or (has_capital and word.key not in self._everyday)
         if word.key not in own_words or not gap or len(gap) > _GAP or gap.strip(" \t\n,.'-"):
             return False
         if "." in gap and text.words[min(candidate, neighbour)].length > 2:
-            return False  # the end of a sentence: it follows no initial and no "Dr"
+            return False  # a sentence ends here, because the full stop follows neither an initial nor "Dr"
         return has_capital or (
             word.length > 1 and (word.key not in self._everyday or not text.has_capital(hit))
         )
 
     def _is_written_as_name(self, text: TextWords, index: int) -> bool:
-        """Tell whether a word that may be no name is written as one: after a title, or amid small letters."""
+        """Return whether an ambiguous word is written as a name: after a title, or capitalised in lower-case text."""
         words = text.words
         is_last = index + 1 == len(words)
         if not text.has_capital(index) or (not is_last and words[index + 1].key in _TERMS):
@@ -304,7 +303,7 @@ class KnownNames:
         )
 
     def _find_initials(self, text: TextWords, index: int) -> Iterator[Stretch]:
-        """Yield initials that stand alone: "J.S.", "Ms. H."."""
+        """Yield initials on their own: "J.S.", "Ms. H."."""
         words = text.words
         letters, last = words[index].key, index
         while last + 1 < min(len(words), index + _REACH) and text.read_gap(last) in (".", ". "):
@@ -324,14 +323,14 @@ class KnownNames:
 
 
 def _order_words(name: str) -> tuple[str, ...]:
-    """Return the plain words of a name, given names first ("Holloway, Anna"), without titles and the like."""
+    """Return the plain words of a name without titles and suffixes, given names first even for "Holloway, Anna"."""
     family, _, given = name.partition(",")
     words = (*plain_words(given), *plain_words(family))
     return tuple(word for word in words if word not in _NO_NAME)
 
 
 def differs_by_one_error(word: str, correct: str) -> bool:
-    """Tell whether two words differ by one letter more, one less, another one, or two exchanged; equal ones do not."""
+    """Return whether two different words differ by one inserted, missing, replaced or transposed letter."""
     if word == correct or abs(len(word) - len(correct)) > 1:
         return False
     head = 0
@@ -345,11 +344,11 @@ def differs_by_one_error(word: str, correct: str) -> bool:
 
 
 def _join_as_logins(words: tuple[str, ...], full_words: tuple[str, ...]) -> set[str]:
-    """Return the ways in which the words of one name are written as one word: "jholloway"."""
+    """Return the login names that can be formed from the words of a name: "jholloway"."""
     if len(full_words) < 2:
         return set()
     first, last = full_words[0], full_words[-1]
-    family = "".join(words[words.index(first) + 1 :])  # with its particles
+    family = "".join(words[words.index(first) + 1 :])  # including its particles
     logins = {
         first + last,
         last + first,
@@ -364,14 +363,14 @@ def _join_as_logins(words: tuple[str, ...], full_words: tuple[str, ...]) -> set[
 
 
 def _joined_words(name: str) -> Iterator[tuple[str, str]]:
-    """Yield the words of a name that a hyphen or an apostrophe joins."""
+    """Yield the pairs of words of a name that are joined by a hyphen or an apostrophe."""
     for word, following in pairwise(split_words(name)):
         if name[word.end : following.start] in _JOINTS:
             yield word.key, following.key
 
 
 def _end_with_point(text: TextWords, index: int) -> int:
-    """Return the end of a word, with the point after it if it is an initial."""
+    """Return the end of a word, including the full stop that follows an initial."""
     word = text.words[index]
     return (
         word.end + 1 if word.length == 1 and text.text[word.end : word.end + 1] == "." else word.end

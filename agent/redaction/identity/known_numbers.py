@@ -1,4 +1,4 @@
-"""Numbers that are known of a record (of charts, accounts, telephones), however a text groups their characters."""
+"""Search texts for the known numbers of a record (charts, accounts, telephones), however their digits are grouped."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -6,19 +6,20 @@ from itertools import pairwise
 
 from agent.redaction.identity.words import Word, plain_words
 
-_MAX_LENGTH = 40  # characters; a longer number is encoded data
-_DIGITS_APART = 5  # digits of a number that is searched for in groups too
-_DIGITS = 4  # of a number alone
-_MIXED = 3  # characters of an identifier of letters and digits
+_MAX_LENGTH = 40  # characters; longer values are encoded data
+_DIGITS_APART = 5  # minimum digits of a number that is also searched for in groups
+_DIGITS = 4  # minimum digits of a number
+_MIXED = 3  # minimum characters of an identifier that mixes letters and digits
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _APART = re.compile(r"[\s\-./·:#()_]{0,3}")
-_APART_SHORT = re.compile(r"[ \-]?")  # of a short number: no fraction, no decimal
-_LABELLED = re.compile(r"[^\W\d_]+(\d{5,})")  # its digits are known by themselves too
-_LONG = 7  # digits, from which on a number in groups is no fraction or decimal
-_DIGITS_WITH_AREA = (
-    10  # of a telephone number; it is also written with 9 digits, or 7 without its area
-)
-_LAST_DIGITS = 4  # of a number alone
+# Between groups of a short number, which could otherwise be a fraction or a decimal number.
+_APART_SHORT = re.compile(r"[ \-]?")
+_LABELLED = re.compile(r"[^\W\d_]+(\d{5,})")  # its digits are also searched for without the label
+_LONG = 7  # digits from which a number in groups cannot be a fraction or a decimal number
+# Digits of a telephone number with its area code. It is also searched for by its last 9 and last 7 digits.
+_DIGITS_WITH_AREA = 10
+# Final digits that are also searched for on their own, after a cue such as "ending".
+_LAST_DIGITS = 4
 _LAST_CUE = re.compile(
     r"(?:ending|ends|end|last|final|terminad[oa]|xx|\*\*)[^.\n]{0,20}$", re.IGNORECASE
 )
@@ -26,10 +27,10 @@ _WITH_LAST_DIGITS = frozenset({"SSN", "ACCOUNT", "MRN", "PHONE", "PLAN"})
 
 
 class KnownNumbers:
-    """Identifiers with digits to search for.
+    """Identifiers with digits that are searched for.
 
     Args:
-        values: as (entity, value).
+        values: (entity, value) pairs.
     """
 
     def __init__(self, values: Iterable[tuple[str, str]]) -> None:
@@ -47,11 +48,11 @@ class KnownNumbers:
             self._last_digits.setdefault(key[-_LAST_DIGITS:], entity)
 
     def __bool__(self) -> bool:
-        """Whether there is any identifier to search for."""
+        """Return whether there is any identifier to search for."""
         return bool(self._entities)
 
     def find(self, text: str, words: Sequence[Word]) -> Iterator[tuple[int, int, str]]:
-        """Yield where known identifiers stand in `text`, whose words are `words`: start, end, entity."""
+        """Yield the start, end and entity of known identifiers in `text`, which consists of `words`."""
         if not self._entities:
             return
         for index, word in enumerate(words):
@@ -68,7 +69,7 @@ class KnownNumbers:
     def _find_from(
         self, text: str, words: Sequence[Word], first: int, key: str
     ) -> Iterator[tuple[int, int, str]]:
-        """Yield the identifiers that begin with the word at `first`, which reads `key` without leading zeros."""
+        """Yield the identifiers that begin with the word at `first`, which is `key` without its leading zeros."""
         last, is_apart = first, False
         while True:
             if key in self._entities and (
@@ -89,7 +90,7 @@ class KnownNumbers:
 
 
 def _may_be_apart(key: str, text: str, words: Sequence[Word]) -> bool:
-    """Tell whether a number in groups is long enough for its gaps: of a short one they are small, as in "451 234"."""
+    """Return whether a number may be written in these groups: short numbers allow only small gaps, as in "451 234"."""
     if not key.isdigit() or len(key) >= _LONG:
         return True
     gaps = (text[word.end : following.start] for word, following in pairwise(words))
@@ -97,7 +98,7 @@ def _may_be_apart(key: str, text: str, words: Sequence[Word]) -> bool:
 
 
 def _list_keys(entity: str, value: str) -> list[str]:
-    """Return the forms under which an identifier is searched for: its letters and digits, without leading zeros."""
+    """Return the forms in which an identifier is searched for: its letters and digits, without leading zeros."""
     joined = "".join(plain_words(value)).lstrip("0")
     if not _is_searched(entity, joined):
         return []
@@ -117,7 +118,7 @@ def _list_keys(entity: str, value: str) -> list[str]:
 
 
 def _is_searched(entity: str, joined: str) -> bool:
-    """Tell whether an identifier is long enough to be searched for, has a digit, and is not just a year."""
+    """Return whether an identifier is long enough to be searched for, contains a digit, and is not just a year."""
     if not any(map(str.isdigit, joined)) or len(joined) > _MAX_LENGTH:
         return False
     if not joined.isdigit():

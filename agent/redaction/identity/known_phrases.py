@@ -1,4 +1,4 @@
-"""Places, institutions, streets and addresses on the net that are known of a record, word by word."""
+"""Search texts, word by word, for the known places, institutions, streets and web addresses of a record."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -8,10 +8,10 @@ import regex
 
 from agent.redaction.identity.words import Word, plain_words
 
-_GAP = 3  # characters between two words of a phrase
+_GAP = 3  # maximum characters between two words of a phrase
 _MAX_LENGTH = 16  # words
-_LETTERS = 4  # of a location or a short form that is searched for by itself
-_PHRASES_OF_A_WORD = 50  # further ones that begin with one word are not searched for
+_LETTERS = 4  # minimum letters of a location or a short form that is searched for on its own
+_PHRASES_OF_A_WORD = 50  # maximum phrases per first word; further ones are ignored
 _STREETS = (
     "street st str", "avenue ave av", "road rd", "boulevard blvd", "drive dr", "lane ln", "court ct", "circle cir",
     "place pl", "terrace ter", "parkway pkwy", "highway hwy", "square sq", "trail trl", "crescent cres", "way", "close",
@@ -35,7 +35,7 @@ _MAILBOXES = frozenset({"contact", "support", "office", "noreply", "hospital", "
 
 
 class _Form(NamedTuple):
-    """The words under which a value is searched for, and whether the first must begin with a capital."""
+    """The words for which a text is searched, and whether the first must be capitalised."""
 
     words: tuple[str, ...]
     needs_capital: bool = False
@@ -47,12 +47,12 @@ class _Phrase(NamedTuple):
 
 
 class KnownPhrases:
-    """Phrases to search for.
+    """Phrases that are searched for.
 
     Args:
-        values: as (entity, value).
-        everyday: words in small letters that identify no person when they stand alone.
-        is_common: tells whether a word in small letters is one of the language: it needs a capital.
+        values: (entity, value) pairs.
+        everyday: lower-case words that do not identify a person on their own.
+        is_common: returns whether a lower-case word is an ordinary word, which must be capitalised to match.
     """
 
     def __init__(
@@ -75,11 +75,11 @@ class KnownPhrases:
                     phrases.append(_Phrase(form, entity))
 
     def __bool__(self) -> bool:
-        """Whether there is any phrase to search for."""
+        """Return whether there is any phrase to search for."""
         return bool(self._phrases_by_word)
 
     def find(self, text: str, words: Sequence[Word]) -> Iterator[tuple[int, int, str]]:
-        """Yield where known phrases stand in `text`, whose words are `words`: start, end, entity."""
+        """Yield the start, end and entity of known phrases in `text`, which consists of `words`."""
         if not self._phrases_by_word:
             return
         for index, word in enumerate(words):
@@ -105,16 +105,16 @@ class KnownPhrases:
                 yield _Form(plain_words(value))
 
     def _form_alone(self, words: tuple[str, ...]) -> Iterator[_Form]:
-        """Yield words that are searched for by themselves, if they are long enough and not all of them everyday."""
+        """Yield words as a phrase of their own if they are long enough and not all of them are ordinary."""
         if sum(map(len, words)) >= _LETTERS and not self._are_ordinary(words):
             yield _Form(words, needs_capital=all(map(self._is_usual, words)))
 
     def _are_ordinary(self, words: tuple[str, ...]) -> bool:
-        """Tell whether all words are everyday words or common to many institutions."""
+        """Return whether all words are everyday words or occur in the names of many institutions."""
         return all(word in self._everyday or word in GENERIC for word in words)
 
     def _is_usual(self, word: str) -> bool:
-        """Tell whether a word needs a capital to be a place: of the language, or too short to be sure."""
+        """Return whether a word must be capitalised to be a place, because it is an ordinary word or very short."""
         return (
             len(word) <= _LETTERS
             or word in self._everyday
@@ -123,7 +123,7 @@ class KnownPhrases:
         )
 
     def _form_institution(self, words: tuple[str, ...]) -> Iterator[_Form]:
-        """Yield an institution by its whole name, and without "General Hospital" and the like at its end."""
+        """Yield the whole name of an institution, and its name without an ending such as "General Hospital"."""
         if len(words) == 1:
             yield from self._form_alone(words)
             return
@@ -143,7 +143,7 @@ class KnownPhrases:
             yield _Form(plain_words(mailbox))
 
     def _form_address(self, words: tuple[str, ...]) -> Iterator[_Form]:
-        """Yield a street with its number, and by itself, with each spelling of its kind of street."""
+        """Yield a street with and without its number, in each spelling of the kind of street."""
         kind_index = _find_street_kind(words)
         if kind_index is None:
             yield from self._form_without_kind(words)
@@ -152,7 +152,7 @@ class KnownPhrases:
         while name_index < kind_index and words[name_index].isdigit():
             name_index += 1
         if name_index == kind_index:
-            name_index = 0  # "5 Street" is all number: as if it were the name
+            name_index = 0  # in "5 Street", the number is treated as the name
         name = words[name_index:kind_index]
         for kind in _STREET_WORDS[words[kind_index]]:
             yield _Form((*words[:kind_index], kind))
@@ -174,7 +174,7 @@ class KnownPhrases:
 
 
 def _find_street_kind(words: tuple[str, ...]) -> int | None:
-    """Return the index of the last word that is a kind of street; the first word of a line is none."""
+    """Return the index of the last word that is a kind of street, ignoring the first word of a line."""
     for index in range(len(words) - 1, 0, -1):
         if words[index] in _STREET_WORDS:
             return index
@@ -182,7 +182,7 @@ def _find_street_kind(words: tuple[str, ...]) -> int | None:
 
 
 def _stands_at(phrase: tuple[str, ...], words: Sequence[Word], index: int) -> bool:
-    """Tell whether `phrase` stands at the word `index`, its words close to one another."""
+    """Return whether `phrase` begins at the word `index`, with only small gaps between its words."""
     if index + len(phrase) > len(words):
         return False
     for offset, key in enumerate(phrase):

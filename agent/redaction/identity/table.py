@@ -1,9 +1,9 @@
-"""The identity table of one record: every value known to identify its people, searched in all of its texts.
+"""The identity table of one record: all values known to identify its people, searched for in all of its texts.
 
-Values are known because the dataset states them (`Identifier`) or because they were detected in one of the texts. A
-value is compared with the words of a text, not with its spelling: names in any order and by their parts, initials,
-joined or mistyped; numbers with other separators or fewer zeros; days in other formats; streets with the kind of street
-written otherwise.
+A value is known because the dataset states it (`Identifier`) or because it was detected in one of the texts. Values are
+compared with the words of a text rather than with its exact spelling: names match in any order and by their parts,
+initials, joined or mistyped; numbers match with other separators or without leading zeros; days match in other formats;
+streets match with other spellings of the kind of street.
 """
 
 import re
@@ -17,7 +17,7 @@ from agent.redaction.identity.known_phrases import KnownPhrases
 from agent.redaction.identity.words import TextWords, split_words
 from agent.redaction.spans.span import Span
 
-# Words that many people share; where they identify, their own rules detect them in each text.
+# Entities whose values many people share. Where they identify a person, their own rules detect them in each text.
 _NOT_SEARCHED = frozenset(
     {
         "AGE",
@@ -30,21 +30,21 @@ _NOT_SEARCHED = frozenset(
         "UNKNOWN_WORD",
     }
 )
-# Words of these are compared one by one, although a number may be among them: "12 Oak Street".
+# Entities whose values are compared word by word even if they contain a number: "12 Oak Street".
 _WORDS_WITH_DIGITS = frozenset({"ADDRESS", "FACILITY", "ORGANIZATION", "EMAIL", "URL", "LOCATION"})
 _POSTAL_CODE = re.compile(r"\b\d{5}(?:-\d{4})?\b")
-_SEARCHED_LETTERS = 3  # letters or digits a value needs to be searched
+_SEARCHED_LETTERS = 3  # minimum letters or digits of a value that is searched for
 _SEARCHED_LENGTH = 200  # characters; longer values are encoded data
 
 
 class KnownValues:
-    """Values known of a record, to be searched in all of its texts.
+    """The known values of a record, to be searched for in all of its texts.
 
     Args:
-        values: detected or stated, as (entity, value).
-        everyday: words in small letters that identify no person when they stand alone.
-        is_common: tells whether a word in small letters is one of the language, and no usual name; None: no
-            word list does.
+        values: (entity, value) pairs, detected or stated.
+        everyday: lower-case words that do not identify a person on their own.
+        is_common: returns whether a lower-case word is an ordinary word and not a common name; None if no word list is
+               available.
     """
 
     def __init__(
@@ -76,12 +76,14 @@ class KnownValues:
         self.days = frozenset(days)
 
     def __bool__(self) -> bool:
-        """Whether there is any value to search for."""
+        """Return whether there is any value to search for."""
         return bool(self.names or self.numbers or self.phrases or self.days)
 
 
 def search_known_values(text: str, known: KnownValues, deadline: Deadline) -> Iterator[Span]:
-    """Yield where known values stand in folded text, as whole words. The time grows with the length of the text alone.
+    """Yield the occurrences of known values, as whole words, in folded text.
+
+    The time depends only on the length of the text.
 
     Raises:
         TimeoutError: the deadline passed.
@@ -106,10 +108,10 @@ def search_known_values(text: str, known: KnownValues, deadline: Deadline) -> It
 
 
 def _is_distinctive(value: str, everyday: frozenset[str]) -> bool:
-    """Tell whether a value has enough letters and digits, and is no everyday word."""
+    """Return whether a value has enough letters and digits and is not an everyday word."""
     return sum(map(str.isalnum, value)) >= _SEARCHED_LETTERS and value.casefold() not in everyday
 
 
 def _is_number(entity: str, value: str) -> bool:
-    """Tell whether a value is searched for by its characters alone, in any grouping."""
+    """Return whether a value is searched for by its characters alone, in any grouping."""
     return entity not in _WORDS_WITH_DIGITS and any(map(str.isdigit, value))

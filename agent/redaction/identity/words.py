@@ -1,4 +1,4 @@
-"""The words of a text, as the identity table compares them: runs of letters and runs of digits."""
+"""The words of a text as the identity table compares them: sequences of letters and sequences of digits."""
 
 import re
 import unicodedata
@@ -14,8 +14,8 @@ class Word(NamedTuple):
     """A word of a text.
 
     Attributes:
-        key: its plain form: small letters without accents.
-        start, end: where it stands, end exclusive.
+        key: the plain form, in lower case and without accents.
+        start, end: the position in the text, end exclusive.
     """
 
     key: str
@@ -24,27 +24,27 @@ class Word(NamedTuple):
 
     @property
     def length(self) -> int:
-        """Number of characters in the text."""
+        """The number of characters in the text."""
         return self.end - self.start
 
 
 @dataclass(frozen=True, slots=True)
 class TextWords:
-    """A text and its words."""
+    """A text together with its words."""
 
     text: str
     words: Sequence[Word]
 
     def has_capital(self, index: int) -> bool:
-        """Tell whether a word begins with a capital."""
+        """Return whether a word begins with a capital letter."""
         return self.text[self.words[index].start].isupper()
 
     def read_gap(self, index: int) -> str:
-        """Return the text between a word and the next one."""
+        """Return the text between a word and the next word."""
         return self.text[self.words[index].end : self.words[index + 1].start]
 
     def key_before(self, index: int) -> str:
-        """Return the plain form of the word before; empty for the first word."""
+        """Return the plain form of the preceding word, or "" for the first word."""
         return self.words[index - 1].key if index else ""
 
 
@@ -53,7 +53,7 @@ _OF_ANY = regex.compile(r"[\p{L}\p{M}]+|\p{Nd}+")
 
 
 def split_words(text: str) -> list[Word]:
-    """Return the words of `text` in order: small letters, without accents."""
+    """Return the words of `text` in order, in lower case and without accents."""
     if text.isascii():
         return [
             Word(word.group(), word.start(), word.end())
@@ -70,7 +70,7 @@ def plain_words(text: str) -> tuple[str, ...]:
 
 
 def to_plain(word: str) -> str:
-    """Return a word in small letters without accents."""
+    """Return a word in lower case and without accents."""
     return word.lower() if word.isascii() else _without_accents(word)
 
 

@@ -256,7 +256,7 @@ class ModelRecognizer(EntityRecognizer):
         *,
         has_capitals: bool,
     ) -> bool:
-        """Tell whether the evidence for a detection is too weak for its look.
+        """Return whether the evidence for a detection is too weak for its look.
 
         In a text with capitals, words without one need strong evidence, as does an address that does not look like one.
         """
@@ -276,7 +276,7 @@ class ModelRecognizer(EntityRecognizer):
     def _is_like_address(
         self, words: Sequence[str], tokens: Sequence[int], guesses: "_Guesses"
     ) -> bool:
-        """Tell whether a stretch has a word or number as addresses have, or stands beside a location or address."""
+        """Return whether a stretch has a word or number as addresses have, or stands beside a location or address."""
         if any(_LIKE_AN_ADDRESS.match(words[token]) for token in tokens):
             return True
         before = range(max(0, tokens[0] - _BESIDE), tokens[0])
@@ -356,7 +356,7 @@ def _locate_tokens(words: Words, tokens: Sequence[int], text: str) -> tuple[int,
 
 
 def _ends_before(word: str, kind: str, *, more_follows: bool) -> bool:
-    """Tell whether a detection of `kind` ends before `word`, after which more of it may follow."""
+    """Return whether a detection of `kind` ends before `word`, after which more of it may follow."""
     if word.lower() in _NEGATIONS or (word in _NEGATIONS_AT_THE_END and not more_follows):
         return True
     if kind == "NAME":
@@ -365,5 +365,5 @@ def _ends_before(word: str, kind: str, *, more_follows: bool) -> bool:
 
 
 def _is_small_word(word: str) -> bool:
-    """Tell whether `word` has letters only, all of them small."""
+    """Return whether `word` has letters only, all of them small."""
     return word.islower() and word.isalpha()

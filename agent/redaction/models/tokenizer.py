@@ -174,7 +174,7 @@ class TokenizerEngine(NlpEngine):
         return False
 
     def is_punct(self, word: str, language: str) -> bool:
-        """Tell whether `word` has neither letter nor digit."""
+        """Return whether `word` has neither letter nor digit."""
         del language
         return not any(character.isalnum() for character in word)
 

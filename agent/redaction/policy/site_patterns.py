@@ -110,7 +110,7 @@ class Phrases:
 
 
 def _are_close(stretches: Sequence[tuple[int, int]]) -> bool:
-    """Tell whether each stretch begins soon after the one before it."""
+    """Return whether each stretch begins soon after the one before it."""
     return all(
         following[0] - stretch[1] <= _JOINT for stretch, following in itertools.pairwise(stretches)
     )

@@ -153,14 +153,14 @@ class RecordPeople:
         return self._fits(name, person) and self._has_words(name.words, person.words)
 
     def _fits(self, name: _Name, person: Person) -> bool:
-        """Tell whether the titles and suffixes of `name` allow it to be `person`."""
+        """Return whether the titles and suffixes of `name` allow it to be `person`."""
         gender = self._gender[person]
         if name.gender and gender and name.gender != gender:
             return False
         return not name.generation or name.generation == self._generation[person]
 
     def _has_words(self, name: tuple[str, ...], person: tuple[str, ...]) -> bool:
-        """Tell whether `name` consists of words of `person`: written together, as initials, or words and initials."""
+        """Return whether `name` consists of words of `person`: written together, as initials, or words and initials."""
         if len(name) == 1 and len(person) > 1 and name[0] in _join_words(person):
             return True
         remaining = list(person)
@@ -172,7 +172,7 @@ class RecordPeople:
         return any(len(word) > 1 for word in name)
 
     def _is_same(self, word: str, part: str) -> bool:
-        """Tell whether `word` is a part of a name, its initial, or a misspelling of it."""
+        """Return whether `word` is a part of a name, its initial, or a misspelling of it."""
         if len(word) == 1 or len(part) == 1:
             return word[:1] == part[:1]
         if word == part:

@@ -156,7 +156,7 @@ class Surrogates:
         return self._make_once(("NAME", word), choose)
 
     def _is_given_name(self, word: str, person: Sequence[str]) -> bool:
-        """Tell whether a word is a given name: by the list if it tells the words apart, else by its position."""
+        """Return whether a word is a given name: by the list if it tells the words apart, else by its position."""
         listed = sum(part in self._given_names for part in person)
         if 0 < listed < len(person) or len(person) < 2:
             return word in self._given_names
@@ -313,7 +313,7 @@ WITH_SURROGATES = frozenset(_MAKERS) | {"NAME"}
 
 
 def _is_login(word: str, person: Sequence[str]) -> bool:
-    """Tell whether a word is a name of several words written together, in either order."""
+    """Return whether a word is a name of several words written together, in either order."""
     return len(person) > 1 and word in ("".join(person), "".join(reversed(person)))
 
 

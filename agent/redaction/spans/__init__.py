@@ -1,1 +1,1 @@
-"""Merging and bounding detected spans."""
+"""The spans of detections: their boundaries and how they merge."""

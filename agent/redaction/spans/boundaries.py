@@ -1,8 +1,8 @@
-"""Where a detection begins and ends: whole numbers and lists of days, no half of a bracket, no negation, no label.
+"""The boundaries of detections: expand them to whole numbers and lists of days, and trim what identifies no person.
 
-Rules and models each end a detection where they stop being sure. Two steps follow for all of them: a detection is
-expanded to the rest of its number, and trimmed of characters that identify no person (a bracket, a full stop, "NOT",
-"VIN"), which the reader needs.
+Rules and models end a detection wherever their evidence ends. Two steps then apply to all detections: each is expanded
+to the rest of its number, and trimmed of text that identifies no person (a bracket, a full stop, "NOT", "VIN") and that
+the reader needs.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ _NUMBERS = frozenset(
 )
 _IN_WORDS = frozenset({"NAME", "LOCATION", "FACILITY", "ORGANIZATION"})
 
-# The rest of a number that was detected in part: further groups of capitals and digits, joined to it.
+# The rest of a number that was detected in part: further groups of capitals and digits that are joined to it.
 _GROUP = r"(?:\p{Lu}{1,4}|[x*]{1,8}|\p{Lu}{0,12}\d[\p{Lu}\d]{0,20})"
 _GROUPS_AFTER = regex.compile(
     rf"(?:(?:[-_]{_GROUP}|/\p{{Lu}}{{0,3}}\d[\p{{Lu}}\d]{{0,20}})(?![\p{{L}}\d])){{1,6}}"
@@ -26,17 +26,18 @@ _STATE_BEFORE = regex.compile(
     r"(?<![\p{L}\d])(?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|PA|RI|S[CD]|TN|TX"
     r"|UT|V[AT]|W[AIVY]) \Z"
 )
-_BLOCKS_BEFORE = regex.compile(
-    r"(?<![\w/.-])(?:\d{1,4}[-/]){1,3}\Z"
-)  # of an address: "2-14-7 Minami"
-_LOOSE_JOINT = regex.compile(r"(?<=\d)[-_]\Z")  # a detection that was cut within a number
-# Groups of digits divided by spaces go on where no unit and no word follows.
+# The blocks that precede an address: "2-14-7 Minami".
+_BLOCKS_BEFORE = regex.compile(r"(?<![\w/.-])(?:\d{1,4}[-/]){1,3}\Z")
+_LOOSE_JOINT = regex.compile(
+    r"(?<=\d)[-_]\Z"
+)  # the joint after which a detection was cut within a number
+# Groups of digits separated by spaces continue a number if no unit or other word follows them.
 _IN_GROUPS = regex.compile(r"\d{2,12} \d{2,12}\Z")
 _NEXT_GROUPS = regex.compile(r"(?: \d{1,8}){1,3}(?=\s*(?:[,;)\]\n]|\.(?!\d)|\Z))")
 _BETWEEN_PHONES = regex.compile(r"(?<=\d)(?: or | and |, | / |; )(?=\+?\(?\d[\d ().-]{6,})")
-_REACH = 60  # characters looked at on each side
+_REACH = 60  # characters examined on each side
 
-# "4/1 and 4/15": if one is a day, so is the other.
+# "4/1 and 4/15": if one of them is a date, so is the other.
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])/(?:0?[1-9]|[12]\d|3[01])(?:/(?:\d\d){1,2})?"
 _LINK = r"(?:\s?[,&–-]\s?|,?\s(?:and|or|to|until|through|y|e|al?|hasta)\s)"
 _DAYS_OF_A_LIST = 6
@@ -52,7 +53,7 @@ _BRACKETS = regex.compile(r'[()\[\]{}"“”«»„‹›「」（）]')
 
 _BEGIN = regex.compile(r"[\s,;:.…!?*‘’'–-]+")
 _END = regex.compile(r"[\s,;:…!?*‘'–-]+\Z")
-# A full stop belongs to an abbreviation.
+# A full stop that belongs to an abbreviation, and so to the detection.
 _ABBREVIATED = regex.compile(
     r"(?i)(?:(?<![\p{L}\d])\p{L}|\.\p{L}{1,3}|(?<!\p{L})(?:jr|sr|sra|srta|dr|dra|mr|mrs|ms|mx|prof|rev|capt|sgt|lt|esq|phd|"
     r"md|st|ste|ave|av|rd|blvd|ln|ct|cir|pl|hwy|pkwy|apt|inc|co|corp|ltd|bros|hosp|univ|dept|mt|ft|avda|pza))\.\Z"
@@ -73,7 +74,7 @@ _LABELS = regex.compile(
     rf"(?i)(?:{_LABEL_WORD}(?:['’]s)?[ \t]?[.:#=]{{0,2}}[ \t]{{1,3}}){{1,4}}(?=[\p{{L}}#(+]{{0,6}}[-.]?\d)"
 )
 
-# Without such a word the sentence would say the contrary.
+# Redacting such a word would reverse the meaning of the sentence.
 _NEGATION = regex.compile(
     r"(?<![\p{L}\p{M}'’-])(?:NOT|DENIES|DENIED|DENYING|WITHOUT|NEVER|NEGATIVE|NIEGA|not|denies|denied|denying|without|never"
     r"|negative|niega)(?![\p{L}\p{M}'’-])"
@@ -95,7 +96,7 @@ _SUFFIXES = _read_words(
     "JR SR II III IV MD RN NP PA DO DDS DMD PHD LPN BSN MSN CNM CRNA DNP PT OT RD MS MA FACS FACP FNP APRN LCSW ARNP"
     " PHARMD MPH MBBS RPH CNA LVN DPM DPT"
 )
-# Clinical abbreviations with a vowel; those without one are known by that.
+# Clinical abbreviations that contain a vowel. Capitals without a vowel are recognised as abbreviations by that alone.
 _ABBREVIATIONS = _read_words(
     "AAA ABG ACE ACS ADHD ADHF ADL AED AF AFIB AICD AIDS AKI ALS ALT AMA AMI AP APAP ARDS ARF AS ASA ASD AST AVR BAL"
     " BIPAP CABG CAD CHEM COPD COVID CPAP CTA CVA DOA DOE DOI EBL ECG ECHO ECMO ED EDH EEG EF EGD EKG EMG EMS ENT ER"
@@ -106,7 +107,7 @@ _ABBREVIATIONS = _read_words(
 
 
 def expand_span(span: Span, text: str) -> Iterator[Span]:
-    """Yield a detection with all groups of its number, and the other days of a list of days."""
+    """Yield a detection expanded to all groups of its number, and the other days of a list of days."""
     if span.entity in _NUMBERS or span.entity in ("ADDRESS", "FACILITY"):
         yield from _split_phones(_expand_number(span, text), text)
         return
@@ -132,7 +133,7 @@ def _find_days_beside(span: Span, text: str) -> Iterator[Span]:
 
 
 def _split_phones(span: Span, text: str) -> Iterator[Span]:
-    """Yield each of several phone numbers that were detected as one; any other detection as it is."""
+    """Yield each of several phone numbers that were detected as one; yield any other detection unchanged."""
     start = span.start
     if span.entity == "PHONE":
         for link in _BETWEEN_PHONES.finditer(text, span.start, span.end):
@@ -142,10 +143,10 @@ def _split_phones(span: Span, text: str) -> Iterator[Span]:
 
 
 def _expand_number(span: Span, text: str) -> Span:
-    """Return a detection with the groups of its number before and after it."""
+    """Return a detection expanded to the groups of its number before and after it."""
     if span.entity == "ADDRESS":
         return _expand_address(span, text)
-    if span.entity == "FACILITY":  # a number of several groups that was taken for one
+    if span.entity == "FACILITY":  # a number in several groups that was detected as a facility
         return Span(span.start, _find_end_of_groups(span, text), span.entity)
     start = _find_start_of_number(span, text)
     if span.entity in ("VEHICLE", "LICENSE"):
@@ -184,7 +185,7 @@ def _expand_address(span: Span, text: str) -> Span:
 
 
 def _find_end_of_groups(span: Span, text: str) -> int:
-    """Return where the last group of digits ends that a space divides from a detection of such groups."""
+    """Return the end of the last group of digits that follows, after spaces, a detection made of such groups."""
     if not _IN_GROUPS.search(text, span.start, span.end):
         return span.end
     groups = _NEXT_GROUPS.match(text, span.end, span.end + _REACH)
@@ -192,7 +193,7 @@ def _find_end_of_groups(span: Span, text: str) -> int:
 
 
 def trim_span(span: Span, text: str) -> Iterator[Span]:
-    """Yield a detection without the characters at its ends that identify no person, in pieces around a negation."""
+    """Yield a detection without the text at its ends that identifies no person, split into pieces at negations."""
     pieces = [(span.start, span.end)]
     if span.entity in _IN_WORDS:
         pieces = list(_split_at(_NEGATION, span.start, span.end, text))
@@ -215,7 +216,7 @@ def _split_at(
 
 
 def _balance_brackets(start: int, end: int, text: str) -> Iterator[tuple[int, int]]:
-    """Yield a stretch unchanged, or with the partner of a bracket that stands next to it, or without lone brackets."""
+    """Yield a stretch unchanged, extended by the adjacent partner of a bracket, or split at unpaired brackets."""
     if _BRACKETS.search(text, start, end) is None:
         yield start, end
         return
@@ -250,7 +251,7 @@ def _find_lone_brackets(start: int, end: int, text: str) -> list[int]:
 
 
 def _trim_ends(start: int, end: int, entity: str, text: str) -> tuple[int, int]:
-    """Return a stretch without punctuation, labels and statements at its ends; empty or reversed if nothing is left."""
+    """Return a stretch without punctuation, labels and statements at its ends; start >= end if nothing remains."""
     while start < end:
         trimmed_start, trimmed_end = _trim_once(start, end, entity, text)
         if (trimmed_start, trimmed_end) == (start, end):
@@ -279,7 +280,7 @@ def _trim_once(start: int, end: int, entity: str, text: str) -> tuple[int, int]:
 
 
 def _find_end_of_name(start: int, end: int, text: str) -> int:
-    """Return where a name ends before a statement about the person; after a degree."""
+    """Return the end of a name that is followed by a statement about the person, keeping any degree after the name."""
     if _ENDS_IN_LETTER.search(text, start, end):
         degree = _REST_OF_DEGREE.match(text, end, end + 5)
         if degree is not None:
@@ -294,14 +295,14 @@ def _find_end_of_name(start: int, end: int, text: str) -> int:
 
 
 def _is_family_name_do(statement: "regex.Match[str]", start: int, end: int, text: str) -> bool:
-    """Tell whether "DO" after a name is its family name: in capitals, as in "ANNA DO", unless "NOT" follows."""
+    """Return whether "DO" after a name is a family name: in capitals, as in "ANNA DO", and not followed by "NOT"."""
     if statement.group().strip(" ,\n") != "DO" or text.startswith(" NOT", end):
         return False
     return _SMALL.search(text, start, statement.start()) is None
 
 
 def _is_clinical(last_word: "regex.Match[str]", start: int, text: str) -> bool:
-    """Tell whether the last word of a name is a clinical abbreviation, after a line break or small letters."""
+    """Return whether the last word of a name is a clinical abbreviation, after a line break or lower-case letters."""
     gap, word = last_word.groups()
     if word in _SUFFIXES:
         return False

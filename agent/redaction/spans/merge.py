@@ -1,4 +1,4 @@
-"""Merging detections: from the overlapping spans of rules and models to spans that can be replaced."""
+"""Merge the overlapping detections of rules and models into spans that can be replaced."""
 
 import re
 from bisect import bisect_right
@@ -13,9 +13,8 @@ from agent.redaction.spans.span import Span
 
 _RANK: dict[str, int] = {entity: rank for rank, entity in enumerate(PRECEDENCE)}
 
-_CONTAINERS = frozenset(
-    {"FACILITY", "ADDRESS", "URL"}
-)  # a name or number within one is a part of it
+# A name or number within a detection of these entities is part of it.
+_CONTAINERS = frozenset({"FACILITY", "ADDRESS", "URL"})
 _IN_WORDS = frozenset({"NAME", "LOCATION", "FACILITY", "ORGANIZATION"})
 _LINE_BEFORE_FAMILY_NAME = re.compile(
     r"(?i)\s{0,9}(?:(?:pt|patient|client|resident|re)\b\.?)?\s{0,3}(?:name)?\s{0,3}[:#-]?\s{0,3}"
@@ -24,17 +23,17 @@ _SINGLE_NAME = re.compile(r"[^\W\d_]{2,40}(?:['’-][^\W\d_]{1,40}){0,2}")
 _LIST_GOES_ON = re.compile(r",? (?:and|or|y)\b|\s?[,;/&]")
 _CAPITALISED_WORD = re.compile(r"[^\W\d_][^\W\d_A-Z]+")
 
-# The title of a person whose name is a tag already.
+# The title of a person whose name has already been replaced by a tag.
 _TITLE_OF_TAG = re.compile(
     r"(?i)\W{0,2}(?:dr|mr|mrs|ms|mx|miss|prof|doctor|nurse|sr|sra)\.?\s{0,3}(?=\[)"
 )
 
 
 def merge_spans(spans: Iterable[Span], text: str) -> list[Span]:
-    """Return the spans in order, without overlaps, covering together the same text, except tags in it.
+    """Return the spans in order and without overlaps, together covering the same text except for tags in it.
 
-    Numbers and pairs of days that were detected in part are covered whole. Characters that identify no person at the
-    ends of a span are left out (see `agent.redaction.spans.boundaries`).
+    Numbers and lists of days that were detected only in part are covered entirely. Text at the ends of a span that
+    identifies no person is trimmed (see `agent.redaction.spans.boundaries`).
     """
     merged = _resolve_overlaps(spans, text)
     expanded = [wider for span in merged for wider in expand_span(span, text)]
@@ -46,12 +45,12 @@ def merge_spans(spans: Iterable[Span], text: str) -> list[Span]:
 
 
 def _trim_spans(spans: Iterable[Span], text: str) -> list[Span]:
-    """Return spans without the characters at their ends that identify no person, and still without overlaps."""
+    """Return the spans without the text at their ends that identifies no person, still without overlaps."""
     trimmed: list[Span] = []
     end_of_last = 0
     for span in spans:
         for piece in trim_span(span, text):
-            # A piece may have grown to the partner of a bracket, over its neighbour.
+            # A piece may have been extended to the partner of a bracket, and so overlap its neighbour.
             start = max(piece.start, end_of_last)
             if start < piece.end:
                 trimmed.append(Span(start, piece.end, piece.entity))
@@ -60,7 +59,7 @@ def _trim_spans(spans: Iterable[Span], text: str) -> list[Span]:
 
 
 def _resolve_overlaps(spans: Iterable[Span], text: str) -> list[Span]:
-    """Return the spans in order, without overlaps, covering together the same text."""
+    """Return the spans in order and without overlaps, together covering the same text."""
     resolved: list[Span] = []
     for span in sorted(spans, key=lambda span: (span.start, -span.end)):
         if resolved and span.start < resolved[-1].end:
@@ -71,14 +70,14 @@ def _resolve_overlaps(spans: Iterable[Span], text: str) -> list[Span]:
 
 
 def _combine_overlapping(first: Span, second: Span, text: str) -> tuple[Span, ...]:
-    """Return two overlapping spans, in order of their starts, as one span or as two that do not overlap."""
+    """Combine two overlapping spans, ordered by start, into one span or two spans that do not overlap."""
     stronger = min(first.entity, second.entity, key=_RANK.__getitem__)
     if second.end <= first.end:
         if _keeps_its_entity(first, second, stronger, text):
             return (first,)
         return (Span(first.start, first.end, stronger),)
     if first.entity != second.entity and _IN_WORDS.issuperset((first.entity, second.entity)):
-        # Each keeps its entity, and the stronger one the words of both.
+        # Each span keeps its entity. The overlapping text goes to the stronger entity.
         cut = first.end if stronger == first.entity else second.start
         if cut > first.start:
             return Span(first.start, cut, first.entity), Span(cut, second.end, second.entity)
@@ -86,10 +85,10 @@ def _combine_overlapping(first: Span, second: Span, text: str) -> tuple[Span, ..
 
 
 def _keeps_its_entity(outer: Span, inner: Span, stronger: str, text: str) -> bool:
-    """Tell whether a span keeps its entity although the `stronger` entity of the two may be that of the inner one.
+    """Return whether a span keeps its entity although the inner span's entity may be the `stronger` of the two.
 
-    A facility or address that holds a name or a number stays one. A facility that is a name from end to end is a name,
-    unless one of its words is that of an institution.
+    A facility or address that contains a name or a number keeps its entity. A facility that is also detected as a name
+    from end to end becomes a name, unless it contains a word that is typical of institutions.
     """
     if outer.entity not in _CONTAINERS:
         return False
@@ -102,7 +101,7 @@ def _is_institution(span: Span, text: str) -> bool:
 
 
 def _join_names(spans: Sequence[Span], text: str) -> list[Span]:
-    """Join each name to the name or institution before it that is the first half of the same name."""
+    """Join each name to the preceding name or institution if that is the first part of the same name."""
     joined: list[Span] = []
     for span in spans:
         if joined and span.entity == "NAME" and _is_one_name(joined[-1], span, text):
@@ -117,7 +116,7 @@ def _is_one_name(before: Span, name: Span, text: str) -> bool:
     if before.entity == "NAME":
         return between == ", " and _is_inverted(before, name, text)
     return (
-        # A given name that was taken for an institution: "Mercy Holloway".
+        # A given name that was detected as an institution: "Mercy Holloway".
         before.entity in ("ORGANIZATION", "FACILITY")
         and between == " "
         and _CAPITALISED_WORD.fullmatch(text, before.start, before.end) is not None
@@ -126,7 +125,7 @@ def _is_one_name(before: Span, name: Span, text: str) -> bool:
 
 
 def _is_inverted(family: Span, given: Span, text: str) -> bool:
-    """Tell whether two names of one word each are one, as on forms: "Pt Holloway, Margaret"."""
+    """Return whether two single-word names are one name, written as on forms: "Pt Holloway, Margaret"."""
     start_of_line = text.rfind("\n", 0, family.start) + 1
     return (
         _LINE_BEFORE_FAMILY_NAME.fullmatch(text, start_of_line, family.start) is not None
@@ -137,7 +136,7 @@ def _is_inverted(family: Span, given: Span, text: str) -> bool:
 
 
 def _cut_out_tags(spans: Sequence[Span], text: str) -> list[Span]:
-    """Return the parts of spans outside tags that still hold a letter or digit and are no title of a tag."""
+    """Return the parts of spans outside tags that contain a letter or digit and are not just a title before a tag."""
     tags = [tag.span() for tag in TAG.finditer(text)]
     if not tags:
         return list(spans)

@@ -1,4 +1,4 @@
-"""A detection: where an identifier stands in a text, and of which kind it is."""
+"""A detection: the position of an identifier in a text, and its entity."""
 
 import re
 from dataclasses import dataclass
@@ -14,5 +14,5 @@ class Span:
 
     @classmethod
     def for_match(cls, match: re.Match[str], entity: str) -> "Span":
-        """Return the detection of all that a pattern matched."""
+        """Return the detection that covers a whole match of a pattern."""
         return cls(match.start(), match.end(), entity)

@@ -368,7 +368,7 @@ def _read_bytes(raw: bytes) -> str:
 
 
 def _is_of_prose(character: str) -> bool:
-    """Tell whether a character is one of ASCII that stands in prose, data or code."""
+    """Return whether a character is one of ASCII that stands in prose, data or code."""
     return character.isascii() and (
         character.isalnum() or character in " \n.,:;-/@'\"{}()[]<>=&_+#?!%*"
     )

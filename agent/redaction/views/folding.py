@@ -237,5 +237,5 @@ def _replace_in_word(match: "regex.Match[str]") -> str:
 
 
 def is_text(text: str) -> bool:
-    """Tell whether `text` can be judged at all: no lone surrogates, control or replacement characters."""
+    """Return whether `text` can be judged at all: no lone surrogates, control or replacement characters."""
     return not _NO_TEXT.search(text)

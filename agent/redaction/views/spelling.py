@@ -254,7 +254,7 @@ def _close_gaps(match: re.Match[str]) -> Iterator[Substitution]:
 
 
 def _is_abbreviation(match: re.Match[str]) -> bool:
-    """Tell whether capitals with points are too few for a spelled name: "U.S.A."."""
+    """Return whether capitals with points are too few for a spelled name: "U.S.A."."""
     return match.group("by") == "." and match.group().isupper() and len(match.group()) < 8
 
 
@@ -267,7 +267,7 @@ def _mark_spelled_name(match: re.Match[str]) -> Iterator[Span]:
 
 
 def _counts_up(text: str) -> bool:
-    """Tell whether the letters or digits only count up, as answers and scales do, or are too few."""
+    """Return whether the letters or digits only count up, as answers and scales do, or are too few."""
     letters = "".join(filter(str.isalnum, text))
     characters = list(letters.lower())
     digits = sum(map(str.isdigit, letters))
@@ -509,7 +509,7 @@ def _read_leet(text: str, letters: dict[int, int]) -> Iterator[Substitution]:
 
 
 def _may_be_leet(word: str) -> bool:
-    """Tell whether a word with digits or signs may be a name in disguise, and no measure, code or abbreviation."""
+    """Return whether a word with digits or signs may be a name in disguise, and no measure, code or abbreviation."""
     letters = "".join(filter(str.isalpha, word))
     has_one_case = letters[1:].islower() or letters.isupper()
     if (

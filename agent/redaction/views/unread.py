@@ -71,7 +71,7 @@ def find_unreadable(text: str) -> list[Span] | None:
 
 
 def is_in_other_language(text: str) -> bool:
-    """Tell whether `text` is prose in a language of Latin letters that no policy has."""
+    """Return whether `text` is prose in a language of Latin letters that no policy has."""
     words = Counter(_LATIN_WORD.findall(text[:_EXAMINED].lower()))
     if words.total() < _PROSE:
         return False
@@ -85,7 +85,7 @@ def _count_words(words: Counter[str], language: frozenset[str]) -> int:
 
 
 def _is_beside_latin(text: str, start: int, end: int) -> bool:
-    """Tell whether the stretch is part of a word with Latin letters: a disguise, which is read as Latin."""
+    """Return whether the stretch is part of a word with Latin letters: a disguise, which is read as Latin."""
     near = text[start - 1 : start] + text[end : end + 1]
     return any(unicodedata.name(character, "").startswith("LATIN") for character in near)
 

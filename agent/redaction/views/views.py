@@ -125,7 +125,7 @@ class View:
         return located
 
     def is_new(self, span: Span) -> bool:
-        """Tell whether a detection in `text` is not just a detection of the view before."""
+        """Return whether a detection in `text` is not just a detection of the view before."""
         return self.changes is None or self.changes.are_reached(span.start, span.end)
 
     def keep_new(self, spans: Iterable[Span]) -> Iterator[Span]:
@@ -166,7 +166,7 @@ class Changes:
             self.touching.add(end + 1, start - 1)
 
     def are_reached(self, start: int, end: int) -> bool:
-        """Tell whether `text[start:end]` reaches one of the changes."""
+        """Return whether `text[start:end]` reaches one of the changes."""
         return self.touching.is_reached(start, end) or self.crossing.is_reached(start, end)
 
 

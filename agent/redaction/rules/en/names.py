@@ -236,7 +236,7 @@ def _find_in_run(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _is_introduced(text: str, word_start: int) -> bool:
-    """Tell whether a title or a cue stands right before the word at `word_start`."""
+    """Return whether a title or a cue stands right before the word at `word_start`."""
     if _read_word_before(text, word_start) not in _INTRODUCING:
         return False
     before = text[max(0, word_start - 40) : word_start]
@@ -257,7 +257,7 @@ def _read_word_before(text: str, place: int) -> str:
 
 
 def _follows_by(text: str, word_start: int) -> bool:
-    """Tell whether the word follows "by", as a method in capitals does as often as a person."""
+    """Return whether the word follows "by", as a method in capitals does as often as a person."""
     return text[max(0, word_start - 4) : word_start].casefold().endswith("by ")
 
 

@@ -42,7 +42,7 @@ def find_unknown(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, i
 
 
 def is_safe(word: str) -> bool:
-    """Tell whether a list has the word, or what it is an inflection of."""
+    """Return whether a list has the word, or what it is an inflection of."""
     safe, lower = _safe_words(), word.lower()
     if lower in safe or word in safe or _ROMAN.fullmatch(word):
         return True

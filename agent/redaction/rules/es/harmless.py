@@ -79,7 +79,7 @@ _NAMELIKE = frozenset({"NAME", "FACILITY", "ORGANIZATION", "LOCATION"})
 
 
 def is_harmless(text: str, start: int, end: int, entity: str) -> bool:
-    """Tell whether what a network took for an identifier is a word of medicine, a germ, a drug or an eponym.
+    """Return whether what a network took for an identifier is a word of medicine, a germ, a drug or an eponym.
 
     Words that any list has as a name of people or places are never called harmless here, whatever stands around them.
     """

@@ -268,7 +268,7 @@ def _read_tokens(text: str, start: int, end: int) -> list[_Token]:
 
 
 def _may_begin_name(word: str, *, cued: bool) -> bool:
-    """Tell whether a list has a word, or its first half, as a name; an initial begins a name behind a cue alone."""
+    """Return whether a list has a word, or its first half, as a name; an initial begins a name behind a cue alone."""
     if len(word) < len("Al") and not cued:
         return False
     if word in words("given_names") or (
@@ -279,14 +279,14 @@ def _may_begin_name(word: str, *, cued: bool) -> bool:
 
 
 def _is_paired(tokens: list[_Token], *, is_sure: bool) -> bool:
-    """Tell whether a second word of a name follows: one of the lists, where the first is an everyday word."""
+    """Return whether a second word of a name follows: one of the lists, where the first is an everyday word."""
     if len(tokens) == 1 or not _goes_on(tokens[1].word):
         return False
     return is_sure or tokens[1].word in words("surnames") or tokens[1].word in words("given_names")
 
 
 def _is_one_given_name(text: str, tokens: list[_Token]) -> bool:
-    """Tell whether a run is one given name, written as names are."""
+    """Return whether a run is one given name, written as names are."""
     word, start, end = tokens[0]
     return (
         len(tokens) == 1
@@ -307,7 +307,7 @@ def _find_end(tokens: list[_Token]) -> int:
 
 
 def _goes_on(word: str) -> bool:
-    """Tell whether a name can go on with a word: one of the lists, an initial, or no everyday word."""
+    """Return whether a name can go on with a word: one of the lists, an initial, or no everyday word."""
     if word in words("surnames") or word in words("given_names") or len(word) == 1:
         return True
     return len(word) > 1 and word not in words("everyday_words")

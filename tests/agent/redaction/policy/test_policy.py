@@ -92,7 +92,7 @@ def test_an_entity_that_no_recogniser_finds_is_named_with_the_languages(
     monkeypatch.setattr(spanish, "recognizers", lambda *_, **__: [])
     monkeypatch.setattr("agent.redaction.recognizers._models", lambda *_: [])
     with pytest.raises(
-        RedactionError, match=r"policy gdpr: no recogniser of its languages \(es\) finds .*NAME"
+        RedactionError, match=r"policy gdpr: no recogniser for its languages \(es\) detects .*NAME"
     ) as refused:
         open_engine("gdpr", language="es")
     assert "PHONE" in str(refused.value)
