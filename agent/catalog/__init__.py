@@ -1,1 +1,1 @@
-"""Reads benchmarks, run entries and model deployments."""
+"""Read benchmarks, run entries and model deployments."""

@@ -10,11 +10,11 @@ from agent.io.wording import nearest
 from agent.io.yaml_map import YamlMap
 
 FILE_ARGUMENTS = frozenset({"config_path", "data_path", "jury_config_path"})
-"""Arguments of a run entry that name files; every benchmark takes them besides its own arguments."""
-DATA_ARGUMENTS = FILE_ARGUMENTS - {"jury_config_path"}  # those that choose the data
+"""Arguments of a run entry that name files. Every benchmark accepts them in addition to its own arguments."""
+DATA_ARGUMENTS = FILE_ARGUMENTS - {"jury_config_path"}  # the arguments that select the data
 
 _MAX_TOKENS = 100_000_000
-_HELM_NOTHING = "None"  # `category=None` in a run name of HELM's: all categories
+_HELM_NOTHING = "None"  # in HELM's run names, `category=None` means all categories
 _LIKE_A_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 
 
@@ -23,11 +23,13 @@ class Argument:
     """An argument that a run entry may pass.
 
     Attributes:
-        values: the allowed values; empty: any text.
-        default: the value if the entry passes none; None: no default.
-        required: whether an entry must pass it.
-        column: only rows whose cell here equals the value are taken (all, if the value is empty); None: all rows.
-        kind: "text", or "tokens" for the maximum tokens of a prompt, which chooses no rows and is in no file name.
+        values: the allowed values; any text is allowed if empty.
+        default: the value if the entry does not pass the argument, or None if there is no default.
+        required: whether an entry must pass the argument.
+        column: a column that must equal the value for a row to be read; an empty value selects all rows. If None, the
+            argument does not select rows.
+        kind: "text", or "tokens" for the maximum number of tokens in a prompt, which neither selects rows nor names
+            files.
     """
 
     values: tuple[str, ...] = ()
@@ -38,7 +40,7 @@ class Argument:
 
 
 def read_arguments(section: YamlMap) -> dict[str, Argument]:
-    """Read the key `arguments` of a definition: a map from name to argument, or a list of names for any value."""
+    """Read the key `arguments` of a definition: a map of arguments by name, or a list of names without restrictions."""
     if section.is_list("arguments"):
         arguments = {name: Argument() for name in section.names("arguments")}
     else:
@@ -49,7 +51,7 @@ def read_arguments(section: YamlMap) -> dict[str, Argument]:
         if not _LIKE_A_NAME.fullmatch(name) or name in FILE_ARGUMENTS or name == "options":
             section.note(
                 "arguments",
-                "expected names of letters, digits and _, except `options` and the names of file arguments",
+                "expected names of letters, digits and _, other than `options` and the names of file arguments",
             )
             return {}
     return arguments
@@ -73,15 +75,15 @@ def _read_argument(section: YamlMap) -> Argument:
 def fill_arguments(
     benchmark_id: str, declared: Mapping[str, Argument], passed: Mapping[str, str]
 ) -> dict[str, str]:
-    """Check the arguments of a run entry and fill in the defaults; an argument without a value is left out.
+    """Check the arguments of a run entry and fill in the defaults; arguments without a value are omitted.
 
     Args:
-        benchmark_id: for messages.
+        benchmark_id: the benchmark's id, for messages.
         declared: the arguments of the benchmark, by name.
-        passed: those of the run entry; those that name files are skipped.
+        passed: the arguments of the run entry; those that name files are ignored.
 
     Raises:
-        ConfigError: a name or value that the benchmark does not know (with the nearest), or a required one missing.
+        ConfigError: a name or value is unknown (the message suggests the nearest), or a required argument is missing.
     """
     for name in passed:
         if name not in declared and name not in FILE_ARGUMENTS:
@@ -95,7 +97,7 @@ def fill_arguments(
             value = argument.default
         if value is None:
             continue
-        # A default may be a value that an entry could not pass: the empty one, for all rows.
+        # The default need not be one of the allowed values: it may be empty, which selects all rows.
         problem = "" if value == argument.default else _find_problem(argument, value)
         if problem:
             raise ConfigError(f"{benchmark_id}: {name} is {value!r}: {problem}")

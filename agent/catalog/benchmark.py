@@ -1,4 +1,4 @@
-"""Definitions of benchmarks: `benchmarks/<id>/benchmark.yaml` and the files that it names."""
+"""Read definitions of benchmarks: `benchmarks/<id>/benchmark.yaml` and the files that it names."""
 
 import re
 from collections.abc import Mapping
@@ -43,42 +43,44 @@ _REASONING_MAX_TOKENS = 4000  # MedHELM's value for reasoning models
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """A benchmark, read and checked. `digest` changes with every byte of its definition files.
+    """A benchmark that was read and checked. `digest` changes with every byte of its definition files.
 
     Attributes:
-        id: unique here; also the name in run entries and the folder under a site's `data/`.
-        loader: how files become rows: a name of `agent.datasets.formats.FORMATS`.
-        files: the official dataset files, in instance order; empty for a site's own benchmark.
-        dataset_file: a site's own dataset beside the definition; None if the benchmark has official files.
+        id: a unique id; also the name in run entries and the name of the folder in a site's `data/`.
+        loader: the file format, a name in `agent.datasets.formats.FORMATS`.
+        files: the official dataset files in instance order; empty for a site's own benchmark.
+        dataset_file: a site's own dataset next to the definition, or None if the benchmark has official files.
         data_options: settings of the loader (`sheet`, ...).
-        sample: the real or invented sample that travels with the agent, a file or a folder in the official layout.
-        sample_is_invented: whether its records were made up; shown on every page.
-        sample_arguments: those that a run on the sample uses where its entry gives none.
-        agreement, agreement_url: what a site must have agreed to before it may hold the data; empty: nothing.
-        instructions: text before the prompt, empty if none.
-        template: the prompt, with {column} and {argument} fields and {options}; empty: the row's messages are it.
-        system_template: of the system message, likewise; empty: none is sent.
-        messages_column: column with a row's chat so far, a JSON list; None: there is none.
-        few_shot: the solved examples before the question; None: none.
-        shorten: what may be cut of a prompt that does not fit; None: nothing.
-        parser: how an answer is read; `answer_field` with "json", `answer_pattern` with "pattern".
-        max_tokens: length of an answer; reasoning_max_tokens: of thought and answer together.
-        helm_max_tokens: what MedHELM allows, for the record.
-        metrics: the first is the main one.
-        scoring: what a run uses unless told otherwise.
-        unit: what one unit is, in a word (patient, note, article, question, ...).
-        unit_column: column of the patient or document an instance belongs to; None: each row is its own.
-        lineage: name of the dataset the units come from; benchmarks cut from one dataset share it. Empty: a private
-            benchmark shares the site's, any other is its own.
-        id_column: column of the dataset's own unique ids; None: row numbers.
-        extra_columns: what `Instance.extra` holds: name there -> column.
-        subgroup_columns: what `Instance.subgroups` holds: name there -> column.
-        identifiers: columns that say who a record's people are: column -> one of `IDENTIFIER_KINDS`. Redaction
-            searches their cells in every text of the record.
-        optional_columns: columns whose cells may be empty, and options that a row may lack.
-        arguments: what a run entry may pass, by name.
-        aliases: further names in run entries (HELM's).
-        helm_scenario: HELM's class of the scenario, for exchange; empty if unknown.
+        sample: the real or invented sample shipped with the agent, a file or a folder in the official layout.
+        sample_is_invented: whether the sample's records are invented; shown on every page.
+        sample_arguments: default arguments for runs on the sample.
+        agreement, agreement_url: the data use agreement that a site must have accepted; empty if there is none.
+        instructions: text before the prompt; may be empty.
+        template: the prompt, with placeholders {column}, {argument} and {options}. If empty, the messages of the row
+            are the prompt.
+        system_template: the system message, with the same placeholders; if empty, none is sent.
+        messages_column: the column with the chat so far as a JSON list, or None.
+        few_shot: the solved examples before the question, or None.
+        shorten: the column that may be shortened if a prompt is too long, or None.
+        parser: the way to read an answer; "json" uses `answer_field` and "pattern" uses `answer_pattern`.
+        max_tokens: the maximum length of an answer, in tokens.
+        reasoning_max_tokens: the maximum length of reasoning and answer together, in tokens.
+        helm_max_tokens: MedHELM's limit, for information.
+        metrics: the metrics, starting with the main one.
+        scoring: the default scoring of runs.
+        unit: a word for the unit of analysis (patient, note, article, question, ...).
+        unit_column: the column with the patient or document of an instance; if None, each row is its own unit.
+        lineage: the name of the dataset that the units come from, shared by benchmarks derived from the same dataset.
+            If empty, private benchmarks share the site's lineage and other benchmarks have their own.
+        id_column: the column with the dataset's own unique ids; if None, row numbers are used.
+        extra_columns: the columns in `Instance.extra`, by their name there.
+        subgroup_columns: the columns in `Instance.subgroups`, by their name there.
+        identifiers: the kind, one of `IDENTIFIER_KINDS`, of each column that identifies people. Redaction searches
+            for their values in every text of the record.
+        optional_columns: columns whose cells may be empty, including options that a row may lack.
+        arguments: the arguments that a run entry may pass, by name.
+        aliases: other names (HELM's) for use in run entries.
+        helm_scenario: HELM's scenario class, for exchange; empty if unknown.
         helm_groups: HELM's groups, for exchange.
     """
 
@@ -135,26 +137,26 @@ class Benchmark:
 
     @property
     def has_known_files(self) -> bool:
-        """Whether any file has a digest to compare with; gated data and a site's own mostly have none."""
+        """Whether any file has a known digest; gated data and a site's own data usually have none."""
         return any(file.known for file in self.files)
 
     @property
     def main_metric(self) -> MetricUse:
-        """The metric that stands for the benchmark on the board."""
+        """The metric that represents the benchmark on the board."""
         return self.metrics[0]
 
     def names_files_by(self, argument: str) -> bool:
-        """Tell whether the value of an argument is part of a file's name."""
+        """Return whether the value of an argument is part of a file name."""
         return any(f"{{{argument}}}" in file.name for file in self.files)
 
     def fill_arguments(self, passed: Mapping[str, str]) -> dict[str, str]:
-        """Check the arguments of a run entry and fill in the defaults: see `agent.catalog.arguments`."""
+        """Check the arguments of a run entry and fill in the defaults; see `agent.catalog.arguments`."""
         return fill_arguments(self.id, self.arguments, passed)
 
 
 @dataclass(frozen=True, slots=True)
 class BrokenDefinition:
-    """A definition that cannot be used: its file or folder, its id and aliases, and the reason."""
+    """A definition that cannot be used, with its file or folder, its id and aliases, and the reason."""
 
     path: Path
     names: tuple[str, ...]
@@ -162,17 +164,16 @@ class BrokenDefinition:
 
 
 def load_benchmark(folder_or_yaml: Path, *, absolute_paths: bool = False) -> Benchmark:
-    """Read a benchmark folder (its benchmark.yaml) or a single YAML such as MedHELM's configurable ones.
+    """Read a benchmark folder (its benchmark.yaml) or a single YAML file, such as those of MedHELM.
 
-    Files named in it are looked for beside the YAML, then (as MedHELM does) in the working directory, and never
-    elsewhere.
+    Files named in the definition are searched in its folder and then, as in MedHELM, in the working directory.
 
     Args:
-        folder_or_yaml: the folder or the YAML.
-        absolute_paths: whether it may name files by absolute paths. For definitions that a user names in a run entry.
+        folder_or_yaml: the folder or the YAML file.
+        absolute_paths: whether the definition may use absolute paths. Set for definitions that a run entry names.
 
     Raises:
-        BenchmarkError: lists every problem of the definition, each with file and key.
+        BenchmarkError: the definition has problems, all of which are listed with file and key.
     """
     return _Definition(folder_or_yaml, absolute_paths).read()
 
@@ -180,10 +181,10 @@ def load_benchmark(folder_or_yaml: Path, *, absolute_paths: bool = False) -> Ben
 def survey_benchmarks(
     own: Path | None = None,
 ) -> tuple[dict[str, Benchmark], list[BrokenDefinition]]:
-    """Read the benchmarks that travel with the agent and the site's (folders or YAML files in `own`).
+    """Read the benchmarks shipped with the agent and those of the site (folders or YAML files in `own`).
 
-    If two definitions claim a name, the first keeps it and the second is broken under that name: `resolve_benchmark`
-    refuses the name, because a run entry cannot say which of them it means.
+    If two definitions use the same name, the second is returned as broken. `resolve_benchmark` then refuses the name,
+    because a run entry that uses it would be ambiguous.
 
     Returns:
         The benchmarks by id, and the definitions that cannot be used.
@@ -207,7 +208,7 @@ def survey_benchmarks(
 
 
 def _definition_paths(own: Path | None) -> list[Path]:
-    """List the folders and files of definitions, those that travel with the agent first."""
+    """Return the folders and files of definitions, starting with those shipped with the agent."""
     paths = [path.parent for path in sorted(shipped("benchmarks").glob("*/benchmark.yaml"))]
     if own is not None and own.is_dir():
         paths += sorted(path.parent for path in own.glob("*/benchmark.yaml"))
@@ -220,14 +221,14 @@ def _definition_paths(own: Path | None) -> list[Path]:
 def _refuse_claimed_names(path: Path, names: tuple[str, ...], claimed: Mapping[str, Path]) -> None:
     for name in names:
         if name in claimed:
-            raise BenchmarkError(f"{path}: the name {name!r} is already that of {claimed[name]}")
+            raise BenchmarkError(f"{path}: the name {name!r} is already used by {claimed[name]}")
 
 
 class _Definition:
-    """One definition file being read.
+    """A definition file that is being read.
 
     Attributes:
-        names: its id and aliases, as far as they can be read.
+        names: the benchmark's id and aliases, if they can be read.
     """
 
     def __init__(self, folder_or_yaml: Path, absolute_paths: bool = False) -> None:
@@ -239,7 +240,7 @@ class _Definition:
         self._name = self._section.name("name")
         self._id = re.sub(r"[^A-Za-z0-9._-]", "_", self._name)
         self._aliases = self._section.names("aliases")
-        # The id becomes the name of a folder, and `..` would be one too.
+        # The id becomes a folder name, so it must not be `..`.
         if self._id and not self._id[0].isalnum():
             self._section.note("name", "expected a name that begins with a letter or a digit")
         self.names = tuple(name for name in (self._id, *self._aliases) if name)
@@ -248,7 +249,7 @@ class _Definition:
         """Read the whole definition.
 
         Raises:
-            BenchmarkError: lists every problem, each with file and key.
+            BenchmarkError: the definition has problems, all of which are listed with file and key.
         """
         benchmark = self._read_benchmark()
         self._section.finish()
@@ -274,7 +275,7 @@ class _Definition:
         judged_alone = {use.name for use in metrics} == {JUDGE_METRIC}
         gold = read_gold(section, choices, judged_alone=judged_alone)
         if few_shot and gold is None:
-            section.note("few_shot", "needs `gold`: an example ends in its right answer")
+            section.note("few_shot", "needs `gold`, because an example ends with its right answer")
         if few_shot and not template:
             section.note("few_shot", "needs a `prompt_file`")
         if shorten and not template:
@@ -286,7 +287,7 @@ class _Definition:
             description=section.text("description"),
             category=category,
             subcategory=subcategory,
-            # Where the definition does not say, the benchmark gets the strictest rules.
+            # By default, the strictest rules apply.
             access=cast(
                 AccessLevel, section.choice("access", ("private", "gated", "public"), "private")
             ),
@@ -355,7 +356,7 @@ class _Definition:
         return template.strip()
 
     def _read_data(self) -> tuple[DataSection, Path | None]:
-        """Read the official files of `data`, or the site's own `dataset_file` and its options."""
+        """Read either `data` with its official files, or the site's own `dataset_file` with its options."""
         section = self._section
         data_section = section.map("data")
         if data_section is not None:
@@ -408,13 +409,13 @@ def _read_identifiers(section: YamlMap) -> Mapping[str, str]:
 def _note_unknown_arguments(
     section: YamlMap, data: DataSection, arguments: Mapping[str, Argument]
 ) -> None:
-    """Note the arguments that names of files and the sample use and the definition does not declare."""
+    """Record a problem for each undeclared argument that is used in a file name or by the sample."""
     for number, file in enumerate(data.files, 1):
         for name in find_placeholders(file.name):
             if name not in arguments:
                 section.note(
                     f"data.files[{number}].name",
-                    f"{name!r} is no argument{nearest(name, arguments)}",
+                    f"{name!r} is not one of the arguments{nearest(name, arguments)}",
                 )
     for name in data.sample_arguments:
         if name not in arguments:

@@ -1,4 +1,4 @@
-"""Conf files of run entries, in HELM's form: HOCON with `entries: [{description, priority, groups}, ...]`."""
+"""Read conf files of run entries in HELM's format: HOCON with `entries: [{description, priority, groups}, ...]`."""
 
 import re
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ _KEYS = ("description", "priority", "groups")
 
 @dataclass(frozen=True, slots=True)
 class ConfEntry:
-    """One item of the list, its description not yet parsed. `where` names file and number for messages."""
+    """One item of the list, with an unparsed description. `where` is the file and entry number, for messages."""
 
     where: str
     description: str
-    priority: int | None  # 1 is the most important
+    priority: int | None  # 1 is the highest priority
     groups: tuple[str, ...]
 
 
@@ -29,16 +29,16 @@ def read_conf_file(path: Path) -> list[ConfEntry]:
     """Read a conf file.
 
     Raises:
-        ConfigError: the file is missing or malformed; the message names the file and the entry number.
+        ConfigError: the file is missing or invalid; the message names the file and the entry number.
     """
     text = decode_text(read_bytes(path, ConfigError), path, ConfigError)
-    # HOCON can put environment variables into any value; values become names of runs and keys of the store.
+    # HOCON can substitute environment variables in any value, and values become run names and keys in the store.
     if "${" in text:
         line = text.count("\n", 0, text.index("${")) + 1
         raise ConfigError(
             f"{path}: line {line}: substitution (a dollar sign and a brace) is not supported"
         )
-    # HOCON can include other files and even web addresses; a run reads only the files named on its command line.
+    # HOCON can include other files and even URLs, but a run only reads the files named on its command line.
     if _INCLUDE.search(text):
         raise ConfigError(f"{path}: `include` is not supported; give each file with --conf-paths")
     from pyhocon import ConfigFactory
@@ -53,7 +53,7 @@ def read_conf_file(path: Path) -> list[ConfEntry]:
         raise ConfigError(f"{path}: expected HOCON with a map of keys") from None
     entries = tree.get("entries")
     if not isinstance(entries, list) or set(tree) != {"entries"}:
-        raise ConfigError(f"{path}: expected one key `entries` with a list")
+        raise ConfigError(f"{path}: expected a list under the single key `entries`")
     return [_read_entry(item, f"{path}: entry {number}") for number, item in enumerate(entries, 1)]
 
 

@@ -1,4 +1,4 @@
-"""The `data` map of a definition: the official dataset files, and the sample that travels with the agent."""
+"""Read the `data` map of a definition: the official dataset files, and the sample that is shipped with the agent."""
 
 import re
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ LOADERS = (
     "mtsamples",
     "race_based_med",
 )
-"""Names of the file formats that `agent.datasets.formats` reads."""
+"""The names of the file formats in `agent.datasets.formats`."""
 
 BY_ENDING = {
     ".csv": "csv",
@@ -45,13 +45,13 @@ BY_ENDING = {
     ".feather": "feather",
     ".xlsx": "xlsx",
 }
-"""The loader of a site's own dataset, by the end of its name; any other ending is read as CSV, as MedHELM does."""
+"""The loader of a site's own dataset by file extension. Other extensions are read as CSV, as in MedHELM."""
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def loader_by_ending(path: Path) -> str:
-    """Return the loader of a site's own dataset; the ending .gz of a compressed one does not count."""
+    """Return the loader of a site's own dataset by its file extension, ignoring a final .gz."""
     return BY_ENDING.get(Path(path.name.lower().removesuffix(".gz")).suffix, "csv")
 
 
@@ -60,12 +60,12 @@ class Version:
     """One known version of a file.
 
     Attributes:
-        sha256: of its bytes; of several files (a pattern), see `agent.datasets.folder.join_digests`.
-        rows: instances it gives; None if unknown, 0 if it gives none by itself.
-        url: pinned address; empty if there is none.
-        label: its publisher's name for it (v1.2); empty if there is none.
-        name: its file name, where the version has one of its own.
-        note: shown to every reader of its results; may be empty.
+        sha256: the SHA-256 of the file; for a pattern, see `agent.datasets.folder.join_digests`.
+        rows: the number of instances; None if unknown, 0 if the file has no instances of its own.
+        url: the pinned address; empty if there is none.
+        label: the publisher's name for the version (such as v1.2); empty if there is none.
+        name: the file name, if it differs from that of the entry.
+        note: a note shown with the version's results; may be empty.
     """
 
     sha256: str
@@ -78,18 +78,18 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """One dataset file in its official format.
+    """A dataset file in its official format, or several files that match a pattern.
 
     Attributes:
-        name: path at the source and in the site's `data/<benchmark id>/`; may hold `{argument}`, and `*` for all
-            that match, in order of their names. For a sample, its path in the benchmark's folder.
-        sha256: of the version this definition was written for; None for a site's own dataset.
-        rows: instances it gives; None if unknown, 0 if it gives none by itself.
-        url: pinned address of that version; empty if there is none.
-        version: its publisher's name for that version; empty if there is none.
-        note: shown to every reader of that version's results; may be empty.
-        optional: whether it may be absent.
-        versions: further known versions.
+        name: the path at the source and in the site's `data/<benchmark id>/`. It may contain `{argument}`, and `*` to
+            match several files, which are sorted by name. For a sample, the path in the benchmark's folder.
+        sha256: the SHA-256 of the version that the definition was written for; None for a site's own dataset.
+        rows: the number of instances; None if unknown, 0 if the file has no instances of its own.
+        url: the pinned address of that version; empty if there is none.
+        version: the publisher's name for that version; empty if there is none.
+        note: a note shown with that version's results; may be empty.
+        optional: whether the file may be missing.
+        versions: other known versions.
     """
 
     name: str
@@ -103,7 +103,7 @@ class DataFile:
 
     @property
     def known(self) -> tuple[Version, ...]:
-        """Every known version, the one that the definition was written for first."""
+        """All known versions, starting with the one that the definition was written for."""
         if not self.sha256:
             return self.versions
         first = Version(
@@ -114,7 +114,7 @@ class DataFile:
 
 @dataclass(frozen=True, slots=True)
 class DataSection:
-    """The values of the map; see `Benchmark` for the meaning of each."""
+    """The values of the map; see `Benchmark` for their meaning."""
 
     loader: str = "csv"
     files: tuple[DataFile, ...] = ()
@@ -131,7 +131,7 @@ class DataSection:
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
-    """The sample that travels with the agent, if any."""
+    """The sample that is shipped with the agent, if any."""
 
     file: DataFile | None = None
     is_folder: bool = False
@@ -140,7 +140,7 @@ class _Sample:
 
 
 def read_data_section(section: YamlMap) -> DataSection:
-    """Read the map and note its problems."""
+    """Read the map and record its problems."""
     loader = section.choice("loader", LOADERS)
     file_sections = section.maps("files")
     sample_section = section.map("sample")
@@ -196,14 +196,14 @@ def _read_data_file(section: YamlMap) -> DataFile:
     )
     digests = [version.sha256 for version in file.known if version.sha256]
     if len(set(digests)) < len(digests):
-        section.note("versions", "two have one sha256")
+        section.note("versions", "two versions have the same sha256")
     return file
 
 
 def _read_version(section: YamlMap) -> Version:
     sha256 = _read_sha256(section)
     if not sha256:
-        section.note("sha256", "is required and is missing or empty")
+        section.note("sha256", "is required, but is missing or empty")
     name = _read_inner_path(section, "name", "")
     version = Version(
         sha256=sha256,
@@ -229,5 +229,5 @@ def _read_inner_path(section: YamlMap, key: str, default: str | None = None) -> 
     if Path(name).is_absolute() or ".." in Path(name).parts or "\\" in name:
         section.note(key, "expected a path that stays in its folder")
     if "**" in name:
-        section.note(key, "a pattern has single stars: `*` is any part of one name")
+        section.note(key, "`**` is not allowed in a pattern; `*` matches any part of one name")
     return name

@@ -1,4 +1,4 @@
-"""How many units the published dataset of a benchmark has: the most that any site can have evaluated of it."""
+"""The number of units in each benchmark's published dataset, the maximum that any site can have evaluated."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -8,22 +8,22 @@ from agent.errors import BenchmarkError
 from agent.io.packaged import shipped
 from agent.io.yaml_map import read_yaml
 
-_MAX_UNITS = 1_000_000  # a scorecard's scale of group sizes ends there
+_MAX_UNITS = 1_000_000  # the upper end of a scorecard's scale of group sizes
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetSize:
-    """The size of one dataset in units, and the publication that states it."""
+    """The number of units in a dataset, and the publication that reports it."""
 
     units: int
     source: str
 
 
 def published_units(benchmark: Benchmark) -> int:
-    """Return the most distinct units that the public or gated dataset of a benchmark has; 0 if that is not known.
+    """Return the maximum number of distinct units in the public or gated dataset of a benchmark, or 0 if unknown.
 
-    Where `sizes.yaml` states no number of units, it is the number of instances: several may be of one unit, and none
-    is of two.
+    If `sizes.yaml` has no entry for the dataset, this is its number of instances, since an instance belongs to exactly
+    one unit.
     """
     if benchmark.access == "private":
         return 0
@@ -37,10 +37,10 @@ def published_units(benchmark: Benchmark) -> int:
 
 @cache
 def read_sizes() -> dict[str, DatasetSize]:
-    """Return the sizes that `sizes.yaml` beside the shipped benchmarks states, by benchmark.
+    """Return the sizes in `sizes.yaml`, which is shipped with the benchmarks, by benchmark.
 
     Raises:
-        BenchmarkError: with every wrong key of the file.
+        BenchmarkError: the file has problems, all of which are listed by key.
     """
     path = shipped("benchmarks") / "sizes.yaml"
     tree = read_yaml(path, BenchmarkError)

@@ -1,4 +1,4 @@
-"""The files that a definition names, read once, with the digest of everything that was read."""
+"""Read the files that a definition names, and compute the digest of everything that was read."""
 
 import hashlib
 from pathlib import Path
@@ -10,11 +10,11 @@ from agent.io.yaml_map import YamlMap
 
 
 class DefinitionFiles:
-    """Finds and reads the files that a definition names, and notes a problem at the key that names the file.
+    """Finds and reads the files that a definition names, and records problems at the key that names the file.
 
     Args:
-        definition: the YAML; its digest comes first.
-        absolute_paths: whether it may name files by absolute paths.
+        definition: the definition's YAML file, which is read first.
+        absolute_paths: whether the definition may use absolute paths.
     """
 
     def __init__(self, definition: Path, absolute_paths: bool) -> None:
@@ -24,7 +24,7 @@ class DefinitionFiles:
         self.definition = self._read(definition)
 
     def find(self, section: YamlMap, key: str) -> Path | None:
-        """Return the file named under a required key; it need not exist."""
+        """Return the file that a required key names, which need not exist."""
         name = section.name(key)
         try:
             return (
@@ -35,7 +35,7 @@ class DefinitionFiles:
             return None
 
     def read_text(self, section: YamlMap, key: str) -> tuple[str, Path | None]:
-        """Return the text of the small file named under a required key."""
+        """Return the text and path of the small file that a required key names."""
         path = self.find(section, key)
         if path is None:
             return "", None
@@ -51,7 +51,7 @@ class DefinitionFiles:
         return text, path
 
     def compute_digest(self) -> str:
-        """Return SHA-256 over the digests of all files read, in order."""
+        """Return the SHA-256 of the digests of all files, in the order in which they were read."""
         return hashlib.sha256(b"".join(self._digests)).hexdigest()
 
     def _read(self, path: Path) -> bytes:

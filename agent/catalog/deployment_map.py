@@ -1,4 +1,4 @@
-"""Run entries that name deployments of another site: the deployment here that takes the place of each."""
+"""Replace the deployments in run entries of another site by deployments of this site."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -16,21 +16,21 @@ _LEFT_OUT = "none"
 
 
 def read_deployment_map(path: Path) -> dict[str, str]:
-    """Read a YAML map from deployments that run entries name to those here, in file order.
+    """Read a YAML map from the deployments that run entries name to those of this site, in file order.
 
-    A `*` in a name stands for any text; in the name on the right it stands for that same text. On the right `none`
-    leaves the entries out.
+    A `*` on the left matches any text, and a `*` on the right is replaced by the matched text. With `none` on the
+    right, the entries are skipped.
 
         stanfordhealthcare/llama-3.3-70b-instruct: local/llama
         stanfordhealthcare/*: local/*
 
     Raises:
-        ConfigError: names every key that is wrong.
+        ConfigError: the map has invalid keys or values, all of which are listed.
     """
     mapping = parse_yaml(read_bytes(path, ConfigError), path, ConfigError)
     if not isinstance(mapping, dict) or not mapping:
         raise ConfigError(
-            f"{path}: expected lines of the form `deployment of the run entry: deployment here`"
+            f"{path}: expected lines of the form `deployment of the run entry: deployment of this site`"
         )
     problems = []
     for old, new in mapping.items():
@@ -44,13 +44,11 @@ def read_deployment_map(path: Path) -> dict[str, str]:
 
 def _find_problem(old: str, new: object) -> str:
     if not isinstance(new, str) or not new.strip():
-        return "expected the name of a deployment here, or `none` to leave these entries out"
+        return "expected the name of a deployment of this site, or `none` to skip these entries"
     if not old.strip() or any(find_unseen(name) or "," in name for name in (old, new)):
-        return "expected names in one line without commas"
+        return "expected names on one line, without commas"
     if old.count("*") > 1 or new.count("*") > old.count("*"):
-        return (
-            "expected at most one * on the left, and one on the right only where the left has one"
-        )
+        return "expected at most one * on each side, and a * on the right only if there is one on the left"
     return ""
 
 
@@ -59,22 +57,21 @@ def map_deployments(
     mapping: Mapping[str, str],
     deployments: Mapping[str, Deployment] | None = None,
 ) -> list[RunEntry]:
-    """Put deployments of this site in place of those that entries name.
+    """Replace the deployments that entries name by deployments of this site.
 
-    A name as it is written counts before one with a `*`, and of those the first that fits. Where an entry names no
-    deployment, its model is looked up. A mapped entry keeps no model: it asks for the model that the deployment
-    serves, so that no result ever carries the name of a model that was not asked. Entries that have become the same
-    are asked once, and those mapped to `none` are left out.
+    An exact name takes precedence over the first matching pattern with a `*`. If an entry names no deployment, its
+    model is looked up instead. The model is removed from a mapped entry, so that the model is always the one that the
+    deployment serves. Entries that become identical are merged, and entries mapped to `none` are skipped.
 
     Raises:
-        ConfigError: the map names a deployment that is not one of `deployments` (None: any name will do).
+        ConfigError: the map names a deployment that is not in `deployments` (unless that is None).
     """
     mapped: dict[str, RunEntry] = {}
     missing: Counter[str] = Counter()
     for number, entry in enumerate(entries):
         match = map_name(entry.model_deployment or entry.model, mapping)
         if match is None:
-            mapped[f"{number}"] = entry  # as it was, twice if it is there twice
+            mapped[f"{number}"] = entry  # unchanged, and not merged with duplicates
             continue
         key, new = match
         if new == _LEFT_OUT:
@@ -85,15 +82,15 @@ def map_deployments(
         mapped.setdefault(f"mapped {changed.description}", changed)
     if missing:
         raise ConfigError(
-            f"the deployment map leads to deployments that are not in model_deployments.yaml:{format_counts(missing)}",
-            "Correct these lines of the map: on the right stands a deployment here, or `none` alone to leave the "
-            "entries out.",
+            f"the deployment map names deployments that are not in model_deployments.yaml:{format_counts(missing)}",
+            "Correct these lines of the map: the right side must be a deployment of this site, or `none` to skip the "
+            "entries.",
         )
     return list(mapped.values())
 
 
 def map_name(name: str, mapping: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return the key of the map that fits a name, and the name it is mapped to."""
+    """Return the key of the map that matches a name, and the name it is mapped to; None if no key matches."""
     if name in mapping:
         return name, mapping[name]
     for old, new in mapping.items():
@@ -109,10 +106,10 @@ def map_name(name: str, mapping: Mapping[str, str]) -> tuple[str, str] | None:
 
 
 def check_deployments(entries: Iterable[RunEntry], deployments: Mapping[str, Deployment]) -> None:
-    """Check that every deployment (or model, where an entry names no deployment) can be used here.
+    """Check that every deployment, or model if an entry names no deployment, can be used at this site.
 
     Raises:
-        ConfigError: lists those that cannot, each once, with the number of entries that name it.
+        ConfigError: some cannot be used; each is listed with the number of entries that name it.
     """
     served = set()
     for deployment in deployments.values():
@@ -129,13 +126,13 @@ def check_deployments(entries: Iterable[RunEntry], deployments: Mapping[str, Dep
             missing[f"{name}: {problem}"] += 1
     if missing:
         raise ConfigError(
-            f"the run entries name deployments that are not available here:{format_counts(missing)}",
+            f"the run entries name deployments that are not available at this site:{format_counts(missing)}",
             _MAP_ADVICE,
         )
 
 
 _MAP_ADVICE = (
-    "Add them to model_deployments.yaml; or name a YAML file with --deployment-map that maps each to a deployment "
-    "here, as `stanfordhealthcare/*: local/*` (`none` on the right leaves entries out); "
-    "or choose among the models with --models-to-run."
+    "Add them to model_deployments.yaml; or use --deployment-map with a YAML file that maps each to a deployment of "
+    "this site, such as `stanfordhealthcare/*: local/*` (with `none` on the right, entries are skipped); "
+    "or select models with --models-to-run."
 )

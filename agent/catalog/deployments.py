@@ -1,4 +1,4 @@
-"""Model deployments: where and how models are served, from `model_deployments.yaml` with HELM's keys and ours."""
+"""Read model deployments from `model_deployments.yaml`, which has HELM's keys and some additional ones."""
 
 import hashlib
 import math
@@ -13,7 +13,7 @@ from agent.io.wording import nearest
 from agent.io.yaml_map import YamlMap, read_yaml
 from agent.vocabulary import RunEntry
 
-# Clients of HELM that talk to an OpenAI-compatible server, which is what this agent does.
+# HELM's clients for OpenAI-compatible servers, the only kind of server that the agent supports.
 _COMPATIBLE = (
     "VLLMClient",
     "VLLMChatClient",
@@ -38,17 +38,18 @@ _UNUSED_ARGS = (
 _SECRET = ("api_key", "token", "password")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 _HIGHEST_PRICE = 1_000_000.0
-_ADVICE = "Add it to model_deployments.yaml, or name a server with --server."
+_ADVICE = "Add it to model_deployments.yaml, or give the address of a server with --server."
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Prices of asking a model. A price that the deployment does not state is unknown, not zero.
+    """The prices of using a model. A missing price is unknown, not zero.
 
     Attributes:
-        currency: code of three capitals, for example "EUR".
-        per_million_prompt_tokens, per_million_completion_tokens: both, or neither.
-        gpu_hour_rate: for one GPU and one hour; given together with `gpus`, the number that serve the deployment.
+        currency: a code of three capitals, for example "EUR".
+        per_million_prompt_tokens, per_million_completion_tokens: prices per million tokens; either both or none.
+        gpu_hour_rate: the price of one GPU for one hour; only together with `gpus`.
+        gpus: the number of GPUs that serve the deployment.
     """
 
     currency: str
@@ -60,28 +61,28 @@ class Prices:
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """An OpenAI-compatible server and the name it serves a model under.
+    """An OpenAI-compatible server, and the name under which it serves a model.
 
-    Stored answers belong to the deployment's name. A name that moves to another server or model would pass the old
-    answers off as the new model's, so a changed server needs a new name.
+    Stored answers are identified by the deployment's name. If the server or model changes, the deployment needs a new
+    name. Otherwise the old answers would be attributed to the new model.
 
     Attributes:
-        name: as run entries name it, for example "local/qwen".
+        name: the name in run entries, for example "local/qwen".
         model_name: the model, for example "qwen/qwen2.5-7b-instruct".
-        base_url: ends in /v1, without a trailing slash; empty when `problem` says why it cannot be used here.
+        base_url: the address, which usually ends with /v1 and has no trailing slash; empty if `problem` is set.
         served_model: the `model` field of requests.
-        token_file: file (0600) with the bearer token; None sends none.
-        max_in_flight: requests at once; None leaves it to the command line.
-        ca_bundle: PEM file for TLS; None means the system's trust store.
-        proxy: address of this deployment's own proxy; None means none. The site's outgoing proxy leads out of the
+        token_file: a file (mode 0600) with the bearer token; if None, no token is sent.
+        max_in_flight: the maximum number of simultaneous requests; if None, the command line decides.
+        ca_bundle: a PEM file for TLS, or None for the system's trust store.
+        proxy: the address of the deployment's own proxy, or None. The site's outgoing proxy leads out of the
             hospital and is never used for prompts.
-        max_sequence_length: tokens of prompt (and answer) the server takes; None if unknown.
-        tokenizer_file: the model's `tokenizer.json`, to count tokens with where the server does not count them.
-        prices: of asking; None if the deployment states none.
-        reasoning: whether the model thinks before it answers, and so gets `reasoning_max_tokens`.
-        deprecated: HELM's mark.
-        unused_keys: HELM's keys that the agent accepts without using them; `doctor` shows them.
-        problem: why the deployment cannot be used by this agent; None when it can.
+        max_sequence_length: the maximum number of tokens in prompt and answer; None if unknown.
+        tokenizer_file: the model's `tokenizer.json`, used to count tokens if the server cannot.
+        prices: the prices of using the deployment, or None if unknown.
+        reasoning: whether the model reasons before it answers, and is therefore given `reasoning_max_tokens`.
+        deprecated: whether HELM's file marks the deployment as deprecated.
+        unused_keys: HELM's keys that the agent accepts but does not use; shown by `doctor`.
+        problem: the reason why the agent cannot use the deployment, or None.
     """
 
     name: str
@@ -102,19 +103,19 @@ class Deployment:
 
 
 def read_deployments(path: Path) -> dict[str, Deployment]:
-    """Read a `model_deployments.yaml`, by deployment name, in file order. Paths in it are relative to its folder.
+    """Read the deployments in `model_deployments.yaml`, by name. Paths in it are relative to its folder.
 
     Raises:
-        ConfigError: lists every problem with deployment and key; an API key written in the file is one.
+        ConfigError: the file has problems, such as an API key; all are listed with deployment and key.
     """
     tree = read_yaml(path, ConfigError)
     deployments: dict[str, Deployment] = {}
     for section in tree.maps("model_deployments"):
         deployment = _read_deployment(section, path.parent)
         earlier = deployments.get(deployment.name)
-        # HELM's own file has several twice, all of clients that cannot be used here; there the last one counts.
+        # HELM's own file repeats several deployments, all with unsupported clients. In that case the last one is used.
         if earlier and not (deployment.problem and earlier.problem):
-            section.note("name", f"{deployment.name!r} is there twice")
+            section.note("name", f"{deployment.name!r} occurs twice")
         deployments[deployment.name] = deployment
     tree.finish()
     if tree.problems:
@@ -123,38 +124,36 @@ def read_deployments(path: Path) -> dict[str, Deployment]:
 
 
 def make_server_deployment(server_url: str, model: str) -> Deployment:
-    """Make the deployment that `--server URL` means for `model`, which the server knows by the same name.
+    """Return the deployment for `--server URL` and a model that the server knows by the name `model`.
 
-    It is named after the address, `server-` and 8 digits of its digest: two servers that know a model by one name are
-    two deployments, whose answers are kept apart, and no host's name gets into labels.
+    Its name is `server-` and 8 digits of the address's digest. Two servers of the same model are thus separate
+    deployments with separate answers, and labels contain no host name.
 
     Raises:
-        ConfigError: not an http(s) address, or no model.
+        ConfigError: the address is not http(s), or there is no model.
     """
     problem = _find_address_problem(server_url)
     if problem:
         raise ConfigError(f"--server: {problem}")
     if not model:
-        raise ConfigError(
-            "--server needs a model", "Name the model as the server knows it: model=..."
-        )
+        raise ConfigError("--server needs a model", "Add the server's name of the model: model=...")
     base_url = server_url.rstrip("/")
     name = f"server-{hashlib.sha256(_normalise_address(base_url).encode()).hexdigest()[:8]}"
     return Deployment(name=name, model_name=model, base_url=base_url, served_model=model)
 
 
 def _normalise_address(base_url: str) -> str:
-    """Write every spelling of an address alike: lower-case scheme and host, with a port, without a slash at the end."""
+    """Normalise an address to a lower-case scheme and host, with a port and without a trailing slash."""
     parts = urlsplit(base_url)
     port = parts.port or {"http": 80, "https": 443}[parts.scheme]
     return f"{parts.scheme}://{parts.hostname}:{port}{parts.path.rstrip('/')}"
 
 
 def find_deployment(entry: RunEntry, deployments: Mapping[str, Deployment]) -> Deployment:
-    """Find the deployment an entry names, else the first one of its model that is not deprecated.
+    """Return the deployment that an entry names, or else the first of its model that is not deprecated.
 
     Raises:
-        ConfigError: there is none, it serves another model, or it cannot be used here.
+        ConfigError: there is no such deployment, it serves another model, or it cannot be used.
     """
     named = bool(entry.model_deployment)
     deployment = (
@@ -176,7 +175,7 @@ def _find_named(entry: RunEntry, deployments: Mapping[str, Deployment]) -> Deplo
         )
     if entry.model and entry.model != deployment.model_name:
         raise ConfigError(
-            f"the deployment {name!r} serves {deployment.model_name!r}, and the run entry asks for {entry.model!r}"
+            f"the deployment {name!r} serves {deployment.model_name!r}, but the run entry has model={entry.model}"
         )
     return deployment
 
@@ -193,7 +192,7 @@ def _find_by_model(model: str, deployments: Mapping[str, Deployment]) -> Deploym
 
 @dataclass(frozen=True, slots=True)
 class _ClientSpec:
-    """The keys of `client_spec` that the agent uses; `problem` says why it cannot use the client."""
+    """The keys of `client_spec` that the agent uses. `problem` is the reason why the client cannot be used, if any."""
 
     base_url: str = ""
     served_model: str = ""
@@ -207,7 +206,7 @@ def _read_deployment(section: YamlMap, folder: Path) -> Deployment:
     unused = [key for key in _UNUSED if section.skip(key)]
     client_section = section.map("client_spec")
     if client_section is None:
-        section.note("client_spec", "is required: class_name, and args with base_url")
+        section.note("client_spec", "is required, with class_name and args that contain base_url")
         client = _ClientSpec()
     else:
         client = _read_client(client_section)
@@ -216,7 +215,7 @@ def _read_deployment(section: YamlMap, folder: Path) -> Deployment:
         name=name,
         model_name=model_name,
         base_url=client.base_url,
-        # HELM's default: the model's name without its organisation.
+        # As in HELM, the default is the model's name without its organisation.
         served_model=client.served_model or model_name.rpartition("/")[2],
         token_file=_read_path(section, "token_file", folder),
         max_in_flight=section.integer("max_in_flight", None, high=4096),
@@ -230,7 +229,7 @@ def _read_deployment(section: YamlMap, folder: Path) -> Deployment:
         unused_keys=(*unused, *client.unused_keys),
         problem=client.problem,
     )
-    # HELM writes further keys for clients that the agent cannot use; they are no mistakes.
+    # For other clients, HELM has additional keys, which are not mistakes.
     if client.problem is None:
         section.finish()
     return deployment
@@ -255,7 +254,9 @@ def _read_prices(section: YamlMap) -> Prices | None:
     if not any(section.has(key) for key in (prompt_key, completion_key, "gpu_hour_rate")):
         return None
     if not _CURRENCY.fullmatch(currency):
-        section.note("currency", "is required with a price: a code of three capitals, such as EUR")
+        section.note(
+            "currency", "is required with a price, as a code of three capitals such as EUR"
+        )
     return Prices(
         currency,
         per_million_prompt_tokens=prompt_price,
@@ -267,7 +268,7 @@ def _read_prices(section: YamlMap) -> Prices | None:
 
 def _note_missing_partner(section: YamlMap, key: str, partner: str) -> None:
     if section.has(key) and not section.has(partner):
-        section.note(key, f"has a meaning only together with {partner}")
+        section.note(key, f"can only be used together with {partner}")
 
 
 def _read_price(section: YamlMap, key: str) -> float | None:
@@ -278,7 +279,7 @@ def _read_price(section: YamlMap, key: str) -> float | None:
         price = float(text)
     except ValueError:
         price = math.nan
-    # NaN compares false, so it is refused with the numbers out of range.
+    # Comparisons with NaN are false, so NaN is refused as well.
     if not 0 <= price <= _HIGHEST_PRICE:
         section.note(key, f"expected a number from 0 to {_HIGHEST_PRICE:,.0f}")
         return None
@@ -289,9 +290,7 @@ def _read_client(client: YamlMap) -> _ClientSpec:
     class_name = client.name("class_name").rpartition(".")[2]
     is_compatible = class_name in _COMPATIBLE
     problem = (
-        None
-        if is_compatible
-        else f"its client {class_name} is not one for an OpenAI-compatible server"
+        None if is_compatible else f"its client {class_name} is not for an OpenAI-compatible server"
     )
     args = client.map("args")
     base_url, served_model, unused = "", "", []
@@ -314,22 +313,22 @@ def _read_client(client: YamlMap) -> _ClientSpec:
 
 def _refuse_secrets(section: YamlMap) -> None:
     for key in _SECRET:
-        # vLLM's clients in HELM send the word EMPTY for no key.
+        # HELM's clients for vLLM send EMPTY if there is no key.
         if section.has(key) and section.text(key, "") not in ("", "EMPTY"):
             section.note(
                 key,
-                "a key must not stand in this file; put it in a file of mode 0600 and name that as token_file",
+                "this file must not contain a key; put it in a file with mode 0600 and set token_file to that file",
             )
 
 
 def _find_address_problem(url: str) -> str | None:
     try:
         parts = urlsplit(url)
-        _ = parts.port  # raises ValueError where the port is no number or out of range
+        _ = parts.port  # raises ValueError if the port is not a number or is out of range
     except ValueError:
         return "not a web address"
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        return "expected an address that begins with http:// or https:// and names a host"
+        return "expected an address that begins with http:// or https:// and has a host"
     if parts.username or parts.password or parts.query or parts.fragment:
-        return "expected an address without user, password, question mark or fragment"
+        return "expected an address without user, password, query or fragment"
     return None

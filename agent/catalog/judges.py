@@ -1,4 +1,4 @@
-"""Judges, as a file of their own or a benchmark's definition lists them."""
+"""Read lists of judges, from a separate file or a benchmark's definition."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,20 +13,20 @@ _MAX_SEATS = 99
 
 @dataclass(frozen=True, slots=True)
 class Jury:
-    """The seats of a jury. `quorum` is how many must give a valid verdict; None: more than half."""
+    """The seats of a jury. `quorum` is the number that must give a valid verdict; if None, more than half."""
 
     judges: tuple[Judge, ...]
     quorum: int | None = None
 
 
 def read_jury(path: Path) -> Jury:
-    """Read MedHELM's judges.yaml: `judges`, each with `name`, `model` and `model_deployment`, and our `quorum`.
+    """Read MedHELM's judges.yaml: `judges` with `name`, `model` and `model_deployment`, and our key `quorum`.
 
-    The key names of a definition's judges, `name` (the deployment) and `model_name`, are read as well. Two judges of
-    one deployment are two seats.
+    Judges may also have the keys used in definitions, `name` (the deployment) and `model_name`. Two judges with the
+    same deployment are two seats.
 
     Raises:
-        ConfigError: with every wrong key of the file.
+        ConfigError: the file has problems, all of which are listed by key.
     """
     section = read_yaml(path, ConfigError)
     judges = read_judges(section)
@@ -39,13 +39,13 @@ def read_jury(path: Path) -> Jury:
     if section.problems:
         raise ConfigError(
             f"{path}: " + "; ".join(section.problems),
-            "Correct the jury's file; no judge was asked.",
+            "Correct this file; no judge was asked.",
         )
     return Jury(judges, quorum)
 
 
 def read_judges(section: YamlMap) -> tuple[Judge, ...]:
-    """Read the key `judges`, in either form; without it there are none."""
+    """Read the optional key `judges` in either form."""
     judges: list[Judge] = []
     for inner in section.maps("judges"):
         if inner.has("model_deployment"):
@@ -54,7 +54,7 @@ def read_judges(section: YamlMap) -> tuple[Judge, ...]:
             )
         elif inner.has("model"):
             inner.note(
-                "model_deployment", "is required beside `model`: the name in model_deployments.yaml"
+                "model_deployment", "is required with `model`: the name in model_deployments.yaml"
             )
             inner.skip("model")
             inner.skip("name")
@@ -75,7 +75,7 @@ def _read_model(section: YamlMap) -> str:
 
 
 def read_quorum(section: YamlMap, judges: tuple[Judge, ...]) -> int | None:
-    """Read the key `quorum`: where seats are named, more than half of them and at most all."""
+    """Read the optional key `quorum`, which must be a majority of the seats if there are judges."""
     quorum = section.integer("quorum", None, high=_MAX_SEATS)
     seats = len(judges)
     if quorum is not None and judges and quorum > seats:

@@ -1,4 +1,4 @@
-"""The key `metrics` of a definition."""
+"""Read the key `metrics` of a definition."""
 
 import math
 from collections import Counter
@@ -17,7 +17,7 @@ _MAX_GRADE = 1_000
 
 
 def read_metrics(section: YamlMap, files: DefinitionFiles) -> tuple[MetricUse, ...]:
-    """Read the list of metrics; the first is the main one."""
+    """Read the list of metrics, which starts with the main one."""
     uses = tuple(_read_metric(inner, files) for inner in section.maps("metrics"))
     if not uses:
         section.note("metrics", "expected a list with at least one metric, each with a `name`")
@@ -50,7 +50,7 @@ def _read_metric(section: YamlMap, files: DefinitionFiles) -> MetricUse:
 
 
 def _read_jury(section: YamlMap, files: DefinitionFiles, use: MetricUse) -> MetricUse:
-    """Read the criteria of a jury with their questions, or a prompt of its own that lists them."""
+    """Read the criteria of a jury with their questions, or a custom prompt that lists them."""
     criteria = section.pairs("criteria")
     prompt = ""
     fields: dict[str, tuple[str, ...]] = dict.fromkeys(criteria, (EXPLANATION,))
@@ -65,7 +65,7 @@ def _read_jury(section: YamlMap, files: DefinitionFiles, use: MetricUse) -> Metr
     elif not criteria:
         section.note(
             "criteria",
-            "expected `criteria` (a map of name and question), or the `prompt_file` of a judge's prompt",
+            "expected `criteria` (a map from name to question), or a `prompt_file` with the judge's prompt",
         )
     scale = _read_scale(section, Scale(0, 5) if prompt else Scale(1, 5))
     judges = read_judges(section)
@@ -86,11 +86,11 @@ def _read_rubric(
 ) -> dict[str, tuple[str, ...]]:
     if "{RESPONSE}" not in prompt:
         section.note(
-            "prompt_file", f"{path}: a judge's prompt needs {{RESPONSE}}, where the answer stands"
+            "prompt_file", f"{path}: a judge's prompt needs {{RESPONSE}} in place of the answer"
         )
     if "{GOLD_RESPONSE}" in prompt and not gold_shown:
         section.note(
-            "gold_shown", f"{path} shows {{GOLD_RESPONSE}}; take it out, or leave `gold_shown` away"
+            "gold_shown", f"{path} contains {{GOLD_RESPONSE}}; remove it, or omit `gold_shown`"
         )
     try:
         return read_rubric_block(prompt)

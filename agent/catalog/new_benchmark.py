@@ -1,4 +1,4 @@
-"""A new benchmark of a site's own, from a template that works as it is: `agent/catalog/templates/<kind>/`."""
+"""Create a new benchmark for a site from a working template in `agent/catalog/templates/<kind>/`."""
 
 import re
 from pathlib import Path
@@ -13,10 +13,10 @@ KINDS = ("multiple-choice", "yes-no", "free-text", "jury", "json-answer", "chat"
 
 
 def write_new_benchmark(name: str, kind: str, folder: Path) -> tuple[Path, ...]:
-    """Write the template's files into `folder`, which is made; return them.
+    """Create `folder`, write the template's files into it, and return their paths.
 
     Raises:
-        ConfigError: `name` cannot be a benchmark's id, or `folder` is there already or cannot be written.
+        ConfigError: `name` cannot be a benchmark's id, or `folder` already exists or cannot be written.
     """
     if not _NAME.fullmatch(name):
         raise ConfigError(
@@ -33,9 +33,9 @@ def write_new_benchmark(name: str, kind: str, folder: Path) -> tuple[Path, ...]:
             written.append(folder / source.name)
             written[-1].write_text(text, "utf-8")
     except FileExistsError:
-        raise ConfigError(f"{folder} is there already", "Name another folder with --out.") from None
+        raise ConfigError(f"{folder} already exists", "Choose another folder with --out.") from None
     except OSError as why:
         raise ConfigError(
-            f"{folder} cannot be written ({why.strerror})", "Name another folder with --out."
+            f"{folder} cannot be written ({why.strerror})", "Choose another folder with --out."
         ) from None
     return tuple(written)

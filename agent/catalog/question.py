@@ -1,4 +1,4 @@
-"""How a row becomes a question, by its definition: options, correct answer, examples, shortening."""
+"""Read how a definition turns rows into questions: options, right answers, examples and shortening."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,18 +16,18 @@ _MAX_EXAMPLES = 100
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """The location of the correct answer: in `column`, as the answer's text, an option letter, or a 1-based number."""
+    """The column with the right answer, which is a text, an option letter, or an option number counted from 1."""
 
     column: str
     form: Literal["text", "letter", "number"] = "text"
     incorrect_column: str = (
-        ""  # each cell a JSON list of wrong answers; used where the table has it
+        ""  # a column with JSON lists of wrong answers, used if the table has it
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The options of a multiple-choice question: the same for all rows (`texts`), or each row's (`columns`)."""
+    """The options of a multiple-choice question, either the same for all rows (`texts`) or in `columns` of each row."""
 
     texts: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
@@ -35,9 +35,9 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class FewShot:
-    """Solved examples before the question: the first `count` rows of a file, or of the rows with `value` in `column`.
+    """Solved examples before the question: the first `count` rows of a file, or with `value` in `column`.
 
-    Rows that may serve as examples are never asked as questions.
+    Rows that can be examples are never asked as questions.
     """
 
     count: int
@@ -48,7 +48,7 @@ class FewShot:
 
 @dataclass(frozen=True, slots=True)
 class Shorten:
-    """The column that may be cut when a prompt does not fit the model; `keep` says which part of it stays."""
+    """The column that may be shortened if a prompt is too long. `keep` is the end of the text that is preserved."""
 
     column: str
     keep: Literal["start", "end"] = "start"
@@ -56,9 +56,9 @@ class Shorten:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRule:
-    """How an answer is read.
+    """The rule for reading an answer.
 
-    Parser `json` reads `field` of the last JSON object; parser `pattern` reads the match of the regular expression.
+    The parser `json` reads `field` of the last JSON object, and `pattern` the match of a regular expression.
     """
 
     parser: Parser
@@ -87,7 +87,7 @@ def read_choices(section: YamlMap) -> Choices | None:
 
 
 def read_gold(section: YamlMap, choices: Choices | None, *, judged_alone: bool) -> Gold | None:
-    """Read the key `gold`; without it, take MedHELM's columns, unless a jury alone judges and needs no right answer."""
+    """Read the key `gold`. Without it, MedHELM's columns are used, unless a jury is the only metric."""
     inner = section.map("gold")
     if inner is None:
         return (
@@ -122,7 +122,7 @@ def read_few_shot(section: YamlMap, files: DefinitionFiles) -> FewShot | None:
     if names_file == names_rows or is_half_named:
         inner.note(
             "dataset_file",
-            "expected either a file of examples, or `column` and `value` to choose the examples",
+            "expected either a file of examples, or `column` and `value` to select the examples",
         )
     inner.finish()
     return FewShot(count=count or 1, dataset_file=file, column=column, value=value)
@@ -143,10 +143,10 @@ def read_answer_rule(section: YamlMap, choices: Choices | None) -> AnswerRule:
     """Read the keys `parser`, `answer_field` and `answer_pattern`."""
     default = "option_letter" if choices else "text"
     parser = cast(Parser, section.choice("parser", PARSERS, default))
-    # The parsers `json` and `pattern` work with and without choices.
+    # The parsers `json` and `pattern` work both with and without choices.
     if parser in ("option_letter", "text") and parser != default:
         section.note(
-            "parser", "option_letter needs `choices`, and text is only for a benchmark without them"
+            "parser", "option_letter needs `choices`, and text can only be used without them"
         )
     _note_wrong_parser(section, "answer_field", parser, needed="json")
     _note_wrong_parser(section, "answer_pattern", parser, needed="pattern")

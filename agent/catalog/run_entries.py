@@ -1,4 +1,4 @@
-"""Run entries: `benchmark:key=value,...`, HELM's grammar, and the run expanders among the keys."""
+"""Parse run entries, `benchmark:key=value,...` in HELM's grammar, and the run expanders among their keys."""
 
 import math
 from collections import Counter
@@ -17,7 +17,7 @@ from agent.vocabulary import RunEntry
 
 CONFIGURABLE = "medhelm_configurable_benchmark"
 
-# Expanders of HELM that are accepted with the one value that the agent does anyway.
+# HELM's expanders that are accepted only with the values that do not change anything.
 _ONLY = {
     "num_train_trials": ("1",),
     "num_outputs": ("1", "default"),
@@ -38,10 +38,10 @@ EXPANDERS = frozenset(
         *_ONLY,
     }
 )
-_IN_PROMPT = "Write it into the prompt file of a benchmark of the site's own."
-_BY_SERVER = "The inference server knows the model's chat format; leave it out."
-# Run expanders of HELM that would change the question in a way that this agent cannot, each with advice. They are
-# refused by name, never taken for an argument of the benchmark.
+_IN_PROMPT = "Write it into the prompt file of your own benchmark."
+_BY_SERVER = "Omit it; the inference server applies the model's chat format."
+# HELM's run expanders that are not supported, with advice. They are refused by name, so that they are not mistaken for
+# an argument of the benchmark.
 _UNSUPPORTED = {
     "prompt": _IN_PROMPT,
     "newline": _IN_PROMPT,
@@ -49,7 +49,7 @@ _UNSUPPORTED = {
     "follow_format_instructions": _IN_PROMPT,
     "output_format_instructions": _IN_PROMPT,
     "format_prompt": _IN_PROMPT,
-    "data_augmentation": "Make a file of the changed records, and name it with data_path=FILE.",
+    "data_augmentation": "Create a file with the changed records, and use it with data_path=FILE.",
     "anthropic": _BY_SERVER,
     "claude_3": _BY_SERVER,
     "amazon-nova": _BY_SERVER,
@@ -58,10 +58,10 @@ _UNSUPPORTED = {
     "open_flamingo": _BY_SERVER,
     "chatml": _BY_SERVER,
     "add_to_stop": "Use stop=hash, semicolon or br.",
-    "increase_temperature": "Give the temperature itself: temperature=NUMBER.",
-    "tokenizer": "Name the deployment's own: tokenizer_file in model_deployments.yaml.",
-    "num_prompt_tokens": "Prompts come from the dataset; leave it out.",
-    "process_output": "Name a parser in the benchmark's definition.",
+    "increase_temperature": "Use the temperature itself: temperature=NUMBER.",
+    "tokenizer": "Set the deployment's tokenizer_file in model_deployments.yaml.",
+    "num_prompt_tokens": "Omit it; prompts come from the dataset.",
+    "process_output": "Set a parser in the benchmark's definition.",
 }
 _WILDCARDS = frozenset({"", "all", "text", "code", "text_code", "instruction_following"})
 _STOPS = {
@@ -69,13 +69,13 @@ _STOPS = {
     "hash": ("###",),
     "semicolon": (";",),
     "br": ("<br>",),
-}  # HELM's words for them
+}  # HELM's names of stop sequences
 _MAX_DESCRIPTION = 2000  # characters
 
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """Changes by a run entry's expanders; None or empty leaves the benchmark's or the command line's value."""
+    """The changes by a run entry's expanders; None or empty keeps the value of the benchmark or command line."""
 
     max_eval_instances: int | None = None
     num_output_tokens: int | None = None
@@ -83,16 +83,17 @@ class Overrides:
     temperature: float | None = None
     stop: tuple[str, ...] = ()
     instructions: Literal["none", "expert"] | None = None
-    max_train_instances: int | None = None  # examples before the question; 0 for none
+    max_train_instances: int | None = None  # number of examples before the question
 
 
 def parse_run_entry(description: str) -> RunEntry:
-    """Parse by HELM's grammar: split at the first colon, then at commas, each pair at its first equals sign.
+    """Parse a run entry in HELM's grammar.
 
-    There is no quoting: a value cannot hold a comma.
+    The description is split at the first colon, then at commas, and each pair at its first equals sign. There is no
+    quoting, so a value cannot contain a comma.
 
     Raises:
-        ConfigError: not of that form, an expander of HELM's that is not supported, or a value out of range.
+        ConfigError: the syntax is wrong, an expander of HELM is not supported, or a value is out of range.
     """
     if len(description) > _MAX_DESCRIPTION:
         raise ConfigError(
@@ -100,11 +101,11 @@ def parse_run_entry(description: str) -> RunEntry:
         )
     hidden = find_unseen(description)
     if hidden:
-        raise ConfigError(f"a run entry holds {hidden}, a character that cannot be seen")
+        raise ConfigError(f"a run entry contains {hidden}, which is an invisible character")
     name, colon, rest = description.partition(":")
     if not name.strip():
         raise ConfigError(
-            f"the run entry {description!r} names no benchmark; expected benchmark:key=value,..."
+            f"the run entry {description!r} lacks a benchmark; expected benchmark:key=value,..."
         )
     pairs = _parse_pairs(rest, description) if colon else {}
     arguments = {}
@@ -122,7 +123,7 @@ def parse_run_entry(description: str) -> RunEntry:
         expanders=expanders,
         description=description,
     )
-    read_overrides(entry)  # raises where a value is out of range
+    read_overrides(entry)  # raises an error if a value is out of range
     return entry
 
 
@@ -132,18 +133,18 @@ def _parse_pairs(text: str, description: str) -> dict[str, str]:
         key, equals, value = pair.partition("=")
         if not equals or not key:
             raise ConfigError(
-                f"the run entry {description!r}: expected key=value, not {pair!r} (a value cannot hold a comma)"
+                f"the run entry {description!r}: expected key=value, not {pair!r} (a value cannot contain a comma)"
             )
         if key in pairs:
-            raise ConfigError(f"the run entry {description!r} gives {key} twice")
+            raise ConfigError(f"the run entry {description!r} has {key} twice")
         if key in _UNSUPPORTED:
             raise ConfigError(
-                f"the run entry {description!r}: HELM's expander {key} is not supported here",
+                f"the run entry {description!r}: HELM's expander {key} is not supported",
                 _UNSUPPORTED[key],
             )
         if key in _ONLY and value not in _ONLY[key]:
             raise ConfigError(
-                f"the run entry {description!r}: {key} is {value!r}, and {key}={_ONLY[key][0]} is all that is done here"
+                f"the run entry {description!r}: {key} is {value!r}, but only {key}={_ONLY[key][0]} is supported"
             )
         pairs[key] = value
     return pairs
@@ -153,7 +154,7 @@ def read_overrides(entry: RunEntry) -> Overrides:
     """Read the entry's expanders.
 
     Raises:
-        ConfigError: a value is not of its kind or out of range.
+        ConfigError: a value has the wrong type or is out of range.
     """
     instructions = entry.expanders.get("instructions")
     stop = entry.expanders.get("stop", "none")
@@ -179,9 +180,9 @@ def read_overrides(entry: RunEntry) -> Overrides:
 
 
 def compute_token_limit(entry: RunEntry, benchmark: Benchmark, *, reasoning: bool) -> int:
-    """Return the length limit of an answer in tokens.
+    """Return the maximum length of an answer in tokens.
 
-    `num_output_tokens` replaces the benchmark's (reasoning) limit, `increase_max_tokens` adds to it.
+    `num_output_tokens` replaces the benchmark's (reasoning) limit, and `increase_max_tokens` is added to it.
     """
     change = read_overrides(entry)
     limit = benchmark.reasoning_max_tokens if reasoning else benchmark.max_tokens
@@ -191,15 +192,15 @@ def compute_token_limit(entry: RunEntry, benchmark: Benchmark, *, reasoning: boo
 def read_run_entries(
     conf_paths: Sequence[Path], *, priority: int | None = None, groups: Sequence[str] = ()
 ) -> list[RunEntry]:
-    """Read HELM's conf files (HOCON: entries: [{description, priority, groups}]).
+    """Read HELM's conf files; see `agent.catalog.conf_file`.
 
     Args:
         conf_paths: the files, in order.
-        priority: keep entries of this priority or a more important (lower) one; those without one are kept.
-        groups: keep entries of these groups or benchmarks; empty keeps all.
+        priority: if given, keep only entries with this or a smaller number, or without a priority.
+        groups: if given, keep only entries of these groups or benchmarks.
 
     Raises:
-        ConfigError: a file is missing or not of that form; names file and entry number.
+        ConfigError: a file is missing or invalid; the message names the file and the entry number.
     """
     entries: list[RunEntry] = []
     for item in chain.from_iterable(read_conf_file(path) for path in conf_paths):
@@ -216,7 +217,7 @@ def read_run_entries(
 
 
 def rewrite_entry(entry: RunEntry, changes: Mapping[str, str]) -> RunEntry:
-    """Return the entry with other values of some keys; an empty value takes the key out."""
+    """Return the entry with the values of some keys changed; an empty value removes the key."""
     name, _, rest = entry.description.partition(":")
     pairs = [pair for pair in rest.split(",") if pair and pair.partition("=")[0] not in changes]
     pairs += [f"{key}={value}" for key, value in changes.items() if value]
@@ -224,7 +225,7 @@ def rewrite_entry(entry: RunEntry, changes: Mapping[str, str]) -> RunEntry:
 
 
 def format_counts(counts: Counter[str]) -> str:
-    """Return a line for each name with its number of entries, for an error that lists them."""
+    """Format names with their numbers of entries as lines of an error message."""
     lines = []
     for name, count in counts.items():
         noun = "entry" if count == 1 else "entries"
@@ -233,17 +234,17 @@ def format_counts(counts: Counter[str]) -> str:
 
 
 def fill_models(entries: Iterable[RunEntry], models_to_run: Sequence[str]) -> list[RunEntry]:
-    """Give entries without a model, or with a wildcard such as `model=text`, each of `models_to_run`.
+    """Replace each entry without a model, or with a wildcard such as `model=text`, by one entry per model to run.
 
-    As in HELM, entries that name another model or deployment than `models_to_run` are left out where it is given.
+    As in HELM, if `models_to_run` is not empty, entries with other models or deployments are skipped.
 
     Raises:
-        ConfigError: an entry names no model, and no models were given; or no entry is left.
+        ConfigError: an entry has no model and `models_to_run` is empty, or no entry remains.
     """
     filled: list[RunEntry] = []
     for entry in entries:
-        # HELM's rule: with --models-to-run, a name without a slash is a wildcard. Without it, only HELM's words
-        # are, since servers also know models by names such as "llama3".
+        # As in HELM, with --models-to-run a name without a slash is a wildcard. Without the option, only HELM's own
+        # wildcards are, since servers can use model names such as "llama3".
         names_model = "/" in entry.model or bool(entry.model_deployment and not entry.model)
         if models_to_run and not names_model:
             filled += [rewrite_entry(entry, {"model": model}) for model in models_to_run]
@@ -254,8 +255,8 @@ def fill_models(entries: Iterable[RunEntry], models_to_run: Sequence[str]) -> li
             filled.append(entry)
         else:
             raise ConfigError(
-                f"the run entry {entry.description!r} names no model",
-                "Add model=..., or give the models with --models-to-run.",
+                f"the run entry {entry.description!r} lacks a model",
+                "Add model=..., or list the models with --models-to-run.",
             )
     if models_to_run and not filled:
         raise ConfigError(
@@ -265,10 +266,10 @@ def fill_models(entries: Iterable[RunEntry], models_to_run: Sequence[str]) -> li
 
 
 def check_data_paths(entries: Iterable[RunEntry]) -> None:
-    """Check that every file or folder that an entry names with data_path exists.
+    """Check that the `data_path` of every entry exists.
 
     Raises:
-        ConfigError: lists those that do not, each once, with the number of entries that name it.
+        ConfigError: some paths do not exist; each is listed with the number of entries that name it.
     """
     missing: Counter[str] = Counter()
     for entry in entries:
@@ -277,18 +278,15 @@ def check_data_paths(entries: Iterable[RunEntry]) -> None:
             missing[path or "(an empty path)"] += 1
     if missing:
         raise ConfigError(
-            f"data that the run entries name is not here:{format_counts(missing)}", _DATA_ADVICE
+            f"data that the run entries name does not exist:{format_counts(missing)}", _DATA_ADVICE
         )
 
 
-_DATA_ADVICE = (
-    "Put it there; or give --ignore-data-paths to use what "
-    "`intramural datasets add` put into the site's data folder."
-)
+_DATA_ADVICE = "Copy it there, or use --ignore-data-paths to read the data added by `intramural datasets add` instead."
 
 
 def ignore_data_paths(entries: Iterable[RunEntry]) -> list[RunEntry]:
-    """Take data_path out of every entry, so that the site's own data folder (or the sample) is used."""
+    """Remove data_path from every entry, so that the site's data folder (or the sample) is used."""
     ignoring = []
     for entry in entries:
         names_data = "data_path" in entry.arguments
@@ -306,16 +304,16 @@ def _exists(path: str) -> bool:
 def resolve_benchmark(
     entry: RunEntry, benchmarks: Mapping[str, Benchmark], broken: Sequence[BrokenDefinition] = ()
 ) -> Benchmark:
-    """Find the entry's benchmark by id or alias, or read `medhelm_configurable_benchmark:config_path=FILE`.
+    """Return the entry's benchmark by id or alias, or read `medhelm_configurable_benchmark:config_path=FILE`.
 
     Args:
-        entry: names the benchmark.
-        benchmarks: those that can be used, by id.
-        broken: those that cannot (both from `survey_benchmarks`); naming one of them raises its error.
+        entry: the run entry.
+        benchmarks: the usable benchmarks by id, from `survey_benchmarks`.
+        broken: the unusable definitions, from `survey_benchmarks`; an entry that names one of them raises its error.
 
     Raises:
-        ConfigError: no such benchmark, or an argument it does not take; names the nearest.
-        BenchmarkError: its definition is wrong.
+        ConfigError: the benchmark or one of the arguments is unknown; the message suggests the nearest name.
+        BenchmarkError: the definition is invalid.
     """
     if entry.benchmark == CONFIGURABLE:
         path = entry.arguments.get("config_path")
@@ -332,7 +330,7 @@ def resolve_benchmark(
     if entry.benchmark not in by_name:
         raise ConfigError(
             f"there is no benchmark {entry.benchmark!r}{nearest(entry.benchmark, by_name)}",
-            "See `intramural benchmarks list`, also for definitions that cannot be read.",
+            "See `intramural benchmarks list`, which also shows definitions that cannot be read.",
         )
     benchmark = by_name[entry.benchmark]
     allowed = ["data_path", *benchmark.arguments]
@@ -343,11 +341,11 @@ def resolve_benchmark(
 
 
 def find_named_benchmark(name: str, own: Path | None = None) -> Benchmark:
-    """Find a benchmark by id or alias among those that travel with the agent and the site's `own`.
+    """Return a benchmark by id or alias, from those shipped with the agent and those of the site in `own`.
 
     Raises:
-        ConfigError: there is none; names the nearest.
-        BenchmarkError: its definition is wrong.
+        ConfigError: there is no such benchmark; the message suggests the nearest name.
+        BenchmarkError: the definition is invalid.
     """
     return resolve_benchmark(RunEntry(name, "", "", {}, {}, name), *survey_benchmarks(own))
 
@@ -371,7 +369,7 @@ def _read_whole_number(
     if not value.isascii() or not value.isdigit() or not low <= int(value) <= 10_000_000:
         raise ConfigError(
             f"{entry.description!r}: {key} is {value!r}, expected a whole number {'above 0' if low else 'from 0'}",
-            "HELM's words for several values at once are not read: write one run entry for each value.",
+            "HELM's words for several values at once are not supported: write one run entry for each value.",
         )
     return int(value)
 

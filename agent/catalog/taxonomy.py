@@ -9,13 +9,13 @@ from agent.io.yaml_map import read_yaml
 
 @cache
 def taxonomy() -> dict[str, tuple[str, ...]]:
-    """MedHELM's 5 categories, each with its subcategories (22 in all), in MedHELM's order."""
+    """Return MedHELM's 5 categories with their subcategories (22 in total), in MedHELM's order."""
     path = shipped("benchmarks") / "taxonomy.yaml"
     tree = read_yaml(path, BenchmarkError)
     names = tree.texts("categories")
     subcategories = tree.map("subcategories")
-    found = {name: subcategories.texts(name) for name in names} if subcategories else {}
+    categories = {name: subcategories.texts(name) for name in names} if subcategories else {}
     tree.finish()
-    if tree.problems or not found:
+    if tree.problems or not categories:
         raise BenchmarkError(f"{path}: {'; '.join(tree.problems) or 'no categories'}")
-    return found
+    return categories

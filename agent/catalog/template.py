@@ -1,4 +1,4 @@
-"""Prompt templates: {column} fields in plain text, in which other braces and dollar signs mean nothing."""
+"""Prompt templates: plain text with {column} placeholders, in which other braces and dollar signs are literal."""
 
 import re
 import string
@@ -14,23 +14,23 @@ _LIKE_A_NAME = re.compile(r"[^\W\d][\w .-]*")
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A prompt cut into literal text and columns: `parts` alternates text, column, text, ..., text."""
+    """A prompt split into literal text and columns, which alternate in `parts`: text, column, text, ..., text."""
 
     parts: tuple[str, ...]
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns it uses, in order, each once."""
+        """The columns that the template uses, in order and without duplicates."""
         return tuple(dict.fromkeys(self.parts[1::2]))
 
     def render(self, cells: Mapping[str, str]) -> str:
-        """Fill in the cells; a column that the row lacks is empty text. A cell's own braces stay as they are."""
+        """Fill in the cells; a missing column is an empty text. Braces within a cell are kept."""
         parts = list(self.parts)
         parts[1::2] = [cells.get(column, "") for column in self.parts[1::2]]
         return "".join(parts)
 
     def locate(self, cells: Mapping[str, str], column: str) -> tuple[int, int]:
-        """Return where the cell of `column` first stands in the rendered text: its start, and its end."""
+        """Return the start and end of the first cell of `column` in the rendered text."""
         start = 0
         for number, part in enumerate(self.parts):
             is_column = number % 2 == 1
@@ -42,12 +42,11 @@ class Template:
 
 
 def compile_template(text: str, columns: Collection[str]) -> tuple[Template, tuple[str, ...]]:
-    """Cut `text` at the fields that name one of `columns`; return it with the problems.
+    """Split `text` at the placeholders that name one of `columns`, and return the template with its problems.
 
-    A template that `str.format` would accept with these columns is read by its rules (a doubled brace stands
-    for one), so that MedHELM's prompts mean the same here. In any other, a brace that does not enclose a column
-    is literal: {"answer": "A"} needs no escape. Only a {word} that looks like a column
-    name and matches no column is a problem.
+    If `str.format` would accept the template with these columns, its rules apply (a doubled brace is a literal brace),
+    so that MedHELM's prompts have the same meaning. Otherwise, braces that do not enclose a column are literal, so that
+    {"answer": "A"} needs no escaping. A {word} that looks like a column name but is not a column is a problem.
     """
     formatted = _parse_format_string(text, columns)
     if formatted is not None:
@@ -63,13 +62,13 @@ def compile_template(text: str, columns: Collection[str]) -> tuple[Template, tup
         elif _LIKE_A_NAME.fullmatch(name):
             line = text.count("\n", 0, match.start()) + 1
             problems.append(
-                f"line {line}: {{{name}}} names no column{suggest_column(name, columns)}"
+                f"line {line}: {{{name}}} is not a column{suggest_column(name, columns)}"
             )
     return Template((*parts, text[end:])), tuple(dict.fromkeys(problems))
 
 
 def find_placeholders(text: str) -> tuple[str, ...]:
-    """Return the texts in braces that look like a column, in order, each once."""
+    """Return the texts in braces that look like column names, in order and without duplicates."""
     names: dict[str, None] = {}
     for match in _BRACED.finditer(text):
         name = match[1]
@@ -79,9 +78,9 @@ def find_placeholders(text: str) -> tuple[str, ...]:
 
 
 def suggest_column(name: str, columns: Iterable[str]) -> str:
-    """Return " (did you mean ...?)" for the most similar column that is an identifier, or nothing.
+    """Return " (did you mean ...?)" with the most similar column whose name is an identifier, or an empty string.
 
-    Other names are never suggested: in a file without a header line they are cells, perhaps of a patient.
+    Other names are never suggested, because in a file without a header line they could be cells with patient data.
     """
     return nearest(name, [column for column in columns if _LIKE_AN_IDENTIFIER.fullmatch(column)])
 
@@ -95,6 +94,6 @@ def _parse_format_string(text: str, columns: Collection[str]) -> tuple[str, ...]
                 if name not in columns or spec or conversion:
                     return None
                 parts += [name, ""]
-    except ValueError:  # a single brace
+    except ValueError:  # an unbalanced brace
         return None
     return tuple(parts)

@@ -1,1 +1,1 @@
-"""Turns a hospital's files into instances; checks digests and access."""
+"""Read a hospital's files as instances, and check digests and access."""

@@ -1,4 +1,4 @@
-"""Find the files of a dataset's folder by the names of a definition, and never outside the folder."""
+"""Find a dataset's files by the names in its definition, never outside the dataset's folder."""
 
 import glob
 import hashlib
@@ -15,12 +15,12 @@ from agent.errors import BenchmarkError, ConfigError
 from agent.io.atomic_files import open_plain
 
 _FIELD = re.compile(r"\{(\w+)\}")
-# Without separators and patterns, so that an argument in a file's name cannot lead out of the folder.
+# Excludes separators and patterns, so that an argument in a file name cannot lead out of the folder.
 _SAFE_VALUE = re.compile(r"\w[\w .,+=-]*")
 
 
 class HashedFile(NamedTuple):
-    """A file, and the SHA-256 of its content when it was found."""
+    """A file's path and the SHA-256 of its content when it was found."""
 
     path: Path
     sha256: str
@@ -28,12 +28,12 @@ class HashedFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FolderEntry:
-    """The files that belong to one entry of a definition's `data.files`.
+    """The files that belong to one entry of `data.files` in a definition.
 
     Attributes:
         file: the entry, with the arguments filled into its names.
-        present: files by their name within the folder; several for a pattern, empty if none is there.
-        by_argument: whether other arguments would name another file.
+        present: the existing files by name relative to the folder; several for a pattern.
+        by_argument: whether the file name depends on arguments.
     """
 
     file: DataFile
@@ -41,7 +41,10 @@ class FolderEntry:
     by_argument: bool
 
     def find_version(self) -> Version | None:
-        """Return the known version that has these bytes, and this name where the name says which file it is."""
+        """Return the known version with these bytes, or None.
+
+        If the file name depends on arguments, a version that has a name must also have this name.
+        """
         digests = {name: file.sha256 for name, file in self.present.items()}
         digest = join_digests(digests) if "*" in self.file.name else next(iter(digests.values()))
         for version in self.file.known:
@@ -54,11 +57,11 @@ class FolderEntry:
 def find_entries(
     folder: Path, files: Sequence[DataFile], arguments: Mapping[str, str]
 ) -> list[FolderEntry]:
-    """Look for each entry's files under its name, else under the name of one of its further versions.
+    """Find each entry's files under its own name, or else under the name of another of its versions.
 
     Raises:
-        BenchmarkError: a file is a link out of the folder, or lies below a folder named `keys`.
-        ConfigError: an argument that a name needs is missing, or is no part of a file's name.
+        BenchmarkError: a file is a link out of the folder, or is inside a folder named `keys`.
+        ConfigError: an argument that a file name needs is missing or cannot be part of a file name.
     """
     entries = []
     for file in files:
@@ -78,21 +81,22 @@ def find_entries(
 
 
 def _possible_names(file: DataFile) -> list[str]:
-    """Return the names under which an entry may lie in the folder, arguments not filled in."""
+    """Return the possible names of an entry's files, without filling in the arguments."""
     names = [file.name]
     fields = _FIELD.findall(file.name)
     for version in file.versions:
-        # A name with fewer arguments belongs to one value of them: it names that file, and is not another name of this.
+        # A version name with fewer placeholders is for one value of an argument, so it is not an
+        # alternative name of the entry.
         if version.name and _FIELD.findall(version.name) == fields:
             names.append(version.name)
     return names
 
 
 def hash_file(path: Path, name: str) -> str:
-    """Return the SHA-256 of a file that is not a key; `name` is for messages.
+    """Return the SHA-256 of a file that is not a key. `name` is used in messages.
 
     Raises:
-        BenchmarkError: it cannot be read, or looks like a private key.
+        BenchmarkError: the file cannot be read or looks like a private key.
     """
     try:
         with open_plain(path) as file:
@@ -106,13 +110,13 @@ def hash_file(path: Path, name: str) -> str:
 
 
 def join_digests(digests: Mapping[str, str]) -> str:
-    """Return the SHA-256 of the lines "digest  name" of several files, in their order."""
+    """Return the SHA-256 of the lines "digest  name" of the given files, in the given order."""
     lines = "".join(f"{digest}  {name}\n" for name, digest in digests.items())
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
 def hash_folder(folder: Path) -> str:
-    """Return the joint digest of all files below a folder but hidden ones, by name, as `data.sample` notes it.
+    """Return the digest of all files below a folder except hidden ones, as recorded in `data.sample`.
 
     Raises:
         BenchmarkError: a file cannot be read, or is a link out of the folder.
@@ -131,29 +135,29 @@ def list_data_files(folder: Path) -> list[Path]:
 
 
 def read_stamp(path: Path) -> list[int]:
-    """Return a file's size and the time of its last change (nanoseconds), as records note them."""
+    """Return a file's size in bytes and its modification time in nanoseconds."""
     status = path.stat()
     return [status.st_size, status.st_mtime_ns]
 
 
 def check_inside(folder: Path, path: Path) -> Path:
-    """Return the path of a file below `folder`.
+    """Return `path` if it is inside `folder`.
 
     Raises:
-        BenchmarkError: it is a link that leads out, or lies below a folder named `keys`.
+        BenchmarkError: the path is a link out of the folder, or is inside a folder named `keys`.
     """
     refuse_keys_folder(path, folder)
     if not path.resolve().is_relative_to(folder.resolve()):
         name = path.relative_to(folder).as_posix()
         raise BenchmarkError(
             f"{name}: is a link that leads out of the dataset's folder",
-            "Put the file itself there, or name it with data_path=FILE.",
+            "Replace the link with the file itself, or name the file with data_path=FILE.",
         )
     return path
 
 
 def _find_first(folder: Path, names: Sequence[str]) -> dict[str, Path]:
-    """Return the files of the first of the names that has any."""
+    """Return the files that match the first name with any match."""
     for name in names:
         paths = _find_matching(folder, name)
         if paths:
@@ -170,7 +174,7 @@ def _find_matching(folder: Path, name: str) -> dict[str, Path]:
 
 
 def _list_names(folder: Path, pattern: str) -> list[str]:
-    """Return the names of the files that match, sorted, without hidden files and files in hidden folders."""
+    """Return the sorted names of the matching files, except hidden files and files in hidden folders."""
     names = []
     for path in folder.glob(pattern):
         name = path.relative_to(folder)
@@ -185,9 +189,9 @@ def _fill_name(name: str, arguments: Mapping[str, str]) -> str:
         value = arguments.get(field, "")
         if not value:
             raise ConfigError(
-                f"the data's files are named by the argument {field}, and the run entry gives none"
+                f"the data files are named after the argument {field}, which the run entry lacks"
             )
         if not _SAFE_VALUE.fullmatch(value) or ".." in value:
-            raise ConfigError(f"{field} is {value!r}: expected a part of a file's name")
+            raise ConfigError(f"{field} is {value!r}, which cannot be part of a file name")
     template, _ = compile_template(name, arguments)
     return template.render(arguments)

@@ -1,7 +1,8 @@
-"""The file formats a benchmark may name as its `loader`.
+"""The file formats that a benchmark can name as its `loader`.
 
-A new format needs an entry here, its name in `agent.catalog.data_section.LOADERS` and, where an ending tells it, in
-`BY_ENDING` beside that. A `.gz` behind the ending is taken off by `agent.datasets.readers.files`.
+To add a format, add an entry here and its name to `agent.catalog.data_section.LOADERS`. If the file extension
+identifies the format, also add it to `BY_ENDING` in that module. `agent.datasets.readers.files` handles a further
+`.gz` extension.
 """
 
 from agent.datasets.readers.csv_table import read_csv, read_tsv

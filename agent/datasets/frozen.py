@@ -1,14 +1,14 @@
-"""Frozen copies of a benchmark's data: a registered version keeps its files when the data itself changes.
+"""Frozen copies of a benchmark's data, so that a registered version keeps its files when the data changes.
 
-`data/.frozen/<benchmark id>/0001/` is one copy, for its owner alone:
+Each copy is a folder such as `data/.frozen/<benchmark id>/0001/`, readable by its owner only:
 
-    files/         the data files, byte by byte, under the names that the benchmark reads
-    examples/      the file of solved examples, where the definition names one
-    .frozen.json   which benchmark and definition it is of, the digest of each file, and, once the copy is registered,
+    files/         exact copies of the data files, under the names that the benchmark reads
+    examples/      the file of solved examples, if the definition names one
+    .frozen.json   the benchmark and definition, the digest of each file, and, once the copy is registered,
                    the version's commitment
 
-A copy is written under a temporary name and renamed when it is whole, so that a crash leaves none. Without a commitment
-it is no version yet: runs pass over it, and the next registration finishes or removes it.
+A copy is written under a temporary name and renamed when it is complete, so that a crash leaves no partial copy.
+A copy without a commitment is not a version yet: runs ignore it, and the next registration finishes or removes it.
 """
 
 import hashlib
@@ -42,20 +42,21 @@ _CHUNK: Final = 2**20  # bytes
 _FILES: Final = "files"
 _EXAMPLES: Final = "examples"
 _RESTORE: Final = (
-    "Nothing was read. Restore the folder data/.frozen from a back-up; or register the data anew with `intramural "
-    "datasets register`. `intramural run --unregistered` evaluates the data as it lies, which cannot be submitted."
+    "Nothing was read. Restore the folder data/.frozen from a back-up, or register the data again with `intramural "
+    "datasets register`. `intramural run --unregistered` evaluates the current data, but its results cannot be "
+    "submitted."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The files of a benchmark's data as they are now, for all values of its required arguments together.
+    """The current files of a benchmark's data, for all values of its required arguments.
 
     Attributes:
-        files: by the name that the benchmark reads, in order of these names.
+        files: the data files by the name that the benchmark reads, sorted by name.
         examples: the file of solved examples, if the definition names one.
-        known: "official" if all files are of versions that the benchmark knows.
-        attested: whether the data needs no agreement, or a person attested one.
+        known: "official" if all files belong to versions that the benchmark's definition lists.
+        attested: whether the data needs no data use agreement, or a person attested one.
     """
 
     files: Mapping[str, HashedFile]
@@ -65,30 +66,30 @@ class Sources:
 
     @property
     def digest(self) -> str:
-        """One digest of all files."""
+        """The digest of all files together."""
         return _digest_data(self.digests, self.examples.sha256 if self.examples else "")
 
     @property
     def digests(self) -> dict[str, str]:
-        """SHA-256 of each file, by name."""
+        """The SHA-256 of each file, by name."""
         return {name: file.sha256 for name, file in self.files.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class FrozenVersion:
-    """One complete copy. All fields but the folder are the keys of `.frozen.json`.
+    """One complete copy. All fields except the folder are keys of `.frozen.json`.
 
     Attributes:
-        folder: of the copy.
-        number: from 1, in the order in which the benchmark's data was frozen.
+        folder: the folder of the copy.
+        number: the copy's number, counted from 1 for each benchmark.
         benchmark, definition: the benchmark's id, and the digest of the definition that reads the copy.
-        data: one digest of all files.
-        files: SHA-256 by name.
-        examples: name and SHA-256 of the file of solved examples; empty if there is none.
-        known, attested: as `Sources` has them.
-        stamps: size and time of the last change (nanoseconds) of the files that were copied, by name.
-        commitment: names the registered version; "" until it is registered.
-        instances: number of instances; 0 until it is registered.
+        data: the digest of all files together.
+        files: the SHA-256 of each file, by name.
+        examples: the name and SHA-256 of the file of solved examples; empty if there is none.
+        known, attested: see `Sources`.
+        stamps: the size and modification time (nanoseconds) of the original files, by name.
+        commitment: the commitment of the registered version; "" until it is registered.
+        instances: the number of instances; 0 until the version is registered.
     """
 
     folder: Path
@@ -106,17 +107,17 @@ class FrozenVersion:
 
     @property
     def examples_digest(self) -> str:
-        """SHA-256 of the file of solved examples; empty if there is none."""
+        """The SHA-256 of the file of solved examples; empty if there is none."""
         return self.examples[1] if self.examples else ""
 
 
 @dataclass(frozen=True, slots=True)
 class NewerData:
-    """How the data as it is now differs from a version.
+    """The difference between the current data and a version.
 
     Attributes:
         differs: whether any file differs.
-        rows: instances that the data gives beyond the version's; negative if fewer; None if it cannot be read now.
+        rows: the current number of instances minus the version's; None if the data cannot be read.
     """
 
     differs: bool
@@ -126,26 +127,26 @@ class NewerData:
         if not self.differs:
             return "no newer rows"
         if self.rows is None:
-            return "the data as it lies cannot be read"
+            return "the current data cannot be read"
         if not self.rows:
-            return "as many rows lie there now, and not the same"
+            return "the number of rows is the same, but the data differs"
         if self.rows > 0:
-            return f"{self.rows:,} newer {'row waits' if self.rows == 1 else 'rows wait'}"
+            return f"{self.rows:,} newer {'row' if self.rows == 1 else 'rows'}"
         missing = -self.rows
-        return f"{missing:,} {'row' if missing == 1 else 'rows'} fewer lie there now"
+        return f"{missing:,} {'row' if missing == 1 else 'rows'} fewer than in the version"
 
 
 def find_sources(benchmark: Benchmark, site_data: Path) -> Sources:
     """Find and hash the files that a benchmark reads for all values of its required arguments.
 
     Raises:
-        ConfigError: a required argument takes any value, so that its files cannot be listed.
-        BenchmarkError: data is missing or cannot be read, or it is the sample that travels with the agent.
+        ConfigError: a required argument can have any value, so the files cannot be listed.
+        BenchmarkError: data is missing or cannot be read, or only the sample shipped with the agent exists.
     """
     choices = required_choices(benchmark)
     if not choices:
         raise ConfigError(
-            f"{benchmark.id}: a required argument may have any value, so its data has no end",
+            f"{benchmark.id}: a required argument can have any value, so its data files cannot be listed",
             "List the argument's values in the benchmark's definition.",
         )
     files: dict[str, HashedFile] = {}
@@ -156,7 +157,7 @@ def find_sources(benchmark: Benchmark, site_data: Path) -> Sources:
         dataset = locate_dataset(benchmark, site_data, choice)
         if dataset.known in ("sample", "invented"):
             raise BenchmarkError(
-                f"{benchmark.id}: there is only the sample that travels with the agent",
+                f"{benchmark.id}: only the sample that is shipped with the agent is available",
                 f"Add the site's own data with `intramural datasets add {benchmark.id} PATH`.",
             )
         for name, path, digest in zip(
@@ -178,18 +179,18 @@ def read_frozen_versions(site_data: Path, benchmark_id: str) -> list[FrozenVersi
     """Return all copies of a benchmark's data, registered or not, oldest first.
 
     Raises:
-        BenchmarkError: the record of one is damaged.
+        BenchmarkError: the record of a copy is damaged.
     """
     copies = _copies_folder(site_data, benchmark_id)
     if not copies.is_dir():
         return []
-    # Temporary copies have a name that begins with a dot.
+    # The names of temporary copies begin with a dot.
     folders = [path for path in copies.iterdir() if path.name.isdecimal() and path.is_dir()]
     return [_read_record(folder, benchmark_id) for folder in sorted(folders)]
 
 
 def find_newest_frozen(benchmark: Benchmark, site_data: Path) -> FrozenVersion | None:
-    """Return the newest registered version that exactly this definition reads; None if there is none.
+    """Return the newest registered version made with exactly this definition, or None.
 
     Raises:
         BenchmarkError: the record of a copy is damaged.
@@ -201,11 +202,11 @@ def find_newest_frozen(benchmark: Benchmark, site_data: Path) -> FrozenVersion |
 
 
 def freeze(benchmark: Benchmark, site_data: Path) -> FrozenVersion:
-    """Copy a benchmark's data as it is now, or return the newest copy where it already holds the same bytes.
+    """Copy a benchmark's current data, or return the newest copy if it already holds the same bytes.
 
     Raises:
         ConfigError, BenchmarkError: see `find_sources`; or a file changed while it was copied.
-        StoreError: the disk refuses, or another command is adding data.
+        StoreError: the copy cannot be written, or another command is adding data.
     """
     with lock_folder(site_data):
         sources = find_sources(benchmark, site_data)
@@ -237,7 +238,11 @@ def freeze(benchmark: Benchmark, site_data: Path) -> FrozenVersion:
 
 
 def mark_registered(version: FrozenVersion, commitment: str, instances: int) -> FrozenVersion:
-    """Note that a copy is the registered version `commitment`; runs take it from now on. Raises StoreError."""
+    """Record that a copy is the registered version `commitment`, so that runs use it from now on.
+
+    Raises:
+        StoreError: the record cannot be written.
+    """
     registered = replace(version, commitment=commitment, instances=instances)
     _write_record(registered)
     return registered
@@ -245,7 +250,7 @@ def mark_registered(version: FrozenVersion, commitment: str, instances: int) -> 
 
 def drop_frozen(version: FrozenVersion) -> None:
     """Remove a copy that was not registered."""
-    # Renamed first, in one step, so that a crash leaves no version with half its files.
+    # Rename the folder first, in one step, so that a crash cannot leave a version with missing files.
     discarded = version.folder.with_name(f".new-{secrets.token_hex(8)}")
     version.folder.rename(discarded)
     shutil.rmtree(discarded, ignore_errors=True)
@@ -254,7 +259,10 @@ def drop_frozen(version: FrozenVersion) -> None:
 def has_files_for(
     version: FrozenVersion, benchmark: Benchmark, arguments: Mapping[str, str]
 ) -> bool:
-    """Tell whether a copy has the files of a run entry: of an optional argument, those of its default are frozen."""
+    """Return whether a copy has the files that a run entry reads.
+
+    For an optional argument, only the files of its default value are frozen.
+    """
     if version.benchmark != benchmark.id or version.definition != benchmark.digest:
         return False
     for name, argument in benchmark.arguments.items():
@@ -268,11 +276,11 @@ def has_files_for(
 def locate_frozen(
     benchmark: Benchmark, version: FrozenVersion, arguments: Mapping[str, str]
 ) -> Dataset:
-    """Return the files of a copy that a run reads, after hashing them.
+    """Check the digests of the files of a copy that a run reads, and return them as a dataset.
 
     Raises:
         BenchmarkError: a file was changed, added or removed since the data was frozen.
-        ConfigError: an argument is unknown, or missing.
+        ConfigError: an argument is unknown or missing.
     """
     folder = version.folder / _FILES
     for name in version.files:
@@ -286,7 +294,7 @@ def locate_frozen(
     try:
         dataset = locate_dataset(benchmark, None, run_arguments)
     except BenchmarkError:
-        raise _changed_copy(version) from None  # the message may name a file
+        raise _changed_copy(version) from None  # the original message may contain a file name
     digests = dict(zip(dataset.names, dataset.file_digests, strict=True))
     for name, digest in digests.items():
         if version.files.get(name) != digest:
@@ -298,9 +306,9 @@ def locate_frozen(
 
 
 def find_newer_data(benchmark: Benchmark, site_data: Path, version: FrozenVersion) -> NewerData:
-    """Return how the data as it is now differs from a version.
+    """Return the difference between the current data and a version.
 
-    If all files have the size and time that they had when they were copied, none is read.
+    No file is read if all of them still have the size and modification time they had when copied.
     """
     try:
         if _has_same_stamps(benchmark, site_data, version):
@@ -317,7 +325,11 @@ def find_newer_data(benchmark: Benchmark, site_data: Path, version: FrozenVersio
 
 
 def count_instances(benchmark: Benchmark, locate: Callable[[Choice], Dataset]) -> int:
-    """Return the number of instances of all required arguments together. Raises BenchmarkError."""
+    """Return the total number of instances for all values of the required arguments.
+
+    Raises:
+        BenchmarkError: the data cannot be read.
+    """
     count = 0
     for choice in required_choices(benchmark):
         for _ in iter_instances(benchmark, locate(choice), arguments=choice, examples=0):
@@ -330,21 +342,21 @@ def _copies_folder(site_data: Path, benchmark_id: str) -> Path:
 
 
 def _digest_data(files: Mapping[str, str], examples: str) -> str:
-    """Return one digest of all files, made in the same way for one file as for several."""
+    """Return the digest of all files together, computed in the same way for one file as for several."""
     return join_digests({**files, _EXAMPLES: examples} if examples else files)
 
 
 def _digest_dataset(files: Mapping[str, str], examples: str) -> str:
-    """Return the digest that a located dataset has: see `Dataset.digest`."""
+    """Return the value of `Dataset.digest` for these files."""
     if len(files) == 1 and not examples:
         return next(iter(files.values()))
     return _digest_data(files, examples)
 
 
 def _has_same_stamps(benchmark: Benchmark, site_data: Path, version: FrozenVersion) -> bool:
-    """Tell whether the data is exactly the files that were copied, judged by their sizes and times alone."""
+    """Return whether the data's files have the sizes and modification times of the copied files."""
     if version.examples:
-        return False  # the file of solved examples is not in the data's folder
+        return False  # the file of solved examples is not in the data folder
     if benchmark.dataset_file is not None:
         paths = [benchmark.dataset_file]
     else:
@@ -364,17 +376,17 @@ def _locate_examples(version: FrozenVersion) -> HashedFile | None:
 
 def _changed_copy(version: FrozenVersion) -> BenchmarkError:
     return BenchmarkError(
-        f"{version.benchmark}: the frozen copy of version {version.number} is not as it was registered: a file of it "
-        "was changed, added or taken away",
+        f"{version.benchmark}: the frozen copy of version {version.number} is not as it was registered: one of its "
+        "files was changed, added or removed",
         _RESTORE,
     )
 
 
 @contextmanager
 def _create_copy(copies: Path, name: str) -> Iterator[Path]:
-    """Yield an empty folder that is renamed to `name` in `copies` at the end of the `with` block, unless it raises.
+    """Yield an empty folder, and rename it to `name` in `copies` if the `with` block succeeds.
 
-    The remains of an interrupted command are removed first.
+    Leftovers of an interrupted command are removed first.
     """
     try:
         for folder in (copies.parent, copies):
@@ -393,7 +405,7 @@ def _create_copy(copies: Path, name: str) -> Iterator[Path]:
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
             raise
-        # Each of these may be new, and a folder is on the disk once its parent is.
+        # Any of these folders may be new, and a new folder is durable only once its parent is synced.
         for folder in (copies, copies.parent, copies.parent.parent):
             sync_directory(folder)
     except OSError as why:
@@ -404,7 +416,7 @@ def _create_copy(copies: Path, name: str) -> Iterator[Path]:
 
 
 def _copy_sources(sources: Sources, folder: Path) -> dict[str, list[int]]:
-    """Copy all files; return the size and time of each original."""
+    """Copy all files, and return the size and modification time of each original data file."""
     stamps = {}
     for name, source in sources.files.items():
         stamps[name] = read_stamp(source.path)
@@ -415,7 +427,11 @@ def _copy_sources(sources: Sources, folder: Path) -> dict[str, list[int]]:
 
 
 def _copy_file(source: HashedFile, target: Path) -> None:
-    """Copy a file, mode 0600. Raises BenchmarkError if it changed since it was hashed."""
+    """Copy a file with mode 0600.
+
+    Raises:
+        BenchmarkError: the file changed since it was hashed.
+    """
     _make_private(target.parent)
     handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     digest = hashlib.sha256()
@@ -427,12 +443,15 @@ def _copy_file(source: HashedFile, target: Path) -> None:
         os.fsync(copy.fileno())
     if digest.hexdigest() != source.sha256:
         raise BenchmarkError(
-            "a file of the data changed while it was frozen", "Nothing was registered. Try again."
+            "a data file changed while it was being copied", "Nothing was registered. Try again."
         )
 
 
 def _make_private(folder: Path) -> None:
-    """Make a folder and those above it, each mode 0700 (`mkdir` would leave the upper ones open to others)."""
+    """Create a folder and its missing parents with mode 0700.
+
+    `mkdir(parents=True)` would create the parents with default permissions.
+    """
     if not folder.is_dir():
         _make_private(folder.parent)
         folder.mkdir(mode=0o700)
@@ -482,7 +501,7 @@ def _has_valid_types(version: FrozenVersion) -> bool:
 
 
 def _has_safe_names(version: FrozenVersion) -> bool:
-    """Tell whether all names stay inside the copy: a record from elsewhere must not make a run read other files."""
+    """Return whether all file names are inside the copy, so that a forged record cannot make a run read other files."""
     for name in (*version.files, *version.examples[:1]):
         path = Path(name)
         if path.is_absolute() or ".." in path.parts:

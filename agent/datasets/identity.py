@@ -1,4 +1,4 @@
-"""The patient and the id of a row, for files that name their columns freely and mostly name no patient."""
+"""The patient and id of each row, for files whose column names vary and often include no patient."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -14,13 +14,13 @@ _ID_COLUMNS = "row_id, id"  # not `note_id`: one note may be asked several quest
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Adds two columns to rows that a definition can rely on: `unit` (the patient, else the row) and `row_id`.
+    """Adds to every row the columns `unit` (the patient, or else the row) and `row_id`, for use in definitions.
 
     Attributes:
-        patient: the column that names the patient; None: each row is its own.
-        pattern: the part of its cell that is the patient, the first group of it if there is one.
-        row: the column that names the row; None: its number does.
-        prefix: put before the numbers of rows, because each file of a benchmark counts its rows from 1.
+        patient: the column that identifies the patient; if None, each row is its own unit.
+        pattern: matches the patient in that cell, as its first group if it has groups.
+        row: the column with the row's id; if None, the row number is used.
+        prefix: a prefix for row numbers, because each file of a benchmark numbers its rows from 1.
     """
 
     patient: str | None
@@ -32,10 +32,10 @@ class Identity:
     def choose(
         cls, columns: Collection[str], options: Mapping[str, str], group: str = ""
     ) -> "Identity":
-        """Choose the columns: the first that a file has of the options `patient_columns` and `id_columns`.
+        """Choose the first columns of the options `patient_columns` and `id_columns` that the file has.
 
-        The option `patient_pattern` says which part of the patient's cell is the patient (all of it unless given).
-        `group` keeps apart the rows of several files without ids.
+        The option `patient_pattern` matches the patient within the cell (by default, the whole cell).
+        `group` distinguishes the rows of several files without ids.
         """
         return cls(
             patient=_find_first(options.get("patient_columns", _PATIENT_COLUMNS), columns),
@@ -45,13 +45,13 @@ class Identity:
         )
 
     def add(self, row: Row, number: int, problems: Problems) -> Row | None:
-        """Return the row with the two columns; None, and a problem, if its patient cannot be read."""
+        """Return the row with the two columns, or record a problem and return None if the patient is missing."""
         unit = row_id = f"{self.prefix}{number}"
         if self.patient:
             match = self.pattern.search(row.cells.get(self.patient, ""))
             if match is None:
                 problems.add(
-                    row.where, f"the column {self.patient!r} does not name a patient as it should"
+                    row.where, f"the column {self.patient!r} does not contain a patient identifier"
                 )
                 return None
             unit = (match[1] if self.pattern.groups else match[0]).strip()
@@ -61,7 +61,7 @@ class Identity:
 
 
 def split_names(text: str) -> tuple[str, ...]:
-    """Return the column names of an option: commas between them."""
+    """Return the comma-separated column names of an option."""
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 

@@ -1,4 +1,4 @@
-"""Make instances from rows of text: the prompt, the references and the unit of each. Pure."""
+"""Make instances with their prompts, references and units from rows of text. Pure."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -20,7 +20,14 @@ from agent.vocabulary import Identifier, Instance, Reference
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """How one table's rows are read: `required` cells are never empty, `arguments` stand in for further columns."""
+    """The rules for reading one table's rows.
+
+    Attributes:
+        prompt: the prompt template.
+        gold: the definition of the right answers, if any.
+        required: the columns whose cells must not be empty.
+        arguments: values of the arguments that serve as additional columns.
+    """
 
     prompt: PromptTemplate
     gold: Gold | None
@@ -28,7 +35,7 @@ class _Reading:
     arguments: Mapping[str, str]
 
     def is_whole(self, row: Row, problems: Problems) -> bool:
-        """Note the columns that are empty in the row."""
+        """Return whether all required cells of a row are filled, and record a problem for each empty one."""
         empty = [column for column in self.required if not row.cells.get(column, "").strip()]
         for column in empty:
             problems.add(row.where, f"the column {column!r} is empty")
@@ -36,18 +43,18 @@ class _Reading:
 
 
 class InstanceMaker:
-    """Makes the instances of one benchmark, table by table, and notes every problem.
+    """Makes the instances of one benchmark, table by table, and records all problems.
 
     Args:
-        benchmark: says how.
-        arguments: the benchmark's, of the run entry; each is also a column that the table need not have.
-        instructions: HELM's expander.
-        examples: solved, to show before the question.
-        fault_of: returns any further problem of an instance, "" for none.
+        benchmark: the definition of the benchmark.
+        arguments: the benchmark's arguments in the run entry; each also serves as a column of every table.
+        instructions: the value of HELM's `instructions` run expander.
+        examples: solved examples to show before the question.
+        fault_of: returns a further problem of an instance, or "" if there is none.
 
     Attributes:
-        named: the columns that the definition names, whether a table has them or not.
-        filtered: for messages: the rows that the arguments select; empty: all.
+        named: the columns that the definition names, whether or not a table has them.
+        filtered: describes in messages the rows that the arguments select; empty if they select all.
     """
 
     def __init__(
@@ -63,7 +70,7 @@ class InstanceMaker:
         self._instructions = read_instructions(benchmark, instructions)
         self._examples = examples
         self._arguments: dict[str, str] = {}
-        self._selected: dict[str, str] = {}  # column -> the value of the rows that are read
+        self._selected: dict[str, str] = {}  # column -> the value that a row must have to be read
         for name, argument in benchmark.arguments.items():
             if argument.kind == "text":
                 self._arguments[name] = arguments.get(name, "")
@@ -74,11 +81,11 @@ class InstanceMaker:
         self.filtered = "".join(
             f" with {column}={value}" for column, value in self._selected.items()
         )
-        self._first: dict[str, tuple[str, str]] = {}  # id -> file and place where it was first seen
+        self._first: dict[str, tuple[str, str]] = {}  # id -> file and row where it first occurs
         self._rows = 0
 
     def make(self, table: Table, problems: Problems) -> Iterator[Instance]:
-        """Yield an instance for every row that is asked and has no problem."""
+        """Yield an instance for every selected row that can be read; solved examples are skipped."""
         prompt = PromptTemplate(
             self._benchmark, self._list_placeholders(table), self._instructions, self._examples
         )
@@ -103,8 +110,8 @@ class InstanceMaker:
             yield instance
 
     def solve(self, table: Table, problems: Problems) -> Iterator[str]:
-        """Yield a solved example for every row that may be one: the question, a space and the right answer."""
-        # An example is the question and its answer alone.
+        """Yield the question, a space and the right answer of every row that can be a solved example."""
+        # Examples have no system prompt, no earlier messages and no shortened column.
         question_only = replace(
             self._benchmark, system_template="", messages_column=None, shorten=None
         )
@@ -132,7 +139,7 @@ class InstanceMaker:
                 yield f"{question} {answer}"
 
     def _list_placeholders(self, table: Table) -> set[str]:
-        """Return the names that the prompt may hold in braces."""
+        """Return the names that may appear in braces in the prompt."""
         names = {*table.columns, *self._arguments}
         if self._choices:
             names.add(OPTIONS)
@@ -146,7 +153,7 @@ class InstanceMaker:
         gold: Gold | None,
         columns_read: tuple[str, ...],
     ) -> _Reading | None:
-        """Compare the definition with the table's columns; None if no row can be read."""
+        """Compare the definition with the table's columns; return None if no row can be read."""
         columns = set(table.columns)
         columns_used = (*prompt.columns, *self._selected, *columns_read)
         needed = _drop_columns(columns_used, self._list_placeholders(table) - columns)
@@ -157,7 +164,7 @@ class InstanceMaker:
             problems.add("prompt", problem)
         if self._choices and OPTIONS in columns:
             problems.add(
-                "prompt", f"{OPTIONS!r} stands for the option lines and cannot be a column too"
+                "prompt", f"{OPTIONS!r} stands for the option lines, so it cannot also be a column"
             )
         missing = [column for column in needed if column not in columns]
         for column in missing:
@@ -192,14 +199,14 @@ class InstanceMaker:
         }
         if benchmark.few_shot:
             optional.add(benchmark.few_shot.column)
-        # An identifier that is shown or scored is needed; any other may be unknown.
+        # Identifiers that are shown in the prompt or scored are required; others may be unknown.
         optional |= set(benchmark.identifiers).difference(
             prompt.columns, self._list_answer_columns(gold)
         )
         return optional
 
     def _list_answer_columns(self, gold: Gold | None) -> tuple[str, ...]:
-        """Return the columns of the options and the right answer."""
+        """Return the columns with the options and the right and wrong answers."""
         columns = list(self._choices.columns) if self._choices else []
         if gold:
             columns.append(gold.column)
@@ -208,7 +215,7 @@ class InstanceMaker:
         return tuple(columns)
 
     def _list_definition(self, gold: Gold | None) -> tuple[str, ...]:
-        """Return the columns that the definition names besides the prompt's."""
+        """Return the columns that the definition names, except those used only in the prompt."""
         benchmark = self._benchmark
         columns = list(self._list_answer_columns(gold))
         few_shot_column = benchmark.few_shot.column if benchmark.few_shot else None
@@ -221,7 +228,7 @@ class InstanceMaker:
         return tuple(columns)
 
     def _list_expected(self, gold: Gold | None) -> tuple[str, ...]:
-        """Return the columns that a table is expected to have, some of which may be misspelt in the prompt."""
+        """Return the columns that the definition expects in a table; those in the prompt may be misspelt."""
         names = (
             *list_fields(self._benchmark, self._instructions),
             *self._selected,
@@ -246,7 +253,7 @@ class InstanceMaker:
     def _complete_cells(
         self, row: Row, reading: _Reading, references: tuple[Reference, ...]
     ) -> Mapping[str, str]:
-        """Return the row's cells with the arguments and the option lines, which stand in for columns."""
+        """Return the row's cells together with the arguments and option lines that serve as columns."""
         if self._choices is None and not reading.arguments:
             return row.cells
         cells = {**reading.arguments, **row.cells}
@@ -259,7 +266,10 @@ class InstanceMaker:
         return cells
 
     def _read_id(self, row: Row, problems: Problems) -> str | None:
-        """Return the row's id, its number where the benchmark has no ids; None if an earlier row has the same."""
+        """Return the row's id, or its number if the benchmark has no ids.
+
+        If an earlier row has the same id, record a problem and return None.
+        """
         column = self._benchmark.id_column
         if not column:
             return str(self._rows)
@@ -284,8 +294,8 @@ class InstanceMaker:
         if prompt is None:
             problems.add(
                 row.where,
-                f"the column {benchmark.messages_column!r} is not a JSON list of messages, each with a role (system, "
-                "which comes once and first, user or assistant) and a content, the last of the user",
+                f"the column {benchmark.messages_column!r} is not a JSON list of messages with a role (user, assistant "
+                "or, in the first message only, system) and a content, the last of them from the user",
             )
             return None
         messages, shortenable = prompt
@@ -311,12 +321,12 @@ class InstanceMaker:
 
 
 def _drop_columns(columns: tuple[str, ...], dropped: Collection[str]) -> tuple[str, ...]:
-    """Return the other columns, each once."""
+    """Return the columns without `dropped`, each once."""
     return tuple(dict.fromkeys(column for column in columns if column not in dropped))
 
 
 def _fill_choices(choices: Choices | None, arguments: Mapping[str, str]) -> Choices | None:
-    """Fill the arguments into the options' texts."""
+    """Return the choices with the arguments filled into the texts of the options."""
     if choices is None or not choices.texts or not arguments:
         return choices
     texts = []
@@ -327,7 +337,7 @@ def _fill_choices(choices: Choices | None, arguments: Mapping[str, str]) -> Choi
 
 
 def _drop_missing_column(gold: Gold | None, columns: tuple[str, ...]) -> Gold | None:
-    """Return the gold without its column of wrong answers where the table lacks that column."""
+    """Return `gold`, without its column of wrong answers if the table lacks that column."""
     if gold and gold.incorrect_column and gold.incorrect_column not in columns:
         return Gold(gold.column, gold.form)
     return gold

@@ -1,4 +1,4 @@
-"""Turn a benchmark's located files into instances, one after the other: the main path of loading."""
+"""Read a benchmark's located files as instances, one at a time."""
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
@@ -16,7 +16,7 @@ from agent.vocabulary import Instance
 
 __all__ = ["Dataset", "Instructions", "Known", "iter_instances", "load_instances", "locate_dataset"]
 
-_ENOUGH = 100  # problems, after which no further file is read
+_ENOUGH = 100  # number of problems after which no further file is read
 
 
 def load_instances(
@@ -27,7 +27,7 @@ def load_instances(
     arguments: Mapping[str, str] | None = None,
     examples: int | None = None,
 ) -> list[Instance]:
-    """Return all of `iter_instances`, in memory."""
+    """Return all instances of `iter_instances` as a list."""
     return list(
         iter_instances(
             benchmark, dataset, instructions=instructions, arguments=arguments, examples=examples
@@ -44,28 +44,28 @@ def iter_instances(
     examples: int | None = None,
     fault_of: Callable[[Instance], str] | None = None,
 ) -> Iterator[Instance]:
-    """Read the files and render every instance, in dataset order, a row at a time.
+    """Read the files row by row and yield every instance in dataset order.
 
-    Read it to its end before anything is asked: all problems of the files are raised after the last row.
+    Consume the iterator fully before sending requests: the problems of the files are raised after the last row.
 
     Args:
-        benchmark: says how rows become prompts and references.
-        dataset: from `locate_dataset`.
-        instructions: HELM's expander: leave them out, or put an expert's role before them.
-        arguments: of the run entry, where they differ from those the dataset was located with.
-        examples: number of solved examples before the question; None: as many as the benchmark says.
-        fault_of: returns any further problem of an instance, to be listed with its row; "" for none.
+        benchmark: defines how rows become prompts and references.
+        dataset: the located files, from `locate_dataset`.
+        instructions: HELM's `instructions` run expander: "none" omits the instructions, "expert" adds an expert role.
+        arguments: the run entry's arguments that differ from those of `dataset`.
+        examples: the number of solved examples before the question; by default the benchmark's own.
+        fault_of: returns a further problem of an instance, listed with its row, or "" if there is none.
 
     Raises:
-        BenchmarkError: lists every problem of the files (row and column; never a cell's text), or says that the
-            file changed since it was located.
-        ConfigError: an argument is unknown, or missing.
+        BenchmarkError: the files have problems, all of which are listed by row and column without any cell text,
+            or a file changed since it was located.
+        ConfigError: an argument is unknown or missing.
     """
     all_arguments = benchmark.fill_arguments({**dataset.arguments, **(arguments or {})})
     solved = _read_examples(benchmark, dataset, all_arguments, examples)
     maker = InstanceMaker(benchmark, all_arguments, instructions, solved, fault_of)
     count = 0
-    messages: dict[str, None] = {}  # each once, in order
+    messages: dict[str, None] = {}  # an ordered set
     for table, problems in _read_tables(benchmark, dataset, all_arguments, maker):
         for instance in maker.make(table, problems):
             count += 1
@@ -80,14 +80,14 @@ def iter_instances(
         raise BenchmarkError(f"{benchmark.id}: the dataset has no rows{maker.filtered}")
     if expected is not None and count != expected:
         raise BenchmarkError(
-            f"{benchmark.id}: {count} instances, and the known version has {expected}"
+            f"{benchmark.id}: read {count} instances, but the known version has {expected}"
         )
 
 
 def _read_examples(
     benchmark: Benchmark, dataset: Dataset, arguments: Mapping[str, str], count: int | None
 ) -> tuple[str, ...]:
-    """Return the first `count` solved examples; None: as many as the benchmark says."""
+    """Return the first `count` solved examples, or the benchmark's own number if `count` is None."""
     few_shot = benchmark.few_shot
     if count is None:
         count = few_shot.count if few_shot else 0
@@ -95,7 +95,7 @@ def _read_examples(
         return ()
     if few_shot is None:
         raise BenchmarkError(
-            f"{benchmark.id}: has no examples to show before the question (no `few_shot`)"
+            f"{benchmark.id}: the definition has no solved examples to show (no `few_shot`)"
         )
     maker = InstanceMaker(benchmark, arguments)
     if dataset.examples:
@@ -112,7 +112,7 @@ def _read_examples(
             break
     if len(examples) < count:
         raise BenchmarkError(
-            f"{benchmark.id}: {len(examples)} rows to show as examples, and {count} are wanted"
+            f"{benchmark.id}: {count} solved examples are needed, but only {len(examples)} rows can be used"
         )
     return tuple(examples)
 

@@ -1,4 +1,4 @@
-"""Locate the files that a run reads: the run entry's, the site's, or the sample that travels with the agent."""
+"""Locate the files that a run reads: those of the run entry or the site, or the sample shipped with the agent."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,19 +24,19 @@ Known = Literal["official", "sample", "unknown", "invented"]
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """The files a run reads.
+    """The files that a run reads.
 
     Attributes:
-        paths: in instance order.
-        digest: SHA-256 of the file; of several, SHA-256 of the "digest  name" lines.
-        known: "official": a version that the benchmark knows; "sample" and "invented": data that travels with the
-            agent; "unknown": anything else, shown beside every result.
-        problems: notes for a person (files missing, another version), in plain words.
-        file_digests: SHA-256 of each path, in order.
-        expected_instances: number of instances of the known version; None if unknown.
-        names: of each path within the dataset's folder (`labels/x/labels.parquet`), in order.
-        versions: the publishers' labels of the known versions (v1.2), each once.
-        arguments: the benchmark's own, with defaults; a sample's where the run entry gives none.
+        paths: the files, in instance order.
+        digest: the SHA-256 of the file; for several files, the SHA-256 of their "digest  name" lines.
+        known: "official" for a version listed in the definition, "sample" or "invented" for data shipped with the
+            agent, and "unknown" for all other data; shown next to every result.
+        problems: messages about missing files or other versions, for display.
+        file_digests: the SHA-256 of each of `paths`.
+        expected_instances: the number of instances in the known version; None if unknown.
+        names: the name of each of `paths` relative to the dataset's folder, such as `labels/x/labels.parquet`.
+        versions: the publisher's labels of the known versions (such as v1.2), without duplicates.
+        arguments: the benchmark's arguments with defaults filled in; a sample has its own defaults.
         examples: the file of solved examples, if the benchmark has one.
     """
 
@@ -55,13 +55,13 @@ class Dataset:
 def locate_dataset(
     benchmark: Benchmark, site_data: Path | None = None, arguments: Mapping[str, str] | None = None
 ) -> Dataset:
-    """Find the benchmark's data: `data_path` of the run entry, else `site_data`/<id>/, else the sample.
+    """Find the benchmark's data: the run entry's `data_path`, or else `site_data`/<id>/, or else the sample.
 
-    A folder holds the official files under their own names, or one file of another version.
+    A folder contains either the official files under their own names or one file of another version.
 
     Raises:
-        BenchmarkError: no data at all, or a file cannot be read or is a link out of its folder.
-        ConfigError: an argument is unknown, or missing.
+        BenchmarkError: no data is found, or a file cannot be read or is a link out of its folder.
+        ConfigError: an argument is unknown or missing.
     """
     passed = arguments or {}
     if data_path := passed.get("data_path"):
@@ -78,8 +78,8 @@ def locate_dataset(
         and locate_replaced_data(site_data, benchmark.id).exists()
     ):
         raise BenchmarkError(
-            f"{benchmark.id}: replacing its data was interrupted, and the old data is still set aside",
-            f"Give `intramural datasets add {benchmark.id} PATH --replace` again: it first puts the old data back.",
+            f"{benchmark.id}: replacing its data was interrupted, and the old data has not been restored yet",
+            f"Run `intramural datasets add {benchmark.id} PATH --replace` again: it first restores the old data.",
         )
     if (
         folder
@@ -91,7 +91,7 @@ def locate_dataset(
         names = ", ".join(file.name for file in benchmark.files)
         where = folder or f"data/{benchmark.id}"
         raise BenchmarkError(
-            f"{benchmark.id}: no data here; expected {names or 'a file'} in {where}"
+            f"{benchmark.id}: no data found; expected {names or 'a file'} in {where}"
         )
     return _locate_sample(benchmark, benchmark.sample, passed)
 
@@ -114,7 +114,7 @@ def _locate_in_folder(benchmark: Benchmark, folder: Path, arguments: Mapping[str
     present = [entry for entry in entries if entry.present]
     if present:
         missing = sum(not entry.present and not entry.file.optional for entry in entries)
-        # Stored with the run and shown, so without names: a site's own file name may say whose data it is.
+        # This message is stored with the run and displayed. It omits file names, which may identify people.
         problems = [f"{missing} of {len(entries)} files are missing"] if missing else []
         return _describe_entries(benchmark, present, arguments, problems)
     paths = [
@@ -154,7 +154,7 @@ def _describe_entries(
         files,
         arguments,
         known="unknown" if problems else "official",
-        problems=(*problems, *notes),  # a publisher's note does not make a version unknown
+        problems=(*problems, *notes),  # notes of the publisher do not make a version unknown
         expected_instances=_count_expected(benchmark, versions, arguments),
         versions=labels,
     )
@@ -162,12 +162,14 @@ def _describe_entries(
 
 def _describe_unknown(benchmark: Benchmark, unknown: int, files: int) -> str:
     if not benchmark.has_known_files:
-        return "there is no published digest to compare with"
-    return f"{unknown} of {files} files is not a version this benchmark knows"
+        return "no published digest to compare with"
+    if unknown == files == 1:
+        return "the file is not a version listed in the benchmark's definition"
+    return f"{unknown} of {files} files are not of a version listed in the benchmark's definition"
 
 
 def _locate_single_file(benchmark: Benchmark, path: Path, arguments: Mapping[str, str]) -> Dataset:
-    """Take one file, whatever its name; it may still be the whole of a version that the benchmark knows."""
+    """Locate a single file, whatever its name; its digest shows whether it is a known version."""
     file = HashedFile(path, hash_file(path, path.name))
     version = _find_version(benchmark, file.sha256)
     problems = []
@@ -214,7 +216,7 @@ def _locate_sample(benchmark: Benchmark, sample: DataFile, passed: Mapping[str, 
             f"{name}={value}" for name, value in benchmark.sample_arguments.items()
         )
         raise BenchmarkError(
-            f"{benchmark.id}: no data here, and the sample has only files of {expected or 'another name'}"
+            f"{benchmark.id}: no data found, and the sample only has files for {expected or 'other arguments'}"
         )
     has_usual_arguments = arguments == benchmark.fill_arguments(benchmark.sample_arguments)
     return _build_dataset(
@@ -230,10 +232,11 @@ def _locate_sample(benchmark: Benchmark, sample: DataFile, passed: Mapping[str, 
 def _count_expected(
     benchmark: Benchmark, versions: Sequence[Version | None], arguments: Mapping[str, str]
 ) -> int | None:
-    """Return the number of instances of the known versions; None if an argument may change which rows are read.
+    """Return the number of instances in the known versions, or None if an argument may change it.
 
-    A version's `rows` are those of the arguments' defaults. An argument that names a file is part of the version, and
-    one in tokens shortens prompts; any other, given a value of its own, may take other rows or other parts of them.
+    A version's `rows` counts the rows for the default arguments. Arguments that name files are part of the version,
+    and those in tokens only shorten prompts. Any other argument with a non-default value may select other rows or
+    other parts of them.
     """
     for name, argument in benchmark.arguments.items():
         if argument.kind != "text" or benchmark.names_files_by(name):

@@ -12,18 +12,19 @@ OPTIONS = "options"
 Instructions = Literal["none", "expert"]
 _Role = Literal["system", "user", "assistant"]
 
-# What HELM's `instructions=expert` does, in our own words.
+# The effect of HELM's `instructions=expert`, with our own wording.
 _EXPERT = "You are an expert in the field of the following task. "
 
 
 class PromptTemplate:
-    """How the rows of one table become messages.
+    """The prompt of a benchmark, rendered for the rows of one table.
 
-    The last turn is the instructions, the solved examples and the question, with blank lines between: HELM's layout.
+    As in HELM, the last message consists of the instructions, the solved examples and the question, separated by
+    blank lines.
 
     Attributes:
-        columns: those the prompt uses.
-        problems: of the prompt with this table.
+        columns: the columns that the prompt uses.
+        problems: the problems found when the prompt is compared with the table's columns.
     """
 
     def __init__(
@@ -42,10 +43,10 @@ class PromptTemplate:
         self._system = _compile(benchmark.system_template, columns, problems)
         columns_used = [*self._head.columns, *self._question.columns, *self._system.columns]
         if benchmark.choices and benchmark.template and OPTIONS not in columns_used:
-            problems.append("shows no {options}")
+            problems.append("lacks the placeholder {options}")
         if self._shorten and self._question.parts[1::2].count(self._shorten.column) != 1:
             problems.append(
-                f"shows the column {self._shorten.column!r}, which may be shortened, not exactly once"
+                f"must contain the column {self._shorten.column!r}, which may be shortened, exactly once"
             )
             self._shorten = None
         if self._messages_column:
@@ -60,7 +61,7 @@ class PromptTemplate:
     def render(
         self, cells: Mapping[str, str]
     ) -> tuple[tuple[Message, ...], Shortenable | None] | None:
-        """Return the messages and the part that may be shortened, or None if the row's messages cannot be read."""
+        """Return the messages and the part that may be shortened, or None if the row's messages are invalid."""
         messages: list[Message] = []
         if self._system.parts != ("",):
             messages.append(Message("system", self._system.render(cells)))
@@ -70,7 +71,7 @@ class PromptTemplate:
             if chat is None or (messages and chat[0].role == "system"):
                 return None
             if self._question.parts == ("",):
-                # Without a question in the definition, the row's last message is the question.
+                # If the definition has no question, the last message in the row is the question.
                 if chat[-1].role != "user":
                     return None
                 question = chat.pop().content
@@ -93,7 +94,7 @@ class PromptTemplate:
 
 
 def read_instructions(benchmark: Benchmark, change: Instructions | None) -> str:
-    """Return the benchmark's instructions as HELM's expander leaves them."""
+    """Return the benchmark's instructions after applying HELM's `instructions` run expander."""
     match change:
         case "none":
             return ""
@@ -103,7 +104,7 @@ def read_instructions(benchmark: Benchmark, change: Instructions | None) -> str:
 
 
 def list_fields(benchmark: Benchmark, instructions: str) -> list[str]:
-    """Return the names in braces of the prompt's texts, whether a table has them or not."""
+    """Return the placeholders in the prompt's texts, whether or not a table has these columns."""
     fields: list[str] = []
     for text in (instructions, benchmark.template, benchmark.system_template):
         fields += find_placeholders(text)

@@ -13,16 +13,17 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 def read_references(
     row: Row, gold: Gold | None, choices: Choices | None, problems: Problems
 ) -> tuple[Reference, ...] | None:
-    """Return the references in dataset order (options by letter), or None and note why there are none."""
+    """Return the references in dataset order, or record a problem and return None.
+
+    For multiple choice, the references are the options in the order of their letters.
+    """
     if gold is None:
         return ()
     if choices is not None:
         options = _read_options(row.cells, choices)
         right = _find_right_option(row.cells.get(gold.column, ""), gold.form, options)
         if right is None or len(options) < 2:
-            problems.add(
-                row.where, f"the column {gold.column!r} names none of the options as the right one"
-            )
+            problems.add(row.where, f"the column {gold.column!r} does not name one of the options")
             return None
         return tuple(Reference(text, i == right) for i, text in enumerate(options))
     answers = [Reference(row.cells.get(gold.column, ""), True)]
@@ -31,7 +32,8 @@ def read_references(
         if wrong is None:
             column = gold.incorrect_column
             problems.add(
-                row.where, f"the column {column!r} is not a JSON list of texts; write [] for none"
+                row.where,
+                f"the column {column!r} is not a JSON list of strings; write [] for an empty list",
             )
             return None
         answers += [Reference(text, False) for text in wrong]
@@ -39,7 +41,7 @@ def read_references(
 
 
 def find_right_answer(references: Sequence[Reference], *, multiple_choice: bool) -> str:
-    """Return the right option's letter, or the first right text; "" if no reference is right."""
+    """Return the letter of the right option or the first right text, or "" if no reference is right."""
     for index, reference in enumerate(references):
         if reference.correct:
             return LETTERS[index] if multiple_choice else reference.text
@@ -49,13 +51,13 @@ def find_right_answer(references: Sequence[Reference], *, multiple_choice: bool)
 def _read_options(cells: Mapping[str, str], choices: Choices) -> tuple[str, ...]:
     if choices.texts:
         return choices.texts
-    # An empty option can only be an optional column's: empty cells of the others were noted before.
+    # Only optional columns can be empty here: other empty cells have already been reported.
     texts = [cells.get(column, "").strip() for column in choices.columns]
     return tuple(text for text in texts if text)
 
 
 def _find_right_option(value: str, form: str, options: tuple[str, ...]) -> int | None:
-    """Return the index of the option that a cell names by its text, its letter or its number."""
+    """Return the index of the option that a cell names by text, letter or number."""
     value = value.strip()
     index = -1
     if form == "text" and value in options:

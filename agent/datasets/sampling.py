@@ -1,8 +1,8 @@
-"""Which instances `--max-eval-instances` takes: the same as HELM.
+"""Select the same instances as HELM for `--max-eval-instances`.
 
-HELM seeds numpy's legacy generator with 0 and calls `numpy.random.choice(instances, size=k, replace=False)`,
-which is the first k of a shuffled list of indices. The generator is the Mersenne Twister of the standard library
-under another seeding, so the few lines below give the same indices without importing numpy for every run.
+HELM seeds numpy's legacy generator with 0 and calls `numpy.random.choice(instances, size=k, replace=False)`, which
+returns the first k of a shuffled list of indices. Python's standard library has the same generator, a Mersenne
+Twister, but seeds it differently. The functions below reproduce numpy's seeding, so that a run need not import numpy.
 """
 
 import random
@@ -11,13 +11,13 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-_WORDS = 624  # the generator's state
+_WORDS = 624  # 32-bit words in the generator's state
 
 
 def sample(instances: Sequence[T], max_eval_instances: int | None, seed: int = 0) -> list[T]:
-    """Take at most `max_eval_instances`, in HELM's choice and order.
+    """Return up to `max_eval_instances` instances, chosen and ordered as HELM does.
 
-    All of them, in dataset order, when there are no more than that (or no limit is given).
+    If there are no more instances than that, or the limit is None, all are returned in dataset order.
     """
     if max_eval_instances is None or len(instances) <= max_eval_instances:
         return list(instances)
@@ -29,7 +29,7 @@ def _permutation(n: int, seed: int) -> list[int]:
     generator = _mersenne_twister(seed)
     indices = list(range(n))
     for i in range(n - 1, 0, -1):
-        # A number from 0 to i: as many low bits of a word as i has, again until it is not above i.
+        # Draw a number from 0 to i: take the low bits of a word, as many as i has, and retry while above i.
         mask = (1 << i.bit_length()) - 1
         while (j := generator.getrandbits(32) & mask) > i:
             pass
@@ -38,7 +38,7 @@ def _permutation(n: int, seed: int) -> list[int]:
 
 
 def _mersenne_twister(seed: int) -> random.Random:
-    """Return a generator seeded by Matsumoto and Nishimura's init_genrand (2002), as numpy seeds with a number."""
+    """Return a generator seeded by Matsumoto and Nishimura's init_genrand (2002), as in numpy for integer seeds."""
     words = [seed & 0xFFFFFFFF]
     for i in range(1, _WORDS):
         words.append((1812433253 * (words[-1] ^ (words[-1] >> 30)) + i) & 0xFFFFFFFF)

@@ -1,5 +1,5 @@
-"""Asking model servers: one OpenAI-compatible client, a capability probe, and the reference baselines.
+"""Send requests to model servers: an OpenAI-compatible client, the capability probe and the reference baselines.
 
-Nothing here reads a dataset, a score or a store. `client.ask_all` turns requests into responses or failures,
-`probe.probe` finds out what a server really honours, `baselines` serves the floors of the board.
+No module here reads datasets, scores or the store. `client.ask_all` turns requests into responses or failures,
+`probe.probe` determines which features a server really honours, and `baselines` serves the reference baselines.
 """

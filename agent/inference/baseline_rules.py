@@ -1,16 +1,16 @@
-"""The rules behind the reference baselines: from a prompt to an answer, by form and word overlap alone. Pure.
+"""The rules of the reference baselines, which answer a prompt from its form and word overlap only. Pure.
 
-A prompt is read as most benchmarks write it: instructions in the first line, material below, a cue in the last.
-It asks for one of four tasks, which differ in form:
+Prompts are assumed to have the usual form: instructions in the first line, then the material, and a cue in the last
+line. The form shows which of four tasks a prompt asks for:
 
 =========  ==============================================  =============================================
-task       form                                            an answer is
+task       form                                            possible answers
 =========  ==============================================  =============================================
-choice     lines "A. ...", "B. ..." in order               an option's letter
-sentence   numbered lines, and the word "sentence"         a word the instructions offer in capitals, or
+choice     lines "A. ...", "B. ..." in order               the letter of an option
+sentence   numbered lines and the word "sentence"          a word in capitals from the instructions, or
                                                            a line with its number
-quantity   the last lines ask for a number or quantity     a number of the prompt
-text       anything else                                   sentences of the material
+quantity   the last lines ask for a number or quantity     a number in the prompt
+text       any other                                       sentences of the material
 =========  ==============================================  =============================================
 """
 
@@ -39,7 +39,7 @@ most must of on one only or other our out she should so some such than that the 
 to up was we were what when which who why will with would you your
 """
 _COMMON = frozenset(_COMMON_WORDS.split())
-_TEXT_WORDS = 150  # words of an answer in free text
+_TEXT_WORDS = 150  # approximate length of a free-text answer
 _FROM_ZERO = [str(number) for number in range(1000)]
 _FROM_ONE = _FROM_ZERO[1:]
 
@@ -48,13 +48,13 @@ Task = Literal["choice", "sentence", "quantity", "text"]
 
 @dataclass(frozen=True, slots=True)
 class PromptParts:
-    """A prompt's parts as far as its form shows them.
+    """The parts of a prompt that can be recognised by form.
 
     Attributes:
-        task: the kind of answer it asks for.
-        instructions: its first line, and its last ones where they ask for something.
-        material: the lines between, without options.
-        options: of a choice, in order; of a sentence task, the numbered lines as written.
+        task: the kind of answer that the prompt asks for.
+        instructions: the first line, and the last lines if they ask for something.
+        material: the other lines, without options.
+        options: the options of a choice, or the numbered lines of a sentence task.
     """
 
     task: Task
@@ -64,7 +64,7 @@ class PromptParts:
 
 
 def read_prompt(text: str) -> PromptParts:
-    """Take a prompt apart."""
+    """Split a prompt into its parts."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     choice = _read_choice(lines)
     if choice is not None:
@@ -84,7 +84,7 @@ def _read_choice(lines: Sequence[str]) -> PromptParts | None:
     options = [_OPTION.sub(r"\2", lines[index]) for index in indices]
     lines_around = _drop(lines, indices)
     instructions = lines_around[0] if lines_around else ""
-    # A prompt of a single line and options has no other material than that line.
+    # If the prompt has only one line besides the options, that line is also the material.
     material = lines_around[1:] or lines_around
     return PromptParts("choice", instructions, "\n".join(material), tuple(options))
 
@@ -115,7 +115,10 @@ def _read_question(lines: Sequence[str], text: str) -> PromptParts:
 def _find_last_series(
     lines: Sequence[str], form: re.Pattern[str], labels: Sequence[str]
 ) -> tuple[int, ...]:
-    """Return the indices of the last lines, two at least, that `form` labels with `labels` from the first one on."""
+    """Return the indices of the last series of at least two lines whose labels are the first ones of `labels`.
+
+    `form` matches a labelled line, with the label as its first group.
+    """
     last_series: tuple[int, ...] = ()
     series: list[int] = []
     for index, line in enumerate(lines):
@@ -138,7 +141,7 @@ def _drop(lines: Sequence[str], indices: Sequence[int]) -> list[str]:
 
 
 def choose_first(prompt: PromptParts, rng: random.Random) -> str:  # noqa: ARG001 - every rule takes both
-    """Take the first possible answer: option A, a word in capitals, the first number, the first sentence."""
+    """Return the first possible answer: option A, a word in capitals, the first number or the first sentence."""
     match prompt.task:
         case "choice":
             return "A"
@@ -152,10 +155,10 @@ def choose_first(prompt: PromptParts, rng: random.Random) -> str:  # noqa: ARG00
 
 
 def retrieve(prompt: PromptParts, rng: random.Random) -> str:  # noqa: ARG001
-    """Go by shared words.
+    """Return an answer based on shared words.
 
-    The option whose words occur most in the rest; the numbered sentence that shares least with the others; the
-    number in the sentence closest to the question; the sentences closest to the instructions, in their order.
+    This is the option that shares most words with the material, the numbered sentence that shares fewest words with
+    the others, the number in the sentence closest to the question, or the sentences closest to the instructions.
     """
     match prompt.task:
         case "choice":
@@ -175,7 +178,7 @@ def _retrieve_option(prompt: PromptParts) -> str:
 
 
 def _find_odd_sentence(sentences: Sequence[str]) -> str:
-    """Return the sentence that shares fewest of its words with all the others."""
+    """Return the sentence that shares the smallest part of its words with the other sentences."""
     words = [_collect_words(sentence) for sentence in sentences]
     shares = []
     for index in range(len(words)):
@@ -198,13 +201,13 @@ def _retrieve_sentences(prompt: PromptParts) -> str:
     question = _collect_words(prompt.instructions)
     sentences = _split_sentences(prompt.material)
     shared = [len(_collect_words(sentence) & question) for sentence in sentences]
-    # The sort keeps the order of sentences that share as many words.
+    # The sort is stable, so sentences with the same number of shared words stay in order.
     closest_first = sorted(range(len(sentences)), key=lambda index: -shared[index])
     return _join_sentences(sentences, closest_first)
 
 
 def take_lead(prompt: PromptParts, rng: random.Random) -> str:
-    """Take the beginning of the material: the option named earliest, the first line, number or sentences."""
+    """Return an answer from the beginning of the material: the earliest option, first line, number or sentences."""
     match prompt.task:
         case "choice":
             return _find_earliest_option(prompt)
@@ -218,7 +221,7 @@ def take_lead(prompt: PromptParts, rng: random.Random) -> str:
 
 
 def _find_earliest_option(prompt: PromptParts) -> str:
-    """Return the letter of the option of which a word comes first in the material; A if none has one there."""
+    """Return the letter of the option with the earliest word in the material, or A if no word occurs there."""
     positions: dict[str, int] = {}
     for position, word in enumerate(_list_words(prompt.material)):
         positions.setdefault(word, position)
@@ -230,7 +233,7 @@ def _find_earliest_option(prompt: PromptParts) -> str:
 
 
 def draw(prompt: PromptParts, rng: random.Random) -> str:
-    """Draw one of the possible answers."""
+    """Return a random answer from the possible ones."""
     match prompt.task:
         case "choice":
             return ascii_uppercase[rng.randrange(len(prompt.options))]
@@ -258,10 +261,10 @@ RULES: Mapping[str, Callable[[PromptParts, random.Random], str]] = {
 
 
 def answer(model: str, text: str, *, seed: int | None = None, index: int = 0) -> str:
-    """Answer a prompt by the rule of that name.
+    """Answer a prompt by the rule named `model`.
 
-    The draw of `baseline/random` depends on the prompt, the seed and the index of the answer alone, so every run
-    repeats it.
+    `baseline/random` depends only on the prompt, the seed and the index of the answer, so every run gives the same
+    answers.
     """
     stamp = sha256(f"{seed}\0{index}\0{text}".encode("utf-8", "surrogatepass")).digest()
     return RULES[model](read_prompt(text), random.Random(stamp))  # noqa: S311 - a baseline, not a secret
@@ -272,13 +275,13 @@ def _list_words(text: str) -> list[str]:
 
 
 def _collect_words(text: str) -> set[str]:
-    """Return the words that carry meaning, or all words where none does."""
+    """Return the words of a text except common words, or all words if there are no others."""
     words = set(_list_words(text))
     return (words - _COMMON) or words
 
 
 def _measure_share(words: set[str], text: set[str]) -> tuple[float, int]:
-    """Return the share of `words` that are in a text, and their number, which decides between equal shares."""
+    """Return the share of `words` that are in a text, and their number, which breaks ties."""
     common = len(words & text)
     share = common / len(words) if words else 0.0
     return share, common
@@ -299,7 +302,7 @@ def _find_numbers(text: str) -> list[str]:
 
 
 def _join_sentences(sentences: Sequence[str], order: Sequence[int]) -> str:
-    """Join sentences in their own order: the first of `order`, until there are enough words."""
+    """Select sentences in the given order until there are enough words, and join them in their original order."""
     chosen: list[int] = []
     words = 0
     for index in order:

@@ -1,7 +1,7 @@
-"""The reference baselines: an OpenAI-compatible server whose "models" are simple rules and need no weights.
+"""The reference baselines: an OpenAI-compatible server whose "models" are simple rules without weights.
 
-They are floors on the board, and labelled as not language models wherever they are named. The server refuses
-a field that it does not honour, instead of ignoring it.
+They provide lower reference points on the board, and are always labelled as not being language models. The server
+refuses fields that it does not honour, instead of ignoring them.
 """
 
 import ipaddress
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from starlette.responses import JSONResponse
 
 BASELINES = {
-    "baseline/first-choice": "Takes the first option, number or sentence.",
-    "baseline/retrieval": "Picks or extracts by the words shared with the rest of the prompt.",
-    "baseline/lead": "Takes what comes first in the material.",
-    "baseline/random": "Draws an answer; the same prompt and seed draw the same.",
+    "baseline/first-choice": "Answers with the first option, number or sentence.",
+    "baseline/retrieval": "Answers with the part that shares most words with the rest of the prompt.",
+    "baseline/lead": "Answers with the beginning of the material.",
+    "baseline/random": "Answers at random, but always in the same way for the same prompt and seed.",
 }
 
 _MAX_BODY_BYTES = 8 * 1024 * 1024
 _MAX_ANSWERS = 16
-_LOWEST_SEED = -(2**63)  # seeds are 64-bit numbers, as with vLLM
+_LOWEST_SEED = -(2**63)  # seeds are 64-bit numbers, as in vLLM
 _DEFAULT_TOKENS = 1024
-MAX_TOKENS = 131_072  # words of prompt and answer, as many as the models that the baselines stand beside take
+MAX_TOKENS = 131_072  # words in prompt and answer, similar to the models that are compared with the baselines
 _FIELDS = (
     "model messages max_tokens max_completion_tokens temperature top_p stop seed n user stream"
 )
@@ -42,13 +42,13 @@ _TOKEN = re.compile(r"\S+")
 
 
 def make_app(max_model_len: int = MAX_TOKENS) -> "Starlette":
-    """Return the ASGI application. Tokens are words, of which prompt and answer together have `max_model_len`."""
+    """Return the ASGI application. Tokens are words; prompt and answer together have up to `max_model_len`."""
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import JSONResponse
     from starlette.routing import Route
 
-    async def models(request: Request) -> JSONResponse:  # noqa: ARG001 - a route takes its request
+    async def models(request: Request) -> JSONResponse:  # noqa: ARG001 - the signature of a route
         return JSONResponse(_list_models(max_model_len))
 
     async def completions(request: Request) -> JSONResponse:
@@ -87,7 +87,7 @@ async def _reply(
     reply: "type[JSONResponse]",
     handle: Callable[[dict[str, Any]], dict[str, object]],
 ) -> "JSONResponse":
-    """Reply to a request by its JSON body, or refuse it."""
+    """Reply to a request with a JSON body, or refuse it."""
     raw = b""
     async for chunk in request.stream():
         raw += chunk
@@ -97,7 +97,9 @@ async def _reply(
     if body is None:
         return reply(_describe_error("the body is not a JSON object"), status_code=400)
     if body.get("model") not in BASELINES:
-        return reply(_describe_error("there is no such model", "model_not_found"), status_code=404)
+        return reply(
+            _describe_error("this model does not exist", "model_not_found"), status_code=404
+        )
     try:
         return reply(handle(body))
     except ValueError as error:
@@ -114,7 +116,7 @@ def _tokenize(body: dict[str, Any], max_model_len: int) -> dict[str, object]:
     """Count the words of a conversation, as vLLM counts tokens.
 
     Raises:
-        ValueError: the messages are of the wrong form.
+        ValueError: the messages are invalid.
     """
     count = len(_join_messages(body.get("messages")).split())
     return {
@@ -130,9 +132,12 @@ class _CompletionRequest:
     """The fields of a request that the server honours.
 
     Attributes:
-        limit: most words of each answer.
-        answers: how many are asked for.
-        stop: marks before which an answer ends.
+        model: the name of the baseline.
+        text: the prompt.
+        limit: the maximum number of words in each answer.
+        seed: the seed, if any.
+        answers: the number of answers.
+        stop: stop sequences.
     """
 
     model: str
@@ -147,13 +152,13 @@ class _CompletionRequest:
         """Read the body of a request.
 
         Raises:
-            ValueError: a field is of the wrong type or not one that this server honours; names it.
+            ValueError: a field has the wrong type or is not honoured; the message names it.
         """
         unknown = sorted(
             name for name, value in body.items() if name not in _HONOURED and value is not None
         )
         if unknown or body.get("stream"):
-            raise ValueError(f"not honoured here: {', '.join(unknown) or 'stream'}")
+            raise ValueError(f"not supported by this server: {', '.join(unknown) or 'stream'}")
         text = _join_messages(body.get("messages"))
         max_tokens = _read_whole(body, "max_tokens", default=_DEFAULT_TOKENS, lowest=1)
         max_completion_tokens = _read_whole(
@@ -172,21 +177,20 @@ class _CompletionRequest:
 
 
 def _complete(body: dict[str, Any], max_model_len: int) -> dict[str, object]:
-    """Answer a request.
+    """Return the response to a request.
 
     Raises:
-        ValueError: a field is of the wrong type or not one that this server honours, or the prompt is too long; says
-            which.
+        ValueError: a field has the wrong type or is not honoured, or the prompt is too long.
     """
     from agent.inference.baseline_rules import answer
 
     request = _CompletionRequest.read(body)
     prompt_tokens = len(request.text.split())
     if prompt_tokens + request.limit > max_model_len:
-        # Worded as vLLM words it, for clients recognise a prompt that is too long by these words.
+        # Clients recognise a prompt that is too long by this wording, which is that of vLLM.
         raise ValueError(
-            f"the maximum context length is {max_model_len} tokens, less than {prompt_tokens} of prompt and "
-            f"{request.limit} of answer"
+            f"the maximum context length is {max_model_len} tokens, less than {prompt_tokens} in the prompt and "
+            f"{request.limit} in the answer"
         )
     if request.answers > _MAX_ANSWERS:
         raise ValueError(f"n must be at most {_MAX_ANSWERS}")
@@ -215,14 +219,14 @@ def _complete(body: dict[str, Any], max_model_len: int) -> dict[str, object]:
 
 
 def _join_messages(messages: object) -> str:
-    """Return the texts of a conversation as one prompt."""
+    """Return the contents of a conversation's messages as one prompt."""
     if not isinstance(messages, list) or not messages:
         raise ValueError("messages must be a list with at least one message")
     contents = []
     for message in messages:
         content = message.get("content") if isinstance(message, dict) else None
         if not isinstance(content, str):
-            raise ValueError("every message needs a text as its content")
+            raise ValueError("the content of every message must be a string")
         contents.append(content)
     return "\n".join(contents)
 
@@ -246,7 +250,7 @@ def _read_stop(value: object) -> list[str]:
 
 
 def _limit_answer(text: str, limit: int, stop: list[str]) -> tuple[str, int, str]:
-    """Return an answer cut at its stop marks and at `limit` words, its number of words, and why it ends."""
+    """Return an answer cut at the stop sequences and after `limit` words, its length and its finish reason."""
     positions = [text.find(mark) for mark in stop]
     text = text[: min((position for position in positions if position >= 0), default=len(text))]
     words = list(_TOKEN.finditer(text))
@@ -263,15 +267,15 @@ def serve(
     unsafe_any_host: bool = False,
     max_model_len: int = MAX_TOKENS,
 ) -> None:
-    """Serve until interrupted. `on_ready` gets the base URL (ending in /v1) once connections are taken.
+    """Serve until interrupted. `on_ready` is called with the base URL (ending with /v1) once connections are accepted.
 
     Raises:
-        ConfigError: the host is not a loopback address (and `unsafe_any_host` is not set), or the port is taken.
+        ConfigError: the host is not a loopback address and `unsafe_any_host` is not set, or the port is in use.
     """
     if not (unsafe_any_host or _is_loopback(host)):
         raise ConfigError(
-            "the baselines listen on a loopback address only",
-            "Use 127.0.0.1, or --unsafe-any-host if you must.",
+            "the baselines only listen on loopback addresses",
+            "Use 127.0.0.1, or add --unsafe-any-host if this is really necessary.",
         )
     import uvicorn
 
@@ -307,29 +311,29 @@ def _is_loopback(host: str) -> bool:
 def baselines() -> None:
     """Reference baselines: simple rules, not language models.
 
-    They stand behind a model server's interface.
+    They are served through the interface of a model server.
     """
 
 
 @baselines.command("serve")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
-    "--port", default=8001, show_default=True, help="Port to listen on; 0 takes a free one."
+    "--port", default=8001, show_default=True, help="Port to listen on; 0 for any free port."
 )
 @click.option(
     "--ready-file",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the URL here when ready.",
+    help="File to write the URL to when ready.",
 )
 @click.option(
     "--max-model-len",
     type=click.IntRange(1, MAX_TOKENS),
     default=MAX_TOKENS,
     show_default=True,
-    help="Most words of prompt and answer.",
+    help="Maximum words in prompt and answer.",
 )
 @click.option(
-    "--unsafe-any-host", is_flag=True, help="Listen on addresses that other machines reach."
+    "--unsafe-any-host", is_flag=True, help="Allow addresses that other machines can reach."
 )
 def serve_command(
     host: str, port: int, ready_file: Path | None, max_model_len: int, unsafe_any_host: bool

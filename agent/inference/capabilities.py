@@ -1,4 +1,4 @@
-"""The features that a server honours, and whether they suffice for a run. Pure: the probe asks the server."""
+"""The features that a server honours, and whether they suffice for a run. Pure: only the probe sends requests."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -28,7 +28,7 @@ TokenLimitField = Literal["max_tokens", "max_completion_tokens"]
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """One feature as the probe saw it; `finding` says so in plain words, without any text of the server."""
+    """The state of one feature. `finding` describes it for display, without any text from the server."""
 
     state: State
     finding: str
@@ -36,27 +36,26 @@ class Feature:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """The features that one server honoured when it was asked, for one model.
+    """The features of a server that the capability probe found for one model.
 
     Attributes:
-        server: kind of server, as far as it shows: "vllm", "llama.cpp", "llama-cpp-python", "transformers", "ollama",
+        server: the kind of server: "vllm", "llama.cpp", "llama-cpp-python", "transformers", "ollama",
             "intramural-baselines" or "unknown".
-        models_listed: how many models the server lists; 0 when it lists none. Their names are not kept.
-        model_in_list: whether the one asked for is among them.
-        features: the findings, by feature.
-        notes: further findings in plain words, such as a server's own defaults.
-        token_limit_field: the name under which the limit of tokens is honoured.
-        extra_body: fields that must be sent with every request to undo this server's own defaults. They decide
-            answers: put them into the request (`ChatRequest.extra_body`) before its key is made.
-        language_model: False when the server itself says that the model is none (reference baselines).
-        inline_thoughts: the model thinks inside its answers: it was seen to, or its deployment says that it thinks
-            and the server was not seen to keep thoughts apart.
-        other_names: digests (`naming.name_digest`) of names which replies gave the model instead of the one asked
-            for. They are expected during the run; a reply with yet another is a bad reply.
-        window: tokens of prompt and answer that the server says it takes; None when it does not say.
-        counting: the means of counting the tokens of a prompt; None: there is none, and over-long prompts cannot be
-            shortened.
-        template_tokens: at most how many tokens the chat template adds to a prompt of one message.
+        models_listed: the number of models that the server lists. Their names are not stored.
+        model_in_list: whether the requested model is listed.
+        features: the findings by feature.
+        notes: further findings for display, such as the server's own defaults.
+        token_limit_field: the name of the field in which the server honours a token limit.
+        extra_body: fields that must be sent with every request to undo the server's own defaults. Since they affect
+            answers, add them to the request (`ChatRequest.extra_body`) before its key is computed.
+        language_model: False if the server itself reports that it is not a language model (reference baselines).
+        inline_thoughts: whether answers contain the model's reasoning, because the probe found some, or because the
+            deployment is a reasoning model and the probe did not find that the server separates its reasoning.
+        other_names: digests (`naming.name_digest`) of the names in replies that differ from the requested name. These
+            names are accepted during the run; a reply with any other name is a bad reply.
+        window: the server's maximum number of tokens in prompt and answer; None if unknown.
+        counting: the method to count the tokens of a prompt; if None, prompts that are too long cannot be shortened.
+        template_tokens: the maximum number of tokens that the chat template adds to a prompt of one message.
     """
 
     server: str
@@ -64,7 +63,7 @@ class Capabilities:
     models_listed: int = 0
     model_in_list: bool = False
     notes: tuple[str, ...] = ()
-    token_limit_field: TokenLimitField = "max_tokens"  # noqa: S105 - a field's name
+    token_limit_field: TokenLimitField = "max_tokens"  # noqa: S105 - the name of a field
     extra_body: Mapping[str, str | int | float | bool] = field(default_factory=dict)
     language_model: bool = True
     inline_thoughts: bool = False
@@ -74,12 +73,12 @@ class Capabilities:
     template_tokens: int = UNSEEN_TEMPLATE_TOKENS
 
     def state(self, name: FeatureName) -> State:
-        """Return the state of a feature; "unknown" when the probe did not ask for it."""
+        """Return the state of a feature, or "unknown" if it was not probed."""
         feature = self.features.get(name)
         return feature.state if feature else "unknown"
 
     def to_json(self) -> dict[str, object]:
-        """Return plain JSON values; `from_json` gives an equal object back."""
+        """Return the object as JSON values for `from_json`."""
         return {
             "server": self.server,
             "features": {name: asdict(feature) for name, feature in self.features.items()},
@@ -98,7 +97,7 @@ class Capabilities:
 
     @classmethod
     def from_json(cls, value: Mapping[str, object]) -> "Capabilities":
-        """Rebuild from `to_json`'s values.
+        """Create an object from the values of `to_json`.
 
         Raises:
             ValueError: a key is missing, unknown or of the wrong type.
@@ -160,9 +159,10 @@ def _read_features(value: object) -> dict[FeatureName, Feature]:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """The features that a run needs of the server. A limit of tokens is always needed.
+    """The features that a run needs. A token limit is always needed.
 
-    `count`: prompts may have to be counted, because parts of them may be cut or their length is bounded.
+    `count` is set if the tokens of prompts may have to be counted, because prompts may be shortened or their length
+    is limited.
     """
 
     stop: bool = False
@@ -175,7 +175,7 @@ class Needs:
 
     @classmethod
     def of(cls, request: ChatRequest) -> "Needs":
-        """Return the needs of this request."""
+        """Return the needs of a request."""
         return cls(
             stop=bool(request.stop),
             seed=request.seed is not None and request.temperature > 0,
@@ -188,10 +188,10 @@ class Needs:
 
 
 def check_needs(capabilities: Capabilities, needs: Needs) -> tuple[str, ...]:
-    """Return the workarounds this run will use, each a sentence to show and to keep with the run.
+    """Return the workarounds that a run needs, as sentences to display and store with the run.
 
     Raises:
-        InferenceError: a needed feature is missing and cannot be worked around; names all of them.
+        InferenceError: needed features are missing and have no workaround; the message names all of them.
     """
     missing: list[str] = []
     workarounds: list[str] = []
@@ -199,64 +199,66 @@ def check_needs(capabilities: Capabilities, needs: Needs) -> tuple[str, ...]:
     lacking = ("ignored", "refused")
 
     if state(capabilities.token_limit_field) in lacking:
-        missing.append("a limit of tokens (max_tokens and max_completion_tokens)")
-    elif capabilities.token_limit_field != "max_tokens":  # noqa: S105 - a field's name
+        missing.append("a token limit (max_tokens and max_completion_tokens)")
+    elif capabilities.token_limit_field != "max_tokens":  # noqa: S105 - the name of a field
         workarounds.append(
-            "The server takes its limit of tokens as max_completion_tokens; that name is sent."
+            "The server only honours the token limit max_completion_tokens, which is sent instead of max_tokens."
         )
     if needs.stop and state("stop") == "refused":
-        missing.append("stop sequences (the server refuses requests that hold them)")
+        missing.append("stop sequences (the server refuses requests with stop sequences)")
     elif needs.stop and state("stop") == "ignored":
         workarounds.append(
-            "The server ignores stop sequences; answers are cut here, after they were written in full."
+            "The server ignores stop sequences; the agent cuts complete answers instead."
         )
     if needs.seed and state("seed") == "refused":
-        missing.append("seeds (the server refuses requests that hold them)")
+        missing.append("seeds (the server refuses requests with a seed)")
     elif needs.seed and state("seed") == "ignored":
-        workarounds.append("The server ignores seeds; asking again may bring other answers.")
+        workarounds.append(
+            "The server ignores seeds; repeated requests may have different answers."
+        )
     if needs.temperature_zero and state("temperature_zero") == "ignored":
         workarounds.append(
-            "The server's answers differ at temperature 0; asking again may bring other answers."
+            "The server's answers vary at temperature 0; repeated requests may have different answers."
         )
     if needs.logprobs and state("logprobs") in lacking:
         missing.append("log probabilities (logprobs)")
     if needs.json_schema and state("json_schema") in lacking:
-        missing.append("answers held to a JSON schema (response_format)")
+        missing.append("answers in a JSON schema (response_format)")
     if needs.n and state("n") in lacking:
         missing.append("several answers to one request (n)")
     if capabilities.inline_thoughts:
         workarounds.append(
-            "The model thinks inside its answers; its thoughts are taken out here, and a thought that was cut off"
+            "The model's answers contain its reasoning, which the agent removes; an answer with incomplete reasoning"
             " counts as no answer."
         )
         if needs.stop:
             workarounds.append(
-                "Stop sequences would end its thoughts; they are not sent, and answers are cut here."
+                "Stop sequences would interrupt the reasoning; the agent does not send them, but cuts answers instead."
             )
     elif state("reasoning") == "ignored":
         workarounds.append(
-            "The model wrote on to the limit when asked for one word; if it thinks before it answers, mark its"
-            " deployment as `reasoning: true`, or its thoughts are taken for answers."
+            "The model wrote up to the token limit when asked for one word; if it reasons before it answers, set"
+            " `reasoning: true` in its deployment, or its reasoning will be scored as an answer."
         )
     if needs.count and capabilities.counting is None:
         workarounds.append(
-            "Nobody can count the tokens of prompts; those that do not fit are not shortened, and have no score."
+            "The tokens of prompts cannot be counted; prompts that are too long are not shortened and have no score."
         )
     if capabilities.other_names:
         workarounds.append(
-            "The server's replies give the model another name than the one asked for; a reply that changes to yet"
-            " another name counts as no answer."
+            "The server's replies do not have the requested model name; a reply that changes to a further name counts"
+            " as no answer."
         )
     if capabilities.extra_body:
         fields = ", ".join(
             f"{name}={value}" for name, value in sorted(capabilities.extra_body.items())
         )
         workarounds.append(
-            f"The server has defaults of its own; every request undoes them with {fields}."
+            f"The server has its own defaults; every request undoes them with {fields}."
         )
     if missing:
         raise InferenceError(
-            f"the server does not honour what this run needs: {'; '.join(missing)}",
-            "Serve the model by another server: `intramural doctor` shows what each honours.",
+            f"the server does not honour features that this run needs: {'; '.join(missing)}",
+            "Serve the model with other software; `intramural doctor` shows which features a server honours.",
         )
     return tuple(workarounds)

@@ -1,4 +1,4 @@
-"""Read a server's list of models: names, windows, and the kind of server. Pure."""
+"""Read a server's list of models: their names and windows, and the kind of server. Pure."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from agent.inference.naming import same_model
 from agent.inference.wire import read_token_count
 
 _SHOWN_MODELS = 20
-_SHOWN_CHARACTERS = 100  # of one name
+_SHOWN_CHARACTERS = 100  # maximum per name
 _BY_OWNER = {
     "vllm": "vllm",
     "llamacpp": "llama.cpp",
@@ -20,16 +20,16 @@ _BY_OWNER = {
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """The reply to `GET /models`. It is not stored, since a server may write anything there.
+    """The reply to `GET /models`, which is not stored, since it may contain any text.
 
     Attributes:
-        names: the models' names as the server wrote them.
-        also_named: other names that the list gives a model, such as the folder it was loaded from; by name.
-        server: kind of server, or None when it does not show.
-        windows: tokens of prompt and answer that a model takes as it is served; by name.
-        trained: tokens of context that a model was made for; by name.
-        not_language_models: names of which the server itself says that they are none.
-        refused_token: the list was refused for want of a valid token.
+        names: the models' names.
+        also_named: the other names of each model in the list, such as the folder that it was loaded from.
+        server: the kind of server, or None if it was not recognised.
+        windows: the maximum number of tokens in prompt and answer, by model.
+        trained: the number of context tokens that a model was trained with, by model.
+        not_language_models: the models that the server itself reports not to be language models.
+        refused_token: whether the server refused to send the list because the token is missing or invalid.
     """
 
     names: tuple[str, ...]
@@ -47,7 +47,7 @@ class Catalogue:
 
     @classmethod
     def of(cls, reply: ProbeReply) -> "Catalogue":
-        """Read the reply to `GET /models`, which some servers lack."""
+        """Read the reply to `GET /models`, which some servers do not support."""
         entries = _list_entries(reply)
         models: dict[str, Mapping[str, object]] = {}
         for entry in entries:
@@ -73,20 +73,18 @@ class Catalogue:
         )
 
     def feature(self, model: str) -> Feature:
-        """Judge whether the list can vouch for the model."""
+        """Return whether the list confirms the name of the model."""
         if not self.listed:
-            return Feature(
-                "ignored", "lists no models, so the name of the model cannot be checked against it"
-            )
+            return Feature("ignored", "lists no models, so the name of the model cannot be checked")
         if model in self.names:
-            return Feature("honoured", f"lists the model, among {len(self.names)}")
+            return Feature("honoured", f"lists the model, one of {len(self.names)}")
         return Feature(
             "ignored",
-            f"lists {len(self.names)} models, but not the one asked for, which it serves all the same",
+            f"lists {len(self.names)} models, but not the requested one, although it serves it",
         )
 
     def offer(self) -> str:
-        """Say which models the server offers, to a person who asked for another."""
+        """Describe which models the server offers, as advice when another was requested."""
         if not self.listed:
             return "The server lists no models."
         shown = ", ".join(map(_shorten_for_message, self.names[:_SHOWN_MODELS]))
@@ -98,11 +96,11 @@ class Catalogue:
         return f"The server offers {len(self.names)}: {shown}{more}."
 
     def window(self, model: str, props: ProbeReply) -> int | None:
-        """Return the tokens of prompt and answer that the server takes, or None when it does not say.
+        """Return the server's maximum number of tokens in prompt and answer, or None if it is not reported.
 
         Args:
-            model: the one asked for.
-            props: the reply to `GET /props`, which llama.cpp's server has.
+            model: the name of the requested model.
+            props: the reply to `GET /props`, which llama.cpp's server supports.
         """
         settings: Mapping[str, object] = {}
         if props.status == 200:
@@ -114,7 +112,7 @@ class Catalogue:
         return _find_window(self.trained, model)
 
     def knows_as(self, model: str, named: str) -> bool:
-        """Tell whether the list gives the model this other name."""
+        """Return whether `named` is another name of the model in the list."""
         return any(same_model(name, named) for name in self.also_named.get(model, ()))
 
 
@@ -126,7 +124,7 @@ def _list_entries(reply: ProbeReply) -> list[dict[str, object]]:
 
 
 def _recognize_server(entries: Sequence[Mapping[str, object]]) -> str | None:
-    """Recognize a kind of server by the owner that it writes beside its models."""
+    """Recognise the kind of server by the owner in its list of models."""
     owners = [entry.get("owned_by") for entry in entries]
     for owner, kind in _BY_OWNER.items():
         if owner in owners:
@@ -148,7 +146,7 @@ def _read_token_counts(
 
 
 def _find_window(windows: Mapping[str, int], model: str) -> int | None:
-    """Return the model's own window, or that of the only model: its server may answer to any name."""
+    """Return the model's window, or that of the only model, since the server may accept any name for it."""
     window = windows.get(model)
     if window is None and len(windows) == 1:
         return next(iter(windows.values()))
@@ -160,7 +158,7 @@ def _read_map(value: object) -> Mapping[str, object]:
 
 
 def _read_other_names(entry: Mapping[str, object]) -> tuple[str, ...]:
-    """Read the other names that vLLM (root) and llama.cpp (aliases) give a listed model."""
+    """Return a listed model's other names, which vLLM calls root and llama.cpp aliases."""
     names = [entry.get("root")]
     aliases = entry.get("aliases")
     if isinstance(aliases, list):
@@ -169,30 +167,30 @@ def _read_other_names(entry: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def _shorten_for_message(name: str) -> str:
-    """Cut a name that a server wrote to the printable characters that a message may hold."""
+    """Return the first printable characters of a name from a server, for use in a message."""
     return "".join(filter(str.isprintable, name[: 2 * _SHOWN_CHARACTERS]))[:_SHOWN_CHARACTERS]
 
 
 def undo_own_defaults(
     server: str,
 ) -> tuple[Mapping[str, str | int | float | bool], tuple[str, ...]]:
-    """Return fields that undo the server's own defaults, and notes on those that cannot be undone."""
+    """Return fields that undo the server's own defaults, and notes about defaults for display."""
     if server in ("llama.cpp", "llama-cpp-python"):
-        note = "Servers of the llama.cpp family may punish repeated words by default; repeat_penalty=1.0 is sent."
+        note = "Servers of the llama.cpp family may penalise repeated words by default; repeat_penalty=1.0 is sent."
         return {"repeat_penalty": 1.0}, (note,)
     if server == "ollama":
         note = (
-            "Ollama takes repeat_penalty and the length of the context from its model file, not from requests, and cuts"
-            " longer prompts without a word: name max_sequence_length and tokenizer_file in its deployment."
+            "Ollama reads repeat_penalty and the context length from its model file, not from requests, and silently"
+            " truncates longer prompts; set max_sequence_length and tokenizer_file in its deployment."
         )
         return {}, (note,)
     if server == "vllm":
         note = (
-            "vLLM applies the model's own generation_config.json (a repetition_penalty, for example) unless it was"
+            "vLLM applies the model's own generation_config.json (for example, a repetition_penalty) unless it is"
             " started with `--generation-config vllm`."
         )
         return {}, (note,)
     if server == "transformers":
-        note = "transformers serve draws its answers only if the model's generation_config.json says do_sample."
+        note = "transformers serve samples answers only if the model's generation_config.json sets do_sample."
         return {}, (note,)
     return {}, ()

@@ -1,4 +1,4 @@
-"""Ask a model server many requests at once, or count the tokens of many prompts."""
+"""Send many requests to a model server concurrently, or count the tokens of many prompts."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
@@ -32,30 +32,31 @@ async def ask_all(
     prompt_limit: int | None = None,
     slots: asyncio.Semaphore | None = None,
 ) -> None:
-    """Ask every request, at most `max_in_flight` at once, and call `on_result` once for each, as answers arrive.
+    """Send all requests, up to `max_in_flight` at once, and call `on_result` for each as its answer arrives.
 
-    `requests` is pulled lazily, one item whenever a place is free, so a run of any size stays small in memory.
-    `on_result` runs in the event loop; an exception of it or of the iterator ends the call. Results come in the order
-    of arrival. An iterator that was at its end may have more items once a result has come: the worker that brought the
-    result asks for them. Calls at the same time that share `slots` share the places in flight of one server; a place
-    is taken before a request is pulled, so that it goes to a call that has work.
+    `requests` is consumed lazily, one item whenever a slot is free, so memory use does not depend on the size of the
+    run. `on_result` runs in the event loop, and an exception in it or in the iterator ends the call. Results are
+    reported in order of arrival. An exhausted iterator may yield further items after a result was reported: the
+    worker that reported the result requests the next item. Concurrent calls can share the slots of a server with
+    `slots`. A slot is acquired before the next request is taken from the iterator.
 
-    A request that fails becomes a Failure, never an exception. When the server is plainly down (silent for
-    `limits.outage_grace_s`), the remaining requests are reported as `Reason.NOT_ASKED` without being asked. Cancelling
-    ends the call at once; requests in flight then get no result.
+    A request that fails becomes a Failure, never an exception. If the server is down (silent for
+    `limits.outage_grace_s`), the remaining requests are reported as `Reason.NOT_ASKED` without being sent. If the
+    call is cancelled, it ends at once, and requests in flight have no result.
 
-    `capabilities` decides the name of the token limit and the fields that must always be sent
-    (`Capabilities.extra_body`, under the request's own). Stop sequences are cut here in any case; they are not sent
-    where they would end the thoughts of a model that thinks inside its answers. A text cut off by the limit of
-    tokens with no sign that its thought ended is a thought, if the deployment or `capabilities` says that the model
-    thinks. A reply that names a model which is neither the one asked nor one that the probe met is
-    `Reason.BAD_REPLY`: the model was changed under the run. Without `capabilities` names are not looked at.
+    `capabilities` determines the name of the token limit and the fields that must always be sent
+    (`Capabilities.extra_body`, which the request's own fields override). Answers are always cut at stop sequences
+    here. Stop sequences are not sent if they could interrupt reasoning inside an answer. If the deployment or
+    `capabilities` marks a reasoning model, a text that is cut off by the token limit and has no sign that its
+    reasoning ended counts as reasoning. A reply with a model name that is neither the requested one nor known from
+    the probe is `Reason.BAD_REPLY`, because the model was changed during the run. Without `capabilities`, names are
+    not checked.
 
-    A prompt that may not fit the deployment's window beside its answer, or that may have more than `prompt_limit`
-    tokens, is counted first, in the request's own place in flight. If it is too long, its `shortenable` part is cut
-    until it fits, which `Response.shortened` tells; where that cannot be, it is `Reason.CONTEXT_LENGTH` and not asked.
-    Where nothing can count tokens, the server is left to refuse a prompt that does not fit its window, and a prompt
-    that may be above `prompt_limit` is not asked.
+    The tokens of a prompt are counted first, in the same slot, if the prompt may exceed `prompt_limit` or may not fit
+    in the deployment's window together with its answer. If it is too long, its `shortenable` part is cut until it
+    fits, and `Response.shortened` is set. If that is impossible, the result is `Reason.CONTEXT_LENGTH` and the
+    request is not sent. If tokens cannot be counted, prompts that may exceed `prompt_limit` are not sent, and the
+    server must refuse prompts that do not fit in its window.
 
     Raises:
         ConfigError: the address, token file, tokenizer file, proxy or CA bundle cannot be used, or `max_in_flight` is
@@ -89,7 +90,7 @@ async def ask_all(
 
 
 class _RequestAsker:
-    """Asks one request in the way that its deployment and the server's capabilities require."""
+    """Sends requests in the way that the deployment and the server's capabilities require."""
 
     def __init__(
         self,
@@ -100,7 +101,7 @@ class _RequestAsker:
     ) -> None:
         self._health = health
         self._fitting = fitting
-        self._token_limit_field = "max_tokens"  # noqa: S105 - a field's name
+        self._token_limit_field = "max_tokens"  # noqa: S105 - the name of a field
         self._extra_body: Mapping[str, str | int | float | bool] = {}
         self._thinks_inline = deployment.reasoning
         self._accepts_name: Callable[[str, object], bool] | None = None
@@ -112,7 +113,7 @@ class _RequestAsker:
         self._thinks = self._thinks_inline or deployment.reasoning
 
     async def ask(self, request: ChatRequest, conversation: Conversation) -> Response | Failure:
-        """Return the response to a request, shortened if it must be, or its failure."""
+        """Send a request, shortened if necessary, and return its response or failure."""
         if self._health.given_up:
             return Failure(Reason.NOT_ASKED)
         deadline = conversation.deadline()
@@ -129,7 +130,7 @@ class _RequestAsker:
 
     def _encode(self, request: ChatRequest) -> bytes:
         if self._thinks_inline and request.stop:
-            request = replace(request, stop=())  # a stop sequence would end the thought
+            request = replace(request, stop=())  # a stop sequence could interrupt the reasoning
         return encode_request(
             request, token_limit_field=self._token_limit_field, always=self._extra_body
         )
@@ -152,7 +153,7 @@ async def count_all(
     limits: HttpLimits,
     capabilities: Capabilities,
 ) -> None:
-    """Count the tokens of every prompt, at most `max_in_flight` at once. A prompt that cannot be counted is left out.
+    """Count the tokens of every prompt, up to `max_in_flight` at once. Prompts that cannot be counted are skipped.
 
     Raises:
         ConfigError: the address, token file, tokenizer file, proxy or CA bundle cannot be used.
@@ -181,7 +182,7 @@ async def count_all(
 
 
 async def _run_workers(number: int, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Run `number` workers until all are done; an exception of one ends them all."""
+    """Run `number` workers until all are done; an exception in one of them cancels all."""
     workers = [asyncio.create_task(work()) for _ in range(number)]
     try:
         await asyncio.gather(*workers)

@@ -1,9 +1,8 @@
-"""One worker's connection to a model server: the only module that speaks HTTP.
+"""One worker's HTTP connection to a model server; no other module of inference uses HTTP.
 
-Built on httpcore, the connection layer of httpx. A pool shared by some hundred workers searches all its
-connections for every request; a worker that keeps one connection of its own needs no pool, and measured at 256
-workers spends 0.3 ms of CPU on a request where a shared `httpx.AsyncClient` spends 9 ms and one client a worker
-0.9 ms.
+This module uses httpcore, the connection layer of httpx. A pool that is shared by hundreds of workers searches all its
+connections for every request. Here each worker has its own connection and needs no pool. With 256 workers, a request
+takes 0.3 ms of CPU time, compared with 9 ms for a shared `httpx.AsyncClient` and 0.9 ms for one client per worker.
 """
 
 import asyncio
@@ -20,10 +19,12 @@ import httpcore
 from agent.inference.endpoint import Endpoint, open_trust, read_address, read_proxy, read_token
 from agent.inference.limits import HttpLimits
 
-# httpcore's debug lines name hosts and headers; neither belongs in a log.
+# httpcore's debug messages contain hosts and headers, which must not be logged.
 logging.getLogger("httpcore").setLevel(logging.WARNING)
 
-_IDLE_S = 1.0  # a connection unused for longer may have been closed by the server: open a new one
+_IDLE_S = (
+    1.0  # after this time the server may have closed an unused connection, so a new one is opened
+)
 _BROKEN = (httpcore.NetworkError, httpcore.ProtocolError)
 
 
@@ -31,10 +32,10 @@ Obstacle = Literal["refused", "timeout", "name", "tls", "proxy"]
 
 
 class UnreachableServerError(Exception):
-    """No connection came about: the request never left, so asking again repeats nothing.
+    """No connection could be opened. The request was not sent, so it can safely be sent again.
 
     Attributes:
-        obstacle: the step that failed.
+        obstacle: the reason for the failure.
     """
 
     def __init__(self, obstacle: Obstacle) -> None:
@@ -46,7 +47,7 @@ class BrokenError(Exception):
     """The connection broke after the request was sent.
 
     Attributes:
-        mid_reply: the reply had begun.
+        mid_reply: whether part of the reply had been received.
     """
 
     def __init__(self, *, mid_reply: bool) -> None:
@@ -59,7 +60,7 @@ class TooLongError(Exception):
 
 
 class Reply:
-    """A complete HTTP reply. Its body may hold patient text: it goes to the parser and nowhere else."""
+    """A complete HTTP reply. Its body may contain patient text and must only be passed to the parser."""
 
     __slots__ = ("_headers", "body", "status")
 
@@ -69,7 +70,7 @@ class Reply:
         self.body = body
 
     def header(self, name: bytes) -> str | None:
-        """Return the first header of that lower-case name, as text."""
+        """Return the value of the first header with this lower-case name."""
         for key, value in self._headers:
             if key.lower() == name:
                 return value.decode("latin-1")
@@ -77,7 +78,7 @@ class Reply:
 
 
 class ServerLine:
-    """Everything that requests to a deployment share: address, headers, token and trust, read once for all workers."""
+    """The address, headers, token and TLS settings of a deployment, read once for all workers."""
 
     def __init__(self, endpoint: Endpoint, limits: HttpLimits) -> None:
         """Read the token and the certificate authorities.
@@ -91,7 +92,7 @@ class ServerLine:
         self._proxy = read_proxy(endpoint)
         self._extensions: dict[str, Any] = {"timeout": {"connect": limits.connect_timeout_s}}
         self._base = httpcore.URL(base.geturl() or "/")
-        self._urls: dict[str, httpcore.URL] = {}  # by path
+        self._urls: dict[str, httpcore.URL] = {}  # path -> URL
         self._headers = [
             (b"host", base.netloc.lower().encode("ascii")),
             (b"accept", b"application/json"),
@@ -103,11 +104,11 @@ class ServerLine:
             self._headers.append((b"authorization", b"Bearer " + token.encode("ascii")))
 
     def open(self) -> "ServerConnection":
-        """Return a connection of one worker's own; it connects when first used."""
+        """Return a new connection for one worker, which connects when it is first used."""
         return ServerConnection(self)
 
     def build_request(self, method: bytes, path: str, body: bytes) -> httpcore.Request:
-        """Build a request for `path` below the base address, or beside its last part where it begins with "../"."""
+        """Build a request for `path` below the base address, or relative to its parent if it begins with "../"."""
         url = self._urls.get(path)
         if url is None:
             url = self._urls[path] = self._build_url(path)
@@ -133,7 +134,7 @@ class ServerLine:
         )
 
     def dial(self) -> httpcore.AsyncConnectionInterface:
-        """Return an unconnected HTTP connection, direct or by the proxy."""
+        """Return an unconnected HTTP connection, direct or through the proxy."""
         if self._proxy is None:
             return httpcore.AsyncHTTPConnection(
                 self._base.origin, ssl_context=self._tls, network_backend=_Streams(self._tls)
@@ -154,12 +155,12 @@ class ServerLine:
 
     @property
     def max_reply_bytes(self) -> int:
-        """Bytes of one reply."""
+        """The maximum size of a reply in bytes."""
         return self._limits.max_reply_bytes
 
 
 class ServerConnection:
-    """One HTTP connection, kept open between requests and opened again when it broke."""
+    """An HTTP connection that is kept open between requests, and reopened after it broke."""
 
     def __init__(self, line: ServerLine) -> None:
         self._line = line
@@ -167,17 +168,17 @@ class ServerConnection:
         self._last_used = 0.0
 
     async def post(self, path: str, body: bytes) -> Reply:
-        """Send a JSON body and return the whole reply. The caller limits the time.
+        """Send a JSON body and return the complete reply. The caller is responsible for a timeout.
 
         Raises:
-            UnreachableServerError: no connection came about.
-            BrokenError: the connection broke; one that had gone stale was opened again first.
-            TooLongError: the reply exceeds the limit of bytes.
+            UnreachableServerError: no connection could be opened.
+            BrokenError: the connection broke. If a reused connection had gone stale, a new one was tried first.
+            TooLongError: the reply exceeds the maximum size.
         """
         return await self._send(b"POST", path, body)
 
     async def get(self, path: str) -> Reply:
-        """Fetch `path`; otherwise like `post`."""
+        """Send a GET request; see `post`."""
         return await self._send(b"GET", path, b"")
 
     async def close(self) -> None:
@@ -194,7 +195,7 @@ class ServerConnection:
         try:
             return await self._exchange(method, path, body)
         except BrokenError as broken:
-            # The server may close a kept connection at the moment we use it; that tells nothing about the request.
+            # The server may close a kept connection at the moment when it is reused, so try a new one.
             if not reused or broken.mid_reply:
                 raise
             return await self._exchange(method, path, body)
@@ -217,7 +218,7 @@ class ServerConnection:
         except _BROKEN:
             raise BrokenError(mid_reply=mid_reply) from None
         finally:
-            # A connection with half a reply in it would give that half to the next request.
+            # The unread rest of an incomplete reply would be read as the next request's reply.
             if not is_complete:
                 await self.close()
         self._last_used = time.monotonic()
@@ -247,12 +248,12 @@ def _name_obstacle(error: Exception) -> Obstacle:
 
 
 class _Streams(httpcore.AsyncNetworkBackend):
-    """Direct connections on asyncio's own streams, which cost a third less than httpcore's default backend."""
+    """Direct connections with asyncio's own streams, which need a third less CPU than httpcore's default backend."""
 
     def __init__(self, tls: ssl.SSLContext | None) -> None:
         self._tls = tls
 
-    async def connect_tcp(  # the timeout is httpcore's own parameter
+    async def connect_tcp(  # httpcore defines the timeout parameter
         self,
         host: str,
         port: int,
@@ -271,7 +272,7 @@ class _Streams(httpcore.AsyncNetworkBackend):
 
 
 class _Stream(httpcore.AsyncNetworkStream):
-    """An asyncio stream pair as httpcore expects it. The caller limits the time of an attempt."""
+    """An asyncio stream pair with httpcore's interface. The caller is responsible for timeouts."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -301,7 +302,7 @@ class _Stream(httpcore.AsyncNetworkStream):
         server_hostname: str | None = None,  # noqa: ARG002
         timeout: float | None = None,  # noqa: ARG002, ASYNC109
     ) -> httpcore.AsyncNetworkStream:
-        """TLS was set up while connecting; anything else is refused rather than sent in the clear."""
+        """Return this stream if TLS was set up while connecting, or else refuse to send data unencrypted."""
         if self._writer.get_extra_info("ssl_object") is None:
             raise httpcore.ConnectError
         return self

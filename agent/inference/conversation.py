@@ -1,4 +1,4 @@
-"""One worker's questions to a model server: each is asked until it is answered, fails for good, or time is up."""
+"""Send a worker's requests to a model server, and retry each until it succeeds, fails permanently or times out."""
 
 import asyncio
 import time
@@ -26,13 +26,13 @@ Result_co = TypeVar("Result_co", covariant=True)
 
 
 class Read(Protocol[Result_co]):
-    """Reads the body of a reply with status 200."""
+    """A function that reads the body of a reply with status 200."""
 
     def __call__(self, body: bytes, *, seconds: float) -> Result_co | Failure: ...  # noqa: D102 - documented at the class
 
 
 class Conversation:
-    """A worker's own connection to a server, with the state of the server that all workers share."""
+    """A worker's own connection to a server, with the server's health that all workers share."""
 
     def __init__(
         self, connection: ServerConnection, health: ServerHealth, limits: HttpLimits
@@ -42,13 +42,13 @@ class Conversation:
         self._limits = limits
 
     def deadline(self) -> float:
-        """Return the time of the event loop at which all that is asked for one request must be done."""
+        """Return the event loop's time by which all work for a request that starts now must be done."""
         return asyncio.get_running_loop().time() + self._limits.total_timeout_s
 
     async def ask(
         self, path: str, body: bytes, read: Read[Result_co], deadline: float
     ) -> tuple[Result_co | Failure, int]:
-        """Return the result, and how many attempts left this machine."""
+        """Send a request until it succeeds or fails permanently; return the result and the number of sent attempts."""
         result: Result_co | Failure
         try:
             result, attempts = await self._attempt(path, body, read), 1
@@ -65,11 +65,11 @@ class Conversation:
         read: Read[Result_co],
         deadline: float,
     ) -> tuple[Result_co | Failure, int]:
-        """Go on after a first failed attempt, which counts as the first of the loop."""
-        import stamina  # a run without failures does not pay for it
+        """Retry after a first failed attempt, which is passed to the retry loop as its first attempt."""
+        import stamina  # imported only if a request fails
         import stamina.instrumentation
 
-        stamina.instrumentation.set_on_retry_hooks(())  # by default each retry is logged
+        stamina.instrumentation.set_on_retry_hooks(())  # by default, stamina logs each retry
         last, attempts = failed, 0
 
         def decide(error: Exception) -> float | bool:
@@ -101,10 +101,10 @@ class Conversation:
         raise AssertionError("the loop above ends by returning or raising")
 
     async def _attempt(self, path: str, body: bytes, read: Read[Result_co]) -> Result_co | Failure:
-        """Ask once. Return a result, or a failure that another attempt cannot mend.
+        """Send the request once, and return a result or a permanent failure.
 
         Raises:
-            AttemptFailedError: asking again may help.
+            AttemptFailedError: the request failed, but can be retried.
         """
         health = self._health
         began = time.perf_counter()

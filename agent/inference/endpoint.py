@@ -1,4 +1,4 @@
-"""The settings by which a deployment's server is reached: address, proxy, bearer token, certificate authorities."""
+"""The connection settings of a deployment's server: address, proxy, bearer token and certificate authorities."""
 
 import os
 import re
@@ -14,68 +14,68 @@ from agent.io.tls import load_trust
 _MAX_TOKEN_LENGTH = 16_384  # characters
 _VISIBLE = re.compile(r"[!-~]+")
 
-ServerKey = tuple[str, str]  # a deployment's name, and the name that its server knows the model by
+ServerKey = tuple[str, str]  # a deployment's name, and the server's name of the model
 
 
 class Endpoint(Protocol):
-    """An OpenAI-compatible server. Every deployment is one."""
+    """The interface of an OpenAI-compatible server, which every deployment implements."""
 
     @property
     def name(self) -> str:
-        """The deployment's own name, for messages."""
+        """The deployment's name, for messages."""
 
     @property
     def base_url(self) -> str:
-        """The server's address, ending in `/v1`."""
+        """The server's address, which usually ends with `/v1`."""
 
     @property
     def served_model(self) -> str:
-        """The name the server knows the model by."""
+        """The server's name of the model."""
 
     @property
     def token_file(self) -> Path | None:
-        """File (0600) that holds the bearer token, or None for no token."""
+        """The file (mode 0600) with the bearer token, or None for no token."""
 
     @property
     def ca_bundle(self) -> Path | None:
-        """PEM file of certificate authorities for an https server; None means the system's trust store."""
+        """The PEM file of certificate authorities for an https server, or None for the system's trust store."""
 
     @property
     def proxy(self) -> str | None:
-        """Proxy URL, or None for a direct connection. Proxies of the environment are never used."""
+        """The proxy URL, or None for a direct connection. Proxies in the environment are never used."""
 
     @property
     def reasoning(self) -> bool:
-        """Whether the model is known to think before it answers."""
+        """Whether the model is known to reason before it answers."""
 
     @property
     def max_sequence_length(self) -> int | None:
-        """Tokens of prompt and answer that fit; None if the deployment does not say."""
+        """The maximum number of tokens in prompt and answer, or None if the deployment does not set it."""
 
     @property
     def tokenizer_file(self) -> Path | None:
-        """The model's `tokenizer.json`, to count tokens with; None if the deployment names none."""
+        """The model's `tokenizer.json` for counting tokens, or None if the deployment does not set it."""
 
 
 def identify_server(endpoint: Endpoint) -> ServerKey:
-    """Return the key that plans and judges share if they ask the same model of the same server."""
+    """Return a key that is equal for plans and judges that use the same model on the same server."""
     return endpoint.name, endpoint.served_model
 
 
 def read_address(endpoint: Endpoint) -> SplitResult:
-    """Return the server's base address, checked, without a trailing slash.
+    """Check the server's base address, and return it without a trailing slash.
 
     Raises:
-        ConfigError: it is not an http(s) URL with a host, or holds a user, password, query or fragment.
+        ConfigError: the address is not an http(s) URL with a host, or has a user, password, query or fragment.
     """
     return _check_url(endpoint.base_url, f"deployment {endpoint.name}: base_url", with_path=True)
 
 
 def read_proxy(endpoint: Endpoint) -> SplitResult | None:
-    """Return the proxy's checked address, or None for a direct connection; it may hold a user and password.
+    """Check the proxy's address, which may contain a user and password, and return it; None if there is no proxy.
 
     Raises:
-        ConfigError: it is not an http(s) URL of a host.
+        ConfigError: the address is not an http(s) URL with a host.
     """
     if endpoint.proxy is None:
         return None
@@ -85,16 +85,16 @@ def read_proxy(endpoint: Endpoint) -> SplitResult | None:
 def _check_url(
     url: str, setting: str, *, with_user: bool = False, with_path: bool = False
 ) -> SplitResult:
-    """Return the parts of `url`. Errors name the setting and never quote the URL, which may hold a password."""
+    """Return the parts of `url`. Errors name the setting but never quote the URL, which may contain a password."""
     try:
         if not _VISIBLE.fullmatch(url):
             raise ValueError
         parts = urlsplit(url.rstrip("/"))
         host = (parts.hostname or "").encode("idna").decode("ascii")
-        _ = parts.port  # raises ValueError for a number that is not a port
+        _ = parts.port  # raises ValueError for an invalid port
     except (ValueError, UnicodeError):
         raise ConfigError(
-            f"{setting} is not a URL; expected for example http://127.0.0.1:8000/v1"
+            f"{setting} is not a URL; expected, for example, http://127.0.0.1:8000/v1"
         ) from None
     if parts.scheme not in ("http", "https") or not host:
         raise ConfigError(
@@ -102,11 +102,11 @@ def _check_url(
         )
     if not with_user and (parts.username is not None or parts.password is not None):
         raise ConfigError(
-            f"{setting} holds a user or password",
-            "Put a bearer token into a file and name it in token_file.",
+            f"{setting} contains a user or password",
+            "Put a bearer token into a file, and set token_file to that file.",
         )
     if parts.query or parts.fragment or (parts.path and not with_path):
-        raise ConfigError(f"{setting} has parts that do not belong there (query, fragment or path)")
+        raise ConfigError(f"{setting} must not have a query, fragment or path")
     return parts
 
 
@@ -114,7 +114,7 @@ def read_token(endpoint: Endpoint) -> str | None:
     """Read the bearer token. It is never logged or shown.
 
     Raises:
-        ConfigError: the file is missing, empty, not plain ASCII, or open to others than its owner.
+        ConfigError: the file is missing, empty, not plain ASCII, or accessible to users other than its owner.
     """
     if endpoint.token_file is None:
         return None
@@ -123,23 +123,25 @@ def read_token(endpoint: Endpoint) -> str | None:
         with endpoint.token_file.open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode
             if stat.S_IMODE(mode) & 0o077:
-                raise ConfigError(f"{setting} is open to other users", "Run `chmod 600` on it.")
+                raise ConfigError(
+                    f"{setting} is accessible to other users", "Run `chmod 600` on it."
+                )
             raw = file.read(_MAX_TOKEN_LENGTH + 1)
     except OSError as error:
         raise ConfigError(f"{setting} cannot be read ({error.strerror})") from None
     token = raw.decode("ascii", "replace").strip()
     if len(raw) > _MAX_TOKEN_LENGTH or not _VISIBLE.fullmatch(token):
         raise ConfigError(
-            f"{setting} must hold one bearer token: visible ASCII characters on one line"
+            f"{setting} must contain one bearer token: visible ASCII characters on one line"
         )
     return token
 
 
 def open_trust(endpoint: Endpoint) -> ssl.SSLContext | None:
-    """Return the one TLS context that all of a run's connections share; None for a plain http server.
+    """Return the TLS context for all connections of a run, or None for a plain http server.
 
     Raises:
-        ConfigError: the CA bundle cannot be read or holds no certificate.
+        ConfigError: the CA bundle cannot be read or contains no certificate.
     """
     if read_address(endpoint).scheme == "http":
         return None

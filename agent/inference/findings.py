@@ -1,4 +1,4 @@
-"""Examine replies to questions of the probe: which features the server honours, in plain words. Pure."""
+"""Determine from the replies to the capability probe which features a server honours. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,90 +9,102 @@ from agent.inference.retry import RETRIED_STATUSES
 from agent.inference.wire import has_thought_marks, parse_object
 from agent.vocabulary import Response
 
-FEW_TOKENS = 8  # the limit that questions of the probe set
-THOUGHT_TOKENS = 256  # the limit of the question that one word answers: thoughts of so easy a question end within it
-_END_TOKENS = 2  # some servers count the marks that end an answer
+FEW_TOKENS = 8  # the token limit of most probe questions
+THOUGHT_TOKENS = 256  # the token limit of the one-word question, which is so easy that reasoning should end within it
+_END_TOKENS = 2  # tolerance for servers that count the tokens that end an answer
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeReply:
-    """The reply to one question of the probe, or the reason why none came."""
+    """The reply to one probe question, or the reason why there is none.
 
-    status: int | None  # None: no complete reply
+    Attributes:
+        status: the HTTP status; None without a complete reply.
+        fields: the fields of the JSON body.
+        response: the response, if the reply contains one.
+        understood: whether the reply has the form of the API, whatever its text.
+        server: the kind of server, if it is recognised by this reply.
+        obstacle: the reason why no connection could be opened, if so.
+        hung: whether there was no reply in time.
+    """
+
+    status: int | None
     fields: Mapping[str, object]
     response: Response | None
-    understood: bool = False  # a reply in the form of the API, whatever its text
+    understood: bool = False
     server: str = "unknown"
     obstacle: Obstacle | None = None
-    hung: bool = False  # no reply in time
+    hung: bool = False
 
     @property
     def text(self) -> str:
-        """All that was written, thoughts included: a short limit may cut a reasoning model before its answer."""
+        """The reasoning and the answer. A low token limit may stop a reasoning model before its answer."""
         return self.response.reasoning + self.response.text if self.response else ""
 
     @property
     def passing(self) -> bool:
-        """Whether asking again a little later may bring an answer."""
+        """Whether the failure may be temporary, so that a later request may succeed."""
         return self.status in RETRIED_STATUSES or (
             self.status is None and not (self.obstacle or self.hung)
         )
 
     @property
     def named(self) -> str:
-        """The name that an answer gives its model; empty when it gives none."""
+        """The model's name in the reply, or an empty string."""
         named = self.fields.get("model") if self.response else None
         return named if isinstance(named, str) else ""
 
     @property
     def message(self) -> Mapping[str, object]:
-        """The first choice's message as it came, or nothing."""
+        """The message of the first choice, or an empty map."""
         choice = self.choices[0] if self.choices else None
         message = choice.get("message") if isinstance(choice, dict) else None
         return message if isinstance(message, dict) else {}
 
     @property
     def choices(self) -> list[object]:
-        """The reply's choices, or nothing."""
+        """The reply's choices, or an empty list."""
         choices = self.fields.get("choices")
         return choices if isinstance(choices, list) else []
 
 
 def _explain_missing(reply: ProbeReply) -> Feature:
     if reply.status is None or reply.status == 200:
-        return Feature("unknown", "no answer came to the question")
+        return Feature("unknown", "the question was not answered")
     if reply.status in (400, 422, 501):
         return Feature("refused", f"refused with HTTP {reply.status}")
     return Feature("unknown", f"the question failed with HTTP {reply.status}")
 
 
 def examine_model_name(stranger: ProbeReply, listed: bool, renamed: bool) -> Feature:
-    """Examine whether the server checks a model's name.
+    """Determine whether the server checks the name of the model.
 
     Args:
-        stranger: the reply to a question to a model that does not exist.
-        listed: the server lists the model.
-        renamed: replies name another model than was asked.
+        stranger: the reply to a request for a model that does not exist.
+        listed: whether the server lists the model.
+        renamed: whether replies have a model name other than the requested one.
     """
     if renamed:
         return Feature(
             "ignored",
-            "its replies name another model than the one asked for, which the list names too",
+            "its replies have another model name than the requested one, although the list contains the latter",
         )
     if stranger.status == 200:
         known = (
-            "the list names the model" if listed else "what runs behind the name cannot be checked"
+            "the list contains the model"
+            if listed
+            else "it cannot be checked which model the name stands for"
         )
-        return Feature("ignored", f"answers to any name of a model; {known}")
+        return Feature("ignored", f"accepts any model name; {known}")
     if stranger.status is None:
-        return Feature("unknown", "no reply came to the question")
-    return Feature("honoured", f"refuses a name it does not know (HTTP {stranger.status})")
+        return Feature("unknown", "there was no reply to the question")
+    return Feature("honoured", f"refuses unknown model names (HTTP {stranger.status})")
 
 
 def examine_token_limit(reply: ProbeReply) -> Feature:
-    """Examine a limit of `FEW_TOKENS` tokens.
+    """Determine whether a limit of `FEW_TOKENS` tokens is honoured.
 
-    A word is at least one token, so words are counted where tokens are not reported.
+    A word has at least one token, so words are counted as well, in case tokens are not reported.
     """
     if reply.response is None:
         return _explain_missing(reply)
@@ -105,125 +117,131 @@ def examine_token_limit(reply: ProbeReply) -> Feature:
 
 
 def compare_at_zero(first: ProbeReply, second: ProbeReply) -> Feature:
-    """Examine two answers to the same question at temperature 0."""
+    """Compare two answers to the same question at temperature 0."""
     if first.response is None or second.response is None:
-        return Feature("unknown", "no answer came to the question")
+        return Feature("unknown", "the question was not answered")
     if first.text == second.text:
-        return Feature("honoured", "the same question at temperature 0 brought the same answer")
-    return Feature("ignored", "the same question at temperature 0 brought different answers")
+        return Feature("honoured", "the same question at temperature 0 had the same answer twice")
+    return Feature("ignored", "the same question at temperature 0 had different answers")
 
 
 def examine_seeds(seven: ProbeReply, seven_again: ProbeReply, eight: ProbeReply) -> Feature:
-    """Examine three answers at temperature 1: two with one seed, one with another."""
+    """Compare three answers at temperature 1, two of them with the same seed."""
     for reply in (seven, seven_again, eight):
         if reply.response is None:
             return _explain_missing(reply)
     if seven.text != seven_again.text:
-        return Feature("ignored", "the same seed brought different answers at temperature 1")
+        return Feature("ignored", "the same seed had different answers at temperature 1")
     if seven.text == eight.text:
-        return Feature("unknown", "every seed brought the same answer at temperature 1")
-    return Feature("honoured", "the same seed brought the same answer, another seed another")
+        return Feature("unknown", "different seeds had the same answer at temperature 1")
+    return Feature("honoured", "the same seed had the same answer, another seed a different one")
 
 
 def choose_stop_mark(text: str) -> str:
-    """Choose a piece of an answer that stopping at must change: from its middle, not at its start."""
+    """Return a piece from the middle of an answer, so that stopping before it shortens the answer."""
     middle = max(1, len(text) // 2)
     return text[middle : middle + 3].strip() if len(text) > 1 else ""
 
 
 def examine_stop_sequence(reply: ProbeReply | None, mark: str, text: str) -> Feature:
-    """Examine an answer that should have stopped at `mark`, beside `text`, the same answer without it."""
+    """Determine whether an answer stopped before `mark`; `text` is the answer without stop sequence."""
     if reply is None:
-        return Feature("unknown", "the answer to the first question was too short to stop in")
+        return Feature(
+            "unknown", "the answer to the first question was too short for a stop sequence"
+        )
     if reply.response is None:
         return _explain_missing(reply)
     if mark in reply.text:
-        return Feature("ignored", "wrote on past a stop sequence")
+        return Feature("ignored", "does not stop at a stop sequence")
     if text.startswith(reply.text):
         return Feature("honoured", "stops before a stop sequence")
-    return Feature("unknown", "the answer changed, so it cannot be told whether it stopped")
+    return Feature("unknown", "the answer changed, so it is not known whether it stopped")
 
 
 def examine_several(reply: ProbeReply) -> Feature:
-    """Examine a request for two answers."""
+    """Determine whether a request for two answers had two."""
     if reply.status != 200:
         return _explain_missing(reply)
     if len(reply.choices) == 2:
-        return Feature("honoured", "gave two answers when asked for two")
-    return Feature("ignored", f"gave {len(reply.choices)} instead of two answers")
+        return Feature("honoured", "returned two answers when two were requested")
+    return Feature("ignored", f"returned {len(reply.choices)} instead of two answers")
 
 
 def examine_logprobs(reply: ProbeReply) -> Feature:
-    """Examine a request for log probabilities."""
+    """Determine whether a request for log probabilities returned them."""
     if reply.status != 200:
         return _explain_missing(reply)
     choice = reply.choices[0] if reply.choices else None
-    held = choice.get("logprobs") if isinstance(choice, dict) else None
-    content = held.get("content") if isinstance(held, dict) else None
+    logprobs = choice.get("logprobs") if isinstance(choice, dict) else None
+    content = logprobs.get("content") if isinstance(logprobs, dict) else None
     if isinstance(content, list) and content:
-        return Feature("honoured", "gives log probabilities of its tokens")
-    return Feature("ignored", "gives no log probabilities when asked")
+        return Feature("honoured", "returns log probabilities of its tokens")
+    return Feature("ignored", "does not return log probabilities when requested")
 
 
 def examine_json_schema(reply: ProbeReply) -> Feature:
-    """Examine an answer of which a schema allows only two forms."""
+    """Determine whether an answer has one of the two forms that the requested schema allows."""
     if reply.status != 200:
         return _explain_missing(reply)
     value = parse_object(reply.response.text.encode("utf-8", "replace")) if reply.response else None
     if value is not None and set(value) == {"colour"} and value["colour"] in ("blue", "red"):
-        return Feature("honoured", "holds its answer to a JSON schema")
+        return Feature("honoured", "follows a JSON schema")
     if reply.response is None:
         return _explain_missing(reply)
     begun = reply.response.text.strip()[:1] in ("", "{")
     if begun and reply.response.finish_reason == "length":
-        return Feature("unknown", "the answer was cut off before it could be held to a JSON schema")
-    return Feature("ignored", "answers without regard to a JSON schema")
+        return Feature(
+            "unknown", "the answer was cut off before it could be checked against a JSON schema"
+        )
+    return Feature("ignored", "does not follow a JSON schema")
 
 
 def examine_usage(reply: ProbeReply) -> Feature:
-    """Examine whether tokens are counted."""
+    """Determine whether the reply reports the number of tokens."""
     if reply.response is not None and reply.response.completion_tokens is not None:
-        return Feature("honoured", "reports how many tokens were used")
-    return Feature("ignored", "does not report how many tokens were used")
+        return Feature("honoured", "reports the number of tokens")
+    return Feature("ignored", "does not report the number of tokens")
 
 
-def thinks_inline(reply: Sequence[ProbeReply]) -> bool:
-    """Tell whether thoughts begin or end inside an answer."""
-    contents = (one.message.get("content") for one in reply)
+def thinks_inline(replies: Sequence[ProbeReply]) -> bool:
+    """Return whether any answer contains a mark where reasoning begins or ends."""
+    contents = (reply.message.get("content") for reply in replies)
     return any(isinstance(content, str) and has_thought_marks(content) for content in contents)
 
 
-def thinks_apart(reply: Sequence[ProbeReply]) -> bool:
-    """Tell whether the server keeps thoughts apart from answers."""
+def thinks_apart(replies: Sequence[ProbeReply]) -> bool:
+    """Return whether the server separates reasoning from answers."""
     return any(
-        one.message.get("reasoning_content") or one.message.get("reasoning") for one in reply
+        reply.message.get("reasoning_content") or reply.message.get("reasoning")
+        for reply in replies
     )
 
 
 def examine_reasoning(
-    reply: Sequence[ProbeReply], one_word: ProbeReply, *, marked: bool
+    replies: Sequence[ProbeReply], one_word: ProbeReply, *, marked: bool
 ) -> Feature:
-    """Tell where thoughts appear, if any were reply.
+    """Determine where the model's reasoning appears, if there is any.
 
     Args:
-        reply: all replies.
-        one_word: the reply to a question that one word answers. A model whose prompt begins its thought shows that
-            only by the mark at the end, so it is given room to come that far.
-        marked: the deployment says that the model thinks.
+        replies: all replies.
+        one_word: the reply to a question that can be answered in one word. If the prompt template begins the
+            reasoning, only the mark at its end is visible, so this question has a higher token limit.
+        marked: whether the deployment is marked as a reasoning model.
     """
-    if thinks_inline(reply):
+    if thinks_inline(replies):
         return Feature(
-            "ignored", "the model thinks first, inside its answer; the thoughts are taken out here"
+            "ignored", "the model reasons inside its answer; the agent removes the reasoning"
         )
-    if thinks_apart(reply):
+    if thinks_apart(replies):
         return Feature(
-            "honoured", "the model thinks first, and the server keeps its thoughts apart"
+            "honoured", "the model reasons first, and the server separates its reasoning"
         )
     if one_word.response is not None and one_word.response.finish_reason == "length":
-        seen_so = f"wrote on for {THOUGHT_TOKENS} tokens when asked for one word"
+        finding = f"wrote {THOUGHT_TOKENS} tokens when asked for one word"
         if marked:
-            return Feature("ignored", f"{seen_so}, as a model that thinks inside its answer does")
+            return Feature("ignored", f"{finding}, like a model that reasons inside its answer")
         return Feature(
-            "ignored", f"{seen_so}; if those are thoughts, mark the deployment as `reasoning: true`"
+            "ignored",
+            f"{finding}; if this is reasoning, set `reasoning: true` in the deployment",
         )
-    return Feature("unknown", "no thoughts were seen")
+    return Feature("unknown", "no reasoning was found")

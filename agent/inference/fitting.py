@@ -1,4 +1,4 @@
-"""Fit a prompt before it is asked: count its tokens against a budget, and shorten it if it has too many."""
+"""Count the tokens of a prompt before it is sent, and shorten the prompt if it is too long."""
 
 import asyncio
 from collections.abc import Sequence
@@ -23,15 +23,15 @@ from agent.vocabulary import ChatRequest, Failure, Message, Reason
 
 
 class Fitting:
-    """The window, and the means of counting, as all workers of one call share them."""
+    """The window and the method of counting that all workers of a call share."""
 
     def __init__(
         self, deployment: Endpoint, capabilities: Capabilities | None, prompt_limit: int | None
     ) -> None:
-        """Open the tokenizer file, if the server does not count.
+        """Open the tokenizer file if the server cannot count tokens.
 
         Raises:
-            ConfigError: it cannot be used.
+            ConfigError: the file cannot be used.
         """
         self._model = deployment.served_model
         self._window = window_of(deployment, capabilities)
@@ -46,7 +46,7 @@ class Fitting:
     async def fit(
         self, request: ChatRequest, conversation: Conversation, deadline: float
     ) -> Fitted | Failure:
-        """Return the request as it can be asked, or the reason why it cannot."""
+        """Return the request, shortened if necessary, or the reason why it cannot be sent."""
         budget = prompt_budget(self._window, request.max_tokens, self._prompt_limit)
         if budget is None:
             return Fitted(request)
@@ -59,13 +59,16 @@ class Fitting:
 
     @property
     def can_count(self) -> bool:
-        """Whether the server or a tokenizer file counts tokens."""
+        """Whether the server or a tokenizer file can count tokens."""
         return self._served is not None or self._tokenizer is not None
 
     def _accept_uncounted(
         self, request: ChatRequest, budget: int, template: int
     ) -> Fitted | Failure:
-        """Decide without a count: a server refuses a prompt that does not fit its window, but knows no other limit."""
+        """Accept or refuse a request without counting tokens.
+
+        The server refuses prompts that do not fit in its window, so only the prompt limit is checked here.
+        """
         limit = self._prompt_limit
         is_above_limit = limit is not None and byte_length(request.messages) + template > limit
         if is_above_limit or budget < 1:
@@ -75,14 +78,14 @@ class Fitting:
     async def count(
         self, messages: Sequence[Message], conversation: Conversation, deadline: float
     ) -> int | Failure:
-        """Count the tokens of a prompt, those of the chat template included; only if `can_count`."""
+        """Count the tokens of a prompt, including those of the chat template. Requires `can_count`."""
         served = self._served
         template = estimate_template_tokens(messages, self._first_template)
         if served is None:
             assert self._tokenizer is not None
             return template + await asyncio.to_thread(self._tokenizer, messages)
 
-        def read(body: bytes, *, seconds: float) -> int | Failure:  # noqa: ARG001 - every reader takes it
+        def read(body: bytes, *, seconds: float) -> int | Failure:  # noqa: ARG001 - the signature of a reader
             counted = read_count(served, parse_object(body) or {}, messages)
             return Failure(Reason.BAD_REPLY, 200) if counted is None else counted
 

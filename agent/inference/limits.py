@@ -1,21 +1,22 @@
-"""Every limit of talking to a model server, on one page."""
+"""All limits for requests to a model server."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class HttpLimits:
-    """Limits of one conversation with a model server.
+    """Limits for requests to a model server. Times are in seconds.
 
     Attributes:
-        connect_timeout_s: seconds for opening one connection.
-        attempt_timeout_s: seconds for one attempt, from sending to the last byte of the reply.
-        first_attempt_timeout_s: the same until the server has answered once; servers compile and load at first.
-        total_timeout_s: seconds for one request with all its attempts and waits.
-        max_attempts: attempts for one request. A refused connection is not an attempt: the request never left.
-        outage_grace_s: seconds of silence (refused connections, time-outs) until the rest is not asked any more.
-        retry_wait_max_s: seconds, the longest wait between two attempts, whatever `Retry-After` says.
-        max_reply_bytes: bytes of one reply; a longer one is a bad reply.
+        connect_timeout_s: maximum time to open a connection.
+        attempt_timeout_s: maximum time for one attempt, from sending to the last byte of the reply.
+        first_attempt_timeout_s: the same until the server's first reply, because servers load models and compile.
+        total_timeout_s: maximum time for one request, including all attempts and waits.
+        max_attempts: maximum attempts for one request. Refused connections do not count, as nothing was sent.
+        outage_grace_s: time without any reply (only refused connections and timeouts) after which the remaining
+            requests are not sent.
+        retry_wait_max_s: maximum wait between two attempts, regardless of `Retry-After`.
+        max_reply_bytes: maximum size of a reply; a longer reply is a bad reply.
     """
 
     connect_timeout_s: float = 10.0
@@ -28,7 +29,7 @@ class HttpLimits:
     max_reply_bytes: int = 8 * 1024 * 1024
 
     def __post_init__(self) -> None:
-        """Refuse limits under which nothing could be asked.
+        """Check that all limits are positive.
 
         Raises:
             ValueError: a limit is not positive.

@@ -1,8 +1,8 @@
-"""Tell whether a reply names the model that was asked. Pure; keeps a digest of a server's other name, never the name.
+"""Check whether a reply has the name of the requested model. Pure; other names are stored as digests only.
 
-A reply under another name may be the answer of another model. Some servers have such a name honestly (a router that
-says what it resolved an alias to), so the names that the probe met are expected for the rest of the run; a third one
-means that the model was changed under it.
+A reply with another name may come from another model. Some servers have legitimate other names, such as a router that
+reports the resolved name of an alias. Names that occur in the probe are therefore accepted during the run. Any further
+name means that the model was changed during the run.
 """
 
 import re
@@ -12,14 +12,14 @@ from hashlib import sha256
 
 _DATE = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{6}|\d{4})\Z")
 _FOLDERS = re.compile(r"[/\\]")
-_MAX_NAME_LENGTH = 1024  # characters; nothing longer is compared
+_MAX_NAME_LENGTH = 1024  # characters; longer names are not compared
 
 
 def same_model(asked: str, named: str) -> bool:
-    """Tell whether `named` is a form of the name `asked`.
+    """Return whether `named` is a variant of the name `asked`.
 
-    Case, folders or the organisation before the name, and the ending `.gguf` make no difference. A revision
-    (`@main`), tag (`:latest`) or date (`-2024-08-06`) makes one only where both names have it.
+    Case, preceding folders or organisations, and the extension `.gguf` are ignored. A revision (`@main`), tag
+    (`:latest`) or date (`-2024-08-06`) is only compared if both names have one.
     """
     if named == asked or named.startswith((asked + "@", asked + ":")):
         return True
@@ -36,17 +36,20 @@ def same_model(asked: str, named: str) -> bool:
 
 
 def name_digest(name: str) -> str:
-    """Return the digest that is kept of a name that the server chose: 16 hexadecimal digits of its SHA-256."""
+    """Return the digest that is stored instead of a server's other name: 16 hexadecimal digits of its SHA-256."""
     return sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def name_check(other_names: Collection[str]) -> Callable[[str, object], bool]:
-    """Return a function that tells whether a reply to a model that was asked (first) may name it so (second).
+    """Return a function that checks the name in a reply (second argument) against the requested name (first).
 
     Args:
-        other_names: digests of the other names that the server is known to answer by.
+        other_names: digests of the other names that are known from the probe.
     """
-    last: tuple[str, object] = ("", "")  # most replies are like the one before
+    last: tuple[str, object] = (
+        "",
+        "",
+    )  # a cache, since most replies have the same names as the previous one
 
     def accepts(asked: str, named: object) -> bool:
         nonlocal last
@@ -56,7 +59,7 @@ def name_check(other_names: Collection[str]) -> Callable[[str, object], bool]:
             or not named.strip()
             or (asked, named) == last
         ):
-            return True  # a server need not name it
+            return True  # a reply need not contain a name
         is_expected = len(named) <= _MAX_NAME_LENGTH and name_digest(named) in other_names
         if not is_expected and not same_model(asked, named):
             return False
@@ -68,7 +71,7 @@ def name_check(other_names: Collection[str]) -> Callable[[str, object], bool]:
 
 @dataclass(frozen=True, slots=True)
 class _NameParts:
-    """The parts of a model's name; a missing one is empty."""
+    """The parts of a model's name; missing parts are empty."""
 
     name: str
     date: str
@@ -88,5 +91,5 @@ class _NameParts:
 
 
 def _agree(detail: str, detail_of_other: str) -> bool:
-    """Tell whether two details are the same, or one name has none."""
+    """Return whether two details are equal, or at least one of them is missing."""
     return detail == detail_of_other or not (detail and detail_of_other)

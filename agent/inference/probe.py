@@ -1,6 +1,6 @@
-"""Probe a server that calls itself compatible, when it is connected, for the features that it really honours.
+"""Probe which features an OpenAI-compatible server really honours.
 
-Servers silently ignore fields they do not know, so a feature counts only when its effect is seen in a reply.
+Servers silently ignore unknown fields, so a feature only counts as honoured if its effect is visible in a reply.
 """
 
 import asyncio
@@ -44,14 +44,14 @@ _COLOUR = "Which colour is the sky on a clear day? Answer in one sentence."
 _ONE_WORD = "Is ice cold? Answer with one word, yes or no."
 _COUNTED = (Message("user", _COUNT),)
 _SOME_TOKENS, _JSON_TOKENS = 24, 40
-_ASIDE_S = 30.0  # for pages that a server may lack: they must not delay the questions beside them
+_ASIDE_S = 30.0  # timeout for optional pages, so that they do not delay the other questions
 _PATIENCE_S = (
     0.5,
     1.0,
     2.0,
     4.0,
-)  # seconds between questions to a server that is starting or overrun
-# No valid name of a model anywhere, so no server goes looking for it on the network.
+)  # seconds between questions to a server that is starting or overloaded
+# This is not a valid model name, so no server tries to download the model.
 _NO_SUCH_MODEL = "intramural: no such model"
 _SCHEMA = {
     "type": "json_schema",
@@ -67,31 +67,34 @@ _SCHEMA = {
     },
 }
 _OBSTACLES: Mapping[Obstacle, tuple[str, str]] = {
-    "refused": ("refuses connections", "Start it, or correct base_url's host and port."),
+    "refused": ("refuses connections", "Start it, or correct the host and port in base_url."),
     "timeout": (
-        "does not take connections in time",
-        "Check the network between here and the server.",
+        "does not accept connections in time",
+        "Check the network between this machine and the server.",
     ),
-    "name": ("has a host name that is not known here", "Correct base_url's host."),
+    "name": ("has an unknown host name", "Correct the host in base_url."),
     "tls": (
-        "shows a certificate that is not trusted, or does not speak TLS",
-        "Name your certificate authority in the deployment's ca_bundle, or correct base_url.",
+        "has a certificate that is not trusted, or does not use TLS",
+        "Set the deployment's ca_bundle to your certificate authority, or correct base_url.",
     ),
-    "proxy": ("cannot be reached through the proxy, which refused", "Check the proxy setting."),
+    "proxy": (
+        "cannot be reached because the proxy refused the connection",
+        "Check the proxy setting.",
+    ),
 }
 
 
 async def probe(deployment: Endpoint, limits: HttpLimits | None = None) -> Capabilities:
-    """Ask the server a dozen small questions, in two rounds at once each, and report the features that it honours.
+    """Send about a dozen small questions in two concurrent rounds, and return the features that the server honours.
 
-    The questions hold no text of any dataset. A server that answers in 50 ms is probed in about 0.15 s.
+    The questions contain no text of any dataset. If the server answers in 50 ms, the probe takes about 0.15 s.
 
     Raises:
-        InferenceError: the server cannot be reached, refuses the token, does not serve the model, or does not
-            answer as an OpenAI-compatible server.
+        InferenceError: the server cannot be reached, refuses the token, does not serve the model, or is not
+            OpenAI-compatible.
         ConfigError: the address, token file, tokenizer file, proxy or CA bundle cannot be used.
     """
-    open_tokenizer(deployment)  # before anything is asked
+    open_tokenizer(deployment)  # raise errors before any request is sent
     asker = _Asker(deployment, limits or HttpLimits())
     try:
         return await _run_probe(asker, deployment)
@@ -100,7 +103,7 @@ async def probe(deployment: Endpoint, limits: HttpLimits | None = None) -> Capab
 
 
 async def _run_probe(asker: "_Asker", deployment: Endpoint) -> Capabilities:
-    """Ask the first round, refuse a server that cannot be used, ask the second round, and judge the replies."""
+    """Send the first round, refuse a server that cannot be used, send the second round and evaluate the replies."""
     model = deployment.served_model
     round_one = await _ask_usable_first_round(asker, model)
     catalogue = Catalogue.of(round_one.listed)
@@ -157,15 +160,18 @@ async def _run_probe(asker: "_Asker", deployment: Endpoint) -> Capabilities:
 
 
 def _thinks_inline(deployment: Endpoint, answers: Sequence[ProbeReply]) -> bool:
-    """Tell whether the model thinks inside its answers: a reply shows it, or no reply shows where its thoughts go."""
+    """Return whether answers contain reasoning.
+
+    This is assumed for a reasoning model if no reply has separate reasoning.
+    """
     is_unseen = deployment.reasoning and not findings.thinks_apart(answers)
     return is_unseen or findings.thinks_inline(answers)
 
 
 async def _ask_usable_first_round(asker: "_Asker", model: str) -> "_FirstRound":
-    """Ask the first round, with the newer name of the limit and with patience where the server needs them."""
+    """Send the first round; if necessary, repeat it with the newer name of the token limit, or wait for the server."""
     round_one = await _ask_first_round(asker, model)
-    if round_one.plain.status in (400, 422):  # perhaps it takes only the newer name of the limit
+    if round_one.plain.status in (400, 422):  # the server may only accept the newer name
         asker.limit_field = "max_completion_tokens"
         newer_round = await _ask_first_round(asker, model)
         if newer_round.plain.status == 200:
@@ -179,10 +185,11 @@ async def _ask_usable_first_round(asker: "_Asker", model: str) -> "_FirstRound":
 
 @dataclass(frozen=True, slots=True)
 class _OtherNames:
-    """The names other than the model's that replies give.
+    """The names in replies that differ from the requested model's name.
 
     Attributes:
-        unlisted: whether one of them is not in the server's list as another name of the model.
+        names: the names.
+        unlisted: whether any of them is not in the server's list as another name of the model.
     """
 
     names: frozenset[str]
@@ -192,10 +199,10 @@ class _OtherNames:
 def _collect_other_names(
     deployment: Endpoint, answers: Sequence[ProbeReply], catalogue: Catalogue
 ) -> _OtherNames:
-    """Collect the names under which replies came, other than the model's.
+    """Collect the names in replies that differ from the requested model's name.
 
     Raises:
-        InferenceError: the replies name another model, and the server does not list the model asked for.
+        InferenceError: replies have another name, and the server does not list the requested model.
     """
     model = deployment.served_model
     names = set()
@@ -205,8 +212,8 @@ def _collect_other_names(
     unlisted = any(not catalogue.knows_as(model, name) for name in names)
     if unlisted and model not in catalogue.names:
         raise InferenceError(
-            f"deployment {deployment.name}: asked for {model}, the server answers under the name of another model",
-            f"Ask for the model by the name that the server itself gives it. {catalogue.offer()}",
+            f"deployment {deployment.name}: the server's replies to {model} have the name of another model",
+            f"Use the server's own name of the model. {catalogue.offer()}",
         )
     return _OtherNames(frozenset(names), unlisted)
 
@@ -214,11 +221,14 @@ def _collect_other_names(
 def _settle_limit_field(
     asked_with: TokenLimitField, features: dict[FeatureName, Feature]
 ) -> TokenLimitField:
-    """Return the field that limits tokens; enter the refusal of max_tokens where the server takes the newer alone."""
+    """Return the field that limits tokens.
+
+    If the server only accepts the newer field, the refusal of max_tokens is added to `features`.
+    """
     if asked_with == "max_completion_tokens":
         features["max_completion_tokens"] = features["max_tokens"]
         features["max_tokens"] = Feature(
-            "refused", "refuses max_tokens, takes max_completion_tokens"
+            "refused", "refuses max_tokens, but accepts max_completion_tokens"
         )
         return asked_with
     if (
@@ -230,26 +240,26 @@ def _settle_limit_field(
 
 
 class _FirstRound(NamedTuple):
-    """The replies to all questions that need no answer to another."""
+    """The replies to all questions that do not depend on the answer to another question."""
 
     listed: ProbeReply
     plain: ProbeReply
-    again: ProbeReply  # the plain question once more
+    again: ProbeReply  # the plain question again
     seven: ProbeReply  # with seed 7
     seven_again: ProbeReply
     eight: ProbeReply  # with seed 8
-    limited: ProbeReply  # by both names of the limit, max_completion_tokens the lower
+    limited: ProbeReply  # with both names of the token limit; max_completion_tokens is lower
     logprobs: ProbeReply
     two: ProbeReply  # n = 2
-    shaped: ProbeReply  # held to a JSON schema
+    shaped: ProbeReply  # with a JSON schema
     stranger: ProbeReply  # for a model that does not exist
-    props: ProbeReply  # llama.cpp's own page of settings
-    counted_as_vllm: ProbeReply  # how many tokens the plain question has
-    counted_as_llama: ProbeReply
+    props: ProbeReply  # llama.cpp's page of settings
+    counted_as_vllm: ProbeReply  # the number of tokens in the plain question
+    counted_as_llama: ProbeReply  # the same in llama.cpp's format
 
     @property
     def asked_for_model(self) -> tuple[ProbeReply, ...]:
-        """The replies that should be the model's own."""
+        """The replies that should come from the requested model."""
         return self[1:-4]
 
 
@@ -275,12 +285,12 @@ async def _ask_first_round(asker: "_Asker", model: str) -> _FirstRound:
 
 
 def _choose_counting(deployment: Endpoint, round_one: _FirstRound) -> tuple[Counting | None, int]:
-    """Return the means by which tokens of prompts are counted, and the tokens that the chat template adds.
+    """Return the method to count the tokens of prompts, and the number of tokens that the chat template adds.
 
-    A server's count is believed only where it agrees with the tokens that it reports for the same prompt.
+    A server's count is only used if it agrees with the number of tokens that it reports for the same prompt.
 
     Raises:
-        ConfigError: the tokenizer file is not that of the model.
+        ConfigError: the tokenizer file does not belong to the model.
     """
     reported = round_one.plain.response.prompt_tokens if round_one.plain.response else None
     if reported is not None:
@@ -295,15 +305,15 @@ def _choose_counting(deployment: Endpoint, round_one: _FirstRound) -> tuple[Coun
     file_template = infer_template_tokens("tokenizer_file", count(_COUNTED), reported)
     if file_template is None:
         raise ConfigError(
-            f"deployment {deployment.name}: tokenizer_file counts other tokens than the server reports for the same"
-            " prompt, so it is not that of the model served",
-            "Name the tokenizer.json that the server loaded, or leave tokenizer_file out.",
+            f"deployment {deployment.name}: with tokenizer_file, a prompt has another number of tokens than the server"
+            " reports, so the file does not belong to the served model",
+            "Set tokenizer_file to the tokenizer.json that the server uses, or omit it.",
         )
     return "tokenizer_file", file_template
 
 
 def _count_by_server(round_one: _FirstRound, reported: int) -> Iterator[tuple[Served, int]]:
-    """Yield the servers' ways to count that agree with the tokens reported, with the template's tokens."""
+    """Yield each method of counting that agrees with the reported tokens, with the number of template tokens."""
     replies: tuple[tuple[Served, ProbeReply], ...] = (
         ("vllm", round_one.counted_as_vllm),
         ("llama.cpp", round_one.counted_as_llama),
@@ -318,7 +328,7 @@ def _count_by_server(round_one: _FirstRound, reported: int) -> Iterator[tuple[Se
 
 
 class _Asker:
-    """Asks each question on a connection of its own, so that all of a round are under way at once."""
+    """Sends each question on its own connection, so that all questions of a round run concurrently."""
 
     def __init__(self, deployment: Endpoint, limits: HttpLimits) -> None:
         self._line = ServerLine(deployment, limits)
@@ -334,7 +344,7 @@ class _Asker:
         return await self._exchange(path, most_s=most_s)
 
     async def count(self, counting: Served, model: str) -> ProbeReply:
-        """Ask for the tokens of the plain question."""
+        """Request the number of tokens in the plain question."""
         return await self._exchange(
             TOKENIZE, encode_count(counting, model, _COUNTED), most_s=_ASIDE_S
         )
@@ -352,11 +362,11 @@ class _Asker:
         return await self._exchange("/chat/completions", encode_object(body), model)
 
     async def ask_to_stop(self, model: str, mark: str) -> ProbeReply | None:
-        """Ask the plain question with a stop sequence; None when there is none to ask with."""
+        """Send the plain question with the stop sequence `mark`; return None if it is empty."""
         return await self.ask(model, stop=[mark]) if mark else None
 
     async def ask_patiently(self, model: str) -> ProbeReply:
-        """Ask the plain question until it is answered, or fails for a reason that waiting does not mend."""
+        """Send the plain question until it succeeds, fails permanently or has failed too often."""
         for wait_s in _PATIENCE_S:
             await asyncio.sleep(wait_s)
             reply = await self.ask(model)
@@ -367,7 +377,7 @@ class _Asker:
     async def _exchange(
         self, path: str, body: bytes | None = None, asked_model: str = "", most_s: float = math.inf
     ) -> ProbeReply:
-        """Send one question on an idle connection, or on a new one, and read the reply."""
+        """Send a question on an idle or new connection, and read the reply."""
         connection = self._idle.pop() if self._idle else self._line.open()
         try:
             async with asyncio.timeout(min(most_s, self._limits.first_attempt_timeout_s)):
@@ -404,7 +414,7 @@ def _read_reply(reply: Reply, asked_model: str) -> ProbeReply:
 def _refuse_unusable(
     deployment: Endpoint, plain: ProbeReply, stranger: ProbeReply, catalogue: Catalogue
 ) -> None:
-    """Raise when the plainest question was not answered, or the answer may come from another model."""
+    """Raise an error if the plain question was not answered, or if the answer may come from another model."""
     who = f"deployment {deployment.name}: the server"
     if plain.obstacle is not None:
         problem, advice = _OBSTACLES[plain.obstacle]
@@ -413,11 +423,12 @@ def _refuse_unusable(
     model = deployment.served_model
     if plain.hung:
         raise InferenceError(
-            f"{who} took the question but did not answer in time", "Look at the server's own log."
+            f"{who} accepted the request but did not answer in time", "Check the server's own log."
         )
     if status is None:
         raise InferenceError(
-            f"{who} took the connection but sent no whole reply", "Look at the server's own log."
+            f"{who} accepted the connection but sent no complete reply",
+            "Check the server's own log.",
         )
     if status in (401, 403):
         raise InferenceError(
@@ -427,9 +438,10 @@ def _refuse_unusable(
     if 300 <= status < 400:
         raise InferenceError(
             f"{who} redirects to another address (HTTP {status})",
-            "Redirects are not followed, so that prompts go where you said: write the final address into base_url.",
+            "Set base_url to the final address. Redirects are not followed, so that prompts are only sent to the "
+            "configured address.",
         )
-    # A server that answers to any name would otherwise pass off another model under this one's.
+    # A server that accepts any name would otherwise answer with another model.
     if (
         catalogue.listed
         and model not in catalogue.names
@@ -439,21 +451,22 @@ def _refuse_unusable(
     if status == 404:
         raise InferenceError(
             f"{who} has no chat completions for the model {model} (HTTP 404)",
-            "base_url should end in /v1, and the model's name must be the server's own.",
+            "base_url should end with /v1, and the model's name must be the server's own.",
         )
     if status != 200:
         raise InferenceError(
-            f"{who} fails on a plain question (HTTP {status})", "Look at the server's own log."
+            f"{who} fails to answer a simple question (HTTP {status})",
+            "Check the server's own log.",
         )
     if not plain.understood:
         raise InferenceError(
-            f"{who} does not answer as an OpenAI-compatible server does",
-            "Correct base_url; it should end in /v1.",
+            f"{who} does not reply like an OpenAI-compatible server",
+            "Correct base_url; it should end with /v1.",
         )
 
 
 def _recognize_server(reply: Reply, replied_model: object, asked_model: str) -> str:
-    """Recognize a server by its replies; its list of models does not always name it."""
+    """Recognise the kind of server from a reply, since the list of models does not always show it."""
     header = reply.header(b"server") or ""
     if header.lower().startswith("llama.cpp"):
         return "llama.cpp"

@@ -1,4 +1,4 @@
-"""Decide when to ask again, how long to wait, and when to stop asking. The requests themselves are sent elsewhere."""
+"""Decide whether and when to retry a request, and when to give up a server. No requests are sent here."""
 
 import random
 import time
@@ -10,23 +10,21 @@ from agent.vocabulary import Failure, Reason
 RETRIED_STATUSES = frozenset(
     {408, 425, 429, 500, 502, 503, 504, 507, 509, 520, 521, 522, 523, 524, 529}
 )
-FIRST_WAIT_S = 0.5  # doubled with every attempt
+FIRST_WAIT_S = 0.5  # doubled after every attempt
 JITTER_S = 1.0
 
-_SILENT_ATTEMPTS = 10  # fewer could be a few unlucky requests
-_MAX_HEADER_LENGTH = 100  # characters of Retry-After; a date has 29
-_FAILED_IN_A_ROW = (
-    20  # requests; with one failing prompt in ten, twenty in a row are chance in 10 ** 20
-)
+_SILENT_ATTEMPTS = 10  # minimum number of silent attempts, since a few requests may fail by chance
+_MAX_HEADER_LENGTH = 100  # characters in Retry-After; a date has 29
+_FAILED_IN_A_ROW = 20  # requests; if one prompt in ten fails, the probability of 20 failures in a row is 1 in 10 ** 20
 
 
 class AttemptFailedError(Exception):
-    """One attempt brought no response, and another may do better.
+    """An attempt failed, but the request can be retried.
 
     Attributes:
-        failure: the result of the request unless another attempt does better.
-        was_sent: the request left this machine; False for a refused connection.
-        retry_after_s: seconds the server asked us to wait, if it did.
+        failure: the result of the request if no later attempt succeeds.
+        was_sent: whether the request was sent; False for a refused connection.
+        retry_after_s: the wait in seconds that the server requested, if any.
     """
 
     def __init__(
@@ -39,12 +37,12 @@ class AttemptFailedError(Exception):
 
 
 class ServerHealth:
-    """The state of a server as all workers of one call share it.
+    """The health of a server, shared by all workers of a call.
 
-    Two things end patience. Silence: connections refused or requests timing out for `outage_grace_s`, with no
-    reply at all, and the server is given up. Failing: after twenty requests in a row that failed for good with all
-    their attempts, each further request gets a single attempt until one succeeds; a block of prompts that a server
-    cannot digest is passed quickly, and a broken server does not hold a run for hours.
+    Silence: if all attempts are refused connections or timeouts for `outage_grace_s`, the server is given up.
+    Failures: after twenty requests in a row have failed in all their attempts, each further request has a single
+    attempt until one succeeds. Thus a series of prompts that the server cannot process is passed quickly, and a
+    broken server does not delay a run for hours.
     """
 
     def __init__(self, limits: HttpLimits, clock: Callable[[], float] = time.monotonic) -> None:
@@ -58,18 +56,18 @@ class ServerHealth:
 
     @property
     def attempt_timeout_s(self) -> float:
-        """Seconds for one attempt now."""
+        """The current maximum time for one attempt, in seconds."""
         limits = self._limits
         return limits.attempt_timeout_s if self.answered_once else limits.first_attempt_timeout_s
 
     def note_reply(self) -> None:
-        """Note a complete reply, of any status."""
+        """Record a complete reply with any status."""
         self.answered_once = True
         self._silent_since = None
         self._silent_attempts = 0
 
     def note_silence(self) -> None:
-        """Note a refused connection, or an attempt that timed out."""
+        """Record a refused connection or an attempt that timed out."""
         now = self._clock()
         if self._silent_since is None:
             self._silent_since = now
@@ -79,21 +77,21 @@ class ServerHealth:
             self.given_up = True
 
     def note_result(self, result: Failure | None) -> None:
-        """Note the end of a request, with this failure or (None) with a response."""
+        """Record the end of a request, with a failure or (None) with a response."""
         served = result is None or result.reason in (Reason.CONTEXT_LENGTH, Reason.CONTENT_FILTER)
         self._failed_in_a_row = 0 if served else self._failed_in_a_row + 1
 
     def decide_wait(self, failed: AttemptFailedError, attempts: int) -> float | bool:
-        """Decide after a failed attempt: seconds to wait, True for the usual growing wait, False to stop.
+        """Return how to proceed after a failed attempt: seconds to wait, True for the default wait, False to stop.
 
-        `attempts` counts those of this request that left the machine.
+        `attempts` is the number of attempts of this request that were sent.
         """
         if self.given_up:
             return False
         if not failed.was_sent:
             longest_wait_s = min(
                 2.0, self._limits.outage_grace_s / 15
-            )  # fifteen waits fit into the grace time
+            )  # at least fifteen waits fit in the grace time
             return random.uniform(0.5, 1.0) * longest_wait_s  # noqa: S311 - jitter
         max_attempts = self._limits.max_attempts
         if self._failed_in_a_row >= _FAILED_IN_A_ROW:
@@ -107,11 +105,11 @@ class ServerHealth:
 
 
 def read_retry_after(header: str | None, now: float) -> float | None:
-    """Read a `Retry-After` header: seconds, or an HTTP date. None when it is missing or cannot be read.
+    """Return the seconds to wait of a `Retry-After` header, or None if it is missing or invalid.
 
     Args:
-        header: its value.
-        now: seconds since 1970, for dates.
+        header: the header's value, a number of seconds or an HTTP date.
+        now: the current time in seconds since 1970, for dates.
     """
     if header is None:
         return None

@@ -1,7 +1,7 @@
-"""Cut the part of an over-long prompt that its benchmark allows to be cut, by real counts, until the prompt fits.
+"""Shorten a prompt that is too long, by cutting the part that its benchmark allows until its counted tokens fit.
 
-The remaining part ends (or begins) with a whole word, or with a whole character where there are no words. The rest of
-the prompt is never touched, and the part is never left empty: a question about nothing is another question.
+The remaining part ends (or begins) with a complete word, or a complete character if there are no words. The rest of
+the prompt is never changed, and the part is never cut completely, because that would change the question.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 from agent.inference.tokens import byte_length
 from agent.vocabulary import ChatRequest, Failure, Message, Reason, Shortenable
 
-MAX_COUNTS = 12  # of one prompt, the first count of the whole included
-_MAX_WORD_LENGTH = (
-    256  # characters; a longer piece of text has no words, or none worth keeping whole
-)
-_LIKE_ENOUGH = 200  # a cut that leaves less than this part of the budget unused is good
-# Of a first cut: tokens are not evenly long, and a candidate that fits says more than one that does not.
+MAX_COUNTS = 12  # maximum counts per prompt, including the first count of the whole prompt
+_MAX_WORD_LENGTH = 256  # characters; longer pieces of text without spaces are not treated as words
+_LIKE_ENOUGH = 200  # stop when less than 1/200 of the budget is unused
+# Factor for the first cut, which should fit although tokens vary in length: only then can the search interpolate.
 _MARGIN = 1.03
-_GAP_SHARE = 0.98  # a guess at the whole gap would be the length that is known not to fit
+_GAP_SHARE = (
+    0.98  # below 1, because a guess at the whole gap is the length that is known not to fit
+)
 
 Messages = Sequence[Message]
 Count = Callable[[Messages], Awaitable[int | Failure]]
@@ -25,7 +25,7 @@ Count = Callable[[Messages], Awaitable[int | Failure]]
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A request that fits, and how many tokens of its prompt were left out for that."""
+    """A request that fits, and the number of tokens that were cut from its prompt."""
 
     request: ChatRequest
     left_out: int = 0
@@ -33,10 +33,13 @@ class Fitted:
 
 @dataclass(slots=True)
 class _Bounds:
-    """The longest part known to fit and the shortest known not to, in characters, with the tokens of their prompts.
+    """The bounds of the search for the longest part that fits.
 
     Attributes:
-        fits: 0 until a candidate fits.
+        over: the shortest length known not to fit, in characters.
+        over_tokens: the number of tokens in the prompt with that length.
+        fits: the longest length known to fit, in characters; 0 until one is known.
+        fits_tokens: the number of tokens in the prompt with that length.
     """
 
     over: int
@@ -45,30 +48,30 @@ class _Bounds:
     fits_tokens: int = 0
 
     def interpolate(self, budget: int) -> int:
-        """Return the length between the two that should use up the budget if tokens were evenly long."""
+        """Return the length between the bounds that would use the whole budget if all tokens had the same length."""
         share = (budget - self.fits_tokens) / max(1, self.over_tokens - self.fits_tokens)
         return self.fits + int((self.over - self.fits) * min(share, _GAP_SHARE))
 
     def halve(self) -> int:
-        """Return the length in the middle between the two."""
+        """Return the length in the middle between the bounds."""
         return self.fits + int((self.over - self.fits) * 0.5)
 
     def extrapolate(self, budget: int, tokens_per_character: float) -> int:
-        """Return a length that should fit, while none is known to."""
+        """Return a length that should fit, as long as none is known to fit."""
         return self.over - int(_MARGIN * (self.over_tokens - budget) / tokens_per_character) - 1
 
 
 async def fit(request: ChatRequest, budget: int, template: int, count: Count) -> Fitted | Failure:
-    """Return the request as it fits `budget` tokens of prompt, or the reason why it does not.
+    """Return the request, shortened if necessary to `budget` prompt tokens, or the reason why that is impossible.
 
-    A prompt that has fewer bytes than the budget has tokens fits without being counted. At most `MAX_COUNTS` counts
-    are asked for.
+    A prompt that has no more bytes than the budget has tokens is not counted. Tokens are counted at most `MAX_COUNTS`
+    times.
 
     Args:
-        request: as planned.
-        budget: most tokens of the prompt.
-        template: at most how many of them the chat template adds.
-        count: counts the tokens of messages, or says why it could not, which then is the request's own failure.
+        request: the planned request.
+        budget: the maximum number of prompt tokens.
+        template: the maximum number of tokens that the chat template adds.
+        count: counts the tokens of messages; a failure to do so becomes the failure of the request.
     """
     if byte_length(request.messages) + template <= budget:
         return Fitted(request)
@@ -87,17 +90,18 @@ async def fit(request: ChatRequest, budget: int, template: int, count: Count) ->
 async def shorten(
     request: ChatRequest, part: Shortenable, whole: int, budget: int, count: Count
 ) -> Fitted | Failure:
-    """Search for the longest prompt that fits, and return the request with it.
+    """Search for the longest prompt that fits, and return the request with that prompt.
 
-    The search begins where the average length of a token says and goes on between the longest candidate known to fit
-    and the shortest known not to. It ends after `MAX_COUNTS` whatever the counts; the result was counted and fits.
+    The search begins with an estimate from the average length of a token, and continues between the longest length
+    known to fit and the shortest length known not to fit. It ends after `MAX_COUNTS` counts at the latest. The
+    returned prompt was counted and fits.
 
     Args:
-        request: its prompt does not fit.
-        part: of the prompt, which may be cut.
-        whole: tokens of the prompt.
-        budget: most tokens of the prompt.
-        count: as for `fit`.
+        request: a request whose prompt does not fit.
+        part: the part of the prompt that may be cut.
+        whole: the number of tokens in the whole prompt.
+        budget: the maximum number of prompt tokens.
+        count: see `fit`.
     """
     text = request.messages[part.message].content[part.start : part.end]
     shortest = _measure_first_word(text, part.keep)
@@ -109,7 +113,7 @@ async def shorten(
         elif bounds.fits:
             guess = (
                 bounds.halve()
-            )  # counts need not grow evenly, and interpolating may come no nearer
+            )  # interpolation may converge slowly if tokens are distributed unevenly
         elif turn < MAX_COUNTS - 1:
             guess = bounds.extrapolate(budget, tokens_per_character)
         else:
@@ -144,7 +148,7 @@ def _cut(messages: Messages, part: Shortenable, length: int) -> tuple[Message, .
 
 
 def _measure_first_word(text: str, keep: str) -> int:
-    """Return how many characters the first word to be kept takes, or more than the text has if it has no word."""
+    """Return the length up to the end of the first word to keep, or more than the length of a text without words."""
     words = text.split()
     if not words:
         return len(text) + 1
@@ -159,7 +163,7 @@ def _measure_first_word(text: str, keep: str) -> int:
 
 
 def _round_to_words(text: str, length: int, keep: str) -> int:
-    """Return at most `length` characters that end (or begin) between words, else between characters."""
+    """Return the largest length up to `length` that cuts the text between words, or else between characters."""
     if length <= 0:
         return 0
     if keep == "start":
@@ -177,8 +181,8 @@ def _round_to_words(text: str, length: int, keep: str) -> int:
 
 
 def _round_to_characters(text: str, length: int, keep: str) -> int:
-    """Return at most `length` characters; an accent stays with its letter, and an emoji of several parts whole."""
-    import regex  # a prompt without words is rare
+    """Return the largest length up to `length` that does not split a character (grapheme cluster)."""
+    import regex  # imported here because it is rarely needed
 
     position = length if keep == "start" else len(text) - length
     begin = max(0, position - _MAX_WORD_LENGTH)

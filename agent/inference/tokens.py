@@ -1,7 +1,7 @@
-"""Count the tokens of a prompt: requests to a server and their replies, or a tokenizer file.
+"""Count the tokens of a prompt, by requests to the server or with a tokenizer file.
 
-There are three means. vLLM counts whole conversations with the model's chat template; llama.cpp's server and a
-tokenizer file count plain text, to which the template's own tokens are added, as many as the probe saw it add.
+There are three methods. vLLM counts whole conversations, including the model's chat template. llama.cpp's server and a
+tokenizer file count plain text, to which the number of template tokens found by the probe is added.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,17 +15,17 @@ from agent.inference.wire import encode_object, read_token_count
 from agent.vocabulary import Message
 
 Counting = Literal["vllm", "llama.cpp", "tokenizer_file"]
-Served = Literal["vllm", "llama.cpp"]  # by the server itself
-TOKENIZE = "../tokenize"  # beside the base address's /v1
+Served = Literal["vllm", "llama.cpp"]  # methods by which the server itself counts
+TOKENIZE = "../tokenize"  # replaces /v1 in the base address
 UNSEEN_TEMPLATE_TOKENS = (
-    64  # allowed for a chat template where the probe could not see what it adds
+    64  # assumed for a chat template if the probe could not determine its tokens
 )
-_FURTHER_MESSAGE_TOKENS = 16  # written by a template around each message after the first
-_MAX_TEMPLATE_TOKENS = 8192  # templates with long system texts of their own stay below
+_FURTHER_MESSAGE_TOKENS = 16  # maximum that a template adds for each message after the first
+_MAX_TEMPLATE_TOKENS = 8192  # more than templates with long system texts have
 
 
 def encode_count(counting: Served, model: str, messages: Sequence[Message]) -> bytes:
-    """Return the body that asks for the tokens of `messages`."""
+    """Return the body of a request for the number of tokens in `messages`."""
     if counting == "vllm":
         texts = [{"role": message.role, "content": message.content} for message in messages]
         return encode_object({"model": model, "messages": texts})
@@ -35,9 +35,9 @@ def encode_count(counting: Served, model: str, messages: Sequence[Message]) -> b
 def read_count(
     counting: Served, reply: Mapping[str, object], messages: Sequence[Message]
 ) -> int | None:
-    """Read the reply to `encode_count`; None when it holds no count that these messages can have.
+    """Return the count in the reply to `encode_count`, or None if it is missing or impossible for these messages.
 
-    A token is at least one byte of a text, and a text has at least one.
+    A token has at least one byte, and a prompt has at least one token.
     """
     if counting == "vllm":
         count = read_token_count(reply.get("count"))
@@ -50,7 +50,7 @@ def read_count(
 
 
 def byte_length(messages: Sequence[Message]) -> int:
-    """Return the bytes of the messages' texts: no tokenizer that models are served with makes more tokens of them."""
+    """Return the number of bytes in the messages' texts, which is an upper bound of the number of their tokens."""
     length = 0
     for message in messages:
         text = message.content
@@ -59,30 +59,30 @@ def byte_length(messages: Sequence[Message]) -> int:
 
 
 def estimate_template_tokens(messages: Sequence[Message], first: int) -> int:
-    """Return at most how many tokens the chat template adds, when it adds `first` to a single message."""
+    """Return the maximum number of tokens that the chat template adds, if it adds `first` to a single message."""
     return first + _FURTHER_MESSAGE_TOKENS * (len(messages) - 1)
 
 
 def infer_template_tokens(counting: Counting, counted: int, reported: int) -> int | None:
-    """Return how many tokens the template adds to the count of one message; None if the two counts cannot both be true.
+    """Return the number of tokens that the template adds to one message, or None if the two counts are inconsistent.
 
     Args:
-        counting: the means of counting.
+        counting: the method of counting.
         counted: the count of a prompt of one message.
-        reported: the same prompt's tokens, as reported with the answer to it.
+        reported: the number of tokens in the same prompt as reported with its answer.
     """
-    if counting == "vllm":  # it counts the template in
+    if counting == "vllm":  # its count includes the template
         return reported if reported == counted else None
     added = reported - counted
-    # At their border, text and template may share a token.
+    # Where text and template meet, they may share a token, so the difference can be slightly negative.
     return max(added, 0) if -2 <= added <= _MAX_TEMPLATE_TOKENS else None
 
 
 def open_tokenizer(deployment: Endpoint) -> Callable[[Sequence[Message]], int] | None:
-    """Return a function that counts by the deployment's tokenizer file, without the template; None if it has none.
+    """Return a function that counts tokens with the deployment's tokenizer file, if any, and without the template.
 
     Raises:
-        ConfigError: the file is not there or no tokenizer, or the package that reads it is not installed.
+        ConfigError: the file is missing or not a tokenizer, or the package that reads it is not installed.
     """
     path = deployment.tokenizer_file
     if path is None:
@@ -97,11 +97,11 @@ def open_tokenizer(deployment: Endpoint) -> Callable[[Sequence[Message]], int] |
     except ImportError:
         raise ConfigError(
             f"{setting}: the package that reads it is not installed",
-            "Install it: pip install 'intramural[tokenizer]'; or leave tokenizer_file out.",
+            "Install it with: pip install 'intramural[tokenizer]'; or omit tokenizer_file.",
         ) from None
-    except Exception:  # noqa: BLE001 - the package raises no type of its own
+    except Exception:  # noqa: BLE001 - the package does not have its own type of exception
         raise ConfigError(
-            f"{setting} is no tokenizer of the Hugging Face form (tokenizer.json)"
+            f"{setting} is not a tokenizer in the Hugging Face format (tokenizer.json)"
         ) from None
 
 
@@ -110,7 +110,8 @@ def _load_tokenizer(path: Path, _version: tuple[int, int]) -> Callable[[Sequence
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(path))
-    tokenizer.no_truncation()  # the file may ask for either, and a cut text would be counted short
+    # The file may enable truncation or padding, which would change the count.
+    tokenizer.no_truncation()
     tokenizer.no_padding()
 
     def count(messages: Sequence[Message]) -> int:

@@ -1,6 +1,6 @@
-"""Write a request as JSON, and read a reply as a response or a failure. Pure, and fails closed.
+"""Encode requests as JSON, and parse replies as responses or failures. Pure; fails closed.
 
-A server's text is data of the case: it leaves this module inside a Response only, never in an error.
+The text of a reply may contain patient data, so it leaves this module only in a Response, never in an error.
 """
 
 import json
@@ -23,20 +23,22 @@ _FINISH: Mapping[object, FinishReason] = {
     "content_filter": "content_filter",
 }
 
-# The words with which vLLM, llama.cpp, TGI, SGLang, transformers and OpenAI say that a prompt is too long.
+# Error messages of vLLM, llama.cpp, TGI, SGLang, transformers and OpenAI for a prompt that is too long.
 _TOO_LONG = re.compile(
     rb"context_length_exceeded|exceed_context_size|context (?:length|window|size)|maximum model length"
     rb"|max_model_len|max_position_embeddings|prompt is too long|input is too long|too many tokens"
     rb"|must have less than \d+ tokens|input length .{0,40}exceeds",
     re.IGNORECASE,
 )
-_MAX_ERROR_BYTES = 65_536  # the beginning of an error's body, which is searched for these words
+_MAX_ERROR_BYTES = (
+    65_536  # length of the beginning of an error body that is searched for these messages
+)
 _THOUGHT_BEGINS, _THOUGHT_ENDS = "<think>", "</think>"
 _OBJECT = re.compile(r'\{\s*"')
 _DECODER = json.JSONDecoder()
-_MAX_WORK = 2_000_000  # characters that attempts at reading objects may cost in all
-_MAX_TOKENS = 2**31  # a higher count is none
-# Characters that a terminal or a page would obey instead of show. Those that separate words leave a space.
+_MAX_WORK = 2_000_000  # maximum total cost of parsing JSON objects, in characters
+_MAX_TOKENS = 2**31  # higher counts are invalid
+# Control characters, which could affect a terminal or page. Those that separate words are replaced by a space.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SHOWN_INSTEAD = {
     code: " " if chr(code).isspace() else "" for code in range(0xA0) if _CONTROL.match(chr(code))
@@ -44,17 +46,17 @@ _SHOWN_INSTEAD = {
 
 
 def encode_object(body: Mapping[str, object]) -> bytes:
-    """Return compact JSON. ASCII only (the rest escaped), so any text can be sent, broken Unicode included."""
+    """Return compact JSON in ASCII. Other characters are escaped, so any text can be sent, even invalid Unicode."""
     return _encode(body).encode("ascii")
 
 
 def encode_request(
     request: ChatRequest,
     *,
-    token_limit_field: str = "max_tokens",  # noqa: S107 - a field's name
+    token_limit_field: str = "max_tokens",  # noqa: S107 - the name of a field
     always: Mapping[str, str | int | float | bool] | None = None,
 ) -> bytes:
-    """Return the request's body: exactly what the request says, and under it the fields of `always`."""
+    """Return the body of a request, with the fields of `always` unless the request overrides them."""
     body: dict[str, object] = {**(always or {}), **request.extra_body}
     body["model"] = request.model
     body["messages"] = [
@@ -72,7 +74,7 @@ def encode_request(
 
 
 def parse_object(body: bytes) -> dict[str, object] | None:
-    """Return the JSON object in `body`, or None when it holds no object."""
+    """Return the JSON object in `body`, or None if it is not a JSON object."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
@@ -88,15 +90,15 @@ def parse_reply(
     thinks: bool = False,
     accepts_name: Callable[[object], bool] | None = None,
 ) -> Response | Failure:
-    """Read the body of a chat completion with status 200.
+    """Parse the body of a chat completion with status 200.
 
     Args:
-        body: as received.
-        stop: the request's stop sequences; the answer is cut before the first, should the server not have done so.
-        seconds: how long the attempt took.
-        thinks: the model thinks first, and the prompt may have opened its thought: a text that was cut off before
-            a thought ended is then a thought, whether or not it begins like one.
-        accepts_name: tells whether the reply may name this `model`; None accepts any name.
+        body: the received body.
+        stop: the request's stop sequences; the answer is cut before the first, in case the server did not do so.
+        seconds: the duration of the attempt.
+        thinks: whether this is a reasoning model, whose prompt may begin the reasoning. A text that was cut off
+            without the end of the reasoning is then treated as reasoning, even if it does not begin with a mark.
+        accepts_name: checks the field `model` of the reply; if None, any name is accepted.
     """
     reply = parse_object(body)
     if reply is None:
@@ -125,9 +127,9 @@ class _Completion:
     """The first choice of a reply.
 
     Attributes:
-        content: the answer, which may hold thoughts.
-        reasoning: thoughts that the server keeps apart from the answer.
-        finish_reason: why the server stopped.
+        content: the answer, which may contain reasoning.
+        reasoning: the reasoning that the server separated from the answer.
+        finish_reason: the reason why the server stopped.
     """
 
     content: str
@@ -136,7 +138,7 @@ class _Completion:
 
 
 def _read_completion(choices: object) -> _Completion | Failure:
-    """Read the first of a reply's choices."""
+    """Read the first choice of a reply."""
     choice = _read_map(choices[0]) if isinstance(choices, list) and choices else {}
     message = choice.get("message")
     if not isinstance(message, dict):
@@ -151,7 +153,7 @@ def _read_completion(choices: object) -> _Completion | Failure:
     refusal = message.get("refusal")
     if content is None and isinstance(refusal, str):
         content = refusal
-    # A model that thought up to its limit of tokens has no content; a missing one is a failure otherwise.
+    # If the reasoning reached the token limit, there is no content. Otherwise, missing content is a failure.
     if content is None and not reasoning and finish_reason != "length":
         return Failure(Reason.EMPTY, 200)
     return _Completion(content or "", reasoning, finish_reason)
@@ -162,18 +164,18 @@ def _read_map(value: object) -> Mapping[str, object]:
 
 
 def _separate_thoughts(completion: _Completion, *, thinks: bool) -> tuple[str, str]:
-    """Return (reasoning, answer) of a completion."""
+    """Return the reasoning and the answer of a completion."""
     thought, answer = split_thought(completion.content)
     was_cut_off = completion.finish_reason == "length" and _THOUGHT_ENDS not in completion.content
     if thinks and was_cut_off and not completion.reasoning:
-        # The prompt began a thought, so the text before any mark belongs to it as well.
+        # The prompt began the reasoning, so the text before any mark also belongs to it.
         thought, answer = answer + thought, ""
     reasoning = "\n".join(filter(None, (completion.reasoning, thought)))
     return reasoning, answer
 
 
 def parse_error(status: int, body: bytes) -> Failure:
-    """Return the failure that a reply with a status other than 200 means for its request."""
+    """Return the failure for a reply with a status other than 200."""
     if status in (400, 413, 422, 500) and _TOO_LONG.search(body, 0, _MAX_ERROR_BYTES):
         return Failure(Reason.CONTEXT_LENGTH, status)
     if 200 <= status < 300:
@@ -182,23 +184,23 @@ def parse_error(status: int, body: bytes) -> Failure:
 
 
 def has_thought_marks(text: str) -> bool:
-    """Tell whether a thought begins or ends in the text."""
+    """Return whether the text contains a mark where reasoning begins or ends."""
     return _THOUGHT_BEGINS in text or _THOUGHT_ENDS in text
 
 
 def split_thought(text: str) -> tuple[str, str]:
-    """Return (reasoning, answer) of a text with `<think>` marks; all answer when there are none.
+    """Split a text at `<think>` marks, and return the reasoning and the answer.
 
-    A lone `</think>` ends a thought that the chat template began. After a lone `<think>` a
-    thought was cut off, and no answer follows. A mark in a text of a JSON object is spoken of, and divides nothing.
-    The time taken is in proportion to the text, however hostile it is.
+    A `</think>` without `<think>` ends reasoning that the chat template began. After a `<think>` without `</think>`,
+    all text is incomplete reasoning. Marks inside a JSON object are quoted text and are ignored. The running time is
+    linear in the length of the text, even for hostile input.
     """
     if not has_thought_marks(text):
         return "", text
     text = _hide_spoken_marks(text)
     thoughts: list[str] = []
     answer: list[str] = []
-    begin = 0  # of the part that is not divided yet
+    begin = 0  # start of the remaining text
     while (end := text.find(_THOUGHT_ENDS, begin)) >= 0:
         mark = text.find(_THOUGHT_BEGINS, begin, end)
         if mark >= 0:
@@ -217,12 +219,12 @@ def split_thought(text: str) -> tuple[str, str]:
 
 
 def _hide_spoken_marks(text: str) -> str:
-    """Return `text` without NUL, which then stands for the `<` of each mark within a JSON object."""
+    """Remove NUL characters from `text`, and replace the `<` of each mark inside a JSON object with NUL."""
     text = text.replace("\0", "")
     last_mark = max(text.rfind(_THOUGHT_BEGINS), text.rfind(_THOUGHT_ENDS))
     parts = []
-    work = 0  # characters that reading took so far
-    begin = 0  # of the part that is not read yet
+    work = 0  # cost of parsing so far, in characters
+    begin = 0  # start of the remaining text
     while work < _MAX_WORK and (opening := _OBJECT.search(text, begin, last_mark)):
         start = opening.start()
         end = start + 1
@@ -237,8 +239,8 @@ def _hide_spoken_marks(text: str) -> str:
         except json.JSONDecodeError as error:
             work += (
                 error.pos - start + error.pos // 50 + 50
-            )  # the error itself counts the lines before it
-        except (ValueError, RecursionError):  # too many digits, or nested too deeply
+            )  # creating the error takes time in proportion to its position, because it counts lines
+        except (ValueError, RecursionError):  # too many digits or nested too deeply
             work += 50_000
         parts += [text[begin:start], piece]
         begin = end
@@ -250,7 +252,7 @@ def _show_spoken_marks(text: str) -> str:
 
 
 def _fit_to_show(text: str) -> str:
-    """Replace halves of characters, which JSON can carry and no file can, and take out control characters."""
+    """Replace lone surrogates, which JSON can contain but files cannot, and remove control characters."""
     if not text.isascii():
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if not _CONTROL.search(text):
@@ -259,7 +261,7 @@ def _fit_to_show(text: str) -> str:
 
 
 def _cut_at_stop(text: str, stop: Sequence[str]) -> str:
-    """Return the text before the first stop sequence in it."""
+    """Return the text before the first stop sequence."""
     end = len(text)
     for mark in stop:
         position = text.find(mark)
@@ -273,18 +275,18 @@ def _read_finish_reason(value: object) -> FinishReason:
 
 
 def read_token_count(value: object) -> int | None:
-    """Return a number of tokens that a server wrote, or None when it is no such number."""
+    """Return a number of tokens from a server's reply, or None if it is not a valid number."""
     if not isinstance(value, int) or isinstance(value, bool):
         return None
     return value if 0 <= value < _MAX_TOKENS else None
 
 
 def request_identity(request: ChatRequest, prompt_limit: int | None = None) -> bytes:
-    """Return the bytes whose keyed hash is the answer's key: equal for equal requests, and only for them.
+    """Return the bytes whose keyed hash is the answer's key. They are equal only for equal requests.
 
     Args:
-        request: as it would be sent if it fits.
-        prompt_limit: most tokens of its prompt; like what may be shortened, it can change what is sent.
+        request: the request before it is shortened.
+        prompt_limit: the maximum number of prompt tokens, which can change the sent request, as can `shortenable`.
     """
     identity: list[object] = [
         1,
@@ -298,7 +300,7 @@ def request_identity(request: ChatRequest, prompt_limit: int | None = None) -> b
         dict(sorted(request.extra_body.items())),
     ]
     part = request.shortenable
-    # Left out where neither is set, so that keys of answers stored before there were any stay the same.
+    # Omitted if neither is set, so that keys of answers from before these settings existed stay the same.
     if part is not None or prompt_limit is not None:
         identity.append([part.message, part.start, part.end, part.keep] if part else None)
         identity.append(prompt_limit)

@@ -1,1 +1,1 @@
-"""Registering, fetching and checking datasets."""
+"""Fetch, check and register datasets."""

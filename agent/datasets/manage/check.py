@@ -1,4 +1,4 @@
-"""Check a benchmark's definition and data, and list all their problems at once for its author."""
+"""Check a benchmark's definition and data, and report all problems at once."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,13 +21,14 @@ from agent.io.strict_yaml import parse_yaml
 def check_benchmark(
     definition: Path, site_data: Path, site_benchmarks: Path | None, *, keep: int
 ) -> tuple[Benchmark, DatasetContents]:
-    """Read a definition and all of its data; keep the first `keep` instances.
+    """Read a definition and all of its data, and keep the first `keep` instances.
 
-    Data of official files is taken from the site, else from the definition's sample. A definition in the folder
-    `site_benchmarks` is read as runs read it: without absolute paths, and under a name that is free.
+    If the definition names no data file of its own, the site's data is read, or else the definition's sample.
+    A definition in the folder `site_benchmarks` is checked as in a run: it must not contain absolute paths, and
+    its name must not be in use.
 
     Raises:
-        BenchmarkError: lists the problems of the definition and of the data.
+        BenchmarkError: the definition or the data has problems, all of which are listed.
     """
     try:
         benchmark = _read_definition(definition, site_benchmarks)
@@ -36,7 +37,7 @@ def check_benchmark(
         messages += _find_data_problems(
             definition / "benchmark.yaml" if definition.is_dir() else definition
         )
-        # Each once: a file that is no YAML is read twice and has the same problem both times.
+        # Remove duplicates: a file that is not YAML is read twice, with the same problem both times.
         raise BenchmarkError("\n".join(dict.fromkeys(messages)), why.advice) from None
     return benchmark, read_data(benchmark, site_data, keep=keep)
 
@@ -54,24 +55,24 @@ def _read_definition(definition: Path, site_benchmarks: Path | None) -> Benchmar
 
 
 def read_data(benchmark: Benchmark, site_data: Path, *, keep: int = 0) -> DatasetContents:
-    """Read all data of a benchmark: of the site, else the definition's own or its sample.
+    """Read all data of a benchmark: the site's data, or else the definition's own file or sample.
 
     Raises:
-        BenchmarkError: lists its problems.
+        BenchmarkError: the data has problems, all of which are listed.
     """
     folder = site_data / benchmark.id
     if benchmark.dataset_file is None and holds_data(folder):
         return read_all(benchmark, folder, keep=keep)
     choices = (
         required_choices(benchmark) if benchmark.dataset_file else [{}]
-    )  # a sample has arguments of its own
+    )  # a sample has its own arguments
     return examine(
         benchmark, choices, lambda choice: locate_dataset(benchmark, None, choice), keep=keep
     )
 
 
 def _find_data_problems(definition: Path) -> list[str]:
-    """Return the problems of prompt and data that can be seen although the definition is wrong."""
+    """Return the problems of the prompt and data that can be found even though the definition is invalid."""
     try:
         tree = parse_yaml(read_bytes(definition, BenchmarkError), definition, BenchmarkError)
         if not isinstance(tree, dict) or not isinstance(tree.get("dataset_file"), str):
@@ -107,6 +108,6 @@ def _check_rows(path: Path, prompt: str, tree: Mapping[str, object]) -> None:
         _, prompt_problems = compile_template(prompt, placeholders.union(table.columns))
         for problem in prompt_problems:
             problems.add("prompt", problem)
-        for _ in table.rows:  # reading a row notes its problems
+        for _ in table.rows:  # reading a row records its problems
             pass
         problems.check()

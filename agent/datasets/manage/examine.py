@@ -1,4 +1,4 @@
-"""Read a whole dataset once and describe it for a person: its size, how often each answer is right, its problems."""
+"""Read a whole dataset and report its size, the frequency of each right answer and its problems."""
 
 import itertools
 from collections import Counter
@@ -12,24 +12,26 @@ from agent.datasets.references import LETTERS
 from agent.errors import BenchmarkError
 from agent.vocabulary import Instance
 
-_MAX_GOLD = 1000  # different right answers that are counted each
+_MAX_GOLD = 1000  # distinct right answers; if there are more, none are reported
 
 Choice = Mapping[str, str]  # values of the arguments that a run entry must give
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetContents:
-    """The contents of a dataset, counted.
+    """Counts of a dataset's contents.
 
     Attributes:
-        known: "official" if every file is of the version the benchmark was written for.
-        problems: notes for a person, in plain words.
-        parts: number of instances for each choice of required arguments, as "subset=icliniq" -> 120; "" for none.
-        letters: how often each option is the right one, by letter; empty where answers are not letters.
-        gold: how often each text is a right answer; empty where there are very many. Texts of cases.
+        known: "official" if every file belongs to a version listed in the benchmark's definition.
+        problems: messages about the files, for display.
+        parts: the number of instances for each choice of required arguments, such as "subset=icliniq" -> 120; the
+            key is "" if there are no required arguments.
+        letters: how often each option is right, by letter; empty unless the benchmark is multiple choice.
+        gold: how often each text is a right answer; empty if there are too many distinct texts. May contain
+            patient data.
         first: the first instances.
-        characters: of all prompts together.
-        longest: characters of the longest prompt.
+        characters: the number of characters in all prompts together.
+        longest: the number of characters in the longest prompt.
     """
 
     known: Known
@@ -43,12 +45,12 @@ class DatasetContents:
 
     @property
     def instances(self) -> int:
-        """Number of instances of all parts."""
+        """The number of instances in all parts."""
         return sum(self.parts.values())
 
 
 def required_choices(benchmark: Benchmark) -> list[Choice]:
-    """Return every choice of the arguments that a run entry must give; one empty choice if there are none."""
+    """Return every combination of values of the required arguments; one empty combination if there are none."""
     required = {
         name: argument.values for name, argument in benchmark.arguments.items() if argument.required
     }
@@ -64,10 +66,10 @@ def examine(
     *,
     keep: int = 0,
 ) -> DatasetContents:
-    """Make and count every instance, one choice after the other; keep the first `keep` of them.
+    """Read and count every instance for each of `choices`, and keep the first `keep` instances.
 
     Raises:
-        BenchmarkError: lists the problems of the files of all choices.
+        BenchmarkError: the files have problems, which are listed for all choices.
     """
     errors: list[str] = []
     known: set[Known] = set()
@@ -80,7 +82,7 @@ def examine(
             dataset = locate(choice)
             known.add(dataset.known)
             problems += dataset.problems
-            # A known version is as its publisher made it: an answer that cannot be scored there is no user's mistake.
+            # A right answer that cannot be scored in a known version is the publisher's mistake, not the user's.
             fault_of = None if dataset.known == "official" else build_gold_check(benchmark)
             for instance in iter_instances(benchmark, dataset, arguments=choice, fault_of=fault_of):
                 tally.add(instance)

@@ -1,6 +1,6 @@
-"""Downloads a public dataset from its pinned address: only when asked, only there, and only the pinned bytes.
+"""Download public datasets, only on request, only from their pinned addresses, and only with the pinned digests.
 
-Proxy and certificate authorities come from the settings alone, never from the environment.
+The proxy and the certificate authorities come from the settings, never from the environment.
 """
 
 import hashlib
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
     import httpx
 
 _MAX_REDIRECTS = 3
-_IDLE_S = 60.0  # seconds without a byte
+_IDLE_S = 60.0  # timeout in seconds while no data arrives
 _OK = 200
 _ADVICE = "Nothing was added. Try again later, or get the file yourself and use `intramural datasets add`."
 
 Progress = Callable[[str, int, int | None], None]
-"""Called with a file's name, the bytes received, and the file's size if the server states it."""
+"""A function called with a file's name, the number of bytes received, and its size if the server reports it."""
 
 
 @dataclass(frozen=True)
 class FetchSettings:
-    """How the sources of datasets are reached, and the limits of a download.
+    """Network settings and limits for downloading datasets.
 
     Attributes:
-        proxy: URL of the outgoing proxy; None means none.
-        ca_bundle: PEM file; None means the system's certificate authorities.
-        connect_timeout_s: seconds to open a connection.
-        total_timeout_s: seconds for one file.
-        largest: bytes of one file.
+        proxy: the URL of the outgoing proxy, or None for a direct connection.
+        ca_bundle: a PEM file, or None for the system's certificate authorities.
+        connect_timeout_s: the maximum time to open a connection, in seconds.
+        total_timeout_s: the maximum time to download one file, in seconds.
+        largest: the maximum size of one file, in bytes.
     """
 
     proxy: str | None = None
@@ -51,12 +51,14 @@ class FetchSettings:
 
 
 def select_pinned_files(benchmark: Benchmark) -> tuple[DataFile, ...]:
-    """Return the files to fetch, all of them public and pinned.
+    """Return the files to download, all of which are public and pinned.
 
     Raises:
-        ConfigError: the benchmark is not public, or a file it needs has no address or no digest.
+        ConfigError: the benchmark is not public, or a required file lacks an address or digest.
     """
-    by_hand = f"Get the files yourself, then run `intramural datasets add {benchmark.id} PATH`."
+    by_hand = (
+        f"Download the files yourself, then run `intramural datasets add {benchmark.id} PATH`."
+    )
     if benchmark.access != "public":
         raise ConfigError(
             f"{benchmark.id}: its data is {benchmark.access} and is never fetched", by_hand
@@ -68,7 +70,7 @@ def select_pinned_files(benchmark: Benchmark) -> tuple[DataFile, ...]:
         if not file.url or not file.sha256:
             lack = "public address" if not file.url else "pinned SHA-256"
             raise ConfigError(
-                f"{benchmark.id}: {file.name} has no {lack}, so it is not fetched", by_hand
+                f"{benchmark.id}: {file.name} lacks a {lack}, so it cannot be fetched", by_hand
             )
         _check_address(file)
     return files
@@ -77,12 +79,12 @@ def select_pinned_files(benchmark: Benchmark) -> tuple[DataFile, ...]:
 def fetch_files(
     files: tuple[DataFile, ...], folder: Path, settings: FetchSettings, progress: Progress
 ) -> None:
-    """Download every file into `folder` under its own name; only the pinned bytes are kept.
+    """Download every file into `folder` under its own name, and check it against its pinned digest.
 
     Raises:
         ConfigError: the CA bundle cannot be read.
-        DeliveryError: a source cannot be reached, refuses, or sends elsewhere.
-        BenchmarkError: the bytes received are not the pinned file, or are too many.
+        DeliveryError: a server cannot be reached, refuses the request or redirects to another host.
+        BenchmarkError: a file does not have the pinned digest, or is too large.
     """
     import httpx
 
@@ -106,7 +108,7 @@ def fetch_files(
 
 @dataclass(slots=True)
 class _Download:
-    """One file being downloaded."""
+    """The download of one file."""
 
     file: DataFile
     out: BinaryIO
@@ -114,10 +116,10 @@ class _Download:
     progress: Progress
 
     def run(self, client: "httpx.Client") -> None:
-        """Download the file, and tell a broken connection by its kind.
+        """Download the file, and report network errors by their type.
 
         Raises:
-            DeliveryError, BenchmarkError: as `fetch_files`.
+            DeliveryError, BenchmarkError: see `fetch_files`.
         """
         import httpx
 
@@ -130,23 +132,23 @@ class _Download:
         except httpx.ProxyError:
             raise DeliveryError(
                 f"{name}: the proxy refused the connection to {host}",
-                "Check `proxy` in site.yaml, and that the proxy lets this host and port through.",
+                "Check `proxy` in site.yaml, and that the proxy allows this host and port.",
             ) from None
         except httpx.ConnectError as why:
             if _is_tls(why):
                 raise DeliveryError(
                     f"{name}: the certificate of {host} was not accepted",
-                    "If a proxy inspects TLS here, name its authority with `ca_bundle` in site.yaml.",
+                    "If a proxy inspects TLS here, set `ca_bundle` in site.yaml to its certificate authority.",
                 ) from None
             raise DeliveryError(f"{name}: {host} could not be reached", _ADVICE) from None
         except httpx.HTTPError as why:
-            # Its message may quote the server's reply, so only its kind is told.
+            # The message may quote the server's reply, so only the type of the error is reported.
             raise DeliveryError(
                 f"{name}: the connection to {host} broke ({type(why).__name__})", _ADVICE
             ) from None
 
     def _follow(self, client: "httpx.Client") -> None:
-        """Request the file's address, and follow redirects within its host."""
+        """Request the file, and follow redirects within its host."""
         name = self.file.name
         deadline = time.monotonic() + self.settings.total_timeout_s
         url = self.file.url
@@ -157,12 +159,12 @@ class _Download:
                     continue
                 if response.status_code != _OK:
                     raise DeliveryError(
-                        f"{name}: its source answered with status {response.status_code}", _ADVICE
+                        f"{name}: the server responded with status {response.status_code}", _ADVICE
                     )
                 self._save(response, deadline)
                 return
         raise DeliveryError(
-            f"{name}: its source redirects more than {_MAX_REDIRECTS} times", _ADVICE
+            f"{name}: the server redirected more than {_MAX_REDIRECTS} times", _ADVICE
         )
 
     def _resolve_redirect(self, url: str) -> str:
@@ -170,13 +172,14 @@ class _Download:
         target = urlsplit(url)
         if (target.scheme, target.netloc) != (pinned.scheme, pinned.netloc):
             raise DeliveryError(
-                f"{self.file.name}: its source sends to another host, which is never followed",
-                "Get the file yourself, then run `intramural datasets add`; or a proxy or login page is in between.",
+                f"{self.file.name}: the server redirects to another host, which is never followed",
+                "Check whether a proxy or login page intercepts the request. Otherwise download the file yourself, "
+                "then run `intramural datasets add`.",
             )
         return url
 
     def _save(self, response: "httpx.Response", deadline: float) -> None:
-        """Write the bytes received, and compare them with the pinned digest."""
+        """Write the received bytes, and compare them with the pinned digest."""
         name = self.file.name
         largest = self.settings.largest
         size = _read_size(response)
@@ -197,13 +200,14 @@ class _Download:
             self.progress(name, count, size)
         if digest.hexdigest() != self.file.sha256:
             raise BenchmarkError(
-                f"{name}: what came is not the pinned file ({count} bytes, SHA-256 {digest.hexdigest()[:16]}...)",
-                "Nothing was added. Its source has changed, or a proxy answered in its place.",
+                f"{name}: the received data is not the pinned file ({count} bytes, SHA-256 "
+                f"{digest.hexdigest()[:16]}...)",
+                "Nothing was added. Either the published file has changed, or a proxy sent something else.",
             )
 
 
 def _read_size(response: "httpx.Response") -> int | None:
-    """Return the file's size, if the server states it."""
+    """Return the file's size, or None if the server does not report it."""
     length = response.headers.get("Content-Length", "")
     return int(length) if length.isascii() and length.isdigit() else None
 
@@ -213,7 +217,7 @@ def _check_address(file: DataFile) -> None:
     is_local = url.scheme == "http" and _is_loopback(url.hostname or "")
     if (url.scheme != "https" and not is_local) or not url.hostname or url.username or url.password:
         raise ConfigError(
-            f"{file.name}: is fetched by https alone, and its definition gives another address"
+            f"{file.name}: files are only fetched over https, but the definition gives another address"
         )
 
 
@@ -225,7 +229,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _is_tls(error: BaseException) -> bool:
-    # httpx wraps the error of the socket several times.
+    # httpx wraps the socket error several times.
     while (cause := error.__cause__ or error.__context__) is not None:
         error = cause
     return isinstance(error, ssl.SSLError)

@@ -1,6 +1,6 @@
-"""Copy a dataset's files from a file, a folder or an archive, under the names that a benchmark reads.
+"""Copy a dataset's files from a file, folder or archive, and give them the names that a benchmark reads.
 
-Only files that the benchmark names are copied: no target of a link outside the source, no device, no key.
+Only files that the benchmark names are copied. Links out of the source, devices and keys are refused.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ from agent.errors import BenchmarkError
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 _CHUNK = 2**20  # bytes
 _MAX_FILES = 100_000
-_FREE_BYTES = 2**30  # of the disk that stay free for other programs
+_FREE_BYTES = 2**30  # disk space that is left free for other programs
 _FIELD = re.compile(r"\{([A-Za-z0-9_]+)\}")
 
 Opener = Callable[[], AbstractContextManager[BinaryIO]]
@@ -33,7 +33,7 @@ Opener = Callable[[], AbstractContextManager[BinaryIO]]
 
 @dataclass(frozen=True, slots=True)
 class CopiedFiles:
-    """The files that were copied: their names in the source by their names here; and the number of files left out."""
+    """The names in the source by the names of the copies, and the number of files that were not copied."""
 
     source_names: Mapping[str, str]
     left_out: int
@@ -42,12 +42,13 @@ class CopiedFiles:
 def copy_source(source: Path, benchmark: Benchmark, folder: Path) -> CopiedFiles:
     """Copy the files that the benchmark reads from `source` into the empty `folder`.
 
-    A file of a known version gets that version's name, whatever its own. Any other single file counts as another
-    version of the benchmark's file, if the benchmark reads one file only.
+    A file of a known version is renamed to that version's name. If the benchmark reads only one file, any other
+    single file is accepted as another version of it.
 
     Raises:
-        BenchmarkError: no file is one that the benchmark reads, or two are versions of one; a link leads out; a file
-            is no plain file, lies below a folder named `keys`, or cannot be read; the disk is full.
+        BenchmarkError: the benchmark reads none of the files; two files are versions of the same file; a link leads
+            out of the source; a file is not a regular file, is inside a folder named `keys` or cannot be read; or
+            the disk is full.
     """
     try:
         if source.is_dir():
@@ -58,7 +59,7 @@ def copy_source(source: Path, benchmark: Benchmark, folder: Path) -> CopiedFiles
             with _open_archive(source) as members:
                 return _copy_members(members, benchmark, folder, source)
         if source.is_symlink():
-            raise BenchmarkError(f"{source.name} is a link; name the file itself")
+            raise BenchmarkError(f"{source.name} is a link; give the path of the file itself")
         opener = partial(_open_file, source)
         name = _name_single_file(source.name, opener, benchmark)
         _copy_file(opener, folder / name)
@@ -71,7 +72,8 @@ def copy_source(source: Path, benchmark: Benchmark, folder: Path) -> CopiedFiles
         RuntimeError,
     ) as why:
         reason = (
-            getattr(why, "strerror", None) or "it is damaged, encrypted, or not what its name says"
+            getattr(why, "strerror", None)
+            or "it is damaged, encrypted or not of the type in its name"
         )
         raise BenchmarkError(
             f"{source.name}: cannot be read or copied ({reason})", _ADVICE
@@ -79,7 +81,7 @@ def copy_source(source: Path, benchmark: Benchmark, folder: Path) -> CopiedFiles
     return CopiedFiles(source_names={name: source.name}, left_out=0)
 
 
-_ADVICE = "Nothing was added. Correct what is named above and add the data again."
+_ADVICE = "Nothing was added. Correct the problem and add the data again."
 
 
 def _copy_members(
@@ -91,8 +93,8 @@ def _copy_members(
         if len(members) != 1:
             dataset = _guess_dataset(members, benchmark)
             raise BenchmarkError(
-                f"{source.name}: holds {len(members)} files and none that {benchmark.id} reads; expected {names}",
-                f"Nothing was added. If {dataset} is the dataset, give that file itself as PATH.",
+                f"{source.name}: has {len(members)} files, none of which {benchmark.id} reads; expected {names}",
+                f"Nothing was added. If {dataset} is the dataset, give the path of that file as PATH.",
             )
         ((name, opener),) = members.items()
         targets = {name: _name_single_file(PurePosixPath(name).name, opener, benchmark)}
@@ -103,7 +105,7 @@ def _copy_members(
 
 
 def _guess_dataset(members: Mapping[str, Opener], benchmark: Benchmark) -> str:
-    """Return the name of the only file with an ending of the benchmark's files, if there is one."""
+    """Return the name of the only file with the extension of one of the benchmark's files, if there is one."""
     endings = _list_endings(benchmark)
     names = [name for name in members if PurePosixPath(name).suffix in endings]
     return names[0] if len(names) == 1 else "one of them"
@@ -117,12 +119,12 @@ def _list_endings(benchmark: Benchmark) -> set[str]:
 
 
 def _choose_by_digest(members: Mapping[str, Opener], benchmark: Benchmark) -> dict[str, str]:
-    """Return the target of each file that is a known version under another name.
+    """Return the target name of each file that is a known version under another name.
 
-    Only files with an ending of the benchmark's are read.
+    Only files with the extension of one of the benchmark's files are read.
     """
     endings = _list_endings(benchmark)
-    sources: dict[str, str] = {}  # target -> name: of two copies of one file, the first
+    sources: dict[str, str] = {}  # target -> name of the first copy
     for name, opener in members.items():
         if PurePosixPath(name).suffix not in endings:
             continue
@@ -134,11 +136,11 @@ def _choose_by_digest(members: Mapping[str, Opener], benchmark: Benchmark) -> di
 
 
 def _choose_by_name(names: Sequence[str], benchmark: Benchmark) -> dict[str, str]:
-    """Return the target of each file that the benchmark names, in the source or in one folder below it."""
+    """Return the target name of each file that the benchmark names, in the source or one of its folders."""
     targets: dict[str, dict[str, str]] = {}  # prefix (the folder) -> name -> target
     exact: set[str] = (
         set()
-    )  # prefixes with a file that the benchmark names without a * or an argument
+    )  # prefixes with a file whose name in the definition has no * and no argument
     for file in benchmark.files:
         for file_name in dict.fromkeys(_list_names(file)):
             pattern = re.compile(
@@ -151,12 +153,12 @@ def _choose_by_name(names: Sequence[str], benchmark: Benchmark) -> dict[str, str
                     exact.add(prefix)
     if len(exact) > 1 or (len(targets) > 1 and "" not in targets):
         raise BenchmarkError(
-            f"{benchmark.id}: its files are there more than once, in {len(targets)} folders; is it two versions?",
-            "Nothing was added. Name the folder of one version.",
+            f"{benchmark.id}: its files were found in {len(targets)} folders; are these different versions?",
+            "Nothing was added. Give the folder of one version.",
         )
     if not targets:
         return {}
-    # The source itself comes first; without files there, a single folder is left.
+    # Prefer the files directly in the source; otherwise there is exactly one folder.
     chosen = targets[""] if "" in targets else next(iter(targets.values()))
     _refuse_two_versions(benchmark, set(chosen.values()))
     return chosen
@@ -167,13 +169,16 @@ def _refuse_two_versions(benchmark: Benchmark, targets: set[str]) -> None:
         present = sorted(targets.intersection(_list_names(file)))
         if len(present) > 1:
             raise BenchmarkError(
-                f"{benchmark.id}: holds more than one version: {', '.join(present)}",
-                "Nothing was added. Name the file of one version.",
+                f"{benchmark.id}: more than one version of a file was found: {', '.join(present)}",
+                "Nothing was added. Give the file of one version.",
             )
 
 
 def _compile_name(name: str, benchmark: Benchmark) -> str:
-    """Return the regular expression of a file's name: `{argument}` is one of its values, `*` any text but a slash."""
+    """Return a regular expression for a file name.
+
+    `{argument}` matches each value of the argument, and `*` any text without a slash.
+    """
     expression = ""
     for index, part in enumerate(_FIELD.split(name)):
         is_argument = index % 2 == 1
@@ -187,12 +192,12 @@ def _compile_name(name: str, benchmark: Benchmark) -> str:
 
 
 def _list_names(file: DataFile) -> list[str]:
-    """Return the names of an entry of `data.files`: its own, then those of its known versions."""
+    """Return the name of an entry of `data.files`, followed by the names of its known versions."""
     return [file.name, *(version.name for version in file.known if version.name)]
 
 
 def _name_single_file(name: str, opener: Opener, benchmark: Benchmark) -> str:
-    """Return the name that a single file gets in the site's folder."""
+    """Return the name under which a single file is stored in the site's folder."""
     known_name = _find_known_name(opener, benchmark)
     if known_name:
         return known_name
@@ -203,7 +208,7 @@ def _name_single_file(name: str, opener: Opener, benchmark: Benchmark) -> str:
     needed = [file.name for file in benchmark.files if not file.optional]
     if len(needed) > 1 or any(map(_is_pattern, needed)):
         raise BenchmarkError(
-            f"{name}: {benchmark.id} reads {', '.join(needed)}; name the folder that holds them",
+            f"{name}: {benchmark.id} reads {', '.join(needed)}; give the folder that contains them",
             _ADVICE,
         )
     if needed and PurePosixPath(needed[0]).suffix == PurePosixPath(name).suffix:
@@ -212,7 +217,7 @@ def _name_single_file(name: str, opener: Opener, benchmark: Benchmark) -> str:
 
 
 def _find_known_name(opener: Opener, benchmark: Benchmark) -> str:
-    """Return the name that a known version with these bytes has; empty for none."""
+    """Return the file name of the known version with this content, or an empty string."""
     with opener() as opened:
         digest = hashlib.sha256()
         while chunk := opened.read(_CHUNK):
@@ -226,7 +231,7 @@ def _find_known_name(opener: Opener, benchmark: Benchmark) -> str:
 
 
 def _is_pattern(name: str) -> bool:
-    """Tell whether a name stands for several files."""
+    """Return whether a name can match several files."""
     return "*" in name or bool(_FIELD.search(name))
 
 
@@ -234,15 +239,13 @@ def _list_folder(folder: Path) -> dict[str, Opener]:
     root = folder.resolve()
     members: dict[str, Opener] = {}
     for parent, folders, names in os.walk(root, onerror=_raise):
-        folders[:] = [
-            name for name in folders if not name.startswith(".")
-        ]  # hidden folders are not entered
+        folders[:] = [name for name in folders if not name.startswith(".")]  # skip hidden folders
         for name in sorted((*folders, *names)):
             path = Path(parent) / name
             relative = path.relative_to(root).as_posix()
             if path.is_symlink() and not path.resolve().is_relative_to(root):
                 raise BenchmarkError(
-                    f"{relative}: is a link to a file outside its folder; copy the file itself there",
+                    f"{relative}: is a link out of the folder; replace it with a copy of the file",
                     _ADVICE,
                 )
             if name in names and not name.startswith("."):
@@ -250,7 +253,7 @@ def _list_folder(folder: Path) -> dict[str, Opener]:
                 members[relative] = partial(_open_file, path)
         if len(members) > _MAX_FILES:
             raise BenchmarkError(
-                f"{folder.name}: holds more than {_MAX_FILES} files; name the dataset's folder",
+                f"{folder.name}: contains more than {_MAX_FILES} files; give the dataset's own folder",
                 _ADVICE,
             )
     return members
@@ -262,11 +265,11 @@ def _raise(error: OSError) -> None:
 
 @contextmanager
 def _open_file(path: Path) -> Iterator[BinaryIO]:
-    # O_NONBLOCK: opening a named pipe would wait until a program writes into it.
+    # Without O_NONBLOCK, opening a named pipe would wait for a program to write to it.
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise BenchmarkError(f"{path.name}: is not a plain file", _ADVICE)
+            raise BenchmarkError(f"{path.name}: is not a regular file", _ADVICE)
         yield file
 
 
@@ -286,9 +289,7 @@ def _list_zip(archive: zipfile.ZipFile) -> dict[str, Opener]:
     for info in archive.infolist():
         if info.is_dir():
             continue
-        file_type = stat.S_IFMT(
-            info.external_attr >> 16
-        )  # 0 where the archive was made without Unix modes
+        file_type = stat.S_IFMT(info.external_attr >> 16)  # 0 if the archive has no Unix modes
         if file_type not in (0, stat.S_IFREG):
             raise BenchmarkError(f"{info.filename}: is a link or a device in the archive", _ADVICE)
         opener = cast(Opener, partial(archive.open, info))
@@ -311,18 +312,18 @@ def _list_tar(archive: tarfile.TarFile) -> dict[str, Opener]:
 def _add_member(members: dict[str, Opener], name: str, opener: Opener) -> None:
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or "\\" in name:
-        raise BenchmarkError(f"{name}: the archive would put this file outside its folder", _ADVICE)
+        raise BenchmarkError(f"{name}: this path in the archive leads out of its folder", _ADVICE)
     if any(part.startswith(".") or part == "__MACOSX" for part in path.parts if part != "."):
         return
     if str(path) in members:
         raise BenchmarkError(f"{name}: is in the archive twice", _ADVICE)
     members[str(path)] = opener
     if len(members) > _MAX_FILES:
-        raise BenchmarkError(f"the archive holds more than {_MAX_FILES} files", _ADVICE)
+        raise BenchmarkError(f"the archive contains more than {_MAX_FILES} files", _ADVICE)
 
 
 def _copy_file(opener: Opener, target: Path) -> None:
-    """Copy a file, mode 0600, but never fill the disk: a small archive can hold a very large file."""
+    """Copy a file with mode 0600, and stop before the disk is full: a small archive can unpack to a huge file."""
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     usage = shutil.disk_usage(target.parent)
     room = usage.free - min(_FREE_BYTES, usage.total // 20)
@@ -332,7 +333,7 @@ def _copy_file(opener: Opener, target: Path) -> None:
             room -= len(chunk)
             if room < 0:
                 raise BenchmarkError(
-                    f"{target.name}: there is not enough room on the disk", _ADVICE
+                    f"{target.name}: there is not enough space on the disk", _ADVICE
                 )
             copy.write(chunk)
         copy.flush()

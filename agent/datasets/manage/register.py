@@ -1,7 +1,8 @@
-"""The data of a site's benchmarks: added completely or not at all, after all of it was read, and recorded.
+"""Add data to a site's benchmarks, completely or not at all, and only after reading all of it.
 
-`data/<benchmark id>/` holds the files under the names that the benchmark reads, and `.dataset.json`: their digests,
-sizes and times, the number of instances, and, for data that needs an agreement, the person who attested it.
+`data/<benchmark id>/` contains the files under the names that the benchmark reads. Its file `.dataset.json` records
+their digests, sizes and modification times, the number of instances and, for data that needs a data use agreement,
+the person who attested it.
 """
 
 import hashlib
@@ -25,14 +26,16 @@ from agent.io.atomic_files import lock_folder, sync_directory, write_atomically
 
 RECORD = ".dataset.json"
 _MAX_RECORD = 16 * 2**20  # bytes
-_MAX_NAMES = 2  # of expected files in one line; with more of them, only their number is shown
+_MAX_NAMES = (
+    2  # expected file names shown in a message; if there are more, only their number is shown
+)
 
 State = Literal["ready", "missing", "changed", "sample only", "not attested", "cannot be read"]
 
 
 @dataclass(frozen=True, slots=True)
 class Attestation:
-    """Who says that the site may use the data, and under which agreement."""
+    """The agreement under which the site may use the data, and the person who attests it."""
 
     agreement: str
     by: str
@@ -42,9 +45,9 @@ class Attestation:
 class DatasetRecord:
     """The record of added data, `.dataset.json`.
 
-    `files` is SHA-256 by name; times are UTC in ISO form, empty where nothing was attested. `stamps` is the size and
-    the time of the last change (nanoseconds) of each file: a file that still has both counts as unchanged in lists and
-    checks. Runs read and hash every byte all the same.
+    `files` maps file names to SHA-256 digests. Times are in UTC and ISO format, or empty if nothing was attested.
+    `stamps` contains the size and modification time (nanoseconds) of each file. Lists and checks treat a file with
+    the same size and time as unchanged, but runs always hash the files.
     """
 
     files: Mapping[str, str]
@@ -58,12 +61,12 @@ class DatasetRecord:
 
 
 Progress = Callable[[str], None]
-"""Called with the name of each part of a dataset before it is read."""
+"""A function called with the name of each part of a dataset before it is read."""
 
 
 @dataclass(frozen=True, slots=True)
 class AddedData:
-    """Data that was added to the site. `left_out` counts files of the source that the benchmark does not read."""
+    """Data that was added to the site. `left_out` counts the source files that the benchmark does not read."""
 
     record: DatasetRecord
     contents: DatasetContents
@@ -72,7 +75,7 @@ class AddedData:
 
 @dataclass(frozen=True, slots=True)
 class DataState:
-    """Whether a benchmark can be run here on whole data; `detail` is advice, or describes the data."""
+    """The state of a benchmark's data at this site. `detail` describes the data or gives advice."""
 
     state: State
     detail: str
@@ -83,12 +86,12 @@ def check_may_hold(benchmark: Benchmark, attestation: Attestation | None) -> Non
     """Check that data of this benchmark may be added to a site.
 
     Raises:
-        ConfigError: its data is a file that its definition names; or it needs an agreement and nobody attests it.
+        ConfigError: the definition names its own data file, or the data needs an agreement that is not attested.
     """
     if benchmark.dataset_file is not None:
         raise ConfigError(
             f"{benchmark.id}: its definition names its data, {benchmark.dataset_file.name}",
-            "Change that file, or name another one in the run entry with data_path=FILE.",
+            "Change that file, or give another file in the run entry with data_path=FILE.",
         )
     if benchmark.access == "gated" and attestation is None:
         raise ConfigError(
@@ -96,18 +99,16 @@ def check_may_hold(benchmark: Benchmark, attestation: Attestation | None) -> Non
         )
 
 
-_ATTEST_ADVICE = (
-    'If that is so: --agreement "NAME AND VERSION OF THE AGREEMENT" --attested-by "YOUR NAME".'
-)
+_ATTEST_ADVICE = 'To attest this, add: --agreement "NAME AND VERSION OF THE AGREEMENT" --attested-by "YOUR NAME".'
 
 
 def describe_attestation(benchmark: Benchmark) -> str:
-    """Return the sentence that a person attests by adding gated data."""
+    """Return the statement that a person attests by adding gated data."""
     agreement = benchmark.agreement or "the agreement of its owner"
     where = f" ({benchmark.agreement_url})" if benchmark.agreement_url else ""
     return (
-        f"Whoever adds it attests that this site has accepted {agreement}{where}, that everybody who can run "
-        "benchmarks here may see the data under it, and that model servers it is sent to are covered by it."
+        f"The person who adds it attests that this site has accepted {agreement}{where}, that it allows everyone who "
+        "can run benchmarks here to see the data, and that it covers the model servers that receive the data."
     )
 
 
@@ -120,11 +121,11 @@ def add_data(
     replace: bool = False,
     progress: Progress = lambda _: None,
 ) -> AddedData:
-    """Copy a benchmark's files from a file, a folder or an archive into the site, after reading all of them.
+    """Copy a benchmark's files from a file, folder or archive to the site, and check all of them.
 
     Raises:
-        ConfigError: see `check_may_hold`; or there is data already and `replace` is not set.
-        BenchmarkError: a file or row is wrong, each named; the site's data is as it was.
+        ConfigError: see `check_may_hold`; or the site already has data and `replace` is not set.
+        BenchmarkError: files or rows are invalid, all of which are listed; the site's data is unchanged.
         StoreError: another command is adding data.
     """
     check_may_hold(benchmark, attestation)
@@ -138,11 +139,11 @@ def add_data(
 
 @contextmanager
 def stage_data(benchmark: Benchmark, site_data: Path, *, replace: bool) -> Iterator[Path]:
-    """Yield an empty folder that becomes the benchmark's data at the end of the `with` block, unless it raises.
+    """Yield an empty folder, and make it the benchmark's data folder if the `with` block succeeds.
 
     Raises:
-        ConfigError: there is data already and `replace` is not set.
-        BenchmarkError: the disk refuses.
+        ConfigError: the site already has data and `replace` is not set.
+        BenchmarkError: the folder cannot be written.
         StoreError: another command is adding data.
     """
     target = site_data / benchmark.id
@@ -153,8 +154,8 @@ def stage_data(benchmark: Benchmark, site_data: Path, *, replace: bool) -> Itera
             _clean_up(target, growing, replaced)
             if not replace and holds_data(target):
                 raise ConfigError(
-                    f"{benchmark.id}: there is data already in {target}",
-                    "Give --replace to replace it.",
+                    f"{benchmark.id}: {target} already contains data",
+                    "Use --replace to replace it.",
                 )
             growing.mkdir(mode=0o700)
             yield growing
@@ -172,7 +173,7 @@ def stage_data(benchmark: Benchmark, site_data: Path, *, replace: bool) -> Itera
 
 
 def _clean_up(target: Path, growing: Path, replaced: Path) -> None:
-    """Remove the remains of an interrupted command; put the old data back if the new data did not replace it."""
+    """Remove leftovers of an interrupted command, and restore the old data unless the new data replaced it."""
     shutil.rmtree(growing, ignore_errors=True)
     if replaced.exists() and not target.exists():
         replaced.rename(target)
@@ -180,7 +181,7 @@ def _clean_up(target: Path, growing: Path, replaced: Path) -> None:
 
 
 def holds_data(folder: Path) -> bool:
-    """Tell whether a benchmark's folder has anything in it besides hidden files."""
+    """Return whether a benchmark's folder contains anything except hidden files."""
     return folder.is_dir() and any(not path.name.startswith(".") for path in folder.iterdir())
 
 
@@ -191,16 +192,18 @@ def record_data(
     source_names: Mapping[str, str] | None = None,
     progress: Progress = lambda _: None,
 ) -> tuple[DatasetRecord, DatasetContents]:
-    """Read everything in `folder` and write its record there; `source_names` are the names that its files had before.
+    """Read all data in `folder` and write its record there.
+
+    `source_names` maps the names of the files to their original names, which are used in messages.
 
     Raises:
-        BenchmarkError: a file or row is wrong, each file named as it was in the source.
+        BenchmarkError: files or rows are invalid, all of which are listed.
     """
     try:
         contents = read_all(benchmark, folder, progress=progress)
     except BenchmarkError as why:
         lines = [_restore_name(line, source_names or {}) for line in str(why).splitlines()]
-        advice = "Nothing was added. Correct what is named and add the data again."
+        advice = "Nothing was added. Correct these problems and add the data again."
         raise BenchmarkError("\n".join(lines), advice) from None
     now = datetime.now(UTC).isoformat(timespec="seconds")
     record = DatasetRecord(
@@ -220,7 +223,7 @@ def record_data(
 
 
 def _restore_name(line: str, source_names: Mapping[str, str]) -> str:
-    """Begin a message about a file with the name that the file had in the source."""
+    """Replace the file name at the beginning of a message with its name in the source."""
     name, colon, message = line.partition(": ")
     return f"{source_names.get(name, name)}{colon}{message}"
 
@@ -228,19 +231,20 @@ def _restore_name(line: str, source_names: Mapping[str, str]) -> str:
 def read_all(
     benchmark: Benchmark, folder: Path, *, keep: int = 0, progress: Progress = lambda _: None
 ) -> DatasetContents:
-    """Read all of the data in `folder`, but skip choices of required arguments whose files are not there.
+    """Read all data in `folder`, except for values of required arguments whose files do not exist.
 
-    Every choice is read by itself, also where several read the same file: `progress` is called for each.
+    Each choice of values is read separately, even if several choices read the same file. `progress` is called
+    before each.
 
     Raises:
-        BenchmarkError: lists all problems of all choices; or no choice has files.
+        BenchmarkError: no choice has files, or there are problems, all of which are listed.
     """
     choices = [
         choice for choice in required_choices(benchmark) if _has_files(benchmark, folder, choice)
     ]
     if not choices:
         raise BenchmarkError(
-            f"{benchmark.id}: none of its files is there; expected {_list_expected(benchmark)}"
+            f"{benchmark.id}: none of its files was found; expected {_list_expected(benchmark)}"
         )
 
     def locate(choice: Choice) -> Dataset:
@@ -253,7 +257,7 @@ def read_all(
 
 
 def _has_files(benchmark: Benchmark, folder: Path, choice: Choice) -> bool:
-    """Tell whether a file that belongs to this choice alone is there; files for all choices do not count."""
+    """Return whether a file that belongs only to this choice exists; files for all choices do not count."""
     patterns = []
     for file in benchmark.files:
         if any(f"{{{name}}}" in file.name for name in choice):
@@ -264,7 +268,7 @@ def _has_files(benchmark: Benchmark, folder: Path, choice: Choice) -> bool:
 
 
 def _fill_pattern(name: str, choice: Choice, benchmark: Benchmark) -> str:
-    """Fill a choice and the defaults of all other arguments into a file's name."""
+    """Fill a choice and the defaults of all other arguments into a file name."""
     values = {key: argument.default or "*" for key, argument in benchmark.arguments.items()}
     values.update(choice)
     for key, value in values.items():
@@ -273,7 +277,10 @@ def _fill_pattern(name: str, choice: Choice, benchmark: Benchmark) -> str:
 
 
 def _hash_files(folder: Path, record: DatasetRecord | None = None) -> dict[str, str]:
-    """Return the SHA-256 of every file by name; a file whose size and time are those of its `record` is not read."""
+    """Return the SHA-256 of every file by name.
+
+    A file with the size and modification time in `record` is not read; its recorded digest is returned.
+    """
     files: dict[str, str] = {}
     for path in list_data_files(folder):
         name = _relative_name(folder, path)
@@ -290,7 +297,7 @@ def _relative_name(folder: Path, path: Path) -> str:
 
 
 def read_record(site_data: Path, benchmark_id: str) -> DatasetRecord | None:
-    """Return the record of added data; None if a person copied the files there by hand.
+    """Return the record of added data, or None if the files were copied there by hand.
 
     Raises:
         BenchmarkError: the record is damaged.
@@ -306,21 +313,21 @@ def read_record(site_data: Path, benchmark_id: str) -> DatasetRecord | None:
         return None
     except (OSError, ValueError, TypeError, RecursionError):
         raise BenchmarkError(
-            f"{path}: the record of the data cannot be read", "Add the data again with --replace."
+            f"{path}: this record of the data cannot be read", "Add the data again with --replace."
         ) from None
 
 
 def check_data(benchmark: Benchmark, site_data: Path, *, verify: bool = False) -> DataState:
-    """Return whether the benchmark's data is here, unchanged since it was added, and attested where that is needed.
+    """Return whether the benchmark's data exists, is unchanged since it was added and is attested if necessary.
 
-    Files with the size and time that they had when they were added are read only to `verify` them.
+    Files with an unchanged size and modification time are only read if `verify` is set.
     """
     folder = site_data / benchmark.id
     if benchmark.dataset_file is not None:
-        # Without the file's name, which may say whose data it is: this text is shown and logged.
+        # This text is shown and logged. It omits the file name, which may identify people.
         if not benchmark.dataset_file.is_file():
-            return DataState("missing", "the file that its definition names")
-        return DataState("ready", "your own data, the file that its definition names")
+            return DataState("missing", "the file named in its definition")
+        return DataState("ready", "your own data, the file named in its definition")
     if not folder.exists() and locate_replaced_data(site_data, benchmark.id).exists():
         return DataState(
             "cannot be read", "replacing it was interrupted: add it again with --replace"
@@ -338,10 +345,10 @@ def check_data(benchmark: Benchmark, site_data: Path, *, verify: bool = False) -
     if benchmark.access == "gated" and (record is None or not record.attested_by):
         return DataState(
             "not attested",
-            f"add it again: datasets add {benchmark.id} PATH --replace, with attestation",
+            f"add it again with attestation: datasets add {benchmark.id} PATH --replace",
         )
     if record is None:
-        return DataState("ready", "put there by hand, not checked")
+        return DataState("ready", "copied there by hand, not checked")
     return DataState("ready", _describe_record(benchmark, record), record.instances)
 
 
@@ -357,7 +364,7 @@ def _describe_missing(benchmark: Benchmark) -> DataState:
 
 
 def is_attested(benchmark: Benchmark, dataset: Dataset, site_data: Path) -> bool:
-    """Tell whether the site may use these files: they need no agreement, or a person attested one for all of them.
+    """Return whether these files need no data use agreement, or a person attested one for all of them.
 
     Raises:
         BenchmarkError: the record of the site's data is damaged.
@@ -371,20 +378,20 @@ def is_attested(benchmark: Benchmark, dataset: Dataset, site_data: Path) -> bool
 
 
 def is_fetchable(benchmark: Benchmark) -> bool:
-    """Tell whether every file that the benchmark needs is public and has a pinned address and digest."""
+    """Return whether every required file of the benchmark is public and has a pinned address and digest."""
     needed = [file for file in benchmark.files if not file.optional]
     pinned = all(file.url.startswith("http") and file.sha256 for file in needed)
     return benchmark.access == "public" and bool(needed) and pinned
 
 
 def describe_version(benchmark: Benchmark, known: Known) -> str:
-    """Describe whether data is of a version that the benchmark knows, where it knows any."""
+    """Describe whether data is of a version listed in the benchmark's definition."""
     if known == "official":
-        return "a version this benchmark knows"
+        return "a known version"
     if benchmark.access == "private" and not benchmark.has_known_files:
         return "your own data"
     return (
-        "not wholly a version it knows"
+        "not entirely a known version"
         if benchmark.has_known_files
         else "no published digest to compare with"
     )
@@ -402,11 +409,11 @@ def _describe_record(benchmark: Benchmark, record: DatasetRecord) -> str:
 
 
 def _count_changes(recorded: Mapping[str, str], present: Mapping[str, str]) -> str:
-    """Return the numbers of files that changed, are gone or are new, in words; empty if all are as recorded."""
+    """Describe how many files changed, are missing or are new; return "" if all are as recorded."""
     common = recorded.keys() & present.keys()
     counts = {
         "changed": sum(present[name] != recorded[name] for name in common),
-        "gone": len(recorded.keys() - present.keys()),
+        "missing": len(recorded.keys() - present.keys()),
         "new": len(present.keys() - recorded.keys()),
     }
     texts = [
@@ -421,4 +428,4 @@ def _list_expected(benchmark: Benchmark) -> str:
     names = [file.name for file in benchmark.files]
     if len(names) > _MAX_NAMES:
         return f"{len(names)} files (see `intramural benchmarks show {benchmark.id}`)"
-    return ", ".join(names) or "one file of yours"
+    return ", ".join(names) or "one file of your own"

@@ -1,4 +1,4 @@
-"""Check that a dataset's right answers can be scored: the main metric scores each as if a model had given it."""
+"""Check that a dataset's right answers can be scored, by scoring them like the answers of a model."""
 
 from collections.abc import Callable
 
@@ -8,17 +8,18 @@ from agent.metrics import JUDGED, METRICS, read_labels, score
 from agent.metrics.ehr_sql import SPECS as OF_QUERIES
 from agent.vocabulary import Instance, Reason, Unscored
 
-# A jury is asked elsewhere. A query takes as long as its database needs, and is run when an answer is scored.
+# Metrics of juries need judges. Queries can take arbitrarily long and are only run when an answer is scored.
 _NOT_TRIED = JUDGED | {spec.name for spec in OF_QUERIES}
 _BEGINNING = 200  # characters
 
 
 def build_gold_check(benchmark: Benchmark) -> Callable[[Instance], str] | None:
-    """Return a function that explains why the main metric cannot use an instance's right answer, "" where it can.
+    """Return a function that explains why the main metric cannot score an instance's right answer, or None.
 
-    A binary metric must count the right answer as right. Any other metric must only find a reference, and gets the
-    first 200 characters: comparing long texts with themselves would take minutes a file. For juries and queries, which
-    are not tried, the result is None.
+    The function returns "" if the answer can be scored. A binary metric must count the right answer as right. Other
+    metrics only need to find a reference, and are given the first 200 characters of the answer, because comparing
+    long texts with themselves could take minutes per file. The result is None for metrics of juries and queries,
+    which are not checked.
     """
     use = benchmark.main_metric
     if use.name in _NOT_TRIED or use.name not in METRICS:
@@ -28,13 +29,13 @@ def build_gold_check(benchmark: Benchmark) -> Callable[[Instance], str] | None:
     def explain_fault(instance: Instance) -> str:
         answer = find_right_answer(instance.references, multiple_choice=instance.multiple_choice)
         if not answer.strip():
-            return f"has no right answer, and {use.name} needs one"
+            return f"has no right answer, which {use.name} needs"
         answer = answer if spec.binary else answer[:_BEGINNING]
         result = (
             read_labels(use, answer, instance) if spec.fn is None else score(use, answer, instance)
         )
         if result == Unscored(Reason.NO_REFERENCE):
-            return f"{use.name} cannot use its right answer, or what belongs to it (category, limits, ...)"
+            return f"{use.name} cannot use its right answer or a related column (category, limits, ...)"
         if spec.binary and spec.fn is not None and result != spec.high:
             return f"{use.name} does not count its own right answer as right"
         return ""

@@ -1,7 +1,7 @@
-"""CSV and TSV files, read strictly: a row that does not fit its header is named, never padded or cut.
+"""Read CSV and TSV files strictly: a row that does not fit the header is a problem, and is never padded or cut.
 
-The standard library's reader is used because it keeps every cell the text it is: `1`, `NA`, `True` and `nan`
-are answers in medical data, and a reader that guesses types turns them into numbers and gaps.
+The standard library's reader is used because it keeps every cell as text. In medical data, `1`, `NA`, `True` and
+`nan` can be answers, which a reader that guesses types would turn into numbers and missing values.
 """
 
 import csv
@@ -21,7 +21,7 @@ class _Dialect:
     kind: str
     delimiter: str
     other_delimiters: (
-        str  # one of them in the name of a single column means that the file uses it instead
+        str  # a single column with one of these in its name suggests that the file uses it instead
     )
 
 
@@ -30,25 +30,25 @@ _TSV = _Dialect("tab-separated", "\t", ";,|")
 
 
 def read_csv(file: TextIO, problems: Problems) -> Table:
-    """Read comma-separated values with a header line; cells may be quoted and span lines.
+    """Read comma-separated values with a header line; cells may be quoted and span several lines.
 
     Raises:
-        BenchmarkError: while the rows are walked, when a quote is not closed or wrongly placed, or a line is too long.
+        BenchmarkError: a quote is misplaced or not closed, or a line is too long. Raised while rows are iterated.
     """
     return _read_table(file, problems, _CSV)
 
 
 def read_tsv(file: TextIO, problems: Problems) -> Table:
-    """Read tab-separated values, otherwise by the rules of `read_csv`.
+    """Read tab-separated values, with the same rules as `read_csv`.
 
     Raises:
-        BenchmarkError: as `read_csv`.
+        BenchmarkError: see `read_csv`.
     """
     return _read_table(file, problems, _TSV)
 
 
 def _read_table(file: TextIO, problems: Problems, dialect: _Dialect) -> Table:
-    # The reader's limit is 128 KiB a cell, less than a long record; it can only be set for the whole process.
+    # The default limit of 128 KiB per cell is too low for long records. It can only be set for the whole process.
     csv.field_size_limit(MAX_LENGTH)
     reader = csv.reader(read_lines(file), strict=True, delimiter=dialect.delimiter)
     header = _read_header(reader, problems, dialect)
@@ -62,13 +62,13 @@ def _read_header(reader: "Reader", problems: Problems, dialect: _Dialect) -> tup
         raise problems.stop("the header line", _describe_error(why, dialect)) from None
     if not any(name.strip() for name in header):
         raise problems.stop(
-            "line 1", "expected a header line with column names; the file is empty there"
+            "line 1", "expected a header line with column names, but this line is empty"
         )
     problems.add_repeated_columns("the header line", header)
     if len(header) == 1 and any(mark in header[0] for mark in dialect.other_delimiters):
         between = "tabs" if dialect.delimiter == "\t" else "commas"
         problems.add(
-            "the header line", f"only one column; save the file with {between} between the columns"
+            "the header line", f"has only one column; save the file with {between} between columns"
         )
     return header
 
@@ -95,8 +95,8 @@ def _read_rows(
             if len(values) == width:
                 yield Row(where, dict(zip(header, values, strict=True)))
             else:
-                problems.add(where, f"has {len(values)} fields, and the header has {width}")
-        line = reader.line_num + 1  # a cell may span lines
+                problems.add(where, f"has {len(values)} fields, but the header has {width}")
+        line = reader.line_num + 1  # a cell may span several lines
 
 
 def _describe_error(why: csv.Error | LongLineError, dialect: _Dialect) -> str:
@@ -104,7 +104,7 @@ def _describe_error(why: csv.Error | LongLineError, dialect: _Dialect) -> str:
         return f"is longer than {MAX_LENGTH} characters"
     text = str(why)
     if "unexpected end of data" in text:
-        return "a quote is opened and never closed"
+        return "a quote is opened but never closed"
     if "expected after" in text:
         return "a closing quote is followed by text; quotes inside a cell are written twice"
     if "field larger" in text:

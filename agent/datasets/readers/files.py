@@ -1,4 +1,4 @@
-"""The files of one located dataset, as loaders see them: opened by name, their digests checked, problems by file."""
+"""The files of a located dataset, which loaders open by name with their digests checked."""
 
 import codecs
 import gzip
@@ -24,11 +24,11 @@ class Files:
     """The files, arguments and options that a loader may read.
 
     Attributes:
-        paths: by name within the dataset's folder (`labels/x/labels.parquet`), in instance order.
-        digests: SHA-256 of each, by the same name, as it was when the dataset was located.
-        arguments: of the run entry, defaults filled in (subject, condition, subset, ...).
-        options: the definition's own settings of the loader (`data.options`).
-        named: the columns that the definition names, for problems.
+        paths: the files by name relative to the dataset's folder (`labels/x/labels.parquet`), in instance order.
+        digests: the SHA-256 of each file when the dataset was located, by the same names.
+        arguments: the run entry's arguments with defaults filled in (subject, condition, subset, ...).
+        options: the definition's settings for the loader (`data.options`).
+        named: the columns that the definition names, which problems may quote.
     """
 
     paths: Mapping[str, Path]
@@ -39,19 +39,19 @@ class Files:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the files, in instance order."""
+        """The names of the files, in instance order."""
         return tuple(self.paths)
 
     def problems(self, name: str) -> Problems:
-        """Return an empty list for the problems of one file; a loader yields it together with the file's table."""
+        """Return an empty `Problems` for one file; a loader yields it together with the file's table."""
         return Problems(name, self.named)
 
     @contextmanager
     def open_binary(self, name: str) -> Iterator[BinaryIO]:
-        """Open a file; one that ends in .gz is decompressed as it is read.
+        """Open a file; files whose name ends in .gz are decompressed while they are read.
 
         Raises:
-            BenchmarkError: it cannot be read, or changed since the dataset was located.
+            BenchmarkError: the file cannot be read, or changed since the dataset was located.
         """
         try:
             with self.paths[name].open("rb") as file:
@@ -68,10 +68,10 @@ class Files:
 
     @contextmanager
     def open_text(self, name: str) -> Iterator[TextIO]:
-        """Open a UTF-8 file (a byte order mark is left out; line ends stay as they are).
+        """Open a UTF-8 file. A byte order mark is skipped, and line endings are not converted.
 
         Raises:
-            BenchmarkError: as `open_binary`; and a line is not UTF-8. Both also while the file is read.
+            BenchmarkError: see `open_binary`; or a line is not UTF-8. May also be raised while the file is read.
         """
         with self.open_binary(name) as file:
             yield _TextFile(file, lambda why: self._explain(name, why))
@@ -81,7 +81,7 @@ class Files:
             line, problem = self._find_bad_line(name)
             return self.problems(name).stop(f"line {line}", problem)
         if isinstance(why, (gzip.BadGzipFile, EOFError, zlib.error)):
-            return BenchmarkError(f"{name}: is not a whole gzip file")
+            return BenchmarkError(f"{name}: is not a complete gzip file")
         reason = (why.strerror if isinstance(why, OSError) else None) or type(why).__name__
         return BenchmarkError(f"{name}: cannot be read ({reason})")
 
@@ -97,7 +97,7 @@ class Files:
                 try:
                     decoder.decode(chunk)
                 except UnicodeDecodeError as why:
-                    # The decoder may hold back bytes of the chunk before; there is no line end among them.
+                    # The decoder may have kept bytes from the previous chunk, which never contain a line ending.
                     held_back = len(why.object) - len(chunk)
                     line_ends = chunk.count(b"\n", 0, max(why.start - held_back, 0))
                     return line + line_ends, _NOT_UTF8
@@ -107,7 +107,10 @@ class Files:
 
 
 class _TextFile(io.TextIOWrapper):
-    """A text file that explains its own faults: rows are read long after the file was opened, in other functions."""
+    """A text file that converts read errors to `BenchmarkError`.
+
+    Rows are read long after the file was opened, by functions that do not know its name.
+    """
 
     def __init__(self, file: BinaryIO, explain: Callable[[Exception], BenchmarkError]) -> None:
         super().__init__(file, encoding="utf-8-sig", newline="")
@@ -132,14 +135,14 @@ class _TextFile(io.TextIOWrapper):
 
 
 Loader = Callable[[Files], Iterator[tuple[Table, Problems]]]
-"""Reads a dataset: yields tables, in instance order, each with the list its problems go to.
+"""A function that reads a dataset and yields its tables in instance order, each with its problems.
 
-A table's rows are walked before the next table is asked for, so a file may be open while its rows are read.
+The rows of a table are consumed before the next table is requested, so a loader can keep the file open until then.
 """
 
 
 def make_text_loader(read: Callable[[TextIO, Problems], Table]) -> Loader:
-    """Make a loader that reads each file as one table of text."""
+    """Return a loader that reads each file as one table of text."""
 
     def load_tables(files: Files) -> Iterator[tuple[Table, Problems]]:
         for name in files.names:

@@ -1,4 +1,4 @@
-"""JSON and JSON-lines files as rows of text cells."""
+"""Read JSON and JSON-lines files as rows of text cells."""
 
 import json
 import re
@@ -8,41 +8,43 @@ from typing import TextIO
 from agent.datasets.readers.lines import MAX_LENGTH, LongLineError, read_lines
 from agent.datasets.readers.table import MAX_COLUMNS, Problems, Row, Table
 
-_MAX_FILE = 128 * 2**20  # characters of a file that is one JSON value, and so is read as a whole
+_MAX_FILE = (
+    128 * 2**20
+)  # characters; a file with a single JSON value is read into memory as a whole
 _HALF = re.compile(
     r"\\u[dD][89a-fA-F]"
-)  # an escape that is half a character, if the other half does not follow
+)  # the escape of a high surrogate, which is only half a character unless a low surrogate follows
 
 
 class RepeatedKeyError(ValueError):
-    """An object has one key twice, and nothing says which value counts."""
+    """An object has a key twice, so it is ambiguous which value is meant."""
 
 
 class HalfCharacterError(ValueError):
-    r"""A text holds half a character (an escape such as "\ud83d" alone), which has no encoding."""
+    r"""A string contains a lone surrogate (such as "\ud83d"), which cannot be encoded."""
 
 
 def read_json_lines(file: TextIO, problems: Problems) -> Table:
-    """Read one JSON object a line; blank lines are skipped.
+    """Read one JSON object per line and skip blank lines.
 
-    The file is read twice, so that it need not fit the memory: for the columns, then for the rows.
+    The file is read twice, first for the columns and then for the rows, so that it need not fit in memory.
 
     Raises:
-        BenchmarkError: a line is too long; nothing after it was read.
+        BenchmarkError: a line is too long; the rest of the file was not read.
     """
     columns: dict[str, None] = {}
     for row in _read_rows(_read_items(file, problems), problems):
         columns.update(dict.fromkeys(row.cells))
     file.seek(0)
-    unused = Problems("")  # the first reading noted all problems
+    unused = Problems("")  # all problems were recorded by the first pass
     return Table(tuple(columns), _read_rows(_read_items(file, unused), unused))
 
 
 def read_json(file: TextIO, problems: Problems) -> Table:
-    """Read a list of objects, or an object that holds one such list (ACI-Bench: {"data": [...]}).
+    """Read a list of objects, or an object that contains one such list (ACI-Bench: {"data": [...]}).
 
     Raises:
-        BenchmarkError: not JSON, or not of that form.
+        BenchmarkError: the file is not JSON, or has another structure.
     """
     value = load_json(file, problems)
     if isinstance(value, dict):
@@ -61,15 +63,15 @@ def _find_only_list(value: dict[str, object]) -> list[object] | None:
 
 
 def load_json(file: TextIO, problems: Problems) -> object:
-    """Read one JSON value; numbers stay the text they are written as.
+    """Read one JSON value; numbers are kept as the strings in the file.
 
     Raises:
-        BenchmarkError: not JSON, or an object has a key twice.
+        BenchmarkError: the file is not JSON, or an object has a key twice.
     """
     text = file.read(_MAX_FILE + 1)
     if len(text) > _MAX_FILE:
         raise problems.stop(
-            "the whole file", f"is longer than {_MAX_FILE} characters; write one object a line"
+            "the whole file", f"is longer than {_MAX_FILE} characters; write one object per line"
         )
     try:
         return _parse_json(text)
@@ -80,16 +82,16 @@ def load_json(file: TextIO, problems: Problems) -> object:
 
 
 def _make_table(items: Iterable[tuple[str, object]], problems: Problems) -> Table:
-    """Make rows of objects. Inner objects become columns with dots (`options.A`), inner lists JSON text."""
+    """Convert objects to rows. Nested objects become columns with dots (`options.A`), and lists JSON text."""
     rows = list(_read_rows(items, problems))
-    columns: dict[str, None] = {}  # each once, in order
+    columns: dict[str, None] = {}  # an ordered set
     for row in rows:
         columns.update(dict.fromkeys(row.cells))
     return Table(tuple(columns), rows)
 
 
 def format_json_value(value: object) -> str:
-    """Write a JSON value as a cell: null is empty, a list its JSON text."""
+    """Format a JSON value as a cell: null as an empty cell, and a list as JSON text."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -106,7 +108,7 @@ def _read_rows(items: Iterable[tuple[str, object]], problems: Problems) -> Itera
         columns = dict(cells)
         if len(columns) != len(cells):
             problems.add(
-                where, "one key with dots is the name of another one within an inner object"
+                where, "a key with dots is the same as the path of a key in a nested object"
             )
         elif len(columns) > MAX_COLUMNS:
             problems.add(where, f"has more than {MAX_COLUMNS} keys")
@@ -137,9 +139,9 @@ def _describe_error(why: ValueError | RecursionError) -> str:
         case json.JSONDecodeError():
             return f"is not JSON from column {why.colno} on"
         case RepeatedKeyError():
-            return "an object has one key twice"
+            return "an object has a key twice"
         case HalfCharacterError():
-            return "a text holds half a character (a lone surrogate)"
+            return "a string contains a lone surrogate (half a character)"
         case RecursionError():
             return "is nested too deeply"
     return "is not JSON"

@@ -1,21 +1,21 @@
-"""Lines of a text file that cannot fill the memory."""
+"""Read lines of a text file with a limit on their length."""
 
 from collections.abc import Iterator
 from typing import TextIO
 
 MAX_LENGTH = 16 * 2**20
-"""Characters a line, or a cell over several lines, may have: far more than the longest record."""
+"""The maximum number of characters in a line or in a cell over several lines, far above any real record."""
 
 
 class LongLineError(ValueError):
-    """A line, or a text read whole, has more than `MAX_LENGTH` characters; it was not read further."""
+    """A line or a whole text has more than `MAX_LENGTH` characters; the rest was not read."""
 
 
 def read_whole(file: TextIO) -> str:
-    """Return all of a text that is short as a whole.
+    """Return the whole text of a short file.
 
     Raises:
-        LongLineError: it has more than `MAX_LENGTH` characters.
+        LongLineError: the text has more than `MAX_LENGTH` characters.
     """
     text = file.read(MAX_LENGTH + 1)
     if len(text) > MAX_LENGTH:
@@ -24,7 +24,7 @@ def read_whole(file: TextIO) -> str:
 
 
 def read_lines(file: TextIO) -> Iterator[str]:
-    """Yield the lines with their ends.
+    """Yield the lines with their line endings.
 
     Raises:
         LongLineError: a line is too long.

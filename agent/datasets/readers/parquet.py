@@ -1,4 +1,4 @@
-"""Parquet and Feather files, read in portions. Every cell becomes the text it is written as."""
+"""Read Parquet and Feather files in batches, with every cell formatted as text."""
 
 import datetime
 import decimal
@@ -16,18 +16,18 @@ from agent.errors import BenchmarkError
 _ROWS_AT_ONCE = 256
 _UNPACKED_AT_ONCE = (
     2**28
-)  # bytes of one column's cells that are unpacked before any of them is looked at
-_MAX_COLUMN = 2**31  # bytes of one column of one row group, unpacked
-# Encodings by which many long cells can stand in few bytes, even unpacked.
+)  # bytes of one column that may be unpacked before the length of its cells is checked
+_MAX_COLUMN = 2**31  # bytes of one unpacked column in one row group
+# Encodings that share values, so that many long cells take few bytes even when unpacked.
 _SHARING = {"PLAIN_DICTIONARY", "RLE_DICTIONARY", "DELTA_BYTE_ARRAY"}
 _BUFFER = 2**20  # bytes
 
 
 def load_parquet(files: Files) -> Iterator[tuple[Table, Problems]]:
-    """Read each Parquet file as a table; numbers, dates and lists become the text they are written as.
+    """Read each Parquet file as a table, with numbers, dates and lists formatted as text.
 
     Raises:
-        BenchmarkError: pyarrow is missing, or a file is not Parquet.
+        BenchmarkError: pyarrow is not installed, or a file is not Parquet.
     """
     try:
         from pyarrow import parquet
@@ -36,7 +36,7 @@ def load_parquet(files: Files) -> Iterator[tuple[Table, Problems]]:
     for name in files.names:
         problems = files.problems(name)
         with files.open_binary(name) as file:
-            # Unbuffered, pyarrow would hold a whole row group, which is often the whole file.
+            # Without a buffer size, pyarrow would load a whole row group, which is often the whole file.
             open_file = partial(parquet.ParquetFile, pre_buffer=False, buffer_size=_BUFFER)
             reader = open_reader(open_file, file, problems, "Parquet")
             batches = reader.iter_batches(
@@ -49,7 +49,7 @@ def load_feather(files: Files) -> Iterator[tuple[Table, Problems]]:
     """Read each Feather (Arrow) file as a table.
 
     Raises:
-        BenchmarkError: pyarrow is missing, or a file is not Feather.
+        BenchmarkError: pyarrow is not installed, or a file is not Feather.
     """
     try:
         from pyarrow import ipc
@@ -64,11 +64,11 @@ def load_feather(files: Files) -> Iterator[tuple[Table, Problems]]:
 
 
 def format_typed_value(value: object) -> str:
-    """Write a value of a typed table as a cell: nothing is empty, 1.0 stays 1.0, a list is its JSON text.
+    """Format a value of a typed table as a cell: None as an empty cell, 1.0 as 1.0, and a list as JSON text.
 
     Raises:
-        TypeError: it has no one text.
-        UnicodeDecodeError: it is of bytes that are no text.
+        TypeError: the type has no unambiguous text form.
+        UnicodeDecodeError: the value is bytes that are not UTF-8.
     """
     match value:
         case None:
@@ -89,11 +89,11 @@ def format_typed_value(value: object) -> str:
             return value.decode("utf-8")
         case list() | tuple() | dict():
             return json.dumps(value, ensure_ascii=False, default=format_typed_value)
-    raise TypeError  # a length of time, for example, can be written in many ways
+    raise TypeError  # a duration, for example, can be written in many ways
 
 
 def explain_missing_pyarrow() -> BenchmarkError:
-    """Return the error of a machine without pyarrow."""
+    """Return the error for a missing installation of pyarrow."""
     return BenchmarkError(
         "Parquet and Feather files need pyarrow, which is not installed",
         "Install it with: pip install 'intramural[parquet]'",
@@ -104,11 +104,11 @@ def open_reader(open_file: Any, file: BinaryIO, problems: Problems, kind: str) -
     """Open a file with one of pyarrow's readers.
 
     Raises:
-        BenchmarkError: it is of another kind.
+        BenchmarkError: the file is of another kind.
     """
     try:
         return open_file(file)
-    except (ValueError, OSError):  # pyarrow's own errors are of these kinds
+    except (ValueError, OSError):  # base classes of pyarrow's errors
         raise problems.stop("the whole file", f"is not a {kind} file") from None
 
 
@@ -142,14 +142,14 @@ def _read_rows(
             except (UnicodeDecodeError, TypeError, RecursionError):
                 problems.add(
                     where,
-                    "a cell holds bytes that are no text, or a length of time; make it a column of text",
+                    "a cell contains a duration, or bytes that are not UTF-8; make it a column of text",
                 )
                 continue
             yield Row(where, cells)
 
 
 def _split_batches(batches: Iterator[Any]) -> Iterator[list[tuple[object, ...]]]:
-    # A batch of Feather is tens of thousands of rows: a portion of it at a time becomes text.
+    # A Feather batch can have tens of thousands of rows, so convert only part of it at a time.
     for batch in batches:
         for start in range(0, batch.num_rows, _ROWS_AT_ONCE):
             columns = batch.slice(start, _ROWS_AT_ONCE).columns
@@ -158,7 +158,7 @@ def _split_batches(batches: Iterator[Any]) -> Iterator[list[tuple[object, ...]]]
 
 
 class _CellsError(Exception):
-    """A column holds a value that cannot be a cell; says which column, by its number, and why."""
+    """A column contains a value that cannot become a cell; the message names the column by number."""
 
 
 def _list_values(column: Any, number: int) -> list[object]:
@@ -167,19 +167,20 @@ def _list_values(column: Any, number: int) -> list[object]:
     try:
         values: list[object] = _convert_to_microseconds(column).to_pylist()
     except UnicodeDecodeError:
-        raise _CellsError(f"column {number}: a cell holds bytes that are no text") from None
+        raise _CellsError(f"column {number}: a cell contains bytes that are not UTF-8") from None
     except (ValueError, OverflowError, LookupError):
         raise _CellsError(
-            f"column {number} ({column.type}): holds what cannot be written as text: a date before the year 1 or after "
-            "9999, a time finer than microseconds or of an unknown time zone; make it a column of text"
+            f"column {number} ({column.type}): contains a value that cannot be written as text: a date before the year "
+            "1 or after 9999, a time finer than microseconds or an unknown time zone; make it a column of text"
         ) from None
     return values
 
 
 def _convert_to_microseconds(column: Any) -> Any:
-    """Return a column of times in microseconds; others as they are.
+    """Convert a column of times in nanoseconds to microseconds; other columns are returned unchanged.
 
-    Of times in nanoseconds pyarrow makes values of pandas where pandas is installed, and refuses finer ones elsewhere.
+    For nanoseconds, pyarrow returns pandas objects if pandas is installed, and otherwise rejects times finer than
+    a microsecond.
 
     Raises:
         ValueError: a time is finer than a microsecond.
@@ -192,7 +193,7 @@ def _convert_to_microseconds(column: Any) -> Any:
 
 
 def _measure_longest(column: Any) -> int:
-    """Return the bytes of the longest text of a column, also of one within a list."""
+    """Return the length in bytes of the longest text in a column, including texts inside lists."""
     from pyarrow import compute, types
 
     if types.is_dictionary(column.type):
@@ -213,10 +214,10 @@ def _measure_longest(column: Any) -> int:
 
 
 def _choose_batch_size(metadata: Any, problems: Problems) -> int:
-    """Return how many rows to unpack at once, while the length of their cells is unknown.
+    """Return the number of rows to unpack at once, before the length of their cells is known.
 
     Raises:
-        BenchmarkError: a column of a row group is too large to be unpacked.
+        BenchmarkError: a column in a row group is too large to unpack.
     """
     largest = 1
     for group in range(metadata.num_row_groups):

@@ -1,4 +1,4 @@
-"""XML read safely: no document types, so that no entity is expanded or fetched, and limits of size and depth."""
+"""Read untrusted XML: document types are refused, so no entity is expanded or fetched; size and depth are limited."""
 
 from dataclasses import dataclass, field
 from typing import BinaryIO
@@ -10,13 +10,13 @@ from defusedxml.common import DTDForbidden
 from defusedxml.expatreader import DefusedExpatParser
 
 _DEEPEST = 100
-_MAX_SIZE = 128 * 2**20  # bytes: far more than the longest record
+_MAX_SIZE = 128 * 2**20  # bytes, far above any real record
 _CHUNK = 2**20  # bytes
 
 
 @dataclass(slots=True)
 class Element:
-    """One element: the names of it and its parents from the root on, its attributes and its own text."""
+    """One element: its path of element names from the root, its attributes and its own text."""
 
     path: tuple[str, ...]
     attributes: AttributesImpl
@@ -24,7 +24,7 @@ class Element:
 
 
 class XmlError(ValueError):
-    """A document is refused: `where` (a line) and `problem`, without any of its text."""
+    """A document is refused. `where` is a line, and neither it nor `problem` quotes the document."""
 
     def __init__(self, where: str, problem: str) -> None:
         super().__init__(f"{where}: {problem}")
@@ -33,16 +33,16 @@ class XmlError(ValueError):
 
 
 def read_elements(file: BinaryIO) -> list[Element]:
-    """Read a whole document; return the elements in the order in which they begin.
+    """Read a whole document, and return its elements in the order of their start tags.
 
     Raises:
-        XmlError: not well-formed, not whole, too large, nested too deeply, or with a document type (where entities
-            are declared).
+        XmlError: the document is not well-formed, incomplete, too large, too deeply nested, or has a document type
+            (which can declare entities).
     """
     parser = DefusedExpatParser(forbid_dtd=True)
     collector = _Collector()
     parser.setContentHandler(collector)
-    parser.reset()  # without it, an empty document passes
+    parser.reset()  # otherwise an empty document would be accepted
     size = 0
     try:
         while data := file.read(_CHUNK):
@@ -55,7 +55,7 @@ def read_elements(file: BinaryIO) -> list[Element]:
         problem = f"is not well-formed XML ({why.getMessage()})"
         raise XmlError(f"line {why.getLineNumber()}", problem) from None
     except DTDForbidden:
-        problem = "has a document type (<!DOCTYPE>), which a record does not need; it is not read"
+        problem = "has a document type (<!DOCTYPE>), which is not allowed in a record"
         raise XmlError(f"line {parser.getLineNumber()}", problem) from None
     except _TooDeepError:
         raise XmlError(f"line {parser.getLineNumber()}", "is nested too deeply") from None
@@ -63,7 +63,7 @@ def read_elements(file: BinaryIO) -> list[Element]:
 
 
 class _TooDeepError(Exception):
-    """An element stands inside more others than any record needs."""
+    """An element is nested more deeply than in any real record."""
 
 
 class _Collector(ContentHandler):

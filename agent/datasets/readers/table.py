@@ -1,4 +1,4 @@
-"""A dataset file as rows of text cells, and the list of its problems."""
+"""Tables of text cells read from dataset files, and the problems found in them."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ _SHOWN = 50
 
 
 class Row(NamedTuple):
-    """One record: where it stands in its file, for messages, and its cells by column."""
+    """One record: its location in the file, for messages, and its cells by column."""
 
     where: str
     cells: Mapping[str, str]
@@ -19,12 +19,12 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of text.
+    """A table of text cells.
 
     Attributes:
-        columns: those that any row may have.
-        rows: can be walked once.
-        has_header: whether the columns stand in the file's first line, and so are cells if that line is missing.
+        columns: all columns that a row may have.
+        rows: the rows, which can be iterated only once.
+        has_header: whether the column names come from the file's first line. If that line is missing, they are cells.
     """
 
     columns: tuple[str, ...]
@@ -35,7 +35,7 @@ class Table:
         """Return the table itself if it has all these columns.
 
         Raises:
-            BenchmarkError: names those that are missing.
+            BenchmarkError: columns are missing; the message names them.
         """
         missing = [repr(column) for column in columns if column not in self.columns]
         if missing:
@@ -46,13 +46,13 @@ class Table:
 
 
 class Problems:
-    """Collects the problems of one file, so that its author sees all of them at once.
+    """Collects the problems of one file, so that all of them can be reported at once.
 
-    Problems name rows and columns and never quote a cell: cells hold patient text. A file without a header line has
-    cells for column names, so only columns that the benchmark's definition names are called by name.
+    Problems identify rows and columns but never quote a cell, which may contain patient text. In a file without a
+    header line, the supposed column names are cells, so only columns that the definition names are quoted.
 
     Args:
-        file_name: for messages.
+        file_name: the name of the file, for messages.
         named: the columns that the definition names.
     """
 
@@ -63,16 +63,16 @@ class Problems:
         self._count = 0
 
     def add(self, where: str, problem: str) -> None:
-        """Note a problem at a row, a line or a column."""
+        """Record a problem of a row, line or column."""
         self._count += 1
         if self._count <= _SHOWN:
             self._shown.append(f"{self.file_name}: {where}: {problem}")
 
     def add_repeated_columns(self, where: str, columns: Sequence[str]) -> None:
-        """Note every column name that stands there more than once.
+        """Record a problem for every column name that occurs more than once.
 
         Raises:
-            BenchmarkError: there are more columns than any dataset has.
+            BenchmarkError: there are too many columns.
         """
         if len(columns) > MAX_COLUMNS:
             raise self.stop(where, f"has more than {MAX_COLUMNS} columns")
@@ -84,35 +84,35 @@ class Problems:
                 self.add(where, self._describe_repeated(name, repeated))
 
     def _describe_repeated(self, name: str, numbers: Sequence[int]) -> str:
-        # Without a header line, a name is a cell.
+        # If the header line is missing, the name is a cell and must not be quoted.
         subject = (
-            f"the column {name!r} is there twice or more: "
+            f"the column {name!r} occurs more than once: "
             if name in self._named
-            else "one name for "
+            else "the same name for "
         )
         listed = ", ".join(map(str, numbers[:_SHOWN]))
         more = f" and {len(numbers) - _SHOWN} more" if len(numbers) > _SHOWN else ""
         return f"{subject}columns {listed}{more}"
 
     def check(self) -> None:
-        """Raise if there is any problem.
+        """Raise an error if there is any problem.
 
         Raises:
-            BenchmarkError: lists the first 50 and counts the others.
+            BenchmarkError: there are problems; the message lists the first 50 and counts the others.
         """
         if self._count:
             raise BenchmarkError("\n".join(self.messages))
 
     @property
     def messages(self) -> list[str]:
-        """The first 50, and how many others there are."""
+        """The first 50 problems, followed by the number of further ones."""
         messages = list(self._shown)
         if self._count > _SHOWN:
             messages.append(f"... and {self._count - _SHOWN} more")
         return messages
 
     def stop(self, where: str, problem: str) -> BenchmarkError:
-        """Return the error for a problem after which the file cannot be read on."""
+        """Record a problem that prevents reading the rest of the file, and return the error to raise."""
         self.add(where, problem)
         try:
             self.check()

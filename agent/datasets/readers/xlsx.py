@@ -1,4 +1,4 @@
-"""Excel files: one sheet as a table of text. Formulas are refused by their cell, never computed."""
+"""Read one sheet of an Excel file as a table of text. Formulas are reported as problems and never computed."""
 
 import datetime
 import zipfile
@@ -18,16 +18,18 @@ if TYPE_CHECKING:
 
 _MAX_BYTES = (
     2**29
-)  # of the unpacked file: it is a ZIP archive, and a small one can stand for terabytes
+)  # maximum unpacked size: an .xlsx file is a ZIP archive, and a small one can unpack to terabytes
 
-Cells = Sequence[Any]  # of one row from its first column on; None where the file has no cell
+Cells = Sequence[
+    Any
+]  # the cells of one row from the first column; None for a cell that is not in the file
 
 
 def load_xlsx(files: Files) -> Iterator[tuple[Table, Problems]]:
-    """Read the sheet that the option `sheet` names, or the only visible one, of each file.
+    """Read one sheet of each file: the one named by the option `sheet`, or else the only visible one.
 
     Raises:
-        BenchmarkError: not an Excel file, or the sheet to read is not clear.
+        BenchmarkError: a file is not an Excel file, the named sheet does not exist, or several sheets are visible.
     """
     for name in files.names:
         problems = files.problems(name)
@@ -58,7 +60,7 @@ def _open_workbook(file: BinaryIO, problems: Problems) -> "ExcelReader":
     from openpyxl.reader.excel import ExcelReader
 
     try:
-        # With `data_only`, a formula would be the value that Excel once computed, which may be out of date.
+        # With `data_only`, a formula would be read as the value stored by Excel, which may be out of date.
         reader = ExcelReader(file, read_only=True, data_only=False, keep_links=False)
         reader.read()
     except Exception:  # noqa: BLE001 - openpyxl raises errors of many types for a damaged archive
@@ -82,7 +84,7 @@ def _choose_sheet(book: "Workbook", wanted: str, problems: Problems) -> "Workshe
 
 
 def _find_part(reader: "ExcelReader", title: str) -> str:
-    """Return the name of the sheet's part in the archive."""
+    """Return the name in the archive of the XML part that contains the sheet."""
     parts = reader.parser.find_sheets()
     return next(str(part.target) for sheet, part in parts if sheet.name == title)
 
@@ -96,10 +98,10 @@ def _read_table(sheet: "Worksheet", last_column: int, problems: Problems) -> Tab
 def _walk_rows(
     sheet: "Worksheet", last_column: int, problems: Problems
 ) -> Iterator[tuple[int, Cells]]:
-    """Yield the rows that have cells, each with its number."""
+    """Yield the number and cells of each row that is not empty."""
     from openpyxl.cell.read_only import EMPTY_CELL
 
-    sheet.reset_dimensions()  # type: ignore[attr-defined]  # of a read-only sheet: the size that the file claims
+    sheet.reset_dimensions()  # type: ignore[attr-defined]  # ignore the size that the file claims
     rows: Iterator[Cells] = sheet.iter_rows(max_col=last_column)
     for number in count(1):
         try:
@@ -137,7 +139,7 @@ def _read_rows(
 
 
 def _read_texts(cells: Cells, problems: Problems) -> list[str]:
-    """Return the texts of a row up to the last that is more than white space."""
+    """Return the texts of a row, up to the last one that is not blank."""
     texts = ["" if cell is None else _read_text(cell, problems) for cell in cells]
     while texts and not texts[-1].strip():
         texts.pop()
@@ -151,17 +153,17 @@ def _read_text(cell: Any, problems: Problems) -> str:
         )
         return ""
     if cell.data_type == "e":
-        problems.add(f"cell {cell.coordinate}", "is an error of Excel's (#N/A, #REF!, ...)")
+        problems.add(f"cell {cell.coordinate}", "is an Excel error (#N/A, #REF!, ...)")
         return ""
     match cell.value:
         case datetime.datetime() as day if day.time() == datetime.time.min:
-            return day.date().isoformat()  # a date has midnight for its time
+            return day.date().isoformat()  # Excel stores a date as midnight of that day
         case float() as number:
             return format(
                 number, ".15g"
-            )  # as many digits as Excel shows: 0.3 is stored as 0.30000000000000004
+            )  # the precision that Excel shows: 0.1 + 0.2 is stored as 0.30000000000000004
     try:
         return format_typed_value(cell.value)
     except TypeError:
-        problems.add(f"cell {cell.coordinate}", "is a length of time; make it a text")
+        problems.add(f"cell {cell.coordinate}", "is a duration; write it as text")
         return ""

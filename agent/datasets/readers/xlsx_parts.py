@@ -1,6 +1,6 @@
-"""The XML parts of an Excel file, checked before openpyxl reads them: a small part may unpack to a large one.
+"""Check the XML parts of an Excel file before openpyxl reads them, because a small part may unpack to a huge one.
 
-Openpyxl fills every gap between rows and cells, and limits no number, so rows, cells and texts are checked here.
+Openpyxl fills all gaps between rows and cells and has no limits, so rows, cells and texts are checked here.
 """
 
 import zipfile
@@ -12,16 +12,16 @@ from agent.datasets.readers.lines import MAX_LENGTH
 from agent.datasets.readers.table import Problems
 
 _CHUNK = 2**18  # bytes
-_MAX_ELEMENTS = 2_000_000  # of a part that is no sheet, such as the texts of all cells
-_LAST_ROW = 1_048_576  # of Excel
-_LAST_COLUMN = 16_384  # of Excel
-_ELEMENTS_OF_CELL = 8  # at most: a cell holds three or so
+_MAX_ELEMENTS = 2_000_000  # in a part that is not a sheet, such as the shared strings
+_LAST_ROW = 1_048_576  # Excel's limit
+_LAST_COLUMN = 16_384  # Excel's limit
+_ELEMENTS_OF_CELL = 8  # maximum per cell; about three are usual
 _DEEPEST = 50
 _ROW = "http://schemas.openxmlformats.org/spreadsheetml/2006/main row"
 
 
 class _RefusedError(Exception):
-    """A part is refused; says why in words for a person, and where, unless that is behind the last row read."""
+    """A part is refused. `where` is empty if the problem is after the last row that was read."""
 
     def __init__(self, problem: str, where: str = "") -> None:
         super().__init__(problem)
@@ -29,10 +29,10 @@ class _RefusedError(Exception):
 
 
 def check_parts(archive: zipfile.ZipFile, problems: Problems) -> None:
-    """Check all parts but the sheets.
+    """Check all parts except the sheets.
 
     Raises:
-        BenchmarkError: one declares entities, is too large or is damaged.
+        BenchmarkError: a part declares entities, is too large or is damaged.
     """
     for entry in archive.infolist():
         if entry.filename.endswith((".xml", ".rels")) and not entry.filename.startswith(
@@ -42,13 +42,13 @@ def check_parts(archive: zipfile.ZipFile, problems: Problems) -> None:
 
 
 def check_sheet(archive: zipfile.ZipFile, part: str, problems: Problems) -> int:
-    """Check a sheet, add its merged cells to the problems, and return the last column in which a cell has a value.
+    """Check a sheet and return the last column that has a value. Merged cells are recorded as problems.
 
-    All but the first of merged cells are empty, and the file does not say whether they are meant to be.
+    In merged cells, all cells except the first are empty, and it is not known whether they are meant to be.
 
     Raises:
-        BenchmarkError: it declares entities, has a row of more cells than Excel's, rows out of order or a cell twice,
-            or is damaged.
+        BenchmarkError: the sheet declares entities, has too many cells in a row, rows out of order or a repeated
+            cell, or is damaged.
     """
     sheet = _Sheet()
     _check_part(archive, part, sheet, problems)
@@ -73,17 +73,17 @@ def _check_part(archive: zipfile.ZipFile, name: str, part: "_Part", problems: Pr
         ValueError,
         RuntimeError,
     ):
-        # RuntimeError: encrypted, or of an unknown compression.
+        # A RuntimeError means that the part is encrypted or its compression is unknown.
         raise problems.stop(part.where, "the Excel file is damaged") from None
 
 
 class _Part:
-    """Any part but a sheet: counts its elements and measures its texts."""
+    """A part other than a sheet; counts its elements and measures its texts."""
 
     def __init__(self) -> None:
         self._elements = 0
         self._depth = 0
-        self._length = 0  # of the text that is being read
+        self._length = 0  # length of the current text
         self._parser = expat.ParserCreate(namespace_separator=" ")
         self._parser.StartElementHandler = self._begin
         self._parser.EndElementHandler = self._end
@@ -92,7 +92,7 @@ class _Part:
 
     @property
     def where(self) -> str:
-        """Where the part is refused."""
+        """The location to report for a problem of this part."""
         return "the whole file"
 
     def read(self, file: BinaryIO) -> None:
@@ -122,28 +122,30 @@ class _Part:
         self._length += len(text)
         if self._length > MAX_LENGTH:
             raise _RefusedError(
-                f"holds a text longer than {MAX_LENGTH} characters; save the table as CSV"
+                f"contains a text longer than {MAX_LENGTH} characters; save the table as CSV"
             )
 
     def _refuse_doctype(self, *_: object) -> None:
-        raise _RefusedError("declares XML entities, which no Excel file does; it is not read")
+        raise _RefusedError("declares XML entities, which are not allowed in an Excel file")
 
 
 class _Sheet(_Part):
-    """A sheet: checks that its rows and cells have the places that openpyxl will give them."""
+    """A sheet; checks that openpyxl will put its rows and cells at the positions that they claim."""
 
     def __init__(self) -> None:
         super().__init__()
         from openpyxl.utils.cell import coordinate_to_tuple
 
         self._parse_coordinate = coordinate_to_tuple
-        self._parser.CharacterDataHandler = None  # cells are measured when they are read
+        self._parser.CharacterDataHandler = (
+            None  # the length of cells is checked when they are read
+        )
         self.merged: list[str] = []
         self.last_column = 1
         self._row = 0
         self._column = 0
         self._finished_row = 0
-        self._row_depth = 0  # of the row that is being read; 0 between rows
+        self._row_depth = 0  # depth of the current row element; 0 between rows
         self._columns: set[int] = set()
 
     @property
@@ -160,7 +162,7 @@ class _Sheet(_Part):
             self.merged.append(_shorten(attributes.get("ref", "")))
 
     def _begin_row(self, attributes: dict[str, str]) -> None:
-        number = float(attributes.get("r", self._row + 1))  # some programs write 3.0
+        number = float(attributes.get("r", self._row + 1))  # some programs write row 3 as 3.0
         if not number.is_integer():
             raise ValueError
         if self._row_depth or not self._row < number <= _LAST_ROW:
@@ -184,13 +186,13 @@ class _Sheet(_Part):
         coordinate = attributes.get("r")
         if coordinate:
             row, self._column = self._parse_coordinate(coordinate)
-        else:  # openpyxl puts such a cell behind the one before
+        else:  # without a coordinate, openpyxl puts the cell after the previous one
             row, self._column = self._row, self._column + 1
         if row != self._row:
             raise _RefusedError("the Excel file is damaged: its rows are not in order")
         if self._column in self._columns:
             raise _RefusedError(
-                "the Excel file is damaged: a cell is there twice", f"row {self._row}"
+                "the Excel file is damaged: a cell occurs twice", f"row {self._row}"
             )
         self._columns.add(self._column)
 
@@ -202,7 +204,7 @@ class _Sheet(_Part):
 
 
 def _shorten(reference: str) -> str:
-    """Return a reference such as A1:B2, or "?" for any other text: a message must not hold a file's own words."""
+    """Return a reference such as A1:B2, or "?" for other text, because messages must not quote the file."""
     is_reference = (
         len(reference) < 30 and reference.isascii() and reference.replace(":", "").isalnum()
     )

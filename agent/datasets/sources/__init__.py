@@ -1,1 +1,1 @@
-"""Readers of published benchmarks, one module each."""
+"""Read the files of published benchmarks, with one module per benchmark."""

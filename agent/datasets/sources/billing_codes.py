@@ -1,4 +1,4 @@
-"""MIMIC-IV discharge summaries with the ICD-10 codes that were billed: a Feather file with a list of codes a row."""
+"""MIMIC-IV discharge summaries with the billed ICD-10 codes: a Feather file with a list of codes in each row."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -11,7 +11,7 @@ from agent.datasets.readers.table import Problems, Row, Table
 
 
 def load_billing_codes(files: Files) -> Iterator[tuple[Table, Problems]]:
-    """Read `mimiciv_icd10.feather`; add the columns of `Identity`, and `codes`: the list `target`, with commas."""
+    """Read `mimiciv_icd10.feather`, and add the columns of `Identity` and `codes`: `target`, comma-separated."""
     for table, problems in load_feather(files):
         table.require(("text", "target"), problems)
         identity = Identity.choose(table.columns, files.options)
@@ -26,7 +26,7 @@ def _read_rows(rows: Iterable[Row], identity: Identity, problems: Problems) -> I
     for number, row in enumerate(rows, 1):
         codes = _parse_codes(row.cells["target"])
         if codes is None:
-            problems.add(row.where, "the column 'target' is not a list of texts")
+            problems.add(row.where, "the column 'target' is not a list of strings")
             continue
         identified = identity.add(row, number, problems)
         if identified is not None:
@@ -37,7 +37,7 @@ def _parse_codes(cell: str) -> list[str] | None:
     try:
         value = json.loads(cell)
     except json.JSONDecodeError:
-        return [cell.strip()]  # a single code, not in a list
+        return [cell.strip()]  # a single code that is not in a list
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         return None
     return value

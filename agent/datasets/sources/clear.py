@@ -1,4 +1,4 @@
-"""CLEAR: one Excel file a condition, a note and a person's label a row; the options are named after the condition."""
+"""CLEAR: one Excel file per condition, whose rows have a note and a human label. The options name the condition."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -14,21 +14,21 @@ _OPTIONS = {
     "1": "has",
     "0": "has_not",
     "2": "uncertain",
-}  # the person's label -> column of the option
+}  # human label -> column of the option
 
 
 def load_clear(files: Files) -> Iterator[tuple[Table, Problems]]:
-    """Read the condition's file and add `condition_name`, the three options, `gold` (the right one's number) and
-    the columns of `Identity`.
+    """Read the condition's file, and add `condition_name`, the three options, `gold` and the columns of `Identity`.
 
-    The options hold the name of each condition. A row without note or label is left out, as in MedHELM; a label
-    other than 1, 0 and 2 is an error, since it would leave a question without a right answer.
+    `gold` is the number of the right option. `data.options` contains the name of each condition. Rows without a note
+    or label are skipped, as in MedHELM. A label other than 1, 0 or 2 is an error, since the question would have no
+    right answer.
     """
     condition = files.arguments["condition"]
     name = files.options.get(condition)
     if name is None:
         raise BenchmarkError(
-            f"condition={condition}: the definition has no name for it under data.options"
+            f"condition={condition}: the definition lacks a name for it in data.options"
         )
     for table, problems in load_xlsx(files):
         table.require((_TEXT, _LABEL), problems)
@@ -57,7 +57,7 @@ def _label_rows(
             continue
         if label not in _OPTIONS:
             problems.add(
-                row.where, f"the column {_LABEL!r} is none of 1 (history), 0 (none), 2 (uncertain)"
+                row.where, f"the column {_LABEL!r} is not 1 (history), 0 (none) or 2 (uncertain)"
             )
             continue
         gold = list(_OPTIONS).index(label) + 1

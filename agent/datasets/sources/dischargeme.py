@@ -1,8 +1,8 @@
-"""Discharge Me! (MIMIC-IV): discharge texts, radiology reports and targets of one admission, joined by `hadm_id`.
+"""Discharge Me! (MIMIC-IV): the discharge text, radiology reports and targets of each admission, joined by `hadm_id`.
 
-Every admission gives two rows, the brief hospital course and the discharge instructions, each with that section taken
-out of its discharge text. Diagnoses, triage and ED stays of the release are not read: MedHELM joins them and uses
-nothing of them.
+Every admission gives two rows, one for the brief hospital course and one for the discharge instructions. That section
+is removed from the row's discharge text. The release's diagnoses, triage and ED stays are not read; MedHELM joins
+them, but does not use them.
 """
 
 import re
@@ -31,7 +31,12 @@ _DISCHARGE, _RADIOLOGY, _TARGET = "discharge.csv.gz", "radiology.csv.gz", "disch
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """A section to write: its name in prompts, its column in the targets' file, and its heading in the text."""
+    """A section that the model must write.
+
+    Attributes:
+        document: the section's name in prompts, which is also its heading in the text.
+        column: the section's column in the file of targets.
+    """
 
     document: str
     column: str
@@ -41,28 +46,28 @@ _SECTIONS = (
     _Section("Brief Hospital Course", "brief_hospital_course"),
     _Section("Discharge Instructions", "discharge_instructions"),
 )
-# What may follow one of the two sections in MIMIC-IV's discharge notes.
+# Headings that may follow one of the two sections in MIMIC-IV's discharge notes.
 _NEXT_HEADING = re.compile(
     r"^[ \t]*(?:medications on admission|discharge medications|discharge disposition|facility|discharge diagnosis|"
     r"discharge condition|discharge instructions|followup instructions|brief hospital course)[ \t]*:",
     re.IGNORECASE | re.MULTILINE,
 )
-# A shorter target ("Stable.") may stand elsewhere in a note for other reasons; 8 words in a row are no coincidence.
+# A short target ("Stable.") may occur elsewhere in a note by coincidence; a copy of 8 words is not a coincidence.
 _WORDS_OF_A_COPY = 8
 
 
 class _Cut(NamedTuple):
-    """A stretch of a text to be taken out."""
+    """A span of a text that is to be removed."""
 
     start: int
     end: int
 
 
 def remove_section(text: str, heading: str, target: str) -> str:
-    """Take a section out of a discharge text, and any other copy of its text.
+    """Remove a section from a discharge text, together with any other copy of the whole target.
 
-    The section is what follows its heading: the target where that stands there (however its lines are broken), else
-    everything up to the next heading. Words of the target elsewhere stay: only a copy of the whole of it goes.
+    The section is the text after its heading: the target if it is there (regardless of line breaks), or else
+    everything up to the next heading. Parts of the target that occur elsewhere are kept.
     """
     words = target.split()
     copies = list(_find_copies(text, words)) if words else []
@@ -79,20 +84,20 @@ def _find_section(text: str, after_heading: int, copies: Sequence[_Cut]) -> _Cut
     end_of_target = next((copy.end for copy in copies if copy.start == first_character), None)
     if end_of_target is None:
         return _Cut(after_heading, next_heading.start() if next_heading else len(text))
-    # The longer of the two: a target that was cut short must not leave its end behind.
+    # Use the later end: if the target was truncated, the rest of the section must be removed as well.
     end = max(end_of_target, next_heading.start()) if next_heading else end_of_target
     return _Cut(after_heading, end)
 
 
 def _find_copies(text: str, words: Sequence[str]) -> Iterator[_Cut]:
-    """Yield where the words stand one behind the other, with any white space between them."""
+    """Yield each span that contains exactly these words, with any white space between them."""
     tokens = list(re.finditer(r"\S+", text))
     joined_text = " ".join(token[0] for token in tokens)
     joined_words = " ".join(words)
     starts = [
         0,
         *accumulate(len(token[0]) + 1 for token in tokens),
-    ]  # of each token in `joined_text`
+    ]  # start of each token in `joined_text`
 
     def locate_in_text(index: int) -> int:
         number = bisect_right(starts, index) - 1
@@ -106,7 +111,7 @@ def _find_copies(text: str, words: Sequence[str]) -> Iterator[_Cut]:
 
 
 def _remove(text: str, cuts: Sequence[_Cut]) -> str:
-    """Join the text between the cuts, which may overlap."""
+    """Remove the cuts, which may overlap, and join the rest."""
     parts = []
     end = 0
     for cut in sorted(cuts):
@@ -118,7 +123,7 @@ def _remove(text: str, cuts: Sequence[_Cut]) -> str:
 
 
 def load_dischargeme(files: Files) -> Iterator[tuple[Table, Problems]]:
-    """Join the three files. The targets and radiology reports are held in memory, the discharge texts are not.
+    """Join the three files. Targets and radiology reports are kept in memory, but discharge texts are not.
 
     Raises:
         BenchmarkError: a file is missing.
@@ -136,7 +141,7 @@ def _find_file(files: Files, file_name: str) -> str:
     names = [name for name in files.names if name.rsplit("/", 1)[-1] == file_name]
     if len(names) != 1:
         raise BenchmarkError(
-            f"{file_name}: is missing; expected the files of test_phase_1 as PhysioNet gives them"
+            f"{file_name}: is missing; expected the files of test_phase_1 as published by PhysioNet"
         )
     return names[0]
 
@@ -152,9 +157,9 @@ def _join_rows(
         admission = row.cells["hadm_id"].strip()
         target = open_targets.pop(admission, None)
         if target is None:
-            # Without a target there is nothing to write; a second text of one admission would make two golds of one.
+            # Skip admissions without a target. Refuse a second text of an admission, which would repeat its gold.
             if admission in targets:
-                problems.add(row.where, "is a second discharge text of one hadm_id")
+                problems.add(row.where, "is a second discharge text for the same hadm_id")
             continue
         for section in _SECTIONS:
             gold = target[section.column]
@@ -175,7 +180,7 @@ def _join_rows(
 
 
 def _read_targets(files: Files, name: str) -> dict[str, Mapping[str, str]]:
-    """Return both targets of each admission, by column."""
+    """Return the two targets of each admission, by column."""
     problems = files.problems(name)
     columns = tuple(section.column for section in _SECTIONS)
     targets: dict[str, Mapping[str, str]] = {}
@@ -183,7 +188,7 @@ def _read_targets(files: Files, name: str) -> dict[str, Mapping[str, str]]:
         for row in read_csv(file, problems).require(("hadm_id", *columns), problems).rows:
             admission = row.cells["hadm_id"].strip()
             if admission in targets:
-                problems.add(row.where, "is a second row of one hadm_id")
+                problems.add(row.where, "is a second row for the same hadm_id")
             for column in columns:
                 if not row.cells[column].strip():
                     problems.add(row.where, f"the column {column!r} is empty")
@@ -194,14 +199,14 @@ def _read_targets(files: Files, name: str) -> dict[str, Mapping[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class _Report:
-    """A radiology report and its time, as the file writes it."""
+    """A radiology report and its time as written in the file."""
 
     time: str
     text: str
 
 
 def _read_reports(files: Files, name: str) -> dict[str, str]:
-    """Return all reports of each admission in one text, in the order of their time."""
+    """Return the reports of each admission as one text, ordered by time."""
     problems = files.problems(name)
     reports: dict[str, list[_Report]] = {}
     with files.open_text(name) as file:

@@ -1,7 +1,7 @@
-"""EHRSQL: questions over an intensive-care database, the schema they are asked with, and the database itself.
+"""EHRSQL: questions about an intensive-care database, shown with its schema, and the database itself.
 
-The folder holds the official files: question files (`valid.json`, `test.json`), the schema (`eicu.sql`) and the
-SQLite database. The database is built from credentialed data, so a site brings its own.
+The folder contains the official files: question files (`valid.json`, `test.json`), the schema (`eicu.sql`) and the
+SQLite database. The database is built from credentialed data, so each site must build its own.
 """
 
 import json
@@ -22,10 +22,10 @@ _CREATE = re.compile(r"^\s*CREATE TABLE.*?;\s*$", re.MULTILINE | re.DOTALL | re.
 
 
 def load_ehr_sql(files: Files) -> Iterator[tuple[Table, Problems]]:
-    """Read every question file; each row carries the schema's CREATE TABLE statements and the database's path.
+    """Read every question file; each row includes the schema's CREATE TABLE statements and the database's path.
 
     Raises:
-        BenchmarkError: the schema or the database is missing, or is something else.
+        BenchmarkError: the schema or the database is missing or is not of the expected type.
     """
     schema = _read_schema(files)
     database = _find_database(files)
@@ -47,14 +47,14 @@ def _read_questions(
         if not isinstance(question, dict) or not all(
             isinstance(question.get(key), str) for key in _NEEDED
         ):
-            problems.add(where, "expected an object with the texts id, question and query")
+            problems.add(where, "expected an object with the strings id, question and query")
             continue
         is_impossible = question.get("is_impossible") is True
         has_no_query = question["query"].strip().lower() == "null"
         if is_impossible is not has_no_query:
             problems.add(
                 where,
-                "is_impossible and query contradict each other: only an impossible question's is null",
+                "is_impossible and query contradict each other: the query must be null only if is_impossible is true",
             )
             continue
         cells = {
@@ -70,7 +70,7 @@ def _read_questions(
 
 
 def _read_schema(files: Files) -> str:
-    """Return the CREATE TABLE statements of the schema, with an empty line between them."""
+    """Return the schema's CREATE TABLE statements, separated by blank lines."""
     name = _find_file(files, (".sql",), "the schema (eicu.sql)")
     with files.open_text(name) as file:
         try:
@@ -86,9 +86,9 @@ def _read_schema(files: Files) -> str:
 
 
 def _find_database(files: Files) -> str:
-    """Return the path of the database, after its digest and first bytes are checked."""
+    """Check the digest and first bytes of the database, and return its path."""
     name = _find_file(files, (".sqlite", ".db"), "the SQLite database (eicu.sqlite)")
-    with files.open_binary(name) as file:  # compares the digest
+    with files.open_binary(name) as file:  # also checks the digest
         if file.read(len(_SQLITE_MAGIC)) != _SQLITE_MAGIC:
             raise files.problems(name).stop("the whole file", "is not a SQLite database")
     return str(files.paths[name].resolve())
@@ -98,7 +98,7 @@ def _find_file(files: Files, endings: tuple[str, ...], kind: str) -> str:
     names = [name for name in files.names if name.endswith(endings)]
     if len(names) != 1:
         raise BenchmarkError(
-            f"ehr_sql: expected {kind} once beside the questions, found {len(names)}",
-            "Put the official files in one folder; see the benchmark's description for how the database is built.",
+            f"ehr_sql: expected {kind} in the folder of the questions, found {len(names)} such files",
+            "Put the official files in one folder; the benchmark's description explains how to build the database.",
         )
     return names[0]

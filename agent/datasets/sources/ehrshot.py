@@ -1,8 +1,8 @@
-"""EHRSHOT in the MEDS layout: labels of one task, each with the codes of its patient's record up to that time.
+"""EHRSHOT in the MEDS layout: the labels of one task, each with the codes of the patient's record up to that time.
 
-`data/data.parquet` is some forty million events. It is read once, a batch at a time, and only the row groups that can
-hold a labelled patient; what is kept is one patient's events at a time. MEDS promises that a patient's events stand
-together, and a file that breaks the promise is refused.
+`data/data.parquet` contains about forty million events. It is read once, in batches, and only the row groups that can
+contain a labelled patient. Only one patient's events are kept in memory at a time. MEDS guarantees that the events of
+a patient are contiguous, and a file in which they are not is refused.
 """
 
 from bisect import bisect_right
@@ -20,14 +20,14 @@ from agent.errors import BenchmarkError
 COLUMNS = ("id", "subject_id", "prediction_time", "question", "history", "event_count", "answer")
 _DATA, _SPLITS = "data/data.parquet", "metadata/subject_splits.parquet"
 _EVERY_SPLIT = "all"
-_SAMPLE_SEED = 1  # MedHELM's, with the rule of pandas.DataFrame.sample
+_SAMPLE_SEED = 1  # as in MedHELM, which uses pandas.DataFrame.sample
 _BATCH = 65_536  # rows
 _NO_EVENTS = "(no events before the prediction time)"
 
 
 @dataclass(frozen=True, slots=True)
 class _Label:
-    number: int  # row of the labels' file, from 1
+    number: int  # row in the file of labels, counted from 1
     subject: int
     time: int  # microseconds since 1970
     answer: str
@@ -35,7 +35,7 @@ class _Label:
 
 @dataclass(slots=True)
 class _Timeline:
-    """The events of one patient: times in microseconds since 1970, and a line for each code."""
+    """The events of one patient: their times in microseconds since 1970, and a line for each code."""
 
     subject: int
     times: list[int] = field(default_factory=list)
@@ -46,25 +46,25 @@ class _Timeline:
         self.lines.append(f"- {code}")
 
     def sort(self) -> None:
-        """Order the events by time; events of one time stay as the file has them."""
+        """Sort the events by time, and keep events with the same time in file order."""
         order = sorted(range(len(self.times)), key=self.times.__getitem__)
         self.times = [self.times[index] for index in order]
         self.lines = [self.lines[index] for index in order]
 
     def count_until(self, time: int) -> int:
-        """Return how many events had happened, counting those at the very time."""
+        """Return the number of events up to and including `time`."""
         return bisect_right(self.times, time)
 
 
 def load_ehrshot(files: Files) -> Iterator[tuple[Table, Problems]]:
-    """Read the labels of the run entry's `subject` (the task), then the events of their patients.
+    """Read the labels for the run entry's `subject` (the task), and then the events of their patients.
 
-    Arguments: `split` takes the patients of one split (`all` takes all, as MedHELM does whatever the file says);
-    `max_labels` takes a sample of the labels by MedHELM's rule (0: all of them). The rows come in the order of the
-    events' file, each patient's by time.
+    The argument `split` selects the patients of one split, and `all` selects all of them, as MedHELM always does.
+    The argument `max_labels` samples labels in the same way as MedHELM; 0 selects all. Rows have the patient order of
+    the events file, and are sorted by time within each patient.
 
     Raises:
-        BenchmarkError: a file is missing or not Parquet, or pyarrow is missing.
+        BenchmarkError: a file is missing or not Parquet, or pyarrow is not installed.
     """
     task = files.arguments["subject"]
     name = f"labels/{task}/labels.parquet"
@@ -73,7 +73,7 @@ def load_ehrshot(files: Files) -> Iterator[tuple[Table, Problems]]:
             raise BenchmarkError(f"{needed}: is missing; expected the MEDS layout of EHRSHOT")
     if task not in files.options:
         raise BenchmarkError(
-            f"subject={task}: the definition has no question for it under data.options"
+            f"subject={task}: the definition lacks a question for it in data.options"
         )
     problems = files.problems(name)
     subjects = _read_subjects(files, files.arguments.get("split", _EVERY_SPLIT))
@@ -87,19 +87,19 @@ def load_ehrshot(files: Files) -> Iterator[tuple[Table, Problems]]:
 
 def _parse_max_labels(text: str) -> int | None:
     if text and not (text.isascii() and text.isdigit()):
-        raise BenchmarkError("max_labels: expected a whole number; 0 takes all labels")
+        raise BenchmarkError("max_labels: expected a whole number, or 0 for all labels")
     return int(text or 0) or None
 
 
 def _read_subjects(files: Files, split: str) -> Collection[int] | None:
-    """Return the patients of a split; None stands for all of them."""
+    """Return the patients of a split, or None for all patients."""
     if split == _EVERY_SPLIT:
         return None
     problems = files.problems(_SPLITS)
     subjects: set[int] = set()
     for number, subject, name in _read_values(files, _SPLITS, ("subject_id", "split"), problems):
         if not isinstance(subject, int) or not isinstance(name, str):
-            problems.add(f"row {number}", "expected a number subject_id and a text split")
+            problems.add(f"row {number}", "expected an integer subject_id and a string split")
         elif name == split:
             subjects.add(subject)
     problems.check()
@@ -124,9 +124,13 @@ def _read_labels(
 
 
 def _join_rows(files: Files, labels: list[_Label], task: str, problems: Problems) -> Iterator[Row]:
-    """Yield a row for each label, in the order of the events' file; note the labels whose patient has no events."""
+    """Yield a row for each label, in the order of the events file.
+
+    Labels of patients without events are recorded as problems.
+    """
     labels_of: dict[int, list[_Label]] = {}
-    # MedHELM orders the timelines so, and writes them beside labels in another order. Here a label keeps its own.
+    # MedHELM sorts the timelines in this order but the labels in another, so they no longer correspond. Here each
+    # label keeps its own timeline.
     for label in sorted(labels, key=lambda label: (label.subject, label.time, label.number)):
         labels_of.setdefault(label.subject, []).append(label)
     for timeline in _read_timelines(files, frozenset(labels_of)):
@@ -149,7 +153,7 @@ def _join_rows(files: Files, labels: list[_Label], task: str, problems: Problems
 
 
 def _read_timelines(files: Files, subjects: Collection[int]) -> Iterator[_Timeline]:
-    """Yield the timeline of each of the subjects that has events."""
+    """Yield the timeline of each subject that has events."""
     problems = files.problems(_DATA)
     timeline: _Timeline | None = None
     finished: set[int] = set()
@@ -162,15 +166,15 @@ def _read_timelines(files: Files, subjects: Collection[int]) -> Iterator[_Timeli
                 finished.add(timeline.subject)
             if subject in finished:
                 raise problems.stop(
-                    f"row {number}", "a subject's events do not stand together, as MEDS has them"
+                    f"row {number}", "the events of a subject are not contiguous, as MEDS requires"
                 )
             timeline = _Timeline(subject)
         if not isinstance(code, str):
-            problems.add(f"row {number}", "expected a text code")
+            problems.add(f"row {number}", "expected a string code")
         elif isinstance(time, int):
             timeline.add(time, code)
-        elif time is not None:  # a row without a time (sex, for example) is no event
-            raise problems.stop("columns", "'time' does not hold moments")
+        elif time is not None:  # a row without a time (such as sex) is not an event
+            raise problems.stop("columns", "'time' is not a column of timestamps")
     if timeline is not None:
         timeline.sort()
         yield timeline
@@ -184,9 +188,10 @@ def _read_values(
     problems: Problems,
     subjects: Collection[int] | None = None,
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield (row number, value, ...) of every row of the subjects (None: of all).
+    """Yield (row number, value, ...) for every row of `subjects`, or for all rows if it is None.
 
-    A moment is a whole number of microseconds since 1970; one without a time zone counts as UTC, in all three files.
+    Timestamps are returned as integers in microseconds since 1970. In all three files, timestamps without a time zone
+    are taken as UTC.
     """
     try:
         from pyarrow import parquet
@@ -215,7 +220,7 @@ def _list_values(
     problems: Problems,
     subjects: Collection[int] | None,
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield (row number, value, ...) of the rows of a batch that belong to the subjects."""
+    """Yield (row number, value, ...) for the rows in a batch that belong to `subjects`."""
     offsets: Sequence[int] = range(batch.num_rows)
     if subjects is not None:
         batch, offsets = _select_subjects(batch, subjects, problems)
@@ -227,19 +232,19 @@ def _list_values(
 def _select_subjects(
     batch: Any, subjects: Collection[int], problems: Problems
 ) -> tuple[Any, Sequence[int]]:
-    """Return the rows of the subjects, and where in the batch they stand."""
+    """Return the rows of `subjects` and their positions in the batch."""
     import pyarrow
     from pyarrow import compute
 
     ids = batch.column("subject_id")
     if not pyarrow.types.is_integer(ids.type):
-        raise problems.stop("columns", "'subject_id' does not hold whole numbers")
+        raise problems.stop("columns", "'subject_id' is not a column of integers")
     is_selected = compute.is_in(ids, value_set=pyarrow.array(sorted(subjects)).cast(ids.type))
     return batch.filter(is_selected), compute.indices_nonzero(is_selected).to_pylist()
 
 
 def _may_hold(group: Any, subjects: Collection[int]) -> bool:
-    """Tell whether a row group may hold any of the subjects; without statistics it may."""
+    """Return whether a row group may contain any of `subjects`, which is assumed if it has no statistics."""
     for index in range(group.num_columns):
         column = group.column(index)
         if column.path_in_schema == "subject_id" and column.statistics is not None:
@@ -251,7 +256,7 @@ def _may_hold(group: Any, subjects: Collection[int]) -> bool:
 
 
 def _convert_moments(column: Any) -> Any:
-    """Return a column of times as microseconds since 1970, any other as it is."""
+    """Convert a column of timestamps to microseconds since 1970; return other columns unchanged."""
     import pyarrow
 
     if pyarrow.types.is_timestamp(column.type):

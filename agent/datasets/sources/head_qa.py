@@ -1,4 +1,4 @@
-"""HEAD-QA's official file: exams, each with its questions; those that need an image are left out, as in MedHELM."""
+"""HEAD-QA's official file of exams and questions. Questions that need an image are skipped, as in MedHELM."""
 
 from collections.abc import Iterator
 from typing import TextIO
@@ -13,21 +13,21 @@ _TEST_YEARS = ("2016", "2017")  # the dataset's own test split
 
 
 def read_head_qa(file: TextIO, problems: Problems) -> Table:
-    """Read `HEAD_EN.json`, whole or cut to the test split. `right` is the 1-based number of the right option.
+    """Read the test split of `HEAD_EN.json`. `right` is the number of the right option, counted from 1.
 
-    An option's own id (`aid`) and the right one's (`ra`) are compared as numbers: the file has one as a string.
+    The id of an option (`aid`) and of the right option (`ra`) are compared as numbers, because one is a string.
     """
     value = load_json(file, problems)
     exams = value.get("exams") if isinstance(value, dict) else None
     if not isinstance(exams, dict):
-        raise problems.stop("the whole file", "expected an object with `exams`")
+        raise problems.stop("the whole file", "expected an object with the key `exams`")
     return Table(COLUMNS, _read_exams(exams, problems))
 
 
 def _read_exams(exams: dict[str, object], problems: Problems) -> Iterator[Row]:
     for exam_number, (name, exam) in enumerate(exams.items(), 1):
         if not isinstance(exam, dict) or not isinstance(exam.get("data"), list):
-            problems.add(f"exam {exam_number}", "expected an object with a list `data`")
+            problems.add(f"exam {exam_number}", "expected an object with the list `data`")
             continue
         if exam.get("year") not in _TEST_YEARS:
             continue
@@ -40,14 +40,14 @@ def _read_exams(exams: dict[str, object], problems: Problems) -> Iterator[Row]:
             where = f"exam {exam_number} question {number}"
             cells = _read_question(question, where, problems)
             if cells is not None:
-                # Numbers of questions begin again in every exam.
+                # Question numbers start again in each exam.
                 yield Row(where, {**cells, **exam_cells, "id": f"{name}/{cells['id']}"})
 
 
 def _read_question(question: object, where: str, problems: Problems) -> dict[str, str] | None:
-    """Return the cells of a question; None if it needs an image, or has a problem."""
+    """Return the cells of a question, or None if it needs an image or has a problem."""
     if not isinstance(question, dict) or not isinstance(question.get("answers"), list):
-        problems.add(where, "expected an object with a list `answers`")
+        problems.add(where, "expected an object with the list `answers`")
         return None
     if question.get("image"):
         return None
@@ -62,7 +62,9 @@ def _read_question(question: object, where: str, problems: Problems) -> dict[str
         if _parse_number(answer.get("aid")) == right_id:
             right.append(number)
     if len(options) != len(answers) or len(options) > _MAX_OPTIONS or len(right) != 1:
-        problems.add(where, "expected up to 5 answers, one of them with the `aid` that `ra` names")
+        problems.add(
+            where, "expected up to 5 answers, exactly one of them with `aid` equal to `ra`"
+        )
         return None
     return {
         "id": format_json_value(question.get("qid")),

@@ -1,4 +1,4 @@
-"""MedMCQA as its authors publish it: one JSON object a line, the right option's number counted from 1."""
+"""MedMCQA as published by its authors: one JSON object per line, with the right option's number counted from 1."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -9,9 +9,9 @@ from agent.datasets.readers.table import Problems, Row, Table
 
 
 def read_med_mcqa(file: TextIO, problems: Problems) -> Table:
-    """Read the lines, and refuse the other public copy, whose `cop` counts from 0.
+    """Read the lines, and refuse the other public copy, in which `cop` counts from 0.
 
-    Read as the authors', it would call every answer wrong, or right by chance; a 0 gives it away.
+    In that copy, the number would name the wrong option in every row. It is recognised by a `cop` of 0.
     """
     table = read_json_lines(file, problems)
     return replace(table, rows=_check_rows(table.rows, problems))
@@ -22,7 +22,7 @@ def _check_rows(rows: Iterable[Row], problems: Problems) -> Iterator[Row]:
         if row.cells.get("cop", "").strip() == "0":
             raise problems.stop(
                 row.where,
-                "the column 'cop' holds a 0: this is the copy that counts options from 0 (Hugging Face); take the "
+                "the column 'cop' is 0, so this is the copy from Hugging Face, which counts options from 0; use the "
                 "authors' dev.json, which counts from 1",
             )
         yield row

@@ -1,7 +1,7 @@
-"""MedAlign: clinicians' instructions, their own answers, and one XML record a patient.
+"""MedAlign: clinicians' instructions, their own answers, and one XML record per patient.
 
-The first file lists the responses of several models to each instruction, so an instruction stands there many times;
-the second lists the clinicians' answers. They join on `instruction_id`, and what stands in one alone is left out.
+The first file lists the responses of several models to each instruction, so that each instruction is repeated. The
+second file lists the clinicians' answers. They are joined on `instruction_id`, and rows without a match are skipped.
 """
 
 import re
@@ -22,14 +22,14 @@ _INSTRUCTIONS, _RESPONSES = (
 )
 _RECORDS = "medalign_ehr_xml"
 _RECORD_NAME = re.compile(r"(?:EHR_)?(\d+)")
-_ANNOTATOR = "Annotator_1"  # the one whose answer is gold, as in MedHELM
+_ANNOTATOR = "Annotator_1"  # the annotator whose answer is the gold answer, as in MedHELM
 
 
 def load_medalign(files: Files) -> Iterator[tuple[Table, Problems]]:
-    """Join instructions, answers and records; a record is read when its row is.
+    """Join instructions, answers and records. Each record is only read when its row is requested.
 
     Raises:
-        BenchmarkError: a file is missing, or one instruction has two texts or two patients.
+        BenchmarkError: a file is missing, or an instruction has two texts or two patients.
     """
     for name in (_INSTRUCTIONS, _RESPONSES):
         if name not in files.names:
@@ -48,7 +48,7 @@ def load_medalign(files: Files) -> Iterator[tuple[Table, Problems]]:
 
 @dataclass(frozen=True, slots=True)
 class _Instruction:
-    """A clinician's instruction: the patient it asks about, and its text."""
+    """A clinician's instruction: the patient that it is about, and its text."""
 
     person: str
     question: str
@@ -72,14 +72,14 @@ def _read_instructions(files: Files) -> dict[str, _Instruction]:
             elif instructions.setdefault(instruction_id, instruction) != instruction:
                 problems.add(
                     row.where,
-                    "has the instruction_id of an earlier row, and another person_id or question",
+                    "has the instruction_id of an earlier row, but another person_id or question",
                 )
     problems.check()
     return instructions
 
 
 def _find_records(files: Files) -> dict[str, str]:
-    """Return the name of each patient's file: `123.xml`, or `EHR_123.xml` as the release's own notes have it."""
+    """Return the file name of each patient's record: `123.xml`, or `EHR_123.xml` as in the release's documentation."""
     records: dict[str, str] = {}
     for name in files.names:
         path = PurePosixPath(name)
@@ -87,7 +87,7 @@ def _find_records(files: Files) -> dict[str, str]:
         if path.parent.name == _RECORDS and match:
             person = _normalise_number(match[1])
             if person in records:
-                raise BenchmarkError(f"{_RECORDS}: {path.name} is a second record of one patient")
+                raise BenchmarkError(f"{_RECORDS}: {path.name} is a second record of a patient")
             records[person] = name
     return records
 
@@ -120,7 +120,7 @@ def _join_rows(
 
 
 def _read_record(files: Files, name: str, where: str, problems: Problems) -> str | None:
-    """Check that a record is whole, and return it as it is written: the model reads the XML itself, as in MedHELM."""
+    """Check that a record is valid XML, and return it unchanged: the model is given the XML, as in MedHELM."""
     try:
         with files.open_binary(name) as file:
             read_elements(file)
@@ -132,5 +132,5 @@ def _read_record(files: Files, name: str, where: str, problems: Problems) -> str
 
 
 def _normalise_number(text: str) -> str:
-    """Write a whole number one way: pandas once wrote ids beside gaps as 12.0."""
+    """Normalise a whole number, because pandas wrote ids in columns with missing values as 12.0."""
     return text.strip().removesuffix(".0").lstrip("0")

@@ -1,8 +1,8 @@
-"""MEDEC's official CSV: notes with at most one wrong sentence, and empty rows where the gated part was cut out.
+"""MEDEC's official CSV: notes with at most one wrong sentence, and empty rows in place of the gated part.
 
-Most vignettes stand there twice, with the error and without or with two errors, and no column says so. Two notes are
-taken for one vignette if they share more than half of their runs of five words: pairs of the public test set share at
-least 66%, other notes 21% at most. (The first sentence alone does not tell: in six pairs the error is there.)
+Most vignettes occur twice, with and without an error or with two different errors, and no column shows this. Two notes
+count as the same vignette if they share more than half of their runs of five words. In the public test set, pairs
+share at least 66%, and other notes at most 21%. (The first sentence is not sufficient: in six pairs it has the error.)
 """
 
 import re
@@ -16,15 +16,15 @@ from agent.datasets.readers.table import Problems, Row, Table
 
 _NEEDED = ("Sentences", "Error Flag", "Error Sentence ID", "Corrected Sentence")
 _WORD = re.compile(r"\w+")
-_NUMBER = re.compile(r"^\d+ ", re.M)  # of a sentence
+_NUMBER = re.compile(r"^\d+ ", re.M)  # number of a sentence
 _RUN = 5  # words
 
 
 def read_medec(file: TextIO, problems: Problems) -> Table:
-    """Read the CSV, leave out rows that are empty in every column, and add the columns `gold` and `vignette`.
+    """Read the CSV, skip rows that are entirely empty, and add the columns `gold` and `vignette`.
 
-    `gold` is "CORRECT", or the wrong sentence's id, a space and the corrected sentence; `vignette` is the number of the
-    first row that has it.
+    `gold` is "CORRECT", or the wrong sentence's id, a space and the corrected sentence. `vignette` is the number of the
+    first row with the same vignette.
     """
     table = read_csv(file, problems)
     missing = [column for column in _NEEDED if column not in table.columns]
@@ -44,7 +44,7 @@ def _read_rows(rows: Iterable[Row], problems: Problems) -> Iterator[Row]:
         if gold is None:
             problems.add(
                 row.where,
-                "Error Flag, Error Sentence ID and Corrected Sentence do not fit together",
+                "Error Flag, Error Sentence ID and Corrected Sentence contradict each other",
             )
             continue
         vignette = vignettes.assign(row.cells["Sentences"], number)
@@ -52,7 +52,7 @@ def _read_rows(rows: Iterable[Row], problems: Problems) -> Iterator[Row]:
 
 
 def _read_gold(cells: Mapping[str, str]) -> str | None:
-    """Return the right answer; None if the three columns contradict each other."""
+    """Return the right answer, or None if the three columns contradict each other."""
     flag = cells["Error Flag"].strip()
     sentence = cells["Error Sentence ID"].strip()
     correction = cells["Corrected Sentence"].strip()
@@ -65,16 +65,16 @@ def _read_gold(cells: Mapping[str, str]) -> str | None:
 
 
 class _Vignettes:
-    """Tells which notes are one vignette, in whatever order they come."""
+    """Assigns notes to vignettes."""
 
     def __init__(self) -> None:
         self._holders: dict[
             tuple[str, ...], list[str]
-        ] = {}  # vignettes, by the runs of words that they hold
-        self._sizes: dict[str, int] = {}  # number of runs, by vignette
+        ] = {}  # run of words -> vignettes that contain it
+        self._sizes: dict[str, int] = {}  # vignette -> number of runs
 
     def assign(self, sentences: str, number: int) -> str:
-        """Return the vignette of a note: an earlier one's, or `number`."""
+        """Return the vignette of a note: that of a similar earlier note, or else `number`."""
         runs = _split_runs(sentences)
         earlier = self._find(runs)
         if earlier is not None:
@@ -86,7 +86,7 @@ class _Vignettes:
         return vignette
 
     def _find(self, runs: set[tuple[str, ...]]) -> str | None:
-        """Return the vignette that shares more than half of the runs, of the longer of the two notes."""
+        """Return the vignette that shares more than half of the longer note's runs, if there is one."""
         shared: Counter[str] = Counter()
         for run in runs:
             shared.update(self._holders.get(run, ()))
@@ -97,7 +97,7 @@ class _Vignettes:
 
 
 def _split_runs(sentences: str) -> set[tuple[str, ...]]:
-    """Return every run of `_RUN` words; a shorter note is one run."""
+    """Return all runs of `_RUN` words; a shorter note is a single run."""
     words = _WORD.findall(_NUMBER.sub("", sentences).lower())
     last_start = max(len(words) - _RUN, 0)
     return {tuple(words[start : start + _RUN]) for start in range(last_start + 1)}

@@ -1,4 +1,4 @@
-"""MedHallu: every row gives two instances, its true answer (0) and its hallucinated one (1), in this order."""
+"""MedHallu: every row gives two instances, first with its true answer (0), then with its hallucinated answer (1)."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -15,7 +15,7 @@ _NEEDED = ("Question", "Knowledge", "Ground Truth", "Hallucinated Answer")
 
 
 def load_medhallu(files: Files) -> Iterator[tuple[Table, Problems]]:
-    """Read JSON lines, Parquet (Hugging Face) or an Arrow stream (the authors' repository), by the file's ending."""
+    """Read JSON lines, Parquet (Hugging Face) or an Arrow stream (the authors' repository), by file extension."""
     for name in files.names:
         if name.endswith(".parquet"):
             tables = load_parquet(replace(files, paths={name: files.paths[name]}))
@@ -26,7 +26,7 @@ def load_medhallu(files: Files) -> Iterator[tuple[Table, Problems]]:
         for table, problems in tables:
             missing = [column for column in _NEEDED if column not in table.columns]
             if missing:
-                raise problems.stop("columns", f"{', '.join(map(repr, missing))} missing")
+                raise problems.stop("columns", f"missing: {', '.join(map(repr, missing))}")
             yield Table(COLUMNS, _pair_rows(table.rows)), problems
 
 
@@ -48,7 +48,7 @@ def _read_arrow(files: Files, name: str) -> Iterator[tuple[Table, Problems]]:
     with files.open_binary(name) as file:
         try:
             arrow_table: Any = ipc.open_stream(file).read_all()
-        except (ValueError, OSError):  # pyarrow's own errors are of these kinds
+        except (ValueError, OSError):  # base classes of pyarrow's errors
             raise problems.stop("the whole file", "is not an Arrow stream") from None
         rows = []
         for number, values in enumerate(arrow_table.to_pylist(), 1):

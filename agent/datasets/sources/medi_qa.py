@@ -1,4 +1,4 @@
-"""MEDIQA 2019, task 3: consumer health questions, each with retrieved answers that experts ranked."""
+"""MEDIQA 2019, task 3: consumer health questions with retrieved answers that experts ranked."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ COLUMNS = ("id", "question", "answer", "reference_score")
 
 
 def load_medi_qa(files: Files) -> Iterator[tuple[Table, Problems]]:
-    """Read the official XML. `answer` is the one of reference rank 1, empty where no answer has it."""
+    """Read the official XML. `answer` is the answer with reference rank 1, or empty if there is none."""
     for name in files.names:
         problems = files.problems(name)
         with files.open_binary(name) as file:
@@ -28,7 +28,7 @@ def load_medi_qa(files: Files) -> Iterator[tuple[Table, Problems]]:
 
 def _read_questions(elements: list[Element], problems: Problems) -> Iterator[Row]:
     questions: list[dict[str, str]] = []
-    first_ranked = False  # inside the answer of rank 1
+    first_ranked = False  # whether the current answer has rank 1
     for element in elements:
         name, attributes = element.path[-1], element.attributes
         if name == "Question":

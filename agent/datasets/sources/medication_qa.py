@@ -1,4 +1,4 @@
-"""MedicationQA's official workbook: consumers' questions on drugs, each with the answer experts found."""
+"""MedicationQA's official workbook: consumers' questions about drugs, with answers found by experts."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -9,10 +9,10 @@ from agent.datasets.readers.xlsx import load_xlsx
 
 
 def load_medication_qa(files: Files) -> Iterator[tuple[Table, Problems]]:
-    """Read the sheet, without the rows whose Answer is empty or "n/a" (no question about a drug): 689 of 690.
+    """Read the sheet, but skip rows whose Answer is empty or "n/a" (not a question about a drug): 689 of 690 remain.
 
-    Where the experts wrote "No answers" the question stays, without a reference: these words answer nothing.
-    Upstream scores against them.
+    If the experts wrote "No answers", the question is kept without a reference. MedHELM instead scores answers
+    against these words.
     """
     for table, problems in load_xlsx(files):
         if "Answer" not in table.columns:

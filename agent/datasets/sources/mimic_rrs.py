@@ -1,4 +1,4 @@
-"""MIMIC-RRS: two text files whose lines belong together, findings and impressions of one radiology report a line."""
+"""MIMIC-RRS: two parallel text files, whose lines are the findings and the impression of one radiology report each."""
 
 from collections.abc import Generator, Iterator
 from contextlib import closing
@@ -14,23 +14,23 @@ _FINDINGS, _IMPRESSIONS = "test.findings.tok", "test.impression.tok"
 
 
 def load_mimic_rrs(files: Files) -> Iterator[tuple[Table, Problems]]:
-    """Read the two files side by side; a line that is empty on one side is left out, as in MedHELM.
+    """Read the two files in parallel, and skip lines that are empty in one of them, as in MedHELM.
 
     Raises:
-        BenchmarkError: a file is missing, or one has more lines than the other: then no line can be trusted to
-            belong to its neighbour.
+        BenchmarkError: a file is missing, or the files have different numbers of lines, so that it is uncertain
+            which lines belong together.
     """
     for name in (_FINDINGS, _IMPRESSIONS):
         if name not in files.names:
             raise BenchmarkError(
-                f"{name}: is missing; expected it beside the other of {_FINDINGS}, {_IMPRESSIONS}"
+                f"{name}: is missing; expected both {_FINDINGS} and {_IMPRESSIONS}"
             )
     finding_count = sum(1 for _ in _iter_lines(files, _FINDINGS))
     impression_count = sum(1 for _ in _iter_lines(files, _IMPRESSIONS))
     if finding_count != impression_count:
         raise BenchmarkError(
-            f"{_FINDINGS} has {finding_count} lines, and {_IMPRESSIONS} has {impression_count}: "
-            "findings and impressions no longer belong together; copy both files again"
+            f"{_FINDINGS} has {finding_count} lines, but {_IMPRESSIONS} has {impression_count}: findings and "
+            "impressions cannot be matched; copy both files again"
         )
     yield Table(COLUMNS, _pair_lines(files)), files.problems(_FINDINGS)
 
@@ -39,7 +39,7 @@ def _iter_lines(files: Files, name: str) -> Generator[str, None, None]:
     number = 0
     with files.open_text(name) as file:
         try:
-            for number, line in enumerate(read_lines(file), 1):  # noqa: B007 - the last number is for the message
+            for number, line in enumerate(read_lines(file), 1):  # noqa: B007 - the error message uses the number
                 yield line
         except LongLineError:
             raise files.problems(name).stop(

@@ -1,14 +1,14 @@
-"""MTSamples: transcribed reports, one a text file; the plan (or summary, or findings) is what a model must write.
+"""MTSamples: transcribed reports, one per text file, of which a model must write the plan, summary or findings.
 
-A report's gold is its plan, else its summary, else its findings; reports with none of them are left out. Nothing from
-the gold's heading on is shown. The source lost most line ends, so that a heading often stands in mid-line: a section
-ends at the next heading that begins another part of a report, not at the end of its line.
+A report's gold is its plan, or else its summary, or else its findings. Reports without any of these are skipped. The
+prompt contains nothing after the gold's heading. The source has lost most line breaks, so that headings are often in
+the middle of a line. A section therefore ends at the next heading of another part of the report, not at the line end.
 
-The source's one-line descriptions repeat golds, in whole or in part: a description's sentence that shares a long run of
-words with the gold is left out.
+The one-line descriptions in the source repeat the gold completely or in part. Sentences of a description that share a
+long run of words with the gold are removed.
 
-Upstream takes the rest of the heading's line (other sections with it), leaves the gold in the prompt when it is a
-summary or findings, and drops a report whose heading is not in capitals. `reference=first_line` gives its gold.
+MedHELM uses the rest of the heading's line (including other sections), leaves the gold in the prompt if it is a
+summary or findings, and drops reports whose heading is not in capitals. `reference=first_line` reproduces its gold.
 """
 
 import re
@@ -20,11 +20,11 @@ from agent.datasets.readers.lines import MAX_LENGTH, LongLineError, read_whole
 from agent.datasets.readers.table import Problems, Row, Table
 
 COLUMNS = ("id", "note", "gold", "section")
-# Characters that a text must share with the gold to give it away: "None." or the name of a disease may stand anywhere.
+# Minimum characters shared with the gold to count as a copy: "None." or the name of a disease may occur anywhere.
 _TELLING = 30
-_SECTIONS = ("PLAN", "SUMMARY", "FINDINGS")  # the first that a report has is its gold
-# In capitals anywhere, with the words in capitals before it (GROSS OPERATIVE FINDINGS, ASSESSMENT/PLAN); otherwise only
-# where a line or a sentence begins, for "the plan: ..." is no heading.
+_SECTIONS = ("PLAN", "SUMMARY", "FINDINGS")  # the first one in a report is its gold
+# A heading in capitals may be anywhere and includes preceding words in capitals (GROSS OPERATIVE FINDINGS,
+# ASSESSMENT/PLAN). Other headings must begin a line or sentence, because "the plan: ..." is not a heading.
 _BEFORE = r"(?:(?<![A-Za-z])(?:[A-Z][A-Z&'-]*(?: *[/,&] *| +)){1,5})?"
 _HEADING = {
     name: re.compile(rf"{_BEFORE}{name}:|(?:^|(?<=[.;\n]))[ \t]*(?i:{name})[ \t]*:")
@@ -33,7 +33,7 @@ _HEADING = {
 _DESCRIPTION = re.compile(r"(?<=^Description:).*", re.M)
 _SENTENCE_ENDS = re.compile(r"(?<=[.;!?])\s+")
 _WORD = re.compile(r"\w+")
-# What begins another part. Medications, follow-up and the like do not: they belong to a plan.
+# Headings of other parts. Medications, follow-up and similar headings are not included, since they belong to a plan.
 _PARTS = (
     "ANESTHESIA|ASSESSMENT|COMPLICATIONS?|CONCLUSIONS?|CONDITION|DESCRIPTION|DETAILS?|DRAINS?|ESTIMATED BLOOD LOSS|"
     "FINDINGS|FLUIDS|HISTORY|HOSPITAL COURSE|IMPLANTS?|IMPRESSIONS?|INDICATIONS?|LABORATORY|NOTE|OPERATION|PLANS?|"
@@ -47,7 +47,7 @@ _PART = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """A section that may be the gold: its name, where its heading begins, and the text after the heading."""
+    """A section that may be the gold: its name, the start of its heading, and the text after the heading."""
 
     name: str
     start: int
@@ -55,9 +55,9 @@ class _Section:
 
 
 def load_mtsamples(files: Files) -> Iterator[tuple[Table, Problems]]:
-    """Read reports. The option `hidden` says what the prompt lacks.
+    """Read the reports. The option `hidden` determines where the prompt ends.
 
-    "gold": everything from the gold's heading on. "all": everything from the first of the three headings on.
+    With "gold", it ends before the gold's heading. With "all", it ends before the first of the three headings.
     """
     for name in files.names:
         problems = files.problems(name)
@@ -74,7 +74,7 @@ def load_mtsamples(files: Files) -> Iterator[tuple[Table, Problems]]:
 
 
 def _read_report(name: str, text: str, files: Files) -> Row | None:
-    """Split a report into note and gold; None if it has none of the three sections."""
+    """Split a report into note and gold; return None if it has none of the three sections."""
     text = text.replace("\r\n", "\n").strip()
     sections = _find_sections(
         text, first_line_only=files.arguments.get("reference") == "first_line"
@@ -99,7 +99,7 @@ def _read_report(name: str, text: str, files: Files) -> Row | None:
 
 
 def _find_sections(text: str, *, first_line_only: bool) -> list[_Section]:
-    """Return the sections that a report has, in the order in which they are taken as gold."""
+    """Return the report's sections that may be the gold, in order of preference."""
     sections = []
     for name in _SECTIONS:
         heading = _HEADING[name].search(text)
@@ -115,7 +115,7 @@ def _find_sections(text: str, *, first_line_only: bool) -> list[_Section]:
 
 
 def _find_section_end(text: str, name: str) -> int:
-    """Return where the next heading begins another part; a heading of the section's own name continues it."""
+    """Return the start of the next heading of another part. A heading with the section's own name continues it."""
     for part in _PART.finditer(text):
         heading = part[1] or ""
         if not heading.startswith(name):
@@ -124,7 +124,7 @@ def _find_section_end(text: str, name: str) -> int:
 
 
 def _omit_repeating_sentences(description: str, gold: str) -> str:
-    """Leave out each sentence that has at least `_TELLING` characters of words in a row that the gold has too."""
+    """Remove each sentence that shares a run of whole words, at least `_TELLING` characters long, with the gold."""
     gold_words = f" {_join_words(gold)} "
     sentences = _SENTENCE_ENDS.split(description)
     return " ".join(

@@ -1,4 +1,4 @@
-"""n2c2 2018, track 1: one XML file a patient, with the notes in one text and one tag a criterion."""
+"""n2c2 2018, track 1: one XML file per patient, with all notes in one text and one tag per criterion."""
 
 import re
 from collections.abc import Iterator
@@ -16,12 +16,12 @@ _MET = {"met": "yes", "not met": "no"}
 
 
 def load_n2c2(files: Files) -> Iterator[tuple[Table, Problems]]:
-    """Read the patients' files. The run entry's `subject` is the criterion, the options hold the definitions."""
+    """Read the patients' files. The run entry's `subject` is the criterion; `data.options` contains its definition."""
     criterion = files.arguments["subject"]
     definition = files.options.get(criterion)
     if definition is None:
         raise BenchmarkError(
-            f"subject={criterion}: the definition has no text for it under data.options"
+            f"subject={criterion}: the definition lacks a text for it in data.options"
         )
     problems = files.problems("test")
     yield Table(COLUMNS, _read_patients(files, criterion, definition, problems)), problems
@@ -61,7 +61,7 @@ def _read_patient(
         problems.add(where, f"expected one <TEXT>, found {len(texts)}")
     if met is None:
         problems.add(
-            where, f'expected one <{criterion}> below <TAGS>, with met="met" or met="not met"'
+            where, f'expected one <{criterion}> in <TAGS>, with met="met" or met="not met"'
         )
     if len(texts) != 1 or met is None:
         return None
@@ -80,7 +80,7 @@ def _read_patient(
             where, "no note has a `Record date: YYYY-MM-DD`, so the current date is unknown"
         )
         return None
-    # The latest date, not the last note's: a file whose notes are out of order would put today into the past.
+    # Use the latest date instead of the last note's, because notes may be out of order.
     return {
         "note_count": str(len(notes)),
         "notes": "\n\n".join(blocks),
@@ -90,7 +90,7 @@ def _read_patient(
 
 
 def _split_notes(text: str) -> list[str]:
-    """Return the notes that are not empty, with at most one blank line in a row."""
+    """Return the notes that are not empty, with repeated blank lines merged into one."""
     notes = []
     for part in _BETWEEN_NOTES.split(text):
         note = re.sub(r"\n{3,}", "\n\n", part.strip())

@@ -1,7 +1,7 @@
-"""Notes with a question or a label, one a row: the shape of the hospitals' own sets, and of MIMIC-IV-BHC.
+"""Notes with a question or a label in each row, as in the hospitals' own datasets and MIMIC-IV-BHC.
 
-Options of a definition (`data.options`), besides those of `Identity`: `skip_without`, columns without which a row is
-left out (lacking others is an error); `only: COLUMN=VALUE`, the rows that are taken.
+`data.options` in a definition can contain the options of `Identity` and two more. Rows in which a column of
+`skip_without` is empty are skipped (in other columns, an empty cell is an error). `only: COLUMN=VALUE` selects rows.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,7 +15,7 @@ from agent.datasets.readers.table import Problems, Row, Table
 
 
 def load_notes(files: Files) -> Iterator[tuple[Table, Problems]]:
-    """Read each file (JSON lines by its ending, else CSV) and add `unit` and `row_id`."""
+    """Read each file (as JSON lines or CSV, by its extension) and add the columns `unit` and `row_id`."""
     for name in files.names:
         problems = files.problems(name)
         read = (
@@ -36,7 +36,7 @@ def _select_rows(table: Table, options: Mapping[str, str], problems: Problems) -
 
 @dataclass(frozen=True, slots=True)
 class _Selection:
-    """The rows that are read: `required` cells are not empty, and the cell of `column`, if any, is `value`."""
+    """Selects rows whose `required` cells are not empty and whose cell in `column`, if given, equals `value`."""
 
     required: tuple[str, ...]
     column: str

@@ -1,4 +1,4 @@
-"""PubMedQA's official file: one JSON object, from PMID to question, labelled sections and decision."""
+"""PubMedQA's official file: a JSON object that maps each PMID to a question, labelled sections and a decision."""
 
 from collections.abc import Iterator
 from typing import TextIO
@@ -10,10 +10,10 @@ COLUMNS = ("pmid", "question", "context", "final_decision", "long_answer")
 
 
 def read_pubmed_qa(file: TextIO, problems: Problems) -> Table:
-    """Read `ori_pqal.json`. `context` has a line a section, each "Label. Text", as MedHELM shows it."""
+    """Read `ori_pqal.json`. `context` has one line "Label. Text" per section, as in MedHELM."""
     articles = load_json(file, problems)
     if not isinstance(articles, dict):
-        raise problems.stop("the whole file", "expected one object from PMID to article")
+        raise problems.stop("the whole file", "expected an object that maps PMIDs to articles")
     return Table(COLUMNS, _read_articles(articles, problems))
 
 
@@ -25,7 +25,7 @@ def _read_articles(articles: dict[str, object], problems: Problems) -> Iterator[
             continue
         labels, texts = article.get("LABELS"), article.get("CONTEXTS")
         if not isinstance(labels, list) or not isinstance(texts, list) or len(labels) != len(texts):
-            problems.add(where, "LABELS and CONTEXTS are not two lists of one length")
+            problems.add(where, "LABELS and CONTEXTS are not two lists of the same length")
             continue
         sections = []
         for label, text in zip(labels, texts, strict=True):

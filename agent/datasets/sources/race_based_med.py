@@ -1,9 +1,9 @@
-"""RaceBias: the Word supplement of Omiye et al. 2023, whose physicians marked race-based medicine in red.
+"""RaceBias: the Word supplement of Omiye et al. 2023, in which physicians marked race-based medicine in red.
 
 A paragraph "Run <n>: <question>" is followed by a model's answer, up to the next such paragraph. The answer is
-race-based when any of its text is red (FF0000). Four of the 175 headings have no ": " to be split at and are left
-out, as in MedHELM: 171 answers, 167 of them distinct. `asked` is the question without case, punctuation and what a
-heading goes on with after its first line: many answers were given to each.
+race-based if any of its text is red (FF0000). Four of the 175 headings lack the separator ": " and are skipped, as in
+MedHELM; of the remaining 171 answers, 167 are distinct. `asked` is the first line of the heading's question in lower
+case and without punctuation. It groups the many answers to the same question.
 """
 
 import re
@@ -18,14 +18,14 @@ from agent.datasets.readers.table import Problems, Row, Table
 COLUMNS = ("question", "response", "race_based", "asked")
 _RED = "FF0000"
 _WORD = re.compile(r"\w+")
-_MAX_BYTES = 2**28  # of the unpacked file
+_MAX_BYTES = 2**28  # maximum size of the unpacked file
 
 
 def load_race_based_med(files: Files) -> Iterator[tuple[Table, Problems]]:
-    """Read the document. `race_based` is yes or no; an answer that the document repeats is read once.
+    """Read the document. `race_based` is yes or no. Repeated answers are only read once.
 
     Raises:
-        BenchmarkError: not a Word document, or no heading in it.
+        BenchmarkError: a file is not a Word document, or has no heading.
     """
     for name in files.names:
         problems = files.problems(name)
@@ -35,10 +35,10 @@ def load_race_based_med(files: Files) -> Iterator[tuple[Table, Problems]]:
                 rows = list(_read_rows(_read_paragraphs(file), problems))
             except Exception:  # noqa: BLE001 - python-docx raises errors of many types for a damaged document
                 raise problems.stop(
-                    "the whole file", "is not a Word document (.docx) that can be read"
+                    "the whole file", "is not a readable Word document (.docx)"
                 ) from None
         if not rows:
-            raise problems.stop("the whole file", 'has no paragraph that begins "Run 1: ..."')
+            raise problems.stop("the whole file", 'has no paragraph that begins with "Run 1: ..."')
         yield Table(COLUMNS, rows), problems
 
 
@@ -61,7 +61,7 @@ def _read_paragraphs(file: BinaryIO) -> list[Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """An answer of a model: its heading, and the paragraphs below."""
+    """A model's answer: its heading and the paragraphs below it."""
 
     where: str
     heading: str
@@ -69,12 +69,12 @@ class _Answer:
 
     @property
     def response(self) -> str:
-        """The answer's text."""
+        """The text of the answer."""
         return "\n".join(paragraph.text.strip() for paragraph in self.paragraphs).strip()
 
     @property
     def is_race_based(self) -> bool:
-        """Whether any of its text is red."""
+        """Whether any text of the answer is red."""
         return any(_is_red(run) for paragraph in self.paragraphs for run in paragraph.runs)
 
 
@@ -97,7 +97,8 @@ def _read_rows(paragraphs: list[Any], problems: Problems) -> Iterator[Row]:
             )
         elif earlier_label != label:
             problems.add(
-                answer.where, "the same answer is marked race-based in one place and not in another"
+                answer.where,
+                "is the same as an earlier answer, but only one of them is marked as race-based",
             )
 
 
@@ -106,7 +107,7 @@ def _split_answers(paragraphs: list[Any]) -> list[_Answer]:
     for number, paragraph in enumerate(paragraphs, 1):
         if _is_heading(paragraph):
             answers.append(_Answer(f"paragraph {number}", paragraph.text.strip()))
-        elif answers:  # text before the first heading belongs to no answer
+        elif answers:  # ignore text before the first heading
             answers[-1].paragraphs.append(paragraph)
     return answers
 
