@@ -69,10 +69,8 @@ _LIBRARY_LOGGERS = (
 )
 _CHUNK = 20_000  # characters analysed together; some of Presidio's steps are quadratic in the number of detections
 _MAX_MODEL_ROUNDS = 3  # repeated model runs on one text; nearly every text needs only one
-_MAX_VALUES = (
-    10_000  # distinct identifiers per record; distinguishing people among more would take minutes
-)
-_OVERLAP = 500  # characters shared by consecutive chunks; longer than any identifier except the longest address lines
+_MAX_VALUES = 10_000  # distinct identifiers per record; matching more names would take minutes
+_OVERLAP = 500  # characters shared by consecutive chunks; only the longest address lines exceed it
 
 _Result = TypeVar("_Result")
 
@@ -483,9 +481,8 @@ def open_engine(
     check_admitted(policy, directory)
     engine = build_engine(policy, key)
     if store is not None:
-        engine.use_store(
-            store
-        )  # only after the self-test, so that its texts are analysed every time
+        # Only after the self-test, so that its texts are analysed every time.
+        engine.use_store(store)
     return engine
 
 
@@ -499,9 +496,7 @@ def build_engine(policy: RedactionPolicy, key: bytes | None = None) -> Engine:
         logging.getLogger(name).disabled = True
     # A Presidio recogniser that exceeds this limit on a pattern skips the pattern without an error. By then the
     # field's own time limit has passed as well, so the field is withheld.
-    recognizer_module: Any = (
-        presidio_analyzer.pattern_recognizer
-    )  # Presidio declares the limit as int
+    recognizer_module: Any = presidio_analyzer.pattern_recognizer  # declares the limit as int
     recognizer_module.REGEX_TIMEOUT_SECONDS = policy.limits.field_seconds
     engine = Engine(policy, key)
     if not passes_self_test(engine, policy):

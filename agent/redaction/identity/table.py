@@ -43,8 +43,8 @@ class KnownValues:
     Args:
         values: (entity, value) pairs, detected or stated.
         everyday: lower-case words that do not identify a person on their own.
-        is_common: returns whether a lower-case word is an ordinary word and not a common name; None if no word list is
-               available.
+        is_common: returns whether a lower-case word is an ordinary word and not a common name; None if no
+            word list is available.
     """
 
     def __init__(

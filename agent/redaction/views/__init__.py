@@ -1,1 +1,1 @@
-"""Normalised views of a text, with offsets into the original."""
+"""Normalised views of a text, with offsets into the original text."""

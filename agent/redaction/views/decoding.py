@@ -1,7 +1,7 @@
-"""Read text that stands for other text by rule: escapes of JSON, URLs, HTML and mail, base64, hexadecimal, Morse.
+"""Decode text encoded as escapes of JSON, URLs, HTML or mail, or as base64, hexadecimal, Morse code and the like.
 
-Each reader searches a text for such encodings, and yields the readings. Readers decode one layer at a time:
-`agent.redaction.views.views` reads the decoded text again.
+Each reader searches a text for such encodings and yields substitutions with the decoded text. Readers decode only one
+layer: `agent.redaction.views.views` runs the readers on the decoded text again.
 """
 
 import base64
@@ -18,13 +18,13 @@ from agent.redaction.spans.span import Span
 
 @dataclass(frozen=True, slots=True)
 class Substitution:
-    """A stretch of a text that can be read otherwise.
+    """A stretch of a text and the text to read in its place.
 
     Attributes:
-        plain: the reading of `text[start:end]`; may be empty.
-        crossing: whether a detection counts only when it reaches over this stretch on both sides. Otherwise it is
-            enough that it touches it.
-        backwards: whether the characters of `plain` are those of the text in opposite order.
+        plain: the text that replaces `text[start:end]`; may be empty.
+        crossing: whether a detection counts only if it extends beyond this stretch on both sides. Otherwise touching
+            the stretch is enough.
+        backwards: whether `plain` contains the characters of the stretch in reverse order.
     """
 
     start: int
@@ -37,7 +37,7 @@ class Substitution:
     def for_match(
         cls, match: re.Match[str], plain: str, *, group: int | str = 0, crossing: bool = False
     ) -> "Substitution":
-        """Return the substitution that reads all that a pattern matched, or one group of it, as `plain`."""
+        """Return the substitution that replaces a match of a pattern, or one group of it, with `plain`."""
         return cls(match.start(group), match.end(group), plain, crossing)
 
 
@@ -56,7 +56,7 @@ _URL_UNITS = re.compile(rf"(?:%u{_HEX}{{4}})+")
 _NAMED = re.compile(r"\\{1,8}N\{([A-Z][A-Z0-9 -]{1,60})\}")
 _QUOTED = re.compile(r"=\r?\n|(?:=[0-9A-F]{2})+")
 
-# Lower-case letters, and capitals or digits after the first letter: no word of prose, and nearly all base64.
+# Lower-case letters, and capitals or digits after the first letter: excludes prose but hardly any base64.
 _BASE64 = re.compile(
     r"(?<![A-Za-z0-9+/_=-])(?=[A-Za-z][a-z]*[A-Z0-9+/]|[0-9+/])(?=[A-Z0-9+/]*[a-z])"
     r"[A-Za-z0-9+/_-]{6,}={0,2}(?![A-Za-z0-9+/_])"
@@ -71,8 +71,9 @@ _BITS = re.compile(r"(?<![0-9])(?:[01]{8}[ ,.;/-]?){3,}(?![0-9])")
 _DECIMAL = re.compile(r"(?<![\d.])(?:\d{2,3}(?:, ?| |; ?|-)){3,}\d{2,3}(?![\d.])")
 _DECIMAL_SLASHED = re.compile(r"(?<![\d./])(?:\d{2,3}[/.]){5,}\d{2,3}(?![\d./])")
 _IN_GROUPS = re.compile(r"(?<![\w+/=])(?:[A-Za-z0-9+/]{4} ){3,}[A-Za-z0-9+/]{2,4}={0,2}(?![\w+/=])")
-_WORDS_BESIDE = 3  # words of four letters that look like groups, and stand before or after them
-# Names as the character set of Western Europe has them, which is hardly ever so by chance.
+# Fewer words than this before and after the groups may be prose; more groups than this must remain between them.
+_WORDS_BESIDE = 3
+# Names in the Western European character set (Latin-1). Random bytes hardly ever look like this.
 _NAMES_OF_THE_WEST = re.compile(
     "[A-Z\xc0-\xd6\xd8-\xde][a-z\xdf-\xf6\xf8-\xff]{1,20}"
     "(?:[ ,.'-]{1,2}[A-Z\xc0-\xde]?[a-z\xdf-\xf6\xf8-\xff]{0,20}){0,6}"
@@ -94,12 +95,12 @@ _MORSE_CODES = (
 _MORSE_LETTERS = dict(
     zip(_MORSE_CODES.split(), "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", strict=True)
 )
-_CERTAIN_LETTERS = 4  # of decoded text; fewer may be decoded by chance
-_OPAQUE = 32  # characters of encoded data that cannot be read: they may hold a name
+_CERTAIN_LETTERS = 4  # minimum letters of decoded text; fewer may appear by chance
+_OPAQUE = 32  # minimum characters of undecodable data to redact, because it may contain a name
 
 
 def read_escapes(text: str) -> Iterator[Substitution]:
-    """Yield readings of the escapes of JSON, URLs, HTML and quoted-printable mail."""
+    """Yield substitutions for the escapes of JSON, URLs, HTML and quoted-printable mail."""
     if "\\" in text:
         yield from _read_backslashes(text)
     if "%" in text:
@@ -118,7 +119,7 @@ def _read_backslashes(text: str) -> Iterator[Substitution]:
     for match in _JSON.finditer(text):
         yield from _read_json(match)
     for match in _NAMED.finditer(text):
-        with suppress(KeyError):  # Unicode has no character of this name
+        with suppress(KeyError):  # Unicode has no character with this name
             yield Substitution.for_match(match, _keep_printable(unicodedata.lookup(match.group(1))))
 
 
@@ -163,7 +164,7 @@ def _read_quoted_printable(text: str) -> Iterator[Substitution]:
             yield Substitution.for_match(match, "")
             continue
         codes = match.group().split("=")[1:]
-        # One code alone may be a formula ("T=37"), unless a letter follows.
+        # A single code may be a formula ("T=37"), unless a letter follows.
         if len(codes) > 1 or text[match.end() : match.end() + 1].isalpha():
             yield from _substitute_bytes(match, bytes.fromhex("".join(codes)), len(codes))
 
@@ -177,7 +178,7 @@ def _substitute_bytes(match: re.Match[str], raw: bytes, units: int) -> Iterator[
 
 
 def _substitute_units(match: re.Match[str], reading: str, units: int) -> Iterator[Substitution]:
-    """Substitute each escape by its character, where there are as many characters as escapes; else all at once."""
+    """Yield one substitution per escape if each stands for one character; otherwise one substitution for all."""
     if _keep_printable(reading) != reading:
         return
     start, end = match.span()
@@ -190,7 +191,7 @@ def _substitute_units(match: re.Match[str], reading: str, units: int) -> Iterato
 
 
 def _read_code_point(code: str) -> str:
-    """Return the character of a hexadecimal code point; empty if it is none, or cannot be printed."""
+    """Return the character of a hexadecimal code point, or "" if it is invalid or not printable."""
     number = int(code, 16)
     if number > 0x10FFFF or 0xD800 <= number < 0xE000:
         return ""
@@ -204,7 +205,7 @@ def _keep_printable(text: str) -> str:
 
 
 def read_encoded(text: str) -> Iterator[Substitution | Span]:
-    """Yield readings of encoded words; as identifiers, words that hide text or that cannot be read at all."""
+    """Yield substitutions for encoded words; also yield words that hide text or cannot be decoded as identifiers."""
     yield from _read_base64(text)
     if not text.isascii():
         for match in _BRAILLE.finditer(text):
@@ -231,7 +232,7 @@ def read_encoded(text: str) -> Iterator[Substitution | Span]:
 
 
 def _read_base64(text: str) -> Iterator[Substitution | Span]:
-    """Read base64 in several lines, then in one word, then in groups of four."""
+    """Decode base64 that spans several lines, then in single words, then in groups of four characters."""
     wrapped_end = 0
     for match in _WRAPPED.finditer(text):
         reading = _decode_base64("".join(match.group().split()))
@@ -250,7 +251,7 @@ def _read_base64(text: str) -> Iterator[Substitution | Span]:
 
 
 def _read_groups(match: re.Match[str]) -> Iterator[Substitution | Span]:
-    """Read base64 in groups of four, without words of four letters that stand before and after it."""
+    """Decode base64 in groups of four characters, excluding ordinary four-letter words before and after it."""
     groups = match.group().split()
     if not any(_has_digit_or_late_capital(group) for group in groups):
         return
@@ -271,14 +272,14 @@ def _has_digit_or_late_capital(group: str) -> bool:
 
 
 def _reveal(match: re.Match[str], reading: str) -> Iterator[Substitution | Span]:
-    """Yield the reading of an encoded word, and the word as an identifier if it was certainly encoded."""
+    """Yield the decoded text of an encoded word, and also the word as an identifier if it was certainly encoded."""
     yield Substitution.for_match(match, reading)
     if sum(map(str.isalnum, reading)) >= _CERTAIN_LETTERS:
         yield Span.for_match(match, "ID")
 
 
 def _is_scrambled(word: str) -> bool:
-    """Tell encoded data from a long name of a file or a chemical: its kinds of characters change all the time."""
+    """Return whether a word is encoded data, not a long name: its kinds of characters alternate constantly."""
     kinds = [_find_kind(character) for character in word]
     changes = sum(kind != following for kind, following in pairwise(kinds))
     return "d" in kinds and changes * 3 > len(word)
@@ -316,7 +317,7 @@ def _decode_hex(word: str) -> str:
     reading = _read_bytes(bytes.fromhex("".join(codes)))
     if re.search("[a-fA-F]", digits):
         return reading
-    # Without letters it may be the number of a chart: it is encoded only if it reads as a long word or a number.
+    # Digits alone may be a chart number, so they are decoded only if the result is a long word or a number.
     is_word = reading.replace(" ", "").isalpha()
     is_number = " " in word and reading.isdigit()
     return reading if len(reading) > _CERTAIN_LETTERS and (is_word or is_number) else ""
@@ -334,7 +335,7 @@ def _decode_morse(word: str) -> str:
         codes = part.split()
         if codes:
             parts.append("".join([_MORSE_LETTERS.get(code, "?") for code in codes]))
-    # Wide gaps stand between letters or between words.
+    # Wide gaps separate either letters or words.
     are_letters = all(len(part) == 1 for part in parts)
     joined = ("" if are_letters else " ").join(parts)
     return "" if "?" in joined else joined.title()
@@ -344,13 +345,13 @@ def _decode_decimal(word: str) -> str:
     codes = [int(code) for code in re.findall(r"\d+", word)]
     if all(
         code == 32 or 65 <= code <= 90 or 97 <= code <= 122 for code in codes
-    ):  # blanks and letters of ASCII
+    ):  # printable ASCII
         return "".join(map(chr, codes))
     return ""
 
 
 def _read_bytes(raw: bytes) -> str:
-    """Return the text that `raw` encodes; empty if it encodes none."""
+    """Return the text that `raw` encodes, or "" if it encodes none."""
     if len(raw) > 2 and not any(raw[1::2]):
         raw = raw[::2]  # UTF-16
     try:
@@ -368,7 +369,7 @@ def _read_bytes(raw: bytes) -> str:
 
 
 def _is_of_prose(character: str) -> bool:
-    """Return whether a character is one of ASCII that stands in prose, data or code."""
+    """Return whether a character is an ASCII character that occurs in prose, data or code."""
     return character.isascii() and (
         character.isalnum() or character in " \n.,:;-/@'\"{}()[]<>=&_+#?!%*"
     )

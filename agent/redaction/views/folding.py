@@ -1,9 +1,9 @@
-"""Text as the recognisers read it: the same letters in their plainest form.
+"""Fold text to its plainest form: the same letters, as the recognisers read them.
 
-Identifiers are often written with characters that only look plain: full-width digits, typographic dashes and quotes,
-Cyrillic letters in Latin words, letters with lines struck through them. Folding gives each its plain character and
-keeps where it stood. Two steps: characters one by one (NFKC of Unicode, and what NFKC does not know), then words, where
-a letter of another script stands among Latin ones.
+Identifiers are often written with characters that look plain but are not: full-width digits, typographic dashes and
+quotes, Cyrillic letters in Latin words, letters with strokes. Folding replaces each with its plain character and
+records the original position. It works in two steps: first single characters (Unicode's NFKC, with additions), then
+letters of other scripts within Latin words.
 """
 
 import re
@@ -18,16 +18,16 @@ import regex
 _INVISIBLE = regex.compile(r"[\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]+")
 
 _QUOTES = dict.fromkeys("‘’‚‛′`´ʼ＇", "'") | dict.fromkeys("“”„‟″＂", '"')
-# NFKC makes words of these signs, which would grow together with the word before.
+# Signs that NFKC expands to words, which would merge with the preceding word.
 _SIGNS = {"\u2122": "\u2122", "\u2120": "\u2120", "\u2026": "...", "\u2044": "/", "\u2215": "/"}
 
 
 def _map_block(first: int, letters: str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ") -> dict[str, str]:
-    """Return the letters by the characters of a block of Unicode that stand for them, from code point `first` on."""
+    """Return the mapping from a Unicode block of styled letters, starting at code point `first`, to plain `letters`."""
     return {chr(code): letter for code, letter in enumerate(letters, first)}
 
 
-# Letters that NFKC leaves alone: small capitals, those in black circles and squares, flags, turned and barred ones.
+# Letters that NFKC does not change: small capitals, those in black circles and squares, flags, turned and barred ones.
 _DRAWN = (
     _map_block(0x1F110) | _map_block(0x249C, "abcdefghijklmnopqrstuvwxyz")
     | _map_block(0x1F150) | _map_block(0x1F170) | _map_block(0x1F1E6)
@@ -39,7 +39,7 @@ _DRAWN = (
     | {"\u24ff": "0", "\U0001f10c": "0"}
 )  # fmt: skip
 
-# Letters of other scripts by the Latin letter that they are drawn like (after Unicode's confusables, UTS 39).
+# Latin letters by the letters of other scripts that look like them (after Unicode's confusables, UTS 39).
 _LOOKALIKES = (
     dict(zip("АВЕЅІЈКМНОРСТУХҮԌԚԜҺӀЗ", "ABESIJKMHOPCTYXYGQWhI3", strict=True))
     | dict(zip("авеѕіјкмнорстухүԁԛԝһӏё", "abesijkmhopctyxydqwhle", strict=True))
@@ -52,7 +52,7 @@ _LOOKALIKES = (
 
 
 class _PlainCharacters(dict[int, str]):
-    """Plain forms by code point. Each is looked up in Unicode's tables once, when it is first asked for."""
+    """Plain forms by code point. Each is computed from Unicode's tables when it is first needed."""
 
     def __missing__(self, code: int) -> str:
         plain = _find_plain(chr(code))
@@ -61,7 +61,7 @@ class _PlainCharacters(dict[int, str]):
 
 
 def _find_plain(character: str) -> str:
-    """Return the plainest form of a character: one character or several, or none."""
+    """Return the plainest form of a character, which may be empty or several characters long."""
     plain = _QUOTES.get(character) or _SIGNS.get(character) or _DRAWN.get(character)
     if plain:
         return plain
@@ -73,13 +73,13 @@ def _find_plain(character: str) -> str:
     if category == "Zs":
         return " "
     if unicodedata.decomposition(character).startswith("<fraction>"):
-        return character  # NFKC reads "1\u00bd" as "11/2"
+        return character  # NFKC would turn "1\u00bd" into "11/2"
     return unicodedata.normalize("NFKC", character)
 
 
 _PLAIN = _PlainCharacters({code: chr(code) for code in range(0x80)} | {ord("`"): "'"})
 
-# Blocks of Unicode that are common in notes; characters of other blocks are read as clusters, which takes longer.
+# Unicode blocks that are common in notes. Other characters are folded as clusters, which takes longer.
 _COMMON_BLOCKS = (
     range(0xA0, 0x250),
     range(0x370, 0x3FF),
@@ -90,7 +90,7 @@ _MARKS_AND_UNASSIGNED = ("Cn", "Mn", "Me", "Mc")
 
 
 def _list_simple_characters() -> Iterator[str]:
-    """Yield characters that are read by themselves: visible, no marks, with a plain form of one character."""
+    """Yield the visible characters, excluding marks, whose plain form is a single character."""
     for code in chain.from_iterable(_COMMON_BLOCKS):
         character = chr(code)
         if len(_PLAIN[code]) != 1 or _INVISIBLE.match(character):
@@ -100,11 +100,10 @@ def _list_simple_characters() -> Iterator[str]:
 
 
 _SIMPLE = "".join(_list_simple_characters())
-# A character that may have to be read together with its neighbours, or that is not read as one character.
+# A character that may have to be folded together with its neighbours, or whose plain form is not one character.
 _HARD = re.compile(f"[^\x00-\x7f{re.escape(_SIMPLE)}]")
-_FLAG = regex.compile(
-    r"[\U0001f1e6-\U0001f1ff]{2}[\p{M}\u200d]*"
-)  # two letters, and marks drawn over them
+# Two letters, and marks combined with them.
+_FLAG = regex.compile(r"[\U0001f1e6-\U0001f1ff]{2}[\p{M}\u200d]*")
 _GRAPHEME = regex.compile(r"\X")
 _WORD = regex.compile(r"[\p{L}\p{M}]++")
 _DRAWN_LIKE_LATIN = regex.compile(r"[\p{Cyrillic}\p{Greek}\p{Armenian}\p{Cherokee}\p{Coptic}]")
@@ -116,7 +115,7 @@ _NO_TEXT = regex.compile(r"[[\p{Cc}\p{Cs}\ufffd]--[\t\n\r\f\v]]", regex.VERSION1
 
 
 def remove_invisible(text: str) -> str:
-    """Drop characters that show nothing (zero-width, bidirectional controls, soft hyphens, tags)."""
+    """Remove invisible characters (zero-width, bidirectional controls, soft hyphens, tags)."""
     return text if text.isascii() else _INVISIBLE.sub("", text)
 
 
@@ -125,8 +124,8 @@ class Folded:
     """A text in its plainest form.
 
     Attributes:
-        starts: by character of `text`, where it begins in the original; None: at the same position, all of them.
-        ends: by character of `text`, where it ends in the original, exclusive; None as for `starts`.
+        starts: for each character of `text`, the start of its original; None if no position changed.
+        ends: for each character of `text`, the end of its original, exclusive; None if no position changed.
     """
 
     text: str
@@ -136,20 +135,20 @@ class Folded:
 
 @dataclass(slots=True)
 class _FoldedWriter:
-    """Writes a folded text stretch by stretch, and keeps where each character stood."""
+    """Writes a folded text stretch by stretch, and records the original position of each character."""
 
     pieces: list[str] = field(default_factory=list)
     starts: "array[int]" = field(default_factory=lambda: array("I"))
     ends: "array[int]" = field(default_factory=lambda: array("I"))
 
     def write_simple(self, text: str, start: int, end: int) -> None:
-        """Write a stretch of simple characters, each read as one character."""
+        """Write a stretch of simple characters, each of which folds to one character."""
         self.pieces.append(text[start:end].translate(_PLAIN))
         self.starts.extend(range(start, end))
         self.ends.extend(range(start + 1, end + 1))
 
     def write_cluster(self, plain: str, start: int, end: int) -> None:
-        """Write `plain` for a cluster of the original; a cluster that shows nothing belongs to the character before."""
+        """Write `plain` for a cluster. An invisible cluster is assigned to the preceding character."""
         if plain:
             self.pieces.append(plain)
             self.starts.extend([start] * len(plain))
@@ -163,7 +162,7 @@ class _FoldedWriter:
 
 
 def fold(text: str) -> Folded:
-    """Return `text` in its plainest form. Linear in its length."""
+    """Return `text` in its plainest form, in time linear in its length."""
     if text.isascii():
         return Folded(text.replace("`", "'"))
     if not _HARD.search(text):
@@ -179,20 +178,20 @@ def fold(text: str) -> Folded:
 
 
 def _split_clusters(text: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each cluster: characters that are drawn as one, or one that is not simple."""
+    """Yield the start and end of each cluster: characters drawn as one, or a single character that is not simple."""
     position = 0
     while hard := _HARD.search(text, position):
         start = hard.start()
         is_visible = not _INVISIBLE.match(text, start)
         if start > position and is_visible and unicodedata.category(text[start])[0] == "M":
-            start -= 1  # a mark belongs to the character before it, simple or not
+            start -= 1  # a mark belongs to the preceding character, even a simple one
         cluster = _FLAG.match(text, start) or _GRAPHEME.match(text, start)
         position = max(cluster.end(), start + 1)
         yield start, position
 
 
 def _read_cluster(cluster: str) -> str:
-    """Return a cluster as a reader sees it: its letters, with the marks that letters have in print."""
+    """Return a cluster as a reader sees it: its letters, with only the marks that occur in print."""
     visible = _INVISIBLE.sub("", cluster)
     if 1 < len(visible) < _COMPOSED:
         visible = unicodedata.normalize("NFC", visible)
@@ -203,7 +202,7 @@ def _read_cluster(cluster: str) -> str:
 
 
 def unescape_breaks(text: str) -> str:
-    """Return `text` with the line ends, tabs and quotes of JSON as those and spaces; same length."""
+    """Return `text` with JSON's escaped line ends, tabs and quotes unescaped, padded to the same length."""
     if "\\" not in text:
         return text
     return _ESCAPED_BREAK.sub(_write_break, text)
@@ -215,9 +214,10 @@ def _write_break(escape: re.Match[str]) -> str:
 
 
 def replace_lookalikes(text: str) -> str:
-    """Return `text` with letters of other scripts as the Latin ones they look like, in words that mean to be Latin.
+    """Return `text` with lookalike letters of other scripts replaced in words that are meant to be Latin.
 
-    Same length. A word means to be Latin when it has Latin letters too, or is drawn wholly with look-alikes.
+    The length does not change. A word is meant to be Latin if it also has Latin letters, or if it consists entirely of
+    lookalikes.
     """
     if not _DRAWN_LIKE_LATIN.search(text):
         return text
@@ -237,5 +237,5 @@ def _replace_in_word(match: "regex.Match[str]") -> str:
 
 
 def is_text(text: str) -> bool:
-    """Return whether `text` can be judged at all: no lone surrogates, control or replacement characters."""
+    """Return whether `text` can be analysed: it has no lone surrogates, control or replacement characters."""
     return not _NO_TEXT.search(text)

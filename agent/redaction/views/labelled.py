@@ -1,7 +1,7 @@
-"""Read data and tables as forms: the keys, attributes and column heads of values, as "label: value" on lines.
+"""Rewrite data and tables as forms: each value on its own line, labelled with its key, attribute or column head.
 
-The rules know the labels of forms. Only labels of identifying values are read so: a table of laboratory values has no
-second reading.
+The rules recognise the labels of forms. Only labels of identifying values are rewritten; a table of laboratory values
+is not.
 """
 
 import re
@@ -21,13 +21,13 @@ _IDENTIFYING_WORDS = (
     "admission discharge died death date number num no nr certificate caregiver client pt face template specimen "
     "badge lot"
 )
-# A label with one of these words is the name, date or number of a thing.
+# A label with one of these words denotes the name, date or number of a thing rather than of a person.
 _WORDS_OF_THINGS = (
     "drug test generic brand medication medicine gene file disease diagnosis column field model product class "
     "variable procedure organism species lab dataset table function tool event metric unit units count total mean "
     "per of"
 )
-# As keys of data these may be the name, the date, the picture of anything.
+# As keys of data, these may denote the name, date or picture of anything.
 _AMBIGUOUS_WORDS = "name names date image link record device death country number num no nr lot client face template"
 _IDENTIFYING = frozenset(_IDENTIFYING_WORDS.split())
 _OF_THINGS = frozenset(_WORDS_OF_THINGS.split())
@@ -53,21 +53,21 @@ _ASSIGNED = re.compile(
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _SEPARATORS = ("\t", "|", ",", ";")
 _RULE_OF_TABLE = re.compile(r"[\s|:+=-]+")
-_MAX_CELLS = 60  # of a line; more are no table of people
-_MAX_WORDS = 5  # of a label
+_MAX_CELLS = 60  # maximum cells per line; longer rows are not a table of people
+_MAX_WORDS = 5  # maximum words of a label
 _MAX_LABEL_LENGTH = 40  # characters
 
 
 @dataclass(frozen=True, slots=True)
 class _Cell:
-    """Where the content of a cell stands, without the blanks and quotes around it."""
+    """The position of the content of a cell, without surrounding blanks and quotes."""
 
     start: int
     end: int
 
 
 def read_labelled(text: str) -> Iterator[Substitution]:
-    """Yield readings of the keys, attributes and column heads of values as labels of a form."""
+    """Yield substitutions that write the keys, attributes and column heads of values as labels of a form."""
     if '":' in text or "':" in text or '" :' in text:
         for match in _PAIR.finditer(text):
             group = "value" if match.group("value") else "number"
@@ -88,7 +88,7 @@ def read_labelled(text: str) -> Iterator[Substitution]:
 
 
 def _write_as_line(match: re.Match[str], group: str, label: str) -> Iterator[Substitution]:
-    """Write the value in `group` as a line of its own, if it has a label."""
+    """Write the value in `group` as a separate line, if it has a label."""
     if not label:
         return
     start, end = match.span(group)
@@ -97,7 +97,7 @@ def _write_as_line(match: re.Match[str], group: str, label: str) -> Iterator[Sub
 
 
 def _label(written: str) -> str:
-    """Return `written` as the label of a form; empty if it is no label of an identifying value."""
+    """Return `written` as the label of a form, or "" if it does not label an identifying value."""
     if len(written) > _MAX_LABEL_LENGTH:
         return ""
     words = [word.lower() for word in _WORDS.findall(written)]
@@ -109,19 +109,19 @@ def _label(written: str) -> str:
 
 
 def _label_key(key: str) -> str:
-    """Return the label of a key of data; empty if the key may name a thing as well as a person."""
+    """Return the label for a key of data, or "" if the key may refer to a thing as well as to a person."""
     label = _label(key.rpartition(":")[2])
     return "" if label in _AMBIGUOUS_KEYS else label
 
 
 def _label_cell(cell: str) -> str:
-    """Return the label of the first cell of a row of two."""
+    """Return the label in the first cell of a row with two cells."""
     is_value = any(character.isdigit() or character in "<>=" for character in cell)
     return "" if is_value else _label(cell)
 
 
 def _read_table(text: str, separator: str) -> Iterator[Substitution]:
-    """Yield readings of the cells below an identifying column head, or beside a label in a row of two."""
+    """Yield substitutions for the cells below an identifying column head, or next to a label in a row of two cells."""
     head: Sequence[str] = ()
     for start, end in _split_lines(text):
         if separator not in text[start:end]:
@@ -144,7 +144,7 @@ def _read_table(text: str, separator: str) -> Iterator[Substitution]:
 
 
 def _read_row(cells: Sequence[_Cell], head: Sequence[str], line_end: int) -> Iterator[Substitution]:
-    """Yield each cell below a label as a line of its own. A cell before it that has no label goes with the line."""
+    """Yield each cell below a label as a separate line, together with preceding cells that have no label."""
     for column, cell in enumerate(cells):
         if not head[column] or cell.end == cell.start:
             continue
@@ -155,7 +155,7 @@ def _read_row(cells: Sequence[_Cell], head: Sequence[str], line_end: int) -> Ite
 
 
 def _read_head(contents: Sequence[str]) -> Sequence[str]:
-    """Return the labels of the columns, empty for columns that do not identify; no labels if it is no table head."""
+    """Return the label of each column, empty for non-identifying columns; no labels if this is not a table head."""
     if len(contents) < 2:
         return ()
     if any(len(cell) > _MAX_LABEL_LENGTH or any(map(str.isdigit, cell)) for cell in contents):
@@ -165,7 +165,7 @@ def _read_head(contents: Sequence[str]) -> Sequence[str]:
 
 
 def _split_lines(text: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each line."""
+    """Yield the start and end of each line."""
     start = 0
     while start < len(text):
         end = text.find("\n", start)
@@ -176,7 +176,7 @@ def _split_lines(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _split_cells(text: str, start: int, end: int, separator: str) -> list[_Cell]:
-    """Return the cells of a line; none if there are too many."""
+    """Return the cells of a line, or an empty list if there are too many."""
     if text.count(separator, start, end) >= _MAX_CELLS:
         return []
     cells: list[_Cell] = []
@@ -184,7 +184,7 @@ def _split_cells(text: str, start: int, end: int, separator: str) -> list[_Cell]
         stop = _find_separator(text, start, end, separator)
         cells.append(_trim_cell(text, start, stop))
         start = stop + 1
-    if separator == "|":  # the line begins and ends with it
+    if separator == "|":  # the line begins and ends with the separator
         while cells and cells[0].start == cells[0].end:
             cells.pop(0)
         while cells and cells[-1].start == cells[-1].end:
@@ -193,7 +193,7 @@ def _split_cells(text: str, start: int, end: int, separator: str) -> list[_Cell]
 
 
 def _find_separator(text: str, start: int, end: int, separator: str) -> int:
-    """Return where the cell that begins at `start` ends. A separator between quotes is part of the cell."""
+    """Return the end of the cell that begins at `start`. A separator within quotes is part of the cell."""
     closing_quote = -1
     if separator != "|" and text.startswith('"', start):
         closing_quote = text.find('"', start + 1, end)

@@ -1,4 +1,4 @@
-"""Nested JSON as the texts in it: every text, every key, every number; and the same value with other texts."""
+"""Extract the texts of nested JSON (every text, key and number), and rebuild the same value with other texts."""
 
 from collections.abc import Callable, Iterator
 
@@ -6,10 +6,10 @@ Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
 def texts_in(value: Json) -> Iterator[str]:
-    """Yield every text, key and number of `value`, in order; a number as JSON writes it.
+    """Yield every text, key and number of `value`, in order; numbers are yielded as JSON writes them.
 
     Raises:
-        RecursionError: it is nested too deep.
+        RecursionError: `value` is nested too deeply.
     """
     match value:
         case str():
@@ -28,12 +28,12 @@ def texts_in(value: Json) -> Iterator[str]:
 
 
 def with_texts(value: Json, texts: Iterator[str]) -> Json:
-    """Return `value` with its texts replaced, in the order of `texts_in`.
+    """Return `value` with its texts replaced in the order of `texts_in`.
 
-    A number whose text is the same stays a number. Of keys that are the same now, later ones get a number of their own.
+    A number whose text is unchanged remains a number. When two keys become equal, the later one gets a numeric suffix.
 
     Raises:
-        RecursionError: it is nested too deep.
+        RecursionError: `value` is nested too deeply.
     """
     match value:
         case str():

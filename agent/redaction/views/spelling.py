@@ -1,7 +1,7 @@
-"""Read text that is spaced out, broken up, spelled out, run together, or written with digits for letters.
+"""Undo disguises of spelling: text that is spaced out, broken up, spelled out, run together, or written with digits.
 
-Each reader searches a text for one such disguise, and yields the readings. No reading is certain, so it is read beside
-the plain text, never instead of it.
+Each reader searches a text for one such disguise and yields substitutions that undo it. No substitution is certain, so
+the result is analysed in addition to the plain text, never instead of it.
 """
 
 import codecs
@@ -15,23 +15,23 @@ from agent.redaction.views.decoding import Substitution
 
 _LETTER = r"[^\W\d_]"
 
-# Letters and digits one by one: "J o h n", "J.o.h.n", "1 2 3 - 4 5 - 6 7 8 9".
+# Letters and digits written one by one: "J o h n", "J.o.h.n", "1 2 3 - 4 5 - 6 7 8 9".
 _APART = re.compile(
     r"(?<![^\s(\"'\[])[^\W_][ \t]{1,3}(?:[\w@.()+#/:,'-][ \t]{1,3}){1,400}[^\W_](?![^\s.,;:!?)\"'\]])"
 )
 _JOINED_BY = re.compile(
     r"(?<![^\W_])[^\W_](?P<by>[._*/|~·•,:+=-]{1,2} ?|\n)[^\W_](?:(?P=by)[^\W_]){1,400}(?![^\W_])"
 )
-_IN_RINGS = re.compile(r"(?:\([^\W\d_]\)){3,40}")  # what signs such as U+249C are folded to
+_IN_RINGS = re.compile(r"(?:\([^\W\d_]\)){3,40}")  # the folded form of signs such as U+249C
 _LISTED = re.compile(
     r"\[?(?:(?P<by>[\"'])[^\"'\n](?P=by), ?){3,200}(?P<last>[\"'])[^\"'\n](?P=last)\]?"
 )
 _GAP_OF_WORDS = re.compile(r"[ \t]{1,6}|[ \t]?[/|.,;_][ \t]?")
-_DIGITS_OF_SSN = 9  # so many digits count nothing up
-_CODE = 7  # letters and digits one by one; a scale has fewer
-_SPELLED = 4  # letters one by one; an abbreviation has fewer
+_DIGITS_OF_SSN = 9  # a sequence of this many digits is not a count
+_CODE = 7  # minimum letters and digits written one by one; scales have fewer
+_SPELLED = 4  # minimum letters written one by one; abbreviations have fewer
 
-# Signs and tags of HTML or Markdown in the middle of a word.
+# Tags of HTML and signs of Markdown within a word.
 _TAGS = re.compile(
     r"<(?P<name>/?[a-zA-Z][\w-]{0,20})(?:\s[^<>]{0,200})?/?>|<!--[^<>]{0,200}-->|<!?>"
 )
@@ -60,7 +60,7 @@ _TAG_INSIDE = re.compile(
     r"(?<=[^\W_])(?:\[(?:[A-Z_]{2,20}-\d{1,6}|WITHHELD: [a-z ]{2,40})\]){1,3}(?=[^\W_])"
 )
 
-# Lines broken inside what belongs together.
+# Line breaks within words, numbers and names.
 _BROKEN = re.compile(
     r"(?P<hyphened>(?<=[^\W\d_])-[ \t]{0,4}\r?\n[ \t]{0,8}(?=[a-z]))"
     r"|(?P<number>(?<=\d)(?:-[ \t]{0,4}\r?\n[ \t]{0,8}|[ \t]{0,4}\r?\n[ \t]{0,8}(?=-\d)"
@@ -70,13 +70,13 @@ _BROKEN = re.compile(
     r"|(?P<wide>(?<=\d) {2,4}(?=\d))"
 )
 
-# Two words with capitals before: a whole name, with nothing of it on the next line.
+# Two capitalised words before the break: a complete name that does not continue on the next line.
 _NAMED_WHOLLY = re.compile(
     r"(?:(?<![\w.])(?!(?:Dr|Mr|Mrs|Ms|Patient|Name|Pt|Seen|By|For|The|And|Client|Mother|Father)\b)"
     r"[A-Z][a-z]+|\b[A-Z]\.) [A-Z][a-z'-]+$"
 )
 
-# Addresses and sites in words.
+# E-mail and web addresses written in words.
 _DOT = re.compile(
     r"(?<=[\w)])(?:\s?[\[({<]\s?(?:dot|punto|\.)\s?[\])}>]\s?|\s(?:dot|DOT)\s|\spunto\s(?=com|org|net|edu|gov|es\b|info|health|co\b)|_dot_|-dot-)(?=[\w])"
 )
@@ -89,7 +89,7 @@ _SLASHES = re.compile(
     r"(?i)\bh(?:tt|xx)ps?(?: ?colon ?slash ?slash ?|\[:\]//|(?<=xx[ps])://|(?<=xxps)://)"
 )
 
-# Numbers in words, digit by digit.
+# Numbers in words, spoken digit by digit.
 _DIGITS = {
     "zero": "0", "oh": "0", "nought": "0", "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6",
     "seven": "7", "eight": "8", "nine": "9", "niner": "9", "cero": "0", "uno": "1", "dos": "2", "tres": "3",
@@ -149,7 +149,7 @@ _AS_IN = re.compile(
     r"(?:[,;.]? (?:and |then )?[a-z](?: as in | for | like )[a-z]+){2,60}\b"
 )
 
-# Words that say how the text beside them is to be read.
+# Words that describe how adjacent text is encoded.
 _CUE = re.compile(
     r"\b(?:(?P<backwards>reversed?|backwards?|mirror(?:ed)?|right[- ]to[- ]left|al rev[eé]s|invertid[oa])"
     r"|(?P<atbash>atbash)|(?P<cipher>rot[- ]?13|caesar|cipher(?:ed)?|encrypted|encoded|obfuscated|scrambled))\b"
@@ -168,7 +168,7 @@ _ATBASH = str.maketrans(
     "zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHGFEDCBA",
 )
 
-# Words run together, and digits drawn for letters.
+# Words run together, and digits used as letters.
 _RUN_TOGETHER = re.compile(
     r"(?P<camel>(?<=[a-z])(?<!\bMc)(?<!\bMac)(?<!\bDe)(?<!\bLa)(?<!\bLe)(?<!\bDi)(?<!\bVan)(?=[A-Z][a-z]{2}))"
     r"|(?P<snake>(?<=[^\W_])_{1,3}(?=[^\W_]))|(?P<plus>(?<=[^\W\d_])\+(?=[^\W\d_]))"
@@ -190,17 +190,16 @@ _LEET_DIGITS = re.compile(
 _DIGITS_DRAWN = str.maketrans("OoQDIl|ZSB", "0000111258")
 _ACCENTED = re.compile("[A-Za-z\u00c0-\u024f]*[\u00c0-\u024f][A-Za-z\u00c0-\u024f]*")
 _ACUTE = re.compile("[áéíóúÁÉÍÓÚ]")
-_FOREIGN_ACCENT = re.compile(
-    "(?![áéíóúüñçÁÉÍÓÚÜÑÇ])[\u00c0-\u024f]"
-)  # to Spanish, whose words have one acute
-_UNEVEN_CHANGES = 5  # of capitals to small letters and back; "AntiHBs" has fewer
+# Accents unknown in Spanish, whose words have at most one acute accent.
+_FOREIGN_ACCENT = re.compile("(?![áéíóúüñçÁÉÍÓÚÜÑÇ])[\u00c0-\u024f]")
+_UNEVEN_CHANGES = 5  # changes between upper and lower case; "AntiHBs" has fewer
 _UNEVEN = re.compile(
     r"(?<![^\W_])(?!Mc|Mac|(?:[A-Z][a-z]+){1,2}[A-Z]?\b)[A-Za-z]{0,20}(?:[a-z][A-Z]{1,9}[a-z]{1,9}[A-Z]|[A-Z][a-z]{1,9}[A-Z]{1,9}[a-z]|\b[a-z][A-Z]{4})[A-Za-z]{0,20}(?![^\W_])"
 )
 
 
 def read_written_apart(text: str) -> Iterator[Substitution | Span]:
-    """Yield readings that join the letters of one word or the parts of one number."""
+    """Yield substitutions that join the letters of one word or the parts of one number."""
     yield from _join_characters(text)
     yield from _drop_markup(text)
     yield from _drop_rings(text)
@@ -212,7 +211,7 @@ def read_written_apart(text: str) -> Iterator[Substitution | Span]:
 
 
 def read_parted_by_tags(text: str) -> Iterator[Substitution]:
-    """Yield readings without a tag between two letters or two digits: the parts may belong together."""
+    """Yield substitutions that remove a tag between two letters or two digits, which may belong together."""
     if "[" not in text:
         return
     for tag in _TAG_INSIDE.finditer(text):
@@ -221,7 +220,7 @@ def read_parted_by_tags(text: str) -> Iterator[Substitution]:
 
 
 def _join_characters(text: str) -> Iterator[Substitution | Span]:
-    """Join letters and digits that are written one by one, and the words of them that stand side by side."""
+    """Join letters and digits that are written one by one, and the words that such characters form side by side."""
     words: list[tuple[int, int]] = []
     for match in _APART.finditer(text):
         if _counts_up(match.group()):
@@ -243,7 +242,7 @@ def _join_characters(text: str) -> Iterator[Substitution | Span]:
 
 
 def _close_gaps(match: re.Match[str]) -> Iterator[Substitution]:
-    """Join characters that blanks part; a wide gap, or one before a capital, separates two words."""
+    """Join characters separated by blanks; a wide gap, or one before a capital, separates two words."""
     characters = match.group()
     for gap in re.finditer(r"[ \t]+", characters):
         before, after = characters[gap.start() - 1], characters[gap.end()]
@@ -254,12 +253,12 @@ def _close_gaps(match: re.Match[str]) -> Iterator[Substitution]:
 
 
 def _is_abbreviation(match: re.Match[str]) -> bool:
-    """Return whether capitals with points are too few for a spelled name: "U.S.A."."""
+    """Return whether capitals with full stops are too few to be a spelled-out name, as in "U.S.A."."""
     return match.group("by") == "." and match.group().isupper() and len(match.group()) < 8
 
 
 def _mark_spelled_name(match: re.Match[str]) -> Iterator[Span]:
-    """Yield the whole as a name if it is a word spelled letter by letter, which no abbreviation is."""
+    """Yield the whole match as a name if it is a word spelled letter by letter rather than an abbreviation."""
     letters = [character for character in match.group() if character.isalpha()]
     is_name = len(letters) >= _SPELLED and letters[0].isupper()
     if is_name and sum(map(str.islower, letters)) >= len(letters) / 2:
@@ -267,7 +266,7 @@ def _mark_spelled_name(match: re.Match[str]) -> Iterator[Span]:
 
 
 def _counts_up(text: str) -> bool:
-    """Return whether the letters or digits only count up, as answers and scales do, or are too few."""
+    """Return whether the characters are too few, or an ascending sequence as in answer options and scales."""
     letters = "".join(filter(str.isalnum, text))
     characters = list(letters.lower())
     digits = sum(map(str.isdigit, letters))
@@ -282,7 +281,7 @@ def _counts_up(text: str) -> bool:
 
 
 def _drop_markup(text: str) -> Iterator[Substitution]:
-    """Drop tags of HTML and commands of LaTeX; a tag that ends a block reads as a line break."""
+    """Remove HTML tags and LaTeX commands; a tag that ends a block becomes a line break."""
     if "<" in text:
         for tag in _TAGS.finditer(text):
             name = (tag.group("name") or "").strip("/").lower()
@@ -294,7 +293,7 @@ def _drop_markup(text: str) -> Iterator[Substitution]:
 
 
 def _drop_rings(text: str) -> Iterator[Substitution]:
-    """Drop the parentheses of letters in rings: "(J)(o)(h)(n)"."""
+    """Remove the parentheses around single letters: "(J)(o)(h)(n)"."""
     if ")(" not in text:
         return
     for ringed in _IN_RINGS.finditer(text):
@@ -313,7 +312,7 @@ def _join_lists(text: str) -> Iterator[Substitution]:
 
 
 def _join_pieces(text: str) -> Iterator[Substitution]:
-    """Join syllables: "Hol-lo-way". Words with a usual prefix are left alone: "Non-fasting"."""
+    """Join hyphenated syllables: "Hol-lo-way". Words with a common prefix are left unchanged: "Non-fasting"."""
     for match in _PIECES.finditer(text):
         prefix = re.match("[A-Za-z]+", match.group())
         if prefix is not None and prefix.group().lower() in _PREFIXES:
@@ -325,7 +324,7 @@ def _join_pieces(text: str) -> Iterator[Substitution]:
 
 
 def read_broken_lines(text: str) -> Iterator[Substitution]:
-    """Yield readings without line breaks and wide gaps inside words, numbers and names."""
+    """Yield substitutions that remove line breaks and wide gaps within words, numbers and names."""
     if "\n" not in text and "  " not in text and "\t" not in text:
         return
     for match in _BROKEN.finditer(text):
@@ -343,9 +342,9 @@ def read_broken_lines(text: str) -> Iterator[Substitution]:
 
 
 def read_spelled_out(text: str) -> Iterator[Substitution | Span]:
-    """Yield readings of addresses, numbers and letters in words, and of text that a word beside says how to read."""
+    """Yield substitutions for addresses, numbers and letters in words, and for text that a cue calls encoded."""
     lower = text.lower()
-    if len(lower) != len(text):  # a letter that has no small form of one character
+    if len(lower) != len(text):  # a letter whose lower-case form has several characters
         lower = text
     yield from _read_addresses(text, lower)
     yield from _read_numbers(text, lower)
@@ -354,7 +353,7 @@ def read_spelled_out(text: str) -> Iterator[Substitution | Span]:
 
 
 def _read_addresses(text: str, lower: str) -> Iterator[Substitution]:
-    """Read the signs of e-mail and web addresses: "anna dot kowalski at ward dot org"."""
+    """Replace the spelled-out signs of e-mail and web addresses: "anna dot kowalski at ward dot org"."""
     if (
         "dot" in lower
         or "punto" in lower
@@ -374,7 +373,7 @@ def _read_addresses(text: str, lower: str) -> Iterator[Substitution]:
 
 
 def _read_numbers(text: str, lower: str) -> Iterator[Substitution]:
-    """Read numbers that are said digit by digit."""
+    """Replace numbers spoken digit by digit."""
     for match in _IN_WORDS.finditer(lower):
         letters = match.group("letters")
         prefix = "".join(filter(str.isalpha, letters)).upper()
@@ -387,7 +386,7 @@ def _read_numbers(text: str, lower: str) -> Iterator[Substitution]:
 
 
 def _read_letters(lower: str) -> Iterator[Substitution | Span]:
-    """Read words that are spelled by an alphabet: "alfa november", "a as in apple"."""
+    """Replace words spelled with an alphabet: "alfa november", "a as in apple"."""
     for match in _BY_ALPHABET.finditer(lower):
         letters = [word[0] for word in re.findall(r"[a-z][a-z-]*", match.group())]
         yield Substitution.for_match(match, "".join(letters).capitalize())
@@ -401,13 +400,13 @@ def _read_letters(lower: str) -> Iterator[Substitution | Span]:
 
 
 def _read_digits(words: str, *, after_letters: bool) -> str:
-    """Return the digits that are said one by one; empty for a count ("one or two").
+    """Return the digits spoken one by one, or "" if the words are a count ("one or two").
 
     Args:
-        after_letters: whether letters said one by one come before: then it counts nothing.
+        after_letters: whether letters spoken one by one precede; the digits are then not a count.
     """
     digits = ""
-    tens = ""  # of a word such as "twenty", which the next word may complete
+    tens = ""  # from a word such as "twenty", which the next word may complete
     repeats = 1
     for word in re.findall(r"[a-z]+|\d", words.lower()):
         if word in ("double", "triple"):
@@ -435,7 +434,7 @@ def _read_digits(words: str, *, after_letters: bool) -> str:
 
 
 def _read_by_cue(text: str, lower: str) -> Iterator[Substitution]:
-    """Read text that a word before or after it calls reversed or enciphered."""
+    """Decode text that an adjacent word calls reversed or enciphered."""
     for cue in _CUE.finditer(lower):
         after = _AFTER_CUE.match(text, cue.end())
         before = _BEFORE_CUE.search(text, max(0, cue.start() - 80), cue.start())
@@ -448,12 +447,12 @@ def _read_by_cue(text: str, lower: str) -> Iterator[Substitution]:
                 yield Substitution(start, end, written[::-1], backwards=True)
             elif cue.lastgroup == "atbash":
                 yield Substitution.for_match(stretch, written.translate(_ATBASH), group="text")
-            else:  # ROT13 is the one cipher that people use in notes
+            else:  # ROT13 is the only cipher that people use in notes
                 yield Substitution.for_match(stretch, codecs.encode(written, "rot13"), group="text")
 
 
 def read_run_together(text: str) -> Iterator[Substitution]:
-    """Yield readings with a blank between words that are run together ("JohnSmith", "john_smith")."""
+    """Yield substitutions that insert a blank between words that are run together ("JohnSmith", "john_smith")."""
     for match in _RUN_TOGETHER.finditer(text):
         crossing = match.lastgroup == "camel" or text[match.end()].islower()
         yield Substitution.for_match(match, " ", crossing=crossing)
@@ -466,7 +465,7 @@ def read_run_together(text: str) -> Iterator[Substitution]:
 
 
 def read_drawn(text: str) -> Iterator[Substitution]:
-    """Yield readings of digits and signs as letters, of letters as digits, and of capitals in the wrong positions."""
+    """Yield substitutions for digits and signs used as letters, letters used as digits, and irregular capitals."""
     yield from _read_leet(text, _LEET_LETTERS)
     if not text.isascii():
         yield from _drop_accents(text)
@@ -483,12 +482,12 @@ def read_drawn(text: str) -> Iterator[Substitution]:
 
 
 def read_drawn_otherwise(text: str) -> Iterator[Substitution]:
-    """Yield readings of digits and signs as letters, where two letters are possible as the other one."""
+    """Yield the alternative substitutions of digits and signs that may represent either of two letters."""
     yield from _read_leet(text, _LEET_ELSE)
 
 
 def _drop_accents(text: str) -> Iterator[Substitution]:
-    """Read words with accents that no Spanish word has as the same letters without them."""
+    """Remove the accents of words that are not Spanish."""
     for match in _ACCENTED.finditer(text):
         word = match.group()
         if len(_ACUTE.findall(word)) > 1 or _FOREIGN_ACCENT.search(word):
@@ -497,7 +496,7 @@ def _drop_accents(text: str) -> Iterator[Substitution]:
 
 
 def _read_leet(text: str, letters: dict[int, int]) -> Iterator[Substitution]:
-    """Read digits and signs as letters, by a table of `str.translate`."""
+    """Replace digits and signs with letters, by a `str.translate` table."""
     for match in _LEET.finditer(text):
         word = match.group().rstrip("!")
         if not _may_be_leet(word):
@@ -509,12 +508,11 @@ def _read_leet(text: str, letters: dict[int, int]) -> Iterator[Substitution]:
 
 
 def _may_be_leet(word: str) -> bool:
-    """Return whether a word with digits or signs may be a name in disguise, and no measure, code or abbreviation."""
+    """Return whether a word with digits or signs may be a disguised name, not a measure, code or abbreviation."""
     letters = "".join(filter(str.isalpha, word))
     has_one_case = letters[1:].islower() or letters.isupper()
-    if (
-        len(word) < _SPELLED or not has_one_case or word.rstrip("0123456789").isalpha()
-    ):  # "HbA1c", "COVID19"
+    # The last two conditions exclude "HbA1c" and "COVID19".
+    if len(word) < _SPELLED or not has_one_case or word.rstrip("0123456789").isalpha():
         return False
     if letters.isupper() and "1" in word and len(word) == _SPELLED:  # "A1AT"
         return False

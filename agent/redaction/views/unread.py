@@ -1,4 +1,4 @@
-"""Find text that cannot be read as it is: scripts and languages of no policy, and text shown from right to left."""
+"""Find text that cannot be read: scripts and languages of no policy, and text displayed from right to left."""
 
 import math
 import re
@@ -12,19 +12,19 @@ import regex
 from agent.redaction.spans.span import Span
 from agent.redaction.views.decoding import Substitution
 
-# Letters that are neither Latin nor of no script at all, with their marks. One or two Greek letters by themselves
-# stand for measures, proteins and receptors.
+# Letters of scripts other than Latin, with their marks. One or two Greek letters on their own denote measures,
+# proteins and receptors.
 _FOREIGN = regex.compile(
     r"(?:(?=[\p{L}\p{M}])[^\p{Latin}\p{Greek}\p{Common}\p{Inherited}][\p{M}'’-]*)+|[\p{Greek}]{3,}"
 )
 _UNSPACED = regex.compile(
     r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]"
 )
-_BETWEEN = 3  # characters between words that are one detection
+_BETWEEN = 3  # maximum characters between words that form one detection
 _WORD = 2  # characters of a script without spaces that count as one word
-_FEW = 5  # words: a name, a street
+_FEW = 5  # maximum number of unreadable words that are redacted, such as a name or a street; more withhold the text
 
-# Frequent words of English and Spanish; then of other languages, without those that English or Spanish have too.
+# Frequent words of English and Spanish, then those of other languages that English and Spanish do not share.
 _OURS, *_OTHERS = (
     frozenset(words.split())
     for words in (
@@ -40,19 +40,20 @@ _OURS, *_OTHERS = (
         "och att är på för inte till ett av som det",
     )
 )
-_PROSE = 40  # words that are enough to recognise a language
-_EXAMINED = 4_000  # characters at the beginning of a text: its language is seldom decided later
-_SHARE = 0.08  # of a text's words that are words of that language: prose has 0.2 and more
+_PROSE = 40  # minimum words from which a language can be recognised
+_EXAMINED = 4_000  # characters at the beginning of a text, which nearly always suffice to recognise its language
+# Minimum share of words that are frequent words of the language; prose has 0.2 and more.
+_SHARE = 0.08
 
 _LATIN_WORD = re.compile(r"[a-z\u00df-\u024f]+")
 _OVERRIDDEN = regex.compile(r"\u202e([^\u202c\u202d\n]{1,200})")
 
 
 def find_unreadable(text: str) -> list[Span] | None:
-    """Return the stretches of `text` that cannot be read, which may name a person; None if they are many words.
+    """Return the stretches of `text` in unreadable scripts, which may name a person; None if they have too many words.
 
     Args:
-        text: with compatibility characters folded, and letters of other scripts as they are.
+        text: folded except for lookalike letters of other scripts.
     """
     words = 0
     spans: list[Span] = []
@@ -71,7 +72,7 @@ def find_unreadable(text: str) -> list[Span] | None:
 
 
 def is_in_other_language(text: str) -> bool:
-    """Return whether `text` is prose in a language of Latin letters that no policy has."""
+    """Return whether `text` is prose in a language with Latin letters that no policy supports."""
     words = Counter(_LATIN_WORD.findall(text[:_EXAMINED].lower()))
     if words.total() < _PROSE:
         return False
@@ -85,18 +86,18 @@ def _count_words(words: Counter[str], language: frozenset[str]) -> int:
 
 
 def _is_beside_latin(text: str, start: int, end: int) -> bool:
-    """Return whether the stretch is part of a word with Latin letters: a disguise, which is read as Latin."""
+    """Return whether the stretch is part of a word with Latin letters: a disguise that is read as Latin."""
     near = text[start - 1 : start] + text[end : end + 1]
     return any(unicodedata.name(character, "").startswith("LATIN") for character in near)
 
 
 def read_reversed(text: str, plain: str, starts: Sequence[int]) -> Iterator[Substitution]:
-    """Yield readings of text that a control character shows from right to left.
+    """Yield substitutions for text that a control character displays from right to left.
 
     Args:
         text: the original.
         plain: its plain view.
-        starts: by character of `plain`, its position in `text`.
+        starts: for each character of `plain`, its position in `text`.
     """
     for match in _OVERRIDDEN.finditer(text):
         start = bisect_left(starts, match.start(1))

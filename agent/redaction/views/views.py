@@ -1,9 +1,9 @@
-"""Normalised views: a text as the recognisers read it, and the way back from each character to the original.
+"""Normalised views: a text as the recognisers read it, with the position of each character in the original.
 
 The plain view is the whole text in its plainest form. Each further view undoes one kind of disguise (escapes, base64,
-letters written apart), and holds only the changed stretches with some words around them: a text without disguises has
-no further views. Views are built of views, so that a name in base64 within an escaped string is detected. The time is
-linear in the length of the text, and so is the sum of all views.
+letters written apart) and contains only the changed stretches with some context, so a text without disguises has no
+further views. Views are derived from other views, so that a name in base64 within an escaped string is detected. Both
+the time and the total size of all views are linear in the length of the text.
 """
 
 import re
@@ -43,7 +43,8 @@ _READERS: tuple[_Reader, ...] = (
     read_labelled,
     read_parted_by_tags,
 )
-# The readers of a view by the reader that made it, where these are not all: letters that were guessed are not decoded.
+# The readers to run on a view, by the reader that produced it, where these are not all readers. For example, guessed
+# letters are not decoded.
 _NEXT_READERS: dict[_Reader, tuple[_Reader, ...]] = {
     read_run_together: (read_drawn, read_drawn_otherwise),
     read_drawn: (read_run_together,),
@@ -56,14 +57,14 @@ _NEXT_READERS: dict[_Reader, tuple[_Reader, ...]] = {
         read_drawn_otherwise,
     ),
 }
-_LEVELS = 3  # of disguises in disguises
-_MAX_VIEWS = 24  # of one text, so that disguises in disguises do not take minutes
-_BEFORE = 80  # characters of context before a change: the words that introduce an identifier
+_LEVELS = 3  # maximum nesting of disguises
+_MAX_VIEWS = 24  # maximum views per text, so that nested disguises do not take minutes
+_BEFORE = 80  # characters of context before a change, where words introduce an identifier
 _AFTER = 50
-_WORD = 40  # characters by which the context grows to the end of a word
-_SEPARATOR = "\n\n"  # of excerpts
+_WORD = 40  # maximum characters by which the context is extended to a word boundary
+_SEPARATOR = "\n\n"  # between excerpts
 
-# A stretch this long without white space is no prose: encoded data, whose content cannot be checked. Tagged whole.
+# A stretch this long without white space is encoded data, not prose. Its content cannot be checked, so it is redacted.
 OPAQUE = re.compile(r"\S{400,}")
 
 
@@ -72,14 +73,14 @@ class View:
     """A normalised view of a text.
 
     Attributes:
-        text: read by the recognisers.
-        starts: by character of `text`, where it begins in the original; None: at the same position. Never falling in
-            the plain view.
-        ends: by character of `text`, where it ends in the original, exclusive.
-        changes: stretches of `text` that read otherwise than in the view before: only a detection that reaches one of
-            them is new. None: every detection is.
-        marked: spans of the original that are identifiers by the way they are written (encoded text, unread scripts);
-            the plain view has all of them.
+        text: the text that the recognisers read.
+        starts: for each character of `text`, the start of its original; None if positions are unchanged. Never
+            decreasing in the plain view.
+        ends: for each character of `text`, the end of its original, exclusive.
+        changes: stretches of `text` that differ from the parent view. Only a detection that reaches one of them is new.
+            None if every detection is new.
+        marked: spans of the original that are identifiers because of the way they are written (encoded text, unread
+            scripts). The plain view collects all of them.
     """
 
     text: str
@@ -89,7 +90,7 @@ class View:
     marked: tuple[Span, ...] = ()
 
     def locate(self, start: int, end: int) -> tuple[int, int]:
-        """Return where `text[start:end]`, which is not empty, stands in the original."""
+        """Return the position in the original of `text[start:end]`, which must not be empty."""
         if self.starts is None or self.ends is None:
             return start, end
         if self.changes is None:
@@ -97,22 +98,22 @@ class View:
         return min(self.starts[start:end]), max(self.ends[start:end])
 
     def to_original(self, span: Span) -> Span:
-        """Return a span of `text` as a span of the original."""
+        """Convert a span of `text` to a span of the original."""
         return Span(*self.locate(span.start, span.end), span.entity)
 
     def read_original(self, start: int, end: int) -> str:
-        """Return the text of this view, the plain one, for `original[start:end]`."""
+        """Return the text of this view, which must be the plain one, for `original[start:end]`."""
         if self.starts is None or self.ends is None:
             return self.text[start:end]
         return self.text[bisect_right(self.ends, start) : bisect_left(self.starts, end)]
 
     def locate_spans(self, spans: Sequence[Span]) -> list[Span]:
-        """Return spans of the original, which are in order and without overlaps, as spans of `text`."""
+        """Convert spans of the original, in order and without overlaps, to spans of `text`."""
         if self.starts is None or not spans:
             return list(spans)
         begins = [span.start for span in spans]
         located: list[Span] = []
-        last_index = -1  # of the span that the character before belongs to
+        last_index = -1  # index of the span that the previous character belongs to
         for position, start in enumerate(self.starts):
             index = bisect_right(begins, start) - 1
             if index < 0 or start >= spans[index].end:
@@ -125,17 +126,17 @@ class View:
         return located
 
     def is_new(self, span: Span) -> bool:
-        """Return whether a detection in `text` is not just a detection of the view before."""
+        """Return whether a detection in `text` is not merely a detection of the parent view."""
         return self.changes is None or self.changes.are_reached(span.start, span.end)
 
     def keep_new(self, spans: Iterable[Span]) -> Iterator[Span]:
-        """Drop detections that are just detections of the view before."""
+        """Drop detections that are merely detections of the parent view."""
         return (span for span in spans if self.is_new(span))
 
 
 @dataclass(slots=True)
 class _ChangeIndex:
-    """Changes that a detection reaches if it begins before `latest_start` and ends after `earliest_end`; both rise."""
+    """Ascending changes, each reached by detections that start before `latest_start` and end after `earliest_end`."""
 
     latest_starts: list[int] = field(default_factory=list)
     earliest_ends: list[int] = field(default_factory=list)
@@ -145,15 +146,14 @@ class _ChangeIndex:
         self.earliest_ends.append(earliest_end)
 
     def is_reached(self, start: int, end: int) -> bool:
-        count = bisect_left(
-            self.earliest_ends, end
-        )  # of changes that end before the detection does
+        # Number of changes whose `earliest_end` is before the end of the detection.
+        count = bisect_left(self.earliest_ends, end)
         return count > 0 and self.latest_starts[count - 1] > start
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The changed stretches of a view, added in order."""
+    """The changed stretches of a view, in the order in which they are added."""
 
     touching: _ChangeIndex = field(default_factory=_ChangeIndex)
     crossing: _ChangeIndex = field(default_factory=_ChangeIndex)
@@ -166,12 +166,12 @@ class Changes:
             self.touching.add(end + 1, start - 1)
 
     def are_reached(self, start: int, end: int) -> bool:
-        """Return whether `text[start:end]` reaches one of the changes."""
+        """Return whether `text[start:end]` reaches any of the changes."""
         return self.touching.is_reached(start, end) or self.crossing.is_reached(start, end)
 
 
 def build_views(text: str) -> tuple[View, ...] | Withheld:
-    """Return the views of `text`, the plain one first; the reason to withhold it if it cannot be judged at all."""
+    """Return the views of `text`, the plain one first, or the reason to withhold the text if it cannot be analysed."""
     if not is_text(text):
         return Withheld.UNDECODABLE
     folded = fold(text)
@@ -187,7 +187,7 @@ def build_views(text: str) -> tuple[View, ...] | Withheld:
 
 
 class _ViewBuilder:
-    """Builds the further views of a text from its plain view."""
+    """Derives the further views of a text from its plain view."""
 
     def __init__(self, plain: View) -> None:
         self.plain = plain
@@ -198,7 +198,7 @@ class _ViewBuilder:
     def build(self, original: str) -> tuple[View, ...]:
         """Return all views, the plain one first."""
         level: list[tuple[View, tuple[_Reader, ...]]] = [(self.plain, _READERS)]
-        if self.plain.starts is not None:  # the original may say in which direction it is shown
+        if self.plain.starts is not None:  # the original may contain directional controls
             readings = read_reversed(original, self.plain.text, self.plain.starts)
             shown = self._derive(self.plain, readings, (TAG, OPAQUE))
             if shown is not None:
@@ -214,7 +214,7 @@ class _ViewBuilder:
     def _read_level(
         self, level: Sequence[tuple[View, tuple[_Reader, ...]]]
     ) -> Iterator[tuple[View, tuple[_Reader, ...]]]:
-        """Yield the new views that the readers make of the views of one level, each with its own readers."""
+        """Yield the new views that the readers derive from the views of one level, each with its own readers."""
         for before, readers in level:
             for reader in readers:
                 unchanged = (OPAQUE,) if reader is read_parted_by_tags else (TAG, OPAQUE)
@@ -234,13 +234,13 @@ class _ViewBuilder:
         readings: Iterable[Substitution | Span],
         unchanged: Sequence["re.Pattern[str]"],
     ) -> View | None:
-        """Return the view in which `before` is read with substitutions, if there are any; mark the spans.
+        """Return the view that applies the substitutions to `before`, or None without any; record spans as marked.
 
-        Stretches that match one of the patterns in `unchanged` read as before.
+        Stretches that match one of the patterns in `unchanged` are not substituted.
         """
         substitutions: list[Substitution] = []
         for reading in readings:
-            # Elsewhere this view reads as the one that it was made of, whose readings are known.
+            # Elsewhere this view equals its parent, to which the readers have already been applied.
             if before.changes is not None and not before.changes.are_reached(
                 reading.start - 1, reading.end + 1
             ):
@@ -259,7 +259,7 @@ class _ViewBuilder:
 def _drop_touching(
     substitutions: Iterable[Substitution], stretches: Sequence[tuple[int, int]]
 ) -> list[Substitution]:
-    """Return the substitutions that touch none of the stretches, which are in order."""
+    """Return the substitutions that touch none of the stretches, which must be in order."""
     ends = [end for _, end in stretches]
     remaining = []
     for substitution in substitutions:
@@ -270,7 +270,7 @@ def _drop_touching(
 
 
 def _drop_overlapping(substitutions: Iterable[Substitution]) -> list[Substitution]:
-    """Return the substitutions in order, without those that overlap an earlier or longer one."""
+    """Return the substitutions in order, without those that overlap an earlier or longer substitution."""
     remaining: list[Substitution] = []
     for substitution in sorted(substitutions, key=lambda s: (s.start, -s.end)):
         if not remaining or substitution.start >= remaining[-1].end:
@@ -279,7 +279,7 @@ def _drop_overlapping(substitutions: Iterable[Substitution]) -> list[Substitutio
 
 
 class _ViewWriter:
-    """Writes a view of `before`, stretch by stretch."""
+    """Writes the view derived from `before`, stretch by stretch."""
 
     def __init__(self, before: View) -> None:
         self._before = before
@@ -333,9 +333,9 @@ class _ViewWriter:
 
 
 def _write_excerpts(before: View, substitutions: Sequence[Substitution]) -> View:
-    """Write the view that has each substitution with its context."""
+    """Write the view that contains each substitution with its context."""
     writer = _ViewWriter(before)
-    written_end = -1  # of the last excerpt, in the text before
+    written_end = -1  # end of the last excerpt, in the parent text
     following_starts = [substitution.start for substitution in substitutions[1:]]
     for substitution, next_start in zip(
         substitutions, [*following_starts, len(before.text)], strict=True
@@ -353,7 +353,7 @@ def _write_excerpts(before: View, substitutions: Sequence[Substitution]) -> View
 
 
 def _find_word_start(text: str, position: int) -> int:
-    """Return where the word around `position` begins, if that is near."""
+    """Return the start of the word around `position`, going back at most `_WORD` characters."""
     first = max(0, position - _WORD)
     for start in range(position, first, -1):
         if text[start - 1].isspace():
@@ -362,7 +362,7 @@ def _find_word_start(text: str, position: int) -> int:
 
 
 def _find_word_end(text: str, position: int) -> int:
-    """Return where the word around `position` ends, if that is near."""
+    """Return the end of the word around `position`, going forward at most `_WORD` characters."""
     last = min(len(text), position + _WORD)
     for end in range(position, last):
         if text[end].isspace():
