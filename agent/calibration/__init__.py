@@ -1,1 +1,1 @@
-"""How far a jury agrees with clinicians: blinded samples out, ratings in, agreement with intervals."""
+"""Calibration of a jury: blinded samples for clinicians, and the agreement of their grades with the jury's."""

@@ -1,4 +1,4 @@
-"""Measure how far clinicians agree with each other, and jury, judges and word metrics with them. Pure."""
+"""Measure how well clinicians agree with each other, and juries, judges and word metrics with them. Pure."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -10,32 +10,34 @@ from agent.statistics.agreement import NO_ICC, Icc, Ratings, estimate_icc_gain, 
 from agent.statistics.resampling import MIN_UNITS
 
 CLINICIANS = "clinicians"
-# Answers in common, from which a pair of graders counts. The chance in smaller pairs would outweigh all others.
+# Minimum number of answers that both graders of a pair must share for the pair to count. Chance would dominate
+# the estimates of smaller pairs.
 MIN_ANSWERS = 10
-_Pair = tuple[int, int]  # numbers of two columns
+_Pair = tuple[int, int]  # indexes of two columns
 
 
 @dataclass(frozen=True, slots=True)
 class AgreementFigure:
-    """One comparison on one criterion: a mean over pairs, each clinician with another or with `who`.
+    """One comparison on one criterion: a mean over pairs of clinicians, or over pairs of a clinician and `who`.
 
-    A pair weighs as many as it has answers in common, and counts from MIN_ANSWERS on.
+    Pairs are weighted by the number of answers they share; a pair with fewer than MIN_ANSWERS does not count.
 
     Attributes:
-        criterion: or OVERALL.
-        who: CLINICIANS for clinicians among themselves, else the grader that is compared with them.
-        kind: of `who`.
-        n: answers that at least one of the pairs that count graded both.
-        units: patients or documents behind them.
-        pairs: answers in common of each pair that counts.
-        left_out: the same of pairs with some answers in common, but too few to count.
-        absolute: ICC(2,1), absolute agreement; none for a metric, whose scale is another.
-        standardised: ICC(3,1) of z scores, which is the same on any scale: of a pair, Pearson's correlation.
+        criterion: name of the criterion, or OVERALL.
+        who: the grader that is compared with clinicians, or CLINICIANS for clinicians among themselves.
+        kind: the kind of grader that `who` is.
+        n: number of answers that both graders of at least one counted pair graded.
+        units: number of patients or documents behind these answers.
+        pairs: number of shared answers of each counted pair.
+        left_out: number of shared answers of each pair that has too few to count.
+        absolute: ICC(2,1), absolute agreement; without a value for a metric, since its scale differs.
+        standardised: ICC(3,1) of z scores, which does not depend on the scale; for one pair, Pearson's correlation.
         mean: ICC(3,k) of z scores.
-        above: by how much `standardised` of `who` with the two of a pair of clinicians is above theirs with each other,
-            over the answers that all three graded.
-        above_n: answers behind `above`.
-        needed: units for an interval of the requested width, by the width of this one; None without an interval.
+        above: the agreement (`standardised`) of `who` with each of two clinicians, minus the agreement of these two
+            with each other, over the answers that all three graded.
+        above_n: number of answers behind `above`.
+        needed: number of units for an interval of the requested width, extrapolated from this one's width; None if
+            there is no interval.
     """
 
     criterion: str
@@ -54,7 +56,7 @@ class AgreementFigure:
 
     @property
     def words(self) -> str:
-        """Say where `who` stands beside clinicians, by the interval of `above`."""
+        """A description of `who` relative to clinicians, based on the interval of `above`."""
         if self.above.high is not None and self.above.high < 0:
             return "below clinicians"
         if self.above.low is not None and self.above.low > 0:
@@ -64,24 +66,24 @@ class AgreementFigure:
 
 @dataclass(frozen=True, slots=True)
 class _PairsInCommon:
-    """Pairs of graders with the number of answers that both graded: those that count, and those with too few."""
+    """The number of answers that both graders of a pair graded: of counted pairs, and of pairs with too few."""
 
     counted: dict[_Pair, int]
     left_out: dict[_Pair, int]
 
 
 def compare_graders(table: RatingTable, width: float) -> Iterator[AgreementFigure]:
-    """Yield every comparison: per criterion and overall, clinicians first, then each grader beside them.
+    """Yield every comparison, per criterion and overall: clinicians among themselves, then each other grader.
 
     Args:
-        table: of one sample.
-        width: of the interval that `needed` is to reach, above 0 and below 2.
+        table: the ratings of one sample.
+        width: target width of the interval for `needed`, above 0 and below 2.
     """
     clinicians = table.list_columns("clinician")
     clinician_pairs = list(combinations(clinicians, 2))
     criteria = table.criteria
     if len(criteria) > 1:
-        # With one criterion the mean over criteria is that criterion.
+        # With a single criterion, the mean over criteria would repeat it.
         criteria = (*criteria, OVERALL)
     for criterion in criteria:
         if clinician_pairs:
@@ -111,7 +113,10 @@ def compare_graders(table: RatingTable, width: float) -> Iterator[AgreementFigur
 
 
 def find_constant_graders(table: RatingTable) -> dict[str, list[str]]:
-    """Return the graders with the same grade for every answer, and on which criteria; these have no z scores."""
+    """Return the criteria on which a grader gave every answer the same grade, by grader.
+
+    Such grades have no z scores.
+    """
     constant: dict[str, list[str]] = {}
     for column, grader in enumerate(table.graders):
         for criterion in table.criteria:
@@ -138,7 +143,7 @@ def _compare_pairs(
     units = len({table.units[answer] for answer in answers})
     standardised = estimate_mean_icc(ratings, counted, "ICC3", units=table.units, standardised=True)
     if grader.kind == "metric":
-        # The scale of a metric is not that of the clinicians.
+        # Metrics and clinicians use different scales.
         absolute = NO_ICC
         needed = _estimate_units_needed(standardised, units, width)
     else:
@@ -177,7 +182,7 @@ def _name_pair(table: RatingTable, pair: _Pair) -> str:
 
 
 def _estimate_units_needed(icc: Icc, units: int, width: float) -> int | None:
-    """Return how many units give an interval of this width: widths shrink with the root of their number."""
+    """Return the number of units for an interval of this width: widths shrink with the square root of that number."""
     if icc.low is None or icc.high is None:
         return None
     ratio = (icc.high - icc.low) / width
@@ -185,7 +190,7 @@ def _estimate_units_needed(icc: Icc, units: int, width: float) -> int | None:
 
 
 def _find_common_answers(ratings: Ratings, groups: Sequence[Sequence[int]]) -> list[int]:
-    """Return the numbers of the rows that every grader of at least one group graded."""
+    """Return the indexes of the rows that every grader of at least one group graded."""
     return [
         number
         for number, row in enumerate(ratings)

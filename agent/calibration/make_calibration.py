@@ -1,4 +1,4 @@
-"""Make a sample for clinicians: one blinded, shuffled file for each, from a suite's stored answers."""
+"""Create a calibration sample from a suite's stored answers: one blinded, shuffled file per clinician."""
 
 import random
 import re
@@ -42,14 +42,14 @@ class CalibrationSampling:
     """The request for a sample.
 
     Attributes:
-        name: of the calibration.
-        suite: the source of the answers.
-        benchmark: of the answers.
+        name: name of the calibration.
+        suite: the suite to sample from.
+        benchmark: the benchmark whose answers are sampled.
         items: number of answers.
         raters: number of clinicians; each sees every item.
-        seed: decides choice and order; None: a random seed.
-        with_reference: whether they see the right answer.
-        reveal: original instead of redacted texts.
+        seed: random seed for the choice and order of answers, or None to draw one.
+        with_reference: whether clinicians see the reference answer.
+        reveal: whether clinicians see the original texts instead of redacted ones.
     """
 
     name: str
@@ -64,15 +64,17 @@ class CalibrationSampling:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationSummary:
-    """Counts of a sample that was made.
+    """A description of a new sample.
 
     Attributes:
-        items, models, units: numbers of each.
+        items: number of answers.
+        models: number of models that gave them.
+        units: number of patients or documents behind them.
         files: names of the clinicians' files.
-        withheld: texts that could not be cleared and are not shown.
-        too_long: items with a text too long for a cell of a spreadsheet.
-        purged: gradable answers whose texts were purged, so that they could not be chosen.
-        note: how the texts were changed, as a sentence.
+        withheld: number of texts that redaction withheld.
+        too_long: number of items with a text too long for a spreadsheet cell.
+        purged: number of gradable answers that could not be chosen because their texts were purged.
+        note: a sentence that says how the texts were changed.
     """
 
     items: int
@@ -95,7 +97,7 @@ class _Item:
 
 
 def find_jury_measure(rules: Rules) -> Measure | None:
-    """Return the metric of a jury by our rules, if the run has one."""
+    """Return the run's jury metric that follows our own scoring rules (not HELM's), or None."""
     for measure in rules.measures:
         if measure.of_jury and not measure.name.endswith(HELM_TWIN):
             return measure
@@ -103,15 +105,16 @@ def find_jury_measure(rules: Rules) -> Measure | None:
 
 
 def make_calibration(site: "Site", wanted: CalibrationSampling, out: Path) -> CalibrationSummary:
-    """Choose answers, write a file for each clinician and the instructions into the new folder `out`, keep the plan.
+    """Choose answers, write instructions and one file per clinician into the new folder `out`, and store the plan.
 
-    Texts pass redaction, with question, right answer and answer as one record; or they are revealed after an entry in
-    the audit log.
+    Texts are redacted, with the question, reference answer and answer of an item as one record, or revealed after an
+    entry in the audit log.
 
     Raises:
-        ConfigError: the name is invalid or in use, the suite or its benchmark does not exist, no jury grades it, its
-            runs have juries of different criteria or prompts, no answers exist, or the folder is in use.
-        RedactionError: the redaction policy is wrong.
+        ConfigError: the name is invalid or in use, the suite or its benchmark does not exist, no jury grades the
+            benchmark, its runs have juries with different criteria or prompts, there are no answers, or the folder
+            already exists.
+        RedactionError: the redaction policy is invalid.
     """
     with site.store() as store:
         _check_name(store, wanted.name)
@@ -121,7 +124,7 @@ def make_calibration(site: "Site", wanted: CalibrationSampling, out: Path) -> Ca
         seed = secrets.randbits(32) if wanted.seed is None else wanted.seed
         items, purged = _choose_items(store, runs, candidates, wanted, seed)
         rows, withheld, note = _clear_rows(site, store, items, wanted)
-        # The codes are secret: with the seed alone nobody can tell the items behind them.
+        # The codes do not depend on the seed: otherwise the seed would reveal which item a code stands for.
         codes = make_codes(len(items), random.SystemRandom())
         for row, code in zip(rows, codes, strict=True):
             row[ITEM] = code
@@ -151,7 +154,7 @@ def _build_plan(
     items: Mapping[str, _Item],
     seed: int,
 ) -> dict[str, Any]:
-    """Return the plan of a sample as the store keeps it, with its items by their codes."""
+    """Return the plan of a sample in its stored form; `items` is keyed by item code."""
     planned_items = {}
     for code, item in items.items():
         planned_items[code] = {
@@ -177,7 +180,7 @@ def _build_plan(
 def _write_sheets(
     rows: Sequence[Mapping[str, str]], rubric: Rubric, wanted: CalibrationSampling, seed: int
 ) -> dict[str, bytes]:
-    """Return the clinicians' files by name, each with the rows in an order of its own."""
+    """Return the clinicians' files by name; each has the rows in a different order."""
     sheets: dict[str, bytes] = {}
     for number in range(1, wanted.raters + 1):
         file = f"rater-{number}.csv"
@@ -200,7 +203,7 @@ def _hand_out(
     out: Path,
     files: Mapping[str, bytes],
 ) -> None:
-    """Keep the plan, then let the folder appear: sheets without their plan could not be read again."""
+    """Store the plan before the folder appears under its name: sheets could not be read back without their plan."""
     is_plan_stored = False
     try:
         with new_folder(out) as folder:
@@ -214,14 +217,14 @@ def _hand_out(
                 )
             is_plan_stored = True
     except ConfigError:
-        # The folder could not take its name, so the plan goes as well.
+        # The folder could not be renamed to `out`, so the plan is deleted too.
         if is_plan_stored:
             delete_calibration(store, wanted.name)
         raise
 
 
 def delete_calibration(store: "Store", name: str) -> None:
-    """Delete a sample with clinicians' names and grades, and record it in the audit log."""
+    """Delete a sample, including clinicians' names and grades, and record the deletion in the audit log."""
     with store.transaction():
         raters = len(store.calibrations.read_raters(name))
         store.calibrations.delete(name)
@@ -229,7 +232,7 @@ def delete_calibration(store: "Store", name: str) -> None:
 
 
 def delete_rater(store: "Store", name: str, number: int) -> None:
-    """Delete one clinician's name and grades, and record it in the audit log."""
+    """Delete one clinician's name and grades, and record the deletion in the audit log."""
     with store.transaction():
         store.calibrations.delete_ratings(name, number)
         store.audit.record("calibration ratings deleted", f"name={name} rater=R{number}")
@@ -238,12 +241,12 @@ def delete_rater(store: "Store", name: str, number: int) -> None:
 def _check_name(store: "Store", name: str) -> None:
     if not _NAME.fullmatch(name):
         raise ConfigError(
-            "the name of a calibration is 1 to 64 letters, digits, dots, dashes and underscores",
+            "the name of a calibration must be 1 to 64 letters, digits, dots, dashes and underscores",
             "Choose another name.",
         )
     if store.calibrations.find(name) is not None:
         raise ConfigError(
-            f"there is a calibration {name} already",
+            f"a calibration named {name} already exists",
             f"Choose another name, or delete it with `intramural calibrate delete {name}`.",
         )
 
@@ -261,17 +264,18 @@ def _select_runs(store: "Store", suite: str, benchmark: str) -> "list[Run]":
     judged = [run for run in runs if _read_run_rubric(run) is not None]
     if not judged:
         raise ConfigError(
-            f"no run of benchmark {benchmark} says what a jury is to grade: there is nothing to set beside clinicians",
+            f"no run of benchmark {benchmark} has a jury with grading criteria, so there is nothing to compare with "
+            "clinicians",
             "Name a benchmark with a jury_score, and run it with this version.",
         )
-    # Clinicians' time is not spent on reference baselines if a language model has answers.
+    # Reference baselines would waste clinicians' time if there are answers of a language model.
     return [run for run in judged if run.details.language_model] or judged
 
 
 def _read_run_rubric(run: "Run") -> tuple[Measure, Rubric] | None:
-    """Return the run's jury metric and its rubric; None if no jury grades the run, or its rubric is unknown.
+    """Return the run's jury metric and its rubric, or None if no jury grades the run or the rubric is unknown.
 
-    Imported runs, and those of earlier versions, may have a jury's scores and not its criteria.
+    Imported runs, and runs by earlier versions, may have a jury's scores but not its criteria.
     """
     measure = find_jury_measure(Rules.of_run(run.details))
     if measure is None:
@@ -283,7 +287,7 @@ def _read_run_rubric(run: "Run") -> tuple[Measure, Rubric] | None:
 
 
 def _read_common_rubric(runs: "Sequence[Run]") -> tuple[Measure, Rubric]:
-    """Return the jury metric and the rubric of the runs, which must be the same for all."""
+    """Return the jury metric and rubric that all runs share. Raises ConfigError if they differ."""
     rubrics: list[tuple[Measure, Rubric]] = []
     variants: set[tuple[object, ...]] = set()
     for run in runs:
@@ -296,8 +300,8 @@ def _read_common_rubric(runs: "Sequence[Run]") -> tuple[Measure, Rubric]:
         variants.add((measure.name, rubric.criteria, rubric.scale, questions, measure.use.prompt))
     if len(variants) > 1:
         raise ConfigError(
-            f"the runs of benchmark {runs[0].benchmark} have juries of different criteria or scales or prompts",
-            "Run them again with one definition, or put those that belong together into a suite of their own.",
+            f"the runs of benchmark {runs[0].benchmark} have juries with different criteria, scales or prompts",
+            "Run them again with one definition, or move comparable runs to a separate suite.",
         )
     return rubrics[0]
 
@@ -305,7 +309,7 @@ def _read_common_rubric(runs: "Sequence[Run]") -> tuple[Measure, Rubric]:
 def _list_candidates(
     store: "Store", runs: "Sequence[Run]", metric: str
 ) -> dict[str, list[SampleCandidate]]:
-    """Return each model's answers that a jury graded, or could grade."""
+    """Return the answers that a jury has graded or could grade, by model."""
     candidates: dict[str, list[SampleCandidate]] = {}
     for run in runs:
         unit_prefix = build_unit_prefix(run)
@@ -317,7 +321,7 @@ def _list_candidates(
             candidates.setdefault(run.model, []).append(candidate)
     if not candidates:
         raise ConfigError(
-            "there are no answers to show: none was given that a jury could grade",
+            "the runs have no answers that a jury could grade",
             "Run the suite first.",
         )
     return candidates
@@ -330,13 +334,13 @@ def _choose_items(
     wanted: CalibrationSampling,
     seed: int,
 ) -> tuple[list[_Item], int]:
-    """Return the chosen items with their texts, and the number of answers that lack texts."""
+    """Return the chosen items with their texts, and the number of answers whose texts were purged."""
     rules = {run.run_id: Rules.of_run(run.details) for run in runs}
     chosen = choose_answers(candidates, wanted.items, random.Random(seed))  # noqa: S311 (a sample, no secret)
     items = {item.candidate: item for item in _load_items(store, rules, chosen)}
     purged = 0
     if len(items) < len(chosen):
-        # Some texts were purged. To look for all texts takes long, so it is done only now.
+        # Some texts were purged. Reading every text is slow, so it is done only in this case.
         with_texts: dict[str, list[SampleCandidate]] = {}
         for model, answers in candidates.items():
             for item in _load_items(store, rules, answers):
@@ -346,8 +350,8 @@ def _choose_items(
         items = {item.candidate: item for item in _load_items(store, rules, chosen)}
     if not chosen:
         raise ConfigError(
-            "there are no texts to show: those of all gradable answers were purged",
-            "Run the suite again; clinicians must read what they grade.",
+            "the texts of all gradable answers were purged",
+            "Run the suite again: clinicians have to read the answers that they grade.",
         )
     return [items[candidate] for candidate in chosen], purged
 
@@ -359,7 +363,7 @@ def _count_answers(candidates: Mapping[str, Sequence[SampleCandidate]]) -> int:
 def _load_items(
     store: "Store", rules: Mapping[str, Rules], candidates: Sequence[SampleCandidate]
 ) -> Iterator[_Item]:
-    """Yield the candidates whose texts are stored, few in memory at a time."""
+    """Yield the candidates whose texts are stored, with only a few in memory at a time."""
     candidates_by_run: dict[str, dict[int, SampleCandidate]] = {}
     for candidate in candidates:
         candidates_by_run.setdefault(candidate.run_id, {})[candidate.position] = candidate
@@ -382,7 +386,7 @@ def _load_items(
 def _clear_rows(
     site: "Site", store: "Store", items: Sequence[_Item], wanted: CalibrationSampling
 ) -> tuple[list[dict[str, str]], int, str]:
-    """Return the cleared rows, the number of withheld texts, and a note on how texts were changed."""
+    """Return the redacted (or revealed) rows, the number of withheld texts, and a note on how texts were changed."""
     from agent.redaction.gateway.cases import open_clearer
 
     records = [[item.matter.question, item.matter.gold, item.matter.answer] for item in items]
@@ -390,9 +394,9 @@ def _clear_rows(
     shown = clearer.clear_records(
         records, f"name={wanted.name} items={len(items)}", [item.subject for item in items]
     )
-    note = "Texts are shown as they are."
+    note = "Texts are shown unchanged."
     if not wanted.reveal:
-        note = f"{clearer.note.removesuffix('.')}: marks in brackets stand for what was taken out."
+        note = f"{clearer.note.removesuffix('.')}: tags in brackets replace identifiers."
     rows: list[dict[str, str]] = []
     for question, gold, answer in shown:
         reference = {REFERENCE: gold} if wanted.with_reference else {}
@@ -401,15 +405,16 @@ def _clear_rows(
 
 
 def _write_instructions(measure: Measure, rubric: Rubric, count: int, note: str) -> str:
-    """Return the instructions for a clinician in plain text."""
+    """Return the instructions for clinicians as plain text."""
     low, high = rubric.scale.low, rubric.scale.high
     lines = [
-        f"Please grade {count} answers. Every row of your file is one: a question and the answer that was given.",
-        "Who or what gave it is not said, and rows are in no order. Grade each by itself, without talking it over.",
+        f"Please grade {count} answers. Each row of your file shows a question and an answer to it.",
+        "The file does not say who or what gave an answer, and the rows are in random order. Grade each answer on its",
+        "own merits, without discussing it with others.",
         "",
-        f"A grade is a number from {low:g} (worst) to {high:g} (best); decimals are fine. Leave a cell blank where you",
-        "cannot say. Change nothing in the column `item`. Only grades are read in: what you write elsewhere is",
-        "lost. Save as CSV. You may stop at any time and hand in what you have.",
+        f"A grade is a number from {low:g} (worst) to {high:g} (best); decimals are allowed. Leave a cell blank if you",
+        "cannot decide. Do not change the column `item`. Only grades are read back; any other notes in the file are",
+        "lost. Save the file as CSV. You may stop at any time and hand in a partly completed file.",
         "",
         note,
         "",
@@ -422,7 +427,7 @@ def _write_instructions(measure: Measure, rubric: Rubric, count: int, note: str)
     if measure.use.prompt:
         lines += [
             "",
-            "What a grade means stands in the words that model judges are given for the same task:",
+            "The judge models receive the following instructions for the same task; they explain the grades:",
             "",
         ]
         lines += [measure.use.prompt]
@@ -430,6 +435,6 @@ def _write_instructions(measure: Measure, rubric: Rubric, count: int, note: str)
 
 
 def _write_file(path: Path, content: bytes) -> None:
-    # With its mode before its content, so that no other account can read it in between.
+    # Set the mode before writing the content, so that no other account can ever read it.
     path.touch(mode=0o600)
     path.write_bytes(content)

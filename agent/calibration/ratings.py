@@ -1,4 +1,4 @@
-"""Put the ratings of clinicians, jury, judges and word metrics for the same answers into one table."""
+"""Collect the ratings of the same answers by clinicians, jury, judges and word metrics in one table."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 OVERALL = "(all)"  # the mean over all criteria
 WORD_METRICS = ("rouge_l", "BERTScore-F")
-_KINDS = ("clinician", "jury", "judge", "metric")  # in the order of the columns
+_KINDS = ("clinician", "jury", "judge", "metric")  # in column order
 
 _Values = dict[str, float]  # criterion, or OVERALL -> number
 
 
 @dataclass(frozen=True, slots=True)
 class Grader:
-    """A source of ratings: a clinician (R1, R2, ...), the jury, one of its judges, or a metric of words.
+    """A source of ratings: a clinician (R1, R2, ...), the jury, one of its judges, or a word metric.
 
-    Different juries of several runs are `jury 1`, `jury 2`; likewise metrics with different options.
+    If runs have different juries, these are named `jury 1`, `jury 2`; so are metrics with different options.
     """
 
     name: str
@@ -38,12 +38,13 @@ class RatingTable:
     """The ratings of a sample's items by every grader.
 
     Attributes:
-        criteria: names; beside them there is OVERALL, the mean of all criteria of one item and grader.
-        graders: the columns: clinicians, jury, judges, metrics.
-        units: of each row: the patient or document.
-        values: criterion or OVERALL -> rows of items. A metric has one number for an answer, the same under each.
-        changed: items left out because their run was made again since, with another answer or without it.
-        purged: items whose answer was purged, so that only its question could be compared.
+        criteria: names of the criteria, without OVERALL.
+        graders: the columns, in this order: clinicians, jury, judges, metrics.
+        units: the patient or document of each row.
+        values: rows of ratings by criterion, and under OVERALL the mean over all criteria. A metric has one value per
+            answer, which is repeated for every criterion.
+        changed: number of items left out because their run was repeated and the answer changed or disappeared.
+        purged: number of items whose answer was purged, so that only the question could be compared.
     """
 
     criteria: tuple[str, ...]
@@ -54,13 +55,13 @@ class RatingTable:
     purged: int
 
     def list_columns(self, *kinds: str) -> list[int]:
-        """Return the numbers of the columns whose graders are of these kinds."""
+        """Return the indexes of the columns whose graders are of these kinds."""
         return [column for column, grader in enumerate(self.graders) if grader.kind in kinds]
 
 
 @dataclass(frozen=True, slots=True)
 class _UnchangedItems:
-    """The items whose answer is still the one that clinicians saw; `changed` and `purged` as in `RatingTable`."""
+    """The items whose answers are still those that clinicians saw; `changed` and `purged` as in `RatingTable`."""
 
     items: list[str]
     changed: int
@@ -69,7 +70,7 @@ class _UnchangedItems:
 
 @dataclass(frozen=True, slots=True)
 class _SampledRun:
-    """A run with the items of the sample that are its answers, by position."""
+    """A run, and the sampled items among its answers by position."""
 
     run: "Run"
     items: dict[int, str]
@@ -85,7 +86,7 @@ class _MachineRating:
 
 
 def build_rating_table(store: "Store", calibration: "Calibration") -> RatingTable:
-    """Return every grader's ratings of every item of a sample."""
+    """Return the ratings of a sample's items by all graders."""
     plan = calibration.plan
     criteria = tuple(plan["criteria"])
     unchanged = _find_unchanged_items(store, plan["items"])
@@ -141,7 +142,7 @@ def _find_unchanged_items(
             if stored.request_key.hex() != items[item]["request"]:
                 continue
             if stored.response is None:
-                # A purged answer cannot be compared; the same question is all that can be known of it.
+                # A purged answer cannot be compared, so an unchanged question must suffice.
                 purged += 1
             elif store.identities.answer_mark(stored.response.text) != items[item]["answer"]:
                 continue
@@ -153,7 +154,7 @@ def _find_unchanged_items(
 def _list_sampled_runs(
     store: "Store", plan: Mapping[str, Any], items: Sequence[str]
 ) -> list[_SampledRun]:
-    """Return the runs of the sample's benchmark that gave at least one of the `items`."""
+    """Return the runs of the sample's benchmark that contain at least one of the `items`."""
     sampled_runs: list[_SampledRun] = []
     for run in store.runs.select(plan["suite"]):
         if run.benchmark != plan["benchmark"]:
@@ -168,9 +169,8 @@ def _list_sampled_runs(
     return sampled_runs
 
 
-_Variants = Mapping[
-    str, Sequence[str]
-]  # a measure's name -> its variants over these runs, in order
+# The variants of each measure over these runs, in order, by the measure's name.
+_Variants = Mapping[str, Sequence[str]]
 
 
 def _list_variants(runs: "Sequence[Run]") -> _Variants:
@@ -183,14 +183,14 @@ def _list_variants(runs: "Sequence[Run]") -> _Variants:
 
 
 def _describe_variant(measure: Measure) -> str:
-    """Return a text that differs between two measures of one name exactly if their options or juries differ."""
+    """Return a text that identifies the options and the jury of a measure."""
     metric = measure.to_keep()
     jury = () if metric.jury is None else (identify_jury(metric.jury), compute_quorum(measure.use))
     return repr((sorted(metric.options.items()), jury))
 
 
 def _name_variant(name: str, measure: Measure, variants: _Variants) -> str:
-    """Return `name`, numbered if these runs have several variants of the measure."""
+    """Return `name`, with a number appended if these runs have several variants of the measure."""
     descriptions = variants.get(measure.name, ())
     if len(descriptions) < 2:
         return name
@@ -200,7 +200,7 @@ def _name_variant(name: str, measure: Measure, variants: _Variants) -> str:
 def _read_machine_ratings(
     store: "Store", run: "Run", criteria: Sequence[str], variants: _Variants
 ) -> Iterator[_MachineRating]:
-    """Yield the ratings of a run by its jury, its judges and its metrics of words."""
+    """Yield the ratings of a run's answers by its jury, judges and word metrics."""
     rules = Rules.of_run(run.details)
     jury_measure = find_jury_measure(rules)
     if jury_measure is None:
@@ -227,7 +227,7 @@ def _read_jury_ratings(
         if jury_values := _compute_jury_values(seats, measure, criteria):
             yield _MachineRating(Grader(jury_name, "jury"), position, jury_values)
         for seat in seats:
-            # A stored seat may be of an earlier, larger jury.
+            # A stored seat may belong to an earlier, larger jury.
             if seat.grades is not None and seat.seat < len(judge_names):
                 grader = Grader(judge_names[seat.seat], "judge")
                 yield _MachineRating(grader, position, _add_overall(seat.grades, criteria))
@@ -236,7 +236,7 @@ def _read_jury_ratings(
 def _compute_jury_values(
     seats: "Sequence[Seat]", measure: Measure, criteria: Sequence[str]
 ) -> _Values:
-    """Return the jury's means, if enough of its seats gave a valid verdict."""
+    """Return the jury's mean grades, or nothing if there is no quorum of valid verdicts."""
     score = compute_jury_score(seats, measure.use)
     verdicts = [seat.grades for seat in seats if seat.grades is not None]
     if not isinstance(score, float | int) or len(verdicts) < compute_quorum(measure.use):
@@ -251,7 +251,7 @@ def _compute_jury_values(
 
 
 def _add_overall(grades: Mapping[str, float], criteria: Sequence[str]) -> _Values:
-    """Return the grades, with the mean over all criteria if each has a grade."""
+    """Return the grades, and their mean under OVERALL if every criterion has a grade."""
     values = {criterion: float(grades[criterion]) for criterion in criteria if criterion in grades}
     if len(values) == len(criteria):
         values[OVERALL] = sum(values.values()) / len(criteria)

@@ -1,10 +1,10 @@
-"""Choose the answers for clinicians: an even share of every model's, of as many patients as possible. Pure."""
+"""Choose answers for clinicians: equal shares of the models, and as many patients as possible. Pure."""
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from random import Random
 
-# No vowels and no digits, so that a code is no word, and no date or number that a spreadsheet would rewrite.
+# Without vowels and digits, a code is never a word, nor a date or number that a spreadsheet would rewrite.
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 _CODE_LENGTH = 6
 
@@ -22,15 +22,15 @@ class SampleCandidate:
 def choose_answers(
     candidates: Mapping[str, Sequence[SampleCandidate]], items: int, random: Random
 ) -> list[SampleCandidate]:
-    """Return up to `items` answers, with equal shares of the models (within one) if each has enough answers.
+    """Return up to `items` answers; the models' shares differ by at most one if each has enough answers.
 
-    A unit (a patient, a document) is repeated only if the model has no answer for another unit, and likewise an
-    instance: a sample of more units says more.
+    A unit (a patient or document) is used again only if the model has no answer for a new unit. The same holds for
+    instances. A sample with more units is more informative.
 
     Args:
-        candidates: each model's answers.
-        items: of the whole sample.
-        random: makes every choice; the same state gives the same sample.
+        candidates: answers by model.
+        items: size of the sample.
+        random: source of randomness; the same state gives the same sample.
     """
     queues = {
         model: random.sample(answers, len(answers))
@@ -57,7 +57,7 @@ def choose_answers(
 def _find_new(
     queue: Sequence[SampleCandidate], units: Set[bytes], instances: Set[bytes]
 ) -> SampleCandidate:
-    """Return the first answer of a new unit, else the first of a new instance, else the first."""
+    """Return the first answer for a new unit, else the first for a new instance, else the first."""
     for candidate in queue:
         if candidate.unit not in units:
             return candidate
@@ -68,7 +68,7 @@ def _find_new(
 
 
 def make_codes(count: int, random: Random) -> list[str]:
-    """Return `count` different codes for items, which reveal nothing of the items."""
+    """Return `count` distinct random codes for items."""
     codes: dict[str, None] = {}
     while len(codes) < count:
         code = "".join(random.choices(_LETTERS, k=_CODE_LENGTH))

@@ -1,4 +1,4 @@
-"""Write and read the file that a clinician fills in: CSV with a row per item and a column per criterion."""
+"""Write and read a clinician's file: CSV with one row per item and one column per criterion."""
 
 import csv
 import io
@@ -33,13 +33,13 @@ def write_sheet(
     *,
     with_reference: bool,
 ) -> bytes:
-    """Return a file to be filled in. An apostrophe stands before every text that a spreadsheet would run as a formula.
+    """Return the content of a blank file. Texts that a spreadsheet would run as formulas start with an apostrophe.
 
     Args:
-        rows: by the names above, cleared for the reader.
-        criteria: each gets a blank column.
-        scale: of the grades.
-        with_reference: whether there is a column of right answers.
+        rows: redacted (or revealed) texts by column name (ITEM, QUESTION, REFERENCE, ANSWER).
+        criteria: names of the criteria; each gets a blank column.
+        scale: scale of the grades.
+        with_reference: whether there is a column for reference answers.
     """
     text_columns = [ITEM, QUESTION, ANSWER]
     if with_reference:
@@ -58,14 +58,14 @@ def write_sheet(
 
 @dataclass(frozen=True, slots=True)
 class _SheetColumns:
-    """The numbers of the columns that are read."""
+    """The indexes of the columns that are read."""
 
     item: int
     criteria: dict[str, int]
 
 
 class _GradeReader:
-    """Collects the grades of a sheet row by row, and the problems of its rows."""
+    """A reader that collects the grades and problems of a sheet row by row."""
 
     def __init__(
         self, items: Sequence[str], columns: _SheetColumns, scale: Scale, problems: Problems
@@ -78,20 +78,20 @@ class _GradeReader:
         self._first_rows: dict[str, int] = {}
 
     def read_row(self, number: int, row: Sequence[str]) -> None:
-        """Read the grades of one row; `number` is the row's in a spreadsheet."""
+        """Read the grades of one row; `number` is its row number in a spreadsheet."""
         item = _read_cell(row, self._columns.item)
         if not item:
             if any(cell.strip() for cell in row):
                 self._problems.add(
-                    f"row {number}", "has no item code; did a long text break into several rows?"
+                    f"row {number}", "has no item code; was a long text split into several rows?"
                 )
             return
         if item not in self._items:
-            self._problems.add(f"row {number}", "its item code is not one of this sample")
+            self._problems.add(f"row {number}", "its item code does not belong to this sample")
             return
         first_row = self._first_rows.setdefault(item, number)
         if first_row != number:
-            self._problems.add(f"row {number}", f"is the same item as row {first_row}")
+            self._problems.add(f"row {number}", f"has the same item code as row {first_row}")
             return
         for criterion, column in self._columns.criteria.items():
             cell = _read_cell(row, column)
@@ -105,19 +105,19 @@ class _GradeReader:
             if low <= grade <= high:
                 self.grades.setdefault(item, {})[criterion] = grade
                 return
-        expected = f"expected is a number from {low:g} to {high:g}, or nothing"
+        expected = f"expected a number from {low:g} to {high:g}, or a blank cell"
         self._problems.add(f"row {number}, column {criterion}", expected)
 
 
 def read_sheet(path: Path, items: Sequence[str], criteria: Sequence[str], scale: Scale) -> Grades:
-    """Return the grades of a filled-in file; blank cells and missing rows are missing grades.
+    """Return the grades in a completed file; blank cells and missing rows are missing grades.
 
-    The file is as spreadsheets save it: separated by commas, semicolons or tabs, decimals with a point or a comma,
-    columns in any order. Only items and grades are read; texts and added columns are not.
+    Every common variant of CSV is accepted: columns separated by commas, semicolons or tabs, decimals with a point or
+    a comma, and columns in any order. Only item codes and grades are read; texts and added columns are ignored.
 
     Raises:
-        BenchmarkError: lists every wrong cell by its row (as a spreadsheet counts, the headings are row 1) and column;
-            never its content.
+        BenchmarkError: the file is invalid. The message lists invalid cells by column and row (as in a spreadsheet,
+            headings are row 1) and never quotes them.
     """
     problems = Problems(path.name)
     rows = _read_rows(path, problems)
@@ -127,12 +127,12 @@ def read_sheet(path: Path, items: Sequence[str], criteria: Sequence[str], scale:
         reader.read_row(number, row)
     problems.check()
     if not reader.grades:
-        raise problems.stop("the whole file", "holds no grades")
+        raise problems.stop("the whole file", "contains no grades")
     return reader.grades
 
 
 def _read_cell(row: Sequence[str], column: int) -> str:
-    # Spreadsheets save no cells after the last that is filled.
+    # Spreadsheets may omit trailing blank cells.
     return row[column].strip() if column < len(row) else ""
 
 
@@ -146,7 +146,7 @@ def _read_rows(path: Path, problems: Problems) -> list[list[str]]:
         raise problems.stop("the whole file", f"is longer than {_MAX_BYTES // 2**20} MiB")
     if content[:4] in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0"):
         raise problems.stop(
-            "the whole file", "is a spreadsheet's own format; save it as CSV (UTF-8)"
+            "the whole file", "is not CSV but a spreadsheet file; save it as CSV (UTF-8)"
         )
     text = _decode(content).replace("\r\n", "\n").replace("\r", "\n")
     header = text.split("\n", 1)[0]
@@ -157,14 +157,12 @@ def _read_rows(path: Path, problems: Problems) -> list[list[str]]:
     try:
         rows.extend(reader)
     except csv.Error:
-        raise problems.stop(
-            f"row {len(rows) + 1}", "its quotes do not close as CSV has it"
-        ) from None
+        raise problems.stop(f"row {len(rows) + 1}", "has invalid quoting; expected CSV") from None
     return rows
 
 
 def _decode(content: bytes) -> str:
-    """Return the text, also of a file in an older encoding, since item codes and grades are ASCII in all of them."""
+    """Return the text of a file in UTF-8, UTF-16 or an older encoding (in which codes and grades are ASCII, too)."""
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return content.decode("utf-16", "replace")
     try:
@@ -179,7 +177,7 @@ def _find_columns(
     item = _find_column(header, [ITEM], problems)
     criterion_columns: dict[str, int] = {}
     for criterion in criteria:
-        # First the full heading, since a criterion may have the name of a text's column.
+        # The full heading comes first, since a criterion may have the same name as a text column.
         names = [write_heading(criterion, scale), criterion]
         criterion_columns[criterion] = _find_column(header, names, problems)
     problems.check()
@@ -187,14 +185,14 @@ def _find_columns(
 
 
 def _find_column(header: Sequence[str], names: Sequence[str], problems: Problems) -> int:
-    """Return the number of the column with the first of the `names` that is in the header; 0 after a problem."""
+    """Return the index of the column with the first of the `names` that occurs in the header; 0 after a problem."""
     for name in names:
         spellings = (_fold(name), _fold(format_cell(name)))
         columns = [column for column, cell in enumerate(header) if _fold(cell) in spellings]
         if len(columns) == 1:
             return columns[0]
         if columns:
-            problems.add("row 1", f"the column {names[0]} is there twice or more")
+            problems.add("row 1", f"the column {names[0]} occurs more than once")
             return 0
     problems.add("row 1", f"the column {names[0]} is missing")
     return 0

@@ -1,7 +1,7 @@
-"""The last check before bytes leave: only bytes that agent and steward signed go out, never those of a changed file.
+"""The last check before bytes leave the site: they must be exactly the bytes that agent and steward signed.
 
-An unchecked signature could carry text. So form, length, signers and roles are verified here again, on the very bytes
-that are about to leave, by the network or as a file.
+Text could be hidden in a signature that is not checked. Therefore the format, length, signers and roles are verified
+again here, on the bytes that are about to be sent or exported.
 """
 
 from agent.delivery.outbox import Submission
@@ -14,15 +14,15 @@ from protocol.registry import Registry
 from protocol.statements import parse_statement
 
 _ADVICE = (
-    "Nothing was sent. Find out who changed the folder submissions; then prepare and approve again."
+    "Nothing was sent. Find out who changed the folder submissions, then prepare and approve again."
 )
 
 
 def check_departure(submission: Submission, registry: Registry) -> bytes:
-    """Return the bytes that may leave for a submission: its envelope, verified once more.
+    """Verify a submission's envelope again and return its bytes, which may leave the site.
 
     Raises:
-        DisclosureError: these bytes are not what the site's agent and one of its stewards signed.
+        DisclosureError: the envelope is not the one that the site's agent and one of its stewards signed.
     """
     data = submission.data
     try:
@@ -45,13 +45,13 @@ def check_departure(submission: Submission, registry: Registry) -> bytes:
 
 
 def _check_rotation(opened: Envelope, rotation: RotatePredicate, registry: Registry) -> None:
-    """Check that the new key and two of the site's keys signed, one of each role, and nobody else.
+    """Check that exactly three keys signed: the new key, an agent key and a steward key of the site.
 
-    The key that is replaced counts here even if the registry has ended it since: the same bytes are sent until they
-    have a receipt.
+    The replaced key counts even if the registry has ended it in the meantime, because the same bytes are sent until
+    they have a receipt.
 
     Raises:
-        DisclosureError: a signature is missing, of somebody else, or does not verify.
+        DisclosureError: a signature is missing, made by another key, or does not verify.
     """
     site = registry.sites.get(rotation.header.site)
     site_keys = () if site is None else site.keys
@@ -60,7 +60,7 @@ def _check_rotation(opened: Envelope, rotation: RotatePredicate, registry: Regis
         roles: dict[str, str] = {}
         keys = {new_key.keyid: new_key}
         for entry in site_keys:
-            # Once the rotation is in force, the registry has the new key too: here it is no key that approves.
+            # Once the rotation is in force, the registry contains the new key as well. It cannot approve itself.
             if entry.revoked_from is not None or entry.key.keyid == new_key.keyid:
                 continue
             roles[entry.key.keyid] = entry.role
@@ -70,7 +70,8 @@ def _check_rotation(opened: Envelope, rotation: RotatePredicate, registry: Regis
         )
         if len(opened.signatures) != 3 or signing_roles != ["agent", "steward"]:
             raise DisclosureError(
-                "a rotation is not signed by the site's two keys and the new one alone", _ADVICE
+                "a rotation must have three signatures: of the new key and of the site's agent and steward keys",
+                _ADVICE,
             )
         opened.verify(keys)
     except ProtocolError as error:
@@ -80,10 +81,10 @@ def _check_rotation(opened: Envelope, rotation: RotatePredicate, registry: Regis
 
 
 def check_signatures(opened: Envelope, registry: Registry, site: str) -> str:
-    """Check that one agent and one steward of the site signed, and nobody else; return the steward's key id.
+    """Check that exactly one agent key and one steward key of the site signed; return the steward's key id.
 
     Raises:
-        DisclosureError: a signature is missing, of somebody else, or does not verify.
+        DisclosureError: a signature is missing, made by another key, or does not verify.
     """
     agents = list_site_keys(registry, site, "agent")
     stewards = list_site_keys(registry, site, "steward")
@@ -91,7 +92,7 @@ def check_signatures(opened: Envelope, registry: Registry, site: str) -> str:
     approving = [keyid for keyid in signers if keyid in stewards]
     if len(signers) != 2 or len(approving) != 1:
         raise DisclosureError(
-            "it is not signed by the site's agent and one of its stewards, and by nobody else",
+            "it must have two signatures: of the site's agent and of one of its stewards",
             "The steward signs it with `intramural-steward approve REQUEST --key KEY --out SIGNED`.",
         )
     try:
@@ -102,7 +103,7 @@ def check_signatures(opened: Envelope, registry: Registry, site: str) -> str:
 
 
 def list_site_keys(registry: Registry, site: str, role: str) -> dict[str, PublicKey]:
-    """Return the keys of a site that may sign in a role, by key id."""
+    """Return the keys with which a site may sign in a role, by key id."""
     entry = registry.sites.get(site)
     if entry is None:
         return {}

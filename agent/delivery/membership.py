@@ -1,11 +1,11 @@
-"""The site's place in a federation: the invite it took, and the registry it trusts since.
+"""The site's membership in a federation: the invite it accepted and the registries it trusts.
 
-Trust begins with the invite file alone: its root key ids say who may sign the first registry that is taken. From then
-on every version must be signed by the roots of the one before, and no version is ever taken back.
+Trust starts with the invite file: its root key ids determine who may sign the first registry that the site accepts.
+Every later version must be signed by the roots of the version before it, and no version is ever rolled back.
 
     membership.json             deployment, site id, address, root key ids (never the invite's token)
     enrolment.dsse.json         the enrolment request
-    registry/00000007.dsse.json every registry version taken; versions between that kept the roots are left out
+    registry/00000007.dsse.json every accepted registry version; intermediate versions with the same roots may be absent
 """
 
 import json
@@ -31,15 +31,17 @@ from protocol.statements import build_statement, parse_statement
 _MAX_INVITE: Final = 64 * 1024  # bytes
 _MAX_ANSWER: Final = 4096
 _MAX_REGISTRY: Final = MAX_BYTES[REGISTRY_TYPE]
-_MAX_STEPS: Final = (
-    1024  # changes of the roots that one update follows, so that no aggregator can make it endless
-)
+# Maximum number of root changes that one update follows, so that an aggregator cannot keep it running forever.
+_MAX_STEPS: Final = 1024
 
 Hex64 = Annotated[str, Field(pattern=r"\A[0-9a-f]{64}\z")]
 
 
 class Invite(BaseModel):
-    """What the aggregator's people hand over, on a way that both trust. The token is for a single use."""
+    """An invite from the aggregator's operators, received over a channel that both sides trust.
+
+    The token can be used only once.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
 
@@ -58,7 +60,7 @@ class Invite(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """What is kept of the invite. `url` is empty for a site that exchanges files only."""
+    """The stored part of an invite. `url` is empty for a site that only exchanges files."""
 
     deployment: str
     site: str
@@ -68,12 +70,12 @@ class Membership:
 
     @property
     def pins(self) -> RootPins:
-        """Who may have signed the first registry."""
+        """The root keys that may sign the first registry."""
         return RootPins(self.deployment, frozenset(self.root_keys), self.root_threshold)
 
 
 def read_invite(path: Path) -> Invite:
-    """Read an invite file. Raises ConfigError, which never quotes it: it holds a token."""
+    """Read an invite file. Raises ConfigError, which never quotes the file because it contains a token."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -87,22 +89,22 @@ def read_invite(path: Path) -> Invite:
             {".".join(str(part) for part in fault["loc"]) or "file" for fault in error.errors()}
         )
         raise ConfigError(
-            f"this is not an invite; wrong or missing: {', '.join(faults)}",
-            "Ask the aggregator's people for another.",
+            f"this is not an invite; invalid or missing: {', '.join(faults)}",
+            "Ask the aggregator's operators for another one.",
         ) from None
 
 
 class Federation:
-    """The files of the site's membership, in its `submissions/` folder."""
+    """The files of the site's membership in its folder `submissions/`."""
 
     def __init__(self, directory: Path) -> None:
-        """`directory` is the site's `submissions/`."""
+        """Use the files in `directory`, the site's folder `submissions/`."""
         self._directory = directory
         self._versions = directory / "registry"
         self._request = directory / "enrolment.dsse.json"
 
     def read_membership(self) -> Membership:
-        """Return the membership. Raises ConfigError if the site has taken no invite, or the file is damaged."""
+        """Return the membership. Raises ConfigError if the site has not accepted an invite, or the file is damaged."""
         try:
             content = (self._directory / "membership.json").read_bytes()
         except OSError:
@@ -120,10 +122,10 @@ class Federation:
             ) from None
 
     def join(self, membership: Membership, agent_keyid: str) -> None:
-        """Keep a membership. A new invite of the same aggregator takes the place of one that led to no enrolment.
+        """Store a membership. A new invite from the same aggregator replaces one that did not lead to an enrolment.
 
         Raises:
-            ConfigError: the site asked another aggregator already, or is enrolled under another id.
+            ConfigError: the site already belongs to another aggregator, or is enrolled under another id.
         """
         path = self._directory / "membership.json"
         if path.exists():
@@ -138,20 +140,20 @@ class Federation:
                 self.leave()
             elif not (is_same_aggregator and is_same_site):
                 raise ConfigError(
-                    f"this site belongs to {before.deployment} as {before.site} already",
-                    "Make another site directory for another aggregator.",
+                    f"this site already belongs to {before.deployment} as {before.site}",
+                    "Create a separate site directory for another aggregator.",
                 )
         write_atomically(
             path, json.dumps(asdict(membership), indent=1, sort_keys=True).encode() + b"\n"
         )
 
     def _led_to_enrolment(self, membership: Membership, agent_keyid: str) -> bool:
-        """Whether the newest registry taken has this agent's key under the membership's site."""
+        """Return whether the newest accepted registry lists this agent's key under the membership's site."""
         trusted = self.read_trusted()
         return isinstance(trusted, Registry) and is_enrolled(trusted, membership.site, agent_keyid)
 
     def leave(self) -> None:
-        """Keep nothing of a membership that led to no enrolment; the membership itself goes last."""
+        """Delete all files of a membership that did not lead to an enrolment; `membership.json` is deleted last."""
         files = [
             *self._versions.glob("*.dsse.json"),
             self._request,
@@ -162,20 +164,20 @@ class Federation:
         sync_directory(self._directory)
 
     def read_request(self) -> bytes | None:
-        """Return the request that was made for this site, so that repeating it sends the same bytes."""
+        """Return the stored enrolment request, if any: sending it again sends the same bytes."""
         if not self._request.exists():
             return None
         return read_bounded(self._request, MAX_BYTES[STATEMENT_TYPE], "the enrolment request")
 
     def keep_request(self, data: bytes) -> None:
-        """Keep an enrolment request, half or fully signed."""
+        """Store an enrolment request with one or both signatures."""
         write_atomically(self._request, data)
 
     def read_trusted(self) -> Registry | RootPins:
-        """Return the newest registry taken, each version verified from the one before; the pins if there is none.
+        """Return the newest accepted registry, or the pins if there is none; every version is verified.
 
         Raises:
-            DisclosureError: a version was changed.
+            DisclosureError: the file of a version was changed.
         """
         trusted: Registry | RootPins = self.read_membership().pins
         for registry in self._iterate_versions():
@@ -183,28 +185,28 @@ class Federation:
         return trusted
 
     def _iterate_versions(self) -> Iterator[Registry]:
-        """Yield the versions taken, each verified from the one before. Raises DisclosureError: one was changed."""
+        """Yield the accepted versions, each verified with the one before. Raises DisclosureError if one was changed."""
         trusted: Registry | RootPins = self.read_membership().pins
         for path in sorted(
             self._versions.glob("*.dsse.json")
-        ):  # none where the folder does not exist
+        ):  # empty if the folder does not exist
             try:
                 trusted = step_registry(
                     read_bounded(path, MAX_BYTES[REGISTRY_TYPE], path.name), trusted
                 )
             except ProtocolError as error:
                 raise DisclosureError(
-                    f"the kept registry {path.name} does not verify ({error.code})",
+                    f"the stored registry {path.name} does not verify ({error.code})",
                     "Restore the folder submissions/registry from a back-up.",
                 ) from None
             yield trusted
 
     def read_registry(self, today_day: int) -> Registry:
-        """Return the newest registry taken. Raises DisclosureError if there is none, or it has expired."""
+        """Return the newest accepted registry. Raises DisclosureError if there is none, or it has expired."""
         newest = self.read_trusted()
         if isinstance(newest, RootPins):
             raise DisclosureError(
-                "no registry has been taken yet", "Run `intramural registry update`."
+                "this site has no registry yet", "Run `intramural registry update`."
             )
         if today_day >= newest.expires_day:
             raise DisclosureError(
@@ -214,22 +216,23 @@ class Federation:
         return newest
 
     def read_version(self, version: int) -> Registry | None:
-        """Return the registry of a version that was taken, None if it is not kept. Raises DisclosureError."""
+        """Return a version of the registry, or None if it is not stored. Raises DisclosureError."""
         for registry in self._iterate_versions():
             if registry.version == version:
                 return registry
         return None
 
     def read_registry_file(self, today_day: int) -> bytes:
-        """Return the signed file of the newest registry taken. Raises as `read_registry`."""
+        """Return the signed file of the newest accepted registry. Raises the errors of `read_registry`."""
         path = self._locate_version(self.read_registry(today_day).version)
         return read_bounded(path, MAX_BYTES[REGISTRY_TYPE], path.name)
 
     def take(self, data: bytes, today_day: int) -> Registry:
-        """Take the registry that follows the newest one, or is it.
+        """Accept a registry that is the newest one already stored, or follows it.
 
         Raises:
-            DeliveryError: not signed by the trusted roots, older, other content under the same version, or expired.
+            DeliveryError: it is not signed by the trusted roots, is older, has expired, or has the same version as
+                the newest one but other content.
         """
         return self._take(data, self.read_trusted(), today_day)
 
@@ -243,10 +246,10 @@ class Federation:
         return registry
 
     def update(self, aggregator: Aggregator, today_day: int) -> Registry:
-        """Fetch the newest registry and take it; of the versions between only those that changed the roots.
+        """Fetch and accept the newest registry, and the intermediate versions that changed the roots.
 
         Raises:
-            DeliveryError: as `take`, or the aggregator could not be asked.
+            DeliveryError: the registry cannot be accepted (see `take`), or the aggregator cannot be reached.
         """
         newest = aggregator.get("/v1/registry", limit=_MAX_REGISTRY)
         trusted = self.read_trusted()
@@ -260,7 +263,7 @@ class Federation:
         return self._take(newest, trusted, today_day)
 
     def _take_step(self, data: bytes, trusted: Registry) -> Registry:
-        """Take a version that changed the roots, on the way to the newest; it may have expired."""
+        """Accept an intermediate version that changed the roots; it may have expired."""
         try:
             registry = step_registry(data, trusted)
         except ProtocolError as error:
@@ -277,9 +280,9 @@ class Federation:
 
 
 def _fetch_last_signed_for(aggregator: Aggregator, trusted: Registry, newest: int) -> bytes | None:
-    """Return the last version before `newest` that the trusted roots still signed; None if none is.
+    """Return the last version between `trusted` and `newest` that the trusted roots signed, or None.
 
-    By binary search: once the trusted roots have been replaced they sign no more.
+    Roots never sign again after they have been replaced, so a binary search finds it.
     """
     low = trusted.version
     high = newest
@@ -296,7 +299,7 @@ def _fetch_last_signed_for(aggregator: Aggregator, trusted: Registry, newest: in
 
 
 def _is_signed_for(data: bytes, trusted: Registry) -> bool:
-    """Whether a version can be taken right after `trusted`; nothing of it is believed yet."""
+    """Return whether the roots in `trusted` signed a version. Its content is not trusted yet."""
     try:
         step_registry(data, trusted)
     except ProtocolError as error:
@@ -305,7 +308,10 @@ def _is_signed_for(data: bytes, trusted: Registry) -> bool:
 
 
 def is_enrolled(registry: Registry, site: str, agent_keyid: str) -> bool:
-    """Whether the registry names this agent's key as one of `site` that may sign: an id alone may be another's."""
+    """Return whether the registry lists this agent key as a valid key of `site`.
+
+    The site's id alone would not do: it may be another site's.
+    """
     site_and_key = registry.site_of(agent_keyid)
     if site_and_key is None:
         return False
@@ -314,7 +320,7 @@ def is_enrolled(registry: Registry, site: str, agent_keyid: str) -> bool:
 
 
 def _claimed_version(data: bytes) -> int:
-    """Return the version a registry claims, to know what lies between; nothing is believed yet."""
+    """Return the version that a fetched registry claims to be. Its content is not trusted yet."""
     try:
         claimed = json.loads(envelope.decode(data, REGISTRY_TYPE).payload)["version"]
     except (ProtocolError, ValueError, KeyError, TypeError, RecursionError):
@@ -326,15 +332,15 @@ def _claimed_version(data: bytes) -> int:
 
 def _not_taken(error: ProtocolError) -> DeliveryError:
     reasons = {
-        Code.REGISTRY_ROLLBACK: "it is older than the one this site has",
-        Code.REGISTRY_SPLIT: "it has other content than this site's under the same version",
+        Code.REGISTRY_ROLLBACK: "it is older than the one that this site has",
+        Code.REGISTRY_SPLIT: "its content differs from that of the same version at this site",
         Code.REGISTRY_EXPIRED: "it has expired",
-        Code.UNDER_THRESHOLD: "it is not signed by the roots this site trusts",
+        Code.UNDER_THRESHOLD: "it is not signed by the roots that this site trusts",
         Code.WRONG_DEPLOYMENT: "it belongs to another aggregator",
     }
     return DeliveryError(
-        f"the registry was not taken: {reasons.get(error.code, 'it does not verify')} ({error.code})",
-        "The registry this site has stays in use. Tell the aggregator's people if this happens again.",
+        f"the registry was not accepted: {reasons.get(error.code, 'it does not verify')} ({error.code})",
+        "The site's present registry stays in use. If this happens again, tell the aggregator's operators.",
     )
 
 
@@ -342,12 +348,12 @@ def make_request(invite: Invite, agent: Signer, steward: PublicKey, registry_ver
     """Return an enrolment request with the agent's signature; `sign_request` adds the steward's.
 
     Raises:
-        ConfigError: both keys are the same, or the invite's names are not well-formed.
+        ConfigError: both keys are the same, or the invite's deployment or site id is malformed.
     """
     if agent.public.keyid == steward.keyid:
         raise ConfigError(
             "the steward's key is the agent's key",
-            "The steward is another person, with a key of their own.",
+            "The steward must be another person with a separate key.",
         )
     header = Header(invite.deployment, invite.site, FIRST_EPOCH, START_SEQ, NONE, registry_version)
     token = bytes.fromhex(invite.token)
@@ -360,10 +366,10 @@ def make_request(invite: Invite, agent: Signer, steward: PublicKey, registry_ver
 
 
 def sign_request(data: bytes, steward: Signer) -> bytes:
-    """Return the request with the steward's signature as well; one that has it already is returned unchanged.
+    """Return the request with the steward's signature added, unless it has that signature already.
 
     Raises:
-        ConfigError: not an enrolment request, or one that names another steward.
+        ConfigError: `data` is not an enrolment request, or the request names another steward.
     """
     try:
         request = envelope.decode(data)
@@ -378,7 +384,7 @@ def sign_request(data: bytes, steward: Signer) -> bytes:
 
 
 def read_request_keys(data: bytes) -> tuple[PublicKey, PublicKey]:
-    """Return the agent's and the steward's key of a request. Raises ConfigError."""
+    """Return the agent's and the steward's keys in a request. Raises ConfigError if it is not one."""
     try:
         statement = parse_statement(envelope.decode(data).payload)
         if isinstance(statement, EnrollPredicate):
@@ -389,16 +395,16 @@ def read_request_keys(data: bytes) -> tuple[PublicKey, PublicKey]:
 
 
 def check_request(data: bytes, invite: Invite, agent: PublicKey, registry_version: int) -> None:
-    """Check a request that came back as a file, so that nothing leaves in it but what its keys signed.
+    """Check a request that came back as a file: only content that its keys signed may leave the site.
 
     Args:
-        data: the request, as it would be sent.
-        invite: what it must answer, token included.
+        data: the request in the form in which it would be sent.
+        invite: the invite that it must answer, with its token.
         agent: the site's own key.
-        registry_version: the newest that the site knows; 1 where it has taken none.
+        registry_version: version of the newest registry that the site has; 1 if it has none.
 
     Raises:
-        ConfigError: not an enrolment request of this site for this invite, or not signed by both its keys.
+        ConfigError: it is not this site's enrolment request for this invite, or lacks one of the two signatures.
     """
     verifier = enrolment.token_verifier(bytes.fromhex(invite.token))
     try:
@@ -411,16 +417,16 @@ def check_request(data: bytes, invite: Invite, agent: PublicKey, registry_versio
         )
     except ProtocolError as error:
         raise ConfigError(
-            f"the request is not in order ({error.code}); nothing was sent",
-            "Give the very file that the steward signed, made with this invite.",
+            f"the request is not valid ({error.code}); nothing was sent",
+            "Provide the file that the steward signed, from a request made with this invite.",
         ) from None
     if request.agent.keyid != agent.keyid:
         raise ConfigError(
             "the request names another site's key; nothing was sent",
-            "Give the request that was made at this site.",
+            "Provide the request that was made at this site.",
         )
 
 
 def post_request(aggregator: Aggregator, data: bytes) -> None:
-    """Hand a fully signed request to the aggregator, where it waits for a person. Repeating it changes nothing."""
+    """Send a fully signed request to the aggregator, where a person decides on it. Repeating this is harmless."""
     aggregator.post("/v1/enrolments", data, limit=_MAX_ANSWER)

@@ -1,6 +1,6 @@
-"""The folder `submissions/`: what was prepared, approved, sent and receipted. The files are the state.
+"""The folder `submissions/`, whose files record the state of every submission.
 
-A submission is any link of the site's chain: a result, a dataset, a plan, or what ends one.
+A submission is any link of the site's chain: a result, a dataset, a plan, or a statement that ends one of these.
 
                  prepare              approve              send, export           receipt verified
     (nothing) ----------> prepared ------------> approved ------------> sent -----------------------> receipted
@@ -8,21 +8,22 @@ A submission is any link of the site's chain: a result, a dataset, a plan, or wh
                   +--+ prepare  +-> (nothing)        +------ refused <---+   the aggregator refused
                   again replaces    discard                     |            (send tries again)
                   drafts                                        |
-                                                                +--> void    prepare puts another in its place, or
-                                                                             itself again if it is the same bytes
+                                                                +--> void    prepare replaces it, or restores it
+                                                                             if the bytes would be the same
 
-With D for the submission's digest (SHA-256 of the PAE of its payload):
+D is the submission's digest (SHA-256 of the PAE of its payload):
 
-    D.draft.dsse.json   the agent's signature           prepared; with D.verdicts.json (what decided each figure)
-    D.dsse.json         both signatures                 approved
-    D.sent              beside it: the day              sent: from here on the bytes may have left the site
-    D.refused           beside it: the signed refusal   refused
-    D.receipt           beside it: the proof            receipted
-    D.carried           beside it: that proof came as a file, and no network has shown yet that its log is the true one
-    D.void.dsse.json    both signatures                 void: not sent, unless it is prepared again
+    D.draft.dsse.json   envelope, the agent's signature prepared; with D.verdicts.json (the rule for each figure)
+    D.dsse.json         envelope, both signatures       approved, or one of the four states below
+    D.sent              the day of sending              sent: from now on the bytes may have left the site
+    D.refused           the signed refusal              refused
+    D.receipt           the proof                       receipted
+    D.carried           (empty)                         receipted: the proof came as a file, and no network command has
+                                                        shown yet that its log is the aggregator's
+    D.void.dsse.json    envelope, both signatures       void: not sent, unless it is prepared again
 
-Every step writes whole files and may be repeated after a crash at any point: it finds what is there and goes on. A
-file whose bytes no longer give the digest in its name stops everything.
+Files are written atomically. Every step can be repeated after a crash at any point and resumes from the files that
+exist. A file whose content does not match the digest in its name is an error for every command.
 """
 
 import json
@@ -51,14 +52,13 @@ from protocol.refusal import FIRST_LINE as REFUSAL_LINE
 from protocol.statements import kind_name, parse_statement
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
-_MIN_PREFIX_LENGTH: Final = (
-    8  # hexadecimal digits: enough that two submissions of a site hardly ever share them
-)
-_MAX_NOTE: Final = 4 * 1024 * 1024  # bytes of a verdict file, a receipt or a mark
+# Minimum number of hexadecimal digits of a digest: two submissions of a site hardly ever share the first eight.
+_MIN_PREFIX_LENGTH: Final = 8
+_MAX_NOTE: Final = 4 * 1024 * 1024  # bytes; maximum size of a verdict file, receipt or refusal
 
 
 class State(StrEnum):
-    """How far a submission has come."""
+    """The state of a submission."""
 
     PREPARED = "prepared"
     APPROVED = "approved"
@@ -69,18 +69,22 @@ class State(StrEnum):
 
 
 LIVE: Final = frozenset({State.APPROVED, State.SENT, State.REFUSED, State.RECEIPTED})
-"""States of links of the chain: signed twice, and not replaced."""
+"""States of the links that form the chain: approved and not replaced."""
 
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One submission as its files show it.
+    """One submission, as read from its files.
 
     Attributes:
-        data: the envelope file.
-        refusal: the code, where there is one.
-        receipt_is_carried: whether its receipt came as a file, and is not proven yet to be of the log that the
-            aggregator shows.
+        digest: SHA-256 of the PAE of its payload, as 64 hex digits.
+        state: its state.
+        data: content of the envelope file.
+        envelope: the decoded envelope.
+        statement: the parsed statement.
+        refusal: code of the refusal, if it was refused.
+        receipt_is_carried: whether its receipt came as a file and its log has not been proven yet to be the
+            aggregator's.
     """
 
     digest: str
@@ -93,66 +97,66 @@ class Submission:
 
     @property
     def header(self) -> Header:
-        """The statement's header: its place in the site's chain."""
+        """The statement's header, with its position in the site's chain."""
         return self.statement.header
 
     @property
     def kind(self) -> str:
-        """The statement's kind, for example `result`."""
+        """The kind of statement, for example `result`."""
         return kind_name(self.statement)
 
     @property
     def result(self) -> ResultPredicate:
-        """The statement of a submission that is known to be a result."""
+        """The statement of a result; use it only if `is_result`."""
         assert isinstance(self.statement, ResultPredicate)
         return self.statement
 
     @property
     def is_result(self) -> bool:
-        """Whether it is a result, with figures."""
+        """Whether the statement is a result."""
         return isinstance(self.statement, ResultPredicate)
 
     @property
     def dataset(self) -> DatasetPredicate | None:
-        """The statement of a dataset; None for other kinds."""
+        """The statement if it registers a dataset, else None."""
         return self.statement if isinstance(self.statement, DatasetPredicate) else None
 
     @property
     def plan(self) -> PlanPredicate | None:
-        """The statement of a plan; None for other kinds."""
+        """The statement if it is a plan, else None."""
         return self.statement if isinstance(self.statement, PlanPredicate) else None
 
     @property
     def payload(self) -> bytes:
-        """The exact bytes that are signed."""
+        """The bytes that are signed."""
         return self.envelope.payload
 
     @property
     def place(self) -> tuple[int, int]:
-        """Epoch and number of the link: its place in the site's chain."""
+        """The link's position in the site's chain: its epoch and sequence number."""
         return self.header.epoch, self.header.seq
 
 
 class Outbox:
-    """The files of all submissions. Reading needs no lock; `held` is for changes."""
+    """The files of all submissions. Hold the lock (`held`) to change them; reading does not need it."""
 
     def __init__(self, directory: Path) -> None:
-        """`directory` is the site's `submissions/`; it is made when first written to."""
+        """Use the site's folder `submissions/`, which is created by the first write."""
         self.directory = directory
 
     @property
     def ledger(self) -> Path:
-        """Folder of the ledger of releases."""
+        """The folder of the ledger of releases."""
         return self.directory / "ledger"
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Keep other commands out for the length of a `with` block. Raises StoreError."""
+        """Lock the outbox against other commands during a `with` block. Raises StoreError."""
         with lock_folder(self.directory):
             yield
 
     def list_submissions(self) -> list[Submission]:
-        """Return every submission, in the order of the chain; drafts and void ones included.
+        """Return all submissions in the order of the chain, including drafts and void submissions.
 
         Raises:
             DisclosureError: a file was changed.
@@ -167,7 +171,7 @@ class Outbox:
         return submissions
 
     def get(self, digest: str) -> Submission:
-        """Return one submission by its whole digest. Raises DisclosureError."""
+        """Return the submission with this (full) digest. Raises DisclosureError."""
         path, state = self._find_file(digest)
         data = read_bounded(path, MAX_BYTES[STATEMENT_TYPE], f"submission {digest[:12]}")
         refusal = None
@@ -185,13 +189,13 @@ class Outbox:
         return replace(submission, receipt_is_carried=is_carried)
 
     def find(self, prefix: str) -> Submission:
-        """Return the one submission whose digest begins with `prefix`, at least 8 hex digits.
+        """Return the only submission whose digest begins with `prefix`, at least 8 hex digits.
 
         Raises:
-            DisclosureError: none, or several, or a changed file.
+            DisclosureError: no submission or several submissions match, or a file was changed.
         """
         if len(prefix) < _MIN_PREFIX_LENGTH:
-            raise DisclosureError("at least the first 8 characters of the digest are needed")
+            raise DisclosureError("give at least the first 8 characters of the digest")
         matches = [
             submission
             for submission in self.list_submissions()
@@ -200,23 +204,23 @@ class Outbox:
         if len(matches) == 1:
             return matches[0]
         reason = (
-            "several submissions begin like this"
+            "several submissions have digests that begin like this"
             if matches
             else "there is no submission with this digest"
         )
         raise DisclosureError(reason, "List them with `intramural submission status`.")
 
     def put_draft(self, digest: str, data: bytes, verdicts: Mapping[str, object]) -> None:
-        """Keep what was prepared; the envelope last, because its presence makes the draft."""
+        """Store a draft. The envelope is written last, because it is the file that makes the draft exist."""
         write_atomically(self._path(digest, "verdicts.json"), _encode_json(verdicts))
         write_atomically(self._path(digest, "draft.dsse.json"), data)
 
     def drop_draft(self, digest: str) -> None:
-        """Forget a draft; nothing of it has left the site."""
+        """Delete a draft, which has not left the site."""
         self._remove(digest, "draft.dsse.json", "verdicts.json")
 
     def read_verdicts(self, digest: str) -> dict[str, Any]:
-        """Return the verdict file. Raises StoreError if it is missing or damaged."""
+        """Return the content of the verdict file. Raises StoreError if it is missing or damaged."""
         content = read_bounded(
             self._path(digest, "verdicts.json"), _MAX_NOTE, f"the verdicts of {digest[:12]}"
         )
@@ -232,45 +236,44 @@ class Outbox:
         return verdicts
 
     def put_approved(self, digest: str, data: bytes) -> None:
-        """Keep the envelope with both signatures in place of the draft."""
+        """Replace the draft by the envelope with both signatures."""
         write_atomically(self._path(digest, "dsse.json"), data)
         self._remove(digest, "draft.dsse.json")
 
     def mark_sent(self, digest: str, day: int) -> None:
-        """Note, before any byte leaves, that from `day` (days since 1970-01-01) on it may have left."""
+        """Record, before any byte leaves, that it may have left the site on `day` (days since 1970-01-01) or later."""
         if not self._path(digest, "sent").exists():
             write_atomically(self._path(digest, "sent"), str(day).encode())
 
     def put_refusal(self, digest: str, note: str) -> None:
-        """Keep a verified refusal: a note that the log's key has signed (`protocol.refusal`)."""
+        """Store a verified refusal: a note signed by the aggregator's receipt key (`protocol.refusal`)."""
         write_atomically(self._path(digest, "refused"), note.encode())
 
     def put_receipt(self, digest: str, text: str) -> None:
-        """Keep a verified receipt of a log that is proven to continue the one seen here."""
+        """Store a verified receipt whose log is proven to continue the one that this site has seen."""
         write_atomically(self._path(digest, "receipt"), text.encode())
-        self._remove(
-            digest, "refused", "draft.dsse.json"
-        )  # a killed `put_approved` leaves the draft
+        # A draft may remain if `put_approved` was interrupted.
+        self._remove(digest, "refused", "draft.dsse.json")
         self.mark_proven(digest)
 
     def put_carried_receipt(self, digest: str, text: str) -> None:
-        """Keep a verified receipt of a log that nothing shows yet to be the true one; the mark comes first."""
+        """Store a verified receipt whose log has not been proven yet; `carried` is written before the receipt."""
         write_atomically(self._path(digest, "carried"), b"")
         write_atomically(self._path(digest, "receipt"), text.encode())
         self._remove(digest, "refused", "draft.dsse.json")
 
     def mark_proven(self, digest: str) -> None:
-        """Note that a receipt's log is proven to be the one that the aggregator shows."""
+        """Record that a receipt's log is proven to be the aggregator's."""
         self._remove(digest, "carried")
 
     def read_receipt(self, digest: str) -> str:
-        """Return a receipt that was kept. Raises StoreError."""
+        """Return a stored receipt. Raises StoreError."""
         return read_bounded(
             self._path(digest, "receipt"), _MAX_NOTE, f"the receipt of {digest[:12]}"
         ).decode()
 
     def read_refusals(self) -> dict[str, bytes]:
-        """Return the kept refusals by the digest of what was refused, those of void submissions too."""
+        """Return the stored refusals, including those of void submissions, by the digest of the submission."""
         refusals: dict[str, bytes] = {}
         for path in sorted(self.directory.glob("*.refused")):
             digest = path.name.partition(".")[0]
@@ -278,12 +281,12 @@ class Outbox:
         return refusals
 
     def make_void(self, digest: str) -> None:
-        """Take a link out of the chain: it was refused, or follows one that was."""
+        """Remove from the chain a link that was refused or that follows a refused one."""
         self._path(digest, "dsse.json").replace(self._path(digest, "void.dsse.json"))
         sync_directory(self.directory)
 
     def restore(self, digest: str) -> bool:
-        """Put a void link back as what it was before any refusal; return whether there was one."""
+        """Restore a void link to its state before any refusal; return whether there was a void link."""
         void = self._path(digest, "void.dsse.json")
         if not void.exists():
             return False
@@ -293,7 +296,7 @@ class Outbox:
         return True
 
     def _find_file(self, digest: str) -> tuple[Path, State]:
-        """Return the envelope's file and its state: the first line whose files exist decides."""
+        """Return the envelope's file and the state, which is that of the first row below whose files exist."""
         for suffix, mark, state in (
             ("dsse.json", "receipt", State.RECEIPTED),
             ("dsse.json", "refused", State.REFUSED),
@@ -318,29 +321,31 @@ class Outbox:
 
 
 def open_submission(data: bytes, state: State, refusal: str | None = None) -> Submission:
-    """Return what an envelope file holds; no signature is checked. Raises ProtocolError: it is no submission."""
+    """Parse an envelope file without checking signatures. Raises ProtocolError if it is not a submission."""
     envelope = decode(data)
     statement = parse_statement(envelope.payload)
     if isinstance(statement, EnrollPredicate | ResetPredicate):
-        raise ProtocolError(Code.WRONG_TYPE, "the start of a chain, not a link of it")
+        raise ProtocolError(
+            Code.WRONG_TYPE, "this statement starts a chain; it is not a link of one"
+        )
     return Submission(envelope.digest, state, data, envelope, statement, refusal)
 
 
 def _order_in_chain(submission: Submission) -> tuple[tuple[int, int], bool, str]:
-    """Return the sort key of a submission: a void link comes after the one that took its place in the chain."""
+    """Return the sort key of a submission: a void link follows the link that replaced it in the chain."""
     return submission.place, submission.state is State.VOID, submission.digest
 
 
 def _read_refusal_code(note: bytes) -> str:
-    """Return the code that a kept refusal gives; it was verified before it was kept."""
+    """Return the code in a stored refusal, which was verified before it was stored."""
     lines = note.decode("utf-8", "replace").split("\n")
     return lines[2] if lines[0].startswith(REFUSAL_LINE) and len(lines) > 2 else "unknown"
 
 
 def _changed(digest: str) -> DisclosureError:
     return DisclosureError(
-        f"submission {digest[:12]} was changed after it was prepared: its bytes no longer give its digest",
-        "Find out who changed it. If it had not been approved, delete its files and prepare again.",
+        f"submission {digest[:12]} was changed after it was prepared: its content no longer matches its digest",
+        "Find out who changed it. If it had not been approved yet, delete its files and prepare it again.",
     )
 
 

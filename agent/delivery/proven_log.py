@@ -1,7 +1,7 @@
-"""The aggregator's log as this site has seen it: what is kept of it, and the proofs that it only ever grew.
+"""The site's record of the aggregator's log: stored receipts, and the proofs that the log is append-only.
 
-A receipt that came as a file is kept with a mark (`carried`) until a network command has proven that its log is the
-one that the aggregator shows.
+A receipt that came as a file is marked as `carried` until a network command has proven that its log is the
+aggregator's.
 """
 
 import json
@@ -27,13 +27,13 @@ from protocol.errors import ProtocolError
 from protocol.receipt import read_receipt
 from protocol.registry import Registry
 
-_MAX_NOTE: Final = 64 * 1024  # bytes of a checkpoint with the signatures of witnesses
+_MAX_NOTE: Final = 64 * 1024  # bytes; maximum size of a checkpoint with witnesses' signatures
 _MAX_PROOF: Final = 128 * 1024
 _HASH_BYTES: Final = 32
 
 
 def read_kept_receipts(outbox: Outbox) -> list[KeptReceipt]:
-    """Return the receipts of all links. Raises StoreError: one is damaged."""
+    """Return the stored receipts of all links. Raises StoreError if one is damaged."""
     kept = []
     for submission in outbox.list_submissions():
         if submission.state is State.RECEIPTED:
@@ -42,7 +42,7 @@ def read_kept_receipts(outbox: Outbox) -> list[KeptReceipt]:
             except (ProtocolError, UnicodeDecodeError):
                 raise StoreError(
                     f"submissions/{submission.digest}.receipt is damaged",
-                    "Restore it from a back-up, or move it away: `intramural submission send` fetches it again.",
+                    "Restore it from a back-up, or move it elsewhere; `intramural submission send` then fetches it.",
                 ) from None
             kept.append(KeptReceipt(submission.place, receipt))
     return kept
@@ -56,7 +56,7 @@ def keep_proven_receipt(
     text: str,
     kept: Sequence[KeptReceipt],
 ) -> KeptReceipt:
-    """Keep a receipt that came over the network, once its log is proven to be the one seen here.
+    """Verify a receipt that came over the network, prove that its log continues the one seen before, and store it.
 
     Raises:
         LogError: the log contradicts what this site has seen of it.
@@ -76,17 +76,18 @@ def keep_carried_receipt(
     text: str,
     made_under: Registry | None,
 ) -> None:
-    """Keep a receipt that came as a file, marked as one whose log is still to be proven.
+    """Store a receipt that came as a file, and mark it as one whose log has yet to be proven.
 
     Args:
-        outbox, registry: the site's, and the newest registry that it has.
-        submission: the link that it proves.
+        outbox: the site's outbox.
+        registry: the newest registry that the site has.
+        submission: the link that the receipt is for.
         text: the receipt.
-        made_under: the registry that the link names, None if it is not kept here.
+        made_under: the registry version that the link names, or None if it is not stored here.
 
     Raises:
-        LogError: it contradicts what this site has seen of the log.
-        DeliveryError: it does not verify, or is signed by a key that signed for the log only in the past.
+        LogError: the receipt contradicts what this site has seen of the log.
+        DeliveryError: the receipt does not verify, or a replaced key of the log signed it.
     """
     receipt = check_receipt(text, submission.envelope.pae, registry)
     check_order(
@@ -101,46 +102,47 @@ def keep_carried_receipt(
 def _check_key_had_not_ended(
     checkpoint: Checkpoint, registry: Registry, made_under: Registry | None, head: Checkpoint
 ) -> None:
-    """Check that a log key whose time is over did not sign for the log after its end.
+    """Check that a replaced log key cannot have signed a checkpoint after it was replaced.
 
-    A file cannot show when a key signed it. Where the log had outgrown the key before the link was made, a true receipt
-    would be signed by a later key; where this site has seen the larger log, it has a network that can prove more.
+    A file does not show when a key signed it. If the key was replaced before the link was made, a genuine receipt
+    would be signed by a later key. If this site has already seen a larger log than the key covers, it has a network
+    connection, by which the receipt can be fetched and proven.
 
     Raises:
-        LogError: the key's end is in the registry under which the link was made.
-        DeliveryError: this site has seen the log beyond the key's end.
+        LogError: according to the registry under which the link was made, the key had been replaced.
+        DeliveryError: this site has seen the log beyond the size that the key covers.
     """
     end = _find_end_of_key(checkpoint, registry)
     if end is None:
         return
     if made_under is not None and _find_end_of_key(checkpoint, made_under) is not None:
         raise LogError(
-            f"the receipt cannot be true: a key signed it that was replaced at {end} entries of the log, before the "
-            "submission was made",
-            "It was not kept. Keep it as evidence and tell the aggregator's people: somebody holds an old key of the "
-            "log.",
+            f"the receipt cannot be genuine: the key that signed it was replaced when the log had {end} entries, "
+            "before the submission was made",
+            "It was not stored. Keep the file as evidence and tell the aggregator's operators: someone is misusing an "
+            "old key of the log.",
         )
     if head.size >= end:
         raise DeliveryError(
-            f"the receipt is signed by a key of the log that was replaced at {end} entries, and this site has seen "
-            f"{head.size}: a file cannot prove that it is true",
-            "It was not kept. `intramural submission send` fetches the receipt, and proves it.",
+            f"the receipt is signed by a key that was replaced when the log had {end} entries, and this site has seen "
+            f"{head.size} entries: a file cannot prove that the receipt is genuine",
+            "It was not stored. `intramural submission send` fetches and proves the receipt.",
         )
 
 
 def _find_end_of_key(checkpoint: Checkpoint, registry: Registry) -> int | None:
-    """Return the first size of the log that the key of a checkpoint no longer signs for, None if it has no end."""
+    """Return the log size from which the key of a checkpoint is no longer valid, or None if it is still valid."""
     return next((key.until_size for key in registry.log_keys if key.covers(checkpoint.size)), None)
 
 
 def follow_newest_checkpoint(outbox: Outbox, registry: Registry, aggregator: Aggregator) -> int:
-    """Fetch the log's newest checkpoint, and demand that it continues all that was seen here; return its size.
+    """Fetch the log's newest checkpoint, check that it continues the log seen before, and return its size.
 
     Receipts that came as files are proven with it.
 
     Raises:
-        LogError: the log shows this site another history than before, or than a receipt that came as a file.
-        DeliveryError: the log's key has not signed it, or it or its proof is not available.
+        LogError: the log contradicts what this site has seen of it, or a receipt that came as a file.
+        DeliveryError: the log's key did not sign the checkpoint, or the checkpoint or its proof is not available.
     """
     with outbox.held():
         return _follow_newest_checkpoint(outbox, registry, aggregator)
@@ -150,7 +152,7 @@ def prove_carried_receipts(outbox: Outbox, registry: Registry, aggregator: Aggre
     """Prove the receipts that came as files, if there are any. The caller holds the outbox.
 
     Raises:
-        LogError, DeliveryError: as `follow_newest_checkpoint`.
+        LogError, DeliveryError: see `follow_newest_checkpoint`.
     """
     if _find_carried(outbox):
         _follow_newest_checkpoint(outbox, registry, aggregator)
@@ -163,7 +165,8 @@ def _follow_newest_checkpoint(outbox: Outbox, registry: Registry, aggregator: Ag
     except ProtocolError as error:
         raise DeliveryError(
             f"the head of the aggregator's log does not verify ({error.code})",
-            "Nothing was changed. If this stays so, something on the way changes its answers: tell its people.",
+            "Nothing was changed. If this persists, something between here and the aggregator alters its answers: tell "
+            "its operators.",
         ) from None
     proof_of = _growth_proof(aggregator)
     _follow(outbox, checkpoint, proof_of)
@@ -183,19 +186,18 @@ def _prove_carried_receipt(
     newest: Checkpoint,
     proof_of: GrowthProof,
 ) -> None:
-    """Prove that the log of a carried receipt is a part of the newest one. Raises LogError or DeliveryError."""
+    """Prove that the log of a carried receipt is a prefix of the newest one. Raises LogError or DeliveryError."""
     try:
         receipt = check_receipt(
             outbox.read_receipt(submission.digest), submission.envelope.pae, registry
         )
-    except (
-        DeliveryError
-    ) as error:  # the key that signed it counts for less of the log than the registry said then
+    except DeliveryError as error:
+        # According to the present registry, the key that signed it covers less of the log than it did before.
         raise _contradicts(submission, error) from None
     size = receipt.checkpoint.size
     if size > newest.size:
         raise _contradicts(
-            submission, f"the log has {newest.size} entries, and {size} by the receipt"
+            submission, f"the log has {newest.size} entries, but {size} according to the receipt"
         )
     try:
         follow_log(newest, receipt.checkpoint, proof_of)
@@ -208,9 +210,9 @@ def _contradicts(submission: Submission, why: object) -> LogError:
     return LogError(
         f"submissions/{submission.digest}.receipt came as a file, and the aggregator's registry or log contradicts it: "
         f"{why}",
-        "Send nothing more before the aggregator's people have compared the file with their log. If the file is false, "
-        "or of a key that was replaced, move it elsewhere as evidence: `intramural submission send` then fetches the "
-        "true one.",
+        "Send nothing more until the aggregator's operators have compared the file with their log. If the file is "
+        "forged, or signed by a replaced key, move it elsewhere as evidence: `intramural submission send` then fetches the "
+        "genuine one.",
     )
 
 
@@ -232,9 +234,7 @@ def _growth_proof(aggregator: Aggregator) -> GrowthProof:
         except (ValueError, TypeError, KeyError, RecursionError):
             nodes = [b""]
         if any(len(node) != _HASH_BYTES for node in nodes):
-            raise DeliveryError(
-                "the aggregator answered with something that is no consistency proof"
-            )
+            raise DeliveryError("the aggregator's answer is not a consistency proof")
         return nodes
 
     return proof

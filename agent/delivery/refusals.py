@@ -1,4 +1,4 @@
-"""Signed refusals that lie in the outbox, and which of them still prove something."""
+"""The signed refusals in the outbox that can still be verified."""
 
 from agent.delivery.outbox import Outbox
 from protocol.errors import ProtocolError
@@ -7,10 +7,10 @@ from protocol.registry import Registry
 
 
 def collect_refusals(outbox: Outbox, registry: Registry) -> dict[str, bytes]:
-    """Return the kept refusals that the registry's receipt key signed, by the digest of what was refused.
+    """Return the stored refusals that the registry's receipt key signed, by the digest of the refused submission.
 
-    Those of a key that was replaced since are left out: it may be a thief's, so that they prove nothing to a steward,
-    whose tool would refuse every request with one.
+    Refusals signed by a replaced key are left out. That key may be in the hands of a thief, so they prove nothing to a
+    steward, whose tool rejects any request that contains one.
     """
     proven = {}
     for digest, note in outbox.read_refusals().items():

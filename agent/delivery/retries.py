@@ -1,6 +1,6 @@
-"""Trying again without a person: capped, jittered waits between attempts, until there is an answer that counts.
+"""Automatic retries, with capped and jittered waits, until the aggregator gives a final answer.
 
-Nothing is remembered between attempts but the files of the outbox, so that a restart loses nothing.
+The only state between attempts is the outbox, so nothing is lost on a restart.
 """
 
 from collections.abc import Callable
@@ -11,12 +11,12 @@ from agent.delivery.send import OutOfOrderError, SignedRefusalError
 from agent.errors import BusyError, DeliveryError
 
 _FINAL = (SignedRefusalError, LogError, OutOfOrderError)
-"""Errors that waiting cannot mend: an answer that the aggregator signed, a log that lies, a link before its turn."""
+"""Errors that waiting cannot resolve: a signed refusal, a log that contradicts itself, a link sent out of order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """Seconds between attempts: the first, the longest, and the most that chance adds to each."""
+    """Seconds between attempts: the first wait, the longest wait, and the maximum random addition to each."""
 
     first_s: float = 2.0
     longest_s: float = 300.0
@@ -26,15 +26,15 @@ class Waits:
 def keep_trying(
     attempt: Callable[[], None], *, say: Callable[[str], None], waits: Waits | None = None
 ) -> None:
-    """Call `attempt` until it returns, or raises what waiting cannot mend.
+    """Call `attempt` until it returns or raises an error that waiting cannot resolve.
 
     Args:
-        attempt: one try; it may be repeated at any point.
-        say: told, for each failure, why and how long the wait is.
-        waits: how long; None means the usual.
+        attempt: a function that can be repeated after any failure.
+        say: called after each failure with its cause and the length of the wait, in words.
+        waits: the waits between attempts; None means the defaults of `Waits`.
 
     Raises:
-        AgentError: whatever `attempt` raises that another attempt would raise again.
+        AgentError: an error of `attempt` that another attempt would raise again.
     """
     import stamina
     import stamina.instrumentation

@@ -1,4 +1,4 @@
-"""Delivering approved submissions, in the order of the chain, by HTTPS or as files. Twice is the same as once."""
+"""Deliver approved submissions in the order of the chain, by HTTPS or as files. Delivery is idempotent."""
 
 import json
 from collections.abc import Callable, Container, Sequence
@@ -24,9 +24,9 @@ from protocol.registry import Registry
 
 Audit = Callable[[str, str], None]
 Versions = Callable[[int], Registry | None]
-"""Returns the registry of a version that the site took; None where it is not kept."""
+"""Returns a version of the registry, or None if the site does not have it."""
 
-_MAX_RECEIPT: Final = 64 * 1024  # bytes; 63 hashes and a checkpoint have less than 4 KiB
+_MAX_RECEIPT: Final = 64 * 1024  # bytes; 63 hashes and a checkpoint take less than 4 KiB
 _MAX_ANSWER: Final = 2 * _MAX_RECEIPT
 _WAITING: Final = frozenset({State.APPROVED, State.SENT, State.REFUSED})
 _DELIVERED: Final = frozenset({State.RECEIPTED})
@@ -34,15 +34,15 @@ _UNDER_WAY: Final = frozenset({State.SENT, State.RECEIPTED})
 
 
 class OutOfOrderError(DeliveryError):
-    """A submission whose predecessor in the chain has not arrived."""
+    """The predecessor of a submission in the chain has not arrived."""
 
 
 class SignedRefusalError(SubmissionRefusedError):
-    """The aggregator refused a submission, and the log's key has signed that."""
+    """The aggregator refused a submission and signed the refusal."""
 
 
 def list_waiting(outbox: Outbox, epoch: int = FIRST_EPOCH) -> list[Submission]:
-    """Return the approved submissions without a receipt, from an epoch on, in the order of the chain."""
+    """Return the approved submissions of `epoch` and later that lack a receipt, in the order of the chain."""
     submissions: list[Submission] = []
     for submission in outbox.list_submissions():
         if submission.state in _WAITING and submission.header.epoch >= epoch:
@@ -59,31 +59,32 @@ def send(
     today_day: int,
     audit: Audit,
 ) -> list[Submission]:
-    """Send submissions, verify their receipts and keep them; return them as they are now.
+    """Send submissions, verify and store their receipts, and return the submissions in their new state.
 
-    A rotation of a key that waits for the aggregator's people ends it without an error.
+    Sending stops without an error at a key rotation that waits for the aggregator's operators.
 
     Raises:
-        OutOfOrderError: one before them in the chain has no receipt; nothing was sent.
-        SignedRefusalError: the aggregator refused one; those after it were not sent.
-        LogError: the log contradicts what this site has seen of it, or a receipt that it took as a file.
-        DeliveryError: one could not be delivered; those after it were not sent.
+        OutOfOrderError: an earlier link of the chain lacks a receipt; nothing was sent.
+        SignedRefusalError: the aggregator refused a submission; later ones were not sent.
+        LogError: the log contradicts what this site has seen of it, or a receipt that came as a file.
+        DeliveryError: a submission could not be delivered; later ones were not sent.
     """
     sent: list[Submission] = []
     with outbox.held():
         _check_order(outbox, submissions, _DELIVERED)
         prove_carried_receipts(outbox, registry, aggregator)
         receipts = read_kept_receipts(outbox)
-        # All are checked before the first leaves.
+        # Check all submissions before the first one leaves.
         leaving = [check_departure(submission, registry) for submission in submissions]
         for submission, data in zip(submissions, leaving, strict=True):
             if submission.state is not State.RECEIPTED:
-                # Before the first byte leaves, so that no crash can hide that it may have.
+                # Record this before the first byte leaves, so that a crash cannot hide that bytes may have left.
                 outbox.mark_sent(submission.digest, today_day)
                 audit("submission sent", f"digest={submission.digest} day={today_day}")
                 text = _post(outbox, registry, aggregator, submission, data)
                 if text is None:
-                    break  # a rotation waits for a person, and everything after it for the rotation
+                    # The rotation waits for a person, and all later links wait for the rotation.
+                    break
                 receipt = keep_proven_receipt(
                     outbox, registry, aggregator, submission, text, receipts
                 )
@@ -102,11 +103,11 @@ def export(
     today_day: int,
     audit: Audit,
 ) -> list[Path]:
-    """Write envelopes to carry out by hand: one to the file `target`, or any number into the folder `target`.
+    """Write envelopes for delivery as files: one to the file `target`, or any number into the folder `target`.
 
     Raises:
-        DeliveryError: several submissions and no folder, the file is there already, or one before them in the chain
-            was neither sent nor exported.
+        DeliveryError: `target` is not a folder although there are several submissions, another file is in the way, or
+            an earlier link of the chain was neither sent nor exported.
     """
     if target.is_dir():
         paths = [target / f"{submission.digest}.dsse.json" for submission in submissions]
@@ -114,15 +115,17 @@ def export(
         paths = [target]
     else:
         raise DeliveryError(
-            f"{len(submissions)} submissions wait, and the place to export to is not a folder",
-            "Name a folder that exists, or one submission with --digest.",
+            f"{len(submissions)} submissions are waiting, and the export target is not a folder",
+            "Name an existing folder, or one submission with --digest.",
         )
     with outbox.held():
         _check_order(outbox, submissions, _UNDER_WAY)
         leaving = [check_departure(submission, registry) for submission in submissions]
         for submission, path, data in zip(submissions, paths, leaving, strict=True):
             if path.exists() and path.read_bytes() != data:
-                raise DeliveryError("there is another file where the submission should be exported")
+                raise DeliveryError(
+                    "another file already exists where the submission should be exported"
+                )
             outbox.mark_sent(submission.digest, today_day)
             audit("submission exported", f"digest={submission.digest} day={today_day}")
             write_atomically(path, data)
@@ -138,18 +141,19 @@ def import_receipt(
     today_day: int,
     audit: Audit,
 ) -> Submission:
-    """Take a receipt that came as a file, for the waiting submission that it proves.
+    """Import a receipt from a file, for the waiting submission that it belongs to; return that submission.
 
     Args:
-        outbox, registry: the site's, and the newest registry that it has.
-        path: of the file.
-        made_under: returns the registry of a version that the site took, None where it is not kept.
+        outbox: the site's outbox.
+        registry: the newest registry that the site has.
+        path: path of the receipt.
+        made_under: returns a version of the registry, or None if the site does not have it.
         today_day: days since 1970-01-01 UTC.
         audit: writes an event to the audit log.
 
     Raises:
-        LogError: it contradicts what this site has seen of the log.
-        DeliveryError: it proves none of them, or only a network can show that it is true.
+        LogError: the receipt contradicts what this site has seen of the log.
+        DeliveryError: the receipt belongs to no waiting submission, or cannot be proven without a network.
     """
     try:
         text = read_bounded(path, _MAX_RECEIPT, "the receipt").decode()
@@ -169,13 +173,15 @@ def import_receipt(
             audit("submission receipted", f"digest={submission.digest} day={today_day}")
             return outbox.get(submission.digest)
     reason = f": {reasons[0]}" if reasons else ""
-    raise DeliveryError(f"the receipt is for none of the submissions that wait for one{reason}")
+    raise DeliveryError(
+        f"the receipt belongs to none of the submissions that are waiting for one{reason}"
+    )
 
 
 def _check_order(outbox: Outbox, submissions: Sequence[Submission], gone: Container[State]) -> None:
-    """Check that every link before a submission in the chain is `gone`, or goes before it now.
+    """Check that every earlier link is in one of the states `gone`, or is listed before the submission.
 
-    The aggregator takes links in order alone: one that comes too early would be refused.
+    The aggregator accepts links only in order and would refuse one that comes too early.
     """
     chain = [link for link in outbox.list_submissions() if link.state is not State.VOID]
     going: set[str] = set()
@@ -184,12 +190,13 @@ def _check_order(outbox: Outbox, submissions: Sequence[Submission], gone: Contai
             if earlier.digest == submission.digest:
                 break
             if earlier.header.epoch < submission.header.epoch:
-                continue  # an epoch that is over: what did not arrive in it never will
+                continue  # links of a past epoch that have not arrived never will
             if earlier.state not in gone and earlier.digest not in going:
                 raise OutOfOrderError(
                     f"submission {submission.digest[:12]} comes after {earlier.digest[:12]}, which is "
                     f"{earlier.state.value} and has no receipt yet",
-                    "Nothing was sent. Without --digest, `intramural submission send` sends all that wait, in order.",
+                    "Nothing was sent. Without --digest, `intramural submission send` sends all waiting submissions in "
+                    "order.",
                 )
         going.add(submission.digest)
 
@@ -197,7 +204,7 @@ def _check_order(outbox: Outbox, submissions: Sequence[Submission], gone: Contai
 def _post(
     outbox: Outbox, registry: Registry, aggregator: Aggregator, submission: Submission, data: bytes
 ) -> str | None:
-    """Send one envelope; return the text of its receipt, unverified, or None for a rotation that waits there."""
+    """Send one envelope; return the text of its unverified receipt, or None for a rotation that is still pending."""
     digest = submission.digest
     is_rotation = submission.kind == "rotate"
     path = "/v1/requests" if is_rotation else "/v1/submissions"
@@ -208,29 +215,29 @@ def _post(
     try:
         fields = json.loads(answer)
         answered_digest = fields["digest"]
-        # A rotation has no receipt until the aggregator's people have put it in force.
+        # A rotation has no receipt until the aggregator's operators have put it in force.
         receipt = fields.get("receipt") if is_rotation else fields["receipt"]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise DeliveryError("the aggregator answered with something that is no receipt") from None
+        raise DeliveryError("the aggregator's answer is not a receipt") from None
     if not (isinstance(receipt, str) or (is_rotation and receipt is None)):
-        raise DeliveryError("the aggregator answered with something that is no receipt")
+        raise DeliveryError("the aggregator's answer is not a receipt")
     if answered_digest != digest:
-        raise DeliveryError("the aggregator answered about another submission")
+        raise DeliveryError("the aggregator's answer is about another submission")
     return receipt
 
 
 def _take_refused(
     outbox: Outbox, registry: Registry, digest: str, error: SubmissionRefusedError
 ) -> DeliveryError:
-    """Return the error of a refused submission. Only a refusal that the log's key signed changes the state here."""
+    """Return the error for a refused submission. Only a refusal signed by the receipt key changes its state."""
     try:
         refusal = verify_refusal(error.note, digest, registry.receipt_key, registry.log_name)
     except ProtocolError:
         return DeliveryError(
-            f"the submission was refused (status {error.status}) without the aggregator's signature, so nothing is "
-            "known: a proxy may have answered, or the aggregator does not know this site's keys",
-            "The submission still counts as sent. Try `intramural submission send` again later; if this stays so, ask "
-            "the aggregator's people.",
+            f"the submission was refused (status {error.status}) without the aggregator's signature, so the reason is "
+            "uncertain: a proxy may have answered, or the aggregator does not know this site's keys",
+            "The submission still counts as sent. Try `intramural submission send` again later; if this persists, ask "
+            "the aggregator's operators.",
         )
     signed = SignedRefusalError(refusal.code, error.status, error.note)
     if signed.final:
@@ -241,10 +248,10 @@ def _take_refused(
 def take_refusal(
     outbox: Outbox, registry: Registry, note: str, *, today_day: int, audit: Audit
 ) -> Submission:
-    """Take a refusal that came as a file, for the waiting submission that it names.
+    """Import a refusal that came as a file, for the waiting submission that it names; return that submission.
 
     Raises:
-        DeliveryError: the log's key did not sign it, or it is about none of the submissions that wait.
+        DeliveryError: the receipt key did not sign it, or it is about none of the waiting submissions.
     """
     with outbox.held():
         for submission in list_waiting(outbox):
@@ -262,5 +269,5 @@ def take_refusal(
             )
             return outbox.get(submission.digest)
     raise DeliveryError(
-        "the refusal is not signed by the aggregator, or about no submission that waits for an answer"
+        "the refusal is not signed by the aggregator, or is not about a submission that is waiting for an answer"
     )

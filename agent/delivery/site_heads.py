@@ -1,6 +1,6 @@
-"""How far the aggregator's log has come with this site: a note that the receipt key signed, fetched or carried here.
+"""The head of this site's chain in the aggregator's log: a signed note, fetched or received as a file.
 
-The aggregator answers nobody but the site's agent, who signs every question.
+The aggregator answers only the site's agent, which signs each request. The receipt key signs the note.
 """
 
 import time
@@ -22,17 +22,17 @@ from protocol.registry import Registry
 from protocol.site_head import MAX_SITE_HEAD, SiteHead, verify_site_head
 
 CARRIED_HEAD_ADVICE: Final = (
-    "Or ask the aggregator's people for its word as a file: `intramural-aggregator head SITE --out FILE`. Give it with "
-    "--head FILE."
+    "Or ask the aggregator's operators for the head as a file (`intramural-aggregator head SITE --out FILE`), and pass "
+    "it with --head FILE."
 )
 _MAX_RECEIPT = 64 * 1024  # bytes
 
 
 def fetch_site_head(aggregator: Aggregator, deployment: str, site: str, agent: Signer) -> str:
-    """Return the note, unchecked; the request for it is signed by the site's agent.
+    """Fetch the note with a request signed by the site's agent, and return it unverified.
 
     Raises:
-        DeliveryError: the aggregator cannot be asked, or tells this machine nothing.
+        DeliveryError: the aggregator cannot be reached or refuses to answer.
     """
     try:
         note = _ask(
@@ -46,7 +46,7 @@ def fetch_site_head(aggregator: Aggregator, deployment: str, site: str, agent: S
         if error.code is not Code.UNKNOWN_KEY:
             raise
         raise DeliveryError(
-            "the aggregator does not tell this machine how far its log has come with this site: the agent's key here "
+            "the aggregator refuses to show this machine the head of this site's chain: the agent's key here "
             f"was replaced or revoked, or the clock here is wrong by more than {TOLERANCE_S // 60} minutes",
             f"Check the clock, and run `intramural registry update`. {CARRIED_HEAD_ADVICE}",
         ) from None
@@ -56,24 +56,26 @@ def fetch_site_head(aggregator: Aggregator, deployment: str, site: str, agent: S
 def _ask(
     aggregator: Aggregator, request: HeadRequest, agent: Signer, what: str, limit: int
 ) -> bytes:
-    """Return what the aggregator tells the agent of its site. Raises DeliveryError."""
+    """Send a signed request about the agent's site and return the answer. Raises DeliveryError."""
     return aggregator.post(
         f"/v1/sites/{request.site}/{what}", sign_head_request(request, agent), limit=limit
     )
 
 
 def open_site_head(note: str, outbox: Outbox, registry: Registry, site: str) -> SiteHead:
-    """Verify the note, and that it is no older than what this site has seen.
+    """Verify and parse the note; it must not be older than the log that this site has seen.
 
     Raises:
-        DeliveryError: the receipt key did not sign it about this site, or it is outdated, or the registry here is.
+        DeliveryError: the receipt key did not sign it, it is about another site, or it or the registry here is
+            outdated.
     """
     try:
         head = verify_site_head(note, site, registry.receipt_key, registry.log_name)
     except ProtocolError as error:
         raise DeliveryError(
-            f"the aggregator's word about this site does not verify ({error.code})",
-            "Nothing was changed. Ask for it again; if this stays so, something on the way changes its answers.",
+            f"the aggregator's note about this site does not verify ({error.code})",
+            "Nothing was changed. Ask for it again; if this persists, something on the way alters the aggregator's "
+            "answers.",
         ) from None
     largest_size = read_head(outbox.directory / "head.json", registry.log_name).size
     for kept in read_kept_receipts(outbox):
@@ -81,12 +83,12 @@ def open_site_head(note: str, outbox: Outbox, registry: Registry, site: str) -> 
     registered_epoch = registry.sites[site].epoch
     if head.log_size < largest_size or head.epoch < registered_epoch:
         raise DeliveryError(
-            "the aggregator's word about this site is older than what this site has seen of its log",
+            "the aggregator's note about this site is older than the log that this site has seen",
             "Nothing was changed. Ask for a new one.",
         )
     if head.epoch > registered_epoch:
         raise DeliveryError(
-            "the aggregator has begun a later epoch of this site than the registry here knows",
+            "the aggregator has begun a later epoch for this site than the registry here lists",
             "Run `intramural registry update` first.",
         )
     return head
@@ -95,14 +97,16 @@ def open_site_head(note: str, outbox: Outbox, registry: Registry, site: str) -> 
 def collect_receipts(
     outbox: Outbox, registry: Registry, aggregator: Aggregator, site: str, agent: Signer
 ) -> list[str]:
-    """Fetch the receipts of links that arrived without this machine's knowing; return their digests.
+    """Fetch missing receipts of links that have arrived at the aggregator; return the digests of these links.
 
-    Sends nothing. Receipts that came as files are proven, and those that are fetched kept, as `send` would.
+    No submission is sent. As in `send`, receipts that came as files are proven, and fetched ones are stored.
 
     Args:
-        outbox, registry, aggregator: the site's.
-        site: its id.
-        agent: its key, which the registry names.
+        outbox: the site's outbox.
+        registry: the newest registry that the site has.
+        aggregator: the aggregator to ask.
+        site: the site's id.
+        agent: the agent's key, which the registry lists.
 
     Raises:
         LogError: the log contradicts what this site has seen of it.
@@ -122,7 +126,7 @@ def collect_receipts(
                 ).decode()
                 check_receipt(text, submission.envelope.pae, registry)
             except (DeliveryError, UnicodeDecodeError):
-                continue  # it did not arrive, or its arrival cannot be proven
+                continue  # the link has not arrived, or its arrival cannot be proven
             receipts.append(
                 keep_proven_receipt(outbox, registry, aggregator, submission, text, receipts)
             )

@@ -1,7 +1,7 @@
-"""The one outgoing connection: HTTPS to the aggregator, bounded in time and size, never redirected.
+"""HTTPS requests to the aggregator, limited in time and size, without redirects.
 
-Proxy and certificate authorities come from the settings alone, never from the environment. What a server answers is
-not trusted: it may be a login page, a proxy's error or a hundred megabytes, and is never quoted in an error.
+Proxy and certificate authorities come only from the settings, never from the environment. Answers are not trusted:
+they may be a login page, a proxy's error or a hundred megabytes, and they are never quoted in an error.
 """
 
 import asyncio
@@ -20,30 +20,30 @@ from protocol.errors import Code
 if TYPE_CHECKING:
     import httpx
 
-_MAX_REFUSAL: Final = 4096  # bytes of {"code": "..."}
+_MAX_REFUSAL: Final = 4096  # bytes; maximum size of an answer like {"code": "..."}
 _SUCCESS: Final = 200
 _OUT_OF_ORDER: Final = frozenset({Code.WRONG_SEQ, Code.WRONG_PREV})
-"""Refusals of a link whose predecessor is not there (yet): another payload would take the same place."""
+"""Refusals of a link whose predecessor is missing in the log: another payload would be refused as well."""
 _NEEDS_RESET: Final = frozenset(
     {Code.FORK, Code.SITE_FROZEN, Code.WRONG_EPOCH, Code.LEDGER_ROLLED_BACK}
 )
-"""Refusals of a site whose history is not the one that the aggregator knows: a restored machine, or a copy of it."""
+"""Refusals of a site whose history differs from the aggregator's log, for example after restoring a back-up."""
 _PASSING: Final = frozenset(
     {Code.UNKNOWN_KEY, Code.REGISTRY_EXPIRED, *_OUT_OF_ORDER, *_NEEDS_RESET}
 )
-"""Refusals that are about the moment, not about the bytes: they change nothing here."""
+"""Refusals that depend on the present state, not on the submission: they do not change its state."""
 
 
 @dataclass(frozen=True)
 class AggregatorConnection:
-    """How the aggregator is reached.
+    """Address and network settings of the aggregator.
 
     Attributes:
-        url: `https://host[:port]`, without path; plain `http` is for loopback alone.
-        proxy: URL of the outgoing proxy; None means none.
-        ca_bundle: PEM file; None means the system's certificate authorities.
-        connect_timeout_s: seconds to open a connection.
-        total_timeout_s: seconds for one exchange from start to end, however slowly bytes drip.
+        url: `https://host[:port]` without a path; plain `http` is allowed only for loopback addresses.
+        proxy: URL of the outgoing proxy, or None to connect directly.
+        ca_bundle: PEM file, or None to use the system's certificate authorities.
+        connect_timeout_s: maximum seconds to open a connection.
+        total_timeout_s: maximum seconds for a whole exchange, even if bytes keep arriving.
     """
 
     url: str
@@ -54,52 +54,53 @@ class AggregatorConnection:
 
 
 class SubmissionRefusedError(DeliveryError):
-    """Somebody who answers for the aggregator refused.
+    """The aggregator, or a server that answered in its place, refused a request.
 
-    `code` is one of the protocol's, or None where another word was sent. `note` is the signed refusal as received, not
-    verified yet; "" where there is none. Without a note that verifies, nobody knows who refused.
+    `code` is a code of the protocol, or None for an unknown one. `note` is the signed refusal as received, not yet
+    verified, or "". Only a note that verifies shows that the refusal is the aggregator's.
     """
 
     def __init__(self, code: Code | None, status: int, note: str = "") -> None:
-        said = code.value if code is not None else "an unknown code"
-        super().__init__(f"the aggregator refused (status {status}): {said}")
+        reason = code.value if code is not None else "an unknown code"
+        super().__init__(f"the aggregator refused (status {status}): {reason}")
         self.code = code
         self.status = status
         self.note = note
         if code in _OUT_OF_ORDER:
             self.advice = (
-                "The aggregator lacks the submission before this one. Send in order, with `intramural submission send` "
-                "and no --digest. If everything before it has a receipt, its log lost an entry: tell its people."
+                "The aggregator lacks the submission before this one. Send all in order: run `intramural submission "
+                "send` without --digest. If every earlier submission has a receipt, the log lost an entry: tell the "
+                "aggregator's operators."
             )
         elif code in _NEEDS_RESET:
             self.advice = (
-                "The aggregator knows a later history of this site than this machine: it was restored from a back-up, "
-                "copied, or somebody else holds its keys. `intramural reset show` compares both and says what to do."
+                "The aggregator has a later history of this site than this machine, which was restored from a "
+                "back-up or copied, or its keys were stolen. `intramural reset show` compares both and gives advice."
             )
         elif code is Code.WRONG_ROOT:
             self.advice = (
-                "These very scores were reported before; a machine that was restored may have forgotten it. Prepare "
-                "the other models, with `intramural submission prepare --model`."
+                "The same scores were reported before, possibly by this machine before it was restored from a back-up. "
+                "Prepare the other models with `intramural submission prepare --model`."
             )
         elif code is Code.WRONG_TOKEN:
-            self.advice = "This invite was used or has expired; ask the central team for a new one."
+            self.advice = "This invite was used before or has expired; ask the aggregator's operators for a new one."
         elif self.final:
             self.advice = (
-                "Mend what the code names, then run `intramural submission prepare`: it puts another submission in "
-                "place of the refused one, or the same again where nothing changed."
+                "Fix the problem that the code names, then run `intramural submission prepare`. It replaces the "
+                "refused submission, or restores it if nothing has changed."
             )
 
     @property
     def final(self) -> bool:
-        """Whether the code is about the submission, not about the moment: it is not sent again as it is."""
+        """Whether the code is about the submission itself, so that sending it again unchanged cannot succeed."""
         return self.code is not None and self.code not in _PASSING
 
 
 class Aggregator:
-    """Speaks to one aggregator. Every call is one exchange that may be repeated."""
+    """A client of one aggregator. Each call is a single exchange that may be repeated."""
 
     def __init__(self, connection: AggregatorConnection) -> None:
-        """Check the address; nothing is opened yet. Raises ConfigError."""
+        """Check the address without connecting to it. Raises ConfigError if it is invalid."""
         self._connection = connection
         self._base = _checked_url(connection.url)
 
@@ -128,26 +129,26 @@ class Aggregator:
         except httpx.ProxyError:
             raise DeliveryError(
                 f"the proxy refused the connection to the aggregator at {self._base}",
-                "Check `proxy` in site.yaml, and that the proxy lets the aggregator's host and port through.",
+                "Check `proxy` in site.yaml, and that the proxy allows the aggregator's host and port.",
             ) from None
         except httpx.ConnectError as error:
             cause = _root_cause(error)
             if isinstance(cause, ssl.SSLCertVerificationError):
                 raise DeliveryError(
                     f"the aggregator's certificate was not accepted ({self._base})",
-                    "If a proxy inspects TLS here, name its authority with `ca_bundle` in site.yaml.",
+                    "If a proxy inspects TLS here, set `ca_bundle` in site.yaml to its certificate authority.",
                 ) from None
             if _breaks_off_tls(cause):
                 raise DeliveryError(
-                    f"no secure connection to the aggregator could be agreed ({self._base})",
-                    "The aggregator, or a proxy before it, speaks no TLS 1.2 or newer. Ask whoever runs it.",
+                    f"no secure connection to the aggregator could be negotiated ({self._base})",
+                    "The aggregator, or a proxy in front of it, does not support TLS 1.2 or newer. Ask its administrators.",
                 ) from None
             raise DeliveryError(
                 f"the aggregator at {self._base} could not be reached",
-                f"{DeliveryError.advice} The address is `aggregator_url` of site.yaml, else the invite's.",
+                f"{DeliveryError.advice} The address is `aggregator_url` in site.yaml or, without it, the one in the invite.",
             ) from None
         except httpx.HTTPError as error:
-            # Its message may quote what the server sent, so only its kind is told.
+            # The message of the error may quote the server's answer, so only its type is shown.
             raise DeliveryError(
                 f"the connection to the aggregator broke ({type(error).__name__}, {self._base})"
             ) from None
@@ -176,14 +177,16 @@ class Aggregator:
 
 
 async def _answer(response: "httpx.Response", limit: int) -> bytes:
-    """Read the body within bounds and say in plain words what came instead of what was asked for."""
+    """Return the body, up to `limit` bytes. Raises DeliveryError with an explanation of any other answer."""
     if response.is_redirect:
         raise DeliveryError(
             "the aggregator's address redirects elsewhere, which is never followed",
-            "A proxy or login page is in between, or `aggregator_url` in site.yaml is not the address itself.",
+            "A proxy or login page is in between, or `aggregator_url` in site.yaml is not the final address.",
         )
     if response.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise DeliveryError("the aggregator's answer is compressed although that was not asked for")
+        raise DeliveryError(
+            "the aggregator's answer is compressed although compression was not requested"
+        )
     succeeded = response.status_code == _SUCCESS
     allowed = limit if succeeded else _MAX_REFUSAL
     body = bytearray()
@@ -194,7 +197,7 @@ async def _answer(response: "httpx.Response", limit: int) -> bytes:
     if _is_web_page(response.headers.get("Content-Type", ""), bytes(body[:256])):
         raise DeliveryError(
             "the aggregator answered with a web page: a proxy or login page is in between",
-            "Ask whoever runs the proxy to let the aggregator's host and port through, then send again.",
+            "Ask the administrators of the proxy to allow the aggregator's host and port, then send again.",
         )
     if len(body) > allowed:
         raise DeliveryError(f"the aggregator's answer is longer than {allowed} bytes")
@@ -206,11 +209,11 @@ async def _answer(response: "httpx.Response", limit: int) -> bytes:
 def _refusal(body: bytes, status: int) -> DeliveryError:
     try:
         answer = json.loads(body)
-        said, note = answer["code"], answer.get("refusal", "")
+        code_name, note = answer["code"], answer.get("refusal", "")
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return DeliveryError(f"the aggregator answered with status {status} and without a reason")
+        return DeliveryError(f"the aggregator answered with status {status} without a reason")
     return SubmissionRefusedError(
-        next((code for code in Code if code.value == said), None),
+        next((code for code in Code if code.value == code_name), None),
         status,
         note if isinstance(note, str) else "",
     )
@@ -223,10 +226,11 @@ def _is_web_page(content_type: str, start: bytes) -> bool:
 
 
 def _breaks_off_tls(cause: BaseException) -> bool:
-    """Return whether a connection was opened and then failed before it was a secure one.
+    """Return whether a connection was opened but failed before TLS was established.
 
-    Whoever answers a page where TLS is expected may close at once: whether the page or the close is seen first is
-    chance. What never opened is an error of the operating system: a refused connection, an unknown host.
+    A server that answers TLS with a web page may close the connection at once, and whether the page or the close is
+    seen first is a matter of chance. If no connection was opened (it was refused, or the host is unknown), the cause is
+    another OSError.
     """
     closed = (ConnectionResetError, ConnectionAbortedError, BrokenPipeError)
     return isinstance(cause, (ssl.SSLError, *closed)) or not isinstance(cause, OSError)
@@ -242,7 +246,7 @@ def _checked_url(url: str) -> str:
     """Return the address without a trailing slash.
 
     Raises:
-        ConfigError: not `https://host[:port]`, or plain http to another machine.
+        ConfigError: the address is not `https://host[:port]`, or uses plain http for another machine.
     """
     try:
         parts = urlsplit(url)
@@ -253,10 +257,12 @@ def _checked_url(url: str) -> str:
         parts.path.strip("/") or parts.query or parts.fragment or parts.username or parts.password
     )
     if parts.scheme not in ("https", "http") or not host or extras:
-        raise ConfigError("the aggregator's address must be https://host[:port] and nothing more")
+        raise ConfigError(
+            "the aggregator's address must have the form https://host[:port], with nothing else"
+        )
     if parts.scheme == "http" and not _is_loopback(host):
         raise ConfigError(
-            "the aggregator's address must be https: plain http is for loopback alone"
+            "the aggregator's address must use https: plain http is allowed only for loopback addresses"
         )
     return f"{parts.scheme}://{parts.netloc}"
 

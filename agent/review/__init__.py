@@ -1,1 +1,1 @@
-"""A person checks what redaction found in the hospital's own texts: a gold set, and an estimate of recall."""
+"""Manual review of redaction on the hospital's own texts: a gold set and an estimate of recall."""

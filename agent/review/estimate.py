@@ -1,4 +1,4 @@
-"""Estimate the share of a site's identifiers that redaction finds, by its reviews: recall with an interval. Pure."""
+"""Estimate the recall of redaction at a site, with an interval, from its reviews. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,12 +9,14 @@ from agent.store import ReviewedText
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Figures of one kind of identifier, or of all ("all").
+    """The recall of redaction for one kind of identifier, or for all kinds together.
 
     Attributes:
-        recall: the share of identifiers, by the reviewers, that redaction found whole. Records are the units.
-        found, missed: the counts behind it.
-        wrong: marks on words that identify no person.
+        entity: the kind of identifier, or "all".
+        found: identifiers that redaction found completely, according to the reviewers.
+        missed: identifiers that redaction missed, wholly or in part.
+        wrong: detections of words that do not identify a person.
+        recall: the share of identifiers that were found. Records are the units.
     """
 
     entity: str
@@ -25,7 +27,7 @@ class Estimate:
 
 
 def estimate_recall(texts: Sequence[ReviewedText]) -> list[Estimate]:
-    """Return the figures of all kinds together, then of each kind."""
+    """Return the estimate for all kinds together, then one for each kind."""
     kinds: set[str] = set()
     for text in texts:
         kinds.update(text.figures or ())

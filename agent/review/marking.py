@@ -1,4 +1,4 @@
-"""Record a reviewer's verdict on one text: marks that are wrong, identifiers that were missed. Pure."""
+"""A reviewer's verdict on one text: detections that are wrong and identifiers that were missed. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ import regex
 
 @dataclass(frozen=True, slots=True)
 class MarkedSpan:
-    """An identifier in a text: offsets in characters, end exclusive, and its kind."""
+    """An identifier in a text: its start and end in characters (end exclusive) and its kind."""
 
     start: int
     end: int
@@ -18,12 +18,12 @@ class MarkedSpan:
 
 @dataclass(frozen=True, slots=True)
 class ReviewVerdict:
-    """A reviewed text.
+    """A reviewer's verdict on the detections in one text.
 
     Attributes:
-        found: the marks of redaction, in order.
-        wrong: numbers from 0 of the marks in `found` that identify no person.
-        missed: identifiers with a letter or digit that no mark covers.
+        found: the spans that redaction detected, in order.
+        wrong: indexes (from 0) of the spans in `found` that do not identify a person.
+        missed: identifiers with at least one letter or digit outside every span in `found`.
     """
 
     found: tuple[MarkedSpan, ...]
@@ -31,15 +31,15 @@ class ReviewVerdict:
     missed: tuple[MarkedSpan, ...] = ()
 
     def list_gold(self) -> list[MarkedSpan]:
-        """Return every identifier of the text, in order."""
+        """Return every identifier in the text, in order."""
         gold = [span for number, span in enumerate(self.found) if number not in self.wrong]
         gold += self.missed
         return sorted(gold, key=_get_position)
 
     def count_figures(self) -> dict[str, tuple[int, int, int]]:
-        """Return, by kind, how many were rightly found, missed, and wrongly found.
+        """Return, by kind, the number of identifiers found, of identifiers missed, and of wrong detections.
 
-        An identifier that was found in part is missed; its marks do not count as found.
+        An identifier that was found only in part counts as missed; its detections do not count as found.
         """
         right = Counter[str]()
         missed = Counter(span.entity for span in self.missed)
@@ -56,9 +56,9 @@ class ReviewVerdict:
 def find_missed_spans(
     text: str, found: Sequence[MarkedSpan], words: str, entity: str
 ) -> list[MarkedSpan]:
-    """Return the spans of `text` that hold `words` and have a letter or digit outside the marks in `found`.
+    """Return the occurrences of `words` in `text` with a letter or digit outside the spans in `found`.
 
-    In any case, and with any white space between the words; whole words only.
+    Only whole words match, regardless of case and of the white space between them.
     """
     parts = words.split()
     if not parts:
@@ -77,7 +77,7 @@ def find_missed_spans(
 
 
 def _is_uncovered(text: str, found: Iterable[MarkedSpan], span: MarkedSpan) -> bool:
-    """Tell whether a letter or digit of the span stands outside all marks."""
+    """Return whether the span has a letter or digit outside every span in `found`."""
     covered: set[int] = set()
     for mark in found:
         covered.update(range(mark.start, mark.end))

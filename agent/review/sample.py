@@ -1,4 +1,4 @@
-"""Sample the site's texts and their detections, and keep both sealed for a person to check."""
+"""Sample the site's texts and store them, encrypted, with their detections for a person to review."""
 
 import random
 import re
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from agent.site.directory import Site
     from agent.store import Store
 
-_MIN_WORDS = 4  # of a text without a detection: a reviewer need not read "A" or "yes"
+# Minimum length of a text without detections: a reviewer need not read "A" or "yes".
+_MIN_WORDS = 4
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
@@ -26,10 +27,10 @@ class ReviewSampling:
     """The request for a sample.
 
     Attributes:
-        name: of the review.
-        suite: the source of the records.
+        name: name of the review.
+        suite: the suite to sample from.
         records: number of records.
-        seed: the same seed chooses the same records; None: a random seed.
+        seed: random seed (the same seed chooses the same records), or None to draw one.
     """
 
     name: str
@@ -40,7 +41,7 @@ class ReviewSampling:
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """Counts of a sample: records, texts to be checked, and texts that were withheld and cannot be checked."""
+    """The size of a sample: records, texts to review, and texts that were withheld from review."""
 
     records: int
     texts: int
@@ -54,14 +55,14 @@ class _Record:
 
 
 def make_review(site: "Site", wanted: ReviewSampling) -> Sampled:
-    """Choose records of a suite's runs, find identifiers in them, and keep both sealed in the store.
+    """Choose records from a suite's runs, detect identifiers in them, and save both in the encrypted store.
 
-    A record is an instance with one answer: prompt, reference answers, answer and reasoning. Of several models'
-    answers to the same instance one is chosen.
+    A record is an instance with one answer: prompt, reference answers, answer and reasoning. If several models
+    answered the same instance, one of their answers is chosen.
 
     Raises:
         ConfigError: the name is invalid or in use, the suite does not exist, or the texts of its runs were purged.
-        RedactionError: the redaction policy is wrong.
+        RedactionError: the redaction policy is invalid.
     """
     from agent.redaction.engine import open_engine
 
@@ -84,7 +85,8 @@ def make_review(site: "Site", wanted: ReviewSampling) -> Sampled:
                     )
         if not texts:
             raise ConfigError(
-                "no text to review: all were withheld", "Check the limits of the redaction policy."
+                "no text to review: all texts were withheld",
+                "Check the limits of the redaction policy.",
             )
         plan = {
             "suite": wanted.suite,
@@ -103,18 +105,18 @@ def make_review(site: "Site", wanted: ReviewSampling) -> Sampled:
 def _check_name(store: "Store", name: str) -> None:
     if not _NAME.fullmatch(name):
         raise ConfigError(
-            "the name of a review is 1 to 64 letters, digits, dots, dashes and underscores",
+            "the name of a review must be 1 to 64 letters, digits, dots, dashes and underscores",
             "Choose another name.",
         )
     if store.reviews.find(name) is not None:
         raise ConfigError(
-            f"there is a review {name} already",
+            f"a review named {name} already exists",
             f"Choose another name, or delete it with `intramural redact review delete {name}`.",
         )
 
 
 def _choose_records(store: "Store", wanted: ReviewSampling, seed: int) -> list[_Record]:
-    """Return randomly chosen records, fewer than requested if fewer have texts."""
+    """Return randomly chosen records: as many as requested, or all that have texts."""
     store.runs.require_suite(wanted.suite)
     answers: list[tuple[str, int]] = []
     for run in store.runs.select(wanted.suite):
@@ -132,7 +134,7 @@ def _choose_records(store: "Store", wanted: ReviewSampling, seed: int) -> list[_
                 )
     if not chosen:
         raise ConfigError(
-            f"suite {wanted.suite} has no texts to review: nothing is answered yet, or the texts were purged",
+            f"suite {wanted.suite} has no texts to review: it has no answers yet, or its texts were purged",
             "Run it first.",
         )
     return list(chosen.values())
@@ -142,13 +144,13 @@ def _build_record(instance: Instance, response: Response) -> _Record:
     texts = [message.content for message in instance.messages]
     texts += [reference.text for reference in instance.references]
     texts += [response.text, response.reasoning]
-    # A reviewer need not read a text twice, nor one without a letter or digit.
+    # A reviewer need not read the same text twice, or a text without letters and digits.
     readable = dict.fromkeys(text for text in texts if any(map(str.isalnum, text)))
     return _Record(texts=tuple(readable), identifiers=Subject.read_instance(instance).identifiers)
 
 
 def read_gold_rows(store: "Store", name: str) -> Iterator[dict[str, Any]]:
-    """Yield the reviewed texts of a sample with all identifiers annotated, in the form that `redact bench` reads."""
+    """Yield the reviewed texts of a sample, with every identifier annotated, in the format of `redact bench`."""
     for text in store.reviews.read_texts(name):
         if text.figures is None or text.content is None:
             continue
@@ -173,6 +175,6 @@ def require_review(store: "Store", name: str) -> None:
     if store.reviews.find(name) is None:
         reviews = ", ".join(review.name for review in store.reviews.read_all()) or "none"
         raise ConfigError(
-            f"there is no review {name} (known: {reviews})",
-            "Make one with `intramural redact review new`.",
+            f"unknown review {name} (existing: {reviews})",
+            "Create one with `intramural redact review new`.",
         )
