@@ -1,1 +1,1 @@
-"""Rows of files of any length, cleared in one process or several."""
+"""Redaction of the rows of files of any length, in one process or several."""

@@ -1,4 +1,4 @@
-"""Redact the rows of a JSON-lines file: read the fields of each, redact them together, and write the row again."""
+"""Redact the rows of a JSON Lines file: read the fields of each row, redact them together, and write the row."""
 
 import json
 from collections import Counter
@@ -14,35 +14,35 @@ from agent.redaction.spans.span import Span
 from agent.redaction.views.nested import Json, texts_in, with_texts
 from agent.vocabulary import Identifier
 
-MAX_LINE = 64 * 2**20  # bytes; a longer line is withheld without being read into memory
-_ROWS_NAMED = 10  # rows with withheld fields whose numbers are listed; enough to look at
+MAX_LINE = 64 * 2**20  # bytes; longer lines are withheld without being read into memory
+_ROWS_NAMED = 10  # maximum number of listed rows with withheld fields
 _ENTITIES = frozenset(get_args(Entity))
 
 Others = Literal["keep", "redact", "drop"]
 
 
 class RecordRedactor(Protocol):
-    """An `Engine`, or a stand-in for one."""
+    """An `Engine`, or a replacement for it in tests."""
 
     def redact_and_find(
         self, texts: Sequence[str], identifiers: Sequence[Identifier] = (), unit: str | None = None
     ) -> Sequence[tuple[str, tuple[Span, ...] | Withheld]]:
-        """Redact the texts of one record together; return with each the spans that were detected in the original."""
+        """Redact the texts of one record together; return each with the spans detected in the original text."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class RowTask:
-    """The options that decide how each row is redacted.
+    """The options that determine how each row is redacted.
 
     Attributes:
-        fields: redacted together, with all that is nested in them.
-        spans: write the detected spans of the original text: [[start, end, entity], ...]; by field where there are
-            several fields.
-        identifiers: the field that lists known values of the row's people ({"NAME": ["Anna Kowalski"], ...}); it is
-            never written.
-        unit: the field that names the patient: where a policy moves dates, those of one patient move alike.
-        others: whether the other fields are written as they are, redacted together with `fields`, or left out.
+        fields: names of the fields to redact together, including all texts nested in them.
+        spans: whether to write the detected spans of the original text: [[start, end, entity], ...], or by field if
+            there are several fields.
+        identifiers: the field that lists known values of the people in the row ({"NAME": ["Anna Kowalski"], ...}). It
+            is never written.
+        unit: the field that identifies the patient. If the policy moves dates, all dates of a patient move alike.
+        others: whether the other fields are written unchanged, redacted together with `fields`, or omitted.
     """
 
     fields: tuple[str, ...]
@@ -57,16 +57,16 @@ class RowTally:
     """Counts of redacted rows.
 
     Attributes:
-        rows: all rows.
-        identifiers: detected in all rows.
+        rows: number of rows.
+        identifiers: number of identifiers detected in all rows.
         redacted_rows: rows with at least one detected identifier.
-        characters: of the texts that were redacted.
-        unchecked_rows: rows with fields that were written without being redacted.
+        characters: number of characters in the redacted texts.
+        unchecked_rows: rows with fields that were written without redaction.
         rows_with_people: rows that have the field of known values (`RowTask.identifiers`).
         rows_with_spans: rows whose own field "spans" was replaced.
         withheld_rows: rows with at least one withheld field.
-        withheld: withheld fields, by reason.
-        first_withheld: numbers of the first rows with a withheld field, counted from 1.
+        withheld: number of withheld fields, by reason.
+        first_withheld: numbers of the first rows with a withheld field, starting at 1.
     """
 
     rows: int = 0
@@ -81,7 +81,7 @@ class RowTally:
     first_withheld: list[int] = field(default_factory=list)
 
     def add(self, later: "RowTally") -> None:
-        """Add the counts of `later` rows."""
+        """Add the counts of `later` rows to these."""
         self.rows += later.rows
         self.identifiers += later.identifiers
         self.redacted_rows += later.redacted_rows
@@ -94,7 +94,7 @@ class RowTally:
         self.first_withheld = (self.first_withheld + later.first_withheld)[:_ROWS_NAMED]
 
     def count_row(self, number: int, texts: Sequence["_RowText"], *, has_unchecked: bool) -> None:
-        """Count one row by its redacted texts."""
+        """Count one row, given its redacted texts."""
         self.rows += 1
         self.unchecked_rows += has_unchecked
         reasons: list[Withheld] = []
@@ -110,7 +110,7 @@ class RowTally:
         self.redacted_rows += identifiers > 0
 
     def withhold(self, number: int, reasons: Sequence[Withheld]) -> None:
-        """Count fields of one row as withheld, one for each reason."""
+        """Count the withheld fields of one row, given a reason for each."""
         if not reasons:
             return
         self.withheld.update(str(reason) for reason in reasons)
@@ -128,7 +128,7 @@ class _RowText:
     spans: tuple[Span, ...] | Withheld
 
     def list_spans(self) -> list[tuple[int, int, str]]:
-        """Return the spans as they are written; of a withheld text, one over the whole text."""
+        """Return the spans to write; for a withheld text, one span over the whole text."""
         if isinstance(self.spans, Withheld):
             return [(0, len(self.original), "WITHHELD")]
         return [(span.start, span.end, span.entity) for span in self.spans]
@@ -137,14 +137,14 @@ class _RowText:
 def redact_rows(
     lines: Sequence[bytes], first: int, task: RowTask, engine: RecordRedactor
 ) -> tuple[list[bytes], RowTally]:
-    """Return the line that is written for each line, and the counts of all.
+    """Return the output line for each input line, and the counts of all rows.
 
     Args:
-        lines: of the file, without their ends. A line longer than MAX_LINE may be cut off anywhere behind that.
-        first: the number of the first line, counted from 1.
+        lines: lines of the file, without line ends. A line longer than MAX_LINE may be truncated after that length.
+        first: number of the first line, starting at 1.
 
     Raises:
-        RedactionError: a row has none of the fields, or its known values or its patient cannot be read.
+        RedactionError: a row lacks all the fields, or its known values or its patient cannot be read.
     """
     tally = RowTally()
     written = [
@@ -154,7 +154,7 @@ def redact_rows(
 
 
 def write_withheld_row(number: int, task: RowTask, reason: Withheld, tally: RowTally) -> bytes:
-    """Return the line that is written for a row of which nothing can be shown, and count it."""
+    """Return the output line for a row that is withheld entirely, and count it."""
     tally.rows += 1
     tally.withhold(number, [reason])
     shown: dict[str, Any] = dict.fromkeys(task.fields, f"[WITHHELD: {reason}]")
@@ -173,10 +173,8 @@ def _redact_line(
         if not isinstance(row, dict):
             return write_withheld_row(number, task, Withheld.UNDECODABLE, tally)
         return _redact_row(row, number, task, engine, tally)
-    except (
-        ValueError,
-        RecursionError,
-    ):  # not JSON, a number of thousands of digits, nested too deep
+    # Not JSON, a number with thousands of digits, or nested too deeply.
+    except (ValueError, RecursionError):
         return write_withheld_row(number, task, Withheld.UNDECODABLE, tally)
 
 
@@ -189,7 +187,7 @@ def _redact_row(
     fields = _select_fields(row, number, task)
     others = {key: value for key, value in row.items() if key not in fields}
     if task.spans:
-        others.pop("spans", None)  # the detected spans take its place
+        others.pop("spans", None)  # replaced by the detected spans
 
     texts = _redact_texts(
         fields, others, task, partial(engine.redact_and_find, identifiers=identifiers, unit=unit)
@@ -208,17 +206,17 @@ def _redact_row(
 
 
 def _select_fields(row: dict[str, Json], number: int, task: RowTask) -> dict[str, Json]:
-    """Return the fields of a row that the task names."""
+    """Return the fields of a row that the task lists."""
     fields = {name: row[name] for name in task.fields if name in row}
     if not fields:
         raise RedactionError(
             f"row {number}: it has no field {' or '.join(task.fields)}",
-            "Name fields that the rows have; each row needs one of them. Nothing was written.",
+            "Give fields that occur in the rows: each row needs at least one of them. Nothing was written.",
         )
     if task.spans and any(not isinstance(value, str | None) for value in fields.values()):
         raise RedactionError(
             f"row {number}: --spans needs a text in {' and '.join(task.fields)}",
-            "Spans can be listed for plain texts only: leave --spans out. Nothing was written.",
+            "Spans can be listed only for plain texts: omit --spans. Nothing was written.",
         )
     return fields
 
@@ -229,7 +227,7 @@ def _redact_texts(
     task: RowTask,
     redact: Callable[[Sequence[str]], Sequence[tuple[str, tuple[Span, ...] | Withheld]]],
 ) -> list[_RowText]:
-    """Redact the texts of the fields, and of the other fields if the task asks for that, as one record."""
+    """Redact the texts of the fields as one record, with the other fields if the task requires that."""
     values: list[Json] = list(fields.values())
     if task.others == "redact":
         values.append(others)
@@ -245,7 +243,7 @@ def _redact_texts(
 def _rewrite_others(
     others: dict[str, Json], task: RowTask, replacements: Iterator[str]
 ) -> dict[str, Json]:
-    """Return the other fields as they are written, in their order; redaction may rename their keys."""
+    """Return the other fields for output, in their order; redaction may rename their keys."""
     if task.others == "drop":
         return {}
     rewritten = with_texts(others, replacements) if task.others == "redact" else others
@@ -259,7 +257,7 @@ def _join_fields(
     others: dict[str, Json],
     rewritten: dict[str, Json],
 ) -> dict[str, Any]:
-    """Return the fields that are written, in the order of the row."""
+    """Return the output fields in the order of the row."""
     shown: dict[str, Any] = {}
     rewritten_fields = iter(rewritten.items())
     for key in row:
@@ -274,7 +272,7 @@ def _join_fields(
 def _list_spans_by_field(
     fields: dict[str, Json], texts: Sequence[_RowText]
 ) -> dict[str, list[tuple[int, int, str]]]:
-    """Return the spans of each field, which is a text or null. The texts of the fields come first in `texts`."""
+    """Return the spans of each field, whose value is a text or null. Their texts come first in `texts`."""
     remaining = iter(texts)
     spans: dict[str, list[tuple[int, int, str]]] = {}
     for name, value in fields.items():
@@ -288,20 +286,21 @@ def _read_unit(row: dict[str, Json], number: int, task: RowTask) -> str | None:
     unit = row.get(task.unit)
     if isinstance(unit, bool) or not isinstance(unit, str | int) or unit == "":
         raise RedactionError(
-            f"row {number}: {task.unit}: expected a text or a whole number that names the patient",
-            "Each row needs one where --unit is given. Nothing was written.",
+            f"row {number}: {task.unit}: expected a text or a whole number that identifies the patient",
+            "With --unit, each row needs this field. Nothing was written.",
         )
     return str(unit)
 
 
 def _take_identifiers(row: dict[str, Json], number: int, task: RowTask) -> list[Identifier]:
-    """Remove the field of known values from a row, and return them."""
+    """Remove the field of known values from a row, and return the values."""
     people = row.pop(task.identifiers, None) if task.identifiers is not None else None
     if people is None:
         return []
     error = RedactionError(
         f'row {number}: {task.identifiers}: expected {{"NAME": ["...", ...], ...}}',
-        f"A key is one of {', '.join(sorted(_ENTITIES))}; a value a text or a list of texts. Nothing was written.",
+        f"Each key is one of {', '.join(sorted(_ENTITIES))}; each value is a text or a list of texts. "
+        "Nothing was written.",
     )
     if not isinstance(people, dict):
         raise error
@@ -317,5 +316,5 @@ def _take_identifiers(row: dict[str, Json], number: int, task: RowTask) -> list[
 def _encode_row(row: dict[str, Any]) -> bytes:
     try:
         return json.dumps(row, ensure_ascii=False).encode()
-    except UnicodeEncodeError:  # half of a surrogate pair: only JSON's escapes can write it
+    except UnicodeEncodeError:  # half of a surrogate pair, which only JSON escapes can represent
         return json.dumps(row).encode()

@@ -1,10 +1,10 @@
-"""Redact a file of rows of any length: the order is kept, memory is bounded, one process works or several.
+"""Redact a file of rows of any length in one process or several, in order and with bounded memory.
 
     with WorkerPool(choice, task, 4) as workers:
         for portion in redact_stream(lines_of(source), out.write, workers):
             ...
 
-A row that ends two processes is withheld; the other rows are redacted.
+A row that terminates two processes is withheld; the other rows are redacted.
 """
 
 import secrets
@@ -22,14 +22,15 @@ from agent.redaction.files.rows import MAX_LINE, RowTally, RowTask, redact_rows,
 from agent.redaction.files.worker import EngineChoice, peak_mb, read_frame, write_frame
 from agent.redaction.redacted import Withheld
 
-_ROWS = 64  # of a portion: few enough that progress shows, and that little is repeated when a process ends
-_BYTES = 256 * 1024  # of a portion, unless a single row is longer
-_AHEAD = 2  # portions begun for each process, so that none waits for the next
+# Maximum rows per portion: few enough to show progress, and to repeat little work when a process dies.
+_ROWS = 64
+_BYTES = 256 * 1024  # maximum bytes per portion, unless a single row is longer
+_AHEAD = 2  # portions started per process, so that no process waits for its next portion
 
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """Neighbouring lines of a file; `first` is the number of the first of them, counted from 1."""
+    """Consecutive lines of a file. `first` is the number of the first line, starting at 1."""
 
     first: int
     lines: tuple[bytes, ...]
@@ -40,9 +41,9 @@ class RedactedPortion:
     """A portion after redaction.
 
     Attributes:
-        lines: as they are written, in order.
-        cpu_s: processor seconds that it took.
-        peak_mb: most memory that the process has held so far, in MB; None where the system does not say.
+        lines: output lines, in order.
+        cpu_s: processor seconds that the redaction took.
+        peak_mb: peak memory of the process so far, in MB; None if the system does not report it.
     """
 
     lines: list[bytes]
@@ -53,17 +54,17 @@ class RedactedPortion:
 
 class _Worker(Protocol):
     def begin(self, portion: Portion) -> Future[RedactedPortion]:
-        """Begin to redact a portion."""
+        """Start redacting a portion."""
         ...
 
     @property
     def ahead(self) -> int:
-        """The number of portions that may be begun before the first of them is awaited."""
+        """The number of portions that may be started before the first result is awaited."""
         ...
 
 
 def lines_of(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield the lines of a file without their ends. A line over MAX_LINE is cut off just behind it."""
+    """Yield the lines of a file without line ends. A line longer than MAX_LINE is truncated just after that length."""
     while line := file.readline(MAX_LINE + 2):
         if line.endswith(b"\n"):
             yield line.removesuffix(b"\n").removesuffix(b"\r")
@@ -74,7 +75,7 @@ def lines_of(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def split_portions(lines: Iterable[bytes]) -> Iterator[Portion]:
-    """Yield portions of lines; empty lines are left out, as JSON lines has none."""
+    """Yield portions of lines, omitting empty lines, which are not rows."""
     first = 1
     gathered: list[bytes] = []
     size = 0
@@ -95,7 +96,7 @@ def split_portions(lines: Iterable[bytes]) -> Iterator[Portion]:
 def redact_stream(
     lines: Iterable[bytes], write: Callable[[bytes], object], worker: _Worker
 ) -> Iterator[RedactedPortion]:
-    """Redact lines and write them, in order; yield each portion, without its lines, once it is written.
+    """Redact lines and write them in order; yield each portion, without its lines, after it is written.
 
     Raises:
         RedactionError: the engine cannot be opened, or a row cannot be read.
@@ -125,7 +126,7 @@ class LocalWorker:
         """Open the engine.
 
         Raises:
-            RedactionError: it cannot be opened.
+            RedactionError: the engine cannot be opened.
         """
         self._engine = choice.open()
         self._task = task
@@ -137,7 +138,7 @@ class LocalWorker:
         pass
 
     def begin(self, portion: Portion) -> Future[RedactedPortion]:
-        """Redact a portion, and return a future that is done."""
+        """Redact a portion, and return a completed future."""
         started = time.process_time()
         lines, tally = redact_rows(portion.lines, portion.first, self._task, self._engine)
         cpu_s = time.process_time() - started
@@ -147,19 +148,18 @@ class LocalWorker:
 
 
 class WorkerPool:
-    """Redacts portions in several processes, which end with the `with` block, or with this process."""
+    """Redacts portions in several processes, which end with the `with` block or with this process."""
 
     def __init__(self, choice: EngineChoice, task: RowTask, count: int) -> None:
         self.ahead = _AHEAD * count
-        key = choice.key or secrets.token_hex(
-            32
-        )  # one for all processes, so that they write the same surrogates
+        # One key for all processes, so that they write the same surrogates.
+        key = choice.key or secrets.token_hex(32)
         self._opening = {"engine": {**asdict(choice), "key": key}, "task": asdict(task)}
         self._task = task
         self._threads = ThreadPoolExecutor(count, thread_name_prefix="redact")
         self._idle: SimpleQueue[_RedactionProcess | None] = SimpleQueue()
         for _ in range(count):
-            self._idle.put(None)  # each starts with its first portion
+            self._idle.put(None)  # the process is started for its first portion
         self._all: list[_RedactionProcess] = []
         self._closed = False
         self.opening_cpu_s = 0.0  # processor seconds that the last process took to open its engine
@@ -170,16 +170,14 @@ class WorkerPool:
     def __exit__(self, *_: object) -> None:
         self._closed = True
         self._threads.shutdown(wait=False, cancel_futures=True)
-        for (
-            process
-        ) in self._all:  # a thread that waits for a reply then sees that its process ended
-            process.kill()
+        for process in self._all:
+            process.kill()  # unblocks the thread that waits for a reply of this process
         self._threads.shutdown()
         for process in self._all:
             process.end()
 
     def begin(self, portion: Portion) -> Future[RedactedPortion]:
-        """Begin to redact a portion in the first process that is free."""
+        """Start redacting a portion in the first process that is free."""
         return self._threads.submit(self._redact, portion)
 
     def _redact(self, portion: Portion) -> RedactedPortion:
@@ -189,9 +187,9 @@ class WorkerPool:
         return redacted
 
     def _redact_row_by_row(self, portion: Portion) -> RedactedPortion:
-        """Redact each row of a portion by itself, so that only rows that end two processes are withheld.
+        """Redact each row of a portion separately, so that only rows that terminate two processes are withheld.
 
-        The portion ended a process: one row needed too much memory, or the system stopped the process.
+        Called when a portion terminated its process: one row needed too much memory, or the system killed the process.
         """
         redacted = RedactedPortion([], RowTally(), 0.0, None)
         for number, line in enumerate(portion.lines, portion.first):
@@ -214,7 +212,7 @@ class WorkerPool:
         process = self._take_idle()
         reply = process.ask({"first": portion.first}, portion.lines)
         if self._closed:
-            raise CancelledError  # the `with` block has ended: no caller waits for the result
+            raise CancelledError  # the `with` block has ended, so no caller waits for the result
         if reply is None:
             self._forget(process)
             self._idle.put(None)
@@ -226,7 +224,7 @@ class WorkerPool:
         return RedactedPortion(lines, tally, head["cpu_s"], head["peak_mb"])
 
     def _take_idle(self) -> "_RedactionProcess":
-        """Wait for an idle process; start one in the place of a process that ended or was never started."""
+        """Wait for an idle process; start a new one if the process died or was never started."""
         process = self._idle.get()
         if process is not None and process.is_dead():
             self._forget(process)
@@ -244,31 +242,32 @@ class WorkerPool:
             ready = process.ask(self._opening)
             if ready is None:
                 raise RedactionError(
-                    "a process that redacts ended before it began", "Is there memory for --workers?"
+                    "a redaction process ended before it was ready",
+                    "Check that there is enough memory for the number of --workers.",
                 )
             _raise_error(ready[0])
             self.opening_cpu_s = ready[0]["cpu_s"]
         except BaseException:
-            self._idle.put(None)  # so that the next thread that waits gets the error too
+            self._idle.put(None)  # so that the next waiting thread also raises the error
             raise
         return process
 
 
 class _RedactionProcess(WorkerProcess):
-    """A process that redacts portions. It holds only the portion that it redacts."""
+    """A process that redacts portions, one at a time. It holds no other portion in memory."""
 
     def __init__(self) -> None:
         try:
             super().__init__("agent.redaction.files.worker")
         except OSError as error:
             raise RedactionError(
-                f"a process that redacts cannot be started ({error.strerror})"
+                f"a redaction process cannot be started ({error.strerror})"
             ) from error
 
     def ask(
         self, head: Mapping[str, object], lines: Sequence[bytes] = ()
     ) -> tuple[dict[str, Any], list[bytes]] | None:
-        """Send a frame and return the one that answers it; None when the process is dead."""
+        """Send a frame and return the reply, or None if the process has died."""
         try:
             write_frame(self.requests, head, lines)
         except OSError:

@@ -1,7 +1,7 @@
-"""A process that redacts rows for another: frames in, frames out. It ends with its input, however its parent ends.
+"""A process that redacts rows for its parent, exchanging frames. It ends when its input ends, even if the parent dies.
 
-A frame is a line of JSON, which gives the number of bytes of the rows that follow it. An error frame repeats a
-`RedactionError`, which never quotes a text; any other error ends the process without output.
+A frame is a line of JSON that gives the number of bytes of the rows after it. An error frame carries a
+`RedactionError`, which never quotes a text. Any other error ends the process without output.
 """
 
 import json
@@ -18,19 +18,20 @@ from typing import IO, Any
 from agent.errors import RedactionError
 from agent.redaction.files.rows import RecordRedactor, RowTask, redact_rows
 
-_CACHED_DETECTIONS = 5_000  # some 2 MB; the rows of a file seldom repeat
+_CACHED_DETECTIONS = 5_000  # about 2 MB; the rows of a file rarely repeat
 
 
 @dataclass(frozen=True, slots=True)
 class EngineChoice:
-    """The engine that redacts.
+    """The engine to open for redaction.
 
     Attributes:
-        policy: as `open_engine` takes it.
-        directory: from which the name of a policy file is read.
-        language: of the texts, in place of the policy's.
-        models: in place of the policy's, to be measured, as a policy names them; None: the policy's, if admitted.
-        key: 32 bytes in hexadecimal that decide surrogates and how far dates are moved; None: fresh ones.
+        policy: see `open_engine`.
+        directory: the directory to which the name of a policy file is relative.
+        language: the language of the texts, instead of the policy's languages.
+        models: models to measure instead of the policy's, written as in a policy; None for those of the policy, which
+            must be admitted.
+        key: 32 bytes in hexadecimal that determine surrogates and how far dates are moved; None to generate them.
     """
 
     policy: str
@@ -43,13 +44,10 @@ class EngineChoice:
         """Open the engine, which takes about a second.
 
         Raises:
-            RedactionError: it cannot be opened.
+            RedactionError: the engine cannot be opened.
         """
-        for library in (
-            "OPENBLAS",
-            "OMP",
-            "MKL",
-        ):  # one thread each: several processes redact at once, on small matrices
+        # One thread per process: several processes redact at once, and their matrices are small.
+        for library in ("OPENBLAS", "OMP", "MKL"):
             os.environ.setdefault(f"{library}_NUM_THREADS", "1")
         from agent.redaction.engine import build_engine, open_engine
         from agent.redaction.policy.policy import load_policy, replace_models
@@ -76,7 +74,7 @@ def write_frame(stream: IO[bytes], head: Mapping[str, Any], rows: Sequence[bytes
 
 
 def read_frame(stream: IO[bytes]) -> tuple[dict[str, Any], list[bytes]] | None:
-    """Read one frame; None when the other side has ended."""
+    """Read one frame; return None if the other side has closed its end."""
     try:
         line = stream.readline()
         head = json.loads(line)
@@ -89,7 +87,7 @@ def read_frame(stream: IO[bytes]) -> tuple[dict[str, Any], list[bytes]] | None:
 
 
 def peak_mb() -> float | None:
-    """Return the most memory that this process has held, in MB; None where the system does not say."""
+    """Return the peak memory of this process in MB, or None if the system does not report it."""
     with suppress(OSError), Path("/proc/self/status").open("rb") as status:
         for line in status:
             if line.startswith(b"VmHWM"):
@@ -98,7 +96,7 @@ def peak_mb() -> float | None:
 
 
 def serve(requests: IO[bytes], replies: IO[bytes]) -> None:
-    """Open the engine that the first frame names, then clear the rows of the others."""
+    """Open the engine that the first frame specifies, then redact the rows of the later frames."""
     opening = read_frame(requests)
     if opening is None:
         return
@@ -112,24 +110,20 @@ def serve(requests: IO[bytes], replies: IO[bytes]) -> None:
             started = time.process_time()
             written, tally = redact_rows(lines, head["first"], task, engine)
             cpu_s = time.process_time() - started
-            counts = {
-                **asdict(tally),
-                "withheld": dict(tally.withheld),
-            }  # asdict cannot copy a Counter
+            # asdict cannot copy a Counter.
+            counts = {**asdict(tally), "withheld": dict(tally.withheld)}
             write_frame(replies, {"tally": counts, "cpu_s": cpu_s, "peak_mb": peak_mb()}, written)
     except RedactionError as error:
         write_frame(replies, {"error": [str(error), error.advice]})
 
 
 def main() -> None:
-    """Serve standard input; write frames only."""
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C is for the parent, which then ends this process
+    """Serve requests from standard input; write only frames to standard output."""
+    # Only the parent handles Ctrl-C, and then ends this process.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(
-        os.open(os.devnull, os.O_WRONLY), 1
-    )  # a library that prints must not write into a frame
+    # A library that prints must not write into a frame.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     with suppress(BrokenPipeError, KeyboardInterrupt):
         try:
             serve(requests, replies)

@@ -1,1 +1,1 @@
-"""Redacting stored cases and judgements before they leave."""
+"""Redaction of stored cases and judgements before people see them."""

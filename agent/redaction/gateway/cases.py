@@ -1,6 +1,6 @@
-"""Clear stored instances for people: through redaction, or past it with an entry in the audit log.
+"""Clear stored instances for display to people: redact them, or reveal them with an entry in the audit log.
 
-The one way from the store to pages and exports.
+This is the only path from the store to pages and exports.
 """
 
 from abc import ABC, abstractmethod
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ClearedMessage:
-    """One message of the prompt."""
+    """A message of the prompt."""
 
     role: str
     text: Redacted
@@ -28,7 +28,7 @@ class ClearedMessage:
 
 @dataclass(frozen=True, slots=True)
 class ClearedReference:
-    """One reference answer. `letter` is its option's; empty where the answer is free text."""
+    """A reference answer. `letter` is that of its answer option, or empty for an answer in free text."""
 
     letter: str
     text: Redacted
@@ -37,7 +37,7 @@ class ClearedReference:
 
 @dataclass(frozen=True, slots=True)
 class ClearedReply:
-    """One reply of a judge; where it is redacted, JSON's escapes in it are undone."""
+    """A reply of a judge. If the reply is redacted, its JSON escapes are decoded."""
 
     text: Redacted
     reasoning: Redacted
@@ -46,17 +46,17 @@ class ClearedReply:
 
 @dataclass(frozen=True, slots=True)
 class ClearedJudgement:
-    """The judgement of the answer by one seat of a jury, as a person may see it.
+    """The judgement of an answer by one jury seat, as a person may see it.
 
     Attributes:
-        metric: the jury's score that it counts for.
-        seat: from 0, in the order of the jury.
+        metric: the metric of the jury's score.
+        seat: number of the seat, starting at 0.
         judge: the name of the judge.
-        grades: criterion -> number on the jury's own scale; None without a valid verdict.
-        reason: why there is none.
-        repaired: whether the judge was asked to mend its first reply.
-        words: criterion -> field, such as its explanation -> text of the verdict.
-        replies: the first and the repair; none where no reply came, and after a purge.
+        grades: grade per criterion, on the jury's own scale; None without a valid verdict.
+        reason: why there is no valid verdict.
+        repaired: whether the judge was asked to correct its first reply.
+        words: texts of the verdict, such as explanations, by criterion and field.
+        replies: the first reply and the repair; empty if there was no reply, and after a purge.
     """
 
     metric: str
@@ -71,14 +71,14 @@ class ClearedJudgement:
 
 @dataclass(frozen=True, slots=True)
 class ClearedCase:
-    """One instance of a run as a person may see it. Texts are None once purged, or before an answer.
+    """An instance of a run as a person may see it. Texts are None after a purge or before an answer.
 
     Attributes:
-        position: from 0, in benchmark order.
-        key: keyed hash of the instance's id, the same in every run of the benchmark on this site.
-        id: the dataset's own id, to find the record with; only where original text is shown.
-        scores: by metric name.
-        judgements: of the answer, by metric and seat.
+        position: position in benchmark order, starting at 0.
+        key: keyed hash of the instance's id, which is the same in every run of the benchmark at this site.
+        id: the dataset's own id, for finding the record; only set if original text is shown.
+        scores: scores by metric name.
+        judgements: judgements of the answer, by metric and seat.
     """
 
     position: int
@@ -107,7 +107,7 @@ class Clearer(ABC):
     @property
     @abstractmethod
     def withheld(self) -> int:
-        """Number of texts withheld so far."""
+        """The number of texts withheld so far."""
 
     def clear(
         self,
@@ -115,11 +115,11 @@ class Clearer(ABC):
         instances: "Sequence[StoredInstance]",
         judged: Mapping[int, Sequence[SeatJudgement]] | None = None,
     ) -> list[ClearedCase]:
-        """Clear every text of several instances of one run, in order.
+        """Clear all texts of several instances of one run, in order.
 
         Args:
-            judged: their juries' judgements, by position (`gateway.judgements.read_seat_judgements`). A
-                judge's words are cleared together with the question and the answer that they are about.
+            judged: judgements of the juries, by position (`gateway.judgements.read_seat_judgements`). A judge's words
+                are cleared together with the question and the answer that they refer to.
         """
         if not instances:
             return []
@@ -139,12 +139,12 @@ class Clearer(ABC):
     def clear_records(
         self, records: Sequence[Sequence[str]], which: str, subjects: Sequence[Subject] = ()
     ) -> list[list[Redacted]]:
-        """Clear the texts of several records, each by itself.
+        """Clear the texts of several records, each record separately.
 
         Args:
-            records: their texts.
-            which: names them without any text of a case.
-            subjects: of each record; empty where nothing is known of its people.
+            records: the texts of each record.
+            which: description of the records, without any text of a case.
+            subjects: the subject of each record; empty if nothing is known about its people.
         """
 
 
@@ -159,13 +159,13 @@ class Redacting(Clearer):
 
     @property
     def withheld(self) -> int:
-        """Number of texts withheld so far, because they could not be redacted."""
+        """The number of texts withheld so far because they could not be redacted."""
         return sum(self._redactor.withheld.values())
 
     def clear_records(
         self, records: Sequence[Sequence[str]], which: str, subjects: Sequence[Subject] = ()
     ) -> list[list[Redacted]]:
-        """Redact each record's texts together."""
+        """Redact the texts of each record together."""
         del which
         known_subjects = subjects or [Subject()] * len(records)
         cleared: list[list[Redacted]] = []
@@ -175,11 +175,11 @@ class Redacting(Clearer):
 
 
 class Revealing(Clearer):
-    """Shows original text, and the dataset's own ids.
+    """Shows original text and the dataset's own ids.
 
     Args:
-        audit: writes one entry to the audit log and returns once it is on disk; it runs before anything is shown.
-        purpose: what the text is shown for, in one word.
+        audit: writes an entry to the audit log and returns once it is on disk; it runs before anything is shown.
+        purpose: the reason for showing the text, in one word.
     """
 
     reveals = True
@@ -193,7 +193,7 @@ class Revealing(Clearer):
     def clear_records(
         self, records: Sequence[Sequence[str]], which: str, subjects: Sequence[Subject] = ()
     ) -> list[list[Redacted]]:
-        """Return the texts as they are, after the audit entry."""
+        """Return the texts unchanged, after writing the audit entry."""
         del subjects
         all_texts = [text for record in records for text in record]
         texts = iter(reveal_record(all_texts, self._audit, f"{self._purpose} {which}"))
@@ -201,7 +201,7 @@ class Revealing(Clearer):
 
 
 def open_clearer(site: "Site", store: "Store", *, reveal: bool, purpose: str) -> Clearer:
-    """Open the clearer of the site's instances: its redaction policy, or with `reveal` the audit log of its store.
+    """Open the clearer for the site's instances: under its redaction policy, or with `reveal`, with its audit log.
 
     Raises:
         RedactionError: see `agent.redaction.open_redactor`.
@@ -210,7 +210,7 @@ def open_clearer(site: "Site", store: "Store", *, reveal: bool, purpose: str) ->
 
     if reveal:
         return Revealing(lambda event: store.audit.record("reveal", event), purpose)
-    # An export is often repeated, so its detections are stored; pages that are only looked at leave the store as it is.
+    # An export is often repeated, so its detections are stored. Viewing pages does not change the store.
     findings = store.findings if purpose == "export" else None
     return Redacting(
         open_redactor(
@@ -222,7 +222,7 @@ def open_clearer(site: "Site", store: "Store", *, reveal: bool, purpose: str) ->
 def _list_texts(
     stored: "StoredInstance", judged: Sequence[SeatJudgement], *, reveals: bool
 ) -> Iterator[str]:
-    """Yield every text of a case, in the order in which `_build_case` takes them back."""
+    """Yield every text of a case, in the order in which `_build_case` consumes them."""
     instance, response = stored.instance, stored.response
     if instance is not None:
         if reveals:

@@ -1,4 +1,4 @@
-"""Read a jury's judgements of stored answers, before redaction, with JSON's escapes in a judge's words undone."""
+"""Read a jury's judgements of stored answers before redaction, decoding JSON escapes in the judges' words."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -16,29 +16,25 @@ if TYPE_CHECKING:
     from agent.store.stored import Judgement, Seat
     from agent.vocabulary import Response
 
-# JSON's ways to write a character that may stand inside a name: `Anna\nKowalska`, `\u004bowalska`.
+# JSON escapes that may occur within a name: `Anna\nKowalska`, `\u004bowalska`.
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([\"\\/bfnrt]))")
-_LETTERS = {
-    "n": "\n",
-    "r": "\n",
-    "t": "\t",
-    "b": " ",
-    "f": " ",
-}  # any other letter stands for itself
-# Escapes within escapes that are undone. Of deeper ones the backslashes are dropped: a hostile reply may nest no end.
+# The characters for escape letters; other escaped characters represent themselves.
+_LETTERS = {"n": "\n", "r": "\n", "t": "\t", "b": " ", "f": " "}
+# Maximum levels of nested escapes that are decoded. The backslashes of deeper ones are dropped, because a hostile reply
+# may nest without limit.
 _LAYERS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class SeatJudgement:
-    """The judgement of an answer by one seat of a jury, not cleared.
+    """The judgement of an answer by one jury seat, before it is cleared.
 
     Attributes:
-        metric: the jury's score that it counts for.
+        metric: the metric of the jury's score.
         judge: the name of the judge.
-        seat: its grades, or the reason why it has none.
-        words: criterion -> field -> text of the verdict; empty without a verdict, and after a purge.
-        replies: as the judge sent them, the first and the repair.
+        seat: the seat's grades, or the reason why it has none.
+        words: texts of the verdict by criterion and field; empty without a verdict, and after a purge.
+        replies: the judge's replies as received: the first and the repair.
     """
 
     metric: str
@@ -51,12 +47,12 @@ class SeatJudgement:
 def read_seat_judgements(
     store: "Store", run: "Run", instances: "Sequence[StoredInstance]"
 ) -> dict[int, list[SeatJudgement]]:
-    """Return the judgements of every seat for some instances of a run, by position.
+    """Return the judgements of every seat for the given instances of a run, by position.
 
     Args:
-        store: that has the judges' replies.
-        run: whose details name the judges as they are shown.
-        instances: of the run.
+        store: the store that contains the judges' replies.
+        run: the run, whose details give the displayed names of the judges.
+        instances: instances of the run.
     """
     juries = {metric.name: metric.jury for metric in run.details.metrics if metric.jury is not None}
     if not juries:
@@ -79,7 +75,7 @@ def read_seat_judgements(
 
 
 def undo_escapes(text: str) -> str:
-    """Return `text` with JSON's escapes undone, so that no name hides in its spelling."""
+    """Return `text` with JSON escapes decoded, so that redaction recognises escaped names."""
     for _ in range(_LAYERS):
         plain = _ESCAPE.sub(_read_escape, text)
         if plain == text:
@@ -94,17 +90,17 @@ def _read_escape(escape: re.Match[str]) -> str:
 
 
 def _join_surrogates(text: str) -> str:
-    """Return `text` with each pair of surrogates as the one character it stands for."""
+    """Return `text` with each surrogate pair replaced by the character it represents."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
 def _name_judge(seat_names: Sequence[str], seat: "Seat") -> str:
-    """Return the judge's name; its number where the run does not name that many, as an imported run may not."""
+    """Return the judge's name, or its number if the run lists too few names, as an imported run may."""
     return seat_names[seat.seat] if seat.seat < len(seat_names) else f"judge {seat.seat + 1}"
 
 
 def _list_shown_texts(stored: "StoredInstance") -> tuple[str, ...]:
-    """Return the texts that judges at the site were shown; none after a purge or without an answer."""
+    """Return the texts shown to judges at this site; empty after a purge or without an answer."""
     if stored.instance is None or stored.response is None:
         return ()
     return build_matter(stored.instance, stored.response.text).texts
@@ -113,7 +109,7 @@ def _list_shown_texts(stored: "StoredInstance") -> tuple[str, ...]:
 def _read_words(
     jury: "KeptJury | None", seat: "Seat", judgement: "Judgement", shown_texts: tuple[str, ...]
 ) -> Mapping[str, Mapping[str, str]]:
-    """Return the words beside the grades in the reply that filled the seat."""
+    """Return the texts next to the grades in the reply from which the seat was filled."""
     if seat.grades is None or not shown_texts:
         return {}
     rubric = _build_rubric(jury, seat.grades)
@@ -125,7 +121,7 @@ def _read_words(
 
 
 def _build_rubric(jury: "KeptJury | None", grades: Mapping[str, float]) -> Rubric:
-    """Return the rubric of a jury as its run stores it; of an unknown jury, one with the graded criteria alone."""
+    """Return the jury's rubric as stored with its run; for an unknown jury, a rubric of only the graded criteria."""
     if jury is None:
         return Rubric(tuple(grades), dict.fromkeys(grades, ()), USUAL_SCALE)
     criteria = tuple(jury.criteria or grades)

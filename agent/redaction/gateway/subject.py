@@ -1,23 +1,23 @@
-"""The subject of a record: identifiers that its dataset states, for redaction to search in the record's texts."""
+"""The subject of a record: identifiers stated by its dataset, which redaction searches for in the record's texts."""
 
 import re
 from dataclasses import dataclass
 
 from agent.vocabulary import Identifier, Instance
 
-# A number that was given to a person: letters with three digits among them, or six digits in a row. Fewer digits are
-# the number of a row or of a topic, and would be searched in every text for nothing.
+# A number assigned to a person: letters with three digits among them, or six digits in a row. Fewer digits are probably
+# the number of a row or a topic, which need not be searched for in every text.
 _MIXED_NUMBER = re.compile(r"(?=(?:\D*\d){3})(?=.*[^\W\d_])\S{5,40}")
 _LONG_NUMBER = re.compile(r"\d{6,40}")
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The people of a record, as its dataset states them. Never shown.
+    """The people of a record, as its dataset describes them. Never shown.
 
     Attributes:
-        identifiers: of these people, searched in each text of the record.
-        unit: the patient or document; dates of one are moved by as many days in every record of it.
+        identifiers: identifiers of these people, searched for in each text of the record.
+        unit: the patient or document. All dates of one unit are moved by the same number of days.
     """
 
     identifiers: tuple[Identifier, ...] = ()
@@ -25,9 +25,9 @@ class Subject:
 
     @classmethod
     def read_instance(cls, instance: Instance | None) -> "Subject":
-        """Return the subject of an instance; an empty one after a purge.
+        """Return the subject of an instance, which is empty after a purge.
 
-        The instance's unit and id count as identifiers where they look like numbers given to a person.
+        The instance's unit and id are used as identifiers if they look like numbers assigned to a person.
         """
         if instance is None:
             return cls()

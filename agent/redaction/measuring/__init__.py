@@ -1,1 +1,1 @@
-"""How well an engine works: measures, models admitted in place of the package's own, fine-tuning."""
+"""Evaluation of redaction engines: measures, benchmarks of models, and fine-tuning."""

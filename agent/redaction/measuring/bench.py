@@ -1,4 +1,4 @@
-"""Measure an engine on texts whose identifiers are known, in a process of its own."""
+"""Measure an engine, in a separate process, on texts whose identifiers are known."""
 
 import json
 import time
@@ -23,13 +23,13 @@ _TASK = RowTask(("text",), spans=True, others="drop")
 
 @dataclass(frozen=True, slots=True)
 class GoldText:
-    """A text and its identifiers."""
+    """A text and its known identifiers."""
 
     text: str
     spans: tuple[LabelledSpan, ...]
 
     def row(self) -> bytes:
-        """Return the text as a row."""
+        """Return the text as a row for redaction."""
         return json.dumps({"text": self.text}).encode()
 
 
@@ -38,13 +38,13 @@ class Bench:
     """The detections of an engine on a corpus, and their cost.
 
     Attributes:
-        detections: by text, in order; a withheld text counts as one detection of all of it.
-        withheld: texts, by reason.
-        characters: of all texts.
-        cpu_s: processor seconds for all texts, the engine being open.
+        detections: detections in each text, in order. A withheld text counts as one detection of the whole text.
+        withheld: number of withheld texts, by reason.
+        characters: number of characters in all texts.
+        cpu_s: processor seconds for all texts, once the engine is open.
         start_s: seconds from the start of the process to the first redacted text.
         start_cpu_s: processor seconds from the start of the process to the first redacted text.
-        peak_mb: most memory that the process held; None where the system does not say.
+        peak_mb: peak memory of the process in MB; None if the system does not report it.
     """
 
     detections: tuple[tuple[LabelledSpan, ...], ...]
@@ -57,15 +57,15 @@ class Bench:
 
     @property
     def kchar_s(self) -> float:
-        """Thousands of characters per second of one processor."""
+        """Thousands of characters redacted per processor second."""
         return self.characters / max(1e-9, self.cpu_s) / 1000
 
 
 def read_gold(path: Path) -> list[GoldText]:
-    """Read {"text": ..., "spans": [[start, end, kind], ...]}, one text per line.
+    """Read lines of {"text": ..., "spans": [[start, end, kind], ...]}, one text per line.
 
     Raises:
-        RedactionError: the file cannot be read, or a row of it; names the row.
+        RedactionError: the file or one of its rows cannot be read; the message gives the row.
     """
     try:
         with open_plain(path) as file:
@@ -76,19 +76,19 @@ def read_gold(path: Path) -> list[GoldText]:
             return texts
     except OSError as error:
         raise RedactionError(
-            f"{path.name} cannot be read ({error.strerror})", "Name a plain file."
+            f"{path.name} cannot be read ({error.strerror})", "Give a regular file."
         ) from error
 
 
 def run_bench(texts: list[GoldText], choice: EngineChoice) -> Bench:
-    """Let an engine redact each text, and measure its cost.
+    """Redact each text with an engine, and measure the cost.
 
     Raises:
         RedactionError: the engine cannot be opened.
     """
     if not texts:
         raise RedactionError(
-            "there is no text to measure on", "Give a file with one object a line."
+            "there is no text to measure", "Give a file with one JSON object per line."
         )
     detections: list[tuple[LabelledSpan, ...]] = []
     withheld: Counter[str] = Counter()
@@ -118,7 +118,7 @@ def run_bench(texts: list[GoldText], choice: EngineChoice) -> Bench:
 def measure_texts(
     texts: list[GoldText], detections: tuple[tuple[LabelledSpan, ...], ...]
 ) -> RedactionFigures:
-    """Compare the detections in each text with its identifiers, and compute the figures of all."""
+    """Compare the detections in each text with its identifiers, and summarise all texts."""
     compared = [
         compare_text(text.text, text.spans, spans)
         for text, spans in zip(texts, detections, strict=True)

@@ -1,4 +1,4 @@
-"""Train a named-entity model further on a site's own reviewed texts, and measure it on texts held out of training."""
+"""Fine-tune a named-entity model on a site's own reviewed texts, and measure it on texts held out of training."""
 
 import hashlib
 from collections.abc import Sequence
@@ -19,21 +19,21 @@ from agent.redaction.redacted import Withheld
 
 MIN_TEXTS = 20
 MIN_IDENTIFIERS = 50
-_HELD_OUT = 5  # one text in five is measured on, and not learned from
-_PASSES = 4  # over the texts that are learned from
+_HELD_OUT = 5  # one text in five is held out for measurement
+_PASSES = 4  # over the training texts
 _BATCH_WORDS = 2_000
-_RATE = 0.0004  # a fifth of that of a new model: it is to learn, not to forget
+_RATE = 0.0004  # a fifth of the rate for a new model, so that the model keeps its skills
 
 
 @dataclass(frozen=True, slots=True)
 class FineTuned:
-    """The result of a training, measured on the texts held out.
+    """The result of fine-tuning, measured on the held-out texts.
 
     Attributes:
-        learned: number of texts learned from.
-        held_out: number of texts measured on.
-        before: figures of the rules and the package's own model.
-        after: figures of the rules and the new model in its place.
+        learned: number of training texts.
+        held_out: number of held-out texts.
+        before: measures of the rules with the package's own model.
+        after: measures of the rules with the fine-tuned model instead.
     """
 
     learned: int
@@ -43,29 +43,29 @@ class FineTuned:
 
     @property
     def finds_less(self) -> bool:
-        """Whether the new model leaves more identifiers than the package's own model."""
+        """Whether the new model misses more identifiers than the package's own model."""
         return self.after.leaks > self.before.leaks
 
 
 def fine_tune(
     texts: Sequence[GoldText], policy: RedactionPolicy, folder: Path, *, seed: int, force: bool
 ) -> FineTuned:
-    """Train the package's model of the policy's first language further on `texts`, and write it into the new `folder`.
+    """Fine-tune the package's model of the policy's first language on `texts`, and write it into the new `folder`.
 
     Args:
-        texts: the site's own, with every identifier in them.
-        force: write it although it finds less.
+        texts: texts of the site, in which every identifier is marked.
+        force: whether to write the model even if it detects fewer identifiers.
 
     Raises:
         RedactionError: there are too few texts, a kind of identifier is unknown, the language has no model, or the new
-            model finds less.
+            model detects fewer identifiers.
         ConfigError: the folder is in use.
     """
     language = policy.languages[0]
     base = shipped_model(language)
     if base is None:
         raise RedactionError(
-            f"there is no model for texts in {language} to go on from", "Known: en, es."
+            f"there is no model to fine-tune for texts in {language}", "Known languages: en, es."
         )
     held_out: list[GoldText] = []
     learned: list[GoldText] = []
@@ -78,8 +78,8 @@ def fine_tune(
         or not any(text.spans for text in held_out)
     ):
         raise RedactionError(
-            f"{len(texts)} texts with {identifiers} identifiers are too few to learn from: expected {MIN_TEXTS} and "
-            f"{MIN_IDENTIFIERS}",
+            f"{len(texts)} texts with {identifiers} identifiers are too few to learn from: "
+            f"expected at least {MIN_TEXTS} and {MIN_IDENTIFIERS}",
             "Review more records (`intramural redact review`).",
         )
     kinds = set(read_network(base).meta.kinds) - {OTHER}
@@ -105,15 +105,15 @@ def fine_tune(
         )
         if result.finds_less and not force:
             raise RedactionError(
-                f"refused: of the identifiers in texts kept back it leaves {result.after.leaks}, and the package's own "
-                f"model {result.before.leaks}",
+                f"refused: of the identifiers in the held-out texts, the new model misses {result.after.leaks} and the "
+                f"package's own model {result.before.leaks}",
                 "Review more records, or give --force.",
             )
     return result
 
 
 def _is_held_out(text: GoldText) -> bool:
-    """Decide by the text itself, so that it is never learned from when it comes again."""
+    """Return whether a text is held out. Decided by its content, so that repeated texts are treated alike."""
     return hashlib.sha256(text.text.encode("utf-8", "surrogatepass")).digest()[0] % _HELD_OUT == 0
 
 
@@ -127,10 +127,10 @@ def _make_example(text: GoldText, kinds: set[str]) -> Example:
 
 
 def _find_kind(label: str, kinds: set[str]) -> str | None:
-    """Return the model's kind for `label`; None if the rules alone detect it.
+    """Return the model's kind for `label`, or None if only the rules detect it.
 
     Raises:
-        RedactionError: the label is unknown; it is not quoted, for it is a text of the file.
+        RedactionError: the label is unknown. It is not quoted, because it is text from the file.
     """
     entity = label if label in kinds else KNOWN.get(label.upper(), "")
     if entity == "":

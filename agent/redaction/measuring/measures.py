@@ -1,13 +1,15 @@
-"""Measure how well redaction works on texts whose identifiers are known. Pure.
+"""Measures of redaction on texts whose identifiers are known. Pure functions.
 
-A redaction of any kind counts where it takes the right characters; only letters and digits count.
+A redaction counts if it covers the right characters, whatever its kind. Only letters and digits count.
 
-    core recall     identifiers of which every identifying letter and digit is taken: titles, prepositions and labels of
-                    fields within one ("Dr.", "in", "Patient ID") may stay, unless it consists of these alone
-    full recall     identifiers of which every letter and digit is taken
-    clean           texts with identifiers of which none leaks, in the sense of core
-    over-redaction  texts without identifiers in which anything is taken
-    F2              (1 + 4) R P / (4 P + R): recall and precision of characters, recall first (van Rijsbergen 1979)
+    core recall     share of identifiers whose identifying letters and digits are all covered. Titles, prepositions
+                    and field labels within an identifier ("Dr.", "in", "Patient ID") need not be covered, unless
+                    it consists of these alone
+    full recall     share of identifiers whose letters and digits are all covered
+    clean           share of texts with identifiers in which the core of every identifier is covered
+    over-redaction  share of texts without identifiers in which anything is redacted
+    F2              (1 + 4) R P / (4 P + R): recall and precision of characters, favouring recall
+                    (van Rijsbergen 1979)
 """
 
 import re
@@ -19,7 +21,7 @@ from agent.statistics.intervals import Mean, estimate_mean
 
 LabelledSpan = tuple[int, int, str]  # start, end (exclusive), kind
 
-# Not identifying by themselves, in lower case.
+# Lower-case words that do not identify a person on their own.
 _SOFT = frozenset({
     "dr", "mr", "mrs", "ms", "miss", "prof", "doctor", "md", "rn", "np", "do", "phd", "jr", "sr", "in", "of", "at",
     "the", "and", "on", "to", "from", "for", "patient", "pt", "id", "mrn", "ssn", "no", "number", "member", "policy",
@@ -30,11 +32,11 @@ _WORD = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class ComparedIdentifier:
-    """An identifier with a letter or digit, and whether it was taken.
+    """An identifier with a letter or digit, and whether it was redacted.
 
     Attributes:
-        core_taken: whether its identifying letters and digits were taken.
-        all_taken: whether all of its letters and digits were taken.
+        core_taken: whether all of its identifying letters and digits were redacted.
+        all_taken: whether all of its letters and digits were redacted.
     """
 
     kind: str
@@ -42,20 +44,21 @@ class ComparedIdentifier:
     all_taken: bool
 
 
-_OfText = tuple[bytes, ComparedIdentifier]  # the number of the text, which is the unit of intervals
+# The number of a text, which is the unit of the intervals, and one of its identifiers.
+_OfText = tuple[bytes, ComparedIdentifier]
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedText:
-    """One text: its identifiers beside the redactions.
+    """The comparison of a text's identifiers with its redactions.
 
     Attributes:
-        identifiers: those with a letter or digit.
-        has_identifiers: whether there is anything to take.
-        has_redactions: whether anything was taken.
-        gold: letters and digits that identify.
-        taken: letters and digits that were taken.
-        right: letters and digits that identify and were taken.
+        identifiers: identifiers with a letter or digit.
+        has_identifiers: whether there is anything to redact.
+        has_redactions: whether anything was redacted.
+        gold: number of identifying letters and digits.
+        taken: number of redacted letters and digits.
+        right: number of identifying letters and digits that were redacted.
     """
 
     identifiers: tuple[ComparedIdentifier, ...]
@@ -68,7 +71,7 @@ class ComparedText:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """Of all identifiers of one kind, those taken, with Wilson's interval; texts count as units."""
+    """The core and full recall of identifiers of one kind, with Wilson intervals that treat texts as units."""
 
     core: Mean
     full: Mean
@@ -76,15 +79,15 @@ class Recall:
 
 @dataclass(frozen=True, slots=True)
 class RedactionFigures:
-    """Figures of one engine on one corpus.
+    """The measures of one engine on one corpus.
 
     Attributes:
-        all: of every kind together.
-        kinds: by kind, the most frequent first.
-        leaks: identifiers of which a core letter or digit was left.
-        clean: share of the texts with identifiers of which none leaks.
-        over: share of the texts without identifiers in which anything is taken.
-        recall: of characters, as for `precision` and `f2`; 0 where there is no character to divide by.
+        all: recall over identifiers of all kinds.
+        kinds: recall by kind, most frequent kinds first.
+        leaks: number of identifiers with a core letter or digit that was not redacted.
+        clean: share of texts with identifiers in which no identifier leaks.
+        over: share of texts without identifiers in which anything is redacted.
+        recall: recall of characters, like `precision` and `f2`; 0 if there is no character to divide by.
     """
 
     texts: int
@@ -101,7 +104,7 @@ class RedactionFigures:
 def compare_text(
     text: str, gold: Iterable[LabelledSpan], taken: Iterable[LabelledSpan]
 ) -> ComparedText:
-    """Compare the redactions of a text with its identifiers; spans are cut off at its end."""
+    """Compare the redactions of a text with its identifiers; spans are truncated at the end of the text."""
     gold = list(gold)
     taken = list(taken)
     is_taken = _mark_characters(text, taken)
@@ -126,19 +129,19 @@ def compare_text(
 
 
 def _locate_alnum(text: str, start: int, end: int) -> list[int]:
-    """Return the positions of the letters and digits in a stretch, which is cut off at the end of the text."""
+    """Return the positions of the letters and digits in a stretch, truncated at the end of the text."""
     return [position for position in range(start, min(end, len(text))) if text[position].isalnum()]
 
 
 def _find_core(text: str, start: int, end: int) -> list[re.Match[str]]:
-    """Return the identifying words of an identifier: all of its words if none identifies by itself."""
+    """Return the identifying words of an identifier, or all of its words if none is identifying."""
     words = list(_WORD.finditer(text, start, end))
     core = [word for word in words if word.group().lower() not in _SOFT]
     return core or words
 
 
 def summarise_texts(texts: Sequence[ComparedText]) -> RedactionFigures:
-    """Compute the figures of a corpus."""
+    """Compute the measures of a corpus."""
     identifiers: list[_OfText] = []
     by_kind: dict[str, list[_OfText]] = defaultdict(list)
     for number, text in enumerate(texts):
@@ -175,7 +178,7 @@ def _is_clean(text: ComparedText) -> bool:
 
 
 def _mark_characters(text: str, spans: Iterable[LabelledSpan]) -> bytearray:
-    """Return 1 for each character within a span, and 0 for the others."""
+    """Return an array with 1 for each character within a span, and 0 for the others."""
     marked = bytearray(len(text))
     for start, end, _ in spans:
         marked[start:end] = b"\1" * (min(end, len(text)) - start)

@@ -1,1 +1,1 @@
-"""A site's redaction policy."""
+"""Redaction policies, shipped or written by a site."""

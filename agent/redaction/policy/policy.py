@@ -1,4 +1,4 @@
-"""Redaction policies: the identifiers to detect, their replacements, and the limits past which a field is withheld."""
+"""Redaction policies: identifiers to detect, their replacements, and limits beyond which fields are withheld."""
 
 import re
 from collections.abc import Sequence
@@ -23,21 +23,21 @@ from agent.redaction.policy.site_patterns import check_entry, check_pattern
 
 Language = Literal["en", "es"]
 
-# Every policy must ask for these, and the self-test demands them under each (see `agent.redaction.self_test`).
+# Every policy must list these entities, and the self-test requires them (see `agent.redaction.self_test`).
 NEEDED: tuple[Entity, ...] = ("NAME", "MRN", "PHONE", "EMAIL", "SSN")
 
-_EXPECTED = "docs/redaction-policies.md has every key and what it may hold."
+_EXPECTED = "See docs/redaction-policies.md for all keys and their values."
 
 NAME_PATTERN = r"^[a-z][a-z0-9_]{0,63}$"
 
 
-_Location = tuple[int | str, ...]  # of a value in a policy file: ("models", 0, "path")
+_Location = tuple[int | str, ...]  # position of a value in a policy file: ("models", 0, "path")
 _Entry = Annotated[str, Field(min_length=2, max_length=100), AfterValidator(check_entry)]
 Entries = Annotated[tuple[_Entry, ...], Field(max_length=50_000)]
 
 
 class Limits(BaseModel):
-    """Past these a field is withheld whole."""
+    """The limits beyond which a field is withheld entirely."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     field_characters: Annotated[int, Field(ge=1, le=10_000_000)]
@@ -45,12 +45,12 @@ class Limits(BaseModel):
 
 
 class OwnRecognizer(BaseModel):
-    """A pattern of the site's own.
+    """A pattern defined by the site.
 
     Attributes:
-        entity: of every match.
-        pattern: a regular expression of the `regex` module; case counts unless it begins with (?i), and \\K drops the
-            text before it.
+        entity: the entity of every match.
+        pattern: a regular expression of the `regex` module. It is case-sensitive unless it begins with (?i), and \\K
+            discards the text before it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -68,9 +68,9 @@ class OtherModel(BaseModel):
     """A model made elsewhere, or trained here on the site's own texts.
 
     Attributes:
-        kind: the library that loads it; "intramural" is a model that `redact train` wrote.
-        path: its folder, absolute.
-        labels: the entity of each of its labels; None: a label that identifies nobody.
+        kind: the library that loads the model; "intramural" for a model written by `redact train`.
+        path: absolute path of the model's folder.
+        labels: the entity of each label of the model; None for labels that do not identify a person.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -80,20 +80,21 @@ class OtherModel(BaseModel):
 
 
 class RedactionPolicy(BaseModel):
-    """One policy file.
+    """The contents of one policy file.
 
     Attributes:
-        languages: of the texts; the recognisers of all of them look at every text.
-        operators: by entity, how it is replaced; "default" is for entities that are not named. See `list_operators`.
-            An entity without an operator becomes a tag.
-        recognizers: patterns of the site's own.
-        models: whose detections are united with those of the rules. Without "shipped", the package's own, the others
-            must have been admitted (see `agent.redaction.models.admission`).
-        deny: words that are always replaced, by entity.
-        allow: words of which no detection may consist, unless they are known to name one of the record's people.
-        threshold: the confidence, 0 to 1, that a detection must reach.
-        outside_judges: whether text redacted by this policy may be sent to judges outside (`outside_judge_hosts` in
-            site.yaml names them).
+        languages: languages of the texts. Every text is analysed by the recognisers of all of them.
+        operators: by entity, how it is replaced; "default" applies to entities that are not listed. See
+            `list_operators`. An entity without an operator is replaced by a tag.
+        recognizers: patterns defined by the site.
+        models: models whose detections are added to those of the rules. If "shipped", the package's own model, is not
+            among them, the models must have been admitted (see `agent.redaction.models.admission`).
+        deny: phrases that are always replaced, by entity.
+        allow: phrases within which detections are dropped, unless the phrases are known to name one of the people of
+            the record.
+        threshold: the minimum confidence of a detection, from 0 to 1.
+        outside_judges: whether text redacted under this policy may be sent to outside judges
+            (`outside_judge_hosts` in site.yaml lists their hosts).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -126,7 +127,7 @@ class RedactionPolicy(BaseModel):
     def _check_needed(cls, entities: tuple[Entity, ...]) -> tuple[Entity, ...]:
         missing = [entity for entity in NEEDED if entity not in entities]
         if missing:
-            raise ValueError(f"every policy must ask for {', '.join(missing)}")
+            raise ValueError(f"every policy must list {', '.join(missing)}")
         return entities
 
     @field_validator("operators")
@@ -134,7 +135,7 @@ class RedactionPolicy(BaseModel):
     def _check_operators(cls, operators: dict[str, str]) -> dict[str, str]:
         for entity, operator in operators.items():
             if entity != "default" and entity not in get_args(Entity):
-                raise ValueError(f"{entity[:40]} is no entity")
+                raise ValueError(f"{entity[:40]} is not an entity")
             if operator not in list_operators(entity):
                 raise ValueError(f"{entity}: expected {' or '.join(list_operators(entity))}")
         return operators
@@ -156,11 +157,11 @@ class RedactionPolicy(BaseModel):
 
     @property
     def other_models(self) -> tuple[OtherModel, ...]:
-        """The models that are not the package's own."""
+        """The models that are not shipped with the package."""
         return tuple(model for model in self.models if isinstance(model, OtherModel))
 
     def choose_operator(self, entity: str) -> str:
-        """Return the operator of `entity`: one of `list_operators(entity)`."""
+        """Return the operator for `entity`: one of `list_operators(entity)`."""
         chosen = self.operators.get(entity)
         if chosen is None and self.operators.get("default") == "surrogate":
             chosen = {"DATE": "shift", "AGE": "cap"}.get(entity, "surrogate")
@@ -175,7 +176,7 @@ class RedactionPolicy(BaseModel):
 
 
 def list_operators(entity: str) -> tuple[str, ...]:
-    """Return the operators that `entity` can have; "default" is an entity here."""
+    """Return the operators that may be chosen for `entity`, which may be "default"."""
     match entity:
         case "DATE":
             return ("tag", "year", "shift")
@@ -196,10 +197,10 @@ def list_operators(entity: str) -> tuple[str, ...]:
 
 
 def replace_models(policy: RedactionPolicy, models: Sequence[object]) -> RedactionPolicy:
-    """Return `policy` with other models, written as in a policy file.
+    """Return `policy` with other models, given as in a policy file.
 
     Raises:
-        RedactionError: one of them is not a model; names it.
+        RedactionError: one of them is not a valid model; the message identifies it.
     """
     try:
         return RedactionPolicy.model_validate({**policy.model_dump(), "models": models})
@@ -213,13 +214,13 @@ def load_policy(
     """Read the policy that `redaction_policy` in site.yaml names.
 
     Args:
-        name: a shipped policy (`hipaa_safe_harbor`), or a file of the site's own (`ours.yaml`).
-        directory: the site's, from which the name of a file is read.
-        language: of the texts ("es"), in place of those that the policy names.
+        name: a shipped policy (`hipaa_safe_harbor`) or a file of the site (`ours.yaml`).
+        directory: the site directory, to which the name of a file is relative.
+        language: the language of the texts ("es"), instead of the policy's languages.
 
     Raises:
-        RedactionError: the policy is missing, its file is not a policy (names the file and the key), or the language is
-            unknown.
+        RedactionError: the policy is missing, its file is not a valid policy (the message gives the file and the key),
+            or the language is unknown.
     """
     path = _locate_policy(name, directory)
     try:
@@ -231,7 +232,7 @@ def load_policy(
         )
         raise RedactionError(
             f"redaction policy {path.name} cannot be read ({error.strerror})",
-            f"Name one of {known}, or a file of your own that ends in .yaml.",
+            f"Give one of {known}, or a file of your own that ends in .yaml.",
         ) from None
     except ValidationError as error:
         raise _make_error(f"redaction policy {path.name}", error) from None
@@ -241,9 +242,9 @@ def load_policy(
 
 
 def choose_policy(level: Literal["default", "strict"], language: str | None = None) -> str:
-    """Return the name of the shipped policy for texts in `language` (None: English), by how strict it is.
+    """Return the name of the shipped policy for a level of strictness and a language (None for English).
 
-    Texts in another language than English are held to the GDPR at either level, under which all entities are replaced.
+    Texts in other languages use the GDPR policy at either level, which replaces all entities.
     """
     if language not in (None, "en"):
         return "gdpr"
@@ -251,9 +252,9 @@ def choose_policy(level: Literal["default", "strict"], language: str | None = No
 
 
 def _make_error(subject: str, error: ValidationError) -> RedactionError:
-    """Return the error that names each wrong key.
+    """Return an error that lists each invalid key.
 
-    The values are not quoted, as pydantic would: one may be a name on a list of the site's.
+    Values are not quoted, unlike in pydantic's messages, because one may be a name on a list of the site.
     """
     problems: list[tuple[_Location, str]] = [
         (detail["loc"], detail["msg"]) for detail in error.errors()
@@ -262,7 +263,8 @@ def _make_error(subject: str, error: ValidationError) -> RedactionError:
         (location, message) for location, message in problems if location[2:3] == ("OtherModel",)
     ]
     if problems_of_model:
-        # A model may be a word or a folder, and pydantic reports why it is neither. A folder was meant.
+        # A model may be a word or a mapping, and pydantic reports the problems of both alternatives. Keep only those
+        # of the mapping, which was probably intended.
         problems_elsewhere = [
             (location, message) for location, message in problems if location[:1] != ("models",)
         ]
@@ -272,12 +274,12 @@ def _make_error(subject: str, error: ValidationError) -> RedactionError:
 
 
 def _describe_problem(location: _Location, message: str) -> str:
-    """Return the key and its problem, in the words of this program."""
+    """Return the key and its problem, in this program's own words."""
     message = message.removeprefix("Value error, ")
     message = message.replace(
         "String should match pattern '^/'", "expected the absolute path of a folder"
     )
-    message = message.replace("Extra inputs are not permitted", "there is no such key")
+    message = message.replace("Extra inputs are not permitted", "unknown key")
     key = ".".join(str(part) for part in location if part not in ("[key]", "OtherModel"))
     return f"{key}: {message}" if key else message
 
@@ -296,12 +298,12 @@ def _locate_policy(name: str, directory: Path | None) -> Path:
         path = Path(name) if directory is None else directory / name
         if not path.is_absolute() and directory is None:
             raise RedactionError(
-                f"redaction policy {path.name}: a relative name needs the folder that it is read from"
+                f"redaction policy {path.name}: a relative name requires a directory to which it is relative"
             )
         return path
     if not re.fullmatch(NAME_PATTERN, name):
         raise RedactionError(
             f"{name[:40]!r} is not the name of a redaction policy",
-            "Name a policy of policies/redaction, or a file of your own that ends in .yaml.",
+            "Give a policy of policies/redaction, or a file of your own that ends in .yaml.",
         )
     return shipped("policies") / "redaction" / f"{name}.yaml"

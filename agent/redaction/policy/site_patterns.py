@@ -1,4 +1,4 @@
-"""A site's additions to a policy: patterns, words always replaced, words never replaced. Checked when they are read."""
+"""A site's additions to a policy: patterns and lists of phrases. Checked when the policy is read."""
 
 import itertools
 import unicodedata
@@ -8,19 +8,19 @@ import regex
 
 from agent.redaction.deadline import Deadline
 
-_PROBE = 20_000  # characters: as many as recognisers read together
-_PROBE_SECONDS = 0.5  # a pattern whose time grows with the text takes some milliseconds; one that explodes never ends
+_PROBE = 20_000  # characters, the size of the chunks that recognisers analyse
+_PROBE_SECONDS = 0.5  # linear patterns take milliseconds; exponential ones never finish
 _WORD = regex.compile(r"[\p{L}\p{M}\d]+")
 _LITERAL = regex.compile(r"(?<!\\)[A-Za-z0-9 _/:#-]{2,}")
 _META = regex.compile(r"\\[A-Za-z]|\(\?[:=!<P]*|[\\()?:+*\[\]{}|^$]")
-_JOINT = 3  # characters at most between two words of an entry
+_JOINT = 3  # maximum characters between two words of an entry
 
 
 def check_pattern(pattern: str) -> None:
-    """Compile a pattern and run it on texts made to keep it busy.
+    """Compile a pattern and run it on texts that are designed to make it slow.
 
     Raises:
-        ValueError: it is no regular expression, matches nothing at all, or takes too long.
+        ValueError: it is not a regular expression, matches the empty string, or takes too long.
     """
     try:
         compiled = regex.compile(pattern, regex.MULTILINE)
@@ -33,17 +33,17 @@ def check_pattern(pattern: str) -> None:
             for match in compiled.finditer(probe, timeout=_PROBE_SECONDS):
                 if match.group() == "":
                     raise ValueError(
-                        "matches where there is nothing; let it need a character at least"
+                        "matches the empty string; make it require at least one character"
                     )
         except TimeoutError:
             raise ValueError(
-                "takes too long on long texts; bound its repetitions ({0,20} in place of *) and let no two that follow "
-                "each other match the same"
+                "takes too long on long texts; limit its repetitions ({0,20} instead of *), and do not let two "
+                "consecutive repetitions match the same text"
             ) from None
 
 
 def find_pattern(pattern: str) -> Callable[[str, Deadline], Iterator[tuple[int, int]]]:
-    """Return a function that yields where a pattern matches in folded text."""
+    """Return a function that yields the start and end of each match of a pattern in folded text."""
     compiled = regex.compile(pattern, regex.MULTILINE)
 
     def find(text: str, deadline: Deadline) -> Iterator[tuple[int, int]]:
@@ -57,14 +57,14 @@ def find_pattern(pattern: str) -> Callable[[str, Deadline], Iterator[tuple[int, 
 
 
 def check_entry(entry: str) -> str:
-    """Return one entry of a list as it is.
+    """Return one entry of a list unchanged.
 
     Raises:
-        ValueError: it does not begin and end with a letter or digit, so that it is no whole word.
+        ValueError: the entry does not begin and end with a letter or digit, so it does not consist of whole words.
     """
     words = list(_WORD.finditer(entry))
     if not words or words[0].start() != 0 or words[-1].end() != len(entry):
-        raise ValueError("expected whole words: a letter or digit first and last")
+        raise ValueError("expected whole words, with a letter or digit first and last")
     if not _are_close([word.span() for word in words]):
         raise ValueError(f"expected at most {_JOINT} characters between two words")
     return entry
@@ -74,10 +74,11 @@ _WORDS_PER_CHECK = 1_000  # words between two checks of the deadline
 
 
 class Phrases:
-    """Entries of a list, searched for as whole words in any case, with any characters between the words."""
+    """Entries of a list, matched as whole words in any case and with any separators between the words."""
 
     def __init__(self, entries: Iterable[str]) -> None:
-        self._lengths: dict[str, set[int]] = {}  # of the entries that begin with a word
+        # For each word, the lengths in words of the entries that begin with it.
+        self._lengths: dict[str, set[int]] = {}
         self._whole: set[tuple[str, ...]] = set()
         for entry in entries:
             words = _split_words(entry)
@@ -85,15 +86,15 @@ class Phrases:
             self._lengths.setdefault(words[0], set()).add(len(words))
 
     def __bool__(self) -> bool:
-        """Whether there is any entry."""
+        """Return whether there is any entry."""
         return bool(self._whole)
 
     def __contains__(self, value: str) -> bool:
-        """Whether `value` is an entry, and nothing more."""
+        """Return whether `value` is exactly one entry."""
         return _split_words(value) in self._whole
 
     def find(self, text: str, deadline: Deadline) -> Iterator[tuple[int, int]]:
-        """Yield where entries stand in folded text.
+        """Yield the start and end of each occurrence of an entry in folded text.
 
         Raises:
             TimeoutError: the deadline passed.
@@ -110,7 +111,7 @@ class Phrases:
 
 
 def _are_close(stretches: Sequence[tuple[int, int]]) -> bool:
-    """Return whether each stretch begins soon after the one before it."""
+    """Return whether each stretch begins shortly after the previous one."""
     return all(
         following[0] - stretch[1] <= _JOINT for stretch, following in itertools.pairwise(stretches)
     )
@@ -121,7 +122,7 @@ def _split_words(text: str) -> tuple[str, ...]:
 
 
 def _make_probes(pattern: str) -> Iterator[str]:
-    """Yield texts that make a pattern with nested or neighbouring repetitions try for long."""
+    """Yield texts that make patterns with nested or adjacent repetitions backtrack for a long time."""
     literals = _LITERAL.findall(pattern)
     units = [
         "a",
@@ -141,7 +142,7 @@ def _make_probes(pattern: str) -> Iterator[str]:
         "Name: Ab Cd\n",
     ]
     units += [*literals, "".join(literals) or "a", *(literal + "0" for literal in literals)]
-    # A search gives up at once in a text without the characters that a match must end in. So they stand at the end.
+    # A search fails at once in a text without the characters in which a match must end, so they are put at the end.
     end = "\x7f" + "\x7f".join(dict.fromkeys([*pattern, *literals, _META.sub("", pattern)]))
     for unit in dict.fromkeys(units):
         yield (unit * (_PROBE // len(unit) + 1))[:_PROBE] + end

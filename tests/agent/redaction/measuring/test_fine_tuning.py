@@ -41,7 +41,8 @@ def test_one_that_forgets_is_not_written(tmp_path: Path):
         held_out = fine_tuning._is_held_out(GoldText(text, ()))
         taught.append(GoldText(text, tuple(names) if held_out else ()))
     with pytest.raises(
-        RedactionError, match="refused: of the identifiers in texts kept back it leaves"
+        RedactionError,
+        match="refused: of the identifiers in the held-out texts, the new model misses",
     ):
         fine_tune(taught, POLICY, tmp_path / "ours", seed=1, force=False)
     assert list(tmp_path.iterdir()) == []

@@ -23,7 +23,7 @@ def policy(tmp_path: Path, **keys: object) -> Path:
     ("keys", "said"),
     [
         ({"operators": {"DATE": "blur"}}, "operators: DATE: expected tag or year or shift"),
-        ({"operators": {"DREAM": "tag"}}, "operators: DREAM is no entity"),
+        ({"operators": {"DREAM": "tag"}}, "operators: DREAM is not an entity"),
         ({"operators": {"AGE": "surrogate"}}, "operators: AGE: expected tag or cap"),
         ({"operators": {"default": "shift"}}, "operators: default: expected tag or surrogate"),
         ({"operators": {"SEX": "tag"}}, "operators: SEX is not among the entities"),
@@ -55,7 +55,7 @@ def policy(tmp_path: Path, **keys: object) -> Path:
         ({"allow": ["a ---- b"]}, r"allow.0: expected at most 3 characters between"),
         (
             {"entities": ["NAME", "DATE"]},
-            r"entities: every policy must ask for MRN, PHONE, EMAIL, SSN",
+            r"entities: every policy must list MRN, PHONE, EMAIL, SSN",
         ),
         ({"languages": ["en", "en"]}, r"languages: en is listed twice"),
     ],
