@@ -20,9 +20,8 @@ class Gold:
 
     column: str
     form: Literal["text", "letter", "number"] = "text"
-    incorrect_column: str = (
-        ""  # a column with JSON lists of wrong answers, used if the table has it
-    )
+    # A column with JSON lists of wrong answers, used if the table has it.
+    incorrect_column: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,12 +64,8 @@ _UNSUPPORTED = {
     "process_output": "Set a parser in the benchmark's definition.",
 }
 _WILDCARDS = frozenset({"", "all", "text", "code", "text_code", "instruction_following"})
-_STOPS = {
-    "none": (),
-    "hash": ("###",),
-    "semicolon": (";",),
-    "br": ("<br>",),
-}  # HELM's names of stop sequences
+# HELM's names of stop sequences.
+_STOPS = {"none": (), "hash": ("###",), "semicolon": (";",), "br": ("<br>",)}
 _MAX_DESCRIPTION = 2000  # characters
 
 

@@ -46,10 +46,8 @@ def name_check(other_names: Collection[str]) -> Callable[[str, object], bool]:
     Args:
         other_names: digests of the other names that are known from the probe.
     """
-    last: tuple[str, object] = (
-        "",
-        "",
-    )  # a cache, since most replies have the same names as the previous one
+    # A cache, since most replies have the same names as the previous one.
+    last: tuple[str, object] = ("", "")
 
     def accepts(asked: str, named: object) -> bool:
         nonlocal last

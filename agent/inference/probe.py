@@ -45,12 +45,8 @@ _ONE_WORD = "Is ice cold? Answer with one word, yes or no."
 _COUNTED = (Message("user", _COUNT),)
 _SOME_TOKENS, _JSON_TOKENS = 24, 40
 _ASIDE_S = 30.0  # timeout for optional pages, so that they do not delay the other questions
-_PATIENCE_S = (
-    0.5,
-    1.0,
-    2.0,
-    4.0,
-)  # seconds between questions to a server that is starting or overloaded
+# Seconds between questions to a server that is starting or overloaded.
+_PATIENCE_S = (0.5, 1.0, 2.0, 4.0)
 # This is not a valid model name, so no server tries to download the model.
 _NO_SUCH_MODEL = "intramural: no such model"
 _SCHEMA = {

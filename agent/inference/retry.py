@@ -89,9 +89,8 @@ class ServerHealth:
         if self.given_up:
             return False
         if not failed.was_sent:
-            longest_wait_s = min(
-                2.0, self._limits.outage_grace_s / 15
-            )  # at least fifteen waits fit in the grace time
+            # At least fifteen waits fit in the grace time.
+            longest_wait_s = min(2.0, self._limits.outage_grace_s / 15)
             return random.uniform(0.5, 1.0) * longest_wait_s  # noqa: S311 - jitter
         max_attempts = self._limits.max_attempts
         if self._failed_in_a_row >= _FAILED_IN_A_ROW:

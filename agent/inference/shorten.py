@@ -15,9 +15,8 @@ _MAX_WORD_LENGTH = 256  # characters; longer pieces of text without spaces are n
 _LIKE_ENOUGH = 200  # stop when less than 1/200 of the budget is unused
 # Factor for the first cut, which should fit although tokens vary in length: only then can the search interpolate.
 _MARGIN = 1.03
-_GAP_SHARE = (
-    0.98  # below 1, because a guess at the whole gap is the length that is known not to fit
-)
+# Below 1, because a guess at the whole gap is the length that is known not to fit.
+_GAP_SHARE = 0.98
 
 Messages = Sequence[Message]
 Count = Callable[[Messages], Awaitable[int | Failure]]
@@ -111,9 +110,8 @@ async def shorten(
         if bounds.fits and turn < MAX_COUNTS // 2:
             guess = bounds.interpolate(budget)
         elif bounds.fits:
-            guess = (
-                bounds.halve()
-            )  # interpolation may converge slowly if tokens are distributed unevenly
+            # Interpolation may converge slowly if tokens are distributed unevenly.
+            guess = bounds.halve()
         elif turn < MAX_COUNTS - 1:
             guess = bounds.extrapolate(budget, tokens_per_character)
         else:

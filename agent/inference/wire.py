@@ -237,9 +237,8 @@ def _hide_spoken_marks(text: str) -> str:
                 .replace(_THOUGHT_ENDS, "\0/think>")
             )
         except json.JSONDecodeError as error:
-            work += (
-                error.pos - start + error.pos // 50 + 50
-            )  # creating the error takes time in proportion to its position, because it counts lines
+            # Creating the error takes time in proportion to its position, because it counts lines.
+            work += error.pos - start + error.pos // 50 + 50
         except (ValueError, RecursionError):  # too many digits or nested too deeply
             work += 50_000
         parts += [text[begin:start], piece]

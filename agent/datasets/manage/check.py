@@ -63,9 +63,8 @@ def read_data(benchmark: Benchmark, site_data: Path, *, keep: int = 0) -> Datase
     folder = site_data / benchmark.id
     if benchmark.dataset_file is None and holds_data(folder):
         return read_all(benchmark, folder, keep=keep)
-    choices = (
-        required_choices(benchmark) if benchmark.dataset_file else [{}]
-    )  # a sample has its own arguments
+    # A sample has its own arguments.
+    choices = required_choices(benchmark) if benchmark.dataset_file else [{}]
     return examine(
         benchmark, choices, lambda choice: locate_dataset(benchmark, None, choice), keep=keep
     )

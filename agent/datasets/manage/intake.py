@@ -138,9 +138,8 @@ def _choose_by_digest(members: Mapping[str, Opener], benchmark: Benchmark) -> di
 def _choose_by_name(names: Sequence[str], benchmark: Benchmark) -> dict[str, str]:
     """Return the target name of each file that the benchmark names, in the source or one of its folders."""
     targets: dict[str, dict[str, str]] = {}  # prefix (the folder) -> name -> target
-    exact: set[str] = (
-        set()
-    )  # prefixes with a file whose name in the definition has no * and no argument
+    # The prefixes with a file whose name in the definition has no * and no argument.
+    exact: set[str] = set()
     for file in benchmark.files:
         for file_name in dict.fromkeys(_list_names(file)):
             pattern = re.compile(

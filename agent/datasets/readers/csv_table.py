@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 class _Dialect:
     kind: str
     delimiter: str
-    other_delimiters: (
-        str  # a single column with one of these in its name suggests that the file uses it instead
-    )
+    # A single column with one of these in its name suggests that the file uses it instead.
+    other_delimiters: str
 
 
 _CSV = _Dialect("comma-separated", ",", ";\t|")

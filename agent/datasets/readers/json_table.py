@@ -8,12 +8,10 @@ from typing import TextIO
 from agent.datasets.readers.lines import MAX_LENGTH, LongLineError, read_lines
 from agent.datasets.readers.table import MAX_COLUMNS, Problems, Row, Table
 
-_MAX_FILE = (
-    128 * 2**20
-)  # characters; a file with a single JSON value is read into memory as a whole
-_HALF = re.compile(
-    r"\\u[dD][89a-fA-F]"
-)  # the escape of a high surrogate, which is only half a character unless a low surrogate follows
+# Maximum characters of a file with a single JSON value, which is read into memory as a whole.
+_MAX_FILE = 128 * 2**20
+# The escape of a surrogate, which is only half a character unless it is part of a pair.
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class RepeatedKeyError(ValueError):

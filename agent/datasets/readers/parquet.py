@@ -14,9 +14,8 @@ from agent.datasets.readers.table import Problems, Row, Table
 from agent.errors import BenchmarkError
 
 _ROWS_AT_ONCE = 256
-_UNPACKED_AT_ONCE = (
-    2**28
-)  # bytes of one column that may be unpacked before the length of its cells is checked
+# Maximum bytes of one column that are unpacked before the length of its cells is checked.
+_UNPACKED_AT_ONCE = 2**28
 _MAX_COLUMN = 2**31  # bytes of one unpacked column in one row group
 # Encodings that share values, so that many long cells take few bytes even when unpacked.
 _SHARING = {"PLAIN_DICTIONARY", "RLE_DICTIONARY", "DELTA_BYTE_ARRAY"}

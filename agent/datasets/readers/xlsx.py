@@ -16,13 +16,11 @@ if TYPE_CHECKING:
     from openpyxl.workbook import Workbook
     from openpyxl.worksheet.worksheet import Worksheet
 
-_MAX_BYTES = (
-    2**29
-)  # maximum unpacked size: an .xlsx file is a ZIP archive, and a small one can unpack to terabytes
+# Maximum unpacked size. An .xlsx file is a ZIP archive, and a small one can unpack to terabytes.
+_MAX_BYTES = 2**29
 
-Cells = Sequence[
-    Any
-]  # the cells of one row from the first column; None for a cell that is not in the file
+# The cells of one row from the first column on; None for a cell that is not in the file.
+Cells = Sequence[Any]
 
 
 def load_xlsx(files: Files) -> Iterator[tuple[Table, Problems]]:
@@ -159,9 +157,8 @@ def _read_text(cell: Any, problems: Problems) -> str:
         case datetime.datetime() as day if day.time() == datetime.time.min:
             return day.date().isoformat()  # Excel stores a date as midnight of that day
         case float() as number:
-            return format(
-                number, ".15g"
-            )  # the precision that Excel shows: 0.1 + 0.2 is stored as 0.30000000000000004
+            # The precision that Excel shows: 0.1 + 0.2 is stored as 0.30000000000000004.
+            return format(number, ".15g")
     try:
         return format_typed_value(cell.value)
     except TypeError:

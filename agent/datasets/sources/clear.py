@@ -10,11 +10,8 @@ from agent.datasets.readers.xlsx import load_xlsx
 from agent.errors import BenchmarkError
 
 _TEXT, _LABEL = "text", "result_human"
-_OPTIONS = {
-    "1": "has",
-    "0": "has_not",
-    "2": "uncertain",
-}  # human label -> column of the option
+# Human label -> column of the option.
+_OPTIONS = {"1": "has", "0": "has_not", "2": "uncertain"}
 
 
 def load_clear(files: Files) -> Iterator[tuple[Table, Problems]]:

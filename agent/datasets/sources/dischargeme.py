@@ -94,10 +94,8 @@ def _find_copies(text: str, words: Sequence[str]) -> Iterator[_Cut]:
     tokens = list(re.finditer(r"\S+", text))
     joined_text = " ".join(token[0] for token in tokens)
     joined_words = " ".join(words)
-    starts = [
-        0,
-        *accumulate(len(token[0]) + 1 for token in tokens),
-    ]  # start of each token in `joined_text`
+    # The start of each token in `joined_text`.
+    starts = [0, *accumulate(len(token[0]) + 1 for token in tokens)]
 
     def locate_in_text(index: int) -> int:
         number = bisect_right(starts, index) - 1

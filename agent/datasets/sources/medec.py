@@ -68,10 +68,10 @@ class _Vignettes:
     """Assigns notes to vignettes."""
 
     def __init__(self) -> None:
-        self._holders: dict[
-            tuple[str, ...], list[str]
-        ] = {}  # run of words -> vignettes that contain it
-        self._sizes: dict[str, int] = {}  # vignette -> number of runs
+        # Run of words -> vignettes that contain it.
+        self._holders: dict[tuple[str, ...], list[str]] = {}
+        # Vignette -> number of runs.
+        self._sizes: dict[str, int] = {}
 
     def assign(self, sentences: str, number: int) -> str:
         """Return the vignette of a note: that of a similar earlier note, or else `number`."""

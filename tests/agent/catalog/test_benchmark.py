@@ -284,7 +284,7 @@ def test_every_key_of_a_definition_is_read(tmp_path):
         (
             "{condition}/test",
             "{conditon}/test",
-            "data.files[1].name: 'conditon' is no argument (did you mean",
+            "data.files[1].name: 'conditon' is not one of the arguments (did you mean",
         ),
         ("optional: true", "optional: 1", "data.files[1].optional: expected true or false"),
         ("rows: 10", "rows: -1", "data.files[1].rows: expected a number from 0"),
@@ -293,14 +293,18 @@ def test_every_key_of_a_definition_is_read(tmp_path):
         (
             "sha256: " + "b" * 64,
             "sha256: " + "a" * 64,
-            "data.files[1].versions: two have one sha256",
+            "data.files[1].versions: two versions have the same sha256",
         ),
         (
             "name: b.xlsx",
             "name: ../b.xlsx",
             "data.files[1].versions[1].name: expected a path that stays",
         ),
-        ("{condition}/test.xlsx", "**/test.xlsx", "data.files[1].name: a pattern has single stars"),
+        (
+            "{condition}/test.xlsx",
+            "**/test.xlsx",
+            "data.files[1].name: `**` is not allowed in a pattern",
+        ),
         ("folder: invented", "folder: /etc", "data.sample.folder: expected a path that stays"),
         (
             "{condition: a}",
@@ -372,7 +376,7 @@ def test_own_benchmarks_join_the_shipped_ones_and_may_not_take_their_names(tmp_p
     assert broken == []
     (tmp_path / "own.yaml").write_text(GOOD.replace("own", "medhelm_med_qa"))
     _, [definition_of_two] = survey_benchmarks(tmp_path)
-    assert "already that of" in str(definition_of_two.error)
+    assert "already used by" in str(definition_of_two.error)
 
 
 def test_one_broken_definition_hides_no_other(tmp_path):
@@ -396,7 +400,7 @@ def test_one_broken_definition_hides_no_other(tmp_path):
     for message in (
         "(did you mean 'access'?)",
         "scribble.yml: line",
-        "'med_qa' is already that of",
+        "'med_qa' is already used by",
         "not nothing",
     ):
         assert message in errors

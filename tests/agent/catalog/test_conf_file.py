@@ -39,8 +39,8 @@ def test_conf_files_with_priorities_and_groups(tmp_path):
     ("text", "said"),
     [
         ('entries: [ {description: "x:model=a/b"', "HOCON syntax error"),
-        ("entries: 5", "expected one key `entries`"),
-        ('runs: [ {description: "x"} ]', "expected one key `entries`"),
+        ("entries: 5", "expected a list under the single key `entries`"),
+        ('runs: [ {description: "x"} ]', "expected a list under the single key `entries`"),
         ("[1, 2]", "expected HOCON with a map of keys"),
         ("entries: [ {priority: 1} ]", "entry 1: expected a map with a string `description`"),
         (

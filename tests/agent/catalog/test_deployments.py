@@ -107,7 +107,7 @@ def test_a_key_in_the_file_is_refused_and_not_repeated(tmp_path, place):
         + place.format("sk-secret")
     )
     said = refused(tmp_path, text)
-    assert "api_key: a key must not stand in this file" in said
+    assert "api_key: this file must not contain a key" in said
     assert "token_file" in said
     assert "sk-secret" not in said
     read_deployments(write(tmp_path, text.replace("sk-secret", "EMPTY")))  # what HELM sends to vLLM
@@ -133,7 +133,7 @@ def test_a_key_in_the_file_is_refused_and_not_repeated(tmp_path, place):
             "base_url: expected an address without user",
         ),
         (("http://127.0.0.1:8000/v1/", "http://h:99999/v1"), "base_url: not a web address"),
-        (("local/gpt", "local/qwen"), "'local/qwen' is there twice"),
+        (("local/gpt", "local/qwen"), "'local/qwen' occurs twice"),
         (("max_sequence_length: 32768", "max_sequence_length: long"), "expected a whole number"),
         (
             ("model_deployments:", "deployments:"),
@@ -152,7 +152,7 @@ def test_what_helm_writes_for_other_clients_is_not_our_affair(tmp_path):
     )
     found = read_deployments(write(tmp_path, text))
     assert "AnthropicMessagesClient" in found["hosted/claude"].problem
-    assert "api_key: a key must not stand" in refused(
+    assert "api_key: this file must not contain a key" in refused(
         tmp_path, HELM.replace("thinking_budget_tokens: 1", "api_key: 1")
     )
 
@@ -275,9 +275,9 @@ def test_prices_and_the_tokenizer_file(tmp_path):
         ),
         (
             ["gpu_hour_rate: 2", "currency: EUR"],
-            "gpu_hour_rate: has a meaning only together with gpus",
+            "gpu_hour_rate: can only be used together with gpus",
         ),
-        (["gpus: 2"], "gpus: has a meaning only together with gpu_hour_rate"),
+        (["gpus: 2"], "gpus: can only be used together with gpu_hour_rate"),
         (["gpu_hour_rate: 2", "gpus: 1"], "currency: is required with a price"),
         (["gpu_hour_rate: 2", "gpus: 1", "currency: euros"], "currency"),
         (["gpu_hour_rate: -2", "gpus: 1", "currency: EUR"], "gpu_hour_rate: expected a number"),

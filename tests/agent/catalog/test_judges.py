@@ -65,7 +65,7 @@ def test_two_judges_of_one_deployment_are_two_seats(tmp_path):
         ),
         (
             MEDHELMS.replace("model_deployment:", "deployment:"),
-            "judges[2].model_deployment: is required beside `model`",
+            "judges[2].model_deployment: is required with `model`",
         ),
         (
             MEDHELMS.replace('model: "meta/llama-3.3-70b-instruct"', "seed: 1"),
@@ -224,7 +224,7 @@ def test_a_scale_of_ones_own_keeps_its_decimals(tmp_path):
         (
             "prompt_file: judge.txt\n    gold_shown: false",
             PROMPT + "{GOLD_RESPONSE}",
-            "gold_shown: {folder}/judge.txt shows {GOLD_RESPONSE}",
+            "gold_shown: {folder}/judge.txt contains {GOLD_RESPONSE}",
         ),
     ],
 )

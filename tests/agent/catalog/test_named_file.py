@@ -45,13 +45,13 @@ def naming(folder: Path, key: str, name: str) -> Path:
         ("../benchmarks/other.txt", "expected a path that stays in its folder"),
         (
             "keys/token",
-            "files below a folder named keys",
+            "files inside a folder named keys",
         ),  # found from the site as working directory
-        ("linked/token", "is a link to a file outside its folder"),
-        ("link.txt", "is a link to a file outside its folder"),
-        ("inner/Keys/token", "files below a folder named keys"),
-        ("{site}/keys/token", "expected a path beside the definition, not an absolute one"),
-        (".", "is not a plain file"),
+        ("linked/token", "is a link out of its folder"),
+        ("link.txt", "is a link out of its folder"),
+        ("inner/Keys/token", "files inside a folder named keys"),
+        ("{site}/keys/token", "expected a path relative to the definition, not an absolute path"),
+        (".", "is not a regular file"),
         ('"prompt\\e[2J.txt"', "holds U+001B, a character that cannot be seen"),
         ('"prompt\\0.txt"', "holds U+0000, a character that cannot be seen"),
     ],
@@ -77,13 +77,13 @@ def test_a_definition_that_a_user_names_may_give_absolute_paths_but_not_of_keys(
     load_benchmark(path, absolute_paths=True)
     (tmp_path / "far" / "link.txt").symlink_to(site.parent / "keys" / "token")
     for name in (tmp_path / "far" / "link.txt", site.parent / "keys" / "token"):
-        with pytest.raises(BenchmarkError, match="files below a folder named keys"):
+        with pytest.raises(BenchmarkError, match="files inside a folder named keys"):
             load_benchmark(naming(site, key, str(name)), absolute_paths=True)
 
 
 def test_the_folder_of_keys_as_working_directory(site, monkeypatch):
     monkeypatch.chdir(site.parent / "keys")
-    assert "files below a folder named keys" in refused(naming(site, "prompt_file", "token"))
+    assert "files inside a folder named keys" in refused(naming(site, "prompt_file", "token"))
 
 
 def test_a_link_within_the_folder_is_followed(site):

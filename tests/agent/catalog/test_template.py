@@ -38,11 +38,11 @@ def test_a_cells_own_braces_are_left_alone():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a\n{nota}", "line 2: {nota} names no column (did you mean 'note'?)"),
-        ("{Note}", "{Note} names no column (did you mean 'note'?)"),
-        ("{note} {{x}} {unheard_of}", "{unheard_of} names no column"),
+        ("a\n{nota}", "line 2: {nota} is not a column (did you mean 'note'?)"),
+        ("{Note}", "{Note} is not a column (did you mean 'note'?)"),
+        ("{note} {{x}} {unheard_of}", "{unheard_of} is not a column"),
         ("{note!r}", None),
-        ('{"json": 1} {patient id}', "{patient id} names no column (did you mean 'patient_id'?)"),
+        ('{"json": 1} {patient id}', "{patient id} is not a column (did you mean 'patient_id'?)"),
     ],
 )
 def test_a_misspelt_placeholder_is_named(text, said):

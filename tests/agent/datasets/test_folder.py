@@ -58,13 +58,15 @@ def test_an_argument_that_would_leave_the_folder(tmp_path, value):
     benchmark = described(tmp_path, "[{name: '{subset}/test.csv'}]", "arguments: [subset]\n")
     data = site(tmp_path, a__test_csv=HEAD + "n,x\n")
     with pytest.raises(
-        ConfigError, match=r"expected a part of a file's name|the run entry gives none"
+        ConfigError, match=r"cannot be part of a file name|which the run entry lacks"
     ):
         locate_dataset(benchmark, data, {"subset": value})
 
 
 def test_a_file_name_with_a_field_that_is_no_argument(tmp_path):
-    with pytest.raises(BenchmarkError, match=r"data\.files\[1\]\.name: 'sub' is no argument"):
+    with pytest.raises(
+        BenchmarkError, match=r"data\.files\[1\]\.name: 'sub' is not one of the arguments"
+    ):
         described(tmp_path, "[{name: '{sub}/test.csv'}]", "arguments: [subject]\n")
 
 
@@ -180,7 +182,7 @@ def test_a_versions_name_says_for_which_argument_its_digest_is(tmp_path):
 
 def test_a_known_version_with_another_count_is_an_error(tmp_path):
     benchmark = described(tmp_path, f"[{{name: test.csv, sha256: {sha(NEW)}, rows: 3}}]")
-    assert "2 instances, and the known version has 3" in problem(
+    assert "2 instances, but the known version has 3" in problem(
         benchmark, site(tmp_path, test_csv=NEW)
     )
 
@@ -232,7 +234,7 @@ def test_data_of_which_no_digest_is_published_is_not_called_another_version(tmp_
     dataset = locate_dataset(described(tmp_path, "[{name: a.csv}]"), data)
     assert (dataset.known, dataset.problems) == (
         "unknown",
-        ("there is no published digest to compare with",),
+        ("no published digest to compare with",),
     )
 
 
@@ -303,7 +305,7 @@ def test_a_sample_folder_has_the_official_layout_and_arguments_of_its_own(tmp_pa
     assert (dataset.known, dataset.arguments, prompts) == ("invented", {"subset": "a"}, ["in a"])
     assert dataset.problems == ("a sample, not the whole dataset",)
     said = problem(benchmark, None, subset="b")
-    assert said == "own: no data here, and the sample has only files of subset=a"
+    assert said == "own: no data found, and the sample only has files for subset=a"
 
 
 def test_a_changed_sample_folder_is_refused(tmp_path):

@@ -213,9 +213,9 @@ def test_a_record_that_leads_out_of_its_folder_is_damaged(site: Site):
     ("more", "said"),
     [
         ("", "no newer rows"),
-        ("p20,more,no\n", "1 newer row waits"),
-        ("p20,more,no\np21,more,no\n", "2 newer rows wait"),
-        ("p20,more,perhaps\n", "the data as it lies cannot be read"),
+        ("p20,more,no\n", "1 newer row"),
+        ("p20,more,no\np21,more,no\n", "2 newer rows"),
+        ("p20,more,perhaps\n", "the current data cannot be read"),
     ],
 )
 def test_it_says_how_many_newer_rows_wait(site: Site, more: str, said: str):
@@ -231,14 +231,12 @@ def test_it_says_that_rows_are_gone_or_others(site: Site):
     edit(benchmark_file(site))
     assert (
         str(find_newer_data(benchmark, site.data, version))
-        == "as many rows lie there now, and not the same"
+        == "the number of rows is the same, but the data differs"
     )
     benchmark_file(site).write_text(HEAD + "".join(ROWS.splitlines(keepends=True)[:18]))
-    assert str(find_newer_data(benchmark, site.data, version)) == "2 rows fewer lie there now"
+    assert str(find_newer_data(benchmark, site.data, version)) == "2 rows fewer than in the version"
     benchmark_file(site).unlink()
-    assert (
-        str(find_newer_data(benchmark, site.data, version)) == "the data as it lies cannot be read"
-    )
+    assert str(find_newer_data(benchmark, site.data, version)) == "the current data cannot be read"
 
 
 def test_a_sample_is_no_data_of_the_site(site: Site):

@@ -16,7 +16,9 @@ def test_a_file_that_names_patients_groups_their_rows_and_one_that_does_not_keep
     gap = write_csv(
         tmp_path / "c.csv", ["prompt", "context", "label", "mrn"], *rows, ["Q", "c4", "A", " "]
     )
-    assert "row 4 (line 5): the column 'mrn' does not name a patient" in problem("shc_cdi_med", gap)
+    assert "row 4 (line 5): the column 'mrn' does not contain a patient identifier" in problem(
+        "shc_cdi_med", gap
+    )
 
 
 def test_ids_of_the_file_are_kept_and_may_not_repeat(tmp_path):

@@ -71,7 +71,7 @@ def test_examples_of_another_category_are_not_shown(tmp_path: Path, column: bool
 def test_a_missing_column_with_the_nearest_one(tmp_path):
     said = refusal(write_own(tmp_path, "nota,question,correct_answer\nx,y,z\n"))
     # The prompt's {note} is no column, so it is the prompt that is wrong for this table.
-    assert "{note} names no column (did you mean 'nota'?)" in said
+    assert "{note} is not a column (did you mean 'nota'?)" in said
     said = refusal(write_own(tmp_path, "note,question,corect_answer\nx,y,z\n"))
     assert "data.csv: columns: 'correct_answer' is missing (did you mean 'corect_answer'?)" in said
 
@@ -84,7 +84,7 @@ def test_a_column_name_that_is_no_identifier_is_never_suggested(tmp_path):
             prompt="{note}{question}",
         )
     )
-    assert "{note} names no column" in said
+    assert "{note} is not a column" in said
     assert "did you mean" not in said
 
 

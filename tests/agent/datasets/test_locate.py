@@ -20,7 +20,7 @@ def test_files_that_are_missing_are_counted_and_not_named(tmp_path):
     dataset = locate_dataset(load_benchmark(folder), tmp_path / "data")
     assert dataset.problems == (
         "1 of 2 files are missing",
-        "there is no published digest to compare with",
+        "no published digest to compare with",
     )
 
 
@@ -44,7 +44,7 @@ def test_a_key_taken_for_a_dataset_is_not_read(tmp_path, secret):
         tmp_path / "innocent" / "token",
         "innocent",
     ):
-        with pytest.raises(BenchmarkError, match="files below a folder named keys"):
+        with pytest.raises(BenchmarkError, match="files inside a folder named keys"):
             locate_dataset(benchmark, None, {"data_path": str(tmp_path / path)})
 
 
@@ -56,5 +56,5 @@ def test_a_link_among_the_sites_data_does_not_lead_to_its_keys(tmp_path):
         (tmp_path / "data" / "b" / "data.json").unlink(missing_ok=True)
         link = tmp_path / "data" / "b" / name
         link.symlink_to(tmp_path / "keys" / "token")
-        with pytest.raises(BenchmarkError, match="files below a folder named keys"):
+        with pytest.raises(BenchmarkError, match="files inside a folder named keys"):
             locate_dataset(load_benchmark(folder), tmp_path / "data")

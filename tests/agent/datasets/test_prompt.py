@@ -101,7 +101,7 @@ def test_arguments_that_are_wrong(tmp_path, given, said):
 
 def test_the_most_tokens_of_a_prompt_are_no_column(tmp_path):
     benchmark = own(tmp_path, ARGUMENTS, prompt="{note} {max_length}", data_csv=ROWS)
-    assert "{max_length} names no column" in problem(benchmark, condition="homelessness")
+    assert "{max_length} is not a column" in problem(benchmark, condition="homelessness")
 
 
 def test_a_system_prompt_is_rendered_like_the_prompt(tmp_path):
@@ -115,7 +115,7 @@ def test_a_system_prompt_is_rendered_like_the_prompt(tmp_path):
     said = problem(
         own(tmp_path, yaml.replace("{sex}", "{sexe}"), data_csv=ROWS), condition="homelessness"
     )
-    assert "prompt: line 1: {sexe} names no column (did you mean 'sex'?)" in said
+    assert "prompt: line 1: {sexe} is not a column (did you mean 'sex'?)" in said
 
 
 def test_a_system_prompt_of_its_own_file_changes_the_digest(tmp_path):
@@ -214,7 +214,9 @@ def test_examples_of_a_file_come_solved_before_the_question(tmp_path):
         load_instances(benchmark, dataset, examples=0)[0].messages[0].content
         == "Do it.\n\nNote: n1\nAnswer:"
     )
-    with pytest.raises(BenchmarkError, match="3 rows to show as examples, and 4 are wanted"):
+    with pytest.raises(
+        BenchmarkError, match="4 solved examples are needed, but only 3 rows can be used"
+    ):
         load_instances(benchmark, dataset, examples=4)
 
 
@@ -281,7 +283,7 @@ def test_an_example_without_its_answer_is_named(tmp_path):
 
 def test_more_examples_than_a_benchmark_has_are_refused(tmp_path):
     benchmark = own(tmp_path, data_csv=ROWS)
-    with pytest.raises(BenchmarkError, match="has no examples to show"):
+    with pytest.raises(BenchmarkError, match="has no solved examples to show"):
         load_instances(benchmark, locate_dataset(benchmark), examples=5)
 
 
@@ -328,7 +330,9 @@ def test_an_empty_cell_has_nothing_to_cut(tmp_path):
 @pytest.mark.parametrize("prompt", ["{note} {note}", "{category}"])
 def test_what_may_be_cut_stands_in_the_prompt_once(tmp_path, prompt):
     benchmark = own(tmp_path, "shorten: {column: note}\n", prompt=prompt, data_csv=ROWS)
-    assert "shows the column 'note', which may be shortened, not exactly once" in problem(benchmark)
+    assert "must contain the column 'note', which may be shortened, exactly once" in problem(
+        benchmark
+    )
 
 
 texts = st.text(st.characters(codec="utf-8"), max_size=12)

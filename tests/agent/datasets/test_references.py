@@ -66,4 +66,4 @@ def test_a_prompt_that_forgets_the_options(tmp_path):
     said = refusal(
         write_own(tmp_path, "question,a,b,c,right\nq,1,2,3,A\n", MCQ % "letter", "{question}")
     )
-    assert "shows no {options}" in said
+    assert "lacks the placeholder {options}" in said

@@ -35,7 +35,7 @@ def test_the_token_is_shown_to_the_server_and_nobody_else(token_file, caplog, ca
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o666])
 def test_a_token_that_others_may_read_is_refused(token_file, mode):
     token_file.chmod(mode)
-    with pytest.raises(ConfigError, match="open to other users"):
+    with pytest.raises(ConfigError, match="accessible to other users"):
         read_token(replace(deployment("http://h/v1"), token_file=token_file))
 
 

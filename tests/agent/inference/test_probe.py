@@ -93,7 +93,7 @@ def test_a_server_that_takes_only_the_newer_name_of_the_limit_is_asked_by_it():
     assert server.asked[-1].body["max_completion_tokens"] == 50
     assert "max_tokens" not in server.asked[-1].body
     assert check_needs(found, Needs()) == (
-        "The server takes its limit of tokens as max_completion_tokens; that name is sent.",
+        "The server only honours the token limit max_completion_tokens, which is sent instead of max_tokens.",
     )
 
 
@@ -144,7 +144,7 @@ def test_nothing_that_a_server_writes_is_kept_with_the_run():
 def test_a_server_that_answers_under_another_name_and_lists_no_models_is_refused():
     with FaultServer(models=(), replies_as="CANARY-8b") as server:
         error = expect_refusal(server, "qwen-7b")
-    assert "asked for qwen-7b, the server answers under the name of another model" in str(error)
+    assert "the server's replies to qwen-7b have the name of another model" in str(error)
     assert "CANARY" not in f"{error} {error.advice}"
 
 
@@ -154,7 +154,7 @@ def test_another_name_in_the_replies_is_said_and_expected_from_then_on():
         assert isinstance(ask_one(server.url, chat("Why?"), capabilities=found), Response)
     assert found.state("model_name") == "ignored"
     assert "another model" in found.features["model_name"].finding
-    assert any("another name" in said for said in check_needs(found, Needs()))
+    assert any("requested model name" in said for said in check_needs(found, Needs()))
     assert Capabilities.from_json(json.loads(json.dumps(found.to_json()))) == found
 
 
@@ -170,9 +170,9 @@ def test_a_form_of_the_asked_name_needs_no_word(named):
         (Status(401), "refuses the bearer token"),
         (Status(307, {"Location": "http://127.0.0.1:1/"}), "redirects"),
         (Status(500), "HTTP 500"),
-        (HTML, "not answer as an OpenAI-compatible server"),
-        (Break(), "no whole reply"),
-        (Message(None), "not answer as an OpenAI-compatible server"),
+        (HTML, "not reply like an OpenAI-compatible server"),
+        (Break(), "no complete reply"),
+        (Message(None), "not reply like an OpenAI-compatible server"),
     ],
     ids=str,
 )
@@ -239,7 +239,7 @@ def test_thinking_is_noticed(message, state):
     assert found.features["reasoning"].state == state
     assert found.inline_thoughts == (state == "ignored")
     assert (
-        any("thought that was cut off" in said for said in check_needs(found, Needs()))
+        any("incomplete reasoning" in said for said in check_needs(found, Needs()))
         == found.inline_thoughts
     )
 

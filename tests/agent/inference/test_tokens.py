@@ -53,7 +53,7 @@ def test_a_tokenizer_of_another_model_is_refused_before_anything_of_a_dataset_is
     letters.save(str(tmp_path / "tokenizer.json"))
     with (
         CountingServer(window=1000, kind="neither") as server,
-        pytest.raises(ConfigError, match="not that of the"),
+        pytest.raises(ConfigError, match="does not belong to the"),
     ):
         probe_server(server, tokenizer_file=tmp_path / "tokenizer.json")
 

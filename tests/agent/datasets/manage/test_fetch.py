@@ -77,7 +77,7 @@ def test_a_public_set_is_fetched_checked_and_recorded(site: Site, source: Desk):
     define(site, source.url + "/pinned/data.csv")
     done = fetch(site)
     assert done.returncode == 0, done.stderr
-    assert "own: 2 instances in 1 file, a version this benchmark knows" in done.stdout
+    assert "own: 2 instances in 1 file, a known version" in done.stdout
     assert [request.path for request in source.seen] == ["/pinned/data.csv"]
     assert (site.data / "own" / "data.csv").read_bytes() == DATA
     assert json.loads((site.data / "own" / ".dataset.json").read_text())["known"] == "official"
@@ -85,7 +85,7 @@ def test_a_public_set_is_fetched_checked_and_recorded(site: Site, source: Desk):
         assert store.audit.read_events()[-1].event == "data fetched"
     again = fetch(site)
     assert again.returncode == 2
-    assert "there is data already" in again.stderr
+    assert "already contains data" in again.stderr
     assert len(source.seen) == 1, "nothing is asked for what is there"
     assert fetch(site, "--replace").returncode == 0
 
@@ -95,7 +95,7 @@ def test_other_bytes_than_the_pinned_ones_are_not_kept(site: Site, source: Desk)
     source.instead = lambda _: Reply(b"<html>Please log in, CANARY</html>")
     done = fetch(site)
     assert done.returncode == 3
-    assert "data.csv: what came is not the pinned file" in done.stderr
+    assert "data.csv: the received data is not the pinned file" in done.stderr
     assert "CANARY" not in done.stderr
     assert nothing_is_there(site)
 
@@ -109,7 +109,7 @@ def test_a_redirect_to_another_host_is_not_followed(site: Site, source: Desk, st
         done = fetch(site)
         assert elsewhere.seen == []
     assert done.returncode == 7
-    assert "sends to another host, which is never followed" in done.stderr
+    assert "redirects to another host, which is never followed" in done.stderr
     assert nothing_is_there(site)
 
 
@@ -122,7 +122,7 @@ def test_a_redirect_on_the_same_host_is_followed_but_not_for_ever(tmp_path: Path
     )
     assert (tmp_path / "data.csv").read_bytes() == DATA
     source.instead = lambda _: Reply(b"", 302, {"Location": "/a"})
-    with pytest.raises(DeliveryError, match="redirects more than 3 times"):
+    with pytest.raises(DeliveryError, match="redirected more than 3 times"):
         fetch_files(
             (DataFile("other.csv", DIGEST, 2, source.url + "/a"),), tmp_path, FetchSettings(), quiet
         )
@@ -148,7 +148,7 @@ def garbage(handler: BaseHTTPRequestHandler) -> None:
         (Reply(raw=flood), BenchmarkError, "is larger than 1000000 bytes"),
         (Reply(raw=cut), DeliveryError, "broke"),
         (Reply(raw=garbage), DeliveryError, "broke"),
-        (Reply(b"CANARY", 404), DeliveryError, "answered with status 404"),
+        (Reply(b"CANARY", 404), DeliveryError, "responded with status 404"),
         (Reply(DATA, headers={"Content-Encoding": "gzip"}), None, ""),
     ],
     ids=["flood", "cut", "garbage", "404", "encoding is not undone"],
@@ -210,11 +210,11 @@ def test_only_public_data_is_fetched(site: Site, source: Desk, access: str):
     [
         ("https://data.example/data.csv", "", "has no pinned SHA-256"),
         ("", DIGEST, "has no public address"),
-        ("http://data.example/data.csv", DIGEST, "is fetched by https alone"),
-        ("http://127.0.0.1.example/data.csv", DIGEST, "is fetched by https alone"),
-        ("ftp://data.example/data.csv", DIGEST, "is fetched by https alone"),
-        ("file:///etc/passwd", DIGEST, "is fetched by https alone"),
-        ("https://user:secret@data.example/data.csv", DIGEST, "is fetched by https alone"),
+        ("http://data.example/data.csv", DIGEST, "files are only fetched over https"),
+        ("http://127.0.0.1.example/data.csv", DIGEST, "files are only fetched over https"),
+        ("ftp://data.example/data.csv", DIGEST, "files are only fetched over https"),
+        ("file:///etc/passwd", DIGEST, "files are only fetched over https"),
+        ("https://user:secret@data.example/data.csv", DIGEST, "files are only fetched over https"),
     ],
 )
 def test_addresses_that_are_not_pinned_and_safe_are_refused(

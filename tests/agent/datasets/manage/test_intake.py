@@ -61,18 +61,18 @@ def test_a_folder_without_anything_that_is_read(site, own, tmp_path):
     source(tmp_path / "release", name="a.txt")
     source(tmp_path / "release", name="b.txt")
     with pytest.raises(
-        BenchmarkError, match=r"holds 2 files and none that own reads; expected official\.csv"
+        BenchmarkError, match=r"has 2 files, none of which own reads; expected official\.csv"
     ) as caught:
         add(site, own, tmp_path / "release")
-    assert "If one of them is the dataset, give that file itself" in caught.value.advice
+    assert "If one of them is the dataset, give the path of that file" in caught.value.advice
     source(tmp_path / "release", name="test_EN.csv")
     with pytest.raises(BenchmarkError) as caught:
         add(site, own, tmp_path / "release")
-    assert "If test_EN.csv is the dataset, give that file itself" in caught.value.advice
+    assert "If test_EN.csv is the dataset, give the path of that file" in caught.value.advice
 
 
 def test_one_file_of_a_benchmark_that_reads_several_is_refused(site, tmp_path):
-    with pytest.raises(BenchmarkError, match="name the folder that holds them"):
+    with pytest.raises(BenchmarkError, match="give the folder that contains them"):
         add(site, with_parts(site), source(tmp_path))
 
 
@@ -83,7 +83,7 @@ def test_a_link_out_of_the_folder_is_refused(site, own, tmp_path, linked):
     folder.mkdir()
     source(folder, name="official.csv" if linked != "official.csv" else "more.csv")
     (folder / linked).symlink_to(tmp_path if linked == "wards" else outside)
-    with pytest.raises(BenchmarkError, match=f"{linked}: is a link to a file outside its folder"):
+    with pytest.raises(BenchmarkError, match=f"{linked}: is a link out of its folder"):
         add(site, own, folder)
     assert what_lies_there(site) == set()
 
@@ -99,7 +99,7 @@ def test_a_link_within_the_folder_is_copied_as_the_file_it_means(site, own, tmp_
 
 def test_a_link_as_the_file_itself_is_refused(site, own, tmp_path):
     (tmp_path / "official.csv").symlink_to(source(tmp_path))
-    with pytest.raises(BenchmarkError, match="is a link; name the file itself"):
+    with pytest.raises(BenchmarkError, match="is a link; give the path of the file itself"):
         add(site, own, tmp_path / "official.csv")
 
 
@@ -112,12 +112,12 @@ def test_the_sites_own_keys_are_not_data(site, own):
 def test_a_pipe_and_a_device_are_not_waited_for(site, own, tmp_path):
     os.mkfifo(tmp_path / "official.csv")
     for path in (tmp_path / "official.csv", Path("/dev/zero")):
-        with pytest.raises(BenchmarkError, match="is not a plain file"):
+        with pytest.raises(BenchmarkError, match="is not a regular file"):
             add(site, own, path)
     folder = tmp_path / "release"
     folder.mkdir()
     (tmp_path / "official.csv").rename(folder / "official.csv")
-    with pytest.raises(BenchmarkError, match="is not a plain file"):
+    with pytest.raises(BenchmarkError, match="is not a regular file"):
         add(site, own, folder)
     assert what_lies_there(site) == set()
 
@@ -139,7 +139,7 @@ def test_one_version_in_each_of_two_folders_is_refused(site, own, tmp_path):
     for name in ("v1", "v2"):
         (tmp_path / "release" / name).mkdir(parents=True)
         source(tmp_path / "release" / name, name="official.csv")
-    with pytest.raises(BenchmarkError, match="in 2 folders; is it two versions"):
+    with pytest.raises(BenchmarkError, match="in 2 folders; are these different versions"):
         add(site, own, tmp_path / "release")
     add(site, own, tmp_path / "release" / "v1")
 
@@ -156,7 +156,7 @@ def test_an_archive_that_reaches_out_of_its_folder_is_refused(site, own, tmp_pat
             info = tarfile.TarInfo(name)
             info.size = len(GOOD.encode())
             tar.addfile(info, io.BytesIO(GOOD.encode()))
-    with pytest.raises(BenchmarkError, match="outside its folder"):
+    with pytest.raises(BenchmarkError, match="leads out of its folder"):
         add(site, own, path)
     assert not (tmp_path / "official.csv").exists()
 
@@ -175,5 +175,5 @@ def test_links_and_devices_in_an_archive_are_refused(site, own, tmp_path, kind):
 
 @pytest.mark.parametrize("name", ["release.zip", "release.tar.gz", "release.tgz"])
 def test_an_archive_that_is_none(site, own, tmp_path, name):
-    with pytest.raises(BenchmarkError, match="damaged, encrypted, or not what its name says"):
+    with pytest.raises(BenchmarkError, match="damaged, encrypted or not of the type in its name"):
         add(site, own, source(tmp_path, name=name))

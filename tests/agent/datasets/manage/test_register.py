@@ -41,7 +41,7 @@ def test_a_file_is_put_in_under_its_official_name_for_its_owner_alone(
     added = add_data(own, source(tmp_path), site.data, attestation=None)
     assert added.contents.instances == 3
     assert added.contents.letters == {"A": 1, "B": 2}
-    assert added.contents.problems == ("there is no published digest to compare with",)
+    assert added.contents.problems == ("no published digest to compare with",)
     assert what_lies_there(site) == {"own", "own/official.csv", "own/.dataset.json"}
     for path in (site.data / "own", *(site.data / "own").iterdir()):
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600)
@@ -60,16 +60,19 @@ def test_a_file_is_put_in_under_its_official_name_for_its_owner_alone(
             "'answer' is missing",
         ),
         (broken(id="2"), "row 4 (line 6): has the same 'id' as row 2 (line 3)"),
-        (broken(answer="CANARY"), "row 4 (line 6): the column 'answer' names none of the options"),
+        (
+            broken(answer="CANARY"),
+            "row 4 (line 6): the column 'answer' does not name one of the options",
+        ),
         (broken(note=" "), "row 4 (line 6): the column 'note' is empty"),
         (GOOD.encode() + b"4,caf\xe9 CANARY,yes\n", "line 6: is not UTF-8"),
         ("", "is empty"),
         ("id,note,answer\n", "the dataset has no rows"),
         (
             GOOD + '4,"never closed CANARY,yes\n',
-            "row 4 (line 6): a quote is opened and never closed",
+            "row 4 (line 6): a quote is opened but never closed",
         ),
-        (GOOD + "4,CANARY, a comma,yes\n", "row 4 (line 6): has 4 fields, and the header has 3"),
+        (GOOD + "4,CANARY, a comma,yes\n", "row 4 (line 6): has 4 fields, but the header has 3"),
         (GOOD + "4," + "x" * 2**25 + ",yes\n", "row 4 (line 6)"),
         ("-----BEGIN PRIVATE KEY-----\n", "looks like a private key"),
     ],
@@ -115,7 +118,7 @@ def test_data_that_is_there_is_replaced_only_when_asked_and_only_by_data_that_is
     site, own, tmp_path
 ):
     add(site, own, source(tmp_path))
-    with pytest.raises(ConfigError, match="there is data already") as caught:
+    with pytest.raises(ConfigError, match="already contains data") as caught:
         add(site, own, source(tmp_path))
     assert "--replace" in caught.value.advice
     with pytest.raises(BenchmarkError):
@@ -132,7 +135,7 @@ def test_what_a_killed_command_left_is_tidied_and_the_old_data_comes_back(site, 
     (site.data / "own").rename(site.data / ".own.old")  # killed between its two renames
     (site.data / ".own.new").mkdir()
     (site.data / ".own.new" / "half").touch()
-    with pytest.raises(ConfigError, match="there is data already"):
+    with pytest.raises(ConfigError, match="already contains data"):
         add(site, own, source(tmp_path))
     assert check_data(own, site.data).state == "ready"
     assert what_lies_there(site) == {"own", "own/official.csv", "own/.dataset.json"}
@@ -149,7 +152,7 @@ def test_what_a_version_is_noted_for_is_told_where_its_data_is_added_and_listed(
     assert (added.record.known, added.contents.problems) == ("official", (note,))
     state = check_data(own, site.data)
     assert state.state == "ready"
-    assert state.detail.startswith("a version this benchmark knows, added 20")
+    assert state.detail.startswith("a known version, added 20")
     assert state.detail.endswith(f"; {note}")
 
 
@@ -204,7 +207,7 @@ def test_data_put_there_by_hand_is_used_and_told_as_such(site, own):
     (site.data / "own" / "official.csv").write_text(GOOD)
     assert (check_data(own, site.data).state, check_data(own, site.data).detail[:21]) == (
         "ready",
-        "put there by hand, no",
+        "copied there by hand, no",
     )
 
 
@@ -239,7 +242,7 @@ def test_data_put_there_by_hand_is_attested_by_adding_it_from_where_it_lies(site
     own = gated(site)
     (site.data / "own").mkdir()
     (site.data / "own" / "official.csv").write_text(GOOD)
-    with pytest.raises(ConfigError, match="there is data already"):
+    with pytest.raises(ConfigError, match="already contains data"):
         add(site, own, site.data / "own", attestation=WHO)
     add(site, own, site.data / "own", attestation=WHO, replace=True)
     assert check_data(own, site.data).state == "ready"

@@ -14,16 +14,16 @@ from agent.errors import BenchmarkError
 @pytest.mark.parametrize(
     ("reader", "text", "said"),
     [
-        (read_pubmed_qa, "[]", "expected one object from PMID"),
+        (read_pubmed_qa, "[]", "expected an object that maps PMIDs"),
         (read_pubmed_qa, '{"1": 2}', "article 1: expected an object"),
         (
             read_pubmed_qa,
             '{"1": {"LABELS": ["A"], "CONTEXTS": []}}',
             "article 1: LABELS and CONTEXTS",
         ),
-        (read_pubmed_qa, '{"1": {}, "1": {}}', "an object has one key twice"),
-        (read_head_qa, "{}", "expected an object with `exams`"),
-        (read_head_qa, '{"exams": {"e": []}}', "exam 1: expected an object with a list `data`"),
+        (read_pubmed_qa, '{"1": {}, "1": {}}', "an object has a key twice"),
+        (read_head_qa, "{}", "expected an object with the key `exams`"),
+        (read_head_qa, '{"exams": {"e": []}}', "exam 1: expected an object with the list `data`"),
         (
             read_head_qa,
             '{"exams": {"e": {"year": "2016", "data": [{"ra": 9, "answers": [{"aid": 1, "atext": "x"}]}]}}}',

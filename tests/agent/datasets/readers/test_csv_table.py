@@ -40,8 +40,8 @@ def test_every_problem_of_a_file_at_once(tmp_path):
     said = refusal(write_own(tmp_path, data))
     assert "row 1 (line 2): the column 'note' is empty" in said
     assert "row 2 (line 3): the column 'correct_answer' is empty" in said
-    assert "row 3 (line 4): has 2 fields, and the header has 3" in said
-    assert "row 4 (line 5): has 4 fields, and the header has 3" in said
+    assert "row 3 (line 4): has 2 fields, but the header has 3" in said
+    assert "row 4 (line 5): has 4 fields, but the header has 3" in said
     assert "row 5" not in said
 
 
@@ -54,7 +54,7 @@ def test_rows_are_counted_by_lines_even_after_long_cells(tmp_path):
 
 def test_a_quote_that_is_never_closed(tmp_path):
     data = HEAD + f'n,q,a\n"{CANARY},q,a\nn,q,a\n'
-    assert "row 2 (line 3): a quote is opened and never closed" in refusal(
+    assert "row 2 (line 3): a quote is opened but never closed" in refusal(
         write_own(tmp_path, data)
     )
 
@@ -94,14 +94,14 @@ def test_tabs_between_columns_and_quotes_around_lines(tmp_path):
     ("text", "said"),
     [
         ("note,correct_answer\nn,a\n", "only one column; save the file with tabs"),
-        ("note\tcorrect_answer\nn\n", "row 1 (line 2): has 1 fields, and the header has 2"),
+        ("note\tcorrect_answer\nn\n", "row 1 (line 2): has 1 fields, but the header has 2"),
         (
             f'note\tcorrect_answer\n"{CANARY}\ta\n',
-            "row 1 (line 2): a quote is opened and never closed",
+            "row 1 (line 2): a quote is opened but never closed",
         ),
         (
             "note\tnote\tcorrect_answer\nn\tn\ta\n",
-            "the column 'note' is there twice or more: columns 1, 2",
+            "the column 'note' occurs more than once: columns 1, 2",
         ),
         ("", "expected a header line"),
     ],

@@ -32,7 +32,7 @@ def test_a_file_that_is_not_there(tmp_path):
 
 def test_a_compressed_file_is_read_and_half_of_one_is_not(tmp_path):
     packed = gzip.compress(b"note,correct_answer\n" + b"n,a\n" * 5000)
-    for name, said in (("data.csv.gz", ""), ("half.csv.gz", "is not a whole gzip file")):
+    for name, said in (("data.csv.gz", ""), ("half.csv.gz", "is not a complete gzip file")):
         (tmp_path / name).write_bytes(packed if not said else packed[: len(packed) // 2])
         benchmark = own(tmp_path, data=f"dataset_file: {name}")
         assert (said in problem(benchmark)) if said else len(instances(benchmark)) == 5000

@@ -19,7 +19,7 @@ from tests.agent.datasets.plain_files import load_json_file
     [
         ("json_lines", '{"q": "x", "a": "y"}\n{"q": "x"\n', "line 2: is not JSON"),
         ("json_lines", '{"q": "x", "a": "y"}\n[1]\n', "line 2: expected a JSON object"),
-        ("json_lines", '{"q": "x", "a": "y", "a": "z"}\n', "line 1: an object has one key twice"),
+        ("json_lines", '{"q": "x", "a": "y", "a": "z"}\n', "line 1: an object has a key twice"),
         (
             "json_lines",
             '{"q": "x", "a": "y"}\n{"q": "x", "a": null}\n',
@@ -54,7 +54,7 @@ def test_two_keys_that_are_one_column_do_not_hide_each_other(tmp_path, ending, f
     line = f'{{"note": "n", "correct_answer": "a", {first}}}'
     text = line if ending == "jsonl" else f"[{line}]"
     benchmark = own(tmp_path, data=f"dataset_file: data.{ending}", **{f"data_{ending}": text})
-    assert "one key with dots is the name of another one within an inner object" in problem(
+    assert "a key with dots is the same as the path of a key in a nested object" in problem(
         benchmark
     )
 

@@ -68,7 +68,7 @@ def test_hundreds_of_megabytes_that_are_one_json_value_is_refused(tmp_path):
     with (tmp_path / "data.json").open("w") as file:
         file.truncate(2**28)
     said, _, memory = walk(tmp_path)
-    assert "write one object a line" in said
+    assert "write one object per line" in said
     assert memory < 500
 
 
@@ -149,7 +149,7 @@ def test_half_a_character_in_json_has_a_line(tmp_path):
         + '\\ud83d", "correct_answer": "a"}\n'
     )
     said = problem(own(tmp_path, data="dataset_file: data.jsonl", data_jsonl=text))
-    assert said == "data.jsonl: line 2: a text holds half a character (a lone surrogate)"
+    assert said == "data.jsonl: line 2: a string contains a lone surrogate (half a character)"
 
 
 def test_every_problem_of_a_streamed_file_comes_at_once_and_once(tmp_path):

@@ -79,7 +79,9 @@ def test_bytes_that_are_no_text_have_a_row(tmp_path):
         arrow(note=["n", "n"], correct_answer=["a", "a"], more=[b"x", b"\xff\xfe"]),
         tmp_path / "data.parquet",
     )
-    assert "data.parquet: row 2: a cell holds bytes" in problem(own(tmp_path, CHAT, data=PARQUET))
+    assert "data.parquet: row 2: a cell contains a duration, or bytes" in problem(
+        own(tmp_path, CHAT, data=PARQUET)
+    )
 
 
 def test_a_damaged_parquet_file_stops_at_a_row(tmp_path):
@@ -115,33 +117,33 @@ def test_parquet_without_pyarrow_says_what_to_install(tmp_path):
     [
         (
             pyarrow.array([datetime.timedelta(1)]),
-            "row 1: a cell holds bytes that are no text, or a length of time",
+            "row 1: a cell contains a duration, or bytes that are not UTF-8",
         ),
         (
             pyarrow.array([{"a": [{"b": datetime.timedelta(1)}]}]),
-            "row 1: a cell holds bytes that are no text, or a",
+            "row 1: a cell contains a duration, or bytes",
         ),
         (
             pyarrow.array([2**30], pyarrow.date32()),
-            "after row 0: column 3 (date32[day]): holds what cannot be written",
+            "after row 0: column 3 (date32[day]): contains a value that cannot be written",
         ),
         (
             pyarrow.array([-(2**30)], pyarrow.date32()),
-            "after row 0: column 3 (date32[day]): holds what cannot be",
+            "after row 0: column 3 (date32[day]): contains a value that cannot be",
         ),
         (
             pyarrow.array([2**62], pyarrow.timestamp("us")),
-            "after row 0: column 3 (timestamp[us]): holds what cannot",
+            "after row 0: column 3 (timestamp[us]): contains a value that cannot",
         ),
         (pyarrow.array([1_000_000_001], pyarrow.timestamp("ns")), "a time finer than microseconds"),
-        (pyarrow.array([0], pyarrow.timestamp("us", tz="Mars/Phobos")), "of an unknown time zone"),
+        (pyarrow.array([0], pyarrow.timestamp("us", tz="Mars/Phobos")), "an unknown time zone"),
         (
             pyarrow.Array.from_buffers(
                 pyarrow.string(),
                 1,
                 [None, pyarrow.py_buffer(b"\0\0\0\0\2\0\0\0"), pyarrow.py_buffer(b"\xff\xfe")],
             ),
-            "after row 0: column 3: a cell holds bytes that are no text",
+            "after row 0: column 3: a cell contains bytes that are not UTF-8",
         ),
         (
             pyarrow.array(["x" * (2**24 + 1)]),

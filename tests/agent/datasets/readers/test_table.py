@@ -12,7 +12,7 @@ def test_many_problems_are_counted_and_not_all_shown(tmp_path):
 
 def test_a_column_twice(tmp_path):
     said = refusal(write_own(tmp_path, "note,note,question,correct_answer\n1,2,3,4\n"))
-    assert "the column 'note' is there twice or more: columns 1, 2" in said
+    assert "the column 'note' occurs more than once: columns 1, 2" in said
 
 
 def test_a_file_without_its_header_line_does_not_have_its_first_patient_quoted(tmp_path):

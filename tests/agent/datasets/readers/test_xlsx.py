@@ -44,7 +44,7 @@ def test_a_formula_in_the_header_and_an_error_of_excels(tmp_path):
     said = problem(own(tmp_path, data=XLSX))
     assert "cell C1: is a formula" in said
     sheet(tmp_path, HEAD, ("n", "a", "x"), change=change)
-    assert "cell C2: is an error of Excel's" in problem(own(tmp_path, data=XLSX))
+    assert "cell C2: is an Excel error" in problem(own(tmp_path, data=XLSX))
 
 
 def test_merged_cells_are_refused_by_name(tmp_path):
@@ -102,4 +102,4 @@ def test_a_sheet_without_a_header_does_not_have_its_first_patient_quoted(tmp_pat
 
 def test_a_length_of_time_in_a_sheet_is_no_cell(tmp_path):
     sheet(tmp_path, HEAD, ("n", "a", datetime.timedelta(hours=30)))
-    assert "cell C2: is a length of time" in problem(own(tmp_path, CHAT, data=XLSX))
+    assert "cell C2: is a duration" in problem(own(tmp_path, CHAT, data=XLSX))

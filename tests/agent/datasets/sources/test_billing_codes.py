@@ -25,7 +25,7 @@ def test_what_is_no_list_of_codes_is_named_by_row(tmp_path):
         pyarrow.table({"text": ["a"], "target": pyarrow.array([[1]], kind)}),
         str(tmp_path / "a.feather"),
     )
-    assert "a.feather: row 1: the column 'target' is not a list of texts" in problem(
+    assert "a.feather: row 1: the column 'target' is not a list of strings" in problem(
         "mimiciv_billing_code", tmp_path / "a.feather"
     )
     (tmp_path / "b.feather").write_text(CANARY)

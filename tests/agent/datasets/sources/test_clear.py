@@ -56,7 +56,7 @@ def test_rows_without_note_or_label_are_left_out_and_a_label_outside_the_three_i
         condition="homelessness",
     )
     assert (
-        "homelessness.xlsx: row 3: the column 'result_human' is none of 1 (history), 0 (none), 2 (uncertain)"
+        "homelessness.xlsx: row 3: the column 'result_human' is not 1 (history), 0 (none) or 2 (uncertain)"
         in said
     )
     assert "row 4" in said

@@ -104,7 +104,7 @@ def test_a_join_that_does_not_fit_is_named(tmp_path):
     assert "discharge.csv.gz: columns: 'text' is missing" in problem("dischargeme", folder)
     write_csv(place, header, *rows)
     place.write_bytes(place.read_bytes()[:-9])
-    assert "is not a whole gzip file" in problem("dischargeme", folder)
+    assert "is not a complete gzip file" in problem("dischargeme", folder)
     place.unlink()
     assert "discharge.csv.gz: is missing" in problem("dischargeme", folder)
 
@@ -118,7 +118,7 @@ def test_an_empty_target_and_a_second_one_are_named_by_row(tmp_path):
     said = problem("dischargeme", folder)
     assert "discharge_target.csv.gz: row 3" in said
     assert "the column 'discharge_instructions' is empty" in said
-    assert "is a second row of one hadm_id" in said
+    assert "is a second row for the same hadm_id" in said
 
 
 def test_the_files_that_nobody_uses_may_be_absent(tmp_path):

@@ -67,6 +67,6 @@ def test_questions_that_contradict_themselves_are_named(ward):
     message = problem("ehr_sql", ward)
     assert "valid.json: question 1: is_impossible and query contradict each other" in message
     assert (
-        "valid.json: question 3: expected an object with the texts id, question and query"
+        "valid.json: question 3: expected an object with the strings id, question and query"
         in message
     )

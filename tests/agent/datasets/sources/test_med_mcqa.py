@@ -13,6 +13,6 @@ def test_the_copy_of_medmcqa_that_counts_from_zero_is_refused_by_name(tmp_path):
     path.write_text("\n".join(json.dumps({**row, "cop": row["cop"] - 1}) for row in rows))
     message = problem("med_mcqa", path)
     assert re.search(
-        r"dev\.json: line \d+: the column 'cop' holds a 0: .*Hugging Face.*counts from 1", message
+        r"dev\.json: line \d+: the column 'cop' is 0, .*Hugging Face.*counts from 1", message
     )
     assert len(load("med_mcqa", BENCHMARKS / "med_mcqa/sample/dev.json")) == len(rows)

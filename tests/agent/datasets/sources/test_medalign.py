@@ -39,7 +39,7 @@ def test_a_patient_without_a_record_a_second_record_and_the_releases_other_name(
     folder = sample_copy("medalign", tmp_path)
     records = folder / "medalign_ehr_xml"
     shutil.copy(records / "7001.xml", records / "EHR_7001.xml")
-    assert "EHR_7001.xml is a second record of one patient" in problem("medalign", folder)
+    assert "EHR_7001.xml is a second record of a patient" in problem("medalign", folder)
     (records / "7001.xml").unlink()
     assert len(load("medalign", folder)) == 6
     (records / "EHR_7001.xml").unlink()

@@ -58,4 +58,4 @@ def test_medec_rows_that_contradict_themselves(tmp_path):
         )
     said = str(caught.value)
     assert [f"row {n}" in said for n in (1, 2, 3, 4)] == [True, True, False, True]
-    assert said.count("do not fit together") == 3
+    assert said.count("contradict each other") == 3

@@ -32,7 +32,7 @@ def test_a_letter_that_stands_for_no_option_and_a_missing_label_are_named_by_row
     rows = [["Is it?", CANARY, "A"], ["Is it?", CANARY, "C"], ["Is it?", CANARY, ""]]
     data = write_csv(tmp_path / "own.csv", ["prompt", "context", "label"], *rows)
     said = problem("shc_bmt_med", data)
-    assert "own.csv: row 2 (line 3): the column 'label' names none of the options" in said
+    assert "own.csv: row 2 (line 3): the column 'label' does not name one of the options" in said
     assert "row 3 (line 4): the column 'label' is empty" in said
     # The original set of this one has rows without a label; they are left out.
     assert len(load("shc_ent_med", data)) == 2
@@ -52,7 +52,7 @@ def test_a_note_belongs_to_the_patient_its_id_begins_with(tmp_path):
     (tmp_path / "odd.jsonl").write_text(
         json.dumps({"note_id": CANARY, "input": "a", "target": "b"})
     )
-    assert "line 1: the column 'note_id' does not name a patient" in problem(
+    assert "line 1: the column 'note_id' does not contain a patient identifier" in problem(
         "mimic_bhc", tmp_path / "odd.jsonl"
     )
 

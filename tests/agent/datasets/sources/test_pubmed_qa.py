@@ -24,5 +24,5 @@ def test_sections_are_shown_with_their_labels_and_a_wrong_article_hides_no_other
     assert row.cells["context"] == "Background. Nobody knows.\nMain Results. It did."
     assert (row.where, row.cells["pmid"], row.cells["final_decision"]) == ("article 2", "8", "yes")
     assert problems.messages == [
-        "ori_pqal.json: article 1: LABELS and CONTEXTS are not two lists of one length"
+        "ori_pqal.json: article 1: LABELS and CONTEXTS are not two lists of the same length"
     ]

@@ -120,7 +120,7 @@ def test_answers_to_one_question_are_one_unit_however_it_is_written(tmp_path):
 def test_one_answer_with_two_labels_is_a_problem_and_not_a_guess(tmp_path):
     run = ("Run 1: How is eGFR computed?", None)
     path = supplement(tmp_path / "s.docx", run, ("By age.", None), run, ("By age.", "FF0000"))
-    assert "s.docx: paragraph 3: the same answer is marked race-based in one place" in problem(
+    assert "s.docx: paragraph 3: is the same as an earlier answer, but only one" in problem(
         "race_based_med", path
     )
 
@@ -135,6 +135,6 @@ def test_what_is_no_supplement_is_refused(tmp_path):
         archive.writestr("word/document.xml", b"0" * (2**28 + 1))
     assert "unpacks to more than 256 MiB" in problem("race_based_med", tmp_path / "bomb.docx")
     supplement(tmp_path / "empty.docx", ("Something else.", None))
-    assert 'no paragraph that begins "Run 1: ..."' in problem(
+    assert 'no paragraph that begins with "Run 1: ..."' in problem(
         "race_based_med", tmp_path / "empty.docx"
     )
