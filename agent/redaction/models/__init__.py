@@ -1,1 +1,1 @@
-"""Named-entity models."""
+"""Named-entity models: the shipped models, their training, and models from elsewhere."""

@@ -1,7 +1,8 @@
-"""Admit models in the place of the package's own, once they were measured on known texts and detect no less.
+"""Admission of models that replace the package's own, after a measurement that shows that they detect no less.
 
-The measurements are kept in the site directory, admitted_models.json, with digests of the models' folders: a folder
-that changes must be measured again. Models beside the package's own need no admission: they can only add detections.
+The measurements are stored in admitted_models.json in the site directory, with digests of the models' folders. A model
+whose folder changes must be measured again. Models used in addition to the package's own need no admission, because
+they can only add detections.
 """
 
 import json
@@ -16,20 +17,20 @@ from agent.redaction.policy.policy import OtherModel, RedactionPolicy
 
 FILE = "admitted_models.json"
 _MAX_BYTES = 2**20  # bytes
-_MEASURE = "Measure them with `intramural redact bench --gold FILE --policy FILE --admit`, on texts of your own."
+_MEASURE = "Measure them with `intramural redact bench --gold FILE --policy FILE --admit` on your own texts."
 
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """One measurement that let models take the place of the package's own.
+    """A measurement after which models may replace the package's own model.
 
     Attributes:
-        models: digests of their folders, in order of value.
-        texts: on how many they were measured.
-        identifiers: in those texts.
-        core: share of the identifiers that the rules and these models found.
-        shipped_core: share that the rules and the package's own model found.
-        forced: whether they were admitted although they find less.
+        models: sorted digests of the models' folders.
+        texts: number of texts in the measurement.
+        identifiers: number of identifiers in those texts.
+        core: share of the identifiers that the rules and these models detected.
+        shipped_core: share that the rules and the package's own model detected.
+        forced: whether the models were admitted although they detect less.
     """
 
     models: tuple[str, ...]
@@ -41,15 +42,15 @@ class Admission:
 
 
 def folder_digest(folder: Path) -> str:
-    """Return sha256 over names and contents of all files of a model's folder, in hex.
+    """Return the SHA-256 of the names and contents of all files in a model's folder, in hexadecimal.
 
     Raises:
-        RedactionError: a file cannot be read, or there is none.
+        RedactionError: a file cannot be read, or the folder has no files.
     """
     files = [path for path in folder.rglob("*") if path.is_file()]
     try:
         if not files:
-            raise ModelFolderError("there is no such folder, or it is empty")
+            raise ModelFolderError("the folder does not exist or is empty")
         return compute_digest(folder, files)
     except ModelFolderError as error:
         raise RedactionError(
@@ -61,15 +62,15 @@ def check_admitted(policy: RedactionPolicy, directory: Path | None) -> None:
     """Check that the models of `policy` may be used.
 
     Raises:
-        RedactionError: they take the place of the package's own, and were not admitted as they are now.
+        RedactionError: the models replace the package's own and were not admitted in their current state.
     """
     if "shipped" in policy.models:
         return
     digests = _list_digests(policy.other_models)
     if not any(admission.models == digests for admission in _read_admissions(directory)):
         raise RedactionError(
-            f"redaction policy {policy.name}: models: without `shipped` they find less or more than the package's own,"
-            " and nobody has measured them as they are now",
+            f"redaction policy {policy.name}: models: without `shipped`, the models must first be measured against the"
+            " package's own, and these have not been measured in their current state",
             _MEASURE,
         )
 
@@ -83,22 +84,22 @@ def admit(
     *,
     force: bool,
 ) -> Admission:
-    """Record that the models of `policy` were measured, and may be used.
+    """Record that the models of `policy` were measured and may be used.
 
     Args:
-        directory: of the policy's file.
-        figures: texts and identifiers that they were measured on.
+        directory: the directory of the policy file.
+        figures: numbers of texts and identifiers in the measurement.
         core, shipped_core: see `Admission`.
-        force: admit them although they find less.
+        force: whether to admit the models even if they detect less.
 
     Raises:
-        RedactionError: they find less, and `force` is not set; or the file cannot be written.
+        RedactionError: the models detect less and `force` is not set, or the file cannot be written.
     """
     lower = core < shipped_core
     if lower and not force:
         raise RedactionError(
             f"refused: core recall is {core:.4f} with these models and {shipped_core:.4f} with the package's own",
-            "Name `shipped` among the policy's models as well, or give --force.",
+            "Add `shipped` to the policy's models, or give --force.",
         )
     texts, identifiers = figures
     admission = Admission(
@@ -130,5 +131,5 @@ def _read_admissions(directory: Path | None) -> list[Admission]:
         return [Admission(**{**row, "models": tuple(row["models"])}) for row in rows]
     except (ValueError, TypeError, KeyError):
         raise RedactionError(
-            f"{FILE} cannot be read: it is not what `redact bench --admit` wrote", _MEASURE
+            f"{FILE} cannot be read: it was not written by `redact bench --admit`", _MEASURE
         ) from None

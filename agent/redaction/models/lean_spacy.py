@@ -1,7 +1,7 @@
-"""spaCy without its command line, which spaCy imports whole: a downloader of models, an HTTP client.
+"""Import spaCy without its command line, which includes a downloader of models and an HTTP client.
 
-Nothing here uses it. It takes a third of a second, and without it nothing that Presidio or spaCy might do can fetch a
-model.
+The command line is not used here, and importing it takes a third of a second. Without it, nothing that Presidio or
+spaCy might do can download a model.
 """
 
 import sys
@@ -9,11 +9,11 @@ from types import ModuleType
 
 
 def leave_out_command_line() -> None:
-    """Put empty modules in the place of spaCy's command line. Once spaCy is imported, it is too late."""
+    """Replace spaCy's command line with empty modules. This must be called before spaCy is imported."""
     if "spacy" in sys.modules:
         return
     for name in ("spacy.cli", "spacy.cli.info"):
         empty = ModuleType(name)
-        empty.__path__ = []  # it is a package, so that spaCy looks no further
-        empty.info = None  # type: ignore[attr-defined]  # the one name that spaCy takes from it
+        empty.__path__ = []  # marks it as a package, so that spaCy does not search for submodules
+        empty.info = None  # type: ignore[attr-defined]  # the only name that spaCy imports from it
         sys.modules.setdefault(name, empty)

@@ -21,21 +21,21 @@ from agent.redaction.replacements.tags import TAG
 from agent.redaction.rules.rulebook import SURE
 from agent.redaction.spans.span import Span
 
-_PLAIN_BOUND = 0.8  # for words in lower case, in a text that has capitals
+_PLAIN_BOUND = 0.8  # threshold for lower-case words in a text that has capitals
 
-# Never part of a name, place or number: without them a sentence says the opposite. A name may go on after "DO".
+# Never part of a name, place or number. Redacting them would reverse the meaning. A name may continue after "DO".
 _NEGATIONS = frozenset(("not", "denies", "denied", "never", "cannot", "without", "nor", "neither"))
 _NEGATIONS_AT_THE_END = frozenset(("NO", "DO"))
 
-# A detection of these words alone is no identifier.
+# A detection that consists only of these words is not an identifier.
 _LINKS = frozenset(
     {"of", "the", "and", "at", "in", "on", "to", "from", "for", "by", "with", "a", "an", "or"}
 )
 
-# For stretches that do not look like an address, nor stand beside a location: "2110 via", "AVR 2019".
+# Threshold for stretches that neither look like an address nor are near a location: "2110 via", "AVR 2019".
 _ODD_ADDRESS_BOUND = 0.9
 _BESIDE = 3  # tokens on each side
-# In small letters these words go on with the sentence after an address.
+# In lower case, these words continue the sentence after an address.
 _GOES_ON = frozenset((
     "are", "but", "can", "cannot", "could", "did", "does", "for", "has", "had", "have", "how", "is", "it", "logged",
     "may", "must", "needs", "should", "still", "that", "then", "there", "was", "we", "were", "what", "when", "where",
@@ -43,10 +43,10 @@ _GOES_ON = frozenset((
 ))  # fmt: skip
 _LIKE_AN_ADDRESS = re.compile(r"\d{5}|[A-Z]\w?\d[\w ]?|[^\W\d_]*[A-ZÀ-Þ][a-zß-ÿ]{2}|#")
 
-# Languages whose model comes with the package: without it their texts are withheld.
+# Languages with a shipped model. If the model is missing, their texts are withheld.
 SHIPPED: tuple[str, ...] = ("en", "es")
 
-# The network reads these in the place of tags: ordinary values of their entities.
+# Typical values of each entity, which the network reads in place of tags.
 USUAL = {
     "NAME": "Anna Kowalski",
     "LOCATION": "Boston",
@@ -68,7 +68,7 @@ USUAL_NUMBER = "00451234"
 _MODELS = Path(__file__).parents[1] / "models"
 
 
-# A function that tells whether a detection, as text, start, end and entity, identifies no person.
+# A function that returns whether a detection, given as text, start, end and entity, identifies no person.
 Harmless = Callable[[str, int, int, str], bool]
 
 
@@ -77,16 +77,16 @@ class NoModelError(Exception):
 
 
 def shipped_model(language: str) -> Path | None:
-    """Return the folder in which the package has its model for `language`; None: it has none for that language."""
+    """Return the folder of the shipped model for `language`, or None if there is none."""
     return _MODELS / language if language in SHIPPED else None
 
 
 class StandIns:
-    """A text with ordinary values in the place of identifiers, and the way back.
+    """A text in which typical values replace identifiers, with the positions of the original.
 
     Attributes:
-        text: the text with the ordinary values.
-        stretches: where they stand in it, in order.
+        text: the text with the typical values.
+        stretches: positions of the typical values in it, in order.
     """
 
     def __init__(self, text: str, spans: Sequence[Span]) -> None:
@@ -96,7 +96,7 @@ class StandIns:
         self._spans = spans
         for span in spans:
             ordinary = USUAL.get(tag_name(span.entity), USUAL_NUMBER)
-            # Set apart from letters that a tag is glued to, so that it is not read as a part of their word.
+            # Separated from adjacent letters, so that it is not read as part of their word.
             if text[span.start - 1 : span.start].isalnum():
                 ordinary = " " + ordinary
             if text[span.end : span.end + 1].isalnum():
@@ -109,7 +109,7 @@ class StandIns:
         self.text = "".join([*pieces, text[end_of_last:]])
 
     def locate(self, start: int, end: int) -> tuple[int, int]:
-        """Return where `text[start:end]` stands in the original, without identifiers at its ends."""
+        """Return the position in the original of `text[start:end]`, excluding identifiers at its ends."""
         return self._locate_position(start, is_start=True), self._locate_position(
             end, is_start=False
         )
@@ -126,7 +126,7 @@ class StandIns:
 
 
 class ModelRecognizer(EntityRecognizer):
-    """Detects identifiers by a trained network."""
+    """Detects identifiers with a trained network."""
 
     def __init__(
         self,
@@ -135,13 +135,13 @@ class ModelRecognizer(EntityRecognizer):
         deadline: Deadline,
         is_harmless: Harmless = lambda *_: False,
     ) -> None:
-        """Read the model in `folder`; one that cannot be read fails when it is asked.
+        """Read the model in `folder`. If it cannot be read, `analyze` raises an error.
 
         Args:
-            language: of the texts.
-            folder: of the model.
-            deadline: that ends its work.
-            is_harmless: tells whether to drop a detection, given as its text, start, end and entity.
+            language: the language of the texts.
+            folder: the folder of the model.
+            deadline: the time limit for analysis.
+            is_harmless: returns whether to drop a detection, given as its text, start, end and entity.
         """
         self._deadline = deadline
         self._is_harmless = is_harmless
@@ -161,14 +161,14 @@ class ModelRecognizer(EntityRecognizer):
         )
 
     def load(self) -> None:
-        """Do nothing: the network was read before."""
+        """Do nothing: the network has already been read."""
 
     def analyze(
         self, text: str, entities: list[str], nlp_artifacts: NlpArtifacts | None = None
     ) -> list[RecognizerResult]:
         """Return the detections of `entities`.
 
-        Tags in `text` are read as ordinary values, so that they neither hide their neighbours nor make them look odd.
+        Tags in `text` are read as typical values, so that they neither hide their context nor make it look unusual.
 
         Raises:
             NoModelError: the model could not be read.
@@ -187,13 +187,13 @@ class ModelRecognizer(EntityRecognizer):
         entities: list[str],
         words_of: Callable[[str], Words],
     ) -> list[RecognizerResult]:
-        """Return the detections beside `known` spans and tags, with ordinary values of their entities in their place.
+        """Return the detections outside `known` spans and tags, both of which are read as typical values.
 
         Args:
-            text: the text to read.
-            known: spans of it, in order and without overlaps.
-            entities: that are asked for.
-            words_of: splits a text.
+            text: the text to analyse.
+            known: spans of the text, in order and without overlaps.
+            entities: the entities to detect.
+            words_of: splits a text into words.
 
         Raises:
             NoModelError, TimeoutError: see `analyze`.
@@ -213,8 +213,8 @@ class ModelRecognizer(EntityRecognizer):
     ) -> list[RecognizerResult]:
         """Return the detections among the tokens that no known span covers.
 
-        A token counts if the probability that it is anything but harmless reaches the bound of its most probable kind.
-        Neighbours of one kind are one detection.
+        A token is detected if its probability of being anything but harmless reaches the bound of its most probable
+        kind. Adjacent tokens of one kind form one detection.
         """
         self._deadline.left()
         if self._network is None:
@@ -256,9 +256,9 @@ class ModelRecognizer(EntityRecognizer):
         *,
         has_capitals: bool,
     ) -> bool:
-        """Return whether the evidence for a detection is too weak for its look.
+        """Return whether the evidence for a detection is too weak, given how it is written.
 
-        In a text with capitals, words without one need strong evidence, as does an address that does not look like one.
+        In a text with capitals, lower-case words need strong evidence, as does an address that does not look like one.
         """
         texts = [words[token] for token in tokens]
         if all(text in _LINKS or not any(map(str.isalnum, text)) for text in texts):
@@ -276,7 +276,7 @@ class ModelRecognizer(EntityRecognizer):
     def _is_like_address(
         self, words: Sequence[str], tokens: Sequence[int], guesses: "_Guesses"
     ) -> bool:
-        """Return whether a stretch has a word or number as addresses have, or stands beside a location or address."""
+        """Return whether a stretch has a typical word or number of an address, or is near a location or address."""
         if any(_LIKE_AN_ADDRESS.match(words[token]) for token in tokens):
             return True
         before = range(max(0, tokens[0] - _BESIDE), tokens[0])
@@ -290,7 +290,7 @@ class ModelRecognizer(EntityRecognizer):
         return False
 
     def _take_as_names(self, words: Sequence[str], guesses: "_Guesses") -> None:
-        """Take a word alone, or right after a name, that looks like a street for a name: "Anna Holloway"."""
+        """Treat a word that looks like a street as a name if it is alone or follows a name: "Anna Holloway"."""
         if not {"NAME", "ADDRESS"} <= set(self._kinds):
             return
         name, address = self._kinds.index("NAME"), self._kinds.index("ADDRESS")
@@ -309,11 +309,11 @@ class ModelRecognizer(EntityRecognizer):
 
 @dataclass(frozen=True, slots=True)
 class _Guesses:
-    """The network's guesses, by token.
+    """The network's predictions for each token.
 
     Attributes:
         sensitive: the probability of being anything but harmless.
-        kinds: the most probable kind, as its index.
+        kinds: the index of the most probable kind.
         is_evident: whether the token is part of a detection.
     """
 
@@ -322,7 +322,7 @@ class _Guesses:
     is_evident: Any
 
     def group_neighbours(self) -> Iterator[tuple[int, list[int]]]:
-        """Yield each run of neighbouring tokens of one kind that are part of a detection."""
+        """Yield each sequence of adjacent tokens of one kind that are part of a detection."""
         run: list[int] = []
         for token in np.flatnonzero(self.is_evident).tolist():
             if run and (token != run[-1] + 1 or self.kinds[token] != self.kinds[run[-1]]):
@@ -334,7 +334,7 @@ class _Guesses:
 
 
 def _add_tags(spans: Sequence[Span], text: str) -> Sequence[Span]:
-    """Return the spans, and the tags in `text` as spans; a span that overlaps a tag is dropped."""
+    """Return the spans together with the tags in `text` as spans; a span that overlaps a tag is dropped."""
     if "[" not in text:
         return spans
     tags = [Span(tag.start(), tag.end(), tag["entity"] or "ID") for tag in TAG.finditer(text)]
@@ -347,7 +347,7 @@ def _add_tags(spans: Sequence[Span], text: str) -> Sequence[Span]:
 
 
 def _locate_tokens(words: Words, tokens: Sequence[int], text: str) -> tuple[int, int]:
-    """Return the stretch of neighbouring tokens, without the white space at its ends."""
+    """Return the start and end of adjacent tokens, excluding white space at the ends."""
     start = words.starts[tokens[0]]
     end = words.starts[tokens[-1]] + len(words.texts[tokens[-1]])
     stretch = text[start:end]
@@ -356,7 +356,7 @@ def _locate_tokens(words: Words, tokens: Sequence[int], text: str) -> tuple[int,
 
 
 def _ends_before(word: str, kind: str, *, more_follows: bool) -> bool:
-    """Return whether a detection of `kind` ends before `word`, after which more of it may follow."""
+    """Return whether a detection of `kind` ends before `word`; `more_follows` means that it could continue after it."""
     if word.lower() in _NEGATIONS or (word in _NEGATIONS_AT_THE_END and not more_follows):
         return True
     if kind == "NAME":
@@ -365,5 +365,5 @@ def _ends_before(word: str, kind: str, *, more_follows: bool) -> bool:
 
 
 def _is_small_word(word: str) -> bool:
-    """Return whether `word` has letters only, all of them small."""
+    """Return whether `word` consists only of lower-case letters."""
     return word.islower() and word.isalpha()

@@ -1,13 +1,13 @@
-"""The named-entity network: the features of a word, the layers that read a text, and the files of a model.
+"""The named-entity network: the features of a word, the layers that analyse a text, and the files of a model.
 
-A small convolutional network after spaCy's HashEmbedCNN, built of spaCy's thinc and fed by spaCy's tokenizers. Each
-word becomes a vector made of hashed features: its spelling, its beginning and ending, its shape, whether it is an
-ordinary word of the language. Layers of maxout then look at neighbouring words; a softmax gives the probability of each
-kind. Unlike spaCy's transition-based entity recogniser it gives a probability for every word, so that bounds can put
-recall first.
+This is a small convolutional network modelled on spaCy's HashEmbedCNN, built with spaCy's thinc and its tokenizers.
+Each word becomes a vector of hashed features: its spelling, its beginning and ending, its shape, and whether it is an
+ordinary word of the language. Maxout layers then combine neighbouring words, and a softmax gives the probability of
+each kind. Unlike spaCy's transition-based entity recogniser, the network gives a probability for every word, so that
+bounds can favour recall.
 
-It has two halves. The vectors of the first half depend on the word alone and are cached, so that a long text costs
-little more than the second half, which looks at neighbours.
+The network has two halves. The vectors of the first half depend only on the word and are cached, so that a long text
+costs little more than the second half, which combines neighbours.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from spacy.strings import hash_string  # type: ignore[attr-defined]  # not in spaCy's stubs
+from spacy.strings import hash_string  # type: ignore[attr-defined]  # missing in spaCy's stubs
 from thinc.api import (
     HashEmbed,
     Maxout,
@@ -33,15 +33,14 @@ from thinc.api import (
 
 from agent.errors import RedactionError
 
-FEATURES = 1  # the version of `features`: a model of another version cannot be read
-OTHER = "O"  # the kind of a word that identifies nobody
+FEATURES = 1  # version of `features`; models of other versions cannot be read
+OTHER = "O"  # the kind of a word that does not identify a person
 
-_ROWS = (6000, 2500, 2500, 2500, 1500, 1000, 100)  # of the table of each feature
-PADDING = "\N{SYMBOL FOR NULL}"  # stands before and after each text
-_OPS = NumpyOps(
-    use_blis=False
-)  # numpy's own multiplication is three times as fast as thinc's on one core
-_CACHED = 40_000  # words whose vectors are cached: 10 MB at the usual width
+_ROWS = (6000, 2500, 2500, 2500, 1500, 1000, 100)  # rows in the table of each feature
+PADDING = "\N{SYMBOL FOR NULL}"  # added before and after each text
+# On one core, NumPy's own matrix multiplication is three times as fast as BLIS in thinc.
+_OPS = NumpyOps(use_blis=False)
+_CACHED = 40_000  # maximum number of cached word vectors: 10 MB at the usual width
 
 _WEIGHTS = "weights"
 _META = "meta.json"
@@ -50,22 +49,22 @@ _ORDINARY = "ordinary_words"
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Sizes of a network."""
+    """The sizes of a network."""
 
-    width: int = 64  # numbers in a word's vector
-    depth: int = 4  # layers that look at one neighbour on each side
-    pieces: int = 2  # of each maxout
+    width: int = 64  # length of a word's vector
+    depth: int = 4  # layers, each of which combines a word with one neighbour on each side
+    pieces: int = 2  # pieces of each maxout
 
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """Ordinary words of a language, as sorted 32-bit hashes: 4 bytes a word. A chance hit is one in 50,000."""
+    """Ordinary words of a language as sorted 32-bit hashes. About 1 in 50,000 lookups is a false positive."""
 
     hashes: "np.ndarray[Any, np.dtype[np.uint32]]"
 
     @classmethod
     def of(cls, words: Collection[str]) -> "Lexicon":
-        """Make one of `words`, which are in lower case."""
+        """Build a lexicon of `words`, which must be in lower case."""
         return cls(
             np.unique(np.array([hash_string(word) & 0xFFFFFFFF for word in words], dtype=np.uint32))
         )
@@ -77,7 +76,7 @@ class Lexicon:
 
 
 def features(word: str, lexicon: Lexicon) -> tuple[str, ...]:
-    """Return what the network sees of a word by itself, in the order of its tables."""
+    """Return the features of a word, in the order of their tables."""
     lower = word.lower()
     digits = "".join(["0" if character.isdigit() else character for character in lower])
     shape = _write_shape(word)
@@ -87,7 +86,7 @@ def features(word: str, lexicon: Lexicon) -> tuple[str, ...]:
 
 
 def _write_shape(word: str) -> str:
-    """Return the kinds of a word's characters ("Xxx-dd"), at most three alike in a row."""
+    """Return the kinds of a word's characters ("Xxx-dd"), at most three equal ones in a row."""
     kinds = [_find_kind(character) for character in word[:40]]
     shape: list[str] = []
     for index, kind in enumerate(kinds):
@@ -105,12 +104,12 @@ def _find_kind(character: str) -> str:
 
 
 def row(word: str, lexicon: Lexicon) -> list[int]:
-    """Return the features of `word` hashed; a hash of the word itself stands first, as its key."""
+    """Return the hash of `word` as its key, followed by its hashed features."""
     return [hash_string(word), *map(hash_string, features(word, lexicon))]
 
 
 def word_half(shape: Shape) -> Model[Any, Any]:
-    """Build the half that turns rows of features into vectors."""
+    """Build the half that converts rows of features to vectors."""
     tables: list[Model[Any, Any]] = []
     for column, rows in enumerate(_ROWS, 1):  # the first column is the word's key
         tables.append(HashEmbed(shape.width, rows, column=column, seed=column + 7, dropout=None))
@@ -119,7 +118,7 @@ def word_half(shape: Shape) -> Model[Any, Any]:
 
 
 def text_half(shape: Shape, kinds: int) -> Model[Any, Any]:
-    """Build the half that reads vectors of neighbouring words and gives the probability of each kind."""
+    """Build the half that combines the vectors of neighbouring words and gives the probability of each kind."""
     layers: list[Model[Any, Any]] = []
     for _ in range(shape.depth):
         maxout = Maxout(
@@ -131,12 +130,12 @@ def text_half(shape: Shape, kinds: int) -> Model[Any, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """The description of a model, beside its weights.
+    """The description of a model, stored next to its weights.
 
     Attributes:
-        kinds: what a word can be, `OTHER` first; the others are entities.
-        bounds: by kind, the probability of being anything but `OTHER` from which on a word is taken for it.
-        made: how the model was made: seed, digest of the generator, versions. For people.
+        kinds: the possible kinds of a word: `OTHER` first, then entities.
+        bounds: for each kind, the probability of being anything but `OTHER` from which a word is assigned that kind.
+        made: information for people on how the model was trained: seed, digest of the generator, versions.
     """
 
     language: str
@@ -147,7 +146,7 @@ class Meta:
 
 
 class _TextHalf:
-    """The sums of `text_half`, written out: for short texts, thinc's bookkeeping would cost more than the sums."""
+    """The computation of `text_half` in plain NumPy. For short texts, thinc's overhead would exceed the computation."""
 
     def __init__(self, texts: Model[Any, Any], shape: Shape) -> None:
         self._layers: list[tuple[Any, Any, Any, Any]] = []
@@ -155,7 +154,7 @@ class _TextHalf:
         for layer in layers:
             nodes = {node.name: node for node in layer.walk()}
             maxout, norm = nodes["maxout"], nodes["layernorm"]
-            # Piece by piece, so that the largest is found by comparing whole blocks.
+            # Reordered by piece, so that the maximum compares whole blocks.
             weights: Any = maxout.get_param("W")
             bias: Any = maxout.get_param("b")
             weights = (
@@ -175,21 +174,21 @@ class _TextHalf:
     def predict(
         self, vectors: "np.ndarray[Any, np.dtype[np.float32]]"
     ) -> "np.ndarray[Any, np.dtype[np.float32]]":
-        """Return the probabilities of each kind for the words with these vectors."""
+        """Return the probability of each kind for words with these vectors."""
         width = self._width
         window = np.zeros((len(vectors), 3 * width), dtype=np.float32)
         for weights, bias, scale, shift in self._layers:
-            # Each word between its neighbours; the first and the last have zeros beside them.
+            # Concatenate each word with its neighbours; the first and last words are padded with zeros.
             window[1:, :width] = vectors[:-1]
             window[:, width : 2 * width] = vectors
             window[:-1, 2 * width :] = vectors[1:]
-            # Maxout: the largest piece.
+            # Maxout: take the largest piece.
             pieces = window @ weights
             pieces += bias
             best = pieces[:, :width]
             for piece in range(1, self._pieces):
                 best = np.maximum(best, pieces[:, piece * width : (piece + 1) * width])
-            # Layer normalisation, added to the vectors themselves.
+            # Apply layer normalisation, then add the residual.
             best -= best.sum(axis=1, keepdims=True) / np.float32(width)
             variance = np.einsum("ij,ij->i", best, best)[:, None] / np.float32(width) + np.float32(
                 1e-8
@@ -204,7 +203,7 @@ class _TextHalf:
 
 
 class Network:
-    """A trained network. Not for several threads at once."""
+    """A trained network. Not safe for use by several threads at once."""
 
     def __init__(
         self,
@@ -220,10 +219,10 @@ class Network:
         self.texts = texts
         self._vectors = np.zeros((cached_words, meta.shape.width), dtype=np.float32)
         self._vector_rows: dict[str, int] = {}
-        self._text_half: _TextHalf | None = None  # made when weights are final
+        self._text_half: _TextHalf | None = None  # built when the weights are final
 
     def probabilities(self, words: Sequence[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
-        """Return, for each of the words of a text (rows), the probability of each kind (columns)."""
+        """Return the probability of each kind (columns) for each word of a text (rows)."""
         self._cache_vectors(words)
         depth = self.meta.shape.depth
         padding = [self._vector_rows[PADDING]] * depth
@@ -234,7 +233,7 @@ class Network:
         return self._text_half.predict(vectors)[depth : depth + len(words)]
 
     def _cache_vectors(self, words: Sequence[str]) -> None:
-        """Put the vectors of new words into the cache; where they do not fit, it is emptied first."""
+        """Add the vectors of new words to the cache, emptying it first if they do not fit."""
         needed = {PADDING, *words}
         missing = sorted(needed - self._vector_rows.keys())
         if not missing:
@@ -252,7 +251,7 @@ class Network:
 
 
 def write_network(network: Network, folder: Path) -> None:
-    """Write a network's files into `folder`, which is made."""
+    """Write the files of a network into `folder`, which is created."""
     folder.mkdir(parents=True, exist_ok=True)
     arrays = [
         parameter for half in (network.words, network.texts) for parameter in parameters(half)
@@ -280,10 +279,10 @@ def write_network(network: Network, folder: Path) -> None:
 
 
 def read_network(folder: Path, cached_words: int = _CACHED) -> Network:
-    """Read what `write_network` wrote. Nothing in the files is run. Vectors of `cached_words` words are cached.
+    """Read a network written by `write_network`, caching up to `cached_words` word vectors. No code is executed.
 
     Raises:
-        RedactionError: a file is missing, or is not what it should be.
+        RedactionError: a file is missing or invalid.
     """
     try:
         content = json.loads((folder / _META).read_text(encoding="utf-8"))
@@ -296,7 +295,7 @@ def read_network(folder: Path, cached_words: int = _CACHED) -> Network:
         for name, digest in content.get("digests", {}).items():
             if hashlib.sha256(files[name]).hexdigest() != digest:
                 raise RedactionError(
-                    f"model {folder.name}: {name}: not the file that {_META} tells of"
+                    f"model {folder.name}: {name}: does not match its digest in {_META}"
                 )
         lexicon = Lexicon(np.frombuffer(files[_ORDINARY], dtype="<u4"))
         weights = np.frombuffer(files[_WEIGHTS], dtype="<f2").astype(np.float32)
@@ -318,7 +317,7 @@ def read_network(folder: Path, cached_words: int = _CACHED) -> Network:
 
 
 def _read_meta(content: Any) -> Meta:
-    """Return the description in a parsed `_META` file; raise KeyError, TypeError or the like if it is none."""
+    """Return the description in a parsed `_META` file; raise KeyError, TypeError or similar if it is invalid."""
     shape = content["shape"]
     return Meta(
         language=str(content["language"]),
@@ -332,7 +331,7 @@ def _read_meta(content: Any) -> Meta:
 
 
 def empty_network(meta: Meta, lexicon: Lexicon, cached_words: int = _CACHED) -> Network:
-    """Build a network that has learnt nothing."""
+    """Build an untrained network."""
     words, texts = word_half(meta.shape), text_half(meta.shape, len(meta.kinds))
     for node in (*words.walk(), *texts.walk()):
         node.ops = _OPS
@@ -342,7 +341,7 @@ def empty_network(meta: Meta, lexicon: Lexicon, cached_words: int = _CACHED) -> 
 
 
 def parameters(half: Model[Any, Any]) -> Iterable[Any]:
-    """Yield a half's weights, in an order that depends on its shape alone."""
+    """Yield the weights of a half, in an order that depends only on its shape."""
     for node in half.walk():
         for name in sorted(node.param_names):
             if node.has_param(name):

@@ -1,4 +1,4 @@
-"""spaCy's rule-based tokenizers as Presidio's language engine: no model, so nothing to download."""
+"""spaCy's rule-based tokenizers as Presidio's NLP engine. They need no model, so nothing is downloaded."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -13,26 +13,26 @@ from presidio_analyzer.nlp_engine import NlpArtifacts, NlpEngine
 from spacy.attrs import LOWER
 from spacy.tokens import Doc
 
-_FORGOTTEN_AFTER = 400_000  # characters: some megabytes of words
+_FORGOTTEN_AFTER = 400_000  # characters after which a vocabulary is emptied, at a few megabytes
 _STRETCH = re.compile(r"\s+|\S+")
-_MAX_LENGTH = 400  # characters without a blank that are still taken apart
-_KNOWN_STRETCHES = 30_000  # some 10 MB
+_MAX_LENGTH = 400  # maximum characters without white space that are split into tokens
+_KNOWN_STRETCHES = 30_000  # maximum number of cached stretches, about 10 MB
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A text as spaCy's tokenizer splits it, white space that is more than one blank included.
+    """A text as spaCy's tokenizer splits it, including white space longer than one blank.
 
     Attributes:
-        texts: of the tokens, in order.
-        starts: where each begins in the text.
+        texts: the tokens, in order.
+        starts: the start of each token in the text.
     """
 
     texts: Sequence[str]
     starts: Sequence[int]
 
     def touching(self, start: int, end: int) -> range:
-        """Return the tokens that hold any character from `start` to `end`, exclusive."""
+        """Return the indices of the tokens that overlap the range from `start` to `end`, exclusive."""
         first = max(0, bisect_right(self.starts, start) - 1)
         if first < len(self.starts) and self.starts[first] + len(self.texts[first]) <= start:
             first += 1
@@ -40,7 +40,7 @@ class Words:
 
 
 class TokensOnDemand(NlpArtifacts):
-    """One text as Presidio wants it. Tokens are made when asked for: only a finding in doubt asks for its context."""
+    """The NLP artifacts of one text. Tokens are computed on demand, because only doubtful detections need context."""
 
     def __init__(self, text: str, engine: "TokenizerEngine", language: str) -> None:
         self._text = text
@@ -48,8 +48,8 @@ class TokensOnDemand(NlpArtifacts):
         self._spoken = language
 
     @cached_property
-    def tokens(self) -> Doc:  # type: ignore[override]  # Presidio reads it as a plain attribute, as all four
-        """The text in tokens."""
+    def tokens(self) -> Doc:  # type: ignore[override]  # a plain attribute in Presidio, like the next three
+        """The text as tokens."""
         return self._engine.tokenised(self._text, self._spoken)
 
     def words(self) -> Words:
@@ -62,23 +62,23 @@ class TokensOnDemand(NlpArtifacts):
 
     @cached_property
     def tokens_indices(self) -> list[int]:  # type: ignore[override]
-        """Where each token begins."""
+        """The start of each token."""
         return [token.idx for token in self.tokens]
 
     @cached_property
     def lemmas(self) -> list[str]:  # type: ignore[override]
-        """Each token in lower case: without a model it is its own lemma."""
+        """Each token in lower case, since there is no model for lemmas."""
         return [token.lower_ for token in self.tokens]
 
     @cached_property
     def keywords(self) -> list[str]:  # type: ignore[override]
-        """The tokens that Presidio counts as context."""
+        """The tokens that Presidio uses as context."""
         keywords: list[str] = self.set_keywords(self._engine, self.lemmas, self._spoken)
         return keywords
 
 
 class TokenizerEngine(NlpEngine):
-    """What Presidio asks of a language engine, answered with tokens alone."""
+    """An NLP engine for Presidio that provides only tokens."""
 
     def __init__(self, languages: Sequence[str]) -> None:
         self._languages = {language: spacy.blank(language) for language in languages}
@@ -87,19 +87,19 @@ class TokenizerEngine(NlpEngine):
         }
         self._zones: dict[str, tuple[AbstractContextManager[object], int]] = {}
         for spoken in self._languages.values():
-            # Of what spaCy works out of each new word, only its lower case is asked for.
-            vocabulary: Any = spoken.vocab  # spaCy's stubs leave this attribute out
+            # spaCy computes several attributes of each new word, of which only the lower-case form is needed.
+            vocabulary: Any = spoken.vocab  # missing in spaCy's stubs
             vocabulary.lex_attr_getters = {LOWER: vocabulary.lex_attr_getters[LOWER]}
 
     @contextmanager
     def memory_zone(self, language: str, characters: int) -> Iterator[None]:
-        """Forget the words read, from time to time, on entering: memory stays bounded, and common words stay known.
+        """On entry, discard the vocabulary if it has grown too large. This bounds memory but keeps common words cached.
 
-        Tokens made in the block must not be used after it.
+        Tokens created in the block must not be used after it.
 
         Args:
-            language: of the text that is read in the block.
-            characters: of that text.
+            language: the language of the text that is processed in the block.
+            characters: the length of that text.
         """
         zone, read = self._zones.get(language, (None, 0))
         if zone is not None and read > _FORGOTTEN_AFTER:
@@ -112,31 +112,31 @@ class TokenizerEngine(NlpEngine):
         yield
 
     def load(self) -> None:
-        """Do nothing: the tokenizer comes with the object."""
+        """Do nothing: the tokenizer is already loaded."""
 
     def is_loaded(self) -> bool:
         """Return True."""
         return True
 
     def process_text(self, text: str, language: str) -> NlpArtifacts:
-        """Return the tokens of `text`, made when they are first asked for."""
+        """Return the tokens of `text`, computed on demand."""
         return TokensOnDemand(text, self, language)
 
     def words(self, text: str, language: str) -> Words:
-        """Split `text` as `tokenised` does, in a fraction of its time: each stretch of it is split once."""
+        """Split `text` like `tokenised` but much faster, because each distinct stretch is split only once."""
         known = self._known[language]
         texts: list[str] = []
         starts: list[int] = []
         for match in _STRETCH.finditer(text):
             stretch, at = match.group(), match.start()
             if stretch.isspace():
-                if at and stretch[0] == " ":  # belongs to the token before
+                if at and stretch[0] == " ":  # belongs to the previous token
                     stretch, at = stretch[1:], at + 1
                 if stretch:
                     texts.append(stretch)
                     starts.append(at)
                 continue
-            if len(stretch) > _MAX_LENGTH:  # no word, and spaCy's time would grow with its square
+            if len(stretch) > _MAX_LENGTH:  # not a word, and spaCy would take quadratic time
                 texts.append(stretch)
                 starts.append(at)
                 continue
@@ -164,7 +164,7 @@ class TokenizerEngine(NlpEngine):
         n_process: int = 1,
         **kwargs: Any,
     ) -> Iterator[tuple[str, NlpArtifacts]]:
-        """Process texts one by one; the sizes are Presidio's and change nothing here."""
+        """Process texts one by one; the batch parameters of Presidio's interface have no effect."""
         del batch_size, n_process, kwargs
         return ((text, self.process_text(text, language)) for text in texts)
 
@@ -174,14 +174,14 @@ class TokenizerEngine(NlpEngine):
         return False
 
     def is_punct(self, word: str, language: str) -> bool:
-        """Return whether `word` has neither letter nor digit."""
+        """Return whether `word` contains neither letters nor digits."""
         del language
         return not any(character.isalnum() for character in word)
 
     def get_supported_entities(self) -> list[str]:
-        """Return none: a tokenizer finds no entities."""
+        """Return an empty list: a tokenizer detects no entities."""
         return []
 
     def get_supported_languages(self) -> list[str]:
-        """Return those it was made for."""
+        """Return the languages of this engine."""
         return list(self._languages)

@@ -1,6 +1,6 @@
 """Train a named-entity network from texts with marked identifiers.
 
-Shared by the models that the package ships and by fine-tuning on a site's own records.
+Used for the models shipped with the package and for fine-tuning on a site's own records.
 """
 
 import random
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import spacy
-from spacy.strings import hash_string  # type: ignore[attr-defined]  # not in spaCy's stubs
+from spacy.strings import hash_string  # type: ignore[attr-defined]  # missing in spaCy's stubs
 from spacy.tokens import Doc
 from thinc.api import Adam, Model, chain, fix_random_seed, uniqued
 
@@ -34,21 +34,20 @@ from agent.redaction.models.network import (
 Example = tuple[str, Sequence[tuple[int, int, str]]]
 
 _BATCH_WORDS = 2_000
-_UNSEEN = 0.15  # share of the words in training whose spelling is hidden: names are often words never seen before
-_HIDDEN_COLUMNS = (
-    (1, 5),
-    (1, 2, 3, 4, 5),
-)  # of the features: the spelling; also its beginning and ending
+# Share of training words whose spelling is hidden, because names are often words never seen before.
+_UNSEEN = 0.15
+# Columns of the features to hide: the spelling, and optionally its beginning and ending too.
+_HIDDEN_COLUMNS = ((1, 5), (1, 2, 3, 4, 5))
 _DROPOUT = 0.1
 _RATE = 0.002
-_WARM_UP = 0.05  # share of the steps or seconds in which the rate rises
-_PASSES = 10  # over the examples, where neither steps nor seconds are given
-_FEW = 200  # texts; of fewer the last batch of a pass counts although it is short
+_WARM_UP = 0.05  # share of the training during which the rate rises
+_PASSES = 10  # over the examples if neither steps nor seconds are given
+_FEW = 200  # texts; with fewer, a short last batch of a pass is used as well
 
 
 @dataclass(frozen=True, slots=True)
 class _Encoded:
-    """A text for training: by word, its row in the table of features and its kind."""
+    """An encoded training text: for each word, its row in the table of features, and its kind."""
 
     words: tuple[int, ...]
     kinds: tuple[int, ...]
@@ -56,7 +55,7 @@ class _Encoded:
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """Words and kinds of texts laid end to end with padding between them; a kind of -1 does not count."""
+    """Words and kinds of concatenated texts with padding between them. Words of kind -1 are ignored."""
 
     words: "np.ndarray[Any, np.dtype[np.int64]]"
     kinds: "np.ndarray[Any, np.dtype[np.int64]]"
@@ -64,20 +63,20 @@ class _Batch:
 
 @dataclass(frozen=True, slots=True)
 class _Schedule:
-    """The length of a training, in steps or else in seconds."""
+    """The duration of a training in steps or in seconds."""
 
     steps: int | None
     seconds: float | None
 
     def measure_progress(self, step: int, elapsed_s: float) -> float:
-        """Return the share of the training that is over."""
+        """Return the share of the training that has been completed."""
         if self.steps is not None:
             return step / self.steps
         return elapsed_s / (self.seconds or 1)
 
 
 class _Encoder:
-    """Encodes texts as rows of features and kinds. A word's features are computed once."""
+    """Encodes texts as rows of features and kinds. The features of each distinct word are computed once."""
 
     def __init__(self, language: str, kinds: Sequence[str], lexicon: Lexicon) -> None:
         self._spacy = spacy.blank(language)
@@ -89,7 +88,7 @@ class _Encoder:
         self.padding = self._find_row(PADDING)
 
     def _find_row(self, word: str) -> int:
-        """Return a word's row in the table of features, to which a new word is added."""
+        """Return a word's row in the table of features, adding the word if it is new."""
         if word not in self._row_of_word:
             self._row_of_word[word] = len(self._rows)
             self._rows.append(row(word, self._lexicon))
@@ -110,7 +109,7 @@ class _Encoder:
 
 
 def list_kinds(doc: Doc, spans: Iterable[tuple[int, int, str]]) -> list[str]:
-    """Return the kind of each token: that of the first span that touches it."""
+    """Return the kind of each token, which is that of the first span that overlaps it."""
     kinds = [OTHER] * len(doc)
     for start, end, kind in spans:
         touched = doc.char_span(start, end, alignment_mode="expand")
@@ -138,27 +137,27 @@ def train_model(
     """Train a network and write it into `folder`.
 
     Args:
-        examples: texts with their identifiers; a kind that `base` does not know is an error.
-        language: of the texts, for the tokenizer: "en".
-        seed: the same seed, examples and `steps` give the same model on the same machine.
+        examples: texts with their identifiers. A kind that `base` does not have is an error.
+        language: language of the texts, for the tokenizer: "en".
+        seed: equal seeds, examples and `steps` give the same model on the same machine.
         steps: number of batches of about 2,000 words.
-        seconds: duration of the training, where `steps` is None; without either, ten passes over the examples.
-        shape: of a new network.
-        ordinary: words of the language, in lower case, that are no names by themselves; of a new network.
-        bounds: see `Meta`; 0.5 for kinds that it does not name.
-        base: a model to go on from, whose shape, kinds and words are kept.
-        made: further entries of `Meta.made`.
+        seconds: duration of the training if `steps` is None. Without either, there are ten passes over the examples.
+        shape: sizes of a new network.
+        ordinary: for a new network, lower-case words of the language that are not names on their own.
+        bounds: see `Meta`. Kinds that are not listed have 0.5.
+        base: the model to continue from, whose shape, kinds and words are kept.
+        made: additional entries of `Meta.made`.
 
     Returns:
         `folder`.
 
     Raises:
-        ValueError: there is no example, or one has an unknown kind.
+        ValueError: there are no examples, or one has an unknown kind.
         RedactionError: `base` cannot be read.
     """
     examples = list(examples)
     if not examples:
-        raise ValueError("no examples to train from")
+        raise ValueError("no examples to train on")
     fix_random_seed(seed)
     chance = random.Random(seed)  # noqa: S311 - not for secrets
     kinds = (OTHER, *sorted({kind for _, spans in examples for _, _, kind in spans}))
@@ -202,7 +201,7 @@ def _train(
     schedule: _Schedule,
     rate: float,
 ) -> int:
-    """Train the network; return the number of steps."""
+    """Train the network, and return the number of steps."""
     model: Model[Any, Any] = chain(uniqued(network.words, column=0), network.texts)
     optimizer = Adam(rate, L2=1e-6, L2_is_weight_decay=True, grad_clip=1.0)
     noise = np.random.default_rng(chance.getrandbits(32))
@@ -213,7 +212,7 @@ def _train(
         progress = schedule.measure_progress(step, time.monotonic() - start)
         if progress >= 1:
             break
-        # The rate rises during the warm-up, stays, and falls to a fiftieth of itself at the end.
+        # The rate rises during the warm-up, stays constant, and finally falls to a fiftieth.
         optimizer.learn_rate = rate * min(1, (progress + 1e-3) / _WARM_UP, 1.02 - progress)
         rows = _hide_words(encoder.build_table()[batch.words], noise)
         guesses, backprop = model.begin_update(rows)
@@ -233,7 +232,7 @@ def _set_dropout(model: Model[Any, Any], rate: float) -> None:
 def _compute_gradient(
     guesses: "np.ndarray[Any, np.dtype[np.float32]]", kinds: "np.ndarray[Any, np.dtype[np.int64]]"
 ) -> "np.ndarray[Any, np.dtype[np.float32]]":
-    """Return the gradient of the mean cross-entropy of the words that count."""
+    """Return the gradient of the mean cross-entropy over the words that are not ignored."""
     gradient = guesses.copy()
     counts = kinds >= 0
     gradient[counts, kinds[counts]] -= 1
@@ -243,14 +242,14 @@ def _compute_gradient(
 
 
 def _complete_bounds(kinds: Iterable[str], bounds: Mapping[str, float]) -> dict[str, float]:
-    """Return the bound of each kind but `OTHER`; 0.5 where none is given."""
+    """Return the bound of each kind except `OTHER`, 0.5 by default."""
     return {kind: bounds.get(kind, 0.5) for kind in kinds if kind != OTHER}
 
 
 def _hide_words(
     rows: "np.ndarray[Any, np.dtype[np.uint64]]", noise: np.random.Generator
 ) -> "np.ndarray[Any, np.dtype[np.uint64]]":
-    """Hide the spelling of some words, so that the network learns to judge by shape and neighbours."""
+    """Hide the spelling of some words, so that the network learns to rely on shape and context."""
     rows = rows.copy()
     draw = noise.random(len(rows))
     bound = 0.0
@@ -266,7 +265,7 @@ def _hide_words(
 def _make_batches(
     encoded: Sequence[_Encoded], chance: random.Random, padding: int, depth: int
 ) -> Iterator[_Batch]:
-    """Yield batches without end, with the texts in another order in each pass."""
+    """Yield an endless sequence of batches, with the texts in a different order in each pass."""
     word_edge = [padding] * depth
     kind_edge = [-1] * depth
     words: list[int] = []

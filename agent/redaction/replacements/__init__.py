@@ -1,1 +1,1 @@
-"""What stands in the place of an identifier."""
+"""Replacements for identifiers: tags, surrogates and moved dates."""

@@ -1,4 +1,4 @@
-"""Dates as they are written in notes: read, moved by days, and written again in the same form."""
+"""Dates as written in notes: parse them, move them by a number of days, and write them in the same format."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -54,13 +54,13 @@ _WEEKDAY = regex.compile(
 
 @dataclass(frozen=True, slots=True)
 class WrittenDate:
-    """A date found in a text.
+    """A date as written in a text.
 
     Attributes:
-        date: the day; the fifteenth where only the month is written.
-        text: the whole text that was read.
-        positions: by part ("year", "month", "day"), where in `text` it is written.
-        language: "en" or "es", of a month's name that both languages have ("mar").
+        date: the day; the fifteenth if only the month is written.
+        text: the whole text that was parsed.
+        positions: for each part ("year", "month", "day"), its position in `text`.
+        language: the language, "en" or "es", of a month's name that exists in both languages ("mar").
     """
 
     date: date
@@ -69,16 +69,15 @@ class WrittenDate:
     language: str
 
     def move(self, days: int) -> str | None:
-        """Return the text with the date `days` later; None where the calendar ends."""
+        """Return the text with the date moved by `days`, or None if that exceeds the calendar's range."""
         try:
             moved = self.date + timedelta(days)
         except OverflowError:
             return None
         numbers = {"year": moved.year, "month": moved.month, "day": moved.day}
         text = self.text
-        last_first = sorted(
-            self.positions.items(), key=lambda item: -item[1][0]
-        )  # so that offsets stay right
+        # Replace the last part first, so that the positions of the others stay valid.
+        last_first = sorted(self.positions.items(), key=lambda item: -item[1][0])
         for part, (start, end) in last_first:
             text = (
                 text[:start]
@@ -89,15 +88,15 @@ class WrittenDate:
 
 
 def read_date(text: str, *, language: str = "en", this_year: int = 2099) -> WrittenDate | None:
-    """Return the one date in `text`, or None: none is there, several are, or its year or month is not written.
+    """Return the date in `text`, or None if there is not exactly one or if it lacks a year or a month.
 
     Args:
-        text: as it was found: "03/14/2022 14:30", "14 de marzo de 2022", "Mar 2022".
-        language: "en" or "es": what 03/04/2022 means; a number over twelve is always the day.
-        this_year: years of two digits lie in the hundred years up to it.
+        text: the text as detected: "03/14/2022 14:30", "14 de marzo de 2022", "Mar 2022".
+        language: "en" or "es", which determines what 03/04/2022 means. A number above twelve is always the day.
+        this_year: years of two digits are within the hundred years up to this year.
     """
     if _WEEKDAY.search(text):
-        return None  # the weekday would say by how many days the date was moved
+        return None  # the unchanged weekday would reveal how far the date was moved
     for form in _FORMS:
         matches = list(form.finditer(text))
         if not matches:
@@ -107,13 +106,13 @@ def read_date(text: str, *, language: str = "en", this_year: int = 2099) -> Writ
         match = matches[0]
         beside = _CLOCK.sub("", text[: match.start()] + " " + text[match.end() :])
         if any(word.casefold() not in _LINKS for word in _WORD.findall(beside)):
-            return None  # a range of days, a day in words, or a number of another kind
+            return None  # a range of days, a day in words, or an unrelated number
         return _read_match(match, text, language, this_year)
     return None
 
 
 def read_year(text: str, *, this_year: int) -> int | None:
-    """Return the one year in `text`, written whole or as the end of a date; None if it has no year, or several."""
+    """Return the year in `text`, written in full or as the end of a date; None if there is not exactly one."""
     whole = {int(year) for year in _ANY_YEAR.findall(text)}
     if whole:
         return whole.pop() if len(whole) == 1 else None
@@ -132,12 +131,12 @@ def _read_match(
     try:
         day = date(year, month_number, int(values.get("day", "15")))
     except ValueError:
-        return None  # no day of the calendar
+        return None  # not a valid calendar date
     return WrittenDate(day, text, positions, language)
 
 
 def _locate_parts(match: "regex.Match[str]", language: str) -> dict[str, tuple[int, int]]:
-    """Return where year, month and day are written; which of two numbers is the day is a custom of the language."""
+    """Return the positions of year, month and day. The language decides which of two numbers is the day."""
     groups = match.groupdict()
     positions = {
         part: match.span(part) for part in ("year", "month", "day") if groups.get(part) is not None
@@ -153,7 +152,7 @@ def _locate_parts(match: "regex.Match[str]", language: str) -> dict[str, tuple[i
 
 
 def _complete_year(written: str, this_year: int) -> int:
-    """Return a year of two digits as the latest such year up to this one."""
+    """Return the latest year up to this one that ends in the two digits."""
     digits = written.lstrip("'")
     year = int(digits)
     if len(digits) > 2:
@@ -163,7 +162,7 @@ def _complete_year(written: str, this_year: int) -> int:
 
 
 def _write_like(written: str, number: int, language: str) -> str:
-    """Write `number` as its predecessor was: with as many digits, or as a month's name in the same case."""
+    """Write `number` in the format of `written`: with as many digits, or as a month's name in the same case."""
     if written.startswith("'"):
         return f"'{number % 100:02d}"
     if written.isdecimal():
@@ -175,9 +174,9 @@ def _write_like(written: str, number: int, language: str) -> str:
 
 
 def _find_month_names(name: str, language: str) -> Sequence[str]:
-    """Return the names of the months among which `name` is, in full or short, of `language` if both have it."""
+    """Return the list of month names that contains `name`, preferring that of `language`."""
     for table_language in (language, "en", "es"):
         for names in _TABLES[table_language]:
             if name in names or name.replace("sept", "sep") in names:
                 return names
-    raise ValueError("no month is called so")  # read_date accepts only names of these tables
+    raise ValueError("no month is called so")  # read_date accepts only names from these tables

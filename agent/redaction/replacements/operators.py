@@ -1,7 +1,7 @@
-"""Replacements of detected values: a tag, a surrogate, a moved date, a year, a capped age.
+"""Replacements of detected values: a tag, a surrogate, a moved date, a year or a capped age.
 
-The policy's `operators` decide which; presidio-anonymizer writes them (see `agent.redaction.engine`). Where an operator
-cannot be applied (a date without a year cannot be moved) the replacement is a tag, and never the value.
+The policy's `operators` determine which, and presidio-anonymizer writes them (see `agent.redaction.engine`). If an
+operator cannot be applied (a date without a year cannot be moved), the replacement is a tag, never the value.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,10 +14,10 @@ from agent.redaction.replacements.people import Gender, Person, RecordPeople, re
 from agent.redaction.replacements.surrogates import GIVEN_NAMES, KeyedChoice, Surrogates
 from agent.redaction.replacements.tags import TagTable
 
-_MAX_WEEKS = (
-    52  # dates are moved by 1 to this many weeks, back or forth: a weekday beside one stays true
-)
-_OLDEST = 89  # years; a date further back may say that somebody is over 89, which not even the year may (HIPAA)
+# Dates are moved by 1 to this many whole weeks, back or forth, so that weekdays in the text remain correct.
+_MAX_WEEKS = 52
+# Years. Even the year of an older date may reveal that a person is over 89 (HIPAA).
+_OLDEST = 89
 _BETWEEN = regex.compile(
     r"(\s+(?:and|to|through|until|y|al?|hasta)\s+|\s+-\s+|;\s+)", regex.IGNORECASE
 )
@@ -25,14 +25,14 @@ _WORD = regex.compile(r"[\p{L}\p{M}\d]+")
 
 
 class Operators:
-    """The operators of a policy.
+    """The operators that a policy lists.
 
     Args:
-        policy: names them.
-        key: 32 random bytes: the site's, so that surrogates and moved dates stay the same; or of this process alone.
-        this_year: decides which years point at people over 89.
-        given_names: in small letters; they tell a name's first part from its last.
-        family_names: in small letters.
+        policy: the policy.
+        key: 32 random bytes: the site's key, so that surrogates and moved dates are stable, or a key for this process.
+        this_year: determines which years indicate people over 89.
+        given_names: given names in lower case, which distinguish the first part of a name from the last.
+        family_names: family names in lower case.
     """
 
     def __init__(
@@ -56,16 +56,16 @@ class Operators:
         """Return the operators for one record.
 
         Args:
-            texts: all of its texts.
-            detected: the values to replace in any of them, as (entity, value).
-            unit: the patient it belongs to: same unit, same surrogates, same number of days. Without one, values have
-                the same surrogates in all records, and dates move by a number of days of this record's own.
+            texts: all texts of the record.
+            detected: the (entity, value) pairs to replace in any of the texts.
+            unit: the patient of the record. Records of one unit share surrogates and the number of days by which dates
+                move. Without a unit, all records share surrogates, and the number of days is the record's own.
         """
         return RecordOperators(self, texts, list(detected), unit)
 
 
 class RecordOperators:
-    """The operators for one record; see `Operators.for_record`."""
+    """The operators applied to one record; see `Operators.for_record`."""
 
     def __init__(
         self,
@@ -90,21 +90,21 @@ class RecordOperators:
             self._days = _choose_days(date_choice)
 
     def _read_genders(self, names: Sequence[str]) -> dict[Person, Gender]:
-        """Return the gender of each person by the first title in the record."""
+        """Return the gender of each person, according to the first title in the record."""
         genders: dict[Person, Gender] = {}
-        for name in reversed(names):  # the first title is written last, over later ones
+        for name in reversed(names):  # the first title is processed last, so it takes precedence
             gender = read_title_gender(name)
             if gender:
                 genders[self._people.find_person(name)] = gender
         return genders
 
     def get_replacement(self, entity: str, value: str, after: str = "") -> str:
-        """Return the replacement of `value`.
+        """Return the replacement for `value`.
 
         Args:
-            entity: as which it was detected.
-            value: as the plain view has it.
-            after: the character after it.
+            entity: the entity as which the value was detected.
+            value: the value as it appears in the plain view.
+            after: the character after the value.
         """
         replacement: str | None = None
         match self._operators.policy.choose_operator(entity):
@@ -127,7 +127,7 @@ class RecordOperators:
         return replacement or self._tags.write_tag(entity, value)
 
     def _move_dates(self, value: str) -> str | None:
-        """Return a date, or several dates detected as one, moved; None unless each can be."""
+        """Return `value` with its date or dates moved, or None if any of them cannot be moved."""
         dates_and_links = _BETWEEN.split(value)
         for index in range(0, len(dates_and_links), 2):
             moved = self._move_date(dates_and_links[index])
@@ -149,9 +149,9 @@ class RecordOperators:
 
 
 def _list_words(texts: Sequence[str], detected: Iterable[tuple[str, str]]) -> set[str]:
-    """Return the words and values of a record, in small letters.
+    """Return the words and values of a record, in lower case.
 
-    A surrogate is none of these, for a reader could take it for the original.
+    They cannot serve as surrogates, because a reader could mistake such a surrogate for the original.
     """
     words: set[str] = set()
     for text in texts:
@@ -162,6 +162,6 @@ def _list_words(texts: Sequence[str], detected: Iterable[tuple[str, str]]) -> se
 
 
 def _choose_days(choice: KeyedChoice) -> int:
-    """Return by how many days to move dates: from -52 to 52 weeks without 0, which would leave dates as they are."""
+    """Return the number of days by which to move dates: a multiple of 7 within 52 weeks, except 0."""
     weeks = choice.choose_number(2 * _MAX_WEEKS, "weeks") - _MAX_WEEKS
     return 7 * (weeks if weeks < 0 else weeks + 1)

@@ -1,7 +1,7 @@
-"""Match the names of one record with the people they mean.
+"""Match the names in one record to people.
 
 "Margaret Holloway", "HOLLOWAY, Margaret", "M. Holloway", "Mrs. Holloway's" and "Hollowya" are one person. "Mr. Long"
-and "Mrs. Long" are two, as are "John Long, Jr." and "John Long Sr.", and all whose given names differ.
+and "Mrs. Long" are two people, as are "John Long, Jr." and "John Long Sr.", and any names with different given names.
 """
 
 from collections.abc import Iterable, Set
@@ -14,7 +14,7 @@ from agent.redaction.replacements.surrogate_names import surrogate_words
 
 Gender = Literal["female", "male"]
 
-TITLES = frozenset(surrogate_words("titles"))  # compared without their point
+TITLES = frozenset(surrogate_words("titles"))  # compared without their full stop
 _FEMALE_TITLES, _MALE_TITLES = (
     frozenset(surrogate_words("titles_female")),
     frozenset(surrogate_words("titles_male")),
@@ -32,16 +32,16 @@ _GENERATIONS = {
     "iii": "iii",
     "iv": "iv",
 }
-_MISSPELT_LETTERS = 5  # fewest letters of a word that may hold a typing error
-_CONSIDERED = 50  # people a name is compared with
+_MISSPELT_LETTERS = 5  # minimum letters of a word that may contain a typing error
+_CONSIDERED = 50  # maximum number of people with whom a name is compared
 
 
 class Person(NamedTuple):
     """A person of a record.
 
     Attributes:
-        words: of the fullest name, in small letters.
-        number: tells people of the same words apart.
+        words: words of the fullest name, in lower case.
+        number: distinguishes people with the same words.
     """
 
     words: tuple[str, ...]
@@ -50,23 +50,23 @@ class Person(NamedTuple):
 
 class _Name(NamedTuple):
     words: tuple[str, ...]
-    gender: Gender | None = None  # as its title says
+    gender: Gender | None = None  # according to the title
     generation: str = ""  # "jr", "sr", "iii"
 
 
 def read_title_gender(name: str) -> Gender | None:
-    """Return the gender that a title in `name` gives; None if it has no such title."""
+    """Return the gender implied by a title in `name`, or None."""
     return _parse_name(name).gender
 
 
 def _parse_name(name: str) -> _Name:
-    """Return a name's words in small letters, without titles and possessives (all of them if none is left)."""
+    """Return a name's words in lower case without titles and possessives, or all words if none would remain."""
     words = [_POSSESSIVE.sub("", match.group()).casefold() for match in _WORD.finditer(name)]
     name_words = tuple(word for word in words if word not in TITLES)
     first = 0
     while first < len(words) and words[first] in TITLES:
         first += 1
-    # "Sr. Pérez" is a man, "Tyrell Pérez Sr." a father.
+    # "Sr. Pérez" is a man ("señor"), "Tyrell Pérez Sr." a father.
     generation = next(
         (_GENERATIONS[word] for word in words[first + 1 :] if word in _GENERATIONS), ""
     )
@@ -83,22 +83,21 @@ class RecordPeople:
     """The people of one record.
 
     Args:
-        names: all names detected in the record, in order. Where a name may mean two people, it means the first.
-        usual: names, in small letters, that are no misspelling of another: Hansen is not Jansen.
+        names: all names detected in the record, in order. An ambiguous name is matched to the first person it fits.
+        usual: names, in lower case, that are not misspellings of other names: Hansen is not Jansen.
     """
 
     def __init__(self, names: Iterable[str], usual: Set[str] = frozenset()) -> None:
         self._usual = usual
         self._people: dict[str, list[Person]] = {}  # by search key
         self._person: dict[_Name, Person] = {}
-        self._same_words: dict[
-            tuple[str, ...], int
-        ] = {}  # number of people of the same words so far
+        # Number of people with the same words so far.
+        self._same_words: dict[tuple[str, ...], int] = {}
         self._gender: dict[Person, Gender | None] = {}
         self._generation: dict[Person, str] = {}
         parsed = list(dict.fromkeys(map(_parse_name, names)))
         apart = _find_set_apart(parsed)
-        # The fullest names first, so that shorter ones are matched with them; the sort keeps the order of the record.
+        # Process the fullest names first, so that shorter ones are matched to them. The sort is stable.
         for name in sorted(parsed, key=lambda name: _rank_fullness(name, apart)):
             if self._match(name) is None:
                 self._add(name)
@@ -113,12 +112,12 @@ class RecordPeople:
             self._people.setdefault(key, []).append(person)
 
     def find_person(self, name: str) -> Person:
-        """Return the person that `name` means; a person of these very words if it means none of the record."""
+        """Return the person whom `name` denotes, or a new person with these words if none in the record matches."""
         parsed = _parse_name(name)
         return self._match(parsed) or Person(parsed.words)
 
     def _match(self, name: _Name) -> Person | None:
-        """Return the person of the record that `name` means, and remember it."""
+        """Return the person of the record whom `name` denotes, and remember the match."""
         if name in self._person:
             return self._person[name]
         candidates = (
@@ -128,7 +127,7 @@ class RecordPeople:
         if person is None:
             return None
         if name.gender and self._gender[person] is None:
-            # A person for whom the title is known to be right comes before one of unknown gender.
+            # Prefer a person known to fit the title over one of unknown gender.
             person = next(
                 (later for later in candidates if self._gender[later] == name.gender), person
             )
@@ -153,14 +152,14 @@ class RecordPeople:
         return self._fits(name, person) and self._has_words(name.words, person.words)
 
     def _fits(self, name: _Name, person: Person) -> bool:
-        """Return whether the titles and suffixes of `name` allow it to be `person`."""
+        """Return whether the title and suffix of `name` are compatible with `person`."""
         gender = self._gender[person]
         if name.gender and gender and name.gender != gender:
             return False
         return not name.generation or name.generation == self._generation[person]
 
     def _has_words(self, name: tuple[str, ...], person: tuple[str, ...]) -> bool:
-        """Return whether `name` consists of words of `person`: written together, as initials, or words and initials."""
+        """Return whether `name` consists of words of `person`: joined, as initials, or as words and initials."""
         if len(name) == 1 and len(person) > 1 and name[0] in _join_words(person):
             return True
         remaining = list(person)
@@ -172,7 +171,7 @@ class RecordPeople:
         return any(len(word) > 1 for word in name)
 
     def _is_same(self, word: str, part: str) -> bool:
-        """Return whether `word` is a part of a name, its initial, or a misspelling of it."""
+        """Return whether `word` equals a part of a name, or is its initial or a misspelling of it."""
         if len(word) == 1 or len(part) == 1:
             return word[:1] == part[:1]
         if word == part:
@@ -183,7 +182,7 @@ class RecordPeople:
 
 
 def _find_set_apart(names: Iterable[_Name]) -> set[_Name]:
-    """Return the names with a suffix of which the plain name came first: "John Long Sr." after "John Long"."""
+    """Return the names with a suffix that occur after the name without it: "John Long Sr." after "John Long"."""
     plain: set[tuple[str, ...]] = set()
     apart: set[_Name] = set()
     for name in names:
@@ -195,7 +194,7 @@ def _find_set_apart(names: Iterable[_Name]) -> set[_Name]:
 
 
 def _find_usual_gender(words: tuple[str, ...]) -> Gender | None:
-    """Return the gender of the given name, where the name has one and it is always a woman's or always a man's."""
+    """Return the gender of the given name if it is used only for women or only for men; otherwise None."""
     if len(words) < 2:
         return None
     given_name = words[0]
@@ -207,12 +206,12 @@ def _find_usual_gender(words: tuple[str, ...]) -> Gender | None:
 
 
 def _join_words(words: tuple[str, ...]) -> tuple[str, str, str]:
-    """Return a name written together in both orders, and its initials."""
+    """Return a name's words joined in both orders, and its initials."""
     return "".join(words), "".join(reversed(words)), "".join(word[0] for word in words)
 
 
 def _list_search_keys(words: tuple[str, ...]) -> set[str]:
-    """Return the keys of a name. One typing error leaves the beginning or the end of a long word as it is."""
+    """Return the search keys of a name. One typing error changes only the beginning or only the end of a long word."""
     keys: set[str] = set()
     for word in words:
         if len(word) > 1:
@@ -223,7 +222,7 @@ def _list_search_keys(words: tuple[str, ...]) -> set[str]:
 
 
 def _rank_fullness(name: _Name, apart: Set[_Name]) -> tuple[int, int, int]:
-    """Return a sort key, lowest for the fullest name. A suffix makes a name fuller, unless it sets a person apart."""
+    """Return a sort key, lowest for the fullest name. A suffix makes a name fuller unless it denotes another person."""
     whole_words = sum(len(word) > 1 for word in name.words)
     has_suffix = bool(name.generation) and name not in apart
     return -whole_words, -len(name.words), -1 if has_suffix else 0

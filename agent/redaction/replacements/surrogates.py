@@ -1,11 +1,12 @@
-"""Surrogates: invented values that read like the real ones ("hiding in plain sight"), the same for the same value.
+"""Surrogates: invented values that look like real ones ("hiding in plain sight"), equal for equal values.
 
-Which surrogate a value gets is decided by HMAC-SHA256 under the site's key, never by a plain hash, which anyone could
-repeat over every possible name or number. No surrogate is a word or a number of the record that it stands in, and no
-two words of a record share one; where that fails, there is no surrogate, and a tag is written.
+The surrogate of a value is determined by HMAC-SHA256 under the site's key. With a plain hash, anyone could try all
+possible names or numbers. A surrogate never equals a word or number of its record, and no two words of a record share a
+surrogate. If no such surrogate can be found, a tag is written instead.
 
-Method: Carrell et al., "Hiding in plain sight", J Am Med Inform Assoc 2013;20:342-348. What a redactor missed cannot be
-told from what it replaced. That protects what was missed, and hides it from whoever checks the redactor, too.
+Method: Carrell et al., "Hiding in plain sight", J Am Med Inform Assoc 2013;20:342-348. An identifier that was missed
+cannot be distinguished from a surrogate. This protects missed identifiers, but also conceals them from anyone who
+checks the redaction.
 """
 
 import hmac
@@ -19,7 +20,7 @@ from agent.redaction.identity.known_names import differs_by_one_error
 from agent.redaction.replacements.people import TITLES, Gender
 from agent.redaction.replacements.surrogate_names import surrogate_words
 
-_TRIES = 200  # surrogates of one value tried until one is free
+_TRIES = 200  # maximum number of surrogates tried for one value
 _MAX_LENGTH = 200  # characters; longer values are encoded data
 _WORD = regex.compile(
     r"(?!(?<=[\p{L}\p{M}]['’])[sS]\b)[\p{L}\p{M}]+(?:['’](?![sS]\b)[\p{L}\p{M}]+)*"
@@ -37,11 +38,11 @@ _ORGANIZATION_WORDS = frozenset(surrogate_words("organizations"))
 
 
 class KeyedChoice:
-    """Choices that the key decides: without it nothing can foresee them or trace them back.
+    """Choices determined by the key, which cannot be predicted or reversed without it.
 
     Args:
         key: 32 random bytes.
-        scope: within which the same value gets the same surrogate: a patient, or "" for all that have this key.
+        scope: the scope within which equal values get equal surrogates: a patient, or "" for everything under this key.
     """
 
     def __init__(self, key: bytes, scope: str = "") -> None:
@@ -51,7 +52,7 @@ class KeyedChoice:
     def digest(self, *subject: str) -> bytes:
         """Return 32 bytes for `subject`."""
         parts = [part.encode() for part in (self._scope, *subject)]
-        # With the length before each part, no two subjects are the same message.
+        # The length prefixes ensure that different subjects give different messages.
         message = b"".join(len(part).to_bytes(4, "big") + part for part in parts)
         return hmac.digest(self._key, b"surrogate/" + message, "sha256")
 
@@ -60,7 +61,7 @@ class KeyedChoice:
         return int.from_bytes(self.digest(*subject), "big") % below
 
     def choose_bytes(self, *subject: str) -> Iterator[int]:
-        """Yield bytes without end."""
+        """Yield an endless sequence of bytes for `subject`."""
         for block in itertools.count():
             yield from self.digest(*subject, str(block))
 
@@ -69,9 +70,9 @@ class Surrogates:
     """The surrogates of one record.
 
     Args:
-        choice: decides which.
-        taken: words and values of the record, in small letters and without punctuation: none may be a surrogate.
-        given_names: given names, in small letters, that tell a name's first part from its last.
+        choice: determines the surrogates.
+        taken: words and values of the record, in lower case without punctuation, that must not be used as surrogates.
+        given_names: given names in lower case, which distinguish the first part of a name from the last.
     """
 
     def __init__(
@@ -86,12 +87,13 @@ class Surrogates:
     def replace_name(
         self, name: str, person: Sequence[str], gender: Gender | None = None
     ) -> str | None:
-        """Return `name` with each name word replaced: same order, case, titles and initials; None for a tag.
+        """Replace each word of a name, keeping order, case, titles and initials. Return None if a tag is needed.
 
         Args:
-            person: words, in small letters, of the fullest name of the person meant. An initial becomes that of the
-                surrogate of its word, and a misspelt word gets the surrogate of the right one.
-            gender: as a title somewhere in the record says; None: as the given name says.
+            name: the name as written.
+            person: the words, in lower case, of the person's fullest name. An initial is replaced with the initial of
+                its word's surrogate, and a misspelt word with the surrogate of the correct word.
+            gender: the gender implied by a title in the record; None to use that of the given name.
         """
         matches = list(_WORD.finditer(name))
         has_word = any(len(match.group()) > 1 for match in matches)
@@ -109,7 +111,7 @@ class Surrogates:
         return "".join([*pieces, name[end:]])
 
     def replace_value(self, entity: str, value: str) -> str | None:
-        """Return a surrogate of a value that is no name, date or age; None where only a tag will do."""
+        """Return a surrogate for a value that is not a name, date or age, or None if a tag is needed."""
         make = _MAKERS.get(entity)
         if make is None or len(value) > _MAX_LENGTH:
             return None
@@ -118,7 +120,7 @@ class Surrogates:
         )
 
     def _replace_word(self, word: str, person: Sequence[str], gender: Gender) -> str | None:
-        """Return the surrogate of one word of a name, which may be written as an initial, a login or initials."""
+        """Return the surrogate of one word of a name, which may also be written as an initial, initials or a login."""
         small = word.casefold()
         if small in TITLES or small in _PARTICLES:
             return word
@@ -138,7 +140,7 @@ class Surrogates:
         return None if joined is None else _match_case(word, joined)
 
     def _replace_initial(self, letter: str, person: Sequence[str], gender: Gender) -> str:
-        """Return the initial of the surrogate of its word; of a word that is unknown, a letter that the key decides."""
+        """Return the initial of the surrogate of a letter's word, or a keyed letter if the word is unknown."""
         word = next((part for part in person if part[0] == letter and len(part) > 1), None)
         surrogate = self._replace_whole_word(word, person, gender) if word else None
         if surrogate:
@@ -156,14 +158,14 @@ class Surrogates:
         return self._make_once(("NAME", word), choose)
 
     def _is_given_name(self, word: str, person: Sequence[str]) -> bool:
-        """Return whether a word is a given name: by the list if it tells the words apart, else by its position."""
+        """Return whether a word is a given name, according to the list or, if that does not decide, its position."""
         listed = sum(part in self._given_names for part in person)
         if 0 < listed < len(person) or len(person) < 2:
             return word in self._given_names
         return word in person[:-1]
 
     def _make_once(self, key: tuple[str, ...], make: Callable[[int], str | None]) -> str | None:
-        """Return the surrogate of `key`: the one made before, or the first attempt that is free in this record."""
+        """Return the surrogate for `key`, computed once: the first attempt that is not yet used in this record."""
         if key in self._surrogates:
             return self._surrogates[key]
         for attempt in range(_TRIES):
@@ -178,7 +180,7 @@ class Surrogates:
         return None
 
     def _pick(self, names: Sequence[str], *subject: str) -> str:
-        """Return one of `names` that is no word of the record."""
+        """Choose one of `names` that is not a word of the record."""
         for attempt in range(_TRIES):
             name = names[self._choice.choose_number(len(names), *subject, str(attempt))]
             if name.casefold() not in self._taken:
@@ -186,7 +188,7 @@ class Surrogates:
         return names[0]
 
     def replace_characters(self, entity: str, value: str, attempt: int) -> str | None:
-        """Return `value` with another digit for each digit, and another letter for each letter."""
+        """Return `value` with each digit replaced by a different digit, and each letter by a different letter."""
         if not any(map(str.isdecimal, value)):
             return None
         chosen = self._choice.choose_bytes(entity, _strip_punctuation(value), str(attempt))
@@ -198,7 +200,7 @@ class Surrogates:
         return "".join(characters)
 
     def make_phone(self, value: str, attempt: int) -> str | None:
-        """Replace the digits; ten digits of North America are 555-01xx, which are nobody's."""
+        """Replace the digits; ten-digit North American numbers become 555-01xx, which are assigned to no one."""
         surrogate = self.replace_characters("PHONE", value, attempt)
         digits = sum(map(str.isdecimal, value))
         if surrogate is None or digits not in (10, 11) or not value.isascii():
@@ -215,12 +217,12 @@ class Surrogates:
             characters[positions[0]] = "1"
         for position, digit in zip(positions[area + 3 : area + 8], "55501", strict=True):
             characters[position] = digit
-        if characters[positions[area]] in "01":  # no area code begins so
+        if characters[positions[area]] in "01":  # no area code begins with these digits
             characters[positions[area]] = "2"
         return "".join(characters)
 
     def make_ssn(self, value: str, attempt: int) -> str | None:
-        """Replace the digits; nine digits begin with 666, which no social security number does."""
+        """Replace the digits; nine-digit numbers begin with 666, like no real social security number."""
         surrogate = self.replace_characters("SSN", value, attempt)
         if surrogate is None or sum(map(str.isdecimal, value)) != 9:
             return surrogate
@@ -231,20 +233,20 @@ class Surrogates:
         return "".join(characters)
 
     def make_email(self, value: str, attempt: int) -> str:
-        """Return an address at a domain that is kept for examples."""
+        """Return an address in a domain that is reserved for examples."""
         subject = "EMAIL", _strip_punctuation(value), str(attempt)
         given_name = self._pick(_GIVEN, "given", *subject)
         family_name = self._pick(_FAMILY, *subject)
         return f"{given_name}.{family_name}@mail.example".lower()
 
     def make_url(self, value: str, attempt: int) -> str:
-        """Return an address at a domain that is kept for examples."""
+        """Return an address in a domain that is reserved for examples."""
         chosen = self._choice.choose_bytes("URL", _strip_punctuation(value), str(attempt))
         letters = [string.ascii_lowercase[byte % 26] for byte in itertools.islice(chosen, 8)]
         return "https://www.example/" + "".join(letters)
 
     def make_ip(self, value: str, attempt: int) -> str:
-        """Return an address of the ranges kept for documents (RFC 5737, RFC 3849)."""
+        """Return an address from the ranges reserved for documentation (RFC 5737, RFC 3849)."""
         number = self._choice.choose_number(65_536, "IP", value.casefold(), str(attempt))
         is_version_6 = ":" in value and "." not in value
         return f"2001:db8::{number:x}" if is_version_6 else f"192.0.2.{number % 254 + 1}"
@@ -256,17 +258,17 @@ class Surrogates:
         return f"{house_number} {self._pick(_FAMILY, *subject)} Street"
 
     def make_location(self, value: str, attempt: int) -> str:
-        """Return a town whose name many towns have."""
+        """Return a town with a very common name."""
         town = self._pick(_PLACES, "LOCATION", _strip_punctuation(value), str(attempt))
         return _match_case(value, town)
 
     def make_facility(self, value: str, attempt: int) -> str | None:
-        """Return a hospital, or a ward or room of another number."""
+        """Return a hospital, or a ward or room with another number."""
         words = [match.group() for match in _WORD.finditer(value)]
         kind = _find_last_in(words, _FACILITY_WORDS)
         if kind is not None and words == [kind]:
             numbered = self.replace_characters("FACILITY", value, attempt)
-            if numbered:  # the ward or room keeps its kind, and gets another number
+            if numbered:  # a ward or room keeps its kind and gets another number
                 start = value.index(kind)
                 return numbered[:start] + kind + numbered[start + len(kind) :]
         family = self._pick(_FAMILY, "FACILITY", _strip_punctuation(value), str(attempt))
@@ -308,12 +310,12 @@ _MAKERS: dict[str, Callable[[Surrogates, str, int], str | None]] = {
     "ORGANIZATION": Surrogates.make_organization,
 }
 
-# Entities that have surrogates of their own kind; names have, too, and dates and ages have other operators.
+# Entities that have surrogates of their own kind. Names are handled separately, dates and ages by other operators.
 WITH_SURROGATES = frozenset(_MAKERS) | {"NAME"}
 
 
 def _is_login(word: str, person: Sequence[str]) -> bool:
-    """Return whether a word is a name of several words written together, in either order."""
+    """Return whether a word consists of all words of a name, joined in either order."""
     return len(person) > 1 and word in ("".join(person), "".join(reversed(person)))
 
 
@@ -322,7 +324,7 @@ def _are_initials(word: str, person: Sequence[str]) -> bool:
 
 
 def _join_all(parts: Sequence[str | None]) -> str | None:
-    """Return the parts joined; None if one of them is missing."""
+    """Return the parts joined, or None if one of them is missing."""
     present = [part for part in parts if part is not None]
     return "".join(present) if len(present) == len(parts) else None
 
@@ -344,19 +346,19 @@ def _match_case(written: str, name: str) -> str:
 
 
 def _find_meant(word: str, person: Sequence[str]) -> str:
-    """Return the word of a person's name that `word` is, with one typing error at most; `word` itself if none is."""
+    """Return the word of a person's name that `word` denotes, allowing one typing error, or `word` itself."""
     if word in person:
         return word
     return next((part for part in person if differs_by_one_error(part, word)), word)
 
 
 def _find_last_in(words: Sequence[str], kinds: Set[str]) -> str | None:
-    """Return the last of `words` that is one of `kinds`."""
+    """Return the last of `words` that is in `kinds`."""
     return next((word for word in reversed(words) if word.casefold() in kinds), None)
 
 
 def _guess_gender(person: Sequence[str]) -> Gender:
-    """Return the gender of the first given name; of unknown names, female for a first word that ends in "a"."""
+    """Return the gender of the first known given name; if there is none, guess "female" for a first word in "-a"."""
     given_name = next((word for word in person if word in GIVEN_NAMES), None)
     if given_name is not None:
         return "female" if given_name in _FEMALE else "male"

@@ -1,4 +1,4 @@
-"""Typed, numbered tags: the same value has the same number everywhere in one record."""
+"""Typed, numbered tags: equal values have equal numbers throughout a record."""
 
 from collections.abc import Iterable
 from typing import get_args
@@ -10,26 +10,27 @@ from agent.redaction.redacted import Withheld
 from agent.redaction.replacements.date_values import read_date
 from agent.redaction.replacements.people import RecordPeople
 
-# Exactly what this package writes, so that nobody can pass text off as a tag.
+# Matches exactly the tags that this package writes, so that no other text passes for a tag.
 _ENTITIES = "|".join(sorted({tag_name(entity) for entity in get_args(Entity)}))
 TAG = regex.compile(
     rf"\[(?P<entity>{_ENTITIES})-(?P<number>[1-9]\d{{0,2}})\]|\[WITHHELD: (?:{'|'.join(Withheld)})\]"
 )
-MAX_TAG_NUMBER = 999  # the highest number; whatever comes after it shares it, so that no long number passes for a tag
+# The highest number. All further values share it, so that no long number passes for a tag.
+MAX_TAG_NUMBER = 999
 _INSIGNIFICANT = regex.compile(r"[\s\p{P}\p{S}]+")
 _NUMBERED = frozenset(
     {"PHONE", "SSN", "MRN", "ENCOUNTER", "PLAN", "ACCOUNT", "LICENSE", "VEHICLE", "DEVICE", "ID"}
 )
-_MAX_DATE_LENGTH = 40  # characters; what is longer is no single date
+_MAX_DATE_LENGTH = 40  # characters; longer values are not a single date
 
 
 class TagTable:
     """The tags of one record.
 
     Args:
-        texts: the record's texts. Tags that they already hold are left alone, and numbers go on after them.
-        people: of the record: each has one number, however the name is written.
-        language: "en" or "es": what 03/04/2022 means, which has the number of every other way to write that day.
+        texts: the record's texts. Existing tags in them are kept, and numbering continues after them.
+        people: the people of the record. Each has one number, however the name is written.
+        language: "en" or "es", which determines what 03/04/2022 means. All formats of one day share a number.
     """
 
     def __init__(self, texts: Iterable[str], people: RecordPeople, language: str = "en") -> None:
@@ -43,7 +44,7 @@ class TagTable:
                     self._last[entity] = max(self._last.get(entity, 0), int(tag.group("number")))
 
     def write_tag(self, entity: str, value: str) -> str:
-        """Return the tag of `value`, which differs from another only by how it is written."""
+        """Return the tag for `value`. Values that differ only in their spelling share a tag."""
         entity = tag_name(entity)
         key = entity, self._meaning(entity, value)
         if key not in self._numbers:

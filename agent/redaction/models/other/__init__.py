@@ -1,6 +1,6 @@
-"""Models of others that find identifiers, by local path: a spaCy pipeline, a transformers token classifier, GLiNER.
+"""Models from elsewhere, loaded from a local folder: a spaCy pipeline, a transformers token classifier, or GLiNER.
 
-Each becomes one Presidio recogniser. Nothing is downloaded, no pickle is read, and no code of the folder is run.
+Each becomes one Presidio recogniser. Nothing is downloaded, no pickle is read, and no code in the folder is executed.
 """
 
 import os
@@ -28,17 +28,18 @@ def open_model(
     languages: Sequence[str],
     deadline: Deadline,
 ) -> EntityRecognizer:
-    """Load a model and return it as a recogniser, which looks at every text once.
+    """Load a model, and return it as a recogniser that analyses every text once.
 
     Args:
         kind: "spacy", "transformers" or "gliner".
-        folder: where it lies.
-        labels: what its own labels mean here; None: nothing that identifies. Only those that no common scheme has.
-        languages: of the policy.
-        deadline: of the field that is looked at.
+        folder: the folder of the model.
+        labels: the entity of each of the model's labels, or None for labels that do not identify a person. Only
+            needed for labels outside the common schemes.
+        languages: languages of the policy.
+        deadline: time limit for the current field.
 
     Raises:
-        RedactionError: the packages are not installed, the folder is no such model, or a label is unknown.
+        RedactionError: the packages are not installed, the folder is not a valid model, or a label is unknown.
     """
     missing = [name for name in _PACKAGES[kind] if find_spec(name) is None]
     if missing:
@@ -46,7 +47,7 @@ def open_model(
             f"a model of kind {kind} needs {', '.join(missing)}, which is not installed",
             f"Install the extra: pip install 'intramural[{kind}]'.",
         )
-    # Before the libraries are imported: they look at these once.
+    # Set before the libraries are imported, because they read these variables only once.
     os.environ |= {
         "HF_HUB_OFFLINE": "1",
         "TRANSFORMERS_OFFLINE": "1",
@@ -67,5 +68,5 @@ def open_model(
     except ModelFolderError as error:
         raise RedactionError(
             f"model {kind}:{folder.name}: {error}",
-            "Give the folder of a model as its library saves it, and say what its labels mean under `labels`.",
+            "Give the folder of a model as its library saves it, and map its labels to entities under `labels`.",
         ) from None

@@ -1,4 +1,4 @@
-"""GLiNER as a recogniser: it is asked for kinds of identifiers by their names."""
+"""A recogniser for GLiNER models, which detect kinds of identifiers given by name."""
 
 import logging
 import re
@@ -14,7 +14,7 @@ from agent.redaction.deadline import Deadline
 from agent.redaction.models.other.labels import map_labels
 from agent.redaction.models.other.recognizer import ModelOfOthers
 
-# The kinds it is asked for, unless the policy's labels name others.
+# The names of the kinds to detect, unless the policy's labels list others.
 _ASKED: dict[str, str | None] = {
     "person": "NAME",
     "location": "LOCATION",
@@ -27,17 +27,17 @@ _ASKED: dict[str, str | None] = {
     "medical record number": "MRN",
     "identification number": "ID",
 }
-_WORD = re.compile(r"\w+(?:[-_]\w+)*|\S")  # as GLiNER splits words
-_WORDS = 250  # of a window; GLiNER cuts off what is longer than its own limit, 384 in most
-_SHARED = 40  # words that neighbouring windows share
-_MIN_PROBABILITY = 0.3  # probability; recall first
+_WORD = re.compile(r"\w+(?:[-_]\w+)*|\S")  # the same as GLiNER's own word pattern
+_WORDS = 250  # per window; GLiNER truncates longer inputs, most models at 384
+_SHARED = 40  # words shared by consecutive windows
+_MIN_PROBABILITY = 0.3  # low, to favour recall
 
 
 class GlinerModel(ModelOfOthers):
-    """Entities that a GLiNER model finds when it is asked for the policy's labels.
+    """Detects entities with a GLiNER model, given the policy's labels.
 
     Raises:
-        ModelFolderError: the folder is no GLiNER model with weights as safetensors.
+        ModelFolderError: the folder is not a GLiNER model with weights in safetensors format.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class GlinerModel(ModelOfOthers):
         check_weights(folder)
         if any(folder.glob("*.bin")) or any(folder.glob("*.pt")):
             raise ModelFolderError(
-                "it has weights in a pickle too, and GLiNER might take those; leave them out"
+                "it also has weights in a pickle, which GLiNER might load; remove them"
             )
         entity_of_label = dict(labels) or _ASKED
         entities = map_labels(entity_of_label, entity_of_label)
@@ -60,14 +60,14 @@ class GlinerModel(ModelOfOthers):
                 self._model = GLiNER.from_pretrained(str(folder), local_files_only=True)
         except Exception as error:  # noqa: BLE001 - a damaged folder may raise any error in the library
             raise ModelFolderError(f"GLiNER cannot load it ({type(error).__name__})") from None
-        logging.getLogger("gliner").disabled = True  # it may quote a text that it cuts off
+        logging.getLogger("gliner").disabled = True  # it may log a text that it truncates
         self._words = min(_WORDS, int(self._model.config.max_len) - 1)
         super().__init__("GLiNER", folder, entities, language, deadline)
 
     def analyze(
         self, text: str, entities: list[str], nlp_artifacts: NlpArtifacts | None = None
     ) -> list[RecognizerResult]:
-        """Return the model's detections in `text`, which it reads in overlapping windows.
+        """Return the model's detections in `text`, which is processed in overlapping windows.
 
         Raises:
             TimeoutError: the deadline passed.

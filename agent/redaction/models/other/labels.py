@@ -1,4 +1,4 @@
-"""What the labels of other models mean here. A label that nobody explained is refused: it may mark somebody."""
+"""Mapping of other models' labels to entities. Unknown labels are rejected, because they may mark a person."""
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
@@ -48,14 +48,14 @@ KNOWN: Mapping[str, str | None] = MappingProxyType(
 
 
 def map_labels(labels: Iterable[str], explained: Mapping[str, str | None]) -> dict[str, str]:
-    """Return the entity of each of a model's labels, but for those that identify nobody.
+    """Return the entity for each of a model's labels, except for those that do not identify a person.
 
     Args:
-        labels: the model's, in any case, with or without the prefixes "B-", "I-", "E-", "S-", "L-", "U-".
-        explained: the policy's own meanings, which come before the known ones.
+        labels: the model's labels, in any case, with or without a prefix "B-", "I-", "E-", "S-", "L-" or "U-".
+        explained: the policy's own mapping, which takes precedence over the common schemes.
 
     Raises:
-        ModelFolderError: a label is neither known nor explained.
+        ModelFolderError: a label is neither known nor mapped by the policy.
     """
     meanings = {label.upper(): entity for label, entity in explained.items()}
     wrong = {
@@ -64,7 +64,7 @@ def map_labels(labels: Iterable[str], explained: Mapping[str, str | None]) -> di
         if entity is not None and entity not in get_args(Entity)
     }
     if wrong:
-        raise ModelFolderError(f"labels: {', '.join(sorted(wrong))} is no kind of identifier")
+        raise ModelFolderError(f"labels: {', '.join(sorted(wrong))} is not an entity")
     meanings = {**KNOWN, **meanings}
     entities: dict[str, str] = {}
     unknown: set[str] = set()
@@ -77,13 +77,13 @@ def map_labels(labels: Iterable[str], explained: Mapping[str, str | None]) -> di
         if entity:
             entities[label] = entity
     if unknown:
-        raise ModelFolderError(f"nothing says what its labels {', '.join(sorted(unknown))} mean")
+        raise ModelFolderError(f"the policy does not map its labels {', '.join(sorted(unknown))}")
     if not entities:
-        raise ModelFolderError("none of its labels stands for an identifier")
+        raise ModelFolderError("none of its labels denotes an identifier")
     return entities
 
 
 def _strip_prefix(label: str) -> str:
-    """Return a label in capitals without the prefix of a tagging scheme."""
+    """Return a label in upper case without the prefix of a tagging scheme."""
     label = label.upper()
     return label[2:] if label[:2] in ("B-", "I-", "E-", "S-", "L-", "U-") else label

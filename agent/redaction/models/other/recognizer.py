@@ -1,4 +1,4 @@
-"""What all models of others are for Presidio: a recogniser, loaded with its object."""
+"""The base class of recognisers for other models, which are loaded on construction."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,14 +9,14 @@ from agent.redaction.deadline import Deadline
 
 
 class ModelOfOthers(EntityRecognizer):
-    """A model in a folder.
+    """A recogniser for a model in a folder.
 
     Args:
-        library: that it is of.
-        folder: where it lies.
-        entities: what each of its labels means.
-        language: of the policy, in which it is asked once for every text.
-        deadline: of the field that is looked at.
+        library: the library that loads the model.
+        folder: the folder of the model.
+        entities: the entity for each of its labels.
+        language: a language of the policy, for which the model is registered so that it analyses each text once.
+        deadline: time limit for the current field.
     """
 
     def __init__(
@@ -36,4 +36,4 @@ class ModelOfOthers(EntityRecognizer):
         )
 
     def load(self) -> None:
-        """Do nothing: the model is loaded with the object."""
+        """Do nothing: the model is already loaded."""

@@ -1,4 +1,4 @@
-"""A trained spaCy pipeline as a recogniser: the entities of its documents."""
+"""A recogniser for trained spaCy pipelines, which detects the entities of their documents."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,21 +13,17 @@ from agent.redaction.models.other.labels import map_labels
 from agent.redaction.models.other.recognizer import ModelOfOthers
 
 _FINDERS = ("ner", "beam_ner", "entity_ruler")  # components that set entities
-_NEEDED = ("tok2vec", "sentencizer", "senter")  # what those may listen to
-_PICKLED = (
-    "transformer",
-    "torch",
-    "tensorflow",
-    "mxnet",
-)  # names of architectures whose weights are pickles
-_SURE = 0.85  # spaCy gives no probability
+_NEEDED = ("tok2vec", "sentencizer", "senter")  # components whose output those may use
+# Names of architectures whose weights are pickles.
+_PICKLED = ("transformer", "torch", "tensorflow", "mxnet")
+_SURE = 0.85  # score of every detection, because spaCy gives no probability
 
 
 class SpacyPipeline(ModelOfOthers):
-    """Entities that a spaCy pipeline finds.
+    """Detects the entities found by a spaCy pipeline.
 
     Raises:
-        ModelFolderError: the folder is no pipeline, finds no entities, or has a label that nobody explained.
+        ModelFolderError: the folder is not a pipeline, has no entity component, or has a label that is not mapped.
     """
 
     def __init__(
@@ -43,13 +39,13 @@ class SpacyPipeline(ModelOfOthers):
         finders = [name for name in components if name in _FINDERS]
         if not finders:
             raise ModelFolderError(
-                f"it has no component that finds entities ({', '.join(_FINDERS)})"
+                f"it has no component that detects entities ({', '.join(_FINDERS)})"
             )
         if any(word in str(config).casefold() for word in _PICKLED):
             raise ModelFolderError(
-                "it has weights of torch or tensorflow, which are pickles: reading one can run code"
+                "it has weights of torch or tensorflow, which are pickles: loading one can execute code"
             )
-        # Components that are not needed are not even read.
+        # Exclude components that are not needed, so that they are not even read.
         excluded = [name for name in components if name not in (*_FINDERS, *_NEEDED)]
         try:
             self._pipeline = spacy.load(folder, exclude=excluded)

@@ -1,4 +1,4 @@
-"""A token classifier of transformers as a recogniser: every word of which a token is labelled as an identifier."""
+"""A recogniser for transformers token classifiers, which detects every word with a token labelled as an identifier."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -15,9 +15,9 @@ from agent.redaction.deadline import Deadline
 from agent.redaction.models.other.labels import map_labels
 from agent.redaction.models.other.recognizer import ModelOfOthers
 
-_TOKENS = 512  # of a window, unless the model takes fewer
-_SHARED = 64  # tokens that neighbouring windows share
-_AT_ONCE = 8  # windows
+_TOKENS = 512  # per window, unless the model supports fewer
+_SHARED = 64  # tokens shared by consecutive windows
+_AT_ONCE = 8  # windows per batch
 
 
 class _LabelledToken(NamedTuple):
@@ -28,10 +28,10 @@ class _LabelledToken(NamedTuple):
 
 
 class TokenClassifier(ModelOfOthers):
-    """Tokens that a model labels as part of an identifier.
+    """Detects identifiers with a model that labels tokens.
 
     Raises:
-        ModelFolderError: the folder is no token classifier with a fast tokenizer, or a label is not explained.
+        ModelFolderError: the folder is not a token classifier with a fast tokenizer, or a label is not mapped.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class TokenClassifier(ModelOfOthers):
                 config["id2label"][str(number)] for number in range(len(config["id2label"]))
             ]
             if any("ForTokenClassification" not in kind for kind in config["architectures"]):
-                raise ModelFolderError("config.json: it is no token classifier (architectures)")
+                raise ModelFolderError("config.json: it is not a token classifier (architectures)")
         except (OSError, ValueError, LookupError, TypeError):
             raise ModelFolderError(
                 "config.json: expected id2label and architectures, as transformers saves them"
@@ -63,7 +63,7 @@ class TokenClassifier(ModelOfOthers):
             ) from None
         if not self._tokenizer.is_fast:
             raise ModelFolderError(
-                "its tokenizer does not say where a token stands (tokenizer.json is missing)"
+                "its tokenizer does not report the positions of tokens (tokenizer.json is missing)"
             )
         positions = getattr(self._model.config, "max_position_embeddings", None) or _TOKENS
         self._width = min(_TOKENS, positions - 2, self._tokenizer.model_max_length)
@@ -72,7 +72,7 @@ class TokenClassifier(ModelOfOthers):
     def analyze(
         self, text: str, entities: list[str], nlp_artifacts: NlpArtifacts | None = None
     ) -> list[RecognizerResult]:
-        """Return the words in `text` of which any token is part of an identifier.
+        """Return the words in `text` with at least one token that is labelled as an identifier.
 
         Raises:
             TimeoutError: the deadline passed.
@@ -118,7 +118,7 @@ class TokenClassifier(ModelOfOthers):
 
 
 def _widen_to_word(text: str, start: int, end: int) -> tuple[int, int]:
-    """Widen a piece of a word to the word: a name is never shown in part."""
+    """Extend part of a word to the whole word, so that a name is never shown in part."""
     while start > 0 and text[start - 1].isalnum() and text[start].isalnum():
         start -= 1
     while end < len(text) and text[end].isalnum() and text[end - 1].isalnum():

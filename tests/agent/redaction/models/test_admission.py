@@ -52,7 +52,7 @@ def test_a_model_beside_the_packages_own_adds_its_findings(pipeline: Path):
 
 def test_a_model_in_its_place_must_have_been_measured(pipeline: Path):
     written(pipeline, shipped=False)
-    with pytest.raises(RedactionError, match="nobody has measured them") as refused:
+    with pytest.raises(RedactionError, match="have not been measured in their current state") as refused:
         open_engine("ours.yaml", pipeline.parent)
     assert "--admit" in refused.value.advice
     admit(policy_with(pipeline, shipped=False), pipeline.parent, (10, 30), 0.99, 0.99, force=False)
@@ -75,7 +75,7 @@ def test_a_folder_that_changed_must_be_measured_again(pipeline: Path):
     before = rules_digest(policy)
     admit(policy, pipeline.parent, (10, 30), 1.0, 0.99, force=False)
     (pipeline / "meta.json").write_text((pipeline / "meta.json").read_text() + " ")
-    with pytest.raises(RedactionError, match="nobody has measured them"):
+    with pytest.raises(RedactionError, match="have not been measured in their current state"):
         check_admitted(policy, pipeline.parent)
     assert rules_digest(policy) != before  # nor does what was found before count any more
 
