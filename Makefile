@@ -66,7 +66,7 @@ test-exports: $(VENV)/installed-test
 
 # Commands of site, steward and aggregator, killed at every step of theirs that outlives them. Some minutes.
 test-kills: $(VENV)/installed-test
-	INTRAMURAL_ALL_KILLS=1 $(BIN)/python -m pytest -n auto --dist loadfile -rP tests/end_to_end/test_killed_submission.py tests/end_to_end/test_killed_registration.py tests/aggregator/test_killed_service.py
+	INTRAMURAL_ALL_KILLS=1 $(BIN)/python -m pytest -n auto --dist loadfile -m "" -rP tests/end_to_end/test_killed_submission.py tests/end_to_end/test_killed_registration.py tests/aggregator/test_killed_service.py
 
 # The aggregator's whole suite once more, on a PostgreSQL of its own. Half an hour on two cores.
 test-postgres: $(VENV)/installed-test

@@ -227,6 +227,7 @@ def test_a_checkpoint_of_another_log_is_refused(home: Home, backup: Path, tmp_pa
         assert "canary" not in str(result.exception)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "damage", ["cut", "flipped", "row lost", "row changed", "not gzip", "other schema"]
 )

@@ -230,6 +230,7 @@ def test_a_length_that_is_no_number_is_refused(served: Served, length: bytes) ->
     assert b" 400 " in answer.split(b"\r\n")[0]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("start_of_head", [b"", b"POST /v1/sub", POST])
 def test_a_connection_without_a_request_is_closed_in_time(
     served: Served, start_of_head: bytes

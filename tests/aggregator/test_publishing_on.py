@@ -172,7 +172,7 @@ def count_entries_followed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return followed
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.usefixtures("small_bundles")
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
 def test_however_often_it_was_published_before_the_board_is_the_same(

@@ -176,6 +176,7 @@ def publish_again_and_again(pooled: Sequence[int], sent: Sequence[int]) -> list[
     return boards
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("figures", LOOSE)
 def test_a_named_site_that_sends_one_result_after_another_does_not_see_where_rounding_turns(
     figures: tuple[int, ...],

@@ -108,6 +108,7 @@ def asked(make_site: Callable[..., UserSite]) -> UserSite:
     return site
 
 
+@pytest.mark.full
 def test_scoring_again_that_is_killed_leaves_the_old_scores_and_again_makes_the_new(
     asked: UserSite,
 ):

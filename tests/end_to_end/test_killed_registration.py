@@ -129,12 +129,14 @@ def test_killed_from_registering_to_the_receipt(enrolled: Parties, tmp_path: Pat
     kill_everywhere(REGISTER, stages, tmp_path, check_one_dataset)
 
 
+@pytest.mark.full
 @pytest.mark.timeout(900)
 def test_killed_from_planning_to_the_receipt(registered: Parties, tmp_path: Path) -> None:
     stages = rehearse(registered.copy(tmp_path / "rehearsal"), PLAN)
     kill_everywhere(PLAN, stages, tmp_path, check_one_plan)
 
 
+@pytest.mark.full
 @pytest.mark.timeout(900)
 def test_killed_from_asking_for_a_reset_to_the_new_epoch(restored: Parties, tmp_path: Path) -> None:
     stages = rehearse(restored.copy(tmp_path / "rehearsal"), RESET)

@@ -34,7 +34,7 @@ def to_some_notes(action: Action) -> Fault:
     return fault
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("action", "reason"),
     [

@@ -36,6 +36,7 @@ def test_the_next_link_is_approved(approved: Steward) -> None:
     assert approved.approve(approved.ask(follower(), name="next.json"), out="next").code == 0
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -230,7 +231,7 @@ def damage(steward: Steward, edit: Callable[[list[bytes]], object]) -> None:
     steward.list_path.write_bytes(b"".join(lines))
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("edit", "words"),
     [

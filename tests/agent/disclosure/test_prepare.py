@@ -128,6 +128,7 @@ def test_the_fifth_approved_release_of_a_month_cannot_even_be_prepared(gate: Gat
     assert all(s.state is State.APPROVED for s in results(gate))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("step", range(1, 7))
 def test_a_crash_while_preparing_changes_nothing_in_the_end(
     gate: Gate, tmp_path: Path, step: int

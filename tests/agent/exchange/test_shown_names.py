@@ -76,6 +76,7 @@ ENTRY = "plant:ward=icu {},form=long,style=plain,model=a/b"
 PLANTED = ("Zenobia", "Quackenbush", "Ignatius", "Quellmalz")
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kept", [{}, {"free_arguments": None}], ids=["new", "old"])
 def test_a_free_argument_is_in_no_byte_of_a_redacted_export_and_two_runs_stay_two(
@@ -186,6 +187,7 @@ def plant(folder: Path) -> None:
     (folder / RECORD).write_text(json.dumps(record), "utf-8")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("way", WAYS)
 def test_names_of_an_imported_run_are_in_no_byte_of_a_redacted_export(
     filled: FilledSite, folder: Path, tmp_path: Path, way: str

@@ -73,6 +73,7 @@ def test_a_reply_that_is_no_answer_is_a_failure_with_its_reason(action, reason):
     assert set(outcome.texts()) == {"a good one"}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("mid_reply", [False, True])
 @pytest.mark.parametrize("reset", [False, True])
 def test_a_connection_broken_by_the_server_is_tried_again_and_then_reported(mid_reply, reset):

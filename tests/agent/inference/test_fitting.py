@@ -95,6 +95,7 @@ def test_where_nobody_counts_the_server_refuses_and_no_prompt_above_a_limit_is_a
         )
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("trouble", "reason"),
     [

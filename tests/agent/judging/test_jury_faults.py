@@ -114,6 +114,7 @@ DOWN = [
 ]  # fmt: skip
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("fault", "reason"), DOWN, ids=lambda value: value if isinstance(value, str) else ""
 )
@@ -218,6 +219,7 @@ BAD = {
 }
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(("reply", "fault"), BAD.values(), ids=BAD.keys())
 def test_a_reply_that_is_no_verdict_leaves_the_seat_empty_and_the_others_decide(
     jury: Make, reply: str, fault: str | None

@@ -327,6 +327,7 @@ def test_the_grid_has_all_classes_and_contexts():
     assert {cell.context for cell in PLAIN} == {cell.context for cell in DISGUISED} == set(CONTEXTS)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "name", [name for name, kind in KINDS.items() if kind.safe_harbor not in LEARNED]
 )
@@ -339,6 +340,7 @@ def test_nothing_is_left_of_an_identifier_whatever_it_stands_in(engine: Engine, 
     assert leaks == []
 
 
+@pytest.mark.full
 def test_hardly_a_name_or_place_is_left_whatever_it_stands_in(engine: Engine):
     cells = [cell for cell in PLAIN if KINDS[cell.name].safe_harbor in LEARNED]
     leaks = [(cell.text(), found) for cell in cells if (found := cell.left_by(engine))]

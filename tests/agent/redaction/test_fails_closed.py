@@ -12,6 +12,7 @@ import pytest
 from agent.redaction import Redactor
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "text",
     [

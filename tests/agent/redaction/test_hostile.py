@@ -23,6 +23,7 @@ STALLING = (
 )  # fmt: skip
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("piece", STALLING, ids=ascii)
 def test_readings_of_a_text_made_to_stall_them_are_made_at_once_and_stay_small(piece: str):
     text = piece * (SIZE // len(piece))
@@ -32,6 +33,7 @@ def test_readings_of_a_text_made_to_stall_them_are_made_at_once_and_stay_small(p
     assert isinstance(views, Withheld) or sum(len(view.text) for view in views) < 25 * SIZE
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "piece", ["a ", "\\u0061", "J0hn ", "a\u0301 ", "QUFB ", "john_smith "], ids=ascii
 )

@@ -79,6 +79,7 @@ CONTEXTS = (
 )
 
 
+@pytest.mark.sample(60)
 @pytest.mark.parametrize("kind", PLANTED)
 @pytest.mark.parametrize("context", CONTEXTS)
 def test_a_planted_identifier_is_gone(redactor: Redactor, kind: str, context: str):

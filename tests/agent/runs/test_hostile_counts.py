@@ -108,6 +108,7 @@ IMPOSSIBLE = {
 }
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "later", [False, True], ids=["from the first count", "from the second count"]
 )

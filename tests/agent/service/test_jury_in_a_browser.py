@@ -38,6 +38,7 @@ def instances(filled: FilledSite, redacting: Redacting, tmp_path: Path) -> Path:
     return page
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("width", [400, 1200])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_jurys_words_fit_the_window_and_stand_out(

@@ -356,6 +356,7 @@ def test_rank_ranges_of_a_single_column_follow_all_possible_resamples():
     assert found["a"].win_low is None  # three units say nothing of how sure that is
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("units", "leaderboards"), [(3, 10), (9, 10), (10, 150), (30, 150)])
 @pytest.mark.parametrize("columns", [1, 3])
 @pytest.mark.parametrize("graded", [True, False])

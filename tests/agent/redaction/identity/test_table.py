@@ -30,6 +30,7 @@ def test_any_text_can_be_searched_for_any_value(text: str, values: list[str]):
     covered(text + " ".join(values), *((kind, value) for kind in kinds for value in values))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize(
     ("text", "values"),

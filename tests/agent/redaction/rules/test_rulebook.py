@@ -106,6 +106,7 @@ HOSTILE = (
 )
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_no_text_makes_a_rule_try_for_long(piece: str):
     seconds = []

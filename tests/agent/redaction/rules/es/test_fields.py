@@ -92,6 +92,7 @@ CONTEXTS = (
 )
 
 
+@pytest.mark.sample(60)
 @pytest.mark.parametrize("context", CONTEXTS)
 @pytest.mark.parametrize("kind", PLANTED)
 def test_planted_identifiers_are_gone(spanish: Engine, kind: str, context: str) -> None:
@@ -121,6 +122,7 @@ Motivo de ingreso: Dolor abdominal.
 """
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize(
     "identifying",
     [
