@@ -1,44 +1,38 @@
-r"""The words that a pattern can begin with, read from the pattern itself, so that a rule does not list them once more.
+r"""Find the words with which a match of a pattern can begin, so that rules need not list them separately.
 
-Understands the syntax that our rules use: alternatives, groups, classes, repetitions, lookarounds and `\K`. Case does
-not count. Alternatives that begin with a digit or a sign add no word.
+Supports the syntax that our rules use: alternatives, groups, classes, repetitions, lookarounds and `\K`. Case is
+ignored. Alternatives that begin with a digit or a sign add no word.
 """
 
 import re
 from dataclasses import dataclass, field
 
 _LETTER = re.compile(r"[^\W\d_]")
-_MAX_CLASS_LETTERS = 26  # letters that are spelt out; a wider class stands for any letter
-_MAX_PATHS = (
-    300  # at once: a pattern with more begins with any word, for all that a list of words is worth
-)
-_MAX_REPETITIONS = 2  # of an item; a third adds no word to a rule
+_MAX_CLASS_LETTERS = 26  # maximum letters that are enumerated; a wider class represents any letter
+# Maximum number of simultaneous paths. A pattern with more is treated as beginning with any word.
+_MAX_PATHS = 300
+_MAX_REPETITIONS = 2  # of an item; a third repetition adds no word for any rule
 _REPETITIONS_OF_SIGNS = {"?": (0, 1), "*": (0, _MAX_REPETITIONS), "+": (1, _MAX_REPETITIONS)}
-_WORD_END = re.compile(
-    r"\(\?!\[?\\(?:p\{L\}|w)|\(\?![^()|]*\\p\{L\}[^()|]*\)"
-)  # a lookahead after which no letter stands
+# A lookahead after which no letter can follow.
+_WORD_END = re.compile(r"\(\?!\[?\\(?:p\{L\}|w)|\(\?![^()|]*\\p\{L\}[^()|]*\)")
 _QUANTIFIER = re.compile(r"(?:([?*+])|\{(\d*)(,?)(\d*)\})[+?]?")
 _GROUP = re.compile(r"\(\?(?::|>|P<\w+>|[a-zA-Z]*(?:-[a-zA-Z]+)?:)|\((?!\?)")
 _QUANTIFIER_BEGINS = "?*+{"
-_ITEM_BEGINS = "\\([.^$"  # an item that is no plain character
+_ITEM_BEGINS = "\\([.^$"  # starts of items that are not plain characters
 _FLAGS = re.compile(r"\(\?[a-zA-Z]+\)")
 _LOOKAROUND = re.compile(r"\(\?<?[=!]")
-_ESCAPED = {
-    "d": "0",
-    "s": " ",
-    "t": " ",
-    "n": " ",
-}  # a character of those that an escape stands for
+# A representative character for each escape.
+_ESCAPED = {"d": "0", "s": " ", "t": " ", "n": " "}
 _BACKREFERENCE = re.compile(r"\(\?P=\w+\)|\\[1-9]")
 
 
 class OpenBeginningError(ValueError):
-    """A pattern can begin with any word."""
+    """Raised if a pattern can begin with any word."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Path:
-    """One way into a pattern: the letters so far, and whether the word ends here at the latest."""
+    """A partial match of a pattern: the letters so far, and whether the word must end here."""
 
     letters: str = ""
     ended: bool = False
@@ -52,7 +46,7 @@ class _Reader:
     openings: set[str] = field(default_factory=set)
 
     def read_alternatives(self, paths: set[_Path]) -> set[_Path]:
-        """Read to the end of a group or of the pattern; return how its alternatives go on."""
+        """Read to the end of a group or of the pattern, and return the paths after any of its alternatives."""
         after = self.read_sequence(paths)
         while self.pattern.startswith("|", self.at):
             self.at += 1
@@ -78,7 +72,7 @@ class _Reader:
     def repeat(
         self, begin: int, paths: set[_Path], once: set[_Path], quantifier: "re.Match[str]"
     ) -> set[_Path]:
-        """Return the paths after an item that stands as often as its quantifier says."""
+        """Return the paths after an item that is repeated as its quantifier allows."""
         least, most = _count_repetitions(quantifier)
         after = set(paths) if least == 0 else set()
         for count in range(1, most + 1):
@@ -91,7 +85,7 @@ class _Reader:
         return after
 
     def read_item(self, paths: set[_Path]) -> set[_Path]:
-        """Read one item, of which a quantifier may follow; return the paths behind it."""
+        """Read one item, which a quantifier may follow, and return the paths after it."""
         pattern = self.pattern
         if pattern[self.at] not in _ITEM_BEGINS:
             self.at += 1
@@ -132,7 +126,7 @@ class _Reader:
         return self.go_on(paths, _ESCAPED.get(letter, letter))
 
     def go_on(self, paths: set[_Path], characters: str | None) -> set[_Path]:
-        """Return the paths after one of `characters`; None stands for any."""
+        """Return the paths after one of `characters`, or after any character if None."""
         after = set[_Path]()
         for path in paths:
             if characters is None:
@@ -170,7 +164,7 @@ def _end_words(paths: set[_Path]) -> set[_Path]:
 
 
 def _count_repetitions(quantifier: "re.Match[str]") -> tuple[int, int]:
-    """Return how often an item stands at least, and how often it is read at the most."""
+    """Return the minimum number of repetitions, and the maximum number that is read."""
     sign, least, comma, most = quantifier.groups()
     if sign:
         return _REPETITIONS_OF_SIGNS[sign]
@@ -204,7 +198,7 @@ def _find_end_of_group(pattern: str, at: int) -> int:
 
 
 def _list_members(characters: str) -> str | None:
-    """Return the characters of a class, None where there are too many to spell out."""
+    """Return the characters of a class, or None if there are too many to enumerate."""
     inside = characters[1:-1]
     if inside.startswith("^") or re.search(r"\\[wWpPSD]", inside):
         return None

@@ -1,7 +1,7 @@
-"""Many patterns in one pass over a text: each is tried only where a word or a number stands that it can begin with.
+"""Match many patterns in one pass over a text, trying each only at words or numbers with which it can begin.
 
-Most patterns of identifiers begin with one of a few words ("MRN", "born", "March") or with digits. A search of its own
-for each would read the text a hundred times; this reads it once, and looks up each word.
+Most patterns of identifiers begin with one of a few words ("MRN", "born", "March") or with digits. A separate search
+for each pattern would scan the text a hundred times; this scans it once and looks up each word.
 """
 
 import re
@@ -20,18 +20,18 @@ from agent.redaction.entities import Entity
 from agent.redaction.rules.beginnings import read_first_words
 from agent.redaction.rules.word_lists import compile_pattern, read_entries, write_lists
 
-SURE = 0.9  # confidence: our rules carry their evidence in the pattern
+SURE = 0.9  # confidence of all our rules, whose patterns include their evidence
 
 
 class Digits(NamedTuple):
-    """A rule begins with digits that no letter or digit stands before.
+    """The start of a rule that begins with digits that follow no letter or digit.
 
     Attributes:
-        least: how many there are, at least.
-        most: at most; 10 and more count as 10.
-        then: what may follow: `a` a letter; `A` white space and a capital, or a letter outside ASCII; `9` white space
-            and a digit; a space any other white space, or the end of the text; each of `/-.),` itself; `*` whatever
-            else; None: anything.
+        least: minimum number of digits.
+        most: maximum number of digits; 10 stands for 10 or more.
+        then: the kinds of text that may follow: `a` a letter; `A` white space and a capital, or a letter outside ASCII;
+            `9` white space and a digit; a space any other white space, or the end of the text; each of `/-.),` itself;
+            `*` anything else. None if anything may follow.
     """
 
     least: int = 1
@@ -40,11 +40,11 @@ class Digits(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """A rule begins with a word of a list, for a pattern that would fit any word.
+    """The start of a rule that begins with a word of a list, for patterns that can begin with any word.
 
     Attributes:
-        name: the list.
-        endings: what a word may end in besides.
+        name: the name of the list.
+        endings: the endings that may be added to a word of the list.
     """
 
     name: str
@@ -52,40 +52,40 @@ class Listed(NamedTuple):
 
 
 class Signs(NamedTuple):
-    """A rule is tried where one of these stands: `@`, say. What is before it a lookbehind takes in (see `Rule`)."""
+    """The start of a rule that is tried at signs such as `@`. A lookbehind matches preceding text (see `Rule`)."""
 
     texts: tuple[str, ...]
 
 
-# What else a rule can begin with, where it is not a list of words.
-WORDS: Final = "<words>"  # those words that the pattern itself begins with
-CODE: Final = "<code>"  # letters, then digits, as in "AB12345" or "14Mar"; not in a word
-LONG: Final = "<long>"  # searched in every stretch of 32 characters and more without white space
+# Other starts of rules, apart from lists of words.
+WORDS: Final = "<words>"  # the words with which the pattern can begin
+CODE: Final = "<code>"  # letters followed by digits, as in "AB12345" or "14Mar"; not within a word
+LONG: Final = "<long>"  # searched in every stretch of 32 or more characters without white space
 ANYWHERE: Final = "<anywhere>"
 
 _WORD = re.compile(r"[^\W\d_]+")
 _LONG = re.compile(r"\S{32,}")
 _DIGITS = re.compile(r"[0-9]+")
-_MAX_CODE_LENGTH = 40  # letters before the first digit
-_TOLD_APART = "/-.),"  # after digits
-_SHORT = 4  # letters of a phrase that in capitals could be an abbreviation
-_TRIED_AT_ONCE = 256  # words between two looks at the clock
+_MAX_CODE_LENGTH = 40  # maximum letters before the first digit
+_TOLD_APART = "/-.),"  # the signs after digits that are distinguished
+_SHORT = 4  # maximum letters of a phrase that could be an abbreviation if written in capitals
+_TRIED_AT_ONCE = 256  # words between two checks of the deadline
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One pattern of one entity.
+    """A pattern for one entity.
 
     Attributes:
-        entity: what it finds.
-        begins: WORDS, where the pattern says with which words a match begins (what stands before `\\K` included); where
-            it cannot, those words in lower case, divided by white space, or their list; or digits or signs; or CODE,
-            LONG or ANYWHERE.
-        pattern: for the `regex` module; word lists of the language stand in it by name (`\\L<months>`), and case counts
-            unless it says `(?i)`. What it matches is the finding: from the group `since` on where it has one, which may
-            stand in a lookbehind. Every repetition in it is bounded, so that one try takes no longer in a long text
-            than in a short one; with ANYWHERE and LONG the clock is watched.
-        needs: with ANYWHERE, texts in lower case, one of which must be there for a search to be worth it.
+        entity: the entity of a match.
+        begins: the start of a match. WORDS, if the words with which a match begins (including text before `\\K`) can
+            be found from the pattern; otherwise these words in lower case, separated by white space, or their list;
+            or digits or signs; or CODE, LONG or ANYWHERE.
+        pattern: a pattern for the `regex` module. It refers to word lists of the language by name (`\\L<months>`), and
+            is case-sensitive unless it contains `(?i)`. The whole match is the detection, starting at the group
+            `since` if there is one, which may be in a lookbehind. Every repetition is bounded, so that the time of
+            one attempt does not depend on the length of the text. With ANYWHERE and LONG, the deadline is enforced.
+        needs: with ANYWHERE, lower-case texts, one of which must occur for the pattern to be searched.
     """
 
     entity: Entity
@@ -96,32 +96,32 @@ class Rule:
 
 # A finder yields (entity, start, end).
 Finder = Callable[[str, Deadline], Iterable[tuple[Entity, int, int]]]
-# Says whether what it looks for begins at a place of a text, and where that stands.
+# Returns the position of a detection that begins at a position of a text, or None.
 Judge = Callable[[str, int], "Place | None"]
 _Try = tuple[Entity, Callable[[str, int], Any], bool]
 
 
 class Place(NamedTuple):
-    """Where a phrase stands."""
+    """The position of a phrase in a text."""
 
     since: int
     until: int
 
     def start(self) -> int:
-        """Return where it begins."""
+        """Return the start of the phrase."""
         return self.since
 
     def end(self) -> int:
-        """Return where it ends, exclusive."""
+        """Return the end of the phrase, exclusive."""
         return self.until
 
 
 class Phrase:
-    """One or more words that stand in a text just so; a hyphen also stands for a space.
+    """One or more words that must occur literally, except that a hyphen also matches a space.
 
     Args:
         phrase: the words.
-        unless: no phrase stands where this follows, as in "New York Heart Association".
+        unless: text that must not follow the phrase, as in "New York Heart Association".
     """
 
     def __init__(self, phrase: str, unless: "re.Pattern[str]") -> None:
@@ -131,7 +131,7 @@ class Phrase:
         )
 
     def match(self, text: str, place: int) -> Place | None:
-        """Return where the phrase stands, should it begin at `place` as whole words."""
+        """Return the position of the phrase if it begins at `place` and consists of whole words."""
         for spelling in self._spellings:
             end = place + len(spelling)
             if text.startswith(spelling, place) and not text[end : end + 1].isalnum():
@@ -141,7 +141,7 @@ class Phrase:
 
 
 class Rulebook(EntityRecognizer):
-    """All rules of a language, and finders that look at the text in ways of their own."""
+    """All rules of a language, and finders with their own search."""
 
     def __init__(
         self,
@@ -154,7 +154,7 @@ class Rulebook(EntityRecognizer):
         finders: Iterable[tuple[frozenset[Entity], Finder]] = (),
         judged: Iterable[tuple[Entity, frozenset[str], Judge]] = (),
     ) -> None:
-        """Take the rules; `judged` are entities, words that they begin with, and what judges each such place."""
+        """Store the rules. `judged` lists entities, the words with which they begin, and a judge of each occurrence."""
         rules, self._finders, self._judged = tuple(rules), tuple(finders), tuple(judged)
         found_otherwise = frozenset[str]().union(
             phrases,
@@ -177,16 +177,15 @@ class Rulebook(EntityRecognizer):
         self._long: list[tuple[Rule, regex.Pattern[str]]] = []
         self._by_sign: dict[str, list[_Try]] = {}
         self._by_digits: list[tuple[Digits, _Try]] = []
-        self._by_number: dict[
-            tuple[int, str], tuple[_Try, ...]
-        ] = {}  # of those that came up, by length and what follows
+        # Rules for digits, cached by number of digits and following text.
+        self._by_number: dict[tuple[int, str], tuple[_Try, ...]] = {}
         self._anywhere: list[tuple[Rule, regex.Pattern[str]]] = []
 
     def load(self) -> None:
-        """Do nothing: rules are compiled when it is known which are wanted."""
+        """Do nothing: rules are compiled when the wanted entities are known."""
 
     def _compile(self, wanted: tuple[str, ...]) -> None:
-        """Compile the rules of the entities that are asked for: a policy always asks for the same."""
+        """Compile the rules of the wanted entities, which do not change under one policy."""
         by_word: dict[str, list[_Try]] = {}
         self._anywhere = []
         self._long = []
@@ -224,7 +223,7 @@ class Rulebook(EntityRecognizer):
     def analyze(
         self, text: str, entities: list[str], nlp_artifacts: NlpArtifacts | None = None
     ) -> list[RecognizerResult]:
-        """Return what the rules of `entities` find in `text`.
+        """Return the detections of `entities` in `text`.
 
         Raises:
             TimeoutError: the deadline passed.
@@ -257,7 +256,7 @@ class Rulebook(EntityRecognizer):
                         yield entity, start, found.end()
 
     def _places(self, text: str) -> Iterator[tuple[Sequence[_Try], int]]:
-        """Yield each place where rules can begin, with these rules."""
+        """Yield each position at which rules can begin, with these rules."""
         by_word = self._by_word
         for count, word in enumerate(_WORD.finditer(text)):
             if not count % _TRIED_AT_ONCE:
@@ -312,7 +311,7 @@ class Rulebook(EntityRecognizer):
 
 @cache
 def _words_of(rule: Rule, language: str) -> tuple[str, ...]:
-    """Return the words, in lower case, where a rule is tried."""
+    """Return the words, in lower case, at which a rule is tried."""
     if rule.begins == WORDS:
         return tuple(sorted(read_first_words(write_lists(rule.pattern, language))))
     if isinstance(rule.begins, Listed):
@@ -322,7 +321,7 @@ def _words_of(rule: Rule, language: str) -> tuple[str, ...]:
 
 
 def _what_follows(two: str) -> str:
-    """Tell which of the kinds of `Digits.then` the next two characters are."""
+    """Return the kind, as in `Digits.then`, of the next two characters."""
     first, second = two[:1], two[1:]
     if not first or first.isspace():
         if second.isdigit():
@@ -332,7 +331,7 @@ def _what_follows(two: str) -> str:
 
 
 def _outermost(found: Iterable[tuple[Entity, int, int]]) -> Iterator[tuple[Entity, int, int]]:
-    """Drop findings that lie within another of the same entity; Presidio would compare each with each."""
+    """Drop detections within another of the same entity, to avoid Presidio's comparison of all pairs."""
     last: tuple[str, int, int] = ("", 0, 0)
     for finding in sorted(found, key=lambda each: (each[0], each[1], -each[2])):
         if finding[0] != last[0] or finding[2] > last[2]:

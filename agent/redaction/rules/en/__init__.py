@@ -1,4 +1,4 @@
-"""English: clinical rules for every class of identifier, and names by how they are written and introduced."""
+"""English rules: patterns for every class of identifier, and names detected by their form and context."""
 
 from presidio_analyzer import EntityRecognizer
 

@@ -1,11 +1,11 @@
-r"""Ways to reach somebody or somebody's machine: telephone, fax, pager, e-mail, pages and names on a network."""
+r"""Contact details and network addresses: telephone, fax, pager, e-mail, web pages and host names."""
 
 from agent.redaction.rules.rulebook import WORDS, Digits, Rule, Signs
 
 _MAILBOX = r"[\w.!#$%&'*+/=?^`{|}~-]"
 _EXTENSION = r"(?:,? ?(?:x|ext\b\.?|extn\b\.?|extension) ?:?\d{1,6})?"
 _PATH = r"(?:(?::\d{2,5})?[/?#][^\s<>\"'\])]{0,2000})?"
-# Last parts of names on a network: those that are no words, and those that are (there a second dot is asked for).
+# Top-level domains: those that are not words, and those that are words, for which a second dot is required.
 _DOMAIN = r"(?<=(?<![@\w.-])(?P<since>[a-z\d](?:[\w-]{0,62}\.)"
 _CALLED = (
     r"(?:phone|tel(?:ephone)?|cell(?:phone| phone)?|mobile|landline|fax|page(?:rs?|d)|beeper|contact|call(?:ed|ing"

@@ -1,7 +1,7 @@
-r"""Dates, ages over 89, and for stricter policies relative dates and other ages, as English clinical text writes them.
+r"""Dates, ages over 89, and for stricter policies relative dates and other ages, in English clinical text.
 
-Only what is more exact than a year is a date (45 CFR 164.514(b)(2)(i)(C)). Ages over 89 count, and a year of birth that
-tells of one.
+Only dates that are more precise than a year are detected (45 CFR 164.514(b)(2)(i)(C)). Ages over 89 are detected, and
+so are years of birth that reveal such an age.
 """
 
 from agent.redaction.rules.rulebook import CODE, WORDS, Digits, Rule
@@ -38,7 +38,7 @@ _NUMERIC = (
     r"(?:(?:19|20)\d\d(?P<a>[-/.])(?:1[0-2]|0?[1-9])(?P=a)(?:3[01]|[12]\d|0?[1-9])"
     r"|(?:3[01]|[12]\d|0?[1-9])(?P<b>[-/.])(?:3[01]|[12]\d|0?[1-9])(?P=b)(?:(?:19|20)\d\d|\d\d))"
 )
-# A range of dates, whose second would else stand right after a hyphen.
+# A range of dates, whose second date would otherwise directly follow a hyphen.
 _RANGE = (
     r"(?: {0,2}(?:-|to|through|thru|until|and) {0,2}(?:(?:19|20)\d\d[-/.]\d{1,2}[-/.]\d{1,2}"
     r"|\d{1,2}[-/.]\d{1,2}(?:[-/.](?:19|20)?\d\d)?)(?!\d))?"
@@ -50,7 +50,7 @@ _WEEKDAY = r"\L<weekdays_in_short>(?!\p{L})\.?"
 
 _WEEKDAY_BEFORE = r"\b(?:\L<weekdays>|Mon|Tues?|Weds?|Thu(?:rs)?|Fri|Sat|Sun)\.?"
 
-# What is done or seen on a day, and what ends a phrase: between them a day and a month, no count and no score.
+# Events of a day, and the end of a phrase. Between them, two numbers are a month and a day, not a count or a score.
 _EVENT = r"(?:\p{L}{2,16}\L<event_endings>|\L<events>|c\d)"
 _ENDS = (
     r"(?=\s{0,2}(?:[,.;:)?!]|$|\n)"
@@ -80,19 +80,19 @@ _DATES = (
         rf"(?i)(?<=(?<![\p{{L}}])(?:tomorrow|yesterday|today|tonight|next|(?:last|next|this) (?:week|month|{_WEEKDAY}))"
         rf",?[ (]{{1,2}}){_DAY_AND_MONTH}{_NOT_ON}{_ENDS}",
     ),
-    Rule(  # the first of two days, where the second can be nothing else
+    Rule(  # the first of two dates, where the second is certainly a date
         "DATE",
         Digits(1, 2, "/"),
         rf"(?i)(?<![\w/.%=<>~(-])(?<!\d ){_DAY_AND_MONTH}(?= ?(?:and|or|&|,|then|to|-|through) ?"
         rf"(?:1[0-2]|0?[1-9])/(?:1[346-9]|2[234679]|31){_NOT_ON}{_NOT_A_DATE})",
     ),
-    Rule(  # and the second of two after such a word
+    Rule(  # the second of two dates, after the same words
         "DATE",
         Digits(1, 2, "/"),
         rf"(?i)(?<=(?<![\p{{L}}]){_EVENT} {_DAY_AND_MONTH} ?(?:and|or|&|,|then|to|-|through) ?)"
         rf"{_DAY_AND_MONTH}{_NOT_ON}{_ENDS}",
     ),
-    Rule(  # by the Hebrew, the Islamic and the Persian calendar
+    Rule(  # Hebrew, Islamic and Persian calendars
         "DATE",
         Digits(1, 2, "A a"),
         rf"(?i)(?<![\w./-])(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)? (?:of )?{_OTHER_MONTH}(?:,? 1?[345]\d{{3}}\b)?",
@@ -135,7 +135,7 @@ _DATES = (
         Digits(1, 2, "/"),
         rf"(?i)(?<={_WEEKDAY_BEFORE},? )(?:3[01]|[12]\d|0?[1-9])/(?:3[01]|[12]\d|0?[1-9]){_NOT_ON}",
     ),
-    Rule(  # a month and a day that no score has
+    Rule(  # a month and a day that cannot be a score
         "DATE",
         Digits(1, 2, "/"),
         rf"(?<![\w/.%=<>~(-])(?<!\d )(?<!(?i:score|of|scored|grade|strength|vision|acuity|pain|ratio|in|was|only"
@@ -144,7 +144,7 @@ _DATES = (
         rf"|subjects|eyes"
         rf"|nodes|samples|children|infants|participants|respondents|persons|people|studies|tumou?rs)\b)",
     ),
-    Rule(  # a line or item of a list that a day begins: "3/14: fever"
+    Rule(  # a line or list item that begins with a date: "3/14: fever"
         "DATE",
         Digits(1, 2, "/"),
         r"(?:^|(?<=^[-*>] )|(?<=\n[ \t]{1,4}))(?!1/[2348]|2/3|3/[45])(?:1[0-2]|0?[1-9])/(?:3[01]|[12]\d"
@@ -174,7 +174,7 @@ _DATES = (
     ),
     Rule("DATE", Digits(4, 4, "Aa9"), r"(?<![\d.-])(?:19|20)\d\d ?(?:Q[1-4]|[1-4]Q)\b"),
     Rule("DATE", Digits(4, 4, "a"), r"(?i)(?:19|20)\d\d年\d{1,2}月(?:\d{1,2}日)?"),
-    Rule(  # "on the 14th", where no noun follows
+    Rule(  # "on the 14th", not followed by a noun
         "DATE",
         Digits(1, 2, "a"),
         r"(?i)(?<=\b(?:on|by|until|since|before|after) the )(?:3[01]|[12]\d|[1-9])(?:st|nd|rd|th)\b"
@@ -231,7 +231,7 @@ _DATES = (
         r"|born(?: on)?|expir(?:es|y)|exp)(?: (?:is|was|of))?[: #.=-]{1,4}\K"
         r"(?:\d{1,4}[ ./-]{1,2}\d{1,2}[ ./-]{1,2}\d{2,4}|\d{8}|\d{6}|\d{1,2}[/-]\d{2,4})(?![\w-])",
     ),
-    Rule(  # a year of birth that tells of an age over 89
+    Rule(  # a year of birth that reveals an age over 89
         "DATE",
         WORDS,
         r"(?i)(?:born in|birth year|year of birth|YOB)(?: is| was)?[: ]{1,2}\K(?:18\d\d|19[0-2]\d|193[0-5])\b",

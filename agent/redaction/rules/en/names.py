@@ -1,8 +1,8 @@
-"""Where people's names stand in a text: titles, cues, and lists of common names.
+"""Detect people's names by titles, cues, and lists of common names.
 
-A rule works on a **run**: neighbouring capitalised words and initials ("Can Anna S", "SMITH, JOHN A."). Evidence inside
-or around the run decides which part of it is a name. Without a trained model this finds names by how they are written
-and introduced, and common names anywhere; a rare name without a cue passes.
+A rule analyses a **run** of adjacent capitalised words and initials ("Can Anna S", "SMITH, JOHN A."). Evidence within
+or around the run determines which part of it is a name. Without a trained model, this finds names by their form and
+context, and common names anywhere; a rare name without a cue is missed.
 """
 
 import re
@@ -28,7 +28,7 @@ _TOKEN = regex.compile(r"[\p{L}\p{M}]+(?:['-][\p{L}\p{M}]+)*\.?")
 _LOWER = re.compile(r"(?<![\w'-])[a-zà-öø-ÿ]{3,}")
 _LOWER_NEXT = regex.compile(r" (\p{Ll}{3,40})(?![\p{L}'-])")
 
-# Speech written down without capitals: there a plain given name counts by itself.
+# Transcribed speech without capitals, where an unambiguous given name is enough evidence.
 _LOWER_LINE = regex.compile(r"(?m)^[^\p{Lu}\n]*+$")
 _LOWER_WORD = regex.compile(r"(?<![\p{L}'-])\p{Ll}{3,}(?![\p{L}-])")
 
@@ -52,7 +52,7 @@ _STRONG_CUE = compile_pattern(
     r"|\L<cues_with_colon> ?(?:name)?: ?$",
     "en",
 )
-# The words that titles and cues end in: behind any other word there is no closer look.
+# The last words of titles and cues. After other words, titles and cues need not be searched for.
 _INTRODUCING = frozenset(
     entry.split()[-1]
     for name in ("titles_in_short", "titles", "strong_cues", "cues_with_colon")
@@ -77,18 +77,18 @@ _TERM_NEXT = compile_pattern(
 
 @cache
 def words(name: str) -> frozenset[str]:
-    """Return a word list of this package in lower case: one word, or one line where lines hold several words."""
+    """Return a word list of this package in lower case, word by word, or line by line if lines have several words."""
     if name in ("places", "facilities"):
         return frozenset(read_entries("en", name))
     return read_words("en", name)
 
 
 def everyday() -> frozenset[str]:
-    """Words, in lower case, that identify nobody when they stand alone."""
+    """Return the lower-case words that do not identify a person on their own."""
     return words("everyday_words") | _read_terms()
 
 
-# What stands in a field for a name is one, however it is written.
+# A value in a name field is a name, however it is written.
 RULES = (
     Rule(  # "trop for Ferreira bed 22"
         "NAME",
@@ -155,7 +155,7 @@ RULES = (
 
 
 def name_findings(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, int]]:
-    """Yield what `find_names` finds, for a rulebook."""
+    """Yield the detections of `find_names` as a rulebook expects them."""
     return (
         ("NAME", _find_start_with_titles(text, start), end)
         for start, end in find_names(text, deadline)
@@ -163,7 +163,7 @@ def name_findings(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, 
 
 
 def _find_start_with_titles(text: str, start: int) -> int:
-    """Return where the titles right before the name at `start` begin ("Prof. Dr."); `start` where there are none."""
+    """Return the start of the titles directly before the name at `start` ("Prof. Dr."), or `start` without titles."""
     for _ in range(3):
         title = _ABBREVIATED_TITLE.search(text, max(0, start - 12), start)
         if title is None:
@@ -236,7 +236,7 @@ def _find_in_run(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _is_introduced(text: str, word_start: int) -> bool:
-    """Return whether a title or a cue stands right before the word at `word_start`."""
+    """Return whether a title or a cue directly precedes the word at `word_start`."""
     if _read_word_before(text, word_start) not in _INTRODUCING:
         return False
     before = text[max(0, word_start - 40) : word_start]
@@ -244,7 +244,7 @@ def _is_introduced(text: str, word_start: int) -> bool:
 
 
 def _read_word_before(text: str, place: int) -> str:
-    """Return the word that ends within four characters before `place`, in lower case; empty: none does."""
+    """Return the word that ends at most four characters before `place`, in lower case, or "" if there is none."""
     end = place
     while end > 0 and not text[end - 1].isalpha():
         end -= 1
@@ -257,12 +257,12 @@ def _read_word_before(text: str, place: int) -> str:
 
 
 def _follows_by(text: str, word_start: int) -> bool:
-    """Return whether the word follows "by", as a method in capitals does as often as a person."""
+    """Return whether the word follows "by", which precedes methods in capitals as often as people."""
     return text[max(0, word_start - 4) : word_start].casefold().endswith("by ")
 
 
 def _find_from_given_name(text: str, tokens: list[tuple[str, int, int]], index: int) -> Span | None:
-    """Decide whether the given name at `index` begins (or, after "Family, ", ends) a name, and where."""
+    """Return the name that the given name at `index` begins, or ends after "Family, ", if there is one."""
     word, start, end = tokens[index]
     rest = tokens[index + 1 :]
     ambiguous = word.casefold() in words("everyday_words")
@@ -319,7 +319,7 @@ def _find_without_given_name(
 
 
 def _find_end_of_family_name(text: str, tokens: list[tuple[str, int, int]], end: int) -> int:
-    """Return where the name goes on to whose first part ends at `end`: past one more word, should it be no term."""
+    """Return the end of a name whose first part ends at `end`, including the next word unless it is a term."""
     for word, next_start, next_end in tokens:
         if next_start == end + 1 and text[end] == " " and not _is_term(word):
             return next_end
@@ -327,7 +327,7 @@ def _find_end_of_family_name(text: str, tokens: list[tuple[str, int, int]], end:
 
 
 def _trim_name(text: str, tokens: list[tuple[str, int, int]], index: int) -> Span:
-    """Return the span of the name that begins at token `index`: up to four words, ending before a comma or a term."""
+    """Return the span of the name that begins at token `index`: up to four words, before any comma or term."""
     end = tokens[index][2]
     for word, next_start, next_end in tokens[index + 1 : index + 5]:
         if "," in text[end:next_start] or (
@@ -357,7 +357,7 @@ def _read_plain_surnames() -> frozenset[str]:
 
 @cache
 def _read_terms() -> frozenset[str]:
-    """Capitalised words that belong to no name: function words, months, and words of the field."""
+    """Return capitalised words that are never part of a name: function words, months, and medical words."""
     return words("medical_words") | words("function_words")
 
 

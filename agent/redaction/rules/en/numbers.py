@@ -1,22 +1,22 @@
-r"""Numbers of records, people, plans, accounts, licences, vehicles and devices, mostly by the word before them.
+r"""Numbers of records, people, plans, accounts, licences, vehicles and devices, mostly by the preceding word.
 
-What has no word before it is found by its form: a number of seven digits and more, letters joined with four digits,
-groups of digits joined by hyphens, and the national identity numbers of many countries.
+Numbers without such a word are detected by their form: seven or more digits, letters joined to four digits, groups of
+digits joined by hyphens, and the national identity numbers of many countries.
 """
 
 from agent.redaction.rules.rulebook import ANYWHERE, CODE, LONG, WORDS, Digits, Rule
 
-# Between a word and its identifier. Bounded on every side, so that no text makes a pattern try for long.
+# Text between a word and its identifier, bounded so that no text makes a pattern backtrack for long.
 _GAP = (
     r"(?:\s{0,3}(?:number|num|no|nr|id|ID|identifier|code|card|#|№)\b?\.?s?){0,3}"
     r"\s{0,3}(?:(?:is|was|are|reads|ends? (?:in|with)|ending(?: in)?)\b|[:=#([\"'|*-]){0,4}\s{0,3}[\"'(]?"
 )
-# At least one digit, then or before letters, digits and joints; groups of digits that follow; and others of its kind.
+# An identifier with at least one digit, and further groups of digits or identifiers of the same kind after it.
 _MORE = (
     r"(?:(?:(?<=\d) \d{3,4}(?![\w.%/])){1,4}(?: \d{1,2}(?![\w.%/-]| ?[ymfYMF]))?)?(?:(?: ?[,;/&] ?| and "
     r"| or )#?(?=[A-Z-]{0,6}\d{3})[A-Z\d-]{4,30}(?!\w)){0,5}"
 )
-_LETTERS = r"(?:(?-i:[A-Z]{2,5}) (?=\d{3}))?"  # that stand apart before the digits
+_LETTERS = r"(?:(?-i:[A-Z]{2,5}) (?=\d{3}))?"  # separated from the digits
 _NOT_MEASURED = (
     r"(?!\d{1,4}(?:[.-]\d{1,3})? ?(?:cc|m[lgm]|cm|mcg|kg|g|units?|iu|%|days?|weeks?|months?|years?|hours?|minutes?|min"
     r"|patients|cases|times|points?)(?!\w))"
@@ -82,7 +82,7 @@ _CUED = (
         rf"{_GAP}\K(?-i:(?=[A-Z\d-]{{0,9}}[ -]?[A-Z]{{0,4}}\d)[A-Z\d][A-Z\d-]{{0,17}}(?: [A-Z\d-]{{1,8}}(?![\w])"
         rf"){{0,2}})",
     ),
-    Rule(  # in small letters, where a plate of metal could be meant as well
+    Rule(  # in lower case, where a metal plate could also be meant
         "VEHICLE",
         WORDS,
         rf"(?i)(?:VIN|licen[sc]e (?:plate|tag)|(?:number|registration|vehicle|car|truck) plate|plate(?: number)?"
@@ -100,13 +100,13 @@ _CUED = (
         rf"|prosthesis|generator|catalog){_KIND_FOLLOWS})(?!\p{{L}})(?: serial| model| lot)?{_GAP}\K"
         rf"{_LETTERS}{_OF_THREE_DIGITS}{_IDENTIFIER}{_MORE}",
     ),
-    Rule(  # the state, then the number on the plate
+    Rule(  # the state, followed by the number on the plate
         "VEHICLE",
         WORDS,
         r"(?i)(?:plates?|tags?|lic)(?: (?:no|number))?\.?[:# ]{1,3}\K(?-i:"
         r"\L<state_codes>[ :#-]{1,2}(?=[A-Z -]{0,6}\d)[A-Z\d]{1,4}[ -]?[A-Z\d]{2,5}(?!\w))",
     ),
-    Rule(  # a code in small letters: "card bill-4410"
+    Rule(  # a code in lower case: "card bill-4410"
         "ACCOUNT",
         WORDS,
         r"(?i)(?:card|account|acct)[:# ]{1,2}\K(?-i:[a-z]{2,8}-\d{4,12})(?![\w-])",
@@ -171,17 +171,17 @@ _CUED = (
     ),
 )
 
-# Trials, articles, genes, and counts of pregnancies.
+# Excludes trials, articles, genes, and counts of pregnancies.
 _NOT_PUBLISHED = (
     r"(?!G\d{1,2}P\d|(?:NCT|PMC|PMID|ISRCTN|GSE|PROSPERO"
     r"|CRD|COVID|RS|ACTRN|CTRI|DRKS|UMIN|JPRN|ENST|ENSG)\d)"
 )
 
 _BY_FORM = (
-    Rule("ID", CODE, r"(?<!\w)[A-Z]\d{4} \d\d \d{6}(?: \d\d| [A-Z\d])?(?!\w)"),  # a unit of blood
+    Rule("ID", CODE, r"(?<!\w)[A-Z]\d{4} \d\d \d{6}(?: \d\d| [A-Z\d])?(?!\w)"),  # a blood unit
     Rule(
         "ID", Digits(2, 4, "-"), r"(?<![\w./-])\d{2,4}-[A-Z]{1,4}-\d{3,8}(?![\w-])"
-    ),  # a case of a court
+    ),  # a court case
     Rule(
         "SSN",
         Digits(3, 3, "-.9"),
@@ -197,12 +197,12 @@ _BY_FORM = (
         "VEHICLE", Digits(1, 10, "a"), r"(?=[A-HJ-NPR-Z\d]{0,16}[A-HJ-NPR-Z])[A-HJ-NPR-Z\d]{17}\b"
     ),
     Rule("VEHICLE", CODE, r"(?<!\w)[A-HJ-NPR-Z\d]{17}\b"),
-    Rule(  # the same in small letters
+    Rule(  # the same in lower case
         "VEHICLE",
         Digits(1, 10, "a"),
         r"(?=(?:[a-hj-npr-z]{0,16}\d){6})(?=(?:\d{0,16}[a-hj-npr-z]){3})[a-hj-npr-z\d]{17}\b",
     ),
-    Rule(  # letters in small, then digits, as typed in haste: no gene or trial has as many
+    Rule(  # lower-case letters followed by digits, as typed in haste; genes and trials have fewer
         "ID",
         CODE,
         r"(?<![\w.-])(?!(?:rs|ss|nct|pmc|pmid|doi|gse|grch|chr|ens[a-z]|uniprot|covid|id)[-\d])[a-z]{1,4}\d{6,26}(?!\w)",
@@ -212,14 +212,14 @@ _BY_FORM = (
         Digits(6, 10),
         r"(?<=(?<![\w.-])(?P<since>(?!(?:rs|nct|pmc|pmid|doi|gse|chr|covid)-)[a-z]{1,4}-))\d{6,20}(?![\w-])",
     ),
-    # Unique device identifiers with their GS1 application identifiers, and HIBCC's.
+    # Unique device identifiers with GS1 application identifiers, and those of HIBCC.
     Rule(
         "DEVICE",
         Digits(2, 10, ")a* "),
         r"(?<=(?P<since>\(?))01\)?\d{14}(?:\(?(?:10|11|17|21|240)\)?[\w./-]{1,20}){0,4}",
     ),
     Rule("DEVICE", CODE, r"(?<=(?P<since>\+))[A-Z]\d{3}[A-Z\d]{2,18}/[$\w+./-]{2,30}"),
-    # DICOM and other object identifiers.
+    # Object identifiers of DICOM and others.
     Rule("ID", Digits(1, 1, "."), r"(?<![\w.])[0-2](?:\.\d{1,39}){5,30}(?![\w])"),
     Rule(
         "ID",
@@ -282,11 +282,11 @@ _BY_FORM = (
         "ID",
         CODE,
         r"(?<!\w)(?=[A-Z]{2}\d{2} ?[A-Z\d]{4} ?\d)[A-Z]{2}\d{2}(?: ?[A-Z\d]{4}){2,8}(?: ?[A-Z\d]{1,3})?(?!\w)",
-    ),  # IBAN, also with a wrong sum
+    ),  # IBAN, even with a wrong checksum
     Rule("ID", LONG, r"(?i)(?<![\w-])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?!\w)"),
     Rule("ID", LONG, r"(?<![\w+/])(?=(?:[A-Za-z+/_-]{0,60}\d){3})[A-Za-z\d+/_-]{80,}={0,2}"),
     Rule("ID", LONG, r"(?i)(?<![\w+/])(?=[0-9a-f]{0,32}\d[0-9a-f]{0,32}\d)[0-9a-f]{32,64}(?!\w)"),
-    # Files that are named for what is on them: photographs, scans, recordings.
+    # Files named after their content: photographs, scans, recordings.
     Rule(
         "ID",
         ANYWHERE,

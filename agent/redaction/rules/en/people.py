@@ -1,4 +1,4 @@
-r"""What stricter policies take out besides identifiers: sex, family, profession, nationality, origin, religion."""
+r"""Personal details that only stricter policies redact: sex, family, profession, nationality, origin, religion."""
 
 from agent.redaction.rules.rulebook import WORDS, Digits, Listed, Rule
 

@@ -1,4 +1,4 @@
-r"""Addresses of many countries, post codes, places by how they are introduced, hospitals, clinics, wards, rooms."""
+r"""Addresses of many countries, postal codes, places detected by their context, hospitals, clinics, wards and rooms."""
 
 from agent.redaction.rules.rulebook import CODE, WORDS, Digits, Listed, Rule
 
@@ -13,7 +13,7 @@ _POST_CODE = (
     r"|\d{4} ?[A-Z]{2}|\d{3} ?\d{2}|\d{3}-\d{4}"
     r"|\d{5}-\d{3}|\d{2}-\d{3}|\d{4,6})(?!\w)"
 )
-# What can follow a street: unit, town, state or region, post code, country, on the same or the next lines.
+# Text that can follow a street: unit, town, state or region, postal code, country, on the same or following lines.
 _REST = (
     rf"{_UNIT}(?:,?[ \t]{{0,2}}(?:,\s{{0,3}}|\n[ \t>]{{0,4}}){_TOWN}(?=,|\n| {_STATE}\b| \d|[.;?!)]|$))?"
     rf"(?:\s{{0,3}},?\s{{1,3}}{_STATE}\b\.?)?(?:,?\s{{1,3}}{_POST_CODE})?"
@@ -52,7 +52,7 @@ _ADDRESSES = (
         r"(?i)(?<![\w./])\d{1,4},? (?:rue|calle|rua|via|chemin|avenida|avenue|boulevard) "
         r"(?:(?:de|du|des|del|della|la|las|los|do|dos|da) ){1,2}\p{L}{3,20}(?: \p{Lu}\p{L}{2,20}){0,3}(?!\p{L})",
     ),
-    # Number, then a word for a street: "12 rue de la Paix", "9554 62 Rue Gafsa".
+    # A number, then a word for a street: "12 rue de la Paix", "9554 62 Rue Gafsa".
     Rule(
         "ADDRESS",
         Digits(1, 6, "aA ,9"),
@@ -83,7 +83,7 @@ _ADDRESSES = (
         r"(?:u\. )?))"
         rf"\d{{1,5}}[a-zA-Z]?(?![\w%]){_REST}{_NOT_MEASURED}",
     ),
-    # A house number with a unit behind: "5586 Somewhere 31 Apt. 297".
+    # A house number followed later by a unit: "5586 Somewhere 31 Apt. 297".
     Rule(
         "ADDRESS",
         Digits(1, 6, "A "),
@@ -144,7 +144,7 @@ _ADDRESSES = (
         r"(?<![\w.])\d{1,3}° ?\d{1,2}['′] ?(?:\d{1,2}(?:\.\d{1,4})?[\"″'] ?)?[NS],? ?\d{1,3}° ?\d{1,2}['′] ?(?:"
         r"\d{1,2}(?:\.\d{1,4})?[\"″'] ?)?[EW]",
     ),
-    Rule(  # one half
+    Rule(  # only one coordinate
         "ADDRESS",
         Digits(1, 3, "*"),
         r"(?<![\w.])\d{1,3}° ?\d{1,2}['′] ?\d{1,2}(?:\.\d{1,4})?(?:[\"″]|'') ?[NSEW]\b",
@@ -171,7 +171,7 @@ _ZIPS = (
     ),
 )
 
-# Words that a name of a place does not begin with, and whole terms that are none.
+# Words with which the name of a place does not begin, and whole terms that are not places.
 _NOT_A_PLACE_NAME = (
     r"(?!(?:\L<not_places>|[IVX]{1,3}|\p{L}{3,20}(?:ology|iatrics?|iatry|opedics|opaedics))\b[ .]"
     r"|(?:Medical|Health|Support|Nursing|Clinical|Public|Laboratory|Primary|Home) (?:Services?|System|Group|Home"
@@ -180,7 +180,7 @@ _NOT_A_PLACE_NAME = (
     r"|Group|Network)\b"
     r"|\p{Lu}\. )"
 )
-# What makes a place part of a term: scores, criteria and makers that are named after it.
+# Words that make a place part of a term: scores, criteria and makers named after it.
 TERM_AFTER_A_PLACE = (
     r"(?i) (?:[\w-]{1,20} ){0,2}(?:score|scale|criteri(?:a|on)|classification|rules?|chromosome|definition"
     r"|questionnaire|index"
@@ -289,7 +289,7 @@ _FACILITIES = (
         r"(?-i:(?=[A-Z-]{0,4}\d)[A-Z]{0,3}-?\d{1,4}[A-Z]?(?:-\d{1,3}|-[A-Z])?)\b(?! ?(?:mg|ml|mm|cm|of|units?"
         r"|times|days?|%))(?:,? (?i:bed|bay) [A-Z\d]{1,3}\b)?",
     ),
-    Rule(  # places of a hospital that a letter or a digit tells apart
+    Rule(  # parts of a hospital distinguished by a letter or a digit
         "FACILITY",
         WORDS,
         r"(?:(?i:trauma|resus(?:citation)?) (?:(?i:bay|room) )?[1-9]\d?|(?:Trauma|Resus) [A-D]"

@@ -1,4 +1,4 @@
-"""Names and towns without capitals, as typed in haste: words of no list, where only a name or a town can stand."""
+"""Names and towns in lower case, as typed in haste: unlisted words where only a name or a town can occur."""
 
 from collections.abc import Iterator
 
@@ -36,10 +36,10 @@ _SITES = regex.compile(
 _SIGNED = regex.compile(
     r"(?<![\p{L}'-])(?P<words>(?:\p{Ll}\.? )?(?P<last>\p{Ll}{3,20})),? (?:md|rn|np|phd|dds)(?![\p{L}'-])"
 )
-# A search is worth it where one of these stands.
+# The text is searched only if one of these occurs.
 _CREDENTIALS = (" md", " rn", " np", " phd", " dds")
 _KINDS_OF_SITES = ("clinic", "hosp", "office", "center", "pharm", "home")
-# How words of medicine end, of which no list has all.
+# Endings of medical words, of which no list is complete.
 _MEDICAL_ENDING = regex.compile(
     r"(?:olog(?:y|ist|ists|ic|ical)|iatr(?:y|ic|ics|ist)|ectom(?:y|ies)|ostomy|otomy|itis|osis|oscop(?:y|ic|ically)"
     r"|gra(?:m|phy)|a?emia|uria|pathy|plasty|therapy|ine|azole|mab|pril|sartan|statin|cillin|mycin)$"
@@ -53,7 +53,7 @@ _CUES = (
 
 
 def find_in_small_letters(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, int]]:
-    """Yield the first words in small letters after a title, a relation or a move that no list of safe words has.
+    """Yield lower-case words that directly follow a title, a relation or a move and are not in a list of safe words.
 
     Raises:
         TimeoutError: the deadline passed.

@@ -1,4 +1,4 @@
-"""Capitalised words in no list of safe words: for the strict level, which would rather lose a word than a name."""
+"""Capitalised words in no list of safe words, for the strict level, which redacts words rather than miss a name."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -21,9 +21,9 @@ _INFLECTIONS = ("s", "es", "ed", "ing", "ly", "d")
 
 
 def find_unknown(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, int]]:
-    """Yield capitalised words that nothing shows to be harmless.
+    """Yield capitalised words without evidence that they are harmless.
 
-    A name that is also a word ("Rose", "Will") is harmless only where a sentence begins.
+    A name that is also a word ("Rose", "Will") is harmless only at the beginning of a sentence.
 
     Raises:
         TimeoutError: the deadline passed.
@@ -42,7 +42,7 @@ def find_unknown(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, i
 
 
 def is_safe(word: str) -> bool:
-    """Return whether a list has the word, or what it is an inflection of."""
+    """Return whether a list contains the word or its base form."""
     safe, lower = _safe_words(), word.lower()
     if lower in safe or word in safe or _ROMAN.fullmatch(word):
         return True
@@ -60,6 +60,6 @@ def _is_name(word: str) -> bool:
 
 @cache
 def _safe_words() -> frozenset[str]:
-    """Return words that identify nobody; the list is read when first asked for, and takes 8 MB."""
+    """Return words that do not identify a person. The list takes 8 MB and is read on first use."""
     own = words("function_words") | words("medical_words") | words("everyday_words")
     return read_safe_words("en") | own

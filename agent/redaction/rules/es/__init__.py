@@ -1,4 +1,4 @@
-"""Spanish: rules for every class of identifier, from heads of records and signatures to countries and kin."""
+"""Spanish rules for every class of identifier, from record headers and signatures to countries and relatives."""
 
 from collections.abc import Iterator
 
@@ -28,7 +28,7 @@ __all__ = ["everyday", "is_harmless", "recognizers"]
 
 
 class SpanishRules(Rulebook):
-    """All rules of Spanish: labelled values and signatures, then the rules in what is left of harmless expressions."""
+    """All Spanish rules: labelled values and signatures, then the rules on the text without harmless expressions."""
 
     def __init__(self, deadline: Deadline) -> None:
         super().__init__(
@@ -47,12 +47,12 @@ class SpanishRules(Rulebook):
     def analyze(
         self, text: str, entities: list[str], nlp_artifacts: NlpArtifacts | None = None
     ) -> list[RecognizerResult]:
-        """Return what the rules for `entities` find.
+        """Return the detections of `entities`.
 
         Raises:
             TimeoutError: the deadline passed.
         """
-        # Labels and signatures first: what they hold identifies whatever it says.
+        # Labels and signatures first: their values identify a person whatever they contain.
         labelled = [
             RecognizerResult(*found, SURE) for found in self._labelled(text) if found[0] in entities
         ]

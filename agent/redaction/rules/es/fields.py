@@ -1,7 +1,7 @@
-"""Labelled values, as the heads of Spanish records carry them: "Apellidos: ...", "NHC: ...", "Edad: ... Sexo: ...".
+"""Labelled values in the headers of Spanish records: "Apellidos: ...", "NHC: ...", "Edad: ... Sexo: ...".
 
-A value runs from its label to the next label of the table or to the end of the line. What a label of the table names is
-redacted whole: heads are where identifiers stand misspelt, and in formats that no pattern expects.
+A value extends from its label to the next label or to the end of the line, and is redacted entirely, because headers
+often contain misspelt identifiers and formats that no pattern expects.
 """
 
 from collections.abc import Iterator
@@ -12,8 +12,8 @@ from agent.redaction.deadline import Deadline
 from agent.redaction.entities import Entity
 from agent.redaction.rules.es.word_lists import people
 
-# Entity -> labels that begin a line, and labels that stand anywhere. Read in any case; a "(?:" may stand in them, a "("
-# may not. Labels under None identify nothing: a value before them ends there.
+# For each entity, the labels that begin a line, and those that occur anywhere. Case is ignored. They may contain "(?:"
+# but no other "(". Labels under None do not identify a person, but end a preceding value.
 _AT_LINE_START: dict[Entity | None, str] = {
     "NAME": r"nombre y apellidos|apellidos y nombre|nombre completo|nombres?(?: del? (?:la )?paciente)?|paciente"
     r"|(?:primer |segundo |1er |2[ºo] )?apellidos?"
@@ -69,9 +69,9 @@ _LABEL = regex.compile(
     regex.MULTILINE,
 )
 _TRIMMED = " \t.,;|"
-_MAX_LENGTH = 90  # characters of a value: a longer one is prose
-_MAX_WORDS = 7  # of a name
-# Values of several words, in which a comma may stand; others end at the first.
+_MAX_LENGTH = 90  # maximum characters of a value; longer values are prose
+_MAX_WORDS = 7  # maximum words of a name
+# Entities whose values may have several words with commas. Other values end at the first comma.
 _OF_WORDS = frozenset({"NAME", "ADDRESS", "LOCATION", "FACILITY", "PROFESSION"})
 _STOP = regex.compile(r"[,;|(]|\.\s|\s{3}")
 _DIGIT = regex.compile(r"\d")
@@ -112,7 +112,7 @@ _OVER: dict[Entity, Entity] = {"AGE_BELOW_90": "AGE"}
 
 
 def _value(text: str, start: int, end: int, entity: Entity) -> tuple[int, int]:
-    """Return the place of the value between `start` and `end`; an empty place when there is none of its kind."""
+    """Return the position of the value between `start` and `end`, which is empty if there is no value of its kind."""
     if entity == "NAME" and (digit := _DIGIT.search(text, start, end)):
         end = digit.start()
     while start < end and text[start] in _TRIMMED:

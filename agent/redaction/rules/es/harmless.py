@@ -1,4 +1,4 @@
-"""What identifies nobody in clinical Spanish: fixed expressions, germs, drugs, what is named after its discoverer."""
+"""Clinical Spanish that does not identify a person: fixed expressions, germs, drugs and eponyms."""
 
 import re
 
@@ -40,13 +40,13 @@ _BEGINNINGS = read_first_words(_EXPRESSIONS.pattern)
 
 
 def without_harmless(text: str, deadline: Deadline) -> str:
-    """Return `text` with fixed expressions blanked out; same length, same offsets.
+    """Return `text` with fixed expressions blanked out, keeping its length and offsets.
 
     Raises:
         TimeoutError: the deadline passed.
     """
     lower = text.lower()
-    if len(lower) != len(text):  # a few capitals have two characters when small
+    if len(lower) != len(text):  # a few capitals have lower-case forms of two characters
         whole: str = _EXPRESSIONS.sub(
             lambda found: " " * len(found.group()), text, timeout=deadline.left()
         )
@@ -63,25 +63,25 @@ def without_harmless(text: str, deadline: Deadline) -> str:
 
 
 _LINKS = frozenset(["de", "del", "la", "las", "el", "los", "y", "en", "por", "para", "con"])
-# Germs: what stands behind a genus, or is a species that everyone writes about.
+# Germs: text after a genus, or a well-known species.
 _GENUS_BEFORE = compile_pattern(r"(?i)\b(?:\L<genera>|trich\w{3,12}) $", "es")
 _SPECIES = read_words("es", "species")
 _DRUG = compile_pattern(r"\p{L}{2,20}(?:\L<drug_endings>|cef\p{L}{2,12})", "es")
-# Named after its discoverer: a family name alone behind these is nobody in the record.
+# Eponyms: a family name directly after these does not refer to a person in the record.
 _NAMED_AFTER = compile_pattern(
     r"(?i)\b(?:\L<eponyms>|pinzas|quistes?|pr[óo]tesis|hematoxilina|medio|cultivo|cuestionario|inventario|entrevista)"
     r"(?-i: \p{Ll}{3,20}){0,2}(?: (?:de|del|de la|seg[úu]n))? (?-i:\p{Lu}\. ?)?$",
     "es",
 )
 _ACRONYM_AFTER = regex.compile(r"(?i)\b(?:el|la|los|las|del|al|una?|por|con) $")
-_MAX_ACRONYM_LENGTH = 5  # letters
+_MAX_ACRONYM_LENGTH = 5  # maximum letters of an acronym
 _NAMELIKE = frozenset({"NAME", "FACILITY", "ORGANIZATION", "LOCATION"})
 
 
 def is_harmless(text: str, start: int, end: int, entity: str) -> bool:
-    """Return whether what a network took for an identifier is a word of medicine, a germ, a drug or an eponym.
+    """Return whether a detection of a network is a medical word, a germ, a drug or an eponym.
 
-    Words that any list has as a name of people or places are never called harmless here, whatever stands around them.
+    Words listed as names of people or places are never considered harmless here, whatever their context.
     """
     if entity not in _NAMELIKE:
         return False

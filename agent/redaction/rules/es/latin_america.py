@@ -1,4 +1,4 @@
-"""How identifiers are written in Latin America and in plain dictation: rules beside those of `patterns`."""
+"""Rules for identifiers as written in Latin America and in plain dictation, in addition to those of `patterns`."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ _CAPITALISED = r"\p{Lu}[\p{L}\p{M}'-]{1,30}\.?"
 _LINK = r"(?:de(?: los?| las?|l)?|la|las|los|el|y)"
 _NAME = rf"(?:(?:\d{{1,2}} de )?{_CAPITALISED}(?: (?:{_LINK} ){{0,2}}{_CAPITALISED}){{0,4}})"
 _ORDINAL = r"(?:primer|segundo|tercer|cuarto|quinto|sexto|s[ée]ptimo|octavo|noveno|d[ée]cimo)"
-# What follows the number of a house: "depto. 804", "apto 501", "torre B", "Mz. 4 Lt. 12", "segundo piso".
+# Text after a house number: "depto. 804", "apto 501", "torre B", "Mz. 4 Lt. 12", "segundo piso".
 _WITHIN = (
     rf"(?:,? {{0,2}}(?i:(?:apto|apartamento|dep(?:to|artamento)|dpto|interior|int|oficina|of|torre"
     rf"|bloque|block|manzana|mza?"
@@ -26,7 +26,7 @@ _HOUSE = (
     rf"{_NAME}(?: (?:#|[Nn][o°º]\.?))? ?\d{{1,5}}[A-Z]?\b(?! ?(?:años|mg|ml|h\b)){_WITHIN}"
     rf"(?: y {_NAME})?{_COLONY}"
 )
-# The grid of Colombian towns: "Carrera 43A No. 7-50", "Cl 72 # 10-34 apto 501"
+# The street grid of Colombian towns: "Carrera 43A No. 7-50", "Cl 72 # 10-34 apto 501"
 _GRID = (
     r"(?i:calle|cll?|carrera|cra|kra?|cr|avenida|av|diagonal|dg|transversal|tv"
     r"|autopista)\b\.? {0,2}\d{1,3} ?[A-Za-z]{0,2}"
@@ -77,7 +77,7 @@ RULES: Final = (
         r"(?i)(?<=(?:[\p{L}],|niñ[oa]|beb[ée]|lactante),? de )\d{1,2} (?:mes(?:es)?|d[íi]as|semanas)"
         r"(?= ?(?:[,;.(]|que\b|con\b))",
     ),
-    # Telephones: "(011) 4783-2290", "55 4821 9073", "9 7734 1180", "310 448 2291", and any number that a cue tells
+    # Telephones: "(011) 4783-2290", "55 4821 9073", "9 7734 1180", "310 448 2291", and any number after a cue
     Rule(
         "PHONE",
         Signs(("(",)),
@@ -135,7 +135,7 @@ RULES: Final = (
         rf"|municipio|partido)(?: del?)? \K(?-i:(?:El |La |Los |Las )?{_CAPITALISED}(?: "
         rf"(?:{_LINK} ){{0,2}}{_CAPITALISED}){{0,3}})",
     ),
-    # A town behind the number of a house: "..., depto. 804, Ñuñoa"
+    # A town after a house number: "..., depto. 804, Ñuñoa"
     Rule(
         "LOCATION",
         Digits(1, 5),
@@ -159,7 +159,7 @@ RULES: Final = (
         r"(?i)\b(?:hab|consultorio|sala|pabell[óo]n|cub[íi]culo)\b\.?(?: n[o°º]\.?)?[: ]{1,2}\K"
         r"(?=[A-Z-]{0,3}\d)[A-Z\d-]{1,7}\b",
     ),
-    # Numbers of people: CURP, RFC, RUT, CUIL, cédulas, national and insured numbers
+    # Personal identity numbers: CURP, RFC, RUT, CUIL, cédulas, national and insurance numbers
     Rule(
         "LICENSE",
         CODE,
@@ -224,7 +224,7 @@ RULES: Final = (
         r"(?i)\b[\p{L}]{3,8}(?: (?:el|para el))?[ :]{1,3}\K(?:\L<weekdays>"
         r"|(?:3[01]|[12]\d|0?[1-9])/(?:1[0-2]|0?[1-9])(?:/\d{2,4})?)(?![\w/%])",
     ),
-    # Numbers of those who treat: "MP 44.192", "RM 25-4418/09", "Céd. Prof. 5519023"
+    # Licence numbers of clinicians: "MP 44.192", "RM 25-4418/09", "Céd. Prof. 5519023"
     Rule(
         "LICENSE",
         WORDS,

@@ -1,4 +1,4 @@
-"""Where people's names stand in Spanish text: titles, cues, and lists of common names."""
+"""Detect people's names in Spanish text by titles, cues, and lists of common names."""
 
 import re
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ _CUED = compile_pattern(
     rf"|responsable(?: cl[íi]nico)?|autora?|hola|estimad[oa]|querid[oa])[,:]? {{1,2}}(?P<name>(?-i:{_RUN}))",
     "es",
 )
-# What follows these is a name, listed or not.
+# Text after these is a name, even if no list contains it.
 _NAMED = compile_pattern(
     r"(?i)(?:(?:(?<=\bse )llama|(?<=\bme )llamo|llamad[oa]|(?<=\bde )nombre)(?!\p{L})|(?<=\b(?:mi|su|el) )nombre es"
     r"|firmad[oa] por|(?:remitid|derivad)[oa] por(?: (?:el|la))?|acompañad[oa] (?:por|de) (?:su \w{1,20},? )?)"
@@ -43,11 +43,12 @@ _NAMED = compile_pattern(
 _PLAIN = compile_pattern(rf"(?<![\p{{L}}\d_'-]){_RUN}(?![\p{{L}}\d_])", "es")
 _TOKEN = regex.compile(r"[\p{L}\p{M}]+(?:['´’-][\p{L}\p{M}]+)*\.?ª?")
 _CAPITALISED = re.compile(r"[^\W\d_a-zß-öø-ÿ][^\W\d_]+")
-_BOUNDS = "\n,;:("  # no name goes on behind one of these
-_FURTHEST = 400  # characters of what is searched around a listed name
+_BOUNDS = "\n,;:("  # a name does not continue after one of these
+_FURTHEST = 400  # maximum characters of the text searched around a listed name
 _LOWER_WORD = re.compile(r"(?<![\w-])[a-záéíóúüñçàèò]{2,}(?![\w-])")
 _LETTERS = re.compile(r"[^\W\d_]+")
-_SHORTENED = frozenset(["ma", "m", "fco", "j", "jse", "gpe"])  # given names, before others
+# Abbreviated given names that precede other names.
+_SHORTENED = frozenset(["ma", "m", "fco", "j", "jse", "gpe"])
 _SMALL = frozenset(
     [
         "de",
@@ -68,7 +69,7 @@ _SMALL = frozenset(
         "den",
     ]
 )
-# After these a name is an eponym: "enfermedad de", "signo de", "test de", "síndrome de".
+# After these, a name is an eponym: "enfermedad de", "signo de", "test de", "síndrome de".
 _EPONYM_BEFORE = compile_pattern(
     r"(?i)\b(?:\L<eponyms>|\L<eponyms_before_whole_names>)"
     r"(?: (?-i:\p{Ll}+ ){0,2})?(?:de |del |de la |tipo |según )?(?:la |los |el )?$",
@@ -81,7 +82,7 @@ def _judge_title(text: str, place: int) -> Place | None:
     match = _TITLED.match(text, place)
     if match is None:
         return None
-    # "D." is a vitamin and a dimension as well.
+    # "D." may also be a vitamin or a dimension.
     if match.group().startswith("D.") and not _find_listed_name(
         text, *match.span("name"), cued=True
     ):
@@ -119,10 +120,10 @@ _MAX_FAMILY_NAMES = 2
 
 
 def _judge_in_small_letters(text: str, place: int) -> Place | None:
-    """Tell where a name without capitals stands behind a title or a cue: "la doctora lidia pumarejo refiere".
+    """Return the position of a name in lower case after a title or a cue: "la doctora lidia pumarejo refiere".
 
-    It begins with a given name of the lists, or behind a title with a word of no list, and goes on through words that
-    no list of ordinary words has.
+    The name begins with a listed given name or, after a title, with an unlisted word. It continues through words that
+    are not in a list of ordinary words.
     """
     match = _IN_SMALL.match(text, place)
     if match is None:
@@ -143,7 +144,7 @@ def _judge_in_small_letters(text: str, place: int) -> Place | None:
     return Place(match.start("name"), end)
 
 
-# Words before a name, and what says whether one follows.
+# Words that precede a name, and the judge that decides whether a name follows.
 JUDGED: tuple[tuple[frozenset[str], Judge], ...] = (
     (read_first_words(_TITLED.pattern), _judge_title),
     (read_first_words(_CUED.pattern), _judge_cue),
@@ -153,7 +154,7 @@ JUDGED: tuple[tuple[frozenset[str], Judge], ...] = (
 
 
 def find_names(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, int]]:
-    """Yield names that the lists know, in folded text, as (entity, start, end); they may overlap.
+    """Yield listed names in folded text, as (entity, start, end), which may overlap.
 
     Raises:
         TimeoutError: the deadline passed.
@@ -167,7 +168,7 @@ def find_names(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, int
 
 
 def _find_surroundings(text: str) -> Iterator[Span]:
-    """Yield the stretches of a text in which a capitalised word stands that a list has as a name."""
+    """Yield the stretches of a text around capitalised words that a list contains as names."""
     listed = _read_parts_of_names()
     end = 0
     for word in _CAPITALISED.finditer(text):
@@ -185,7 +186,7 @@ def _find_surroundings(text: str) -> Iterator[Span]:
 
 @cache
 def _read_parts_of_names() -> frozenset[str]:
-    """Return the words that names of the lists are made of, but for family names that are everyday words."""
+    """Return the words of listed names, except for family names that are everyday words."""
     listed = words("given_names") | (words("surnames") - words("everyday_words"))
     return frozenset(part for name in listed for part in _LETTERS.findall(name))
 
@@ -197,16 +198,16 @@ def _read_ordinary_words() -> frozenset[str]:
 
 @cache
 def _read_rare_given_names() -> frozenset[str]:
-    """Return the given names that are no everyday words."""
+    """Return the given names that are not everyday words."""
     return words("given_names") - words("everyday_words")
 
 
 def _find_in_lower_case(text: str) -> Iterator[Span]:
-    """Yield names written without capitals: a given name and a family name of the lists, neither an everyday word."""
+    """Yield names in lower case: a listed given name and family name, neither of which is an everyday word."""
     given, family, everyday = words("given_names"), words("surnames"), words("everyday_words")
     if _read_rare_given_names().isdisjoint(_LOWER_WORD.findall(text)):
         return
-    begun: tuple[int, int] | None = None  # a name so far
+    begun: tuple[int, int] | None = None  # the name so far
     for word in _LOWER_WORD.finditer(text):
         listed = word.group()
         goes_on = begun is not None and text[begun[1] : word.start()] in (
@@ -225,7 +226,7 @@ def _find_in_lower_case(text: str) -> Iterator[Span]:
 
 
 class _Token(NamedTuple):
-    """One word of a run, in lower case, and where it stands."""
+    """A word of a run, in lower case, and its position."""
 
     word: str
     start: int
@@ -233,7 +234,7 @@ class _Token(NamedTuple):
 
 
 def _find_listed_name(text: str, start: int, end: int, *, cued: bool) -> Span | None:
-    """Return the part of a run of capitalised words that is a name by the lists; None when none is."""
+    """Return the part of a run of capitalised words that is a name according to the lists, or None."""
     tokens = _read_tokens(text, start, end)
     for index, token in enumerate(tokens):
         if not _may_begin_name(token.word, cued=cued):
@@ -245,7 +246,7 @@ def _find_listed_name(text: str, start: int, end: int, *, cued: bool) -> Span | 
             continue
         is_person = is_paired and token.word in words(
             "given_names"
-        )  # "test de Coombs de Ana Gil": no eponym
+        )  # "test de Coombs de Ana Gil": not an eponym
         if not is_person and _EPONYM_BEFORE.search(text, max(0, token.start - 60), token.start):
             return None
         if _NOT_AFTER.match(text[token.end : token.end + 8]):
@@ -258,7 +259,7 @@ def _find_listed_name(text: str, start: int, end: int, *, cued: bool) -> Span | 
 
 
 def _read_tokens(text: str, start: int, end: int) -> list[_Token]:
-    """Return the words of a run but for "de", "la" and the like."""
+    """Return the words of a run without "de", "la" and the like."""
     tokens = []
     for match in _TOKEN.finditer(text, start, end):
         word = match.group().rstrip(".ª").casefold()
@@ -268,7 +269,7 @@ def _read_tokens(text: str, start: int, end: int) -> list[_Token]:
 
 
 def _may_begin_name(word: str, *, cued: bool) -> bool:
-    """Return whether a list has a word, or its first half, as a name; an initial begins a name behind a cue alone."""
+    """Return whether a word, or its first half, is a listed name. An initial can begin a name only after a cue."""
     if len(word) < len("Al") and not cued:
         return False
     if word in words("given_names") or (
@@ -279,14 +280,14 @@ def _may_begin_name(word: str, *, cued: bool) -> bool:
 
 
 def _is_paired(tokens: list[_Token], *, is_sure: bool) -> bool:
-    """Return whether a second word of a name follows: one of the lists, where the first is an everyday word."""
+    """Return whether a second word of a name follows, which must be listed if the first is an everyday word."""
     if len(tokens) == 1 or not _goes_on(tokens[1].word):
         return False
     return is_sure or tokens[1].word in words("surnames") or tokens[1].word in words("given_names")
 
 
 def _is_one_given_name(text: str, tokens: list[_Token]) -> bool:
-    """Return whether a run is one given name, written as names are."""
+    """Return whether a run is a single given name that is not written in capitals."""
     word, start, end = tokens[0]
     return (
         len(tokens) == 1
@@ -297,7 +298,7 @@ def _is_one_given_name(text: str, tokens: list[_Token]) -> bool:
 
 
 def _find_end(tokens: list[_Token]) -> int:
-    """Return where the name ends that begins with the first of `tokens`."""
+    """Return the end of the name that begins with the first of `tokens`."""
     end = tokens[0].end
     for token in tokens[1:]:
         if not _goes_on(token.word):
@@ -307,7 +308,7 @@ def _find_end(tokens: list[_Token]) -> int:
 
 
 def _goes_on(word: str) -> bool:
-    """Return whether a name can go on with a word: one of the lists, an initial, or no everyday word."""
+    """Return whether a name can continue with a word: a listed name, an initial, or any word but an everyday one."""
     if word in words("surnames") or word in words("given_names") or len(word) == 1:
         return True
     return len(word) > 1 and word not in words("everyday_words")

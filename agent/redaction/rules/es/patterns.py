@@ -1,7 +1,8 @@
-r"""What identifiers look like in clinical Spanish: one table of rules, by entity.
+r"""The patterns of identifiers in clinical Spanish: one table of rules, by entity.
 
-Run with the `regex` module: case counts unless a pattern says `(?i)`, and `\K` drops the cue before an identifier. The
-texts have been folded first (see `agent.redaction.views.folding`): plain digits, hyphens, quotes and spaces only.
+The patterns are for the `regex` module: they are case-sensitive unless they contain `(?i)`, and `\K` discards the cue
+before an identifier. Texts have been folded (see `agent.redaction.views.folding`), so they contain only plain digits,
+hyphens, quotes and spaces.
 """
 
 from typing import Final
@@ -29,17 +30,17 @@ _CAPITALISED = r"(?:(?:[dlDL]['´’])?\p{Lu}[\p{L}\p{M}'.·-]*\p{L}|\p{Lu}\.?)"
 _LINK = r"(?:de(?: los?| las?|l)?|la|las|los|el|y|e|i|of|do|da|dos|das)"
 _NAMED = rf"(?:(?: {_LINK}){{0,3}} [\"«“']?{_CAPITALISED}[\"»”']?|(?: de)? \d{{1,2}} de [Oo]ctubre){{1,6}}"
 
-# A name ends before what a signature goes on with: "Dra. Ana Gil Servicio de Urología Hospital del Mar".
+# A name ends before the words with which a signature continues: "Dra. Ana Gil Servicio de Urología Hospital del Mar".
 STOP = r"(?!(?i:\L<ends_of_names>|n[ºo°]?\.? ?col)(?![\p{L}]))"
-# Kinds of street; those of the second kind are words of prose as well, and need a number behind the name.
+# Words for streets. Those of the second group are also words of prose, and require a number after the name.
 _STREET = (
     r"(?:(?i:C ?[/\\]\.?|\L<streets>|avd?a?\b\.?|pso?\b\.?|p[ºo°]\.?|pza?\b\.?|plz?a?\b\.?|ctra\b\.?|carr\.|cno\.?"
     r"|rda\.|trav\.|trva\.?|gta\.|cra\.|pje\.|urb\.|bda\.|edf\.|blvd\.?)|\L<streets_with_capital>)(?![\p{L}])"
 )
 _PROSE_STREET = r"(?i:\L<streets_in_prose>)(?![\p{L}])"
-# A word of a town's name, with a space or a hyphen before all but the first.
+# A word of a town's name, preceded by a space or a hyphen except for the first.
 _TOWN = rf"(?:(?<=\p{{L}})[ -](?:{_LINK} ){{0,2}}|(?<!\p{{L}})){STOP}\p{{Lu}}[\p{{L}}'-]{{1,30}}"
-# The rest of an address after its street: numbers, floors, doors, kilometres.
+# The rest of an address after the street: numbers, floors, doors, kilometres.
 _DOOR = (
     r"(?:,? {0,2}(?:s ?/ ?n\b\.?|SN\b|n[ºo°]\.? ?\d{1,4}|no\.? \d{1,4}|(?:[Kk]m|KM)\.? ?\d{1,4}(?:[.,]\d{1,3})?|#?"
     r" ?\d{1,4}(?: ?- ?\d{1,4})?(?!\d))"
@@ -86,7 +87,7 @@ _Beginning = str | Listed | Digits | Signs
 
 
 def _rules(entity: Entity, begins: _Beginning | list[_Beginning], pattern: str) -> tuple[Rule, ...]:
-    """Return a pattern as a rule for each kind of beginning that it has."""
+    """Return one rule with the pattern for each kind of start."""
     beginnings = begins if isinstance(begins, list) else [begins]
     return tuple(Rule(entity, beginning, pattern) for beginning in beginnings)
 

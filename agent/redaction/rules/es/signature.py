@@ -1,7 +1,7 @@
-"""Who signed or referred, in Spanish: the name and all that follows it on the line tells where to reach a person.
+"""Signatures and referrals in Spanish: the name and the contact details that follow it on the line.
 
-"Remitido por: Dra. Ana Gil Servicio de Urología. Hospital del Mar, Sol 3, 08003 Barcelona": services and departments
-identify nobody; the rest of the block does, whatever it is.
+In "Remitido por: Dra. Ana Gil Servicio de Urología. Hospital del Mar, Sol 3, 08003 Barcelona", the service does not
+identify a person; the rest of the block does, whatever it contains.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ _OPENING = regex.compile(
     r"|realizado por"
     r"|derivad[oa] por|solicitado por|m[ée]dico (?:responsable|remitente|que remite))[ \t]{0,2}[:.][ \t]{0,4}(?=\S)"
 )
-_MAX_LENGTH = 600  # characters of a block; what follows is prose again
+_MAX_LENGTH = 600  # maximum characters of a block; any text after it is prose
 _PERSON = compile_pattern(
     r"(?:(?i:dres?|dras?|dr|dra|sr|sra|d|dª|dña|prof)\b[.:]{0,2} ?)?(?:DR(?=\p{Lu}\p{Ll}))?"
     r"\p{Lu}[\p{L}\p{M}.'´ªº-]*(?: {1,2}(?:(?:de|del|la|las|los|y|e|i|da|do|dos|van|von) ){0,3}"
@@ -28,7 +28,7 @@ _PERSON = compile_pattern(
     + r"\p{Lu}[\p{L}\p{M}.'´ªº-]*){0,7}",
     "es",
 )
-# Parts of a hospital, which every hospital has: left as they are, up to a stop or to what names a place.
+# Departments that every hospital has. They are not redacted, up to a full stop or a word that names a place.
 _UNNAMING = compile_pattern(
     r"(?i)\b(?:servicio|servei|departamento|dpto\.?|secci[óo]n|unidad|[áa]rea|m[ée]dico (?:adjunto|residente)"
     r"|jef[ea] de|facultativo especialista)\b"
@@ -44,7 +44,7 @@ _WITH_LETTERS = regex.compile(r"[\p{L}\d]")
 
 
 def find_signatures(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, int]]:
-    """Yield what identifies in blocks that say who signed, as (entity, start, end); text is folded.
+    """Yield identifiers in signature blocks of folded text, as (entity, start, end).
 
     Raises:
         TimeoutError: the deadline passed.

@@ -1,4 +1,4 @@
-"""Capitalised words in no list of safe words: for the strict level, which would rather lose a word than a name."""
+"""Capitalised words in no list of safe words, for the strict level, which redacts words rather than miss a name."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -19,9 +19,9 @@ _ROMAN = regex.compile(r"[IVX]{1,5}[abAB]?")
 
 
 def find_unknown(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, int]]:
-    """Yield capitalised words that nothing shows to be harmless.
+    """Yield capitalised words without evidence that they are harmless.
 
-    A name that is also a word ("Rosa", "Dolores") is harmless only where a sentence begins.
+    A name that is also a word ("Rosa", "Dolores") is harmless only at the beginning of a sentence.
 
     Raises:
         TimeoutError: the deadline passed.
@@ -43,5 +43,5 @@ def find_unknown(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, i
 
 @cache
 def safe_words() -> frozenset[str]:
-    """Return words that identify nobody; the list is read when first asked for."""
+    """Return words that do not identify a person. The list is read on first use."""
     return read_safe_words("es") | words("everyday_words")

@@ -1,4 +1,4 @@
-"""Words that name a kind of thing wherever they stand: countries and towns, peoples, occupations."""
+"""Rules for words that denote the same entity in any context: countries and towns, nationalities, occupations."""
 
 from collections.abc import Iterable
 
@@ -9,23 +9,23 @@ from agent.redaction.rules.rulebook import Rule
 
 
 def places() -> tuple[str, ...]:
-    """Regions and towns, as written and in capitals, but for those that are everyday words or names of people."""
+    """Return regions and towns, as written and in capitals, except for everyday words and names of people."""
     ambiguous = frozenset(entries("ambiguous_places"))
     return _and_in_capitals(tuple(place for place in entries("places") if place not in ambiguous))
 
 
 def companies() -> tuple[str, ...]:
-    """Makers of drugs and devices, and public bodies."""
+    """Return makers of drugs and devices, and public bodies."""
     return entries("companies")
 
 
 def countries() -> tuple[str, ...]:
-    """Countries, as written and in capitals."""
+    """Return countries, as written and in capitals."""
     return _and_in_capitals(entries("countries"))
 
 
 def towns_abroad() -> Rule:
-    """Return the rule for a town that a country or a state follows: "(Acme, Springfield, Ohio)", "Lund, Suecia"."""
+    """Return the rule for a town followed by a country or a state: "(Acme, Springfield, Ohio)", "Lund, Suecia"."""
     names = (*entries("countries"), *entries("states_of_america"))
     town = r"[,;.(] ?(?P<since>\p{Lu}\p{L}{1,30}(?:[ -]\p{Lu}\p{L}{1,30}){0,2})[,.-] ?"
     states = "|".join(state for state in entries("states_of_america") if len(state) == len("CA"))
@@ -34,7 +34,7 @@ def towns_abroad() -> Rule:
 
 
 def nationalities() -> Rule:
-    """Return the rule for a word for the people of a country."""
+    """Return the rule for words for the people of a country."""
     stems = [stem for line in entries("nationalities") for stem in line.split()]
     words = {stem + ending for stem in stems for ending in _ENDINGS}
     return Rule(
@@ -46,7 +46,7 @@ _ENDINGS = ("", "o", "a", "e", "s", "os", "as", "es")
 
 
 def professions() -> Rule:
-    """Return the rule for an occupation, in either gender and number."""
+    """Return the rule for occupations in either gender and number."""
     forms: list[str] = []
     begins: list[str] = []
     endings: tuple[str, ...]
@@ -69,7 +69,7 @@ def professions() -> Rule:
 
 
 def _first_words(phrases: Iterable[str]) -> str:
-    """Return how phrases begin, as rules say it."""
+    """Return the first words of phrases, in the format of a rule."""
     begins = {
         first.group().lower() for phrase in phrases if (first := regex.match(r"\p{L}+", phrase))
     }

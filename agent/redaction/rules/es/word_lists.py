@@ -1,4 +1,4 @@
-"""The word lists of Spanish: names, places, countries, occupations, and everyday words that look like names."""
+"""The Spanish word lists: names, places, countries, occupations, and everyday words that look like names."""
 
 from functools import cache
 
@@ -7,7 +7,7 @@ from agent.redaction.rules.word_lists import read_entries, read_words
 
 @cache
 def words(name: str) -> frozenset[str]:
-    """Return a list in lower case, one word an entry, each with and without its accents."""
+    """Return a list in lower case, word by word, each with and without its accents."""
     listed = read_words("es", name)
     return listed | {word.translate(_PLAIN) for word in listed}
 
@@ -18,15 +18,15 @@ _PLAIN = str.maketrans("áéíóúü", "aeiouu")
 
 @cache
 def entries(name: str) -> tuple[str, ...]:
-    """Return a list that has one entry, of one word or more, a line; as written."""
+    """Return the entries of a list, one per line, as written."""
     return read_entries("es", name)
 
 
 def everyday() -> frozenset[str]:
-    """Words, in lower case, that identify nobody when they stand alone."""
+    """Return the lower-case words that do not identify a person on their own."""
     return words("everyday_words")
 
 
 def people() -> frozenset[str]:
-    """Words, in lower case, for a patient whom they do not name: "varón", "mujer", "paciente"."""
+    """Return lower-case words for a patient that are not names: "varón", "mujer", "paciente"."""
     return frozenset(entries("patients"))

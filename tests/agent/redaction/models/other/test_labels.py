@@ -18,7 +18,7 @@ def test_the_digest_changes_with_any_byte_of_the_folder(pipeline, tmp_path):
     second = folder_digest(tmp_path)
     (tmp_path / "a/weights").rename(tmp_path / "a/weight")
     assert len({first, second, folder_digest(tmp_path), folder_digest(pipeline)}) == 4
-    with pytest.raises(RedactionError, match="no such folder"):
+    with pytest.raises(RedactionError, match="the folder does not exist"):
         folder_digest(tmp_path / "missing")
 
 
