@@ -35,7 +35,7 @@ def load_race_based_med(files: Files) -> Iterator[tuple[Table, Problems]]:
                 rows = list(_read_rows(_read_paragraphs(file), problems))
             except Exception:  # noqa: BLE001 - python-docx raises errors of many types for a damaged document
                 raise problems.stop(
-                    "the whole file", "is not a readable Word document (.docx)"
+                    "the whole file", "is not a Word document (.docx), or cannot be read"
                 ) from None
         if not rows:
             raise problems.stop("the whole file", 'has no paragraph that begins with "Run 1: ..."')

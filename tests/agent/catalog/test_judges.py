@@ -214,7 +214,7 @@ def test_a_scale_of_ones_own_keeps_its_decimals(tmp_path):
             PROMPT.replace("{RESPONSE}", "{ANSWER}"),
             "a judge's prompt needs {RESPONSE}",
         ),
-        ("prompt_file: judge.txt", "{RESPONSE}", "holds no block of criteria"),
+        ("prompt_file: judge.txt", "{RESPONSE}", "has no block of criteria"),
         (
             "prompt_file: judge.txt",
             PROMPT.replace('"why"},', '"why"}'),

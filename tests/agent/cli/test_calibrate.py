@@ -264,7 +264,7 @@ def test_purged_answers_are_left_out_and_said(filled: FilledSite):
     assert not sheets.exists()
     add_run(filled, MODELS[1], cases(MODELS[1], 5))
     done, sheets = make(filled)
-    assert "5 answers could not be chosen: their texts were purged" in done.stderr
+    assert "5 answers could not be chosen, because their texts were purged" in done.stderr
     assert {row[ANSWER] for row in read(sheets / "rater-1.csv")} == {
         answer(MODELS[1], n) for n in range(5)
     }
@@ -431,7 +431,7 @@ HEAD = "item,accuracy (1 to 5),completeness (1 to 5),clarity (1 to 5)\n"
         (b"item,accuracy,clarity\nA,1,2\n", "row 1: the column completeness (1 to 5) is missing"),
         (
             b"item,item,accuracy,clarity,completeness\n",
-            "row 1: the column item is there twice or more",
+            "row 1: the column item occurs more than once",
         ),
         (f"{HEAD}ZZZZZZ,1,1,1\n".encode(), "row 2: its item code is not one of this sample"),
         (f"{HEAD}@,1,1,1\n@,2,2,2\n".encode(), "row 3: is the same item as row 2"),
@@ -583,7 +583,7 @@ def test_one_clinician_is_set_beside_the_jury_and_nothing_is_said_of_clinicians(
     assert rows[OVERALL, "jury"]["words"] is None  # there is nobody to be below
     assert "In words" not in said(graded)
     assert (
-        "nothing is known of how far clinicians agree" in calibrate(graded, "report", "may").stderr
+        "agreement among clinicians cannot be measured" in calibrate(graded, "report", "may").stderr
     )
 
 
@@ -651,7 +651,7 @@ def test_a_colleague_who_handed_in_little_changes_nothing_and_is_named(handed_in
     after, notes = report_and_notes(handed_in.filled)
     assert after == handed_in.rows
     assert (
-        "left out, for fewer than 10 answers in common: R1 and R3 (4), R2 and R3 (4), R3 and jury (4)"
+        "left out, with fewer than 10 answers in common: R1 and R3 (4), R2 and R3 (4), R3 and jury (4)"
         in notes
     )
 
@@ -806,7 +806,7 @@ def test_the_same_sheet_under_another_name_is_refused(graded: FilledSite):
     path = fill_in(sheets / "rater-1.csv", lambda row, criterion: near(1, row, criterion))
     calibrate(graded, "import", "may", path, "--rater", "Dr A")
     done = calibrate(graded, "import", "may", path, "--rater", "Dr B")
-    assert (done.returncode, "every grade is the same as R1's" in done.stderr) == (2, True), (
+    assert (done.returncode, "all grades are the same as R1's" in done.stderr) == (2, True), (
         done.stderr
     )
     assert "--same-grades" in done.stderr
@@ -825,7 +825,7 @@ def test_a_clinician_nobody_had_a_sheet_for_is_said(graded: FilledSite):
     path = fill_in(sheets / "rater-1.csv", lambda row, criterion: near(3, row, criterion))
     done = calibrate(graded, "import", "may", path, "--rater", "Dr Number 3")
     assert "R3: 12" in done.stdout
-    more = "note: 3 clinicians have handed in, and sheets were made for 2"
+    more = "note: grades of 3 clinicians were imported, but there are sheets for 2"
     assert more in done.stderr
     assert more in calibrate(graded, "report", "may").stderr
 

@@ -101,8 +101,10 @@ def test_data_of_another_version(site: Site):
     (folder / "phrases_no_exclude_test.jsonl").write_text(line + "\n")
     check = found(site, "benchmark med_qa")
     assert check.verdict == "warning"
-    assert "put there by hand" in check.finding
-    assert "1 instances read now, no fault found; 1 of 1 files is not a version" in check.finding
+    assert "copied there by hand" in check.finding
+    assert (
+        "1 instances read now, no fault found; the file is not a version" in check.finding
+    )
     assert "datasets add med_qa" in check.advice
     with (folder / "phrases_no_exclude_test.jsonl").open("a") as file:
         file.write("{\n")
@@ -137,7 +139,7 @@ def test_a_file_that_a_definition_names_and_that_is_gone(site: Site):
     check = found(site, "benchmark mine")
     assert (check.verdict, check.finding) == (
         "warning",
-        "data missing: the file that its definition names",
+        "data missing: the file named in its definition",
     )
 
 
@@ -167,13 +169,13 @@ def test_a_server_without_a_model_to_ask_for(site: Site):
         (
             "vllm",
             "ok",
-            "4096 tokens of prompt and answer; the server counts prompts, so over-long ones can be shortened",
+            "4096 tokens for prompt and answer; the server counts prompts, so over-long prompts can be shortened",
         ),
         ("llama.cpp", "ok", "4096 tokens"),
         (
             "neither",
             "warning",
-            "does not state its context length; prompts' tokens cannot be counted",
+            "does not state its context length; the tokens of prompts cannot be counted",
         ),
     ],
 )
@@ -191,7 +193,9 @@ def test_a_deployment_that_says_less_than_is_served(site: Site):
             f"      {{class_name: VLLMChatClient, args: {{base_url: '{server.url}'}}}}\n"
         )
         check = found(site, "deployment a/b, context window")
-    assert "1024 tokens of prompt and answer, as its deployment says (4096 served)" in check.finding
+    assert (
+        "1024 tokens for prompt and answer, as set in its deployment (4096 served)" in check.finding
+    )
 
 
 def test_baselines_are_well_in_every_respect(site: Site):

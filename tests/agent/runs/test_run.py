@@ -49,5 +49,5 @@ def test_a_limit_of_prompt_tokens_that_nobody_can_count_is_told_with_the_run(sit
             stored.benchmark: " ".join(stored.details.workarounds)
             for stored in store.runs.select("s")
         }
-    assert "Nobody can count the tokens" in said["own"]
-    assert "Nobody can count" not in said["free"]
+    assert "The tokens of prompts cannot be counted" in said["own"]
+    assert "cannot be counted" not in said["free"]

@@ -40,14 +40,14 @@ def test_a_run_reads_the_registered_version_and_newer_rows_wait(ward: Ward):
     write_patients(ward.site, patients(33))
     found = plan(ward.site, ENTRY)
     assert (found.available, found.registered) == (30, registered)
-    assert found.data_note == "ward: registered version 1 is read; 3 newer rows wait"
+    assert found.data_note == "ward: using registered version 1; 3 newer rows"
 
 
 def test_unregistered_reads_the_data_as_it_lies_and_says_that_it_never_leaves(ward: Ward):
     write_patients(ward.site, patients(33))
     found = plan(ward.site, ENTRY, unregistered=True)
     assert (found.available, found.registered) == (33, "")
-    assert "no figure of this run can be submitted" in found.data_note
+    assert "no results of this run can be submitted" in found.data_note
 
 
 def test_data_that_the_run_entry_names_is_not_the_registered_one(ward: Ward):
@@ -79,7 +79,7 @@ def test_a_run_on_a_registered_version_is_not_replaced_by_one_on_other_data_unas
     with FaultServer(models=["a/b"], answer="yes") as server:
         run(ward.site, server.url, ENTRY)
         write_patients(ward.site, patients(33))
-        with pytest.raises(ConfigError, match="data that is not registered"):
+        with pytest.raises(ConfigError, match="unregistered data"):
             run(ward.site, server.url, ENTRY, unregistered=True)
         (replaced,) = run(ward.site, server.url, ENTRY, unregistered=True, replace=True)
     assert replaced.asked == 3
@@ -122,7 +122,7 @@ def test_a_run_starts_when_the_data_itself_is_gone(ward: Ward):
     (ward.site.directory / "benchmarks" / "ward" / "data.csv").write_text("")
     found = plan(ward.site, ENTRY)
     assert found.available == 30
-    assert "the data as it lies cannot be read" in found.data_note
+    assert "the current data cannot be read" in found.data_note
 
 
 def test_a_damaged_copy_is_never_run(ward: Ward):
@@ -168,7 +168,7 @@ def test_a_version_of_parts_is_run_part_by_part(tmp_path: Path):
 
 def test_commands_say_which_version_is_read_and_how_many_rows_wait(ward: Ward):
     write_patients(ward.site, patients(31))
-    said = "note: ward: registered version 1 is read; 1 newer row waits"
+    said = "note: ward: using registered version 1; 1 newer row"
     with FaultServer(models=["a/b"], answer="yes") as server:
         words = ("run", "-r", ENTRY, "--server", server.url, "--quiet")
         dry, real = command(ward, *words, "--dry-run"), command(ward, *words)
@@ -177,10 +177,10 @@ def test_commands_say_which_version_is_read_and_how_many_rows_wait(ward: Ward):
     assert said in dry.stderr
     assert said in real.stderr
     assert "30 of 30 instances" in dry.stdout
-    assert "its data is read as it lies" in other.stderr
+    assert "its current files are read instead of a registered version" in other.stderr
     rows = json.loads(command(ward, "datasets", "list", "--format", "json").stdout)
     of_ward = next(row for row in rows if row["id"] == "ward")
-    assert of_ward["registered"] == "version 1; 1 newer row waits"
+    assert of_ward["registered"] == "version 1; 1 newer row"
     assert next(row for row in rows if row["id"] == "med_qa")["registered"] is None
 
 
@@ -192,4 +192,4 @@ def test_registering_without_a_federation_says_what_is_missing(ward: Ward):
 
 def test_where_nothing_answers_the_plan_still_says_what_it_reads(ward: Ward):
     done = command(ward, "run", "-r", ENTRY, "--server", NOWHERE, "--dry-run")
-    assert "registered version 1 is read" in done.stderr
+    assert "using registered version 1" in done.stderr

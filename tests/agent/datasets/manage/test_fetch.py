@@ -208,8 +208,8 @@ def test_only_public_data_is_fetched(site: Site, source: Desk, access: str):
 @pytest.mark.parametrize(
     ("url", "sha256", "said"),
     [
-        ("https://data.example/data.csv", "", "has no pinned SHA-256"),
-        ("", DIGEST, "has no public address"),
+        ("https://data.example/data.csv", "", "lacks a pinned SHA-256"),
+        ("", DIGEST, "lacks a public address"),
         ("http://data.example/data.csv", DIGEST, "files are only fetched over https"),
         ("http://127.0.0.1.example/data.csv", DIGEST, "files are only fetched over https"),
         ("ftp://data.example/data.csv", DIGEST, "files are only fetched over https"),

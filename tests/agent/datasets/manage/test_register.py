@@ -164,7 +164,7 @@ def test_data_that_changes_afterwards_is_told(site, own, tmp_path):
     official.unlink()
     (site.data / "own" / "other.csv").write_text(GOOD)
     state = check_data(own, site.data)
-    assert (state.state, state.detail[:25]) == ("changed", "1 file gone, 1 file new; ")
+    assert (state.state, state.detail[:28]) == ("changed", "1 file missing, 1 file new; ")
     (site.data / "own" / ".dataset.json").write_text("{")
     assert check_data(own, site.data).state == "cannot be read"
 
@@ -205,7 +205,7 @@ def test_data_put_there_by_hand_is_used_and_told_as_such(site, own):
     assert "official.csv" in check_data(own, site.data).detail
     (site.data / "own").mkdir()
     (site.data / "own" / "official.csv").write_text(GOOD)
-    assert (check_data(own, site.data).state, check_data(own, site.data).detail[:21]) == (
+    assert (check_data(own, site.data).state, check_data(own, site.data).detail[:24]) == (
         "ready",
         "copied there by hand, no",
     )

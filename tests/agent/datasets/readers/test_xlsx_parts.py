@@ -97,7 +97,7 @@ def with_rows(rows: str):
         ),
         (
             '<row r="3"><c r="A3"><v>1</v></c><c r="A3"><v>2</v></c></row>',
-            "row 3: the Excel file is damaged: a cell is",
+            "row 3: the Excel file is damaged: a cell occurs",
         ),
         ('<row r="3"><c r="!!"><v>1</v></c></row>', "after row 2: the Excel file is damaged"),
         (

@@ -49,14 +49,14 @@ def test_the_public_database_is_told_to_hold_next_to_nothing():
 
 def test_a_folder_without_schema_or_database_is_refused(ward):
     (ward / "eicu.sqlite").rename(ward / "elsewhere")
-    assert "expected the SQLite database (eicu.sqlite) once" in problem("ehr_sql", ward)
+    assert "expected the SQLite database (eicu.sqlite) in the folder" in problem("ehr_sql", ward)
     (ward / "eicu.sqlite").write_text("not a database")
     assert "eicu.sqlite: the whole file: is not a SQLite database" in problem("ehr_sql", ward)
     (ward / "elsewhere").replace(ward / "eicu.sqlite")
     (ward / "eicu.sql").write_text("nothing")
     assert "expected CREATE TABLE statements" in problem("ehr_sql", ward)
     (ward / "eicu.sql").unlink()
-    assert "expected the schema (eicu.sql) once" in problem("ehr_sql", ward)
+    assert "expected the schema (eicu.sql) in the folder" in problem("ehr_sql", ward)
 
 
 def test_questions_that_contradict_themselves_are_named(ward):

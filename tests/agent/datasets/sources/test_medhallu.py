@@ -28,7 +28,7 @@ def test_every_row_of_medhallu_is_asked_twice_from_any_of_its_copies(tmp_path):
     (tmp_path / "bad.arrow").write_bytes(b"no arrow")
     assert "is not an Arrow stream" in problem("medhallu", tmp_path / "bad.arrow")
     (tmp_path / "bad.jsonl").write_text('{"Question": "q"}')
-    assert "'Knowledge', 'Ground Truth', 'Hallucinated Answer' missing" in problem(
+    assert "missing: 'Knowledge', 'Ground Truth', 'Hallucinated Answer'" in problem(
         "medhallu", tmp_path / "bad.jsonl"
     )
 

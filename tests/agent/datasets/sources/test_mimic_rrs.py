@@ -10,7 +10,7 @@ def test_findings_and_impressions_of_different_length_are_refused_with_both_coun
     with (folder / "test.findings.tok").open("a") as file:
         file.write(f"{CANARY}\n")
     said = problem("mimic_rrs", folder)
-    assert "test.findings.tok has 8 lines, and test.impression.tok has 7" in said
+    assert "test.findings.tok has 8 lines, but test.impression.tok has 7" in said
     (folder / "test.impression.tok").unlink()
     assert "test.impression.tok: is missing" in problem("mimic_rrs", folder)
 

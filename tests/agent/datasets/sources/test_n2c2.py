@@ -53,12 +53,12 @@ def test_today_is_the_latest_date_also_where_notes_are_out_of_order(tmp_path):
         (
             "Record date: 2069-05-03",
             '<ABDOMINAL met="met" />',
-            "expected one <ENGLISH> below <TAGS>",
+            "expected one <ENGLISH> in <TAGS>",
         ),
         (
             "Record date: 2069-05-03",
             f'<ENGLISH met="{CANARY}" />',
-            "expected one <ENGLISH> below <TAGS>",
+            "expected one <ENGLISH> in <TAGS>",
         ),
         (
             "Record date: 2069-05-03",

@@ -17,7 +17,7 @@ def test_judging_can_be_forecast_for_answers_that_wait(
     run(site, model, "--no-judging", entries=2)
     asked = judge(site, "--dry-run")
     assert "judge local/a: 3 requests, about" in asked
-    together = asked.partition("2 runs together")[2]
+    together = asked.partition("all 2 runs")[2]
     assert "judge local/a: 5 requests, about" in together
     assert "judge local/c: 5 requests, about" in together
     assert "judge local/b" not in judge(site, "--dry-run", "--only", "a")
@@ -39,7 +39,7 @@ def test_a_forecast_of_another_jury_changes_nothing(
     assert "another jury" in refused(site, *words)
     asked = told(site, *words, "--replace")
     assert "judge local/a: 3 requests" in asked
-    assert "replies that these judges gave as another jury are not asked for again" in asked
+    assert "replies that these judges gave as part of another jury, which are reused" in asked
     assert "nothing left to judge" in judge(site)
 
 
@@ -47,7 +47,7 @@ def test_a_dry_run_totals_each_judge_over_the_runs(
     site: Site, model: FaultServer, judges: FaultServer
 ):
     open_benchmark(site, instances=2, name="more")
-    together = run(site, model, "--dry-run", entries=2).partition("2 runs together")[2]
+    together = run(site, model, "--dry-run", entries=2).partition("all 2 runs")[2]
     assert "judge local/a: 5 requests, about" in together
     assert re.search(
         r"judge local/c: cost at most [\d.,]+ EUR by tokens, [\d.,]+ EUR by GPU hours", together
@@ -59,7 +59,7 @@ def test_what_judges_took_is_said_with_its_cost_by_run_and_together(
 ):
     open_benchmark(site, instances=2, name="more")
     took = run(site, model, entries=2)
-    first, _, together = took.partition("2 runs together:")
+    first, _, together = took.partition("all 2 runs:")
     assert "judge local/a: 3 judgements, 3 requests, " in first
     assert "judge local/a: cost 0.0750 EUR by tokens\n" in first
     assert re.search(
@@ -125,13 +125,13 @@ def test_a_server_without_a_limit_of_tokens_fails_the_doctor_and_is_named_by_the
     with FaultServer(models=["judge"], ignores=["max_tokens", "max_completion_tokens"]) as endless:
         deploy(site, {"a": endless.url})
         site.judges.unlink()
-        assert "every run and every jury that asks it is refused" in told(site, "doctor", code=4)
+        assert "runs and juries that use it are refused" in told(site, "doctor", code=4)
         said = refused(site, "run", "-r", "open:model=test/a", "--suite", "s", "--quiet")
     assert (
-        "deployment local/a: the server does not honour what this run needs: a limit of tokens"
+        "deployment local/a: the server does not honour features that this run needs: a token limit"
         in said
     )
-    assert "leave it out" not in said
+    assert "omit it" not in said
 
 
 def test_a_site_that_is_not_there_is_said_to_be_none(tmp_path: Path):
@@ -165,7 +165,7 @@ def test_a_name_that_nobody_bears_is_answered_with_those_that_there_are(
 ):
     run(site, model, "--no-judging")
     said = refused(site, "judge", "--suite", "s", "-b", "opne")
-    assert "suite s holds no run of benchmark 'opne' (did you mean 'open'?)" in said
+    assert "suite s contains no run of benchmark 'opne' (did you mean 'open'?)" in said
     said = refused(site, "judge", "--suite", "s", "--only", "d")
     assert "has no judge 'd'" in said
     assert "a or local/a; b or local/b; c or local/c" in said
