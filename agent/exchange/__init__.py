@@ -1,1 +1,1 @@
-"""Runs moved in and out as files: HELM's run folders and leaderboards, and tables for other programs."""
+"""Import and export of runs as files: HELM's run folders and leaderboards, and tables for other programs."""

@@ -1,4 +1,4 @@
-"""The details of a run that was not made here, in the shape of a run of our own."""
+"""The details of a run imported from elsewhere, in the same form as those of our own runs."""
 
 from collections.abc import Sequence
 
@@ -6,9 +6,7 @@ from agent import __version__
 from agent.catalog.benchmark import Benchmark
 from agent.store import KeptData, KeptMetric, RunDetails, RunOrigin
 
-BASELINES = (
-    "baseline/"  # models of this name are not language models, also where HELM's pages list them
-)
+BASELINES = "baseline/"  # such models are not language models, even if HELM's pages list them
 ELSEWHERE = "Not in this site's catalogue"
 
 
@@ -21,15 +19,15 @@ def build_imported_details(
     origin: RunOrigin,
     instances: int,
 ) -> RunDetails:
-    """Return the details of an imported run, as far as they are known before its files say more.
+    """Return the details of an imported run, filled in with defaults until its files state more.
 
     Args:
-        benchmark: the benchmark of this name here; its definition need not be the one that was run.
-        display_name: for a benchmark that is not in the catalogue.
-        model: whose answers were scored.
-        metrics: from `agent.exchange.helm.names.imported_metric`, the main one first.
+        benchmark: our benchmark of this name; its definition may differ from the one that was run.
+        display_name: the title for a benchmark that is not in the catalogue.
+        model: the model whose answers were scored.
+        metrics: from `agent.exchange.helm.names.imported_metric`, the main metric first.
         origin: the imported folder or leaderboard.
-        instances: how many the run holds.
+        instances: the number of instances in the run.
     """
     category, subcategory, access = ELSEWHERE, "", "unknown"
     title = display_name
@@ -56,5 +54,5 @@ def build_imported_details(
         language_model=not model.startswith(BASELINES),
         capabilities={"server": "", "features": {}},
         origin=origin,
-        lacking=frozenset({"left_out", "plan"}),  # they are decided where a run is planned
+        lacking=frozenset({"left_out", "plan"}),  # decided only when a run is planned
     )

@@ -1,4 +1,4 @@
-"""New JSON files, for their owner alone; large ones are written item by item."""
+"""Write new JSON files that only their owner can read. Large files are written item by item."""
 
 import json
 import os
@@ -16,7 +16,7 @@ class Items:
         self._any = False
 
     def add(self, item: object) -> None:
-        """Write one more item."""
+        """Write the next item."""
         self._file.write(
             (",\n" if self._any else "\n") + json.dumps(item, ensure_ascii=False, allow_nan=False)
         )
@@ -27,7 +27,7 @@ class Items:
 def open_json_array(
     path: Path, key: str = "", around: Callable[[], dict[str, Any]] | None = None
 ) -> Iterator[Items]:
-    """Open a new file that holds an array, or an object with one under `key` and what `around` gives at the end."""
+    """Open a new file for an array, either on its own or under `key` of an object completed by `around`."""
     with _new_file(path) as file:
         file.write("[" if not key else f"{{{json.dumps(key)}: [")
         yield Items(file)
@@ -38,7 +38,7 @@ def open_json_array(
 
 
 def write_json(path: Path, value: object) -> None:
-    """Write a new file that holds `value`."""
+    """Write `value` to a new file."""
     with _new_file(path) as file:
         json.dump(value, file, indent=1, ensure_ascii=False, allow_nan=False)
         file.write("\n")

@@ -1,4 +1,4 @@
-"""Read JSON files from elsewhere: each value knows its path in the file, so that an error can name it."""
+"""Read JSON files from elsewhere. Each value keeps its path in the file, so that an error can name it."""
 
 import json
 import math
@@ -13,30 +13,30 @@ from typing import Any
 from agent.errors import BenchmarkError
 from agent.io.plain_text import printable
 
-MAX_BYTES = 256 << 20  # of one file, which is read whole
-MAX_VALUES = 16_000_000  # of one file: short values take many times their bytes in memory
-MAX_WHOLE = 1 << 53  # beyond it not every whole number is a JSON number, and the store takes none
+MAX_BYTES = 256 << 20  # per file, which is read into memory at once
+MAX_VALUES = 16_000_000  # per file: short values take many times their size in memory
+MAX_WHOLE = 1 << 53  # larger whole numbers are not all exact in JSON, and the store refuses them
 MAX_NAME_LENGTH = 500  # characters of a name or id
-PLAIN_NAME = re.compile(r"[A-Za-z0-9_.@:/-]{1,80}")  # a name that cannot be a sentence
+PLAIN_NAME = re.compile(r"[A-Za-z0-9_.@:/-]{1,80}")  # a name that cannot contain a sentence
 MAX_CLASS_LENGTH = 160  # characters of a scenario's class, with its module
-ADVICE = "Nothing of this run was imported. Get the folder again from where it was made, or leave it out."
+ADVICE = "Nothing of this run was imported. Get the folder again from its source, or leave it out."
 
 
 @dataclass(frozen=True, slots=True)
 class JsonNode:
-    """A value with its file and path: `stats.json [3].name`."""
+    """A JSON value with its file and path: `stats.json [3].name`."""
 
     file: str
     path: str
     value: Any
 
     def wrong(self, expected: str) -> BenchmarkError:
-        """Return the error that names this path and `expected`. It never quotes the value."""
+        """Return an error that names this path and what was `expected`. It never quotes the value."""
         where = printable(f"{self.file} {self.path}" if self.path else self.file)[:MAX_NAME_LENGTH]
         return BenchmarkError(f"{where}: expected {expected}", ADVICE)
 
     def has(self, key: str) -> bool:
-        """Whether this map has a value under `key` that is not null."""
+        """Return whether this map has a value under `key` that is not null."""
         return self._map().get(key) is not None
 
     def at(self, key: str) -> "JsonNode":
@@ -63,13 +63,13 @@ class JsonNode:
         return ((key, self.at(key)) for key in self._map())
 
     def text(self) -> str:
-        """Return this text."""
+        """Return this value, which must be a string."""
         if not isinstance(self.value, str):
             raise self.wrong("a text")
         return self.value
 
     def name(self) -> str:
-        """Return this text as a name: one line, not empty, without control characters."""
+        """Return this string as a name: one line, not empty, without control characters."""
         text = self.text()
         if not text.strip() or len(text) > MAX_NAME_LENGTH or not text.isprintable():
             raise self.wrong(
@@ -78,13 +78,13 @@ class JsonNode:
         return text
 
     def plain_name(self) -> str:
-        """Return this text as the name of a metric or group: such names leave in exports as they are."""
+        """Return this string as the name of a metric or group. Exports show such names unchanged."""
         if not PLAIN_NAME.fullmatch(self.text()):
             raise self.wrong("a name of 1 to 80 letters, digits and _-.@:/, without spaces")
         return self.text()
 
     def class_name(self) -> str:
-        """Return this text as the name of a scenario's class."""
+        """Return this string as the name of a scenario's class."""
         if not is_class_name(self.text()):
             raise self.wrong(
                 f"a class: at most {MAX_CLASS_LENGTH} letters, digits and _-.@:/, without spaces"
@@ -92,13 +92,13 @@ class JsonNode:
         return self.text()
 
     def one_of(self, words: Sequence[str]) -> str:
-        """Return this text, which is one of `words`."""
+        """Return this string, which must be one of `words`."""
         if self.text() not in words:
             raise self.wrong(" or ".join(words))
         return self.text()
 
     def number(self) -> float:
-        """Return this finite number."""
+        """Return this value, which must be a finite number."""
         if isinstance(self.value, bool) or not isinstance(self.value, int | float):
             raise self.wrong("a number")
         try:
@@ -110,21 +110,21 @@ class JsonNode:
         return value
 
     def whole(self) -> int:
-        """Return this whole number."""
+        """Return this value, which must be a whole number."""
         number = self.number()
         if not number.is_integer() or abs(number) > MAX_WHOLE:
             raise self.wrong("a whole number of at most 16 digits")
         return int(number)
 
     def count(self) -> int:
-        """Return this number as a count: rounded, not negative."""
+        """Return this number as a count: rounded and not negative."""
         value = self.number()
         if not 0 <= value <= MAX_WHOLE:
             raise self.wrong("a count of at most 16 digits")
         return round(value)
 
     def yes_no(self) -> bool:
-        """Return this true or false."""
+        """Return this value, which must be true or false."""
         if not isinstance(self.value, bool):
             raise self.wrong("true or false")
         return self.value
@@ -136,7 +136,7 @@ class JsonNode:
 
 
 def is_class_name(text: str) -> bool:
-    """Whether this may be a class with its module: plain names with dots between them."""
+    """Return whether this may be the name of a class with its module: plain names separated by dots."""
     return len(text) <= MAX_CLASS_LENGTH and all(map(PLAIN_NAME.fullmatch, text.split(".")))
 
 
@@ -144,11 +144,11 @@ def read_json(folder: Path, name: str) -> tuple[JsonNode, bytes]:
     """Read the file `name` of `folder`; return its value and its bytes.
 
     Raises:
-        BenchmarkError: the file is missing, a link, not a plain file, too large, not UTF-8, or not JSON (NaN is not).
+        BenchmarkError: the file is missing, a link, not a plain file, too large, not UTF-8, or not JSON (such as NaN).
     """
     shown_name = printable(f"{folder.name}/{name}")
     content = _read_plain_file(folder / name, shown_name)
-    # Counted before parsing: the parsed values could take all memory.
+    # Values are counted before parsing, because the parsed values could exhaust the memory.
     values = sum(map(content.count, (b",", b"[", b"{")))
     if values > MAX_VALUES:
         raise BenchmarkError(
@@ -158,7 +158,7 @@ def read_json(folder: Path, name: str) -> tuple[JsonNode, bytes]:
 
 
 def _read_plain_file(path: Path, shown_name: str) -> bytes:
-    """Return the content of a file that is no link, device or pipe, and is not too large."""
+    """Return the content of a plain file (not a link, device or pipe) that is not too large."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:
@@ -190,7 +190,7 @@ def _parse_json(content: bytes, shown_name: str) -> Any:
             object_pairs_hook=_refuse_twice,
         )
     except _TwiceError:
-        raise BenchmarkError(f"{shown_name}: a map has a key twice", ADVICE) from None
+        raise BenchmarkError(f"{shown_name}: a key is repeated in a map", ADVICE) from None
     except json.JSONDecodeError as error:
         raise BenchmarkError(
             f"{shown_name}: not JSON at line {error.lineno}, column {error.colno}", ADVICE
@@ -201,16 +201,16 @@ def _parse_json(content: bytes, shown_name: str) -> Any:
         raise BenchmarkError(f"{shown_name}: nested too deeply", ADVICE) from None
     except ValueError:
         raise BenchmarkError(
-            f"{shown_name}: a number that is none (NaN, or too long)", ADVICE
+            f"{shown_name}: not a valid number (NaN, or too long)", ADVICE
         ) from None
 
 
 class _TwiceError(Exception):
-    """A map has a key twice."""
+    """Raised when a key is repeated in a map."""
 
 
 def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a map of the pairs. A key that stands twice would let two readers see different values."""
+    """Return a map of the pairs. A repeated key could let two readers see different values."""
     values = dict(pairs)
     if len(values) < len(pairs):
         raise _TwiceError

@@ -1,10 +1,10 @@
-"""The check that every text of a case must pass on its way into an export."""
+"""The check that every text of a case must pass before it is exported."""
 
 from agent.redaction import Redacted
 
 
 def require_redacted(text: object) -> Redacted:
-    """Return text of a case. Text that did not come through redaction stops the export."""
+    """Return the text of a case. Text that was not redacted stops the export."""
     if not isinstance(text, Redacted):
         raise TypeError("text of a case reached an export without redaction")
     return text

@@ -1,4 +1,4 @@
-"""A local release: suites and imported leaderboards joined under a name, as `helm-summarize --release` joins suites."""
+"""Local releases: suites and imported leaderboards joined under a name, as `helm-summarize --release` joins suites."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,12 +19,12 @@ from agent.store.releases import ImportedLeaderboard, LeaderboardCell, LocalRele
 
 @dataclass(frozen=True, slots=True)
 class JoinedRelease:
-    """A release with the runs that stand for it.
+    """A release and the runs selected for it.
 
     Attributes:
-        summaries: by benchmark and model, runs of parts of a benchmark pooled; those made elsewhere have `origin` in
-            their details.
-        replaced: (run name, the suite whose run stands), for every run that an earlier suite holds too.
+        summaries: by benchmark and model; runs of parts of a benchmark are pooled. Runs made elsewhere have an
+            `origin` in their details.
+        replaced: (run name, the suite whose run is used), for each run that an earlier suite contains too.
     """
 
     release: LocalRelease
@@ -32,22 +32,22 @@ class JoinedRelease:
     replaced: tuple[tuple[str, str], ...]
 
     def notes(self) -> list[str]:
-        """Say for people which runs were in several suites."""
+        """Return a note for the user on each run that was in several suites."""
         return [
-            f"{name} is in several suites; the one of {suite} stands"
+            f"{name} is in several suites; the run from {suite} is used"
             for name, suite in self.replaced
         ]
 
 
 def make_release(site: Site, suites: Sequence[str], release: str) -> list[str]:
-    """Join `suites` (and imported leaderboards, by name) into the local release `release`; return notes for people.
+    """Join `suites` (and imported leaderboards, by name) into the local release `release`; return notes for the user.
 
-    A release is a list of names: it shows the runs that the suites hold when it is looked at. It replaces a release of
-    the same name.
+    A release is stored as a list of names and shows the current runs of its suites. An existing release of the same
+    name is replaced.
 
     Raises:
-        ConfigError: a name is not that of a suite or leaderboard here, or is given twice, or the name of the release is
-            not valid.
+        ConfigError: no suite or leaderboard has a given name, a name is given twice, or the release's name is not
+            valid.
     """
     if not SUITE_NAME.fullmatch(release):
         raise ConfigError(
@@ -66,7 +66,7 @@ def make_release(site: Site, suites: Sequence[str], release: str) -> list[str]:
 
 
 def _refuse_unknown(store: Store, suites: Sequence[str]) -> None:
-    """Raise ConfigError for names that neither a suite nor an imported leaderboard has."""
+    """Raise ConfigError if a name belongs to neither a suite nor an imported leaderboard."""
     leaderboards = [board.name for board in store.releases.read_leaderboards()]
     stored_names = [*store.runs.list_suites(), *leaderboards]
     unknown = [suite for suite in suites if suite not in stored_names]
@@ -74,7 +74,7 @@ def _refuse_unknown(store: Store, suites: Sequence[str]) -> None:
         raise ConfigError(
             f"there is no suite or imported leaderboard {', '.join(unknown)} "
             f"(here: {', '.join(stored_names) or 'none yet'})",
-            "Name suites with --suites; see `intramural import helm-leaderboard` for a downloaded one.",
+            "Name suites with --suites; `intramural import helm-leaderboard` imports a downloaded leaderboard.",
         )
 
 
@@ -82,7 +82,7 @@ def summarise_release(site: Site, release: str) -> list[RunSummary]:
     """Summarise a release.
 
     Raises:
-        ConfigError: there is no such release; names the existing ones.
+        ConfigError: the release does not exist; the message lists the existing ones.
     """
     with site.store() as store:
         return list(join_release(store, release, _read_catalogue(site)).summaries)
@@ -94,19 +94,19 @@ def _read_catalogue(site: Site) -> Mapping[str, Benchmark]:
 
 
 def join_release(store: Store, name: str, catalogue: Mapping[str, Benchmark]) -> JoinedRelease:
-    """Join the present runs of the release's parts. Where two suites hold a run of one name, the later suite's stands.
+    """Join the current runs of the release's suites. If two suites have a run of one name, the later suite's is used.
 
     `catalogue` describes the benchmarks of imported leaderboards.
 
     Raises:
-        ConfigError: there is no such release; names the existing ones.
+        ConfigError: the release does not exist; the message lists the existing ones.
     """
     release = store.releases.find(name)
     if release is None:
         names = ", ".join(release.name for release in store.releases.read_all()) or "none yet"
         raise ConfigError(
             f"there is no release {name} (releases here: {names})",
-            "Make one with `intramural summarize --suites A B --release R`.",
+            "Create one with `intramural summarize --suites A B --release R`.",
         )
     boards = {board.name: board for board in store.releases.read_leaderboards()}
     runs: dict[str, Run] = {}
@@ -129,8 +129,8 @@ def join_release(store: Store, name: str, catalogue: Mapping[str, Benchmark]) ->
 def summarise_leaderboard(
     board: ImportedLeaderboard, cells: Sequence[LeaderboardCell], catalogue: Mapping[str, Benchmark]
 ) -> list[RunSummary]:
-    """Return a leaderboard's figures as runs, one for each benchmark and model; they have no instances or interval."""
-    # The sort keeps the order of metrics, of which the main one comes first.
+    """Return a leaderboard's values as one run per benchmark and model, without instances or intervals."""
+    # The sort keeps the order of the metrics, of which the main metric comes first.
     ordered = sorted(cells, key=_identify_row)
     summaries = []
     for (benchmark, model), row in groupby(ordered, _identify_row):
@@ -148,7 +148,7 @@ def _summarise_row(
     cells: Sequence[LeaderboardCell],
     benchmark: Benchmark | None,
 ) -> RunSummary:
-    """Return one model's figures on one benchmark, the main metric's first, as a run."""
+    """Return one model's values on one benchmark as a run, the main metric first."""
     main = cells[0]
     metrics = [
         imported_metric(cell.metric, cell.metric_name, values=[cell.value]) for cell in cells

@@ -1,7 +1,8 @@
-"""The names of runs in files that are handed around: no free text of a run entry, and foreign names of plain form only.
+"""Names of runs as shown in exported files.
 
-A label is keyed with the site's vault, so that the name behind it cannot be guessed outside the site; equal names have
-equal labels, so that two runs stay two runs.
+Free text from a run entry is never shown, and names from elsewhere only if they have a plain form. Otherwise a label
+replaces the name. Labels are keyed with the site's vault, so that nobody outside the site can guess the name. Equal
+names get equal labels, so that different runs stay distinguishable.
 """
 
 import re
@@ -30,8 +31,8 @@ class ShownNames:
     """Names of runs as an export shows them.
 
     Args:
-        store: its key makes the labels.
-        reveal: show every name as it is.
+        store: the store whose key makes the labels.
+        reveal: show every name unchanged.
     """
 
     def __init__(self, store: Store, *, reveal: bool = False) -> None:
@@ -44,7 +45,7 @@ class ShownNames:
         return f"{kind}_{key.hex()[:8]}"
 
     def show_summary(self, summary: RunSummary) -> RunSummary:
-        """Return the summary with its runs as they are shown."""
+        """Return the summary with the names of its runs as they are shown."""
         if self._reveal:
             return summary
         run = self.show_run(summary.run)
@@ -57,7 +58,7 @@ class ShownNames:
         return replace(summary, run=run, metrics=tuple(metrics), runs=tuple(runs))
 
     def show_release(self, joined: JoinedRelease) -> JoinedRelease:
-        """Return the release with its runs as they are shown."""
+        """Return the release with the names of its runs as they are shown."""
         shown_names = {}
         for summary in joined.summaries:
             for run in summary.runs or (summary.run,):
@@ -67,12 +68,12 @@ class ShownNames:
         return replace(joined, summaries=tuple(summaries), replaced=tuple(replaced))
 
     def show_run(self, run: Run) -> Run:
-        """Return the run with labels for the free values of its run entry, and for foreign names of no plain form.
+        """Return the run with labels for free values of its run entry and for imported names that lack a plain form.
 
         Raises:
-            ConfigError: it was imported, by an earlier version, with a metric whose name is of no plain form.
+            ConfigError: an earlier version imported the run with a metric whose name does not have a plain form.
         """
-        if self._reveal or not run.run_id:  # figures of a leaderboard are of no run
+        if self._reveal or not run.run_id:  # values from a leaderboard belong to no run
             return run
         benchmark = self._show_plain("benchmark", run.benchmark)
         return replace(
@@ -118,7 +119,7 @@ class ShownNames:
         )
         return replace(
             details,
-            # The title of a benchmark that is not in the catalogue is free text of the imported folder.
+            # The title of a benchmark that is not in the catalogue is free text from the imported folder.
             display_name=benchmark if details.category == ELSEWHERE else details.display_name,
             stop=tuple(map(self._show_stop, details.stop)),
             unit=self._show_plain("unit", details.unit),
@@ -127,7 +128,7 @@ class ShownNames:
         )
 
     def _show_stop(self, stop: str) -> str:
-        """Return a stop sequence; one with letters or digits may be text of anyone."""
+        """Return a stop sequence, labelled if it contains letters or digits and may thus be free text."""
         return self.label("stop", stop) if _TEXT.search(stop) else stop
 
     def _show_origin(self, origin: RunOrigin) -> RunOrigin:
@@ -138,7 +139,7 @@ class ShownNames:
         return replace(origin, scenario=scenario, groups=groups)
 
     def _show_metric(self, metric: KeptMetric) -> KeptMetric:
-        """Return a metric with the judges of its jury as they are shown."""
+        """Return a metric with its judges' names as they are shown."""
         if metric.jury is None:
             return metric
         judges = tuple(map(self._show_judge, metric.jury.judges))
@@ -155,29 +156,32 @@ class ShownNames:
 def show_summaries(
     site: Site, summaries: Iterable[RunSummary], *, reveal: bool
 ) -> list[RunSummary]:
-    """Return the summaries as an export of the site shows them."""
+    """Return the summaries as the site's exports show them."""
     with site.store() as store:
         names = ShownNames(store, reveal=reveal)
         return [names.show_summary(summary) for summary in summaries]
 
 
 def _refuse_free_metric_names(run: Run) -> None:
-    """Raise ConfigError for an imported run of which a metric's name is of no plain form."""
+    """Raise ConfigError for an imported run with a metric name that does not have a plain form."""
     for metric in run.details.metrics:
         if not PLAIN_NAME.fullmatch(metric.name) or not PLAIN_NAME.fullmatch(metric.helm_name):
             raise ConfigError(
-                f"suite {run.suite}: an imported run names a metric in free text, which no redacted export may hold",
-                "Leave the suite out, or give --reveal.",
+                f"suite {run.suite}: an imported run names a metric in free text, which redacted exports must not hold",
+                "Leave out the suite, or use --reveal.",
             )
 
 
 def _is_listed(run: Run, key: str, value: str) -> bool:
-    """Tell whether an argument's value is one that a definition lists, or a setting of few words."""
+    """Return whether an argument's value is listed in a definition, or is a setting with a short plain value."""
     details = run.details
     if key in details.arguments:
-        if details.free_arguments is None:  # stored before runs kept them
+        if details.free_arguments is None:  # stored before free arguments were recorded
             return details.access == "public" and not run.imported
-        is_chosen_or_none = value in (details.arguments[key], "None")  # HELM's word for no choice
+        is_chosen_or_none = value in (
+            details.arguments[key],
+            "None",
+        )  # "None" is HELM's word for no choice
         return key not in details.free_arguments and is_chosen_or_none
     if key == "data":
         return _DIGEST.fullmatch(value) is not None
@@ -185,7 +189,7 @@ def _is_listed(run: Run, key: str, value: str) -> bool:
 
 
 def _name_judges_as_shown(metric: MetricSummary, run: Run) -> MetricSummary:
-    """Return a metric with the names that the shown run gives the judges of its jury."""
+    """Return a metric whose judges have the names that the shown run gives them."""
     shown = run.details.find_metric(metric.metric)
     if metric.jury is None or shown is None:
         return metric

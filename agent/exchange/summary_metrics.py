@@ -1,4 +1,4 @@
-"""Iterate over a run's metrics, also where it keeps each by two sets of rules."""
+"""Iterate over a run's metrics, including those scored by two sets of rules."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ from agent.results.summarize import MetricSummary, RunSummary
 
 
 def iter_metrics(summary: RunSummary) -> Iterator[MetricSummary]:
-    """Yield every metric of a run, each followed by the same metric under HELM's rules where the run keeps both."""
+    """Yield every metric of a run, followed by the same metric under HELM's rules if the run was scored by both."""
     for metric in summary.metrics:
         yield metric
         if metric.twin is not None:

@@ -1,1 +1,1 @@
-"""Asking juries about stored answers."""
+"""Ask juries about stored answers."""

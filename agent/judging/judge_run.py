@@ -1,7 +1,7 @@
-"""Ask the jury about every stored answer that can be judged, by every seat that has not judged it yet.
+"""Ask the jury about every stored answer that can be judged, for every seat that has not judged it yet.
 
-Each seat gets one request and, where its reply is no valid verdict, one request to repair it. Replies are kept in small
-transactions as they arrive and are never asked for again; what did not come leaves its seat open for the next time.
+Each seat gets one request and, if its reply contains no valid verdict, one request to repair it. Replies are stored in
+small transactions as they arrive and are never requested again. A missing reply leaves its seat open for the next run.
 """
 
 import asyncio
@@ -48,19 +48,19 @@ from agent.site.directory import Site
 from agent.store import RETRIED, Judgement, Seat, Store, StoredInstance
 from agent.vocabulary import ChatRequest, Failure, Reason, Response, Unscored
 
-MAX_TOKENS = 4096  # of a verdict with its explanations, and of the thoughts before it
-PAGE = 200  # instances whose judgements are in memory at a time
+MAX_TOKENS = 4096  # maximum for a verdict with its explanations and the preceding reasoning
+PAGE = 200  # instances whose judgements are held in memory at a time
 
 
 @dataclass(frozen=True, slots=True)
 class JudgingOutcome:
-    """Counts of one run's judging.
+    """Counts for the judging of one run.
 
     Attributes:
-        asked: requests that were sent to judges, repairs among them.
-        answers: those that were graded now, or could not be.
-        open: answers of which a seat brought no reply, and is asked again by the next run.
-        seconds: that it took.
+        asked: requests sent to judges, including repairs.
+        answers: answers that were graded now, or that could not be graded.
+        open: answers with a seat that gave no reply; the next run asks it again.
+        seconds: the time taken.
     """
 
     asked: int = 0
@@ -73,12 +73,12 @@ NOTHING_JUDGED = JudgingOutcome()
 
 
 def limit_verdict_tokens(window: int | None) -> int:
-    """Return the most tokens of a verdict: at most half of its judge's window, the other half is the prompt's."""
+    """Return the maximum tokens of a verdict. Half of the judge's context window is left for the prompt."""
     return MAX_TOKENS if window is None else max(1, min(MAX_TOKENS, window // 2))
 
 
 def find_open_positions(store: Store, run_id: str, rules: Rules) -> list[int]:
-    """Return the positions of a run whose answers its jury has yet to grade, or to grade in full."""
+    """Return the positions of the answers in a run that its jury has not graded, or not completely."""
     measures = select_jury_measures(rules)
     if not measures or not measures[0].use.judges:
         return []
@@ -95,14 +95,14 @@ def select_jury_measures(rules: Rules) -> list[Measure]:
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """The limits, servers and tools with which runs are asked and judged.
+    """The limits, servers and tools for running and judging.
 
     Attributes:
-        limits: of requests to a server.
-        progress: shown to a person.
-        judges: capabilities of each judge's server; a judge without an entry is not asked now, and its seat stays open.
-        redactor: clears the texts for judges outside; None where all judges are inside.
-        means: for metrics that are measured later.
+        limits: limits on requests to a server.
+        progress: the progress display.
+        judges: capabilities of each judge's server. A judge without an entry is not asked now; its seat stays open.
+        redactor: redacts texts for outside judges; None if all judges are inside.
+        means: resources for metrics that are measured after the run.
     """
 
     limits: HttpLimits
@@ -113,7 +113,7 @@ class RunContext:
 
 
 def open_redactor_for(site: Site, juries: Sequence[Sequence[SeatedJudge]]) -> Redactor | None:
-    """Open the site's redactor if a judge is outside.
+    """Open the site's redactor if any judge is outside.
 
     Raises:
         RedactionError: see `agent.redaction.open_redactor`.
@@ -131,15 +131,15 @@ def judge_run(
     model: str,
     context: RunContext,
 ) -> JudgingOutcome:
-    """Ask the jury about the answers that it has not judged yet, and write scores. The caller holds the run's lock.
+    """Ask the jury about answers that it has not judged yet, and store the scores. The caller must hold the run's lock.
 
     Args:
-        store: the site's.
-        run_id: whose answers.
-        rules: how they are scored; its jury is `jury`.
-        jury: the seats, in order.
-        model: whose answers they are, for the progress.
-        context: limits, servers and tools of the judging.
+        store: the site's store.
+        run_id: the run with the answers.
+        rules: the scoring rules, whose jury is `jury`.
+        jury: the seats in order.
+        model: the model that gave the answers, for the progress display.
+        context: limits, servers and tools for judging.
     """
     positions = find_open_positions(store, run_id, rules)
     if not positions:
@@ -166,7 +166,7 @@ def judge_run(
 def _record_outside_judges(
     store: Store, run_id: str, jury: Sequence[SeatedJudge], answers: int, redactor: Redactor | None
 ) -> None:
-    """Write to the audit log, before anything is sent, that redacted text goes to judges outside."""
+    """Record in the audit log, before anything is sent, that redacted text goes to outside judges."""
     outside = sorted({judge.deployment.name for judge in jury if judge.outside})
     if outside:
         assert redactor is not None
@@ -182,17 +182,15 @@ class _Question:
 
     key: bytes
     request: ChatRequest
-    texts: tuple[str, ...]  # question, reference and answer, as this judge is shown them
+    texts: tuple[str, ...]  # question, reference and answer, as shown to this judge
     judgement: Judgement
     waiting: list[tuple[int, int]]  # (position, seat)
-    filled: Seat | None = (
-        None  # the outcome of the replies so far, with the seat's number still to be set
-    )
+    filled: Seat | None = None  # the outcome of the replies so far; the seat's number is set later
 
 
 @dataclass(slots=True, eq=False)
 class _Server:
-    """One judge's server: its seats, and its remaining questions."""
+    """One judge's server, with its seats and remaining questions."""
 
     judge: SeatedJudge
     capabilities: Capabilities
@@ -204,11 +202,13 @@ class _Server:
         return self
 
     def __next__(self) -> tuple[_Question, ChatRequest]:
-        """Return the next request: a repair before anything new, so that answers get done in their order."""
+        """Return the next request. Repairs come before new questions, so that answers are finished in order."""
         if self.repairs:
             return self.repairs.popleft()
         for question in self.firsts:
-            if self.repairs:  # it is one itself: its first reply was there already
+            if (
+                self.repairs
+            ):  # this question is itself a repair, as its first reply was stored before
                 return self.repairs.popleft()
             return question, question.request
         if self.repairs:
@@ -220,8 +220,8 @@ class _RunJudging:
     """The judging of one run.
 
     Attributes:
-        asked: requests sent.
-        writer: of judgements, seats and scores.
+        asked: number of requests sent.
+        writer: stores judgements, seats and scores.
     """
 
     def __init__(
@@ -254,11 +254,11 @@ class _RunJudging:
                 self._seats_asked_now.append(number)
         self._seats: dict[
             int, dict[int, Seat]
-        ] = {}  # by position and number, until the answer is done
+        ] = {}  # by position and seat number, until the answer is finished
         self._open: dict[bytes, _Question] = {}
 
     async def ask(self, positions: Sequence[int], limits: HttpLimits) -> None:
-        """Ask every judge at once, each within the limit of its server."""
+        """Ask all judges concurrently, each within the limit of its server."""
         stored = self._store.juries.read_seats(self._run_id, self._use.name)
         for position in positions:
             seats: dict[int, Seat] = {}
@@ -268,12 +268,14 @@ class _RunJudging:
                     seats[seat.seat] = seat
             self._seats[position] = seats
             self._finish_if_asked(position)
-        judges: dict[ServerKey, SeatedJudge] = {}  # seats of one deployment share its replies
+        judges: dict[
+            ServerKey, SeatedJudge
+        ] = {}  # seats with the same deployment share its replies
         for number in self._seats_asked_now:
             judge = self._jury[number]
             judges[identify_server(judge.deployment)] = judge
         servers = [self._build_server(key, judge, positions) for key, judge in judges.items()]
-        max_in_flight: dict[str, int] = {}  # by address: judges of one server share its slots
+        max_in_flight: dict[str, int] = {}  # by address: judges on the same server share its slots
         for server in servers:
             address = server.judge.deployment.base_url
             limit = server.judge.max_in_flight
@@ -321,7 +323,7 @@ class _RunJudging:
     # asking
 
     def _prepare_questions(self, server: _Server, positions: Sequence[int]) -> Iterator[_Question]:
-        """Yield the questions to this judge; texts come from the store page by page."""
+        """Yield the questions to this judge. Texts are read from the store page by page."""
         for stored in self._store.answers.read_each_instance(self._run_id, positions):
             filled_seats = self._seats.get(stored.position)
             if filled_seats is None:
@@ -344,7 +346,7 @@ class _RunJudging:
                 yield question
 
     def _build_matter(self, stored: StoredInstance) -> Matter | None:
-        """Return the texts to judge; None where the answer was purged, or no part of it can be judged."""
+        """Return the texts to judge; None if the answer was purged, or if it contains nothing to judge."""
         if stored.instance is None or stored.response is None:
             return None
         answer = read_judged_answer(self._rules, stored.response)
@@ -353,7 +355,7 @@ class _RunJudging:
         return build_matter(stored.instance, answer)
 
     def _redact(self, stored: StoredInstance, matter: Matter) -> Matter | None:
-        """Return the texts that a judge outside may see; None where one could not be cleared."""
+        """Return the texts that an outside judge may see; None if any of them could not be redacted."""
         assert self._redactor is not None
         subject = Subject.read_instance(stored.instance)
         withheld_before = sum(self._redactor.withheld.values())
@@ -368,7 +370,7 @@ class _RunJudging:
     def _prepare_question(
         self, server: _Server, matter: Matter, waiting: list[tuple[int, int]]
     ) -> _Question | None:
-        """Return the question if it has to be asked; None if its reply is stored, or was already requested."""
+        """Return the question if it must be asked; None if its reply is stored or has already been requested."""
         marker = extend_marker(
             self._store.identities.fence_marker(json.dumps(matter.texts).encode()), matter.texts
         )
@@ -400,7 +402,7 @@ class _RunJudging:
         return None
 
     def _needs_repair(self, server: _Server, question: _Question) -> bool:
-        """Read the replies. If the only one is no verdict, queue the request to repair it and return True."""
+        """Read the replies. If the only reply contains no verdict, queue a repair request and return True."""
         judgement = question.judgement
         question.filled = fill_seat(0, question.key, judgement, self._rubric, question.texts)
         if (
@@ -417,7 +419,7 @@ class _RunJudging:
         server.repairs.append((question, replace(question.request, messages=messages)))
         return True
 
-    # taking replies
+    # Handling replies
 
     def _take_result(
         self, server: _Server, question: _Question, result: Response | Failure
@@ -448,12 +450,12 @@ class _RunJudging:
             self._fill(position, Seat(seat, None, failure.reason.value, judgement_key=key))
 
     def _fill(self, position: int, seat: Seat) -> None:
-        """Fill a seat; when all are filled, the answer is done."""
+        """Fill a seat. When all seats are filled, the answer is finished."""
         self._seats[position][seat.seat] = seat
         self._finish_if_asked(position)
 
     def _finish_if_asked(self, position: int) -> None:
-        """Score an answer once every seat that is asked now has been asked about it."""
+        """Score an answer once all of its seats to be asked now have been asked."""
         if any(number not in self._seats[position] for number in self._seats_asked_now):
             return
         seats_by_number = self._seats.pop(position)
@@ -464,9 +466,7 @@ class _RunJudging:
         self.writer.keep_answer(position, self._use.name, seats, score)
 
 
-_EMPTY_REPLY = Response(
-    "", "", "other", None, None, 0.0
-)  # a reply without any text is one to be repaired
+_EMPTY_REPLY = Response("", "", "other", None, None, 0.0)  # a reply without any text needs a repair
 _NOT_SENT = (Reason.NOT_ASKED, Reason.CONTEXT_LENGTH)
 
 
@@ -475,7 +475,7 @@ def _is_not_sent(result: Response | Failure) -> bool:
 
 
 def _score_by_helm(store: Store, run_id: str, rules: Rules, positions: Sequence[int]) -> None:
-    """Score by HELM's rule, which reads first replies."""
+    """Score by HELM's rule, which uses only first replies."""
     if not any(measure.rules == "helm" for measure in select_jury_measures(rules)):
         return
     metric = select_jury_measures(rules)[0].use.name

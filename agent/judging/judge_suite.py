@@ -1,4 +1,4 @@
-"""Judge the stored answers of a suite; the models' servers need not run any more."""
+"""Judge the stored answers of a suite. The models' servers need not be running."""
 
 import asyncio
 from collections import Counter
@@ -43,15 +43,15 @@ from agent.store import Run, Store
 from agent.vocabulary import Reason
 
 _OTHER_JURY = (
-    "Give --replace to let them go, or leave out --judges to go on with the jury that there is."
+    "Use --replace to discard them, or leave out --judges to continue with the existing jury."
 )
-_RUN_AGAIN = "Give their `run` commands again, while the models' servers answer."
+_RUN_AGAIN = "Run their `run` commands again while the models' servers are available."
 _IMPORTED = "it was imported, with scores made elsewhere"
 
 
 @dataclass(frozen=True, slots=True)
 class JuryDefinition:
-    """The metric that a jury gives by a benchmark's definition, and the definition's digest."""
+    """A jury metric as defined by its benchmark, and the definition's digest."""
 
     use: MetricUse
     digest: str
@@ -62,15 +62,15 @@ _Definitions = Mapping[str, JuryDefinition]  # by benchmark
 
 @dataclass(frozen=True, slots=True)
 class JudgeOptions:
-    """Options of the command line.
+    """The options of the command.
 
     Attributes:
-        suite: whose answers.
-        judges: file of the jury; None: the one that each run has, else the site's.
-        benchmarks: those only; none: all.
-        max_in_flight: requests at once to each server.
-        replace: replace judgements of another jury.
-        only: judges that are asked now, by name or deployment; none: all. The others' seats stay as they are.
+        suite: the suite with the answers.
+        judges: the jury's file; None for each run's own jury, or else the site's.
+        benchmarks: restricts judging to these; empty for all.
+        max_in_flight: maximum concurrent requests per server.
+        replace: replace judgements by another jury.
+        only: judges to ask now, by name or deployment; empty for all. The seats of others are unchanged.
     """
 
     suite: str
@@ -86,7 +86,7 @@ class JudgedRun:
     """One run after its jury was asked.
 
     Attributes:
-        left: why it was left as it was; empty if its jury was asked or had no need.
+        left: why the run was left unchanged; empty if its jury was asked or had nothing to judge.
         asked: the deployments of the judges that were asked now.
     """
 
@@ -98,7 +98,7 @@ class JudgedRun:
 
 @dataclass(frozen=True, slots=True)
 class JudgingTask:
-    """One run whose jury has answers to judge. `asked` are the seats of `jury` that are asked now."""
+    """One run whose jury has answers to judge. `asked` are the seats of `jury` to ask now."""
 
     run: Run
     rules: Rules
@@ -113,9 +113,9 @@ class JudgingSurvey:
     """The answers to judge in a suite.
 
     Attributes:
-        runs: every run that a jury grades, by id, as it is now.
-        tasks: those of them whose jury has answers to judge.
-        notes: for people, each a sentence.
+        runs: every run graded by a jury, by id, in its current state.
+        tasks: the runs whose jury has answers to judge.
+        notes: notes for the user, one sentence each.
     """
 
     runs: dict[str, JudgedRun]
@@ -126,11 +126,11 @@ class JudgingSurvey:
 def judge_suite(
     site: Site, options: JudgeOptions, progress: Progress
 ) -> tuple[list[JudgedRun], list[str]]:
-    """Ask juries about every stored answer of a suite that they have not graded; return runs, and notes for people.
+    """Ask juries about every answer of a suite that they have not graded; return the runs, and notes for the user.
 
     Raises:
         ConfigError: see `survey_judging`; no judge was asked.
-        InferenceError: a judge cannot be reached; none was asked.
+        InferenceError: a judge cannot be reached; no judge was asked.
     """
     limits = http_limits(site)
     with site.store() as store:
@@ -153,12 +153,12 @@ def survey_judging(site: Site, store: Store, options: JudgeOptions) -> JudgingSu
     """Find the answers to judge, and report every fault of their juries. No judge is asked, and no run is changed.
 
     Raises:
-        ConfigError: there is no such suite, benchmark, judge or jury, or judgements of another jury would be lost.
+        ConfigError: the suite, benchmark, judge or jury does not exist, or judgements by another jury would be lost.
     """
     if options.replace and options.judges is None:
         raise ConfigError(
-            "--replace lets a jury go, and no other is named",
-            "Name it with --judges FILE; without both, each run goes on with the jury that it has.",
+            "--replace discards a jury, but no other jury is given",
+            "Give it with --judges FILE; without both options, each run continues with its own jury.",
         )
     store.runs.require_suite(options.suite)
     definitions = _read_definitions(site)
@@ -188,7 +188,7 @@ def survey_judging(site: Site, store: Store, options: JudgeOptions) -> JudgingSu
     if undefined and not tasks:
         raise ConfigError(_describe_undefined(undefined), _RUN_AGAIN)
     if not judged_runs:
-        raise ConfigError(f"suite {options.suite} holds no run with a metric that a jury gives")
+        raise ConfigError(f"suite {options.suite} contains no run with a jury metric")
     notes = []
     for task in tasks:
         if is_on_own_jury(task.run.deployment, task.jury):
@@ -202,7 +202,7 @@ def survey_judging(site: Site, store: Store, options: JudgeOptions) -> JudgingSu
 
 @contextmanager
 def _advise_asking_others(juries: Sequence[Sequence[SeatedJudge]]) -> Iterator[None]:
-    """Where a judge cannot be asked, say how to ask the others."""
+    """Add advice on how to ask the other judges if a judge cannot be asked."""
     try:
         yield
     except InferenceError as error:
@@ -220,13 +220,13 @@ def _advise_asking_others(juries: Sequence[Sequence[SeatedJudge]]) -> Iterator[N
 
 
 def _select_runs(store: Store, options: JudgeOptions) -> list[Run]:
-    """Return the suite's runs, of the benchmarks that were named."""
+    """Return the suite's runs of the chosen benchmarks."""
     runs = store.runs.select(options.suite)
     benchmarks = {run.benchmark for run in runs}
     for name in options.benchmarks:
         if name not in benchmarks:
             raise ConfigError(
-                f"suite {options.suite} holds no run of benchmark {name!r}{nearest(name, benchmarks)}",
+                f"suite {options.suite} contains no run of benchmark {name!r}{nearest(name, benchmarks)}",
                 f"It has runs of: {', '.join(sorted(benchmarks))}.",
             )
     return [run for run in runs if not options.benchmarks or run.benchmark in options.benchmarks]
@@ -243,13 +243,13 @@ def _read_definitions(site: Site) -> _Definitions:
 
 
 def _describe_other_juries(site: Site, runs: Sequence[Run], definitions: _Definitions) -> list[str]:
-    """Name the runs whose jury is another than the one of the site's file, though no benchmark names theirs."""
+    """Describe runs whose jury differs from the one in the site's file, although their benchmark has no jury."""
     if not site.judges.is_file():
         return []
     runs_by_jury: Counter[str] = Counter()
     with suppress(
         ConfigError
-    ):  # the command did not ask for this file, so that its faults do not matter
+    ):  # the command did not ask for this file, so its faults do not matter
         site_jury = read_jury(site.judges)
         for run in runs:
             measures = select_jury_measures(Rules.of_run(run.details))
@@ -266,7 +266,7 @@ def _describe_other_juries(site: Site, runs: Sequence[Run], definitions: _Defini
         verb = "keeps its" if count == 1 else "keep their"
         notes.append(
             f"{format_count(count, 'run')} {verb} jury ({names}), and {site.judges.name} "
-            "of the site is another: give that as --judges FILE, with --replace"
+            "of the site differs: to use it, give it with --judges FILE --replace"
         )
     return notes
 
@@ -274,7 +274,7 @@ def _describe_other_juries(site: Site, runs: Sequence[Run], definitions: _Defini
 def _select_asked(
     run: Run, jury: Sequence[SeatedJudge], only: Sequence[str]
 ) -> tuple[SeatedJudge, ...]:
-    """Return the seats that are asked now."""
+    """Return the seats to ask now."""
     names: set[str] = set()
     for seat in jury:
         names.update(_list_names(seat))
@@ -283,7 +283,7 @@ def _select_asked(
             seats = "; ".join(" or ".join(_list_names(seat)) for seat in jury)
             raise ConfigError(
                 f"the jury of {run.name} has no judge {name!r}{nearest(name, names)}",
-                f"Give --only a judge's name, or that of its deployment: {seats}.",
+                f"Use --only with the name of a judge or of its deployment: {seats}.",
             )
     return tuple(seat for seat in jury if not only or set(only) & set(_list_names(seat)))
 
@@ -293,10 +293,10 @@ def _list_names(seat: SeatedJudge) -> tuple[str, ...]:
 
 
 def _read_rules(run: Run, definitions: _Definitions) -> Rules | None:
-    """Return the rules that score a run, with the questions of its jury; None if they are unknown.
+    """Return the rules that score a run, with the questions to its jury; None if they are unknown.
 
-    Earlier versions did not store the questions with the run. They are read from the definition then, provided that
-    it is still the one that was run.
+    Earlier versions did not store the questions with the run. They are then read from the definition, provided that it
+    has not changed since the run.
     """
     if run.imported:
         return None
@@ -321,11 +321,11 @@ def _replace_jury(rules: Rules, use: MetricUse) -> Rules:
 
 
 def _describe_undefined(runs: Sequence[Run]) -> str:
-    """Name the runs whose questions to the jury are not known any more."""
+    """Describe the runs whose questions to the jury are no longer known."""
     benchmarks = ", ".join(dict.fromkeys(run.benchmark for run in runs))
     return (
-        f"{format_count(len(runs), 'run')} of an earlier version cannot be judged ({benchmarks}): it kept nothing of "
-        "what a jury is asked, and the definition that was run is not here any more"
+        f"{format_count(len(runs), 'run')} of an earlier version cannot be judged ({benchmarks}): it did not store "
+        "the questions to the jury, and the benchmark's definition has changed since"
     )
 
 
@@ -337,24 +337,24 @@ def _open_task(
     options: JudgeOptions,
     definitions: _Definitions,
 ) -> JudgingTask | str:
-    """Return the judging that one run needs, or the reason to leave it as it is."""
+    """Return the judging task for a run, or the reason to leave the run unchanged."""
     use = _choose_run_jury(site, run, rules, options, definitions)
     stored_use = select_jury_measures(Rules.of_run(run.details))[
         0
-    ].use  # of an earlier version's run incomplete
+    ].use  # incomplete for a run of an earlier version
     changed = (use.judges, use.quorum) != (stored_use.judges, stored_use.quorum)
     if changed and store.juries.has_seats(run.run_id, use.name):
         purged = describe_purged(store, run.run_id)
         if purged:
-            return purged  # the new jury could not grade those answers
+            return purged  # a new jury could not grade the purged answers
         if not options.replace:
             raise ConfigError(
-                f"{run.name} holds judgements of another jury, and they would go", _OTHER_JURY
+                f"{run.name} has judgements by another jury, which would be lost", _OTHER_JURY
             )
     if changed and run.details.agent_version != __version__:
         raise ConfigError(
             f"{run.name} was scored by another version, and its jury would change",
-            f"Give `intramural rescore --suite {run.suite}` first.",
+            f"Run `intramural rescore --suite {run.suite}` first.",
         )
     jury = seat_judges(use.judges, site, read_deployments(site.deployments), options.max_in_flight)
     return JudgingTask(
@@ -373,7 +373,7 @@ def _choose_run_jury(
     """Return the jury's metric with the judges that grade the run from now on."""
     use = select_jury_measures(rules)[0].use
     if options.judges or not use.judges:
-        # The run's quorum may come from its old jury; the benchmark's own stands in the definition.
+        # The run's quorum may come from its old jury; the benchmark's own quorum is in the definition.
         definition = definitions.get(run.benchmark)
         quorum = definition.use.quorum if definition else None
         use = choose_jury(
@@ -381,8 +381,8 @@ def _choose_run_jury(
         )
     if not use.judges:
         raise ConfigError(
-            f"{run.name} has no jury, and neither has the site",
-            f"Write {site.judges.name} into the site directory, or name a file with --judges.",
+            f"{run.name} has no jury, and neither does the site",
+            f"Create {site.judges.name} in the site directory, or give a file with --judges.",
         )
     return use
 
@@ -394,7 +394,7 @@ def _judge(
     with store.runs.lock(run_id):
         run = store.runs.find(run_id)
         assert run is not None
-        # Another command may have given the run a jury since the survey, which held no lock.
+        # Another command may have given the run a jury since the survey, which did not hold the lock.
         has_new_judgements = task.changed and store.juries.has_seats(run_id, task.use.name)
         if run.details != task.run.details or has_new_judgements:
             definitions = _read_definitions(site)
@@ -413,7 +413,7 @@ def _judge(
 
 
 def _change_jury(store: Store, task: JudgingTask) -> None:
-    """Give a run its new jury, without the seats and scores of the old one."""
+    """Give a run its new jury and remove the seats and scores of the old one."""
     run_id = task.run.run_id
     requests = (
         (stored.instance, stored.request_key)

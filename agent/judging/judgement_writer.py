@@ -1,4 +1,4 @@
-"""Write judges' replies and seats in batches, so that little is lost when the process is killed."""
+"""Store judges' replies and seats in batches, so that little is lost if the process is killed."""
 
 import asyncio
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ from agent.vocabulary import Unscored
 
 
 class JudgementWriter:
-    """Keeps the judgements of one run.
+    """Stores the judgements of one run.
 
     Attributes:
-        done: answers about which every seat has been asked.
-        open: answers of which a seat has no reply, for a reason that may pass.
+        done: number of answers about which every seat has been asked.
+        open: number of answers with a seat that lacks a reply for a temporary reason.
     """
 
     def __init__(self, store: Store, run_id: str, progress: Progress) -> None:
@@ -32,16 +32,16 @@ class JudgementWriter:
         self._broken: AgentError | None = None
 
     def check(self) -> None:
-        """Raise the StoreError of an earlier batch: further replies could not be kept."""
+        """Raise the StoreError of an earlier batch, after which further replies could not be stored."""
         if self._broken is not None:
             raise self._broken
 
     def judgement(self, key: bytes) -> Judgement | None:
-        """Return the replies to a request, written or not; None without any."""
+        """Return the replies to a request, stored or waiting to be; None if there are none."""
         return self._judgements.get(key) or self._store.juries.find_judgement(key)
 
     def keep_judgement(self, key: bytes, judgement: Judgement) -> None:
-        """Keep a judge's replies; those of a repair stand with the first."""
+        """Queue a judge's replies for storing. The reply to a repair request is stored with the first reply."""
         self._judgements[key] = judgement
         self._count_kept()
 
@@ -52,7 +52,7 @@ class JudgementWriter:
         seats: Sequence[Seat],
         score: tuple[str, float | Unscored] | None,
     ) -> None:
-        """Keep every seat's verdict about one answer, and its score."""
+        """Queue every seat's verdict about one answer, and the answer's score, for storing."""
         for seat in seats:
             self._seats.append((position, metric, seat))
         if score is not None:
@@ -71,7 +71,7 @@ class JudgementWriter:
             self._timer = asyncio.get_running_loop().call_later(KEEP_EVERY_S, self._write_in_time)
 
     def write(self) -> None:
-        """Write everything that waits, in one transaction."""
+        """Store everything queued in one transaction."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -86,7 +86,5 @@ class JudgementWriter:
     def _write_in_time(self) -> None:
         try:
             self.write()
-        except (
-            AgentError
-        ) as error:  # a timer has no caller: the next reply ends the judging with it
+        except AgentError as error:  # a timer has no caller, so the next reply raises the error and ends the judging
             self._broken = error

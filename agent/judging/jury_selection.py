@@ -17,13 +17,13 @@ from agent.io.wording import format_count, nearest
 from agent.metrics import JUDGED, Judge, MetricUse
 from agent.site.directory import Site
 
-_NO_JUDGES = "Add it to model_deployments.yaml, or give another jury with --judges FILE."
+_NO_JUDGES = "Add it to model_deployments.yaml, or choose another jury with --judges FILE."
 _LATER = "Or use `run --no-judging`, and have the answers judged later with `intramural judge`."
 
 
 @contextmanager
 def advise_judging_later() -> Iterator[None]:
-    """Add to the advice, if a jury cannot be asked, that the run is possible without it."""
+    """If a jury cannot be asked, add advice that the run is possible without it."""
     try:
         yield
     except (ConfigError, InferenceError) as error:
@@ -32,13 +32,13 @@ def advise_judging_later() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class SeatedJudge:
-    """One seat of a jury with the server that fills it.
+    """One seat of a jury, with the server of its judge.
 
     Attributes:
-        judge: whose seat it is.
-        deployment: where it is asked.
-        max_in_flight: requests at once to its server; judges of one server share them.
-        outside: it is beyond the hospital's network, and is sent redacted text only.
+        judge: the judge in this seat.
+        deployment: the deployment that serves the judge.
+        max_in_flight: maximum concurrent requests to its server, shared by all judges on that server.
+        outside: whether the judge is outside the hospital's network, so that it is sent only redacted text.
     """
 
     judge: Judge
@@ -56,21 +56,23 @@ def choose_jury(
     named: str | None = None,
     required: bool = True,
 ) -> MetricUse:
-    """Return the metric with the judges that grade this run, in this order: those of the command line, those that the
-    run entry names, the benchmark's own, the site's. Without any of them it has none, and nothing is judged.
+    """Return the metric with the judges that grade this run.
 
-    The quorum is the stricter one of the benchmark's and the jury's file's.
+    These are the judges of the command line, or else of the run entry, the benchmark or the site, in this order.
+    Without any of them, the metric has no judges and nothing is judged.
+
+    The quorum is the stricter of the benchmark's and that of the jury's file.
 
     Args:
-        use: a metric as its benchmark defines it; returned as it is unless a jury gives it.
-        site: may have a `judges.yaml`.
-        benchmark: whose metric it is, for messages.
-        override: the file of the command line.
-        named: the file of the run entry (`jury_config_path`).
-        required: whether that file must be there.
+        use: a metric as its benchmark defines it; returned unchanged unless a jury scores it.
+        site: the site, which may have a `judges.yaml`.
+        benchmark: the metric's benchmark, for messages.
+        override: the file given on the command line.
+        named: the file named in the run entry (`jury_config_path`).
+        required: whether that file must exist.
 
     Raises:
-        ConfigError: a file of judges is missing or wrong, or the benchmark asks for more seats than there are.
+        ConfigError: a file of judges is missing or wrong, or the benchmark requires more seats than the jury has.
     """
     if use.name not in JUDGED:
         return use
@@ -81,26 +83,26 @@ def choose_jury(
         jury = read_jury(path)
         if use.quorum is not None and use.quorum > len(jury.judges):
             raise ConfigError(
-                f"{benchmark} asks for {format_count(use.quorum, 'valid verdict')}, and the jury of {path.name} has "
+                f"{benchmark} requires {format_count(use.quorum, 'valid verdict')}, and the jury of {path.name} has "
                 f"{format_count(len(jury.judges), 'seat')}",
-                "Name more judges, or a lower quorum in the benchmark's definition.",
+                "Add judges, or lower the quorum in the benchmark's definition.",
             )
         use = replace(use, judges=jury.judges, quorum=choose_quorum(use, jury))
     return use
 
 
 def choose_quorum(use: MetricUse, jury: Jury) -> int | None:
-    """Return the quorum where a benchmark's metric and a jury may each ask for one; None: more than half."""
+    """Return the quorum if a benchmark's metric and a jury may each set one; None for more than half."""
     return max((quorum for quorum in (use.quorum, jury.quorum) if quorum is not None), default=None)
 
 
 def map_jury(
     use: MetricUse, mapping: Mapping[str, str], deployments: Mapping[str, Deployment]
 ) -> MetricUse:
-    """Put deployments of this site in place of those that judges name, as a deployment map says.
+    """Replace the deployments named by judges with deployments of this site, as a deployment map defines.
 
     Raises:
-        ConfigError: the map leads to no deployment here.
+        ConfigError: the map names a deployment that does not exist here.
     """
     return replace(
         use, judges=tuple(_map_judge(judge, mapping, deployments) for judge in use.judges)
@@ -116,7 +118,7 @@ def _map_judge(
     _, name = mapped
     if name not in deployments:
         raise ConfigError(
-            f"the deployment map leads the judge {judge.name or judge.model_name} to {name}, which is not in "
+            f"the deployment map assigns the judge {judge.name or judge.model_name} to {name}, which is not in "
             f"model_deployments.yaml{nearest(name, deployments)}"
         )
     return Judge(name, deployments[name].model_name)
@@ -131,13 +133,13 @@ def seat_judges(
     """Find the server of every judge.
 
     Args:
-        judges: of one jury, in order.
-        site: says which hosts may be asked.
-        deployments: those of model_deployments.yaml.
-        max_in_flight: requests at once to each server; None: as the deployment or the site says.
+        judges: the judges of one jury, in order.
+        site: the site, which defines the hosts that may be asked.
+        deployments: the deployments in model_deployments.yaml.
+        max_in_flight: maximum concurrent requests per server; None for the deployment's or the site's limit.
 
     Raises:
-        ConfigError: there is no such deployment, it cannot be used here, or text may not be sent to its host.
+        ConfigError: a deployment does not exist or cannot be used here, or text may not be sent to its host.
     """
     return tuple(_seat_judge(judge, site, deployments, max_in_flight) for judge in judges)
 
@@ -172,8 +174,8 @@ def _find_deployment(judge: Judge, deployments: Mapping[str, Deployment]) -> Dep
         if judge.model_name and judge.model_name != deployment.model_name:
             raise ConfigError(
                 f"the deployment {name!r} serves {deployment.model_name!r}, "
-                f"and the jury has {judge.model_name!r} there",
-                "Correct the judge's model, or the deployment.",
+                f"but the jury names {judge.model_name!r} there",
+                "Correct the judge's model or deployment.",
             )
     else:
         deployment = _find_usable_deployment(judge.model_name, deployments)
@@ -197,7 +199,7 @@ def _find_usable_deployment(model: str, deployments: Mapping[str, Deployment]) -
 
 
 def _refuse_unless_allowed(deployment: Deployment, site: Site) -> None:
-    """Raise unless both the redaction policy and the settings allow a judge outside."""
+    """Raise ConfigError unless both the redaction policy and the settings allow a judge outside."""
     from agent.redaction.policy.policy import load_policy
 
     policy = load_policy(site.settings.redaction_policy, site.directory)
@@ -208,20 +210,20 @@ def _refuse_unless_allowed(deployment: Deployment, site: Site) -> None:
         missing.append("its host in outside_judge_hosts of site.yaml")
     if missing:
         raise ConfigError(
-            f"judge {deployment.name}: answers may not be sent to the host that its address names",
+            f"judge {deployment.name}: answers may not be sent to the host in its address",
             "Add the host to allowed_hosts in site.yaml, if it is inside the hospital's network. A judge outside is "
             f"sent redacted text only, and needs {' and '.join(missing)}.",
         )
 
 
 def is_on_own_jury(deployment: str, jury: Sequence[SeatedJudge]) -> bool:
-    """Whether a deployment sits on the jury of its own answers."""
+    """Return whether a deployment is on the jury that judges its own answers."""
     return any(judge.deployment.name == deployment for judge in jury)
 
 
 def describe_own_judge(deployment: str) -> str:
-    """Say that a deployment sits on the jury of its own answers."""
-    return f"a model judges itself: {deployment} sits on the jury of its own answers"
+    """Return a note that a deployment is on the jury that judges its own answers."""
+    return f"a model judges itself: {deployment} is on the jury for its own answers"
 
 
 def _host(address: str) -> str:

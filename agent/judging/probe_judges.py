@@ -1,4 +1,4 @@
-"""Probe each server of a jury before its first question."""
+"""Probe each server of a jury before the first question."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from agent.inference.limits import HttpLimits
 from agent.inference.probe import probe
 from agent.judging.jury_selection import SeatedJudge
 
-_UNHELD = "its server was not seen to hold replies to a JSON schema, so verdicts are read from whatever it writes"
+_UNHELD = "its server was not seen to enforce a JSON schema on replies, so verdicts are read from free text"
 JudgeCapabilities = Mapping[ServerKey, Capabilities]
 
 
@@ -20,7 +20,7 @@ async def probe_judges(
     """Probe each judge's server once, before anything is asked.
 
     Raises:
-        InferenceError: a judge cannot be reached, lacks what judging needs, or is no language model.
+        InferenceError: a judge cannot be reached, lacks a capability that judging needs, or is not a language model.
     """
     judges_by_address: dict[str, dict[ServerKey, SeatedJudge]] = {}
     for jury in juries:
@@ -38,7 +38,7 @@ async def probe_judges(
 async def _probe_server(
     judges: Mapping[ServerKey, SeatedJudge], limits: HttpLimits
 ) -> JudgeCapabilities:
-    """Probe the judges of one server in turn: one probe already sends many requests at once."""
+    """Probe the judges on one server in turn, because a single probe already sends many concurrent requests."""
     capabilities = {}
     for key, judge in judges.items():
         capabilities[key] = await _probe_judge(judge, limits)
@@ -55,14 +55,14 @@ async def _probe_judge(judge: SeatedJudge, limits: HttpLimits) -> Capabilities:
         raise InferenceError(f"judge {name}: {fault}", error.advice) from None
     if not capabilities.language_model:
         raise InferenceError(
-            f"judge {name}: the server says that it is no language model",
+            f"judge {name}: the server reports that it is not a language model",
             "A reference baseline cannot be a judge.",
         )
     return capabilities
 
 
 def describe_judges(jury: Sequence[SeatedJudge], capabilities: JudgeCapabilities) -> list[str]:
-    """Return notes about the judges' servers for a person, each a sentence."""
+    """Return notes about the judges' servers for the user, one sentence each."""
     servers = {}
     for judge in jury:
         key = identify_server(judge.deployment)

@@ -1,1 +1,1 @@
-"""A jury of models: what its judges are asked, how their verdicts are read, when an answer has a score. Pure."""
+"""Juries of models: the requests to judges, the reading of verdicts, and the scoring of answers. Pure."""

@@ -1,11 +1,11 @@
-"""Tell the family of a model by its name, because a judge may favour the answers of models of its own family.
+"""Identify the family of a model by its name, because a judge may favour answers from its own family.
 
-A model made from another's weights or answers belongs to both families, where its name says so.
+A model made from another model's weights or answers belongs to both families if its name shows it.
 """
 
 import re
 
-# The beginning of a word in a name -> families. Of two entries of which one begins the other, the longer comes first.
+# Beginning of a word in a name -> families. If one entry begins another, the longer entry comes first.
 _KNOWN: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("huatuogpt", ("huatuo",)),
     ("biomedgpt", ("biomedgpt",)),
@@ -59,24 +59,19 @@ _KNOWN: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("smollm", ("smollm",)),
     ("nova", ("nova",)),
 )
-# These words also stand in other names, so only the whole word counts.
+# These words also occur within other words, so only the whole word counts.
 _WHOLE = {"phi", "yi", "nova", "aya", "command", "palm", "kimi"}
 _WORD = re.compile(r"[a-z]+[0-9]*")
-_OPENAI_SERIES = re.compile(r"o[134]")  # o1, o3, o4: a name without a word for its family
-
-
-def name_family(model_name: str) -> str:
-    """Return the family of a model by its name ("meta/llama-3.3-70b-instruct" -> "llama"); its own where unknown."""
-    return _list_families(model_name)[0]
+_OPENAI_SERIES = re.compile(r"o[134]")  # o1, o3 and o4 do not name their family
 
 
 def is_same_family(model_a: str, model_b: str) -> bool:
-    """Tell whether two models share a family, as far as their names say."""
+    """Return whether two models share a family, judging by their names."""
     return not set(_list_families(model_a)).isdisjoint(_list_families(model_b))
 
 
 def _list_families(model_name: str) -> tuple[str, ...]:
-    """Return every family of a model, never none: a name without a known word is a family of its own."""
+    """Return every family of a model, at least one: a name without a known word is its own family."""
     organisation, _, name = model_name.casefold().rpartition("/")
     families = _find_families(name)
     if not families and _is_openai_series(organisation, name):
@@ -90,7 +85,7 @@ def _list_families(model_name: str) -> tuple[str, ...]:
 
 
 def _find_families(text: str) -> list[str]:
-    """Return the families that the words of a name tell, in order and without repetition."""
+    """Return the families named by the words of a text, in order and without repetition."""
     families: dict[str, None] = {}
     for word in _WORD.findall(text):
         families.update(dict.fromkeys(_find_families_of_word(word)))
@@ -107,11 +102,11 @@ def _find_families_of_word(word: str) -> tuple[str, ...]:
 
 
 def _is_openai_series(organisation: str, name: str) -> bool:
-    # Other organisations may call their models o1 as well.
+    # Other organisations may also call their models o1.
     last_part = organisation.rpartition("/")[2]
     return last_part in ("", "openai") and _OPENAI_SERIES.match(name) is not None
 
 
 def _drop_version(word: str) -> str:
-    """Return a word without the digits at its end: llama3 -> llama."""
+    """Return a word without its trailing digits: llama3 -> llama."""
     return word.rstrip("0123456789")

@@ -1,4 +1,4 @@
-"""Write the message that asks a judge for a verdict, with every text in a fence, and the request to repair a reply."""
+"""Write the request for a judge's verdict, with every text in a fence, and the request to repair a reply."""
 
 import re
 from collections.abc import Mapping
@@ -10,8 +10,8 @@ from agent.jury.verdict import Fault
 from agent.metrics import MetricUse, Scale
 from agent.vocabulary import Instance, Message
 
-# Characters from the end of a faulty reply that the judge sees again. The verdict stands at the end, and the repair
-# request must still fit the context of a small judge.
+# Number of characters from the end of a faulty reply that are shown to the judge again. The verdict is at the end, and
+# the repair request must fit the context of a small judge.
 _QUOTED_REPLY = 4_000
 _GOLD_NOT_SHOWN = "(not shown)"
 _NO_GOLD = "(none)"
@@ -20,12 +20,12 @@ _PLACEHOLDER = re.compile(r"\{(QUESTION|RESPONSE|GOLD_RESPONSE)\}")
 
 @dataclass(frozen=True, slots=True)
 class Matter:
-    """The texts of one case that a jury judges. Never in a log or an error.
+    """The texts of one case that a jury judges. They must never appear in a log or an error.
 
     Attributes:
-        question: the whole prompt of the model.
+        question: the model's whole prompt.
         gold: the right answer; empty if the case has none.
-        answer: the model's, without its reasoning.
+        answer: the model's answer without its reasoning.
     """
 
     question: str
@@ -39,7 +39,7 @@ class Matter:
 
 
 def build_matter(instance: Instance, answer: str) -> Matter:
-    """Return the texts of one instance and its answer. Several right answers stand one below the other."""
+    """Return the texts of one instance and its answer. Several right answers are listed one per line."""
     messages = instance.messages
     if len(messages) == 1:
         question = messages[0].content
@@ -60,12 +60,12 @@ def write_judge_messages(
     """Return the request to a judge of the jury of `use` about one answer.
 
     Args:
-        use: the jury, with criteria or with a prompt of its own.
+        use: the jury, with criteria or with its own prompt.
         matter: the texts to be judged.
         marker: at least 8 letters and digits that the authors of these texts cannot know
             (`Identities.fence_marker`); the same for the same texts, so that the request is the same. It is lengthened
-            where a text holds it (`extend_marker`).
-        marked: the judge is asked to put the marker into its verdict. False for readers that know no mark.
+            if a text contains it (`extend_marker`).
+        marked: whether the judge is asked to put the marker into its verdict. False for readers without marks.
 
     Raises:
         ValueError: the jury's prompt or the marker is not usable.
@@ -79,7 +79,7 @@ def write_judge_messages(
         "GOLD_RESPONSE": _write_gold(use, matter, marker),
     }
     if use.prompt:
-        # In one pass, so that a placeholder inside a text is never filled.
+        # All in a single pass, so that a placeholder inside a text is never filled.
         request = _PLACEHOLDER.sub(lambda placeholder: texts[placeholder[1]], use.prompt)
     else:
         request = _write_request(use, rubric, texts, mark)
@@ -90,7 +90,7 @@ def write_judge_messages(
 def write_repair_messages(
     asked: tuple[Message, ...], reply: str, fault: Fault, rubric: Rubric, marker: str
 ) -> tuple[Message, ...]:
-    """Return the request to repair a faulty `reply` to `asked`, whose verdict had to bear `marker`."""
+    """Return the request to repair a faulty `reply` to `asked`, whose verdict had to contain `marker`."""
     quoted_reply = break_control_tokens(reply[-_QUOTED_REPLY:]).strip() or "(no text)"
     form = _write_form(rubric, _write_mark(rubric, marker))
     return (
@@ -119,15 +119,15 @@ FAULT_WORDS: Mapping[Fault, str] = {
     Fault.NOT_A_NUMBER: "a score was not a plain number",
     Fault.OUT_OF_RANGE: "a score was outside the scale",
 }
-"""The words for a fault in a sentence, for the judge and for people."""
+"""Descriptions of faults for use within a sentence, for the judge and for users."""
 
 
 def build_response_format(rubric: Rubric) -> dict[str, object]:
-    """Return the schema of a verdict as `ChatRequest.extra_body["response_format"]` takes it.
+    """Return the schema of a verdict for `ChatRequest.extra_body["response_format"]`.
 
-    The words come before the score, so that the judge explains before it grades. The scale's ends are left out: servers
-    differ in what they do with them, and the reader checks every score. The mark is any text, so that all requests of
-    a jury have one schema, which servers compile.
+    Explanations precede the score, so that the judge explains before it grades. The scale's limits are omitted, because
+    servers treat them differently and the reader checks every score. The mark may be any string, so that all requests
+    of a jury share one schema, which servers compile.
     """
     properties: dict[str, object] = {rubric.mark: {"type": "string"}}
     for criterion in rubric.criteria:
@@ -179,7 +179,7 @@ def _write_gold(use: MetricUse, matter: Matter, marker: str) -> str:
 
 
 def _write_request(use: MetricUse, rubric: Rubric, texts: Mapping[str, str], mark: str) -> str:
-    """Return the request of a jury without a prompt of its own, by its criteria and their questions."""
+    """Return the request of a jury without its own prompt, based on its criteria and their questions."""
     criteria = "\n".join(f"- {name}: {question}" for name, question in use.criteria.items())
     gold = texts["GOLD_RESPONSE"]
     if gold in (_NO_GOLD, _GOLD_NOT_SHOWN):
@@ -199,7 +199,7 @@ def _write_request(use: MetricUse, rubric: Rubric, texts: Mapping[str, str], mar
 
 
 def _write_form(rubric: Rubric, mark: str) -> str:
-    """Return the form of a verdict. It is no valid JSON, so that a copy of it is no verdict."""
+    """Return the form of a verdict. It is not valid JSON, so that a copy of it is not a verdict."""
     lines = [f"  {mark}"] if mark else []
     for criterion in rubric.criteria:
         fields = "".join(f'"{name}": ..., ' for name in rubric.fields[criterion])

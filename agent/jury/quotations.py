@@ -1,4 +1,4 @@
-"""Find quotations in the texts that a judge was shown, however the judge spaced, escaped or accented them."""
+"""Find quotations in the texts that a judge was shown, regardless of spacing, escaping or accents."""
 
 import html
 import re
@@ -8,7 +8,7 @@ from functools import cached_property
 
 from agent.jury.fence import break_control_tokens
 
-_MAX_SEARCHED = 100_000_000  # characters, in all searches for one reply
+_MAX_SEARCHED = 100_000_000  # characters, over all searches for one reply
 
 _SIGNS = re.compile(r"[\W_]+")
 _WHOLE_NUMBER = re.compile(r"(?<=\d)\.0+(?!\d)")
@@ -17,21 +17,21 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 
 class SearchLimitError(Exception):
-    """Reading would take too long."""
+    """Raised when reading a reply would take too long."""
 
 
 class ShownTexts:
-    """Texts as they are and as judges see them. They are prepared at the first search."""
+    """The texts shown to judges, in every spelling that judges may use. Prepared at the first search."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = texts
         self._budget = _MAX_SEARCHED
 
     def holds(self, quotation: str) -> bool:
-        """Tell whether `quotation` stands in a text, however spaced and punctuated.
+        """Return whether a text contains `quotation`, regardless of spacing and punctuation.
 
         Raises:
-            SearchLimitError: the searches for this reply have used up their budget.
+            SearchLimitError: the searches for this reply have used up their limit.
         """
         squeezed = squeeze(quotation)
         self._budget -= sum(map(len, self._readings))
@@ -41,22 +41,22 @@ class ShownTexts:
 
     @cached_property
     def _readings(self) -> list[str]:
-        """The ways in which a judge may spell the texts: as they are, unescaped once or twice, without HTML."""
+        """Return the texts as a judge may spell them: unchanged, unescaped once or twice, or without HTML."""
         original = "\n".join(self._texts)
         readings: dict[str, None] = {}
         for text in dict.fromkeys((original, break_control_tokens(original))):
             unescaped = _unescape(text)
             spellings = (text, unescaped, _unescape(unescaped), html.unescape(text))
-            # Most spellings are alike, and to squeeze a long text is the costly step.
+            # Most spellings are identical, and squeezing a long text is the slow step.
             for spelling in dict.fromkeys(spellings):
                 readings[squeeze(spelling)] = None
         return list(readings)
 
 
 def squeeze(text: str) -> str:
-    """Return letters and digits alone, in one case and without accents; 5.0 is 5.
+    """Return only the letters and digits of a text, in one case and without accents; 5.0 becomes 5.
 
-    Marks go before the text is normalised, because sorting a long run of them takes quadratic time.
+    Combining marks are removed before normalisation, because sorting a long run of them takes quadratic time.
     """
     plain = _WHOLE_NUMBER.sub("", text)
     plain = _SIGNS.sub("", plain)

@@ -1,6 +1,6 @@
-"""Describe a jury as scorecards register it: its judges, its rubric and its quorum.
+"""Describe a jury as scorecards register it: its judges, rubric and quorum.
 
-Grades of two juries cannot be merged, so a site's scores enter a cell only if its own jury is the registered one.
+Grades from different juries cannot be merged, so a site's scores enter a cell only if its jury is the registered one.
 """
 
 from collections.abc import Sequence
@@ -20,8 +20,8 @@ def register_jury(
     Args:
         jury_id: the name of the jury in the scorecard's cells.
         use: the jury metric as the benchmark defines it.
-        judges: by seat.
-        quorum: seats that must give a valid verdict; None: more than half. Never less than that.
+        judges: the judges by seat.
+        quorum: number of seats that must give a valid verdict; None for more than half, which is also the minimum.
     """
     return Jury(
         id=jury_id,
@@ -34,7 +34,7 @@ def register_jury(
 def rubric_digest(use: MetricUse) -> str:
     """Return the digest of the request to the judges of a metric: criteria, questions, fields, prompt and scale.
 
-    The words around these belong to the agent's version, which every statement names.
+    Other parts of the request depend on the agent's version, which every statement names.
     """
     rubric = read_rubric(use)
     criteria: list[list[object]] = []
@@ -46,22 +46,22 @@ def rubric_digest(use: MetricUse) -> str:
 
 
 def describe_other_jury(use: MetricUse, registered: Jury) -> str:
-    """Say how the jury that graded a run differs from the registered one; empty if they are the same.
+    """Describe how the jury that graded a run differs from the registered one; empty if they are the same.
 
     Args:
-        use: the metric as the run keeps it, with the judges that graded.
-        registered: of the scorecard.
+        use: the metric as stored with the run, including the judges that graded.
+        registered: the scorecard's jury.
     """
     differences = []
     judges = sorted(judge.model_name for judge in use.judges)
     registered_judges = sorted(registered.seats)
     if judges != registered_judges:
         differences.append(
-            f"its judges were {', '.join(judges)} and not {', '.join(registered_judges)}"
+            f"its judges were {', '.join(judges)} instead of {', '.join(registered_judges)}"
         )
     if rubric_digest(use) != registered.rubric:
-        differences.append("its rubric was another one (criteria, questions, prompt or scale)")
+        differences.append("its rubric was different (criteria, questions, prompt or scale)")
     quorum = count_needed_verdicts(len(use.judges), use.quorum)
     if quorum != registered.quorum:
-        differences.append(f"it asked for {quorum} valid verdicts and not {registered.quorum}")
+        differences.append(f"it required {quorum} valid verdicts instead of {registered.quorum}")
     return "; ".join(differences)

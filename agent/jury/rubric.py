@@ -1,4 +1,4 @@
-"""Read the rubric of a jury: the criteria of a verdict, the fields of each, and the scale of their scores."""
+"""Read the rubric of a jury: the criteria of a verdict, the fields of each criterion, and the scale of the scores."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from agent.metrics import MetricUse, Scale
 SCORE = "score"
 EXPLANATION = "explanation"
 
-# A prompt may also mention the tag in a sentence, so a block is a tag that a map follows. As upstream finds it.
+# A prompt may also mention the tag in a sentence, so a block is a tag followed by a map, as in upstream.
 _BLOCK = re.compile(r"<rubric_criteria>\s*(\{.*?\})\s*</rubric_criteria>", re.DOTALL)
 _FORM = 'expected <rubric_criteria>{"accuracy": ["score", "explanation"]}</rubric_criteria>, or a map of maps'
 
@@ -21,9 +21,9 @@ class Rubric:
 
     Attributes:
         criteria: names, in order; at least one.
-        fields: criterion -> what stands beside `score`; a criterion may have none.
-        scale: of the scores, both ends included.
-        example: the verdict that the jury's own prompt shows as an example, which a judge may copy instead of judging.
+        fields: criterion -> fields next to `score`; may be empty.
+        scale: the scale of the scores, including both ends.
+        example: the example verdict in the jury's own prompt, which a judge may copy instead of judging.
     """
 
     criteria: tuple[str, ...]
@@ -33,7 +33,7 @@ class Rubric:
 
     @property
     def mark(self) -> str:
-        """The key beside the criteria under which a judge repeats the marker of its request."""
+        """The key, next to the criteria, under which a judge repeats the marker of its request."""
         name = "mark"
         while name in self.criteria:
             name += "_"
@@ -41,10 +41,10 @@ class Rubric:
 
 
 def read_rubric(use: MetricUse) -> Rubric:
-    """Return the rubric of a jury: of its own prompt, or of its criteria.
+    """Return the rubric of a jury, read from its own prompt or from its criteria.
 
     Raises:
-        ValueError: the block of criteria in the prompt is missing or malformed, or the jury has no criterion.
+        ValueError: the block of criteria in the prompt is missing or malformed, or the jury has no criteria.
     """
     if use.prompt:
         block = _read_block(use.prompt)
@@ -57,7 +57,7 @@ def read_rubric(use: MetricUse) -> Rubric:
 
 
 def read_rubric_block(prompt: str) -> dict[str, tuple[str, ...]]:
-    """Return criterion -> fields besides `score`, as the `<rubric_criteria>` block of a judge's prompt lists them.
+    """Return criterion -> fields besides `score`, as listed in the `<rubric_criteria>` block of a judge's prompt.
 
     Raises:
         ValueError: the block is missing or malformed; the message names the mistake.
@@ -68,14 +68,14 @@ def read_rubric_block(prompt: str) -> dict[str, tuple[str, ...]]:
 def _read_block(prompt: str) -> dict[str, object]:
     match = _BLOCK.search(prompt)
     if match is None:
-        raise ValueError(f"holds no block of criteria; {_FORM}")
+        raise ValueError(f"has no block of criteria; {_FORM}")
     try:
         block = json.loads(match[1], object_pairs_hook=_refuse_duplicate_keys)
     except json.JSONDecodeError as error:
         line = prompt.count("\n", 0, match.start(1) + error.pos) + 1
         raise ValueError(f"line {line}: the block of criteria is not JSON; {_FORM}") from None
     except RecursionError:
-        raise ValueError(f"the block of criteria is nested too deep; {_FORM}") from None
+        raise ValueError(f"the block of criteria is nested too deeply; {_FORM}") from None
     if not block:
         raise ValueError(f"the block of criteria is empty; {_FORM}")
     return dict(block)
@@ -85,7 +85,7 @@ def _refuse_duplicate_keys(pairs: list[tuple[str, object]]) -> dict[str, object]
     names = [name for name, _ in pairs]
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"the block of criteria gives {name!r} twice")
+            raise ValueError(f"the block of criteria contains {name!r} twice")
     return dict(pairs)
 
 
@@ -93,7 +93,7 @@ def _read_fields(block: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
     fields: dict[str, tuple[str, ...]] = {}
     for criterion, value in block.items():
         if not criterion.strip():
-            raise ValueError("the block of criteria holds a criterion without a name")
+            raise ValueError("the block of criteria contains a criterion without a name")
         names = list(value) if isinstance(value, list | dict) else []
         if not names or not all(_is_name(name) for name in names):
             raise ValueError(f"criterion {criterion!r}: expected a list or a map of its fields")

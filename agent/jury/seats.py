@@ -1,4 +1,4 @@
-"""Fill the seats of a jury from its judges' replies, and score an answer once enough seats gave a valid verdict."""
+"""Fill the seats of a jury from its judges' replies, and score an answer once enough seats have a valid verdict."""
 
 import json
 import math
@@ -13,25 +13,27 @@ from agent.metrics import Judge, MetricUse
 from agent.store.stored import RETRIED, Judgement, Seat
 from agent.vocabulary import Reason, Response, Unscored
 
-_MAX_SQUARED = 1e150  # upstream squares a score, and stops where that overflows
-WITHHELD = "withheld"  # a seat's reason: the texts could not be cleared for a judge outside, so nothing was sent
+_MAX_SQUARED = 1e150  # upstream squares a score, and aborts if that overflows
+WITHHELD = (
+    "withheld"  # why a seat is empty: no text was sent, as redaction for an outside judge failed
+)
 
 
 def compute_quorum(use: MetricUse) -> int:
-    """Return how many seats must give a valid verdict: more than half of them, or the jury's own quorum if higher."""
+    """Return the number of seats that must give a valid verdict: more than half, or the jury's own quorum if higher."""
     return count_needed_verdicts(len(use.judges), use.quorum)
 
 
 def count_needed_verdicts(seats: int, quorum: int | None) -> int:
-    """Return how many of `seats` must give a valid verdict, for a jury with its own `quorum` or without (None)."""
+    """Return how many of `seats` must give a valid verdict; `quorum` is the jury's own, or None."""
     return max(seats // 2 + 1, quorum or 0)
 
 
 def name_seats(judges: Sequence[Judge]) -> tuple[str, ...]:
-    """Return a unique name for each seat, for every page and file that names judges.
+    """Return a unique name for each seat, used in every page and file that names judges.
 
-    That is the judge's short name, else its model's, else its deployment's. A name that several judges share is
-    numbered.
+    The name is the judge's short name, otherwise its model's name, otherwise its deployment's. Names shared by several
+    judges are numbered.
     """
     judge_names = [judge.name or judge.model_name or judge.model_deployment for judge in judges]
     uses = Counter(judge_names)
@@ -53,20 +55,20 @@ def _number_name(name: str, taken: Set[str]) -> str:
 
 
 def cut_reply(reply: Response) -> Response:
-    """Return a reply cut to a length that can be stored. A reply that is too long to be read stays too long."""
+    """Return a reply cut to a length that can be stored. A reply too long to be read remains too long after the cut."""
     most = MAX_CHARACTERS + 1
     return replace(reply, text=reply.text[:most], reasoning=reply.reasoning[:most])
 
 
 def is_too_long(reply: Response) -> bool:
-    """Tell whether a reply is too long to be read; asking its judge again would only bring more."""
+    """Return whether a reply is too long to be read. Its judge is not asked again, because it would repeat itself."""
     return len(reply.text) > MAX_CHARACTERS
 
 
 def read_reply(
     reply: Response, rubric: Rubric, shown: tuple[str, ...], marker: str = ""
 ) -> Verdict | Fault:
-    """Return the verdict in one reply of a judge, or its fault, which the repair request names."""
+    """Return the verdict in a judge's reply, or the fault to name in the repair request."""
     if is_too_long(reply):
         return Fault.TOO_LONG
     if reply.finish_reason == "content_filter":
@@ -79,14 +81,14 @@ def read_reply(
 def fill_seat(
     seat: int, key: bytes, judgement: Judgement, rubric: Rubric, texts: tuple[str, ...]
 ) -> Seat:
-    """Return a seat with the grades of its first valid reply, or with the fault of its last.
+    """Return a seat with the grades of its first valid reply, or with the fault of its last reply.
 
     Args:
-        seat: from 0, in the order of the jury.
-        key: the judgement's.
-        judgement: the stored replies: the first, and the repair if there is one. The seat stays open without any.
-        rubric: of the jury.
-        texts: of the case; used where the judgement does not say which texts its judge saw.
+        seat: the position in the jury, from 0.
+        key: the key of the judgement.
+        judgement: the stored replies: the first, and the repair if there is one. Without replies the seat stays open.
+        rubric: the rubric of the jury.
+        texts: the texts of the case, used if the judgement does not state which texts its judge saw.
     """
     if not judgement.replies:
         return Seat(seat, None, Reason.NOT_ASKED)
@@ -101,7 +103,7 @@ def fill_seat(
 
 
 def is_open(seat: Seat) -> bool:
-    """Tell whether a seat lacks a reply for a reason that may pass, so that the next run asks its judge again."""
+    """Return whether a seat lacks a reply for a temporary reason, so that the next run asks its judge again."""
     if seat.grades is not None:
         return False
     return seat.reason is None or seat.reason == WITHHELD or seat.reason in RETRIED
@@ -118,7 +120,7 @@ def compute_jury_score(seats: Sequence[Seat], use: MetricUse) -> float | Unscore
         return Unscored(Reason.NOT_JUDGED)
     seat_scores: dict[int, float] = {}
     for seat in seats:
-        # A stored seat may be of an earlier, larger jury.
+        # A stored seat may belong to an earlier, larger jury.
         if seat.grades and seat.seat < len(use.judges):
             seat_scores[seat.seat] = _compute_mean(list(seat.grades.values()))
     if len(seat_scores) >= compute_quorum(use):
@@ -134,16 +136,16 @@ def _compute_mean(values: Sequence[float]) -> float:
 
 
 def compute_helm_jury_score(first_replies: Sequence[str | None], use: MetricUse) -> float:
-    """Return the score by upstream's rule, with its faults: decimals are cut off, any range counts, a default exists.
+    """Return the score by upstream's rule, with its faults: truncated decimals, no check of ranges, and a default.
 
-    Upstream reads the text from the first brace to the last as JSON, and adds a brace on one kind of error. Judges of
-    one name count as one judge. The mean is over all criteria of all readable replies, with any extra keys they have.
-    The default stands for a blank answer, which upstream shows to no judge, and where no reply is readable: 1 for a
-    jury with criteria, 0 for one with a prompt of its own. A reply that would stop upstream's run (an extra key
-    without a score, a score that is no number) counts as unreadable.
+    Upstream parses the text from the first to the last brace as JSON, and adds a brace after one kind of error. Judges
+    of the same name count as one judge. The mean is taken over all criteria of all readable replies, including extra
+    keys. The default applies to a blank answer, which upstream shows to no judge, and if no reply is readable: 1 for a
+    jury with criteria, 0 for a jury with its own prompt. A reply that would abort upstream's run (an extra key without
+    a score, a score that is not a number) counts as unreadable.
 
     Args:
-        first_replies: by seat; None where no reply came. Upstream requests no repairs.
+        first_replies: by seat; None if no reply came. Upstream requests no repairs.
         use: the jury.
     """
     rubric = read_rubric(use)
@@ -160,7 +162,7 @@ def compute_helm_jury_score(first_replies: Sequence[str | None], use: MetricUse)
 
 
 def _name_helm_judge(use: MetricUse, seat: int) -> str | None:
-    """Return the name by which upstream keeps a judge's reply; None for a seat without a judge."""
+    """Return the name under which upstream stores a judge's reply; None for a seat without a judge."""
     if seat >= len(use.judges):
         return None
     judge = use.judges[seat]

@@ -1,10 +1,10 @@
 """Read a judge's verdict strictly from its reply: a score in range for every criterion, or the fault of the reply.
 
-The request asks a judge to put a mark into its verdict that the authors of the texts cannot know. The last object with
-the mark is the verdict, even if the reply quotes other objects. Without a mark, the verdict is the last JSON object
-that names a criterion and whose words are not quoted from a text that the judge saw. Where only numbers tell several
-such objects apart, none of them counts, because an answer can list any grades beforehand. The reader never guesses,
-and has no defaults.
+The request asks the judge to put a mark into its verdict that the authors of the texts cannot know. The last object
+with the mark is the verdict, even if the reply quotes other objects. Without a mark, the verdict is the last JSON
+object that names a criterion and whose words are not quoted from a text that the judge saw. If several such objects
+differ only in their numbers, none of them counts, because an answer can list any grades in advance. The reader never
+guesses and has no defaults.
 """
 
 import json
@@ -19,34 +19,38 @@ from typing import Any
 from agent.jury.quotations import SearchLimitError, ShownTexts, squeeze
 from agent.jury.rubric import SCORE, Rubric
 
-MAX_CHARACTERS = 100_000  # of a reply; 4,096 tokens are fewer
-_MAX_ATTEMPTS = 1_000  # objects that a reply may hold
-_MAX_NEAR = 100  # braces before a mark that are tried as the start of its object
-_MAX_WORK = 2_000_000  # characters that attempts at reading objects may cost in all
-_DEEP = 50_000  # characters that an attempt counts as if its nest is too deep
-_SHOWN = 1_000  # characters of a nest that is too deep, which are searched for in the texts
-_MIN_LETTERS = 8  # of a broken object, beside its names; with fewer it is no quotation
-_AHEAD = 30  # characters after the error in a broken object, where its first words may stand
-_OWN_WORDS = 16  # letters of a verdict's words; fewer may stand in an answer that foresaw them
+MAX_CHARACTERS = 100_000  # maximum length of a reply; 4,096 tokens are shorter
+_MAX_ATTEMPTS = 1_000  # maximum number of objects in a reply
+_MAX_NEAR = 100  # maximum number of braces before a mark that are tried as the start of its object
+_MAX_WORK = 2_000_000  # maximum number of characters read in all attempts to parse objects
+_DEEP = 50_000  # characters counted for an attempt that is nested too deeply
+_SHOWN = 1_000  # characters of an object nested too deeply that are searched for in the texts
+_MIN_LETTERS = (
+    8  # letters in a broken object besides its names; with fewer it does not count as a quotation
+)
+_AHEAD = 30  # characters read after the error in a broken object, to include its first words
+_OWN_WORDS = 16  # letters in a verdict's words; fewer could be foreseen by an answer
 
 
 class Fault(StrEnum):
-    """Why a reply holds no valid verdict. Closed, so that it can be counted and shown."""
+    """Why a reply contains no valid verdict. The list is closed, so that faults can be counted and shown."""
 
     NO_TEXT = "no_text"  # the reply is blank
-    CUT_OFF = "cut_off"  # it ended at the limit of tokens, so that its last object need not be the judge's verdict
-    FILTERED = "filtered"  # the judge's server withheld it
+    CUT_OFF = "cut_off"  # the reply ended at the token limit, so its last object may not be the judge's verdict
+    FILTERED = "filtered"  # the judge's server withheld the reply
     TOO_LONG = "too_long"  # too long, or with too many objects, to be read in bounded time
     NO_VERDICT = "no_verdict"  # no well-formed JSON object that names a criterion
-    QUOTED = "quoted"  # it holds only objects from the texts that the judge saw
-    AMBIGUOUS = "ambiguous"  # several objects that differ, and neither a mark nor words to tell the judge's own by
+    QUOTED = "quoted"  # it contains only objects from the texts that the judge saw
+    AMBIGUOUS = "ambiguous"  # several different objects, and neither a mark nor words identify the judge's own
     DUPLICATE_KEY = (
-        "duplicate_key"  # a key is given twice, so that two readers could read two verdicts
+        "duplicate_key"  # a key is repeated, so that two readers could see different verdicts
     )
     MISSING_CRITERION = "missing_criterion"
-    MISSING_FIELD = "missing_field"  # a criterion is no object, or lacks its score or another field
-    NOT_A_NUMBER = "not_a_number"  # a score is a text, true, null, NaN or infinite
-    OUT_OF_RANGE = "out_of_range"  # a score lies outside the scale
+    MISSING_FIELD = (
+        "missing_field"  # a criterion is not an object, or lacks its score or another field
+    )
+    NOT_A_NUMBER = "not_a_number"  # a score is a string, a boolean, null, NaN or infinite
+    OUT_OF_RANGE = "out_of_range"  # a score is outside the scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +58,8 @@ class Verdict:
     """A valid verdict: a grade and the judge's words for every criterion.
 
     Attributes:
-        grades: criterion -> score on the jury's own scale, decimals kept.
-        words: criterion -> field -> text, such as the explanation. It may quote the answer: text of a case.
+        grades: criterion -> score on the jury's own scale, with decimals.
+        words: criterion -> field -> text, such as the explanation. May quote the answer, so treat it as text of a case.
     """
 
     grades: Mapping[str, float]
@@ -64,7 +68,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class _Broken:
-    """A text that begins like an object and is none: the text up to the error, and a few characters after it."""
+    """The text of a broken object: the text up to the error, and a few characters after it."""
 
     text: str
     ahead: str = ""
@@ -76,13 +80,13 @@ _Attempt = dict[str, Any] | _Broken
 def read_verdict(
     reply: str, rubric: Rubric, shown: tuple[str, ...], marker: str = ""
 ) -> Verdict | Fault:
-    """Return the verdict in a judge's `reply`, or the fault of the reply, in bounded time for any text.
+    """Return the verdict in a judge's `reply`, or the fault of the reply. The time is bounded for any text.
 
     Args:
         reply: the judge's text, without its separate reasoning.
-        rubric: of the jury.
+        rubric: the rubric of the jury.
         shown: every text that the judge saw: question, right answer, answer.
-        marker: of the request; empty if the request asked for no mark.
+        marker: the marker of the request; empty if the request asked for no mark.
     """
     if not reply.strip():
         return Fault.NO_TEXT
@@ -129,12 +133,12 @@ def _read_around_mark(text: str, rubric: Rubric, marker: str) -> Verdict | Fault
 
 
 def _build_mark_pattern(rubric: Rubric, marker: str) -> str:
-    """Return the pattern of the mark, with any spaces in it."""
+    """Return a pattern that matches the mark regardless of the spaces in it."""
     return rf'"{re.escape(rubric.mark)}"\s*:\s*"\s*{re.escape(marker)}\s*"'
 
 
 def remove_mark(reply: str, rubric: Rubric, marker: str) -> str:
-    """Return a reply without the mark of its request, for readers that know no mark."""
+    """Return a reply without the mark of its request, for readers that do not expect marks."""
     if not marker:
         return reply
     mark = _build_mark_pattern(rubric, marker)
@@ -151,7 +155,7 @@ def _has_mark(attempt: _Attempt, rubric: Rubric, marker: str) -> bool:
 def _read_unmarked(
     attempts: list[_Attempt], rubric: Rubric, shown: tuple[str, ...]
 ) -> Verdict | Fault:
-    """Return the last verdict of the judge's own among attempts without its mark."""
+    """Return the last verdict among attempts without a mark that is the judge's own."""
     shown_texts = ShownTexts(shown)
     example = ShownTexts([json.dumps(rubric.example, ensure_ascii=False)] if rubric.example else [])
     own_attempts = [
@@ -163,7 +167,7 @@ def _read_unmarked(
     verdict = _check_attempt(last, rubric)
     if isinstance(verdict, Fault) or _count_word_letters(last, rubric) >= _OWN_WORDS:
         return verdict
-    # Only numbers tell the last verdict from the earlier ones, and an answer can list any numbers beforehand.
+    # If only numbers distinguish the last verdict from earlier ones, it may be an answer's, which can list any numbers.
     for attempt in earlier:
         if isinstance(attempt, _Broken):
             continue
@@ -180,18 +184,18 @@ def _check_attempt(attempt: _Attempt, rubric: Rubric) -> Verdict | Fault:
 
 
 def _skip_thought(reply: str) -> str:
-    """Return a reply without the thought that it begins with, since a draft in it is no verdict."""
+    """Return a reply without its leading reasoning, because a draft in the reasoning is not a verdict."""
     if not reply.lstrip().startswith("<think>"):
         return reply
     return reply.partition("</think>")[2]
 
 
 class _DuplicateKeys(dict[str, Any]):
-    """An object with a key that it gives twice."""
+    """An object with a repeated key."""
 
 
 class _LongNumber(float):
-    """A number of many digits, with the digits as the judge wrote them."""
+    """A number with many digits, stored with the digits as the judge wrote them."""
 
     def __new__(cls, digits: str) -> "_LongNumber":
         number = super().__new__(cls, digits)
@@ -207,7 +211,7 @@ def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _read_integer(digits: str) -> int | float:
-    # Python refuses to read an int of thousands of digits.
+    # Python refuses to parse an int with thousands of digits.
     return int(digits) if len(digits) < 20 else _LongNumber(digits)
 
 
@@ -229,10 +233,10 @@ def _find_attempts(text: str, rubric: Rubric) -> Iterator[_Attempt]:
 
 
 def _find_objects(text: str) -> Iterator[_Attempt]:
-    """Yield every outermost JSON object in `text`, and for each brace that opens none the text up to the error.
+    """Yield every outermost JSON object in `text`, and the text up to the error for each brace that opens none.
 
     Raises:
-        TooMuchError: the text has so many braces that reading on would take too long.
+        TooMuchError: the text contains so many braces that reading on would take too long.
     """
     work = 0
     brace = _BRACE.search(text)
@@ -241,7 +245,7 @@ def _find_objects(text: str) -> Iterator[_Attempt]:
         try:
             value, end = _DECODER.raw_decode(text, start)
         except json.JSONDecodeError as error:
-            # Making the error costs time as well, because it counts the lines before its position.
+            # Creating the error also takes time, because it counts the lines before its position.
             work += error.pos - start + error.pos // 50 + 50
             end = start + 1
             yield _Broken(text[start : error.pos], text[error.pos : error.pos + _AHEAD])
@@ -318,7 +322,7 @@ def _find_all_objects(value: object) -> Iterator[Mapping[str, Any]]:
 
 
 def _is_quoted(attempt: _Attempt, rubric: Rubric, shown: ShownTexts, example: ShownTexts) -> bool:
-    """Tell whether an attempt is a quotation. Only words can show it: grades with few words may be the judge's own."""
+    """Return whether an attempt is a quotation. Only its words can show that: a judge may give the same grades."""
     if isinstance(attempt, _Broken):
         return _is_broken_quotation(attempt, rubric, shown)
     letters = _count_word_letters(attempt, rubric)
@@ -341,21 +345,21 @@ def _is_broken_quotation(attempt: _Broken, rubric: Rubric, shown: ShownTexts) ->
 
 
 def _count_letters_beside_names(wording: str, rubric: Rubric) -> int:
-    """Count letters and digits beside the names of criteria and fields."""
+    """Return the number of letters and digits, not counting the names of criteria and fields."""
     names = {squeeze(SCORE)}
     for criterion in rubric.criteria:
         names.add(squeeze(criterion))
         names.update(squeeze(field) for field in rubric.fields.get(criterion, ()))
     names.discard("")
     letters = squeeze(wording)
-    # The longest first, since a name may hold another.
+    # The longest first, since a name may contain another.
     for name in sorted(names, key=len, reverse=True):
         letters = letters.replace(name, "")
     return len(letters)
 
 
 def _stands_in(attempt: Mapping[str, Any], rubric: Rubric, shown: ShownTexts) -> bool:
-    """Tell whether a text holds the object's words on every criterion, with the score before or after them."""
+    """Return whether a text contains the object's words on every criterion, with the score before or after them."""
     for criterion in rubric.criteria:
         if criterion not in attempt:
             continue
@@ -366,7 +370,7 @@ def _stands_in(attempt: Mapping[str, Any], rubric: Rubric, shown: ShownTexts) ->
 
 
 def _list_wordings(value: object) -> Iterator[str]:
-    """Yield the words of a value in its own order, then with the score first, then with the score last."""
+    """Yield the words of a value in their own order, then with the score first, then with the score last."""
     yield _list_words(value)
     if isinstance(value, dict) and SCORE in value:
         fields = {key: inner for key, inner in value.items() if key != SCORE}
@@ -375,7 +379,7 @@ def _list_wordings(value: object) -> Iterator[str]:
 
 
 def _count_word_letters(attempt: _Attempt, rubric: Rubric) -> int:
-    """Count the letters and digits of an object's words on the criteria."""
+    """Return the number of letters and digits in an object's words on the criteria."""
     if isinstance(attempt, _Broken):
         return 0
     words = (_list_words(attempt.get(criterion), texts_only=True) for criterion in rubric.criteria)

@@ -1,8 +1,8 @@
-"""Metrics: pure functions of (answer, instance), one module a family.
+"""Metrics: pure functions of (answer, instance), one module per family.
 
-A score is a number in its metric's range, or `Unscored(reason)`; never a default. Cut-off answers and reasoning
-text are dealt with before a metric is asked. Metrics of a whole run (macro and micro F1) read every answer's labels
-and are computed from all of them.
+A score is a number in its metric's range, or `Unscored(reason)`; there is no default. Callers handle cut-off answers
+and remove reasoning before they call a metric. Metrics of a whole run (macro and micro F1) read labels from each
+answer and are computed from all of them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -62,10 +62,10 @@ METRICS: dict[str, MetricSpec] = {
         *judged.SPECS,
     )
 }
-"""Every metric that a benchmark may be run with, by name."""
+"""Every metric that a benchmark may use, by name."""
 
 JUDGED: frozenset[str] = frozenset(spec.name for spec in judged.SPECS)
-"""Metrics that a jury gives."""
+"""Metrics scored by a jury."""
 
 _NOTHING = Means()
 
@@ -76,8 +76,8 @@ def check_available(
     """Check, before a model is asked, that every metric of a benchmark can be computed.
 
     Raises:
-        BenchmarkError: a metric of the benchmark cannot be computed by this version, or not with what the site has;
-            names it, and what to install or to set.
+        BenchmarkError: this version cannot compute a metric of the benchmark, or the site lacks what it needs; the
+            message names the metric, and what to install or set.
     """
     uses = tuple(metrics)
     missing = [use.name for use in uses if use.name not in METRICS]
@@ -91,14 +91,14 @@ def check_available(
 
 
 def select_measurable(metrics: Iterable[MetricUse], means: Means) -> tuple[MetricUse, ...]:
-    """Return the metrics without the optional ones that need an encoder, where the site names none."""
+    """Return the metrics, without the optional ones that need an encoder if the site has none."""
     if means.bertscore_model:
         return tuple(metrics)
     return tuple(use for use in metrics if not (use.optional and use.name in bert_score.NAMES))
 
 
 def parse_answer(answer: str, instance: Instance) -> str | Unscored:
-    """Return the answer in short: the option's letter for multiple choice, else the stripped text."""
+    """Return the parsed answer: the option's letter for multiple choice, otherwise the stripped text."""
     if not answer.strip():
         return Unscored(Reason.EMPTY)
     if not instance.multiple_choice:
@@ -116,14 +116,16 @@ def score(
         metric: an element of `Benchmark.metrics`, or a metric's name for its default options.
         answer: the response's text without reasoning.
         instance: the question and its references.
-        scoring: "intramural" for the right rule, "helm" to reproduce upstream (where an empty answer is wrong).
+        scoring: "intramural" for our rules, "helm" to reproduce upstream (where an empty answer is wrong).
 
     Raises:
-        BenchmarkError: the metric is not one of `METRICS`, or one of the whole run.
+        BenchmarkError: the metric is unknown, or is a metric of the whole run.
     """
     use, spec = _find_spec(metric)
     if spec.fn is None:
-        raise BenchmarkError(f"{use.name} is a figure of the whole run; no single answer has it")
+        raise BenchmarkError(
+            f"{use.name} is a metric of the whole run; no single answer has a score"
+        )
     if scoring == "helm":
         return (spec.helm_fn or spec.fn)(answer, instance, use.options)
     if not answer.strip():
@@ -134,14 +136,14 @@ def score(
 def read_labels(
     metric: MetricUse | str, answer: str, instance: Instance, scoring: Scoring = "intramural"
 ) -> Labelled | Unscored:
-    """Read one answer's labels for a metric of the whole run; arguments as for `score`.
+    """Read one answer's labels for a metric of the whole run. The arguments are those of `score`.
 
     Raises:
-        BenchmarkError: the metric is none of the whole run.
+        BenchmarkError: the metric is not one of the whole run.
     """
     use, spec = _find_spec(metric)
     if spec.labels is None:
-        raise BenchmarkError(f"{use.name} is no figure of the whole run")
+        raise BenchmarkError(f"{use.name} is not a metric of the whole run")
     if scoring != "helm" and not answer.strip():
         return Unscored(Reason.EMPTY)
     return spec.labels(answer, instance, use.options, scoring)
@@ -150,15 +152,15 @@ def read_labels(
 def compute_figure(
     metric: MetricUse | str, items: Sequence[Labelled], scoring: Scoring = "intramural"
 ) -> float | Unscored:
-    """Compute a metric of the whole run from its labelled answers, which were read by the same `scoring`.
+    """Compute a metric of the whole run from its labelled answers, read with the same `scoring`.
 
     Raises:
-        BenchmarkError: the metric is none of the whole run.
+        BenchmarkError: the metric is not one of the whole run.
     """
     use, spec = _find_spec(metric)
     whole_run = spec.helm_whole_run if scoring == "helm" and spec.helm_whole_run else spec.whole_run
     if whole_run is None:
-        raise BenchmarkError(f"{use.name} is no figure of the whole run")
+        raise BenchmarkError(f"{use.name} is not a metric of the whole run")
     return whole_run(items) if items else Unscored(Reason.NO_REFERENCE)
 
 

@@ -1,7 +1,7 @@
-"""The part of an answer that a benchmark's own parser takes: a JSON field, or what a regular expression finds. Pure.
+"""Extract the part of an answer that a benchmark's own parser selects: a JSON field, or a pattern's match. Pure.
 
-What is found then goes to the metrics as if it were the whole answer. Nothing is guessed: an answer that holds no such
-part is unparsed. Option letters are read by `agent.metrics.choice`.
+Metrics then score that part as if it were the whole answer. Nothing is guessed: an answer without such a part is
+unparsed. Option letters are read by `agent.metrics.choice`.
 """
 
 import json
@@ -16,28 +16,28 @@ from agent.errors import BenchmarkError
 from agent.vocabulary import AnswerParser, Reason, Unscored
 
 PATTERN_SECONDS = 1.0
-"""The longest that a pattern may look at one answer; one that needs longer has found nothing."""
+"""Maximum time for matching a pattern against one answer. A pattern that needs longer counts as not found."""
 
-# An answer beyond these is a loop.
+# A longer answer is an endless repetition.
 _MAX_LENGTH = 1_000_000  # characters
-_MAX_WORK = 20_000_000  # characters read again because what began there was no object
+_MAX_WORK = 20_000_000  # characters read again after a failed attempt to parse an object
 
 _MAX_PATTERN_LENGTH = 2_000  # characters
-_MAX_WRITTEN_OUT = 100_000  # parts: a fifth of a second and some megabytes to compile
+_MAX_WRITTEN_OUT = 100_000  # elements, which take 0.2 seconds and a few megabytes to compile
 _COUNT = re.compile(r"\{\s*(\d*)\s*,?\s*(\d*)")
 _SPACED = re.compile(r"\(\?[A-Za-z0-9]*x")
 _CORRECT = "Correct it in the YAML."
 
 
 def extract(parser: AnswerParser, text: str) -> str | Unscored:
-    """Return the part of an answer that the parser takes, or why there is none.
+    """Return the part of an answer that the parser selects, or the reason why there is none.
 
-    "json" takes the last well-formed object that has the field, in a code fence or with words around it, also within
-    another object. Its value is a text, or a number, boolean or list written as JSON writes it; null is no answer.
-    "pattern" takes the last match, by the `regex` module's rules.
+    "json" selects the last well-formed object that has the field, even in a code fence, between words or inside another
+    object. The field's value is a string, or a number, boolean or list in JSON notation. A null counts as no answer.
+    "pattern" selects the last match, by the rules of the `regex` module.
 
     Raises:
-        BenchmarkError: the pattern is no regular expression.
+        BenchmarkError: the pattern is not a regular expression.
     """
     if parser.kind in {"option_letter", "text"}:
         return text
@@ -56,7 +56,7 @@ def compiled(pattern: str) -> Any:
     """Compile a parser's pattern.
 
     Raises:
-        BenchmarkError: it is no regular expression, says where; or one that would take the machine's memory.
+        BenchmarkError: the pattern is not a regular expression, and the message says where; or it could exhaust memory.
     """
     if len(pattern) > _MAX_PATTERN_LENGTH:
         raise BenchmarkError(
@@ -77,10 +77,10 @@ def compiled(pattern: str) -> Any:
 
 
 def _written_out(pattern: str) -> int:
-    """Return how long a pattern is at most when its counted repeats are written out, as the compiler does.
+    """Return an upper bound on the length of a pattern after the compiler writes out its counted repeats.
 
-    Groups may hold each other, so their counts multiply. A count after anything else repeats that alone; with the flag
-    x there may be a comment between a group and its count, and so every count is taken for a group's.
+    Groups can be nested, so their counts multiply. A count after anything else repeats only that element. With the flag
+    x, a comment may separate a group from its count, so every count is treated as a group's.
     """
     length, factor = len(pattern), 1
     spaced = _SPACED.search(pattern) is not None
@@ -107,7 +107,7 @@ def _last_match(text: str, pattern: str) -> str | None:
 
 
 def _json_field(text: str, field: str) -> str | None:
-    """Find the field in the last object that has it, in its own right or else in what it holds."""
+    """Return the field of the last object that has it, either directly or in a nested object."""
     for value in reversed(_objects(text[:_MAX_LENGTH])):
         if field in value:
             return _as_text(value[field])
@@ -118,8 +118,8 @@ def _json_field(text: str, field: str) -> str | None:
 
 
 def _objects(text: str) -> list[dict[str, Any]]:
-    """Return every well-formed object in order of appearance; prose, fences and broken JSON are skipped."""
-    decoder = json.JSONDecoder(strict=False)  # line breaks within a text are common and harmless
+    """Return every well-formed object in order of appearance. Prose, fences and broken JSON are skipped."""
+    decoder = json.JSONDecoder(strict=False)  # line breaks within strings are common and harmless
     objects: list[dict[str, Any]] = []
     start, budget = text.find("{"), _MAX_WORK
     while start >= 0 and budget > 0:
@@ -129,8 +129,8 @@ def _objects(text: str) -> list[dict[str, Any]]:
             end = start + 1
             budget -= (
                 error.pos - start + error.pos // 20 + 100
-            )  # the error counts all lines before it
-        except (ValueError, RecursionError):  # an endless number, or nested without end
+            )  # the error message counts all preceding lines
+        except (ValueError, RecursionError):  # an overlong number, or excessive nesting
             end = start + 1
             budget -= _MAX_WORK // 20
         else:

@@ -1,10 +1,11 @@
-"""BERTScore (Zhang et al. 2020): precision, recall and F1 of words matched by the vectors that an encoder gives them.
+"""BERTScore (Zhang et al. 2020): precision, recall and F1 of tokens matched by their vectors from an encoder.
 
-Each token of one text is matched with the token of the other that is most like it (cosine); precision is the mean over
-the answer's tokens, recall that over the reference's. No weights by rarity, no rescaling: as MedHELM has it.
+Each token of one text is matched with the most similar token of the other text (by cosine). Precision is the mean over
+the answer's tokens, recall the mean over the reference's tokens. As in MedHELM, tokens are not weighted by rarity and
+scores are not rescaled.
 
-By our rules, text that is longer than the encoder takes is read in windows that overlap by half, so that all of it
-counts; by HELM's its end is cut off without a word. The best over the references is taken of each figure by itself.
+By our rules, a text that is longer than the encoder's window is read in windows that overlap by half, so that all of it
+counts; HELM's rules silently cut off its end. Each score is the best over the references, chosen separately.
 """
 
 from collections.abc import Sequence
@@ -33,7 +34,7 @@ Triple = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class BertScoreComparison:
-    """One answer and what it is compared with, by one set of rules."""
+    """One answer and the references to compare it with, under one set of rules."""
 
     answer: str
     golds: tuple[str, ...]
@@ -41,7 +42,7 @@ class BertScoreComparison:
 
 
 def build_comparison(answer: str, instance: Instance, rules: Scoring) -> BertScoreComparison:
-    """Return the texts to compare: by HELM's rules every reference, and each text without an outer brace."""
+    """Return the texts to compare. HELM's rules use every reference, and remove outer braces from each text."""
     if rules == "helm":
         return BertScoreComparison(
             _unbraced(answer.strip()),
@@ -57,10 +58,10 @@ def _unbraced(text: str) -> str:
 
 
 def check(benchmark_id: str, means: Means) -> EncoderFolder:
-    """Return the encoder that would be used.
+    """Return the encoder to use.
 
     Raises:
-        BenchmarkError: there is none, or the extra is not installed; says what to do.
+        BenchmarkError: there is no encoder, or the extra is not installed; the message says what to do.
     """
     missing = missing_packages()
     if missing:
@@ -77,10 +78,10 @@ def check(benchmark_id: str, means: Means) -> EncoderFolder:
 
 
 def with_encoder(use: MetricUse, means: Means) -> MetricUse:
-    """Return the metric with the encoder's digest and layer among its options: another encoder is another metric.
+    """Return the metric with the encoder's digest and layer as options: a different encoder is a different metric.
 
     Raises:
-        BenchmarkError: as `check`.
+        BenchmarkError: see `check`.
     """
     encoder = check(use.name, means)
     return replace(
@@ -90,10 +91,10 @@ def with_encoder(use: MetricUse, means: Means) -> MetricUse:
 
 
 def triples(comparisons: Sequence[BertScoreComparison], means: Means) -> list[Triple | Unscored]:
-    """Compute all three figures of every comparison; each text is encoded once.
+    """Compute all three scores of every comparison. Each text is encoded once.
 
     Raises:
-        BenchmarkError: as `check`.
+        BenchmarkError: see `check`.
     """
     encoder = check("BERTScore", means)
     from agent.metrics.encoder import TextComparison
@@ -112,7 +113,7 @@ def triples(comparisons: Sequence[BertScoreComparison], means: Means) -> list[Tr
 def _choose_best(
     comparison: BertScoreComparison, pairs: Sequence[Triple | None] | None
 ) -> Triple | Unscored:
-    """Return the best of each figure. None: the encoder reads nothing in that reference, or in the answer."""
+    """Return the best of each score. None: the encoder can read nothing in that reference, or in the answer."""
     if pairs is None:
         return (
             (0.0, 0.0, 0.0)
@@ -143,7 +144,7 @@ def _not_measured(
     instance: Instance,
     options: Options,  # noqa: ARG001
 ) -> float | Unscored:
-    """Return that the answer has yet to be measured: one answer alone is never sent through an encoder."""
+    """Return that the answer is not measured yet, because single answers are never sent through an encoder."""
     return Unscored(
         Reason.NOT_MEASURED
         if build_comparison(answer, instance, rules).golds
@@ -160,14 +161,14 @@ SPECS = (
     _metric(
         "BERTScore-P",
         "BERTScore P",
-        "Likeness of the answer's tokens to the reference's, by an encoder's vectors.",
+        "Similarity of the answer's tokens to the reference's, by an encoder's vectors.",
     ),
     _metric(
         "BERTScore-R",
         "BERTScore R",
-        "Likeness of the reference's tokens to the answer's, by an encoder's vectors.",
+        "Similarity of the reference's tokens to the answer's, by an encoder's vectors.",
     ),
     _metric("BERTScore-F", "BERTScore F1", "Harmonic mean of BERTScore's precision and recall."),
 )
 NAMES = tuple(spec.name for spec in SPECS)
-"""In the order of a triple's figures."""
+"""The metrics in the order of the scores in a triple."""

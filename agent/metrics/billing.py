@@ -1,11 +1,11 @@
-"""Billing codes of a note (MIMIC-IV): precision, recall and F1 of the set of codes that an answer names, note by note.
+"""Billing codes of a note (MIMIC-IV): precision, recall and F1 of the set of codes in an answer, note by note.
 
-F1 is 2 * hits / (gold + named) of one note; HELM and we show the mean over notes. An answer that names no code has
-recall and F1 0; its precision does not exist and is unscored(unparsed).
+F1 is 2 * hits / (gold + named) for one note; like HELM, we report the mean over notes. An answer without any code has
+recall and F1 of 0; its precision is undefined and is unscored(unparsed).
 
-Upstream reads codes, gold too, with an expression that ends at the first letter: S72.001A becomes S72, M1A.0110 and
-C7B.00 are lost, so are all procedures and small letters, and codes without a point unless they have three to four
-characters; T4, L5 and B12 in prose count as codes. `helm_*` reproduce that.
+Upstream reads codes, including gold codes, with an expression that ends at the first letter after the digits. It turns
+S72.001A into S72, and loses M1A.0110 and C7B.00, all procedures, all lower-case codes, and codes without a point unless
+they have three or four characters. In prose, it counts T4, L5 and B12 as codes. `helm_*` reproduce that.
 """
 
 import re
@@ -19,7 +19,7 @@ from agent.vocabulary import Instance, Reason, Unscored
 _UPSTREAM = re.compile(r"\b[A-Z]\d{1,3}(?:\.\d{1,4})?\.?\b")
 
 Figure = Callable[[int, int, int], float | Unscored]
-"""(codes in common, gold codes, named codes) -> the figure."""
+"""Computes a score from (codes in common, gold codes, named codes)."""
 
 
 def _precision(hits: int, gold: int, named: int) -> float | Unscored:  # noqa: ARG001
@@ -50,7 +50,7 @@ def _helm_score(
     instance: Instance,
     options: Options,  # noqa: ARG001
 ) -> float | Unscored:
-    """Score as HELM does at version 0.5.16; what has no value there is 0, also a gold without any code it can read."""
+    """Score as HELM does at version 0.5.16. Undefined scores are 0 there, and so are those of an unreadable gold."""
     if not instance.references:
         return Unscored(Reason.NO_REFERENCE)
     gold = {code for r in instance.references for code in upstream_codes(r.text)}
@@ -62,7 +62,7 @@ def _helm_score(
 
 
 def upstream_codes(text: str) -> set[str]:
-    """Return the codes that HELM reads in a text, as it writes them."""
+    """Return the codes that HELM reads in a text, in HELM's notation."""
     return {code.rstrip(".") for code in _UPSTREAM.findall(text.replace("**", ""))}
 
 
@@ -83,19 +83,19 @@ SPECS = (
     _metric(
         "precision",
         "Code precision",
-        "Share of the named ICD-10 codes that are right, for each note.",
+        "Share of the named ICD-10 codes that are right, per note.",
         _precision,
     ),
     _metric(
         "recall",
         "Code recall",
-        "Share of the right ICD-10 codes that are named, for each note.",
+        "Share of the right ICD-10 codes that are named, per note.",
         _recall,
     ),
     _metric(
         "f1",
         "Code F1",
-        "Harmonic mean of precision and recall of the named ICD-10 codes, for each note.",
+        "Harmonic mean of precision and recall of the named ICD-10 codes, per note.",
         _f1,
     ),
 )

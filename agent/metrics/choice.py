@@ -1,23 +1,24 @@
-r"""Which option an answer to a multiple-choice question means: the documented letter extraction.
+r"""Find the option that an answer to a multiple-choice question names: the documented letter extraction.
 
-MedHELM credits only the bare capital letter, so "B.", "(B)" and "Answer: B" count as wrong there. Here the
-sources below are tried in this order; the first that names any option decides. If it names several different
-options, or none does, or the answer takes it back later ("Wait, ..."), the answer is unparsed. Nothing is guessed.
+MedHELM accepts only the bare capital letter, so it scores "B.", "(B)" and "Answer: B" as wrong. Here the following
+sources are tried in order, and the first source that names any option decides. The answer is unparsed if that source
+names several different options, if no source names an option, or if the answer retracts it later ("Wait, ...").
+Nothing is guessed.
 
-1. The whole answer is one letter, or an option's own text ("b", "**B**", "(B).", "Yes.").
+1. The whole answer is a letter or an option's text ("b", "**B**", "(B).", "Yes.").
 2. A final answer: "final answer: B", "\boxed{B}".
 3. A stated answer: "the answer is B", "correct option: (B)", "Letter of the best option (A or B): B", "I choose B",
-   also in other languages ("La respuesta es B", "Antwort: B", "答案：B"), and "B is correct" where "B" or "option B" is
-   the whole subject. The option's text may stand for the letter ("The answer is maybe", "Hepatitis B is the most likely
+   also in other languages ("La respuesta es B", "Antwort: B", "答案：B"), and "B is correct" if "B" or "option B" is
+   the whole subject. The option's text may replace the letter ("The answer is maybe", "Hepatitis B is the most likely
    diagnosis").
 4. The first or last line is a letter or an option's text, or begins with a letter and a mark ("B) Aspirin", "(B)
-   Aspirin", "Option B, because ...", "B because ...", "It is B", "Probably B"), or with a letter and its own text ("B
-   (Aspirin)", "B = Aspirin"; "A (not B)" is not read). If no more than a beginning, every line that begins so is
-   heard: a list of the options is no answer.
+   Aspirin", "Option B, because ...", "B because ...", "It is B", "Probably B"), or with a letter and its option's text
+   ("B (Aspirin)", "B = Aspirin"; "A (not B)" is not read). If such a line only begins that way, every line that does
+   is read, so that a list of the options is not taken for an answer.
 5. The first words, up to a comma, semicolon, full stop or "because", are an option's text ("Yes, because ...").
 
-A letter that is part of the sentence is none of these: "A patient ...", "B cells", "C. difficile", "Hepatitis B". Nor
-is an option that is denied, ruled out, made conditional or asked about: "not A", "A is likely wrong", "the answer is
+A letter that is part of the sentence does not count: "A patient ...", "B cells", "C. difficile", "Hepatitis B". Nor
+does an option that is denied, ruled out, made conditional or questioned: "not A", "A is likely wrong", "the answer is
 B?". An unsure answer is still an answer ("I'd say B, but I'm not sure").
 """
 
@@ -31,15 +32,15 @@ from typing import NamedTuple
 from agent.metrics.statements import is_conditional, is_denied, is_qualified, is_taken_back
 from agent.metrics.words import ASCII_MARKS, plain_words
 
-# An answer beyond these is a loop, not a choice.
+# A longer answer is an endless repetition, not a choice.
 _MAX_LENGTH = 100_000  # characters
-_MAX_STATEMENTS = 300  # statements of one kind
+_MAX_STATEMENTS = 300  # per kind of statement
 
 _LETTER = r"[A-Za-z]"
 _BECAUSE = r"(?:because|since|as|due|for|given|based|which|where|rather|instead)\b"
-# What may follow a letter that names an option in running text. "and", "or" bring a second letter: see _ALSO.
+# What may follow a letter that names an option in running text. "and" and "or" introduce a second letter: see _ALSO.
 _END = rf"(?=\s?$|\n|\s?[.,;:!)\]}}\"'<](?!\w)|\s[-(\[]|\s{_BECAUSE})"
-# Capital only: in "B, a vitamin" the a is an article.
+# Capitals only: in "B, a vitamin", the a is an article.
 _ALSO = re.compile(r"[)\]]?\s?(?:,|/|&|\+|\band\b|\bor\b)\s?(?:and\s|or\s)?[(\[]?([A-Z])(?![\w'])")
 _IS = r"(?:[\"']?\s?(?::|=|->|→|>)|\s-(?=\s)|\s(?:is|was|would\sbe|should\sbe|must\sbe))"
 _NOUN = r"(?:answer|option|choice|letter|response|diagnosis|conclusion|solution)"
@@ -58,7 +59,7 @@ _STATED = re.compile(
     re.IGNORECASE,
 )
 _FINAL = re.compile(rf"\bfinal\s{_NOUN}(?:{_OF_WHAT}{_IS})?{_FILLER}", re.IGNORECASE)
-# The same in other languages, but only "answer is B" and "answer: B": with a word between them it is no cue.
+# The same in other languages, but only "answer is B" and "answer: B"; with a word in between it is not a cue.
 _STATED_ELSEWHERE = re.compile(
     r"(?:\b(?:respuesta|r[ée]ponse|antwort|risposta|resposta|antwoord|ответ)"
     r"(?:\s(?:correcta|correcte|correta|corretta|finale?))?|答案|答え|解答|正解|정답)"
@@ -136,15 +137,15 @@ _MARKS_ELSEWHERE = str.maketrans({"。": ". ", "、": ", "})
 
 
 class _Mention(NamedTuple):
-    """An option that the answer names, and where in the answer its naming ends."""
+    """A mention of an option, and the position in the answer where it ends."""
 
     option: int
     end: int
 
 
-@lru_cache(16)  # a benchmark's four matches read the same answer
+@lru_cache(16)  # the four match metrics read the same answer
 def extract_option(answer: str, options: tuple[str, ...]) -> int | None:
-    """Return the index of the option the answer means, or None when it names none or several.
+    """Return the index of the option that the answer names, or None if it names none or several.
 
     Args:
         answer: the response's text, without reasoning.
@@ -154,7 +155,7 @@ def extract_option(answer: str, options: tuple[str, ...]) -> int | None:
 
 
 class _Reader:
-    """Reads answers to one question."""
+    """Reads answers to a single question."""
 
     def __init__(self, options: tuple[str, ...]) -> None:
         self._texts = [plain_words(option) for option in options]
@@ -163,10 +164,10 @@ class _Reader:
         self._own_texts = re.compile(rf"(?<![\w'])([A-Z])\s?[(\[]({within})[)\]]")
         self._reach = (
             2 * max(map(len, options), default=0) + 100
-        )  # characters that may hold an option's text
+        )  # a span that may contain an option's text
 
     def read(self, answer: str) -> int | None:
-        """Return the option that the first source with a mention names, if it names one only and keeps to it."""
+        """Return the option of the first source with a mention, if it names only one and the answer keeps to it."""
         text = _remove_markup(answer)
         if any(_holds_more_than(_MAX_STATEMENTS, cue, text) for cue in _CUES):
             return None
@@ -199,7 +200,7 @@ class _Reader:
         yield from self._read_called_right(text)
 
     def _read_edge_lines(self, text: str) -> Iterator[_Mention]:
-        """Read the first and the last line; every line, unless these two hold no more than a letter."""
+        """Read the first and last lines, or every line if one of these only begins with a letter."""
         lines = list(re.finditer(r"[^\n]+", text))
         if not lines:
             return
@@ -226,7 +227,7 @@ class _Reader:
             yield _Mention(index, end)
 
     def _name_text(self, words: str, end: int) -> Iterator[_Mention]:
-        # Where options are letters themselves, a letter names the option that has it and not the one that says it.
+        # If the options' texts are themselves letters, a letter refers to the option labelled with it.
         is_letter = len(words) == 1 and 0 <= ord(words) - ord("a") < len(self._texts)
         if words and not is_letter and self._texts.count(words) == 1:
             yield _Mention(self._texts.index(words), end)
@@ -244,13 +245,13 @@ class _Reader:
             yield from stated_texts
             return
         letter = _AT_START.match(statement)
-        # "The answer is a (rare) disease": a small a or i needs a mark or the end after it.
+        # "The answer is a (rare) disease": a lower-case a or i counts only before a mark or the end.
         if letter and letter[1] in "ai" and re.match(r"\s[^\n]", statement[letter.end() :]):
             return
         if letter and not self._is_a_name(statement[letter.start(1) :]):
             yield from self._read_stated_letter(text, start, letter)
             return
-        # "B and C", "A/B": a letter that is followed by another one.
+        # "B and C", "A/B": a letter followed by another letter.
         first = re.match(rf"[(\[]?({_LETTER})(?=[\s)\],/&+])", statement)
         second = _ALSO.match(statement, first.end()) if first else None
         if first and second:
@@ -262,7 +263,7 @@ class _Reader:
     def _read_stated_letter(
         self, text: str, start: int, letter: re.Match[str]
     ) -> Iterator[_Mention]:
-        """Read a letter that a statement begins with, and the option that its next words name, which may differ."""
+        """Read the letter at the start of a statement, and the option named by the next words, which may differ."""
         statement = letter.string
         end = letter.end(1)
         after_letter = statement[end:]
@@ -276,7 +277,7 @@ class _Reader:
             yield from self._name_letter(second[1], start + second.end())
 
     def _read_text_at(self, text: str, start: int) -> Iterator[_Mention]:
-        """Read the option whose text stands at `start` up to a mark; the longest, as one may begin another."""
+        """Read the longest option whose text is at `start`, up to a mark; one option's text may begin another's."""
         line = text[start : start + self._reach].partition("\n")[0]
         words = ""
         read_to = 0
@@ -303,7 +304,7 @@ class _Reader:
             yield from self._name_letter(letter[1], start + letter.end())
 
     def _read_begun_text(self, text: str, end: int) -> Iterator[_Mention]:
-        """Read the option whose text the words after a letter begin with, to see whether both agree."""
+        """Read the option whose text begins the words after a letter, to check that both agree."""
         line = text.lstrip(" .,:;)]}-").partition("\n")[0]
         words = plain_words(line)
         longest = ""
@@ -315,7 +316,7 @@ class _Reader:
         if not self._is_rejected(line, after=":", own=longest):
             yield from self._name_text(
                 longest, end + len(longest) + 2
-            )  # a full stop and a space before it
+            )  # the preceding full stop and space
 
     def _read_called_right(self, text: str) -> Iterator[_Mention]:
         """Read "B is correct", "Option B is the best answer", "Hepatitis B is the most likely diagnosis"."""
@@ -329,7 +330,7 @@ class _Reader:
                 continue
             head = before[: starts[-1]]
             subject = before[starts[-1] :]
-            # In "A, B, and C is correct" the commas begin no new clause.
+            # The commas in "A, B, and C is correct" do not start new clauses.
             is_list = re.search(r"(?:^|[\s(])[A-Z][)\]]?[,;]\s$", head) is not None
             if is_list or is_qualified(text, match.end()):
                 continue
@@ -342,7 +343,7 @@ class _Reader:
                 yield from self._name_letter(letter[1], match.end())
 
     def _read_clause(self, before: str, starts: list[int], end: int) -> Iterator[_Mention]:
-        """Read the option whose text reaches from one of `starts` to the end; its own commas are no starts."""
+        """Read the option whose text extends from one of `starts` to the end; its own commas are not starts."""
         for start in starts:
             clause = before[start:]
             mentions = list(self._name_text(plain_words(clause[_measure_lead_in(clause) :]), end))
@@ -378,7 +379,7 @@ class _Reader:
             yield from self._name_text(plain_words(content), end)
 
     def _read_letters_with_own_text(self, line: str, start: int) -> Iterator[_Mention]:
-        """Read "B (Aspirin), because ..."; nothing where one goes on otherwise: "B (Aspirin) or heparin"."""
+        """Read "B (Aspirin), because ..."; read nothing if it continues otherwise: "B (Aspirin) or heparin"."""
         mentions: list[_Mention] = []
         for match in self._own_texts.finditer(line):
             after = line[match.end() :]
@@ -397,7 +398,7 @@ class _Reader:
     def _read_leading_letter(
         self, line: str, leading: re.Match[str], start: int
     ) -> Iterator[_Mention]:
-        """Read "B) Aspirin", and the other option that such a line may name: "A or B)", "A: B", "A) Heparin"."""
+        """Read "B) Aspirin", and another option that such a line may name: "A or B)", "A: B", "A) Heparin"."""
         bracketed, marked = leading[1], leading[2]
         end = start + leading.end()
         after = line[leading.end() :]
@@ -416,10 +417,10 @@ class _Reader:
             yield from letter_mentions
 
     def _is_rejected(self, text: str, *, after: str = "", own: str = "") -> bool:
-        """Tell whether the text behind an option calls it wrong: ": wrong", " is not indicated", ", which is false".
+        """Return whether the text after an option calls it wrong: ": wrong", " is not indicated", ", which is false".
 
-        `after` is the mark between the two, where it is already read; behind a full stop or comma another
-        statement begins. `own` are the option's words where they come first.
+        `after` is the mark between option and text, if it has already been read; after a full stop or comma another
+        statement begins. `own` is the option's text if that comes first.
         """
         if after.strip() in {".", ",", ";", "!"} and not text.lstrip().startswith("which"):
             text = ""
@@ -430,7 +431,7 @@ class _Reader:
         return _WRONG.search(words.removeprefix(own).strip() + mark) is not None
 
     def _is_a_name(self, text: str) -> bool:
-        """Tell whether text such as "C. difficile" is a species and not option C: no option's text follows it."""
+        """Return whether text such as "C. difficile" is a species rather than option C with its text."""
         name = re.match(rf"{_LETTER}\.\s(?=[a-z])", text)
         return name is not None and not list(self._read_begun_text(text[name.end() :], 0))
 
@@ -441,7 +442,7 @@ def _holds_more_than(count: int, cue: re.Pattern[str], text: str) -> bool:
 
 
 def _choose_only(mentions: Sequence[_Mention], text: str) -> int | None:
-    """Return the option that all mentions name; None where they name several, or the text after them retracts."""
+    """Return the option of all mentions, or None if they name several or the text after them retracts it."""
     options = {mention.option for mention in mentions}
     last_end = max(mention.end for mention in mentions)
     if len(options) > 1 or is_taken_back(text, last_end):
@@ -456,7 +457,7 @@ def _measure_lead_in(clause: str) -> int:
 
 
 def _remove_markup(answer: str) -> str:
-    """Remove Markdown, LaTeX and runs of white space; the content of a LaTeX box becomes a final answer."""
+    """Remove Markdown, LaTeX and repeated white space; the content of a LaTeX box becomes a final answer."""
     text = unicodedata.normalize("NFKC", answer).translate(ASCII_MARKS).replace("\u200b", "")
     text = text.translate(_MARKS_ELSEWHERE)
     text = "\n".join(" ".join(line.split()) for line in text.splitlines())

@@ -1,12 +1,12 @@
-"""Figures of a whole classification: macro and micro F1 over classes or over sets of labels. Pure.
+"""Metrics of a whole classification: macro and micro F1 over classes or over sets of labels. Pure.
 
-F1 of a class is 2 * hits / (times gold + times given) (van Rijsbergen 1979). Macro F1 is the mean over the classes
-that are gold at least once, each with the same weight (of the two macro F1s that Opitz and Burst 2019 tell apart, the
-mean of the classes' F1). Micro F1 counts all labels of all answers together. A label that is never gold has no F1 of
-its own; given instead of the gold one it costs that class a hit, and micro F1 counts it as given.
+The F1 of a class is 2 * hits / (times gold + times given) (van Rijsbergen 1979). Macro F1 is the unweighted mean over
+the classes that are gold at least once. Of the two definitions of macro F1 that Opitz and Burst (2019) distinguish,
+this is the mean of the classes' F1. Micro F1 counts all labels of all answers together. A label that is never gold has
+no F1 of its own. If it is given instead of the gold label, the gold class loses a hit, and micro F1 counts it as given.
 
-Labels are compared as plain words; with the option `delimiter` an answer and a gold text are sets of labels. For
-multiple choice the classes are the option letters.
+Labels are compared as plain words. With the option `delimiter`, answers and gold texts are sets of labels. For
+multiple choice, the classes are the option letters.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from agent.vocabulary import Instance, Reason, Scoring, Unscored
 
 
 def macro_f1(items: Sequence[Labelled]) -> float:
-    """Return the mean of the F1 of the classes that are gold at least once, each class with the same weight.
+    """Return the unweighted mean F1 over the classes that are gold at least once.
 
     Raises:
         ValueError: there are no classes.
@@ -31,7 +31,7 @@ def macro_f1(items: Sequence[Labelled]) -> float:
 
 
 def micro_f1(items: Sequence[Labelled]) -> float:
-    """Return F1 of all labels of all answers together; for one class an answer it is the accuracy.
+    """Return the F1 of all labels of all answers together; with one class per answer, it is the accuracy.
 
     Raises:
         ValueError: there are no classes.
@@ -46,7 +46,7 @@ def micro_f1(items: Sequence[Labelled]) -> float:
 def read_labels(
     answer: str, instance: Instance, options: Options, scoring: Scoring
 ) -> Labelled | Unscored:
-    """Return the gold and the given labels. Of several right classes of which one is enough, the given one is gold."""
+    """Return the gold and given labels. If one of several right classes is enough, the given one becomes gold."""
     golds = [reference.text for reference in instance.references if reference.correct]
     delimiter = str(options.get("delimiter", ""))
     if not golds:
@@ -108,7 +108,7 @@ def _compute_f1(items: Sequence[Labelled], name: str) -> float:
 def _read_helm_labels(
     answer: str, instance: Instance, golds: list[str], delimiter: str
 ) -> Labelled:
-    """For multiple choice a text that is no bare letter is a class of its own; a gold text is never a set of labels."""
+    """Read labels as HELM does: for multiple choice, a text other than a bare letter is its own class."""
     if instance.multiple_choice:
         text_of_letter = {
             _name_letter(index): reference.text
@@ -127,7 +127,7 @@ def _normalise_labels(texts: Sequence[str]) -> frozenset[str]:
 
 
 def _helm_macro_f1(items: Sequence[Labelled]) -> float:
-    import numpy as np  # its mean adds up in another order, which may show in the last digit
+    import numpy as np  # numpy's mean sums in another order, which can change the last digit
 
     items = _complete_helm_items(items)
     names = sorted(_collect_helm_classes(items))
@@ -137,14 +137,14 @@ def _helm_macro_f1(items: Sequence[Labelled]) -> float:
 
 
 def _helm_micro_f1(items: Sequence[Labelled]) -> float:
-    """A given label that is never gold counts for nothing, so that it lowers only the recall."""
+    """Compute micro F1 as HELM does: given labels that are never gold are ignored, so they only lower the recall."""
     items = _complete_helm_items(items)
     classes = _collect_helm_classes(items)
     return micro_f1([Labelled(item.unit, item.gold, item.predicted & classes) for item in items])
 
 
 def _complete_helm_items(items: Sequence[Labelled]) -> Sequence[Labelled]:
-    """Where all gold texts are one class, upstream counts not giving it as a second one, right where it is not gold."""
+    """Add HELM's second class if all gold texts are one class: not giving that class, right if it is not gold."""
     names = _collect_gold_labels(items)
     if len(names) != 1 or any(item.multiple_choice for item in items):
         return items
@@ -157,7 +157,7 @@ def _complete_helm_items(items: Sequence[Labelled]) -> Sequence[Labelled]:
 
 
 def _collect_helm_classes(items: Sequence[Labelled]) -> set[str]:
-    """For multiple choice every given label is a class too, with an F1 of 0."""
+    """Return HELM's classes. For multiple choice, they include every given label, even with an F1 of 0."""
     classes = _collect_gold_labels(items)
     for item in items:
         if item.multiple_choice:
@@ -175,7 +175,7 @@ SPECS = (
         0,
         1,
         False,
-        "Mean over the classes of each class's F1, computed from all answers of the run.",
+        "Mean of the classes' F1, computed from all answers of the run.",
         None,
         options=_DELIMITER,
         labels=read_labels,

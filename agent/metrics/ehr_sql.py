@@ -1,12 +1,12 @@
-"""EHRSQL: whether the model's query gives what the published one gives, and whether it knew when to abstain.
+"""EHRSQL: whether the model's query returns the published query's result, and whether the model abstained correctly.
 
-`Instance.extra` holds `database` (the SQLite file), `is_impossible` ("true" for a question that the tables cannot
-answer) and `value` (the question's parameters as JSON; only upstream's rule reads them). The first reference is the
-published query, "null" for an unanswerable question.
+`Instance.extra` contains `database` (the SQLite file), `is_impossible` ("true" for a question that the tables cannot
+answer) and `value` (the question's parameters as JSON, read only by upstream's rule). The first reference is the
+published query, or "null" for an unanswerable question.
 
-The published queries were lower-cased as a whole and hold names in place of normal ranges, so that SQLite cannot run
-them as they are meant. The dataset's own evaluation repairs both queries before it runs them, and so does this module:
-see `repair_query`. Upstream runs them as they stand, on a connection that may write, with the machine's clock.
+The published queries were converted to lower case and contain names instead of normal ranges, so SQLite cannot run them
+as intended. The dataset's own evaluation repairs both queries before it runs them, and so does this module: see
+`repair_query`. Upstream runs them unchanged, with the machine's clock, on a connection that may write.
 """
 
 import json
@@ -21,9 +21,9 @@ from agent.metrics.read_only_sql import Cell, Outcome, SqlRow, compiles, run_que
 from agent.metrics.spec import MetricSpec, Options, ScoreFunction
 from agent.vocabulary import Instance, Reason, Unscored
 
-NOW = "2105-12-31 23:59:00"  # the moment the questions were written for
+NOW = "2105-12-31 23:59:00"  # the current time assumed by the questions
 
-# What the dataset calls normal: (lowest, highest).
+# The dataset's normal ranges: (lowest, highest).
 _RANGES = {
     "temperature": ("35.5", "38.1"),
     "sao2": ("95.0", "100.0"),
@@ -51,24 +51,24 @@ _ABSTAINS = re.compile(
     r"null|none|unanswerable|not answerable|no answer|n/a|empty|empty string|no query|select null",
     re.IGNORECASE,
 )
-# What a model says that was asked for the word null and explains itself instead.
+# Refusals by a model that explains itself instead of writing null.
 _REFUSES = re.compile(
     r"\b(?:unanswerable|not answerable|(?:cannot|can not|can't|could not|couldn't) be answered|"
     r"(?:cannot|can not|can't|unable to) answer)\b",
     re.IGNORECASE,
 )
-# "null (the tables do not hold it)", "The answer is null.", "null, as there is no such column": no query either.
+# "null (the tables do not hold it)", "The answer is null.", "null, as there is no such column" are not queries either.
 _SAYS_NULL = re.compile(
     r"(?:(?:the\s|my\s)?(?:correct\s|final\s)?(?:answer|output|result|query)\s?(?:is|:|=)\s?)?[\"'`*]{0,3}null[\"'`*]{0,3}"
     r"(?=\s*(?:\Z|\n|[.,;:(]|-\s|–|—|(?:because|since|as)\b))",
     re.IGNORECASE,
 )
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
-# Up to the first semicolon that is no part of a text, a quoted name or a comment.
+# Up to the first semicolon outside strings, quoted names and comments.
 _STATEMENT = re.compile(
     r"(?:[^;'\"`\[/-]|'[^']*'|\"[^\"]*\"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/|[-/])*+;", re.DOTALL
 )
-# A second statement. "Select the rows that ...", "With this query ..." and "End of query." are words about the first.
+# A second statement. "Select the rows that ...", "With this query ..." and "End of query." only describe the first.
 _SQL = re.compile(
     r"^[ \t`]*(?:select\b(?!\s(?:the|all|those|only)\s\w+\s(?:of|that|where|which|from\s(?:the|all)))|values\s*\("
     r"|with\s(?:recursive\s)?\w+\s*(?:\([^()]*\)\s*)?as\s*\(|(?:insert|replace)\s(?:or\s\w+\s)?into\b"
@@ -77,15 +77,15 @@ _SQL = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _CLOSE = 1e-6
-_MAX_UNEQUAL = 500  # rows without an exact partner that are matched one by one
+_MAX_UNEQUAL = 500  # rows without an exact match that are compared one by one
 
 
 def read_query(answer: str) -> str | None:
-    """Return the query an answer holds, "" if it abstains, None if it holds neither.
+    """Return the query in an answer, "" if the answer abstains, None if it does neither.
 
-    A query may stand in a fence or in <sql> tags, with text before it, and after the semicolon that ends it. A second
-    statement is part of what is returned: two are no query. A text without a query abstains when it says so: null, or
-    that the question cannot be answered.
+    A query may be in a fence or in <sql> tags, preceded by text, and followed by text after its closing semicolon. A
+    second statement is returned too, which makes the query invalid. A text without a query abstains if it says so:
+    null, or that the question cannot be answered.
     """
     marked = _TAG.search(answer) or _FENCE.search(answer)
     text = (marked[1] if marked else answer).strip()
@@ -111,7 +111,7 @@ def _is_empty_query(text: str) -> bool:
 
 
 def _drop_words_after(text: str) -> str:
-    """Return the first statement without the words after it; the whole text where another statement follows."""
+    """Return the first statement without the words after it, or the whole text if another statement follows."""
     first = _STATEMENT.match(text)
     if first is None:
         return text
@@ -122,7 +122,7 @@ def _drop_words_after(text: str) -> str:
 
 
 def repair_query(sql: str) -> str:
-    """Return a query as the dataset's evaluation runs it: years and days of the Julian calendar, ranges, the clock."""
+    """Return a query as the dataset's evaluation runs it, which fills in years, days, normal ranges and the clock."""
     sql = _LIMIT.sub(_find_limit, sql)
     sql = _YEAR_OR_DAY.sub(lambda match: f"%{match[1].upper()}", sql)
     return sql.replace("'now'", f"'{NOW}'")
@@ -134,7 +134,10 @@ def _find_limit(match: re.Match[str]) -> str:
 
 
 def is_same_result(gold: Sequence[SqlRow], predicted: Sequence[SqlRow]) -> bool:
-    """Compare two results: the same rows in any order, each as often; numbers to a millionth, texts exactly."""
+    """Return whether two results have the same rows in any order, each equally often.
+
+    Numbers are compared to a millionth, texts exactly.
+    """
     if len(gold) != len(predicted):
         return False
     gold_counts = Counter(gold)
@@ -154,7 +157,7 @@ def is_same_result(gold: Sequence[SqlRow], predicted: Sequence[SqlRow]) -> bool:
 
 
 def is_empty_result(rows: Sequence[SqlRow]) -> bool:
-    """Tell whether a result is that of a query without a match: no row, or nothing but NULL and zero."""
+    """Return whether a result looks like that of a query without a match: no rows, or only NULL and zero."""
     return all(cell is None or cell == 0 for row in rows for cell in row)
 
 
@@ -169,7 +172,7 @@ def _is_same_cell(a: Cell, b: Cell) -> bool:
 
 
 def _with_reference(fn: ScoreFunction) -> ScoreFunction:
-    """Make a rule that has no score where the instance holds no published query, or no database to run it on."""
+    """Wrap a rule so that it gives no score if the instance lacks a published query or a database."""
 
     @wraps(fn)
     def scored(answer: str, instance: Instance, options: Options) -> float | Unscored:
@@ -182,11 +185,11 @@ def _with_reference(fn: ScoreFunction) -> ScoreFunction:
 
 @_with_reference
 def execution_accuracy(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
-    """Score 1 when the query's result is the published query's, or when the model abstains from what has no answer.
+    """Score 1 if the query returns the published result, or if the model abstains from an unanswerable question.
 
-    Abstaining from a question that has an answer is wrong, and so is a query that fails, is refused or does not end.
-    A published query that cannot be run is no reference for another query, nor is one that finds nothing: whatever is
-    wrong in a query, it mostly finds nothing too.
+    Abstaining from an answerable question is wrong, and so is a query that fails, is refused or does not finish. A
+    published query that cannot be run is not a reference for another query. Nor is one with an empty result, because
+    most wrong queries return an empty result too.
     """
     query = read_query(answer)
     if query is None:
@@ -204,7 +207,7 @@ def execution_accuracy(answer: str, instance: Instance, options: Options) -> flo
 
 @_with_reference
 def query_validity(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
-    """Score 1 when the model's query runs, reads only and ends in time. No query, no score."""
+    """Score 1 if the model's query runs, only reads and finishes in time. Without a query there is no score."""
     query = read_query(answer)
     if query is None:
         return Unscored(Reason.UNPARSED)
@@ -215,7 +218,7 @@ def query_validity(answer: str, instance: Instance, options: Options) -> float |
 
 @_with_reference
 def precision_answerable(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
-    """Over the questions that the model wrote a query for: 1 when the question has an answer."""
+    """Score each question for which the model wrote a query: 1 if the question is answerable."""
     query = read_query(answer)
     if query is None:
         return Unscored(Reason.UNPARSED)
@@ -224,7 +227,7 @@ def precision_answerable(answer: str, instance: Instance, options: Options) -> f
 
 @_with_reference
 def recall_answerable(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
-    """Over the questions that have an answer: 1 when the model wrote a query."""
+    """Score each answerable question: 1 if the model wrote a query."""
     if not _is_answerable(instance):
         return Unscored(Reason.NOT_APPLICABLE)
     query = read_query(answer)
@@ -233,7 +236,7 @@ def recall_answerable(answer: str, instance: Instance, options: Options) -> floa
 
 @_with_reference
 def helm_execution_accuracy(answer: str, instance: Instance, options: Options) -> float:  # noqa: ARG001
-    """Score as HELM does at version 0.5.16: sets of rows, both not empty; or nothing written and nothing expected."""
+    """Score as HELM does at version 0.5.16: equal, non-empty sets of rows; or nothing written and nothing expected."""
     gold = _list_helm_gold_rows(instance)
     predicted = _run(instance, _read_helm_query(answer), now=None).rows
     if gold and predicted:
@@ -243,7 +246,7 @@ def helm_execution_accuracy(answer: str, instance: Instance, options: Options) -
 
 @_with_reference
 def helm_query_validity(answer: str, instance: Instance, options: Options) -> float:  # noqa: ARG001
-    """Score as HELM does, where a statement that writes is valid too; it is checked here, and never run."""
+    """Score as HELM does, where a statement that writes is also valid. Here it is only checked, never run."""
     query = _read_helm_query(answer)
     if not query:
         return 0.0
@@ -254,26 +257,26 @@ def helm_query_validity(answer: str, instance: Instance, options: Options) -> fl
 
 @_with_reference
 def helm_answerable(answer: str, instance: Instance, options: Options) -> float:  # noqa: ARG001
-    """Score as HELM does, for precision and recall alike: 1 when there is an answer and the model wrote anything."""
+    """Score precision and recall as HELM does: 1 if the question is answerable and the model wrote anything."""
     return float(_helm_is_answerable(instance) and bool(answer.strip()))
 
 
 @_with_reference
 def predicted_answerable(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
-    """Score 1 when the model wrote a query."""
+    """Score 1 if the model wrote a query."""
     query = read_query(answer)
     return Unscored(Reason.UNPARSED) if query is None else float(bool(query))
 
 
 @_with_reference
 def helm_predicted_answerable(answer: str, instance: Instance, options: Options) -> float:  # noqa: ARG001
-    """Score as HELM does: 1 when the model wrote anything."""
+    """Score as HELM does: 1 if the model wrote anything."""
     return float(bool(answer.strip()))
 
 
 @_with_reference
 def answerable(answer: str, instance: Instance, options: Options) -> float:  # noqa: ARG001
-    """Score 1 when the question has an answer."""
+    """Score 1 if the question is answerable."""
     return float(_is_answerable(instance))
 
 
@@ -310,11 +313,11 @@ def _run(instance: Instance, sql: str, now: str | None = NOW) -> Outcome:
     return _run_once(database, state and (state.st_ino, state.st_size, state.st_mtime_ns), sql, now)
 
 
-# Several metrics look at one answer, and the next answer's question is another one: a few results are enough.
+# Several metrics score the same answer, and the next answer has another question, so a small cache suffices.
 @lru_cache(maxsize=16)
 def _run_once(
     database: Path,
-    state: tuple[int, int, int] | None,  # noqa: ARG001 - of the file, so that another one is looked at anew
+    state: tuple[int, int, int] | None,  # noqa: ARG001 - part of the cache key, so that a changed file is read again
     sql: str,
     now: str | None,
 ) -> Outcome:
@@ -329,7 +332,7 @@ def _read_helm_query(answer: str) -> str:
 
 
 def _list_helm_gold_rows(instance: Instance) -> Sequence[SqlRow | str]:
-    """Return the published query's rows; where there are none the question's parameters, which no row can equal."""
+    """Return the rows of the published query; without any, the question's parameters, which no row can equal."""
     rows = _run(instance, _read_gold(instance), now=None).rows
     if rows:
         return rows
@@ -347,7 +350,7 @@ SPECS = (
         0,
         1,
         True,
-        "Whether the query gives the published result, or the model abstained from a question without an answer.",
+        "Whether the query gives the published result, or the model abstained from an unanswerable question.",
         execution_accuracy,
         helm_execution_accuracy,
     ),
@@ -357,7 +360,7 @@ SPECS = (
         0,
         1,
         True,
-        "Of the queries written: whether it runs, reads only and ends in time.",
+        "Share of the written queries that run, only read and finish in time.",
         query_validity,
         helm_query_validity,
     ),
@@ -367,7 +370,7 @@ SPECS = (
         0,
         1,
         True,
-        "Of the questions that the model wrote a query for: whether the question has an answer.",
+        "Share of the questions for which the model wrote a query that are answerable.",
         precision_answerable,
         helm_answerable,
     ),
@@ -377,7 +380,7 @@ SPECS = (
         0,
         1,
         True,
-        "Of the questions that have an answer: whether the model wrote a query.",
+        "Share of the answerable questions for which the model wrote a query.",
         recall_answerable,
         helm_answerable,
     ),
@@ -397,7 +400,7 @@ SPECS = (
         0,
         1,
         True,
-        "Whether the question has an answer, as the dataset says.",
+        "Whether the question is answerable according to the dataset.",
         answerable,
         helm_ground_truth_answerable,
     ),

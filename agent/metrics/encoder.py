@@ -1,4 +1,4 @@
-"""Load an encoder, offline, and compare texts by the vectors that it gives their tokens."""
+"""Load an encoder offline, and compare texts by the vectors of their tokens."""
 
 import math
 import os
@@ -10,18 +10,16 @@ from typing import Any
 from agent.errors import ConfigError
 from agent.metrics.encoder_folder import MIN_POSITIONS, SET, EncoderFolder
 
-_BATCH_TOKENS = 8_192  # padded tokens that pass through the encoder at once
-_ROOM = (
-    2 * 2**30
-)  # bytes that must be free on a graphics card; a model server may have taken the rest
-_SHARE_READ = 0.5  # of a reference's tokens that the encoder must know
+_BATCH_TOKENS = 8_192  # padded tokens per batch
+_ROOM = 2 * 2**30  # bytes that must be free on a graphics card, which a model server may be using
+_SHARE_READ = 0.5  # minimum share of a reference's tokens that the encoder must know
 
 Figures = tuple[float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Tokens `start` to `end` of a text, encoded together; those from `first` to `last` keep its vectors."""
+    """Tokens `start` to `end` of a text, encoded together. Tokens `first` to `last` use the resulting vectors."""
 
     start: int
     end: int
@@ -30,14 +28,14 @@ class Window:
 
 
 def plan_windows(tokens: int, width: int) -> list[Window]:
-    """Return windows of at most `width` tokens that cover a text; neighbours overlap by half or more.
+    """Return windows of at most `width` tokens that cover a text. Neighbouring windows overlap by half or more.
 
-    Each token takes its vector from the window in which it stands farther from an edge. All ends are exclusive.
+    Each token takes its vector from the window in which it is farther from an edge. All ends are exclusive.
     """
     if tokens <= width:
         return [Window(0, tokens, 0, tokens)]
     starts = [*range(0, tokens - width, max(1, width // 2)), tokens - width]
-    # The border between two windows is the middle of their overlap.
+    # The boundary between two windows is the middle of their overlap.
     borders = [0]
     for start, next_start in pairwise(starts):
         borders.append((next_start + start + width) // 2)
@@ -50,7 +48,7 @@ def plan_windows(tokens: int, width: int) -> list[Window]:
 
 @dataclass(frozen=True, slots=True)
 class TextComparison:
-    """An answer and its references. `is_cut`: the end of a long text is cut off, and not read in windows."""
+    """An answer and its references. `is_cut`: a long text is cut off instead of being read in windows."""
 
     answer: str
     references: Sequence[str]
@@ -59,21 +57,21 @@ class TextComparison:
 
 @dataclass(frozen=True, slots=True)
 class _EncodedText:
-    """The key of a text's vectors: the text, and whether its end is cut off."""
+    """The cache key of a text's vectors: the text, and whether it is cut off."""
 
     text: str
     is_cut: bool
 
 
 class Encoder:
-    """An encoder up to the layer that is compared. Uses a graphics card where one has room, else the processor.
+    """An encoder up to the layer used for comparison. Runs on a graphics card with enough memory, else the processor.
 
     Raises:
-        ConfigError: the folder's files do not make a whole model.
+        ConfigError: the files in the folder are not a complete model.
     """
 
     def __init__(self, folder: EncoderFolder, threads: int) -> None:
-        # Before the packages are imported, which read this once: they would look for a newer model on a hub.
+        # Set before the packages are imported, which read this only once. They would look for a newer model on a hub.
         os.environ.update(
             HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1"
         )
@@ -88,9 +86,9 @@ class Encoder:
         closed = {
             "local_files_only": True,
             "trust_remote_code": False,
-        }  # no hub, and no code of the folder's own
+        }  # neither access a hub nor run code from the folder
         try:
-            with torch.random.fork_rng(devices=[]):  # loading may draw numbers
+            with torch.random.fork_rng(devices=[]):  # loading may use random numbers
                 model, loading = transformers.AutoModel.from_pretrained(
                     folder.folder, use_safetensors=True, output_loading_info=True, **closed
                 )
@@ -124,20 +122,20 @@ class Encoder:
             or None in self._around
         ):
             raise ConfigError(
-                "bertscore_model: the tokenizer has no signs for a text's ends, or takes fewer than "
+                "bertscore_model: the tokenizer has no start and end tokens, or accepts fewer than "
                 f"{MIN_POSITIONS} tokens (model_max_length of tokenizer_config.json)",
                 SET,
             )
-        self._width = int(min(folder.positions, longest)) - 2  # beside the special tokens
+        self._width = int(min(folder.positions, longest)) - 2  # not counting the special tokens
 
     def compare(self, comparisons: Sequence[TextComparison]) -> list[list[Figures | None] | None]:
         """Compare each answer with its references.
 
-        Returns, in the same order, a figure triple for every reference, None for one that the encoder cannot read; or
-        None for an answer without a single token.
+        Returns a triple of scores for every reference, in the same order, or None for a reference that the encoder
+        cannot read. An answer without any tokens gives None instead of a list.
 
         Raises:
-            ConfigError: the encoder computes what is no number.
+            ConfigError: the encoder computes values that are not numbers.
         """
         tokens = self._tokenize(comparisons)
         encoded_texts: dict[_EncodedText, list[int]] = {}
@@ -179,18 +177,18 @@ class Encoder:
         return tokens
 
     def _build_key(self, text: str, tokens: Sequence[int], *, is_cut: bool) -> _EncodedText:
-        # A text that fits the encoder is the same by both rules, and is encoded once.
+        # Both sets of rules treat a text that fits the encoder equally, so it is encoded once.
         return _EncodedText(text, is_cut and len(tokens) > self._width)
 
     def _is_readable(self, tokens: Sequence[int], *, by_us: bool) -> bool:
-        """Tell whether a reference can be compared: unknown tokens are all alike, and would match each other."""
+        """Return whether a reference can be compared. Unknown tokens are identical, so they would match each other."""
         if not by_us:
             return bool(tokens)
         known: int = sum(token != self._tokenizer.unk_token_id for token in tokens)
         return known > 0 and known >= _SHARE_READ * len(tokens)
 
     def _build_vectors(self, texts: dict[_EncodedText, list[int]]) -> dict[_EncodedText, Any]:
-        """Return each text's vectors of length 1, with those of the special tokens at both ends."""
+        """Return each text's vectors, scaled to length 1, including those of the special tokens at both ends."""
         keys: list[_EncodedText] = []
         windows: list[Window] = []
         rows: list[list[int]] = []
@@ -203,7 +201,7 @@ class Encoder:
 
         pieces: dict[_EncodedText, list[Any]] = {}
         for key, window, vectors in zip(keys, windows, self._encode_rows(rows), strict=True):
-            # Vectors stand one place further than tokens, behind the first special token.
+            # Vectors are shifted by one position against tokens, because of the first special token.
             start = 1 + window.first - window.start
             end = 1 + window.last - window.start
             if window.first == 0:
@@ -214,7 +212,7 @@ class Encoder:
         return {key: self._join_pieces(pieces_of_text) for key, pieces_of_text in pieces.items()}
 
     def _encode_rows(self, rows: Sequence[Sequence[int]]) -> list[Any]:
-        """Return the unit vectors of every row, encoded in batches of like length."""
+        """Return the unit vectors of every row, encoded in batches of similar length."""
         encoded: list[Any] = [None] * len(rows)
         for batch in _plan_batches([len(row) for row in rows]):
             vectors_of_batch = self._encode([rows[index] for index in batch])
@@ -223,7 +221,7 @@ class Encoder:
         return encoded
 
     def _join_pieces(self, pieces: Sequence[Any]) -> Any:
-        # Pieces lie on different devices if the graphics card ran out of memory between two batches.
+        # Pieces are on different devices if the graphics card ran out of memory between two batches.
         return self._torch.cat([piece.to(self._device) for piece in pieces])
 
     def _encode(self, batch: Sequence[Sequence[int]]) -> list[Any]:
@@ -246,7 +244,7 @@ class Encoder:
             except torch.OutOfMemoryError:
                 if self._device == "cpu":
                     raise
-                # A model server took the memory: slower from here, and the same figures.
+                # A model server took the memory. The processor is slower, but computes the same values.
                 self._device = "cpu"
                 self._model = self._model.to("cpu")
                 output = self._model(input_ids=ids, attention_mask=mask)
@@ -256,7 +254,7 @@ class Encoder:
         ]
 
     def _compute_figures(self, answer: Any, reference: Any) -> Figures:
-        """Return precision, recall and F1. Special tokens can be matched, but do not count themselves."""
+        """Return precision, recall and F1. Special tokens can be matched, but are not counted themselves."""
         with self._torch.inference_mode():
             cosines = answer.to(self._device) @ reference.to(self._device).T
             precision = float(cosines.max(dim=1).values[1:-1].mean())
@@ -264,7 +262,7 @@ class Encoder:
         total = precision + recall
         if not math.isfinite(total):
             raise ConfigError(
-                "bertscore_model: the encoder's vectors are no numbers; its weights are damaged",
+                "bertscore_model: the encoder's vectors are not numbers; its weights are damaged",
                 SET,
             )
         f1 = 2 * precision * recall / total if total > 0 else 0.0
@@ -272,7 +270,7 @@ class Encoder:
 
 
 def _plan_batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Yield indexes in batches of like length, so that little is padding."""
+    """Yield indexes in batches of similar length, to keep padding small."""
     batch: list[int] = []
     for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
         if batch and (len(batch) + 1) * lengths[batch[0]] > _BATCH_TOKENS:

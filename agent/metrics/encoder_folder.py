@@ -14,17 +14,17 @@ from agent.errors import ConfigError
 from agent.io.model_folder import ModelFolderError, check_weights, compute_digest
 
 FAMILIES = frozenset(
-    "bert camembert deberta deberta-v2 distilbert electra mpnet roberta xlm-roberta".split()  # noqa: SIM905 (a row of names)
+    "bert camembert deberta deberta-v2 distilbert electra mpnet roberta xlm-roberta".split()  # noqa: SIM905 (names)
 )
-"""Kinds of encoder, as `model_type` of config.json names them, whose layers can be chosen."""
+"""Supported kinds of encoder, by the `model_type` in config.json. Their layers can be chosen."""
 
 _POSITIONS_LOST = {
     "camembert": 2,
     "mpnet": 2,
     "roberta": 2,
     "xlm-roberta": 2,
-}  # their positions begin at 2
-# Kind and number of layers -> the layer chosen on WMT16 by BERTScore's authors (Zhang et al. 2020), of the models
+}  # kinds whose positions begin at 2
+# Kind and number of layers -> the layer chosen on WMT16 by BERTScore's authors (Zhang et al. 2020), for the models
 # distilbert-base-uncased, bert-base-uncased, bert-large-uncased, distilroberta-base, roberta-base, roberta-large.
 _CHOSEN = {
     ("distilbert", 6): 5,
@@ -34,7 +34,7 @@ _CHOSEN = {
     ("roberta", 12): 10,
     ("roberta", 24): 17,
 }
-_READ = (".json", ".txt", ".model", ".safetensors")  # what transformers reads of a folder
+_READ = (".json", ".txt", ".model", ".safetensors")  # files that transformers may read
 _TOKENIZER_FILES = (
     "vocab_file",
     "merges_file",
@@ -43,11 +43,13 @@ _TOKENIZER_FILES = (
     "fast_tokenizer_files",
 )
 _PACKAGES = ("torch", "transformers")
-MIN_POSITIONS = 16  # tokens that an encoder takes at once, or its windows see nothing
+MIN_POSITIONS = (
+    16  # minimum tokens that an encoder must accept, so that its windows have some context
+)
 INSTALL = "Install the extra: pip install 'intramural[bertscore]'."
 SET = (
     "Set bertscore_model in site.yaml to the folder of an encoder, such as a copy of distilbert-base-uncased; "
-    "docs/scoring.md says which files it needs. Nothing is downloaded."
+    "docs/scoring.md lists the files it needs. Nothing is downloaded."
 )
 
 
@@ -56,12 +58,12 @@ class EncoderFolder:
     """An encoder that can be loaded.
 
     Attributes:
-        folder: where it lies.
+        folder: its path.
         family: one of FAMILIES.
-        layers: how many it has.
-        layer: the one whose vectors are compared, counted from 1.
-        positions: tokens that fit it at once, the two that stand around a text included.
-        digest: sha256 over the names and contents of its files, in hex.
+        layers: the number of its layers.
+        layer: the layer whose vectors are compared, counted from 1.
+        positions: maximum tokens per window, including the two special tokens around a text.
+        digest: SHA-256 over the names and contents of its files, in hex.
     """
 
     folder: Path
@@ -78,15 +80,15 @@ def missing_packages() -> tuple[str, ...]:
 
 
 def encoder_folder(folder: Path, layer: int | None = None) -> EncoderFolder:
-    """Look at an encoder's folder.
+    """Check an encoder's folder and describe it.
 
     Raises:
-        ConfigError: it is no such folder, its kind is unknown, a file is cut off, or there is no such layer.
+        ConfigError: the folder is missing or of an unknown kind, a file is cut off, or the layer does not exist.
     """
     config = _json(folder, "config.json")
     family = config.get("model_type")
     if not isinstance(family, str) or family not in FAMILIES:
-        raise _wrong(f"config.json: model_type is none of {', '.join(sorted(FAMILIES))}")
+        raise _wrong(f"config.json: model_type is not one of {', '.join(sorted(FAMILIES))}")
     layers = config.get("num_hidden_layers", config.get("n_layers"))
     positions = config.get("max_position_embeddings")
     if (
@@ -107,13 +109,13 @@ def encoder_folder(folder: Path, layer: int | None = None) -> EncoderFolder:
     chosen = layer if layer is not None else _CHOSEN.get((family, layers))
     if chosen is None:
         raise ConfigError(
-            f"bertscore_model: for {family} of {layers} layers no layer was ever chosen",
+            f"bertscore_model: for {family} of {layers} layers there is no default layer",
             f"Set bertscore_layer in site.yaml, from 1 to {layers}.",
         )
     if not 1 <= chosen <= layers:
         raise ConfigError(
             f"bertscore_layer: the encoder has no layer {chosen}",
-            f"Give a number from 1 to {layers}, or leave it out.",
+            f"Set a number from 1 to {layers}, or remove the setting.",
         )
     held = [path for path in sorted(folder.iterdir()) if path.suffix in _READ and path.is_file()]
     _check_named_files(folder, config, {path.name for path in held})
@@ -131,17 +133,17 @@ def _json(folder: Path, name: str) -> dict[str, Any]:
     except OSError as error:
         raise _wrong(f"{name} cannot be read ({error.strerror})") from None
     except (ValueError, RecursionError):
-        raise _wrong(f"{name} is no JSON") from None
+        raise _wrong(f"{name} is not JSON") from None
     if not isinstance(found, dict):
         raise _wrong(f"{name}: expected a map")
     return found
 
 
 def _check_named_files(folder: Path, config: dict[str, Any], held: set[str]) -> None:
-    """Check that the digest covers every file that transformers would load, as some files name further files."""
+    """Check that the digest covers every file that transformers would load, since some files name further files."""
     if (folder / "adapter_config.json").exists():
         raise _wrong(
-            "it holds an adapter (adapter_config.json), whose weights belong to a model elsewhere"
+            "it contains an adapter (adapter_config.json), which needs the weights of another model"
         )
     named: dict[str, list[Any]] = {"config.json": [config.get("transformers_weights")]}
     if "tokenizer_config.json" in held:
@@ -158,7 +160,7 @@ def _check_named_files(folder: Path, config: dict[str, Any], held: set[str]) -> 
 
 
 def _is_held(name: object, held: set[str]) -> bool:
-    """Tell whether a file's name is unset, or is that of a file in the folder."""
+    """Return whether a file name is unset or belongs to a file in the folder."""
     return name is None or (isinstance(name, str) and name in held)
 
 

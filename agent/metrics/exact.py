@@ -1,7 +1,7 @@
-"""Exact and nearly exact matches, for free text and for multiple choice.
+"""Exact and nearly exact matches, for free text and multiple choice.
 
-The quasi matches of `scoring: helm` are upstream's to the letter: they take "1.5" for "15", "-5" for "5" and let every
-answer begin with a gold of punctuation or articles alone. The right rule keeps what makes another value.
+The quasi matches under `scoring: helm` follow upstream exactly: they treat "1.5" as "15" and "-5" as "5", and accept
+a gold of only punctuation or articles as the prefix of any answer. Our rule keeps characters that change a value.
 """
 
 import re
@@ -16,11 +16,11 @@ from agent.vocabulary import Instance, Reason, Unscored
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _LETTERS = string.ascii_uppercase
-# What follows the gold where an answer goes on with another word: not "5" in "50", "5.2", "5%" or "5-10".
+# What may follow the gold if the answer continues with another word: not "5" in "50", "5.2", "5%" or "5-10".
 _WORD_ENDS = re.compile(r"(?![\w%+^])(?![.,:/'’-]\w)")
 
 Compare = Callable[[str, str], bool]
-"""(gold, predicted) -> whether they match."""
+"""Returns whether (gold, predicted) match."""
 
 
 def _equal(gold: str, predicted: str) -> bool:
@@ -47,21 +47,22 @@ def _quasi_prefix(gold: str, predicted: str) -> bool:
 
 
 def _word_forms(gold: str, predicted: str) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield both texts' words without and with articles; nothing for a gold that is punctuation alone."""
+    """Yield both texts' words without and with articles; yield nothing for a gold of only punctuation."""
     bare = words_without_articles(gold).split()
     if bare:
         yield bare, words_without_articles(predicted).split()
     full = plain_words(gold).split()
     if (
         len(full) > 1
-    ):  # one word is never an article that was dropped: "A" does not begin "A patient"
+    ):  # never drop an article that is the only word: "A" is not a prefix of "A patient"
         yield full, plain_words(predicted).split()
 
 
 def normalise(text: str, *, drop_articles: bool = True) -> str:
-    """Lower case, without punctuation and English articles, single spaces: HELM's rule, after QuAC's scorer.
+    """Return the text in lower case with single spaces, without punctuation and English articles.
 
-    Nothing is left of "A" or "+", and "-1.5" becomes "15": only `scoring: helm` uses it.
+    This is HELM's rule, after QuAC's scorer. It leaves nothing of "A" or "+" and turns "-1.5" into "15", so only
+    `scoring: helm` uses it.
     """
     words = text.lower().translate(_PUNCTUATION)
     return " ".join((_ARTICLES.sub(" ", words) if drop_articles else words).split())
@@ -91,7 +92,7 @@ def _score(compare: Compare, answer: str, instance: Instance) -> float | Unscore
 
 
 def _helm_score(compare: Compare, answer: str, instance: Instance) -> float | Unscored:
-    """Only the bare capital letter counts; anything else is wrong, and so is an empty answer."""
+    """Score as HELM does: only the bare capital letter counts; anything else, even an empty answer, is wrong."""
     predicted = answer.strip()
     if instance.multiple_choice:
         index = _LETTERS.find(predicted) if len(predicted) == 1 else -1
@@ -120,14 +121,14 @@ SPECS = (
     _metric(
         "exact_match",
         "Exact match",
-        "Whether the answer equals the right one but for white space around it, or names the right option.",
+        "Whether the answer equals the right one except for surrounding white space, or names the right option.",
         _equal,
         _equal,
     ),
     _metric(
         "quasi_exact_match",
         "Quasi-exact match",
-        "As exact match, ignoring case, articles, spacing, and punctuation that is no part of a number or sign.",
+        "As exact match, ignoring case, articles, spacing, and punctuation not part of a number or sign.",
         _quasi_equal,
         _helm_quasi_equal,
     ),
@@ -141,7 +142,7 @@ SPECS = (
     _metric(
         "quasi_prefix_exact_match",
         "Quasi-prefix exact match",
-        "As prefix exact match, ignoring case, articles, spacing, and punctuation that is no part of a number or sign.",
+        "As prefix exact match, ignoring case, articles, spacing, and punctuation not part of a number or sign.",
         _quasi_prefix,
         _helm_quasi_prefix,
     ),

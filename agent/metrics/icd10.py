@@ -1,28 +1,28 @@
-"""The ICD-10 codes that a text names: diagnoses (ICD-10-CM) and procedures (ICD-10-PCS). Pure.
+"""Find the ICD-10 codes in a text: diagnoses (ICD-10-CM) and procedures (ICD-10-PCS). Pure.
 
 A diagnosis is a letter, a digit, a digit or A or B, and up to four letters or digits after a point: I10, E11.9,
-S72.001A, M1A.0110, C7B.00, W19.XXXA. A procedure has seven letters or digits, but no I and no O: 0DJ08ZZ. Codes are
-compared without the point and in capitals, so "s72001a" is "S72.001A".
+S72.001A, M1A.0110, C7B.00, W19.XXXA. A procedure has seven letters or digits, excluding I and O: 0DJ08ZZ. Codes are
+compared without the point and in capitals, so "s72001a" equals "S72.001A".
 
-A code with its point counts wherever it stands. Without the point a code may as well be a word (vitamin B12, T4, L5,
-protein S100), so it counts only
+A code with a point counts anywhere. Without the point, it could also be a word (vitamin B12, T4, L5, protein S100), so
+it counts only
 
-- where a code is expected: at the start of a line (behind a bullet, a number, a bracket or in a table's cell), after
-  "code", "codes" or "ICD-10", after a colon, an equals sign, an arrow, a dash or an opening bracket, and up to a mark
-  or the end of the line; or in a row with another code that counts ("I10, E119 and N186", "J18.9 and I10"); or
-- where one stands in a list as its neighbours do: short items between commas, semicolons or numbers, of which several
-  begin with a code ("E11.9 (DM); I10 (HTN)", "1. S72.001A 2. I10") or all end with one, a point among them
-  ("Hypertension I10, diabetes E11.9");
-- and, for a diagnosis, if its first three characters are a category of ICD-10-CM: there is no B12 and no T12.
+- where a code is expected: at the start of a line (after a bullet, number or bracket, or in a table cell), or after
+  "code", "codes", "ICD-10", a colon, an equals sign, an arrow, a dash or an opening bracket, up to a mark or the end
+  of the line; or in a sequence with another code that counts ("I10, E119 and N186", "J18.9 and I10"); or
+- at the same position as in neighbouring list items: short items between commas, semicolons or numbers, of which
+  several begin with a code ("E11.9 (DM); I10 (HTN)", "1. S72.001A 2. I10"), or all end with a code and at least one
+  code has a point ("Hypertension I10, diabetes E11.9");
+- and, for a diagnosis, if its first three characters are a category of ICD-10-CM: B12 and T12 do not exist.
 
-What is said about a code is not read: "no J18.9" and "J18.9: denied" name J18.9, as in HELM.
+Statements about a code are ignored: "no J18.9" and "J18.9: denied" both name J18.9, as in HELM.
 """
 
 import re
 
 from agent.metrics.words import ASCII_MARKS
 
-_MAX_LENGTH = 100_000  # characters; beyond, it is a loop
+_MAX_LENGTH = 100_000  # characters; a longer answer is an endless repetition
 
 # ICD-10-CM, release of April 2026, National Center for Health Statistics (public domain): the assigned categories.
 _ASSIGNED = """
@@ -72,7 +72,7 @@ def _read_categories() -> frozenset[str]:
 CATEGORIES = _read_categories()
 """The three-character categories of ICD-10-CM."""
 
-# In small letters the part after the point begins with a digit, or is a placeholder: "b12.com" is no code.
+# In lower case, the part after the point begins with a digit or is a placeholder: "b12.com" is not a code.
 _DOTTED = (
     r"(?:[A-Z]\d[0-9AB]\.[0-9A-Z]{1,4}|[a-z]\d[0-9ab]\.(?:\d[0-9a-z]{0,3}"
     r"|x{1,3}\d?[a-z]|[a-d]\d{1,2}))(?!\w|\.\w)"
@@ -81,7 +81,7 @@ _DIAGNOSIS = r"[A-Za-z]\d[0-9ABab][0-9A-Za-z]{0,4}"
 _PROCEDURE = r"(?=[A-Za-z]{0,6}\d)(?=\d{0,6}[A-Za-z])[0-9A-HJ-NP-Za-hj-np-z]{7}"
 _ANY = rf"(?<![\w.])(?:{_DOTTED}|(?:{_PROCEDURE}|{_DIAGNOSIS})(?!\w|\.\w))"
 _CODE = re.compile(_ANY)
-# Codes with nothing but marks, brackets and "and" between them stand or fall together.
+# Codes separated only by marks, brackets and "and" are accepted or rejected together.
 _ROW = re.compile(
     rf"{_ANY}(?:\.?[\s()]{{0,3}}(?:[,;/&+]|and\b|or\b)?[\s()]{{0,3}}{_ANY}){{0,1000}}",
     re.IGNORECASE,
@@ -92,10 +92,10 @@ _CUE = re.compile(
     re.IGNORECASE,
 )
 _ENDS = re.compile(r"\.?\s*(?:$|[.:;=()>]|-\s)")
-# Where one item of a list on a line ends and the next begins; a bracket's own commas are inside an item.
+# Where one item of a list ends and the next begins; commas within brackets are part of an item.
 _BETWEEN = re.compile(r"[,;](?![^()]{0,200}\))|\s(?=\(?\d{1,2}[.)]\s)")
 _ITEM_START = re.compile(r"\s*(?:and\s|\(?\d{1,2}[.)]\s)?\s*\(?")
-_MAX_WORDS = 8  # of an item; longer ones are prose
+_MAX_WORDS = 8  # per item; longer items are prose
 _GOLD = re.compile(r"[0-9A-Za-z.]*[0-9A-Za-z]")
 
 
@@ -105,7 +105,7 @@ def normalise_code(code: str) -> str:
 
 
 def read_listed_codes(text: str) -> frozenset[str]:
-    """Return the codes of a text that is a list of codes, as a dataset's column is; each in the standard form."""
+    """Return the codes of a text that is a list of codes, such as a dataset's column; each in the standard form."""
     return frozenset(normalise_code(code) for code in _GOLD.findall(text))
 
 
@@ -120,7 +120,7 @@ def find_named_codes(text: str) -> frozenset[str]:
 
 
 def _find_codes_of_row(line: str, row: re.Match[str]) -> list[str]:
-    """Return the codes of a row that count: with a point, or beside one, or where a code is expected."""
+    """Return the codes of a sequence that count: with a point, next to one with a point, or in an expected position."""
     codes = [code[0] for code in _CODE.finditer(row[0])]
     has_point = any("." in code for code in codes)
     is_expected = has_point or _is_expected(line, row.start(), row.end())
@@ -128,7 +128,7 @@ def _find_codes_of_row(line: str, row: re.Match[str]) -> list[str]:
 
 
 def _split_lines(text: str) -> list[str]:
-    """Return a text without markup, split where a code may begin a line: lines, cells of a table, values of JSON."""
+    """Return a text without markup, split where a code may begin a line: lines, table cells, JSON values."""
     text = text.translate(ASCII_MARKS)
     text = re.sub(r'[|\t]|,\s{0,20}(?=["\'{])', "\n", text)
     return re.sub(r"[*`_#\"'\[\]{}]", " ", text).splitlines()
@@ -144,7 +144,7 @@ def _is_expected(line: str, start: int, end: int) -> bool:
 def _find_codes_of_items(line: str) -> list[str]:
     """Return the codes that begin two or more items of a line, or that end all of them.
 
-    One of the codes that end items must have its point: "BRAF V600E, parvovirus B19" are words.
+    At least one of the codes that end items must have its point: "BRAF V600E, parvovirus B19" are not codes.
     """
     if not _BETWEEN.search(line):
         return []
@@ -171,7 +171,7 @@ def _find_codes_of_items(line: str) -> list[str]:
 
 
 def _is_assigned(code: str) -> bool:
-    """Tell whether a code has the form of a procedure, or that of a diagnosis in a category of ICD-10-CM."""
+    """Return whether a code has the form of a procedure, or of a diagnosis in a category of ICD-10-CM."""
     code = normalise_code(code)
     if re.fullmatch(r"[A-Z]\d[0-9AB][0-9A-Z]{0,4}", code) and code[:3] in CATEGORIES:
         return True

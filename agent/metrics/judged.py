@@ -1,11 +1,11 @@
-"""Metrics whose scores come from a jury of models, which `agent.judging` asks about stored answers after the run."""
+"""Metrics scored by a jury of models. `agent.judging` asks the jury about stored answers after the run."""
 
 from agent.metrics.spec import MetricSpec, Options
 from agent.vocabulary import Instance, Reason, Unscored
 
 
 def report_not_judged(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
-    """Return that no jury has graded the answer yet. Upstream gives default grades here, 1.0 and 0.0; we give none."""
+    """Return that no jury has graded the answer yet. Upstream uses default grades of 1.0 and 0.0; we use none."""
     return Unscored(Reason.NOT_JUDGED)
 
 

@@ -1,4 +1,4 @@
-"""What a site has for metrics that need more than the answer: a model of its own, and processors."""
+"""Site resources for metrics that need more than the answer: an encoder, and processors."""
 
 import os
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What metrics that are measured later may use.
+    """The resources available to metrics that are measured after the run.
 
     Attributes:
-        bertscore_model: folder of the encoder that BERTScore compares with; None: BERTScore cannot be computed.
-        bertscore_layer: of the encoder, counted from 1; None: the one that BERTScore's authors chose for its kind.
-        workers: processes, and threads of an encoder, that may compute at once.
+        bertscore_model: folder of BERTScore's encoder; None if BERTScore cannot be computed.
+        bertscore_layer: layer of the encoder, counted from 1; None for the layer that BERTScore's authors chose.
+        workers: maximum number of processes, or of an encoder's threads, that compute at once.
     """
 
     bertscore_model: Path | None = None
@@ -21,7 +21,7 @@ class Means:
 
 
 def processors() -> int:
-    """Return how many processors this process may use."""
+    """Return the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

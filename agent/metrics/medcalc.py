@@ -1,8 +1,8 @@
-"""MedCalc-Bench: a clinical calculator's result against the published answer or its limits.
+"""MedCalc-Bench: compare a clinical calculator's result with the published answer or its limits.
 
-Categories are spelt differently in the dataset's versions: "lab" or "lab test", "dosage" or "dosage conversion".
-Upstream knows only one spelling of each, so its lab and dosage rows always score 0 (helm issue 4351);
-`helm_accuracy` reproduces that.
+Versions of the dataset spell categories differently: "lab" or "lab test", "dosage" or "dosage conversion". Upstream
+accepts only one spelling of each, so its lab and dosage rows always score 0 (helm issue 4351); `helm_accuracy`
+reproduces that.
 """
 
 import datetime
@@ -23,10 +23,10 @@ Value = float | datetime.date
 
 
 def accuracy(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
-    """Score 1 when the answer's one value is right, by the row's category.
+    """Score 1 if the answer gives a single value that is right for the row's category.
 
     Lab, physical and dosage: within the limits, both inclusive. Risk, severity and diagnosis: the same number
-    ("5" is "5.0"). Date: within the limits, as a date or as weeks and days. `Instance.extra` holds `category`,
+    ("5" is "5.0"). Date: within the limits, as a date or as weeks and days. `Instance.extra` contains `category`,
     `lower_limit` and `upper_limit`; the first reference is the published answer.
     """
     gold = instance.references[0].text.strip() if instance.references else ""
@@ -63,17 +63,17 @@ def _is_within(value: Value, low: Value, high: Value) -> bool:
         or isinstance(low, datetime.date)
         or isinstance(high, datetime.date)
     ):
-        return str(low) <= str(value) <= str(high)  # ISO dates sort as text
+        return str(low) <= str(value) <= str(high)  # ISO dates sort as strings
     # Limits of a negative result may be given in the wrong order.
     low, high = min(low, high), max(low, high)
     if low <= value <= high:
         return True
-    # Limits are rounded decimals, so an answer that equals one of them must not fail by the last binary digit.
+    # Limits are rounded decimals, so an answer equal to a limit must not fail because of the last binary digit.
     return math.isclose(value, low, rel_tol=1e-12) or math.isclose(value, high, rel_tol=1e-12)
 
 
 def helm_accuracy(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
-    """Score as HELM does at version 0.5.16, faults included."""
+    """Score as HELM does at version 0.5.16, including its faults."""
     if not instance.references:
         return Unscored(Reason.NO_REFERENCE)
     predicted = answer.strip()
@@ -118,7 +118,7 @@ SPECS = (
         0,
         1,
         True,
-        "Whether the computed value is the published one, or within its limits.",
+        "Whether the computed value is the published value or within its limits.",
         accuracy,
         helm_accuracy,
     ),

@@ -1,8 +1,8 @@
-"""MEDEC: does a note hold an error, and in which sentence?
+"""MEDEC: whether a note contains an error, and in which sentence.
 
-The gold text is "CORRECT", or the sentence's id, a space and the corrected sentence. Upstream tries to read that
-whole text as a number and fails, so sentence accuracy is always 0 there on notes with an error; the `helm_*`
-functions reproduce that.
+The gold text is "CORRECT", or the sentence's id, a space and the corrected sentence. Upstream tries to parse that whole
+text as a number and fails, so its sentence accuracy is always 0 on notes with an error; the `helm_*` functions
+reproduce that.
 """
 
 import re
@@ -27,14 +27,14 @@ _CORRECT = re.compile(
     r"|(?:there\s(?:is|are)\s)?(?:no|0|zero)\s(?:medical\s)?errors?(?:\s(?:was|were|is|are))?"
     r"(?:\s(?:found|detected|identified|present|in\s(?:the|this)\s(?:\w{1,20}\s)?(?:note|text)))*(?=\.|\n|$))"
 )
-# "The note is correct except sentence 4", "CORRECT, but ...": no clean bill.
+# "The note is correct except sentence 4", "CORRECT, but ...": these do not call the note correct.
 _EXCEPTION = re.compile(
     r"\b(?:except|apart|aside|other\sthan|besides|save\sfor|but|however|although|though|only|if|unless|mostly|not)\b"
     r"|^(?:sentence\s)?\d{1,4}[\s:]",
     re.IGNORECASE | re.MULTILINE,
 )
 _ID = r"(?:(?:id|number|no\.?|#)\s?)?[:#]?\s?[\[(]?(\d{1,4})(?![\w/]|[.,]\d|-\w)"
-# "INCORRECT\n10 ...", "The incorrect sentence is:\n10 ...": what stands before the sentence says that it is wrong.
+# "INCORRECT\n10 ...", "The incorrect sentence is:\n10 ...": the text before the sentence calls it wrong.
 _ANNOUNCED = re.compile(
     r"(?:incorrect|error|wrong)[.:!]?\n+"
     r"|(?:based\son\sthe\s(?:\w{1,20}\s)?(?:note|text),\s)?(?:the|this)\s(?:(?:incorrect|wrong|erroneous)\s(?:sentence|line)"
@@ -42,7 +42,7 @@ _ANNOUNCED = re.compile(
     r"|(?:medical\s|factual\s)?error)\s(?:is|reads|was)(?:\sin)?:?\s",
     re.IGNORECASE,
 )
-# That there is an error and nothing more, or several sentences that are called wrong.
+# Statements that there is an error without more detail, or that several sentences are wrong.
 _ERROR = re.compile(
     r"(?:incorrect|error)[.!]?$"
     r"|(?:the|this)\s(?:\w{1,20}\s)?(?:note|text)\s(?:contains|has|includes)\s(?:an|one|1|a\ssingle|some|several)\s(?:\w{1,20}\s)?errors?[.!]?$"
@@ -53,7 +53,7 @@ _ERROR = re.compile(
 )
 _SENTENCE = re.compile(rf"(?:(?:error\s)?(?:sentence|line)\s)?<?{_ID}>?", re.IGNORECASE)
 _MENTION = re.compile(rf"\bsentence\s?{_ID}", re.IGNORECASE)
-# "2 sentences", "1 error", "7 days ago": a count. Small letters, as a sentence after its id begins with a capital.
+# "2 sentences", "1 error", "7 days ago": a count. Lower case, because a sentence after its id begins with a capital.
 _COUNT = re.compile(
     r"\s?(?:%|(?:(?:potential|possible|medical|clinical|factual)\s)?(?:sentences?|errors?|mistakes?|issues?|problems?"
     r"|inaccuracy|inaccuracies|inconsistency|inconsistencies)\b|(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?"
@@ -75,16 +75,16 @@ _ECHO = re.compile(r"^(?:[Ss]entence\s|[Ll]ine\s)?(\d{1,4}):?\s(?=[A-Z])", re.MU
 
 
 def parse_verdict(text: str) -> int | None:
-    """Return the id of the sentence an answer calls wrong, -1 if it calls the note correct, None if neither.
+    """Return the id of the sentence that an answer calls wrong, -1 if it calls the note correct, None if neither.
 
-    An error in a sentence that is not named ("The note contains an error.", "Sentences 9 and 10 are wrong") is -2.
+    The result is -2 if no single sentence is named ("The note contains an error.", "Sentences 9 and 10 are wrong").
 
-    Read are: "CORRECT" alone or at the start (marks and case do not matter when it is alone), "The note is
-    correct", "All sentences are correct", "No errors found."; a leading sentence id ("10 ...", "10. ...", "**10**
-    ...", "<10> ...", "Line 10: ...", "Answer: 10 ..."), also behind "INCORRECT" or "The incorrect sentence is:"; and
-    one sentence that is named as wrong ("1 error: sentence 5 ...", "correct except sentence 4"). A number that is part
-    of the sentence ("3-year-old", "120/70", "7.5 mg") or a count ("2 sentences look wrong", "0 errors") is no id; the
-    whole note said again is no verdict.
+    These forms are accepted: "CORRECT" alone or at the start (marks and case are ignored if it is alone), "The note is
+    correct", "All sentences are correct", "No errors found."; a leading sentence id ("10 ...", "10. ...", "**10** ...",
+    "<10> ...", "Line 10: ...", "Answer: 10 ..."), also after "INCORRECT" or "The incorrect sentence is:"; and a single
+    sentence that is called wrong ("1 error: sentence 5 ...", "correct except sentence 4"). A number within the sentence
+    ("3-year-old", "120/70", "7.5 mg") or a count ("2 sentences look wrong", "0 errors") is not an id. Repeating the
+    whole note is not a verdict.
     """
     plain = _drop_prefix(_PREAMBLE, _simplify(text))
     if _ERROR.match(plain):
@@ -100,7 +100,7 @@ def parse_verdict(text: str) -> int | None:
         return _find_wrong_sentence(plain)
     if _SEVERAL.match(plain, sentence.end()) or _FINE.match(plain, sentence.end()):
         return None
-    # Several lines that begin with an id are the note said again.
+    # Several lines that begin with an id repeat the note.
     if len(set(_ECHO.findall(plain))) > 1:
         return None
     return int(sentence[1])
@@ -120,7 +120,7 @@ def _drop_prefix(pattern: re.Pattern[str], text: str) -> str:
 
 
 def _find_wrong_sentence(text: str) -> int | None:
-    """Return the only sentence that the text mentions, if the same line calls it wrong."""
+    """Return the only sentence that the text mentions, if it is called wrong in the same line."""
     mentions = list(_MENTION.finditer(text))
     if len({mention[1] for mention in mentions}) != 1:
         return None
@@ -143,7 +143,7 @@ def _read_gold(text: str) -> int | None:
 
 
 def flag_accuracy(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
-    """Score 1 when answer and gold agree on whether there is an error."""
+    """Score 1 if the answer and the gold agree on whether there is an error."""
     verdicts = _read_verdicts(answer, instance)
     if isinstance(verdicts, Unscored):
         return verdicts
@@ -152,7 +152,7 @@ def flag_accuracy(answer: str, instance: Instance, options: Options) -> float | 
 
 
 def sentence_accuracy(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
-    """Score 1 when answer and gold name the same sentence, or both call the note correct."""
+    """Score 1 if the answer and the gold name the same sentence, or both call the note correct."""
     verdicts = _read_verdicts(answer, instance)
     if isinstance(verdicts, Unscored):
         return verdicts
@@ -179,7 +179,7 @@ def helm_flag_accuracy(answer: str, instance: Instance, options: Options) -> flo
 
 
 def helm_sentence_accuracy(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
-    """Score as HELM does at version 0.5.16: on notes with an error 0, unless the gold is a number alone."""
+    """Score as HELM does at version 0.5.16: 0 on notes with an error, unless the gold is only a number."""
     gold, predicted = _read_helm_gold(instance), answer.strip()
     if gold is None:
         return Unscored(Reason.NO_REFERENCE)
@@ -204,7 +204,7 @@ SPECS = (
         0,
         1,
         True,
-        "Whether the answer agrees that the note holds an error, or that it is correct.",
+        "Whether the answer agrees that the note contains an error, or that it is correct.",
         flag_accuracy,
         helm_flag_accuracy,
     ),

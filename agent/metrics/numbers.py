@@ -1,18 +1,18 @@
-"""The number, date or duration that an answer gives.
+"""Find the number, date or duration that an answer gives.
 
-Units and the words around a value are ignored; two different candidates give no value.
+Units and the words around a value are ignored. Two different candidates give no value.
 
-The text is taken from the last stated result: a LaTeX box, else what follows the last "answer is", "final answer:"
-or "result:", else what follows the last equals sign, else the whole text. That passage must hold a single value
-(the same value twice is one). Digits that belong to a unit ("mL/min/1.73 m2", "10^9/L", "kg/m2", "H2O") or to a
-maximum ("7 out of 10", "7/10 points") are not values.
+The value is read from the last stated result: a LaTeX box, or else the text after the last "answer is", "final answer:"
+or "result:", or else the text after the last equals sign, or else the whole text. That passage must contain a single
+value, which may be repeated. Digits that belong to a unit ("mL/min/1.73 m2", "10^9/L", "kg/m2", "H2O") or to a maximum
+("7 out of 10", "7/10 points") are not values.
 
 An explanation in brackets is not a value either: "5 (2 for age, 3 for stroke)", where the parts add up to the value,
-and "106.2 (using a weight of 75 kg)"; but "5 (or 6)", "5 (6 with albumin)" and "20 (18-22)" hold several.
+and "106.2 (using a weight of 75 kg)". In contrast, "5 (or 6)", "5 (6 with albumin)" and "20 (18-22)" contain several.
 
-A bound is not a value ("< 5", "at least 5", "5 or more", "before 09/03/2014"), nor is what the answer denies ("not 5").
-"About 5", "~5" and "\u2248 5" give the value 5: the metric's own limits decide whether that is near enough. A hyphen,
-dash or minus sign right before a digit is a minus; between two numbers it is a range, which holds two values.
+A bound is not a value ("< 5", "at least 5", "5 or more", "before 09/03/2014"), nor is a denied value ("not 5").
+"About 5", "~5" and "\u2248 5" give the value 5: the metric's limits decide whether that is close enough. A hyphen, dash
+or minus sign directly before a digit is a minus; between two numbers it is a range, which contains two values.
 """
 
 import datetime
@@ -33,20 +33,20 @@ _STATED = re.compile(
     r"\b(?:answer|result|total|score|value)\s?(?:is|was|of|:|=|would\sbe|equals)(?:\s?(?:approximately|about|:))?",
     re.IGNORECASE,
 )
-# "The maximum score is 9", "a total of 9 is possible": this describes the scale, not the patient's result.
+# "The maximum score is 9", "a total of 9 is possible": these describe the scale, not the patient's result.
 _OF_THE_SCALE = re.compile(
     r"\b(?:maximum|minimum|max|min|possible|highest|lowest|cut-?off|threshold|normal|reference)\b",
     re.I,
 )
 _EQUALS = re.compile(r"(?<![<>!=])[=≈≅]")
 _UNIT_DIGITS = re.compile(
-    r"(?:/|per|×|x|\*)? ?1\.73 ?m\w*"  # body surface area that a clearance refers to
+    r"(?:/|per|×|x|\*)? ?1\.73 ?m\w*"  # the body surface area to which a clearance refers
     r"|(?<=[A-Za-z])(?<!\d[eE])\d+(?:\.\d+)?(?!\d)"  # m2, H2O, but not the power of 1e9
     r"|\^ ?\{?-?\d+\}?",  # m^2; powers of ten are read before this
     re.IGNORECASE,
 )
-# Lengths are bounded and no match begins inside a number, so that hostile text costs no more than any other.
-# "7/10" is a score, but "1/2" and "3/4" may be fractions unless points are named.
+# Lengths are bounded and no match begins inside a number, so that hostile text takes no longer than any other text.
+# "7/10" is a score, but "1/2" and "3/4" may be fractions unless the text mentions points.
 _OF_MAXIMUM = re.compile(
     r"(?<![\d.])(\d{1,9}(?:\.\d{1,9})?)(?:(?: ?/ ?| out of )(\d{1,9})(?= ?points?\b)"
     r"| out of (\d{1,9})(?= ?(?:$|[.)] ?$))| ?/ ?([5-9]|\d{2,9})(?= ?(?:$|[.)] ?$)))",
@@ -85,7 +85,7 @@ _WEEKS_DAYS = re.compile(
     re.IGNORECASE,
 )
 _DAYS = re.compile(r"(?<![\d.,])(\d{1,4})\s?days?\b", re.IGNORECASE)
-# "14.5 weeks", "14 to 15 weeks", "-3 days": not a duration in whole weeks and days.
+# "14.5 weeks", "14 to 15 weeks", "-3 days": not durations in whole weeks and days.
 _UNCLEAR_DURATION = re.compile(
     r"(?:\d[.,]\d{1,9}|\d ?(?:-|to|or|/|⁄) ?\d{1,9}|(?:^|\s)-\d{1,9}) ?(?:weeks?|wks?|w|days?|d)\b",
     re.IGNORECASE,
@@ -100,17 +100,17 @@ _DAY_FIRST = re.compile(
 
 
 def find_number(answer: str) -> float | None:
-    """Return the one number an answer gives, or None."""
+    """Return the only number in an answer, or None."""
     return _find_only_value(answer, _find_numbers)
 
 
 def find_date(answer: str) -> datetime.date | None:
-    """Return the one date an answer gives, or None. 03/04/2020 is the 4th of March, as the question asks for it."""
+    """Return the only date in an answer, or None. 03/04/2020 is 4 March, the order that the question asks for."""
     return _find_only_value(answer, _find_dates)
 
 
 def find_days(answer: str) -> int | None:
-    """Return the one duration an answer gives in weeks and days ("14 weeks, 2 days", "14w2d", "14+2"), in days."""
+    """Return the only duration in an answer in weeks and days ("14 weeks, 2 days", "14w2d", "14+2"), as days."""
     return _find_only_value(answer, _find_durations)
 
 
@@ -127,7 +127,7 @@ def _find_only_value(answer: str, find_values: Callable[[str], list[V]]) -> V | 
 
 
 def _drop_explanations(passage: str, find_values: Callable[[str], list[V]]) -> str:
-    """Leave out the brackets if each of them explains the one value before it; else return the passage as it is."""
+    """Return the passage without its brackets if each of them explains the single value before it; else unchanged."""
     for brackets in _BRACKETS.finditer(passage):
         values_before = find_values(passage[: brackets.start()])
         if len(set(values_before)) != 1 or _holds_rival(brackets[1]):
@@ -139,7 +139,7 @@ def _drop_explanations(passage: str, find_values: Callable[[str], list[V]]) -> s
 
 
 def _holds_rival(brackets: str) -> bool:
-    """Return whether brackets may hold another answer: "5 (or 6)". "Rounded to" does not begin a range."""
+    """Return whether brackets may contain another answer: "5 (or 6)". "Rounded to" does not begin a range."""
     return _RIVAL.search(re.sub(r"^rounded to\b", "", brackets, flags=re.IGNORECASE)) is not None
 
 
@@ -158,9 +158,9 @@ def _simplify(answer: str) -> str:
     text = "\n".join(" ".join(line.split()) for line in text.splitlines())
     text = re.sub(r"</?[A-Za-z][^<>\n]{0,100}>", " ", text)  # <b>5</b>; "<5" is a bound
     text = re.sub(r"\\(?:,|;|!|left|right)", "", _COMMAND.sub(r"\1", text))
-    # Emphasis stands at a word's edge; in "2*3" and "10**3" the stars are arithmetic.
+    # Emphasis marks are at a word's edge; in "2*3" and "10**3" the asterisks are arithmetic.
     text = re.sub(r"(?<![\w)*`$])[*`$]{1,3}(?=\S)|(?<=\S)[*`$]{1,3}(?![\w(*`$])", "", text)
-    # "is - 5" on one line is minus five; at the start of a line "- 5" is an item of a list.
+    # "is - 5" within a line is minus five; at the start of a line, "- 5" is a list item.
     return re.sub(r"((?:[=:≈]|\b(?:is|of|was)) ?)- (?=\.?\d)", r"\1-", text)
 
 
@@ -199,7 +199,7 @@ def _find_numbers(text: str) -> list[float]:
 
 
 def _drop_maximum(match: re.Match[str]) -> str:
-    """Drop the maximum of "7/10". "120/80" stays two numbers: a maximum is not less than the score."""
+    """Drop the maximum from "7/10". "120/80" remains two numbers, because a maximum is not less than the score."""
     maximum = match[2] or match[3] or match[4]
     return match[1] if float(match[1]) <= float(maximum) else match[0]
 
@@ -224,7 +224,7 @@ def _read_month(name: str) -> int:
 
 
 def _make_date(*, year: str, month: int, day: str) -> datetime.date | None:
-    """Return the date; None if it does not exist, as 30 February."""
+    """Return the date, or None if it does not exist, such as 30 February."""
     try:
         return datetime.date(int(year), month, int(day))
     except ValueError:
@@ -232,7 +232,7 @@ def _make_date(*, year: str, month: int, day: str) -> datetime.date | None:
 
 
 def _find_durations(text: str) -> list[int]:
-    """Return the durations in weeks and days, in days; without any, the durations in plain days."""
+    """Return durations in weeks and days, as days; if there are none, the durations in plain days."""
     if _UNCLEAR_DURATION.search(text):
         return []
     durations: list[int] = []

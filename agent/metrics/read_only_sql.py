@@ -1,12 +1,12 @@
-"""Runs one SQL query that nobody vouches for: it can only read one SQLite file, and only for a while.
+"""Run one untrusted SQL query that can only read one SQLite file, for a limited time.
 
-The file is opened read-only. Every step that SQLite asks about is refused unless it reads: no writing, no ATTACH, no
-PRAGMA, no extension, and only functions that compute. Time, memory, rows and bytes are limited. The clock that a query
-sees stands still, so that an answer means the same in every run.
+The file is opened read-only, and SQLite's authorizer refuses every action except reading: no writing, no ATTACH, no
+PRAGMA, no extension, and only functions that compute. Time, memory, rows and bytes are limited. The query's clock is
+fixed, so that an answer gives the same result in every run.
 
-Queries run in a process of their own (`agent.metrics.sql_process`), one for all of them: SQLite looks at the clock
-between its steps only, and a hostile statement can make one step, or its compilation, last for hours. A process can be
-ended in the middle of anything.
+All queries run in one separate process (`agent.metrics.sql_process`). SQLite checks the time limit only between its
+steps, and a hostile statement can make a single step, or its compilation, last for hours. A process can be ended at any
+point.
 """
 
 import atexit
@@ -26,18 +26,18 @@ __all__ = ["Cell", "Outcome", "SqlRow", "compiles", "run_query"]
 Ended = Literal["finished", "refused", "failed", "too_long", "too_much"]
 
 SECONDS = 3.0
-"""Scoring waits for a query. On the public database one takes milliseconds; a published one that is cut is no gold."""
+"""Scoring waits for a query. On the public database it takes milliseconds; a published query cut off is not a gold."""
 ROWS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a query.
+    """The outcome of a query.
 
     Attributes:
-        ended: "finished"; "refused", it would do more than read; "failed", it is not one SQLite query over these
-            tables; "too_long", stopped at the limit of time or memory; "too_much", at that of rows and bytes.
-        rows: the result, empty unless finished.
+        ended: "finished"; "refused": it would do more than read; "failed": it is not one SQLite query over these
+            tables; "too_long": stopped at the limit of time or memory; "too_much": stopped at that of rows and bytes.
+        rows: the result; empty unless the query finished.
     """
 
     ended: Ended
@@ -57,18 +57,18 @@ def run_query(
     Args:
         database: SQLite file.
         sql: one statement.
-        now: what current_time, current_date and current_timestamp all give; None: the machine's clock.
-        seconds: limit of time; a query ends at the latest half a second after it.
-        max_rows: limit of the result.
+        now: the value of current_time, current_date and current_timestamp; None for the machine's clock.
+        seconds: time limit; a query ends at most half a second after it.
+        max_rows: maximum number of rows in the result.
 
     Raises:
-        BenchmarkError: the file is missing or is no SQLite database.
+        BenchmarkError: the file is missing or is not a SQLite database.
     """
     return _ask(database, Request(False, str(database.resolve()), sql, now, seconds, max_rows))
 
 
 def compiles(database: Path, sql: str) -> bool:
-    """Tell whether SQLite would accept a statement of any kind, writing too, without running it."""
+    """Return whether SQLite would accept a statement of any kind, even one that writes, without running it."""
     request = Request(True, str(database.resolve()), sql, None, SECONDS, ROWS)
     return _ask(database, request).ended == "finished"
 
@@ -76,19 +76,19 @@ def compiles(database: Path, sql: str) -> bool:
 def _ask(database: Path, request: Request) -> Outcome:
     ended, rows = _PROCESS.ask(request)
     if ended == "missing":
-        raise BenchmarkError(f"{database.name}: is missing or is no SQLite database")
+        raise BenchmarkError(f"{database.name}: is missing or is not a SQLite database")
     return Outcome(ended, rows)
 
 
 class _Values(pickle.Unpickler):
-    """Reads plain values, and nothing that could run."""
+    """Reads plain values, and refuses anything that could run."""
 
     def find_class(self, module: str, name: str) -> NoReturn:  # noqa: ARG002
         raise pickle.UnpicklingError
 
 
 class _QueryProcess:
-    """The process that runs queries; another one takes its place when a query has ended it."""
+    """The process that runs queries. It is replaced after a query has ended it."""
 
     def __init__(self) -> None:
         self._process: WorkerProcess | None = None
@@ -102,22 +102,22 @@ class _QueryProcess:
                 process.requests.flush()
                 return cast(Reply, _Values(process.replies).load())
             except (EOFError, OSError, pickle.UnpicklingError):
-                # It may be ending already: its status tells why.
+                # It may already be ending; its status gives the reason.
                 if (
                     self._end(process, patience_s=0.2) >= 0
-                ):  # not by a signal: by itself, which no query brings about
+                ):  # it exited by itself, which a query cannot cause
                     raise _make_start_error() from None
                 return "too_long", ()
             except (
                 BaseException
-            ):  # Ctrl-C: the reply to this request must not be read as that to the next
+            ):  # Ctrl-C: the reply to this request must not be taken for the next reply
                 self._end(process)
                 raise
 
     def _take_process(self) -> WorkerProcess:
         if (
             self._process is not None and self._process.is_dead()
-        ):  # the system ended it between two queries
+        ):  # the system ended the process between two queries
             self._end(self._process)
         if self._process is None:
             self._process = _start_process()
@@ -135,7 +135,7 @@ class _QueryProcess:
 
 
 def _start_process() -> WorkerProcess:
-    # -I and -S: it reads neither the site's packages nor the environment, and starts fast.
+    # With -I and -S, it ignores the site's packages and the environment, and starts fast.
     try:
         return WorkerProcess(Path(sql_process.__file__), flags=("-I", "-S"), cwd="/")
     except OSError:
@@ -145,7 +145,7 @@ def _start_process() -> WorkerProcess:
 def _make_start_error() -> BenchmarkError:
     return BenchmarkError(
         "the process that runs SQL queries cannot be started",
-        "Look whether this account may start processes.",
+        "Check that this account may start processes.",
     )
 
 

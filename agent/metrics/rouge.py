@@ -1,8 +1,8 @@
-"""ROUGE-1, ROUGE-2, ROUGE-L and ROUGE-Lsum F-measures (Lin 2004), as Google's rouge-score package has them.
+"""ROUGE-1, ROUGE-2, ROUGE-L and ROUGE-Lsum F-measures (Lin 2004), as computed by Google's rouge-score package.
 
-The package's words are runs of a-z and 0-9; every other character separates them. A text in another script has no
-words there and would score 0 against itself, so a reference that is written mostly in other letters has no score. In
-languages with accented letters, words are split: the figure can be computed but means less than in English.
+In the package, words are runs of a-z and 0-9, and every other character separates them. A text in another script has no
+such words and would score 0 against itself, so a reference written mostly in other letters has no score. Accented
+letters split words, so in such languages the score can be computed but means less than in English.
 """
 
 import re
@@ -18,14 +18,14 @@ from agent.vocabulary import Instance, Reason, Scoring, Unscored
 
 _MAX_WORDS = 50_000  # words whose stems are cached
 
-_Words = tuple[str, ...]  # of a line, or of a whole text
+_Words = tuple[str, ...]  # the words of a line or of a whole text
 
 
 class _Tokenizer:
-    """The package's tokenizer with a cache of stems: stemming is most of the work."""
+    """The package's tokenizer with a cache of stems, because stemming takes most of the time."""
 
     def __init__(self, stemmer: bool) -> None:
-        from rouge_score.tokenizers import (  # brings nltk and numpy, half a second of CPU
+        from rouge_score.tokenizers import (  # imports nltk and numpy, half a second of CPU
             porter,
             tokenize,
         )
@@ -52,7 +52,7 @@ def _load_words(stemmer: bool) -> _Tokenizer:
 
 @lru_cache(8)
 def _split_words(text: str, stemmer: bool) -> _Words:
-    """Return a text's words; cached, because the metrics of one answer need the same words in turn."""
+    """Return a text's words. They are cached because the metrics of one answer use the same words in succession."""
     return tuple(_load_words(stemmer).tokenize(text))
 
 
@@ -64,7 +64,7 @@ def _split_lines(text: str, stemmer: bool) -> list[_Words]:
 def compute_f_measure(gold: str, predicted: str, rouge_type: str, *, stemmer: bool) -> float:
     """Return the F-measure of one pair of texts, 0 to 1; `rouge_type` is rouge1, rouge2, rougeL or rougeLsum.
 
-    ROUGE-Lsum takes each line for a sentence, as the package does.
+    ROUGE-Lsum treats each line as a sentence, as the package does.
     """
     if rouge_type == "rougeLsum":
         return _rouge_l_sum(_split_lines(gold, stemmer), _split_lines(predicted, stemmer))
@@ -88,7 +88,7 @@ def _count_grams(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
 
 
 def _combine(common: int, predicted: int, gold: int) -> float:
-    """Return the package's figure to the last digit: the F-measure of common / predicted and common / gold."""
+    """Return the F-measure of common / predicted and common / gold, equal to the package's to the last digit."""
     precision = common / predicted
     recall = common / gold
     if precision + recall > 0:
@@ -97,7 +97,7 @@ def _combine(common: int, predicted: int, gold: int) -> float:
 
 
 def _rouge_l(gold: Sequence[str], predicted: Sequence[str]) -> float:
-    """Return the package's figure to the last digit, without its quadratic table."""
+    """Return the package's score, equal to the last digit, without its quadratic table."""
     common = _measure_longest_common(gold, predicted)
     return _combine(common, len(predicted), len(gold)) if common else 0.0
 
@@ -105,15 +105,15 @@ def _rouge_l(gold: Sequence[str], predicted: Sequence[str]) -> float:
 def _rouge_l_sum(gold: list[_Words], predicted: list[_Words]) -> float:
     """Return ROUGE-Lsum as the package computes it: each line of the reference is compared with every predicted line.
 
-    Words in its longest common subsequence with any of them are common. A word counts at most as often as each of the
-    two texts has it (as in version 1.5.5 of the original program).
+    Words in its longest common subsequence with any of those lines are common. A word counts at most as often as it
+    occurs in each of the two texts (as in version 1.5.5 of the original program).
     """
     gold_words = Counter(chain.from_iterable(gold))
     predicted_words = Counter(chain.from_iterable(predicted))
     if not gold_words or not predicted_words:
         return 0.0
 
-    # Lines are compared once: a text may repeat one a thousand times.
+    # Each distinct line is compared once: a text may repeat a line a thousand times.
     predicted_lines = set(predicted)
     shared_words = {line: _find_shared_words(line, predicted_lines) for line in set(gold)}
 
@@ -133,7 +133,7 @@ def _find_shared_words(line: _Words, predicted_lines: Iterable[_Words]) -> list[
     words = set(line)
     indices: set[int] = set()
     for predicted_line in predicted_lines:
-        if not words.isdisjoint(predicted_line):  # most lines share no word, and need no table
+        if not words.isdisjoint(predicted_line):  # most lines share no words, and need no table
             indices |= _find_common_indices(line, predicted_line)
     return [line[index] for index in sorted(indices)]
 
@@ -146,7 +146,7 @@ def _find_common_indices(gold: Sequence[str], predicted: Sequence[str]) -> set[i
         """Return the length for the first i words of `gold` and the first j of `predicted`."""
         return i - (rows[j] & ((1 << i) - 1)).bit_count()
 
-    # The package walks its table back from the last words of both, which breaks ties the same way.
+    # The package walks back through its table from the last words of both texts, which breaks ties the same way.
     indices: set[int] = set()
     i, j = len(gold), len(predicted)
     while i > 0 and j > 0:
@@ -162,9 +162,9 @@ def _find_common_indices(gold: Sequence[str], predicted: Sequence[str]) -> set[i
 
 
 def _build_rows(gold: Sequence[str], predicted: Sequence[str]) -> Iterator[int]:
-    """Yield the rows of the table of longest common subsequences, each at once as the bits of one number (Hyyrö 2004).
+    """Yield the rows of the table of longest common subsequences, each as the bits of one number (Hyyrö 2004).
 
-    In row j, bit i is 0 where word i of `gold` makes the sequence with the first j words of `predicted` longer by one.
+    In row j, bit i is 0 if word i of `gold` lengthens the common subsequence with the first j words of `predicted`.
     """
     bits_of_word: dict[str, int] = {}
     for index, word in enumerate(gold):
@@ -185,7 +185,7 @@ def _measure_longest_common(gold: Sequence[str], predicted: Sequence[str]) -> in
 
 
 def can_compare(gold: str, rouge_type: str) -> bool:
-    """Return whether most letters of a reference are in the package's words; ROUGE-2 needs two words or more."""
+    """Return whether the package's words cover most letters of a reference; ROUGE-2 needs at least two words."""
     words = re.findall(r"[a-z0-9]+", gold.lower())
     if len(words) < (2 if rouge_type == "rouge2" else 1):
         return False
@@ -196,7 +196,7 @@ def can_compare(gold: str, rouge_type: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RougeComparison:
-    """One answer and what it is compared with. It holds plain values, so that it can be sent to a worker."""
+    """One answer and its references. All values are plain, so that they can be sent to a worker."""
 
     rouge_type: str
     stemmer: bool
@@ -204,7 +204,7 @@ class RougeComparison:
     answer: str
 
     def compute_best(self) -> float:
-        """Return the F-measure with the reference that is most like the answer."""
+        """Return the F-measure with the most similar reference."""
         return max(
             compute_f_measure(gold, self.answer, self.rouge_type, stemmer=self.stemmer)
             for gold in self.golds
@@ -216,7 +216,7 @@ def build_comparison(
 ) -> RougeComparison | Unscored:
     """Return the comparison of an answer with its references.
 
-    HELM always stems, and takes the maximum over all references, also incorrect ones and those in any script.
+    HELM always stems, and takes the maximum over all references, even incorrect ones and those in any script.
     """
     rouge_type = TYPES[use.name]
     stemmer = rules == "helm" or bool(use.options.get("stemmer", True))
@@ -254,7 +254,7 @@ def _make_spec(name: str, display_name: str, doc: str) -> MetricSpec:
 
 
 TYPES = {"rouge_1": "rouge1", "rouge_2": "rouge2", "rouge_l": "rougeL", "rouge_lsum": "rougeLsum"}
-"""The package's name for each of our metrics."""
+"""The package's names for our metrics."""
 
 SPECS = (
     _make_spec("rouge_1", "ROUGE-1", "Overlap of single words with the reference, F-measure."),

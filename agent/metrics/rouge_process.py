@@ -1,6 +1,6 @@
-"""A process that computes ROUGE for another: a line of JSON with comparisons in, a line with their figures out.
+"""A worker process that computes ROUGE: it reads lines of JSON with comparisons, and writes a line of scores for each.
 
-It ends with its input, however the process that started it ends.
+It ends when its input closes, even if the process that started it is killed.
 """
 
 import json
@@ -12,7 +12,7 @@ from agent.metrics.rouge import RougeComparison
 
 
 def serve(requests: TextIO, replies: TextIO) -> None:
-    """Answer requests until there are no more."""
+    """Answer requests until the input ends."""
     for line in requests:
         figures: list[float] = []
         for kind, stemmer, golds, answer in json.loads(line):
@@ -25,5 +25,5 @@ def serve(requests: TextIO, replies: TextIO) -> None:
 if __name__ == "__main__":
     signal.signal(
         signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C is for the agent, which then closes this process's input
+    )  # Ctrl-C is handled by the agent, which then closes this process's input
     serve(sys.stdin, sys.stdout)

@@ -1,4 +1,4 @@
-"""Compute ROUGE for many answers: in this process first, in worker processes if it takes long."""
+"""Compute ROUGE for many answers: in this process at first, and in worker processes if it takes long."""
 
 import json
 import time
@@ -9,15 +9,17 @@ from typing import Self
 from agent.io.worker_process import WorkerProcess
 from agent.metrics.rouge import RougeComparison
 
-PATIENCE_S = 5.0  # of computing in this process (some 1,500 notes) before workers start: each takes a second to load
+PATIENCE_S = (
+    5.0  # in this process (about 1,500 notes) before workers start, as each takes a second to load
+)
 
 
 @dataclass(frozen=True, slots=True)
 class _Share:
-    """The comparisons that one process computes.
+    """The comparisons assigned to one process.
 
     Attributes:
-        is_sent: whether the process was alive to take them.
+        is_sent: whether the process was alive to receive them.
     """
 
     process: WorkerProcess
@@ -26,9 +28,9 @@ class _Share:
 
 
 class RougeWorkers:
-    """Computes ROUGE in up to `workers` processes. They end with the `with` block, or with this process.
+    """Computes ROUGE in up to `workers` processes, which end with the `with` block or with this process.
 
-    A process that cannot be started or dies costs time only: its share is computed here.
+    A process that cannot be started or dies costs only time, because its share is computed here.
     """
 
     def __init__(self, workers: int, patience_s: float | None = None) -> None:
@@ -46,7 +48,7 @@ class RougeWorkers:
         self._processes = []
 
     def begin(self, comparisons: Sequence[RougeComparison]) -> Callable[[], list[float]]:
-        """Begin to compute; return a function that waits for the figures, which come in the order of `comparisons`.
+        """Start computing; return a function that waits for the scores, in the order of `comparisons`.
 
         Call that function before the next `begin`.
         """
@@ -93,7 +95,7 @@ def _start_processes(workers: int) -> list[WorkerProcess]:
 def _send_shares(
     processes: Sequence[WorkerProcess], comparisons: Sequence[RougeComparison]
 ) -> list[_Share]:
-    # Neighbours stay together: the metrics of one answer share the words it was cut into.
+    # Keep neighbours together: the metrics of one answer share its tokenised words.
     size = -(-len(comparisons) // len(processes))  # rounded up
     shares: list[_Share] = []
     for number, process in enumerate(processes):
@@ -117,7 +119,7 @@ def _send(process: WorkerProcess, comparisons: Sequence[RougeComparison]) -> boo
 
 
 def _receive(share: _Share) -> list[float] | None:
-    """Wait for the figures of a share; return None if its process has died."""
+    """Wait for the scores of a share; return None if its process has died."""
     if not share.is_sent:
         return None
     try:

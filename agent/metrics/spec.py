@@ -1,4 +1,4 @@
-"""What a metric is: its range, and a pure function of (answer, instance)."""
+"""The description of a metric: its range, and a pure function of (answer, instance)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,21 +6,21 @@ from dataclasses import dataclass, field
 from agent.vocabulary import USUAL_SCALE, Instance, Judge, Scale, Scoring, Unscored
 
 Options = Mapping[str, bool | str]
-"""A benchmark's own settings of a metric, for example {"stemmer": False}. The default's type is the setting's."""
+"""A benchmark's settings for a metric, for example {"stemmer": False}. Each setting has the type of its default."""
 
 ScoreFunction = Callable[[str, Instance, Options], float | Unscored]
-"""Scores one answer. Never empty: an empty answer is unscored before a metric sees it."""
+"""Scores one answer, which is never empty: empty answers are marked unscored before a metric is called."""
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """One answer as a metric of the whole run counts it: which labels are right, and which were given.
+    """One answer as counted by a metric of the whole run: the right labels and the given labels.
 
     Attributes:
-        unit: the instance's unit, to resample by.
-        gold: the right labels; one where the task is to choose a class.
+        unit: the instance's unit, used for resampling.
+        gold: the right labels; a single label if the task is to choose a class.
         predicted: the labels the answer gives.
-        multiple_choice: whether they are options; HELM counts classes differently there.
+        multiple_choice: whether the labels are options; HELM counts classes differently for these.
     """
 
     unit: str
@@ -33,7 +33,7 @@ LabelFunction = Callable[[str, Instance, Options, Scoring], Labelled | Unscored]
 """Reads the labels of one answer."""
 
 WholeRun = Callable[[Sequence[Labelled]], float]
-"""Computes one figure of a whole run. Raises ValueError where there is nothing to compute it from."""
+"""Computes one metric of a whole run. Raises ValueError if there is no data to compute it from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,20 +41,20 @@ class MetricSpec:
     """One metric.
 
     Attributes:
-        name: HELM's name where HELM has the metric.
-        display_name: for tables and pages.
+        name: HELM's name if HELM has the metric.
+        display_name: the name in tables and on pages.
         low: the worst possible score.
         high: the best possible score.
         binary: whether a score is always `low` or `high`, so that a mean is a proportion.
-        doc: one sentence for people.
-        fn: the right rule; None for a metric of the whole run, which no single answer has.
-        helm_fn: upstream's rule with its faults (`scoring: helm`); None where both are the same.
-        options: the settings a benchmark may give it, with their defaults.
-        labels: of a metric of the whole run: reads one answer's labels.
-        whole_run: of a metric of the whole run: the figure from all of its labelled answers.
-        helm_whole_run: upstream's figure; None where both are the same.
-        later: computed from stored answers after the asking (`agent.scoring.deferred`), because it takes long or
-            needs a model of its own; until then an answer is unscored(not_measured).
+        doc: a one-sentence description for users.
+        fn: our rule; None for a metric of the whole run, for which single answers have no score.
+        helm_fn: upstream's rule with its faults (`scoring: helm`); None if both rules are the same.
+        options: the settings that a benchmark may change, with their defaults.
+        labels: for a metric of the whole run: reads one answer's labels.
+        whole_run: for a metric of the whole run: computes it from all labelled answers.
+        helm_whole_run: the same by upstream's rule; None if both rules are the same.
+        later: whether the metric is computed from stored answers after the run (`agent.scoring.deferred`), because it
+            is slow or needs a model of its own. Until then an answer is unscored(not_measured).
     """
 
     name: str
@@ -74,20 +74,20 @@ class MetricSpec:
 
 @dataclass(frozen=True, slots=True)
 class MetricUse:
-    """A metric as a benchmark uses it: with its own options and, for a jury, what the judges are asked.
+    """A metric as used by a benchmark: with the benchmark's options and, for a jury, the judges' criteria or prompt.
 
     Attributes:
-        name: one of `agent.metrics`.
-        options: its settings here.
-        prompt: a jury's own prompt, its placeholders unfilled; empty where `criteria` say what is asked.
-        judges: the seats of a jury; empty: those of the site.
-        quorum: seats that must give a valid verdict; None: more than half. Never less than that.
-        scale: of a jury's grades.
-        helm_name: what HELM calls it in this benchmark (`aci_bench_accuracy`); empty: as here.
-        optional: whether a run goes without it where the site lacks what it needs, and says so.
-        criteria: of a jury: name -> question; with a prompt of its own the questions are empty.
-        fields: of a jury: criterion -> what a verdict holds for it besides `score`, such as `explanation`.
-        gold_shown: whether a jury sees the right answer.
+        name: a metric in `agent.metrics`.
+        options: the settings that this benchmark changes.
+        prompt: a jury's own prompt with unfilled placeholders; empty if `criteria` define the request.
+        judges: the judges of a jury, by seat; empty for the site's judges.
+        quorum: number of seats that must give a valid verdict; None for more than half, which is also the minimum.
+        scale: the scale of a jury's grades.
+        helm_name: HELM's name for the metric in this benchmark (`aci_bench_accuracy`); empty if it is `name`.
+        optional: whether a run continues without the metric, with a note, if the site lacks what it needs.
+        criteria: for a jury: name -> question; with its own prompt, the questions are empty.
+        fields: for a jury: criterion -> the fields of a verdict besides `score`, such as `explanation`.
+        gold_shown: whether a jury is shown the right answer.
     """
 
     name: str

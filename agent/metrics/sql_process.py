@@ -17,11 +17,11 @@ from collections.abc import Callable
 from typing import BinaryIO, Literal, NamedTuple
 from urllib.parse import quote
 
-GRACE = 0.5  # seconds a step may go on after the limit
-_BYTES = 16 * 2**20  # of a result, at most
-_MEMORY = 2**30  # bytes of the whole process
-_LENGTH = 200_000  # of one text or statement
-_LIKE = 200  # characters of a pattern of LIKE or GLOB; matching costs its length times the text's
+GRACE = 0.5  # seconds for which a step may continue after the limit
+_BYTES = 16 * 2**20  # maximum per result
+_MEMORY = 2**30  # bytes; maximum for the whole process
+_LENGTH = 200_000  # characters; maximum per string or statement
+_LIKE = 200  # characters in a LIKE or GLOB pattern; matching costs the product of both lengths
 _STEPS = 1_000  # instructions of SQLite's virtual machine between two checks of the deadline
 
 _PRAGMA = re.compile(r"\s*pragma\s", re.IGNORECASE)
@@ -55,18 +55,18 @@ class Request(NamedTuple):
 
 
 def serve(requests: BinaryIO, replies: BinaryIO) -> None:
-    """Answer requests until there are no more."""
+    """Answer requests until the input ends."""
     signal.signal(
         signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C is for the agent, which then closes this process's input
+    )  # Ctrl-C is handled by the agent, which then closes this process's input
     signal.signal(
         signal.SIGALRM, signal.SIG_DFL
-    )  # it ends the process, also in the middle of a step
+    )  # it ends the process, even in the middle of a step
     with contextlib.suppress(OSError, ValueError):  # some systems have no such limit
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     while True:
         try:
-            request = Request(*pickle.load(requests))  # noqa: S301 - from the process that started this one
+            request = Request(*pickle.load(requests))  # noqa: S301 - sent by the process that started this one
         except EOFError:
             return
         signal.setitimer(signal.ITIMER_REAL, request.seconds + GRACE)
@@ -135,7 +135,7 @@ def _run(connection: sqlite3.Connection, request: Request) -> Reply:
 def _try_compile(connection: sqlite3.Connection, sql: str) -> Reply:
     """Return "finished" if SQLite can compile the statement, even one that writes; do not run it."""
     if _PRAGMA.match(sql):
-        return "finished", ()  # SQLite ignores pragmas that it does not know
+        return "finished", ()  # SQLite ignores unknown pragmas
     try:
         _limit(connection)
         connection.set_authorizer(_deny_pragmas)
@@ -166,7 +166,7 @@ def _build_read_only_authorizer(refused: list[int]) -> Callable[..., int]:
 
 
 def _deny_pragmas(action: int, *_: object) -> int:
-    """Refuse the statements that take effect while they are compiled."""
+    """Refuse statements that take effect during compilation."""
     return sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_PRAGMA else sqlite3.SQLITE_OK
 
 

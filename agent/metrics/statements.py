@@ -1,14 +1,14 @@
-"""What the words around a mention make of it: denied, doubted or taken back. Pure, shared by the answer readers.
+"""Decide from the surrounding words whether a mention is denied, doubted or taken back. Pure, shared by answer readers.
 
-The lists err on the side of doubt: a mention that is wrongly taken for a denial leaves an answer unparsed, the
-opposite would give credit for an option that the answer rejects.
+The lists err on the side of doubt. A mention wrongly taken for a denial leaves an answer unparsed, while the opposite
+error would give credit for an option that the answer rejects.
 """
 
 import re
 
-_REACH = 400  # characters looked at before a mention
+_REACH = 400  # characters examined before a mention
 _SENTENCE_END = re.compile(r"[.!?][)\]\"']*(?=\s)|\n")
-# A colon ends no clause here: "it is wrong to say: the answer is A".
+# A colon does not end a clause here: "it is wrong to say: the answer is A".
 _CLAUSE_END = re.compile(
     r"[,;]\s|\s-\s|\b(?:so|thus|therefore|hence|but|then|because|since|consequently)\b",
     re.IGNORECASE,
@@ -36,7 +36,7 @@ _RETRACTION = re.compile(
 
 
 def is_denied(text: str, start: int) -> bool:
-    """Tell whether the clause before `start` denies, doubts or makes conditional what begins there."""
+    """Return whether the clause before `start` denies, doubts or makes conditional the text that begins there."""
     sentence = _last_part(_SENTENCE_END, text[max(0, start - _REACH) : start])
     if _CONDITION.match(sentence.lstrip()):
         return True
@@ -49,12 +49,12 @@ def is_denied(text: str, start: int) -> bool:
 
 
 def is_qualified(text: str, end: int) -> bool:
-    """Tell whether the sentence goes on after `end` with a "but", an "if" or an "also"."""
+    """Return whether the sentence continues after `end` with a "but", an "if" or an "also"."""
     return _TURN.search(_rest_of_sentence(text, end)) is not None
 
 
 def is_conditional(text: str, end: int) -> bool:
-    """Tell whether the sentence goes on after `end` with an "unless" or an "only if"."""
+    """Return whether the sentence continues after `end` with an "unless" or an "only if"."""
     return _UNLESS.search(_rest_of_sentence(text, end)) is not None
 
 

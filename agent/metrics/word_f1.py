@@ -1,9 +1,9 @@
-"""Word-level F1: the overlap of an answer's words with the reference's, where repeated words count repeatedly.
+"""Word-level F1: the overlap of an answer's words with the reference's, counting repeated words.
 
-We follow SQuAD (Rajpurkar et al. 2016, section 6.1): 2 * common / (words of the answer + words of the gold),
-a word counted as often as both have it, without English articles and punctuation, the maximum over the correct
-references. Numbers keep their point and sign, as in the quasi-exact match. Upstream counts every word once, so
-that an answer that repeats itself loses nothing.
+We follow SQuAD (Rajpurkar et al. 2016, section 6.1): 2 * common / (words in the answer + words in the gold), without
+English articles and punctuation. A word counts as often as both texts contain it, and the score is the maximum over the
+correct references. Numbers keep their point and sign, as in the quasi-exact match. Upstream counts every word once, so
+an answer loses nothing by repeating itself.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from agent.vocabulary import Instance, Reason, Unscored
 
 
 def f1(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
-    """Return the best F1 over the right references; for multiple choice the answer is the text of its option."""
+    """Return the best F1 over the right references. For multiple choice, the answer is the chosen option's text."""
     golds = [
         Counter(words_without_articles(r.text).split()) for r in instance.references if r.correct
     ]

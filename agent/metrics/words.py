@@ -1,4 +1,4 @@
-"""Text reduced to the words that decide whether two answers say the same. Pure."""
+"""Reduce text to the words that decide whether two answers mean the same. Pure."""
 
 import re
 import string
@@ -11,7 +11,7 @@ ASCII_MARKS = str.maketrans(
         **dict.fromkeys("“”", '"'),
     }
 )
-"""Every hyphen, dash, minus sign and curly quotation mark to the ASCII one."""
+"""Maps every hyphen, dash, minus sign and curly quotation mark to its ASCII form."""
 
 _SPLIT_NUMBER = re.compile(r"(?<=\d),(?=\d{3}(?!\d))|(?<=\d)\s(?=%)|(?<=[<>=])\s(?=\.?\d)")
 _DECIDES = (
@@ -22,21 +22,21 @@ _DECIDES = (
     r"|(?<![\w.])\.(?=\d)"  # .5
 )
 _DROPPED = re.compile(rf"(?!{_DECIDES})[{re.escape(string.punctuation)}]")
-# A capital A is an article where a text begins, but not in "Hepatitis A virus"; nor is the a of "hepatitis a".
+# A capital A is an article at the start of a text, but not in "Hepatitis A virus"; nor is the a of "hepatitis a".
 _ARTICLE = re.compile(r"(?:^[\W_]*A|\b(?:an?|the|An|The|AN|THE)) (?=\w)")
 
 
 def plain_words(text: str) -> str:
     """Return the text in lower case, without punctuation, with single spaces.
 
-    What makes another value stays: the point, sign, bound, fraction or percent of a number ("1.5" is not "15") and
-    a plus or minus that ends a word ("O-" is not "O+").
+    Characters that change a value are kept: the point, sign, bound, fraction or percent of a number ("1.5" is not "15")
+    and a plus or minus at the end of a word ("O-" is not "O+").
     """
     return _drop_punctuation(_spaced(text)).lower()
 
 
 def words_without_articles(text: str) -> str:
-    """Return the plain words without the English articles that stand before a word."""
+    """Return the plain words without English articles that precede another word."""
     return _drop_punctuation(_ARTICLE.sub("", _spaced(text))).lower()
 
 

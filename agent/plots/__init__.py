@@ -1,1 +1,1 @@
-"""Leaderboards drawn: as SVG, and in plain letters for a terminal. Pure; nothing is read or written here."""
+"""Draw leaderboards as SVG, and as text for a terminal. Pure: no files are read or written here."""

@@ -1,4 +1,4 @@
-"""Build the chart of a leaderboard: a panel of points for each benchmark, and a grid of benchmarks by models."""
+"""Build the chart of a leaderboard: a panel of points per benchmark, and a grid of benchmarks by models."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,15 +10,15 @@ from agent.store import Run
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One model's result in a panel. Numbers are places on the panel's scale, from 0 to 1.
+    """One model's result in a panel. Numbers are positions on the panel's scale, from 0 to 1.
 
     Attributes:
-        label: the model, and the arguments that tell it from other rows of its own.
-        value: None where there is no score.
-        low, high: the 95 % interval, None where there is none.
-        least, most: the mean were every unscored instance wrong, or right; None where that changes little.
-        said: the figures in words, on the metric's own scale.
-        baseline: whether it is no language model.
+        label: the model, with the arguments that distinguish several rows of the same model.
+        value: None if there is no score.
+        low, high: the 95 % interval; None if there is none.
+        least, most: the mean if every unscored instance were wrong, or right; None if that changes little.
+        said: the values as text, on the metric's own scale.
+        baseline: whether the model is not a language model.
     """
 
     label: str
@@ -33,7 +33,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One benchmark and metric. `ends` are the lowest and the highest value, in words."""
+    """One benchmark and metric. `ends` are the lowest and highest values as text."""
 
     title: str
     metric: str
@@ -43,7 +43,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Benchmarks by models. A cell is a place on the metric's scale, from 0 to 1; None: no result."""
+    """Benchmarks by models. A cell is a position on the metric's scale, from 0 to 1; None if there is no result."""
 
     rows: tuple[str, ...]
     columns: tuple[str, ...]
@@ -52,7 +52,7 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """The drawing of one leaderboard, as data. `what` names its dots in a word."""
+    """The drawing of one leaderboard, as data. `what` is the word for the value that a dot shows."""
 
     title: str
     panels: tuple[Panel, ...]
@@ -62,7 +62,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One summary, with the names that it is shown by."""
+    """One summary, with the names under which it is shown."""
 
     summary: RunSummary
     model: str
@@ -70,7 +70,7 @@ class _Row:
 
 
 def build_chart(summaries: Sequence[RunSummary], title: str) -> Chart:
-    """Build the chart of a leaderboard, benchmarks in order and the best model of each first."""
+    """Build the chart of a leaderboard, with benchmarks in order and the best model of each first."""
     rows = _name_rows(summaries)
     models = sorted({row.model for row in rows})
     panels: list[Panel] = []
@@ -86,7 +86,7 @@ def build_chart(summaries: Sequence[RunSummary], title: str) -> Chart:
 
 
 def _name_rows(summaries: Sequence[RunSummary]) -> list[_Row]:
-    """Name the models of summaries, with the deployment where a model is served by several."""
+    """Name the models of summaries, adding the deployment if a model has several."""
     deployments: dict[str, set[str]] = {}
     for summary in summaries:
         deployments.setdefault(summary.run.model, set()).add(summary.run.deployment)
@@ -105,7 +105,7 @@ def _join_arguments(run: Run) -> str:
 
 
 def _group_by_benchmark(rows: Sequence[_Row]) -> list[list[_Row]]:
-    """Group rows by benchmark and metric: one panel has one scale."""
+    """Group rows by benchmark and metric, because a panel has a single scale."""
     groups: dict[tuple[str, str], list[_Row]] = {}
     for row in rows:
         groups.setdefault((row.summary.run.benchmark, row.summary.shown.metric), []).append(row)
@@ -133,7 +133,7 @@ def _rank_best_first(point: Point) -> tuple[float, str]:
 
 
 def _split_by_arguments(group: Sequence[_Row]) -> dict[str, dict[str, float | None]]:
-    """Return the models' values by the arguments of their runs; all together where each model has one row."""
+    """Return the models' values by the arguments of their runs, in a single group if each model has one row."""
     rows_of_model = Counter(row.model for row in group)
     has_repeats = any(count > 1 for count in rows_of_model.values())
     values: dict[str, dict[str, float | None]] = {}
@@ -172,5 +172,5 @@ def _describe_mean(metric: MetricSummary) -> str:
 
 
 def _format_value(value: float, metric: MetricSummary) -> str:
-    # Two decimals on a jury's scale tell as much as three of a share.
+    # Two decimals on a jury's scale are as precise as three on a proportion.
     return f"{value:.3f}" if metric.high - metric.low <= 1 else f"{value:.2f}"

@@ -1,4 +1,4 @@
-"""Chart the differences between two models in each benchmark, with no difference in the middle of the scale."""
+"""Chart the differences between two models in each benchmark, with zero in the middle of the scale."""
 
 from dataclasses import dataclass
 
@@ -6,14 +6,14 @@ from agent.plots.charts import Chart, Grid, Panel, Point
 from agent.results.compare_models import BenchmarkComparison, ModelComparison
 from agent.statistics.resampling import MIN_UNITS
 
-MIN_REACH = 0.05  # of the metric's range: a smaller difference does not fill the scale
+MIN_REACH = 0.05  # share of the metric's range; the scale is never narrower, so that small differences look small
 
 
 def build_differences_chart(comparison: ModelComparison, a: str, b: str) -> Chart:
-    """Build one panel, whose scale reaches as far to A's side as to B's, in shares of the metrics' ranges.
+    """Build one panel whose scale extends equally far to both sides, in shares of the metrics' ranges.
 
-    The scale holds the interval of every benchmark of ten units or more. Wider ones are cut at its ends, and so are
-    the bounds of unscored instances.
+    The scale covers the interval of every benchmark with ten or more units. Wider intervals, and the bounds of unscored
+    instances, are cut off at its ends.
     """
     reach = _find_reach(comparison)
     panel = Panel(
@@ -35,7 +35,7 @@ class _Shares:
 
 
 def _find_reach(comparison: ModelComparison) -> float:
-    """Return how far the scale reaches to either side."""
+    """Return how far the scale extends to either side."""
     large_enough = [each for each in comparison.benchmarks if each.difference.units >= MIN_UNITS]
     reach = MIN_REACH
     for benchmark in large_enough or comparison.benchmarks:

@@ -6,18 +6,18 @@ from agent.plots.svg import ACCENT, PAPER, Drawing, clean, element, rectangle, s
 WIDTH, LABELS, SCALE, GAP = 980, 300, 410, 16
 ROW, HEAD, FOOT, TOP, BOTTOM = 22, 30, 26, 44, 34
 LEGEND = (
-    "Dot: {what}. Broad band: 95 % interval. Thin line: where the {what} could be, were all unscored wrong or right. "
-    "Hollow: no language model."
+    "Dot: {what}. Broad band: 95 % interval. Thin line: the {what} if all unscored answers were wrong or right. "
+    "Hollow: not a language model."
 )
 
 
 def render_dots_svg(chart: Chart) -> bytes:
-    """Return an SVG file with only the dot plot: the same bytes for the same figures."""
+    """Return an SVG file with only the dot plot. The same values always give the same bytes."""
     return (draw_dot_plot(chart).markup("dots", alone=True) + "\n").encode()
 
 
 def draw_dot_plot(chart: Chart) -> Drawing:
-    """Draw a panel for each benchmark, its models below each other."""
+    """Draw a panel for each benchmark, with its models below each other."""
     height = TOP + sum(map(_measure_panel, chart.panels)) + BOTTOM
     parts = [text(0, 22, shorten(chart.title, WIDTH), size=16, font_weight=650)]
     y = float(TOP)
@@ -63,7 +63,7 @@ def _draw_point(point: Point, y: float) -> list[str]:
     parts = [_draw_label(point.label, y)]
     if point.low is not None and point.high is not None:
         x = _scale(point.low)
-        width = max(2.0, _scale(point.high) - x)  # an interval of no width is still seen
+        width = max(2.0, _scale(point.high) - x)  # an interval of zero width stays visible
         parts.append(rectangle(x, y - 4, width, height=8, kind="band"))
     if point.least is not None and point.most is not None:
         x = _scale(point.least)

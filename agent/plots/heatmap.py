@@ -1,4 +1,4 @@
-"""A heatmap of benchmarks by models, each cell with its number."""
+"""Draw a heatmap of benchmarks by models, with a number in each cell."""
 
 from dataclasses import dataclass
 
@@ -6,17 +6,17 @@ from agent.plots.charts import Chart
 from agent.plots.svg import LETTER, PAPER, Drawing, clean, element, rectangle, shorten, text
 
 LABELS, CELL, ROW, TOP, BOTTOM = 300, 58, 26, 44, 54
-SLANT = 40  # degrees that the models' names rise
-RISE, REACH = 0.643, 0.766  # its sine and cosine
+SLANT = 40  # degrees by which the models' names are rotated
+RISE, REACH = 0.643, 0.766  # sine and cosine of SLANT
 MIN_WIDTH = 640
 MAX_LETTERS = 34
 LIGHT, DARK = (0xF0, 0xF4, 0xF7), (0x0B, 0x4A, 0x60)
-BLACK, WHITE_FROM = "#000000", 0.7  # letters have a contrast of 4.5 to 1 on every shade
-LEGEND = "From 0, the lowest of each metric, to 1, its highest. Empty: no result."
+BLACK, WHITE_FROM = "#000000", 0.7  # text has a contrast of 4.5 to 1 on every shade
+LEGEND = "From 0, the lowest value of each metric, to 1, the highest. Empty: no result."
 
 
 def heatmap(chart: Chart) -> Drawing:
-    """Draw the grid: the darker the better."""
+    """Draw the grid; darker cells are better."""
     grid = chart.grid
     names = [shorten(column, MAX_LETTERS * LETTER) for column in grid.columns]
     longest = max((len(name) for name in names), default=0) * LETTER
@@ -78,14 +78,14 @@ def _draw_key(height: float) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Colours:
-    """The colour of a cell, and that of the letters in it."""
+    """The colours of a cell and of the text in it."""
 
     cell: str
     letters: str
 
 
 def _shade(value: float) -> _Colours:
-    """Return the colours of a cell: lightness falls evenly, and letters stand out from it."""
+    """Return the colours of a cell. Lightness decreases evenly, and text stands out from it."""
     share = min(1.0, max(0.0, value))
     parts = [round(light + share * (dark - light)) for light, dark in zip(LIGHT, DARK, strict=True)]
     cell = "#" + "".join(f"{part:02x}" for part in parts)

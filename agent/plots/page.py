@@ -1,4 +1,4 @@
-"""Both drawings as one SVG file: the dot plot, and the heatmap below it."""
+"""Write both drawings to one SVG file: the dot plot, with the heatmap below it."""
 
 from agent.plots.charts import Chart
 from agent.plots.dots import draw_dot_plot
@@ -9,7 +9,7 @@ MARGIN = 20
 
 
 def render_svg(chart: Chart) -> bytes:
-    """Return a file with everything that is drawn of the leaderboard: the same bytes for the same figures."""
+    """Return an SVG file with all drawings of the leaderboard. The same values always give the same bytes."""
     dots, grid = draw_dot_plot(chart), heatmap(chart)
     parts = [
         element("g", dots.markup("dots"), transform=f"translate({MARGIN} {MARGIN})"),

@@ -1,10 +1,10 @@
-"""A dot plot in plain letters, for a terminal."""
+"""Draw a dot plot as text, for a terminal."""
 
 from agent.plots.charts import Chart, Point
 
-STRIP = 41  # letters of a scale
+STRIP = 41  # characters per scale
 LABEL = 36
-LEGEND = "o {what}, - its 95 % interval, . where it could be were all unscored wrong or right; scales end to end."
+LEGEND = "o {what}, - its 95 % interval, . its range if all unscored answers were wrong or right; scales end to end."
 
 
 def draw_plain_plot(chart: Chart) -> str:

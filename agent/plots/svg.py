@@ -1,10 +1,10 @@
-"""A small writer of SVG: elements as text, everything escaped, the same bytes for the same values."""
+"""Write simple SVG elements as text. Everything is escaped, and the same values always give the same bytes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
-# Readable in grey: the ramp and the marks differ in lightness, never in hue alone. Pages override them by class.
+# Readable in greyscale: colours and marks differ in lightness, never only in hue. Pages override them by class.
 PAPER, INK, QUIET, LINE, BAND, ACCENT = (
     "#ffffff",
     "#14202b",
@@ -14,13 +14,13 @@ PAPER, INK, QUIET, LINE, BAND, ACCENT = (
     "#12607a",
 )
 _FILLS = {"paper": PAPER, "ink": INK, "quiet": QUIET, "line": LINE, "band": BAND, "accent": ACCENT}
-LETTER = 7.2  # width of an average letter at 13 px, on the wide side
+LETTER = 7.2  # width in pixels of an average letter at 13 px, rounded up
 
 Value = str | float | int
 
 
 def element(name: str, /, *inside: str, **attributes: Value) -> str:
-    """Return an element. `inside` is markup already; attribute names have _ for - and a trailing _ for none."""
+    """Return an element. `inside` is markup; attribute names use _ for -, and a trailing _ is dropped."""
     words = ""
     for key, value in attributes.items():
         words += f" {_format_name(key)}={quoteattr(_format_value(value))}"
@@ -39,7 +39,7 @@ def text(
     size: int = 13,
     **more: Value,
 ) -> str:
-    """Return a line of text that begins, ends or has its middle at x; y is its foot."""
+    """Return a line of text that starts, ends or is centred at x, with its baseline at y."""
     return element(
         "text",
         clean(words),
@@ -61,7 +61,7 @@ def rectangle(x: float, y: float, width: float, height: float, *, kind: str) -> 
 
 
 def shorten(words: str, width: float) -> str:
-    """Cut text to about `width` pixels at 13 px."""
+    """Shorten text to about `width` pixels at 13 px."""
     most = max(2, int(width / LETTER))
     if len(words) <= most:
         return words
@@ -69,19 +69,19 @@ def shorten(words: str, width: float) -> str:
 
 
 def clean(words: str) -> str:
-    """Escape text, and replace the characters that XML cannot hold."""
+    """Escape text, and replace characters that XML does not allow."""
     printable = [letter if letter.isprintable() else "\ufffd" for letter in words]
     return escape("".join(printable))
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A drawing before it is written.
+    """A drawing, before it is written.
 
     Attributes:
-        width, height: in pixels; on a page it shrinks to where it is put.
-        title: its name.
-        description: what it shows, for those who do not see it.
+        width, height: in pixels; on a page the drawing shrinks to the available space.
+        title: its title.
+        description: its content in words, for readers who cannot see it.
         parts: its elements.
     """
 
@@ -92,10 +92,10 @@ class Drawing:
     parts: Sequence[str]
 
     def markup(self, name: str, role: str = "img", *, alone: bool = False) -> str:
-        """Write it; `name` begins the ids in it, so that several drawings may stand on one page.
+        """Return the drawing as an SVG element.
 
-        One that stands alone, in a file, has no size of its own but that of where it is put; those on a page shrink by
-        its style.
+        Ids begin with `name`, so that a page can contain several drawings. With `alone`, for a file, the element has no
+        size and fills its container; on a page, its style lets it shrink.
         """
         return element(
             "svg",

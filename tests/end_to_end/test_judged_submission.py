@@ -75,5 +75,5 @@ def test_grades_of_another_jury_do_not_leave(life: Life) -> None:
     join_by_files(life)
     said = life.agent("submission", "prepare", "--suite", life.suite, code=6)
     assert "graded by another jury" in said
-    assert "its judges were test/a, test/b and not test/a, test/b, test/c" in said
+    assert "its judges were test/a, test/b instead of test/a, test/b, test/c" in said
     assert life.states() == []

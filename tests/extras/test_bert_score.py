@@ -219,4 +219,4 @@ def test_damaged_weights_give_no_figures(own):
 @pytest.mark.parametrize("tokens", [2, 3, 15, -1, "many"])
 def test_a_tokenizer_that_takes_next_to_no_text_is_refused(own, tokens):
     changed(own, "tokenizer_config.json", model_max_length=tokens)
-    assert "takes fewer than 16 tokens" in refused(own)
+    assert "accepts fewer than 16 tokens" in refused(own)

@@ -1,1 +1,1 @@
-"""HELM's formats: import and export."""
+"""Import and export of HELM's file formats."""

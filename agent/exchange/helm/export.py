@@ -1,12 +1,12 @@
 """Export a suite's runs as HELM's run folders, which helm-summarize and helm-server read.
 
     DIR/runs/<suite>/<run>/run_spec.json, scenario.json, scenario_state.json, stats.json, per_instance_stats.json
-    DIR/runs/<suite>/<run>/intramural.json   details without a field in HELM's files, see agent.exchange.helm.own_record
+    DIR/runs/<suite>/<run>/intramural.json   details that HELM's files cannot hold, see own_record.py
     DIR/model_metadata.yaml                  names of the models, for `helm-summarize --local-path DIR`
     DIR/schema_intramural.yaml               every benchmark and metric, for `helm-summarize --schema-path`
 
-Texts have come through redaction; numbers and names of settings are taken one by one. Nothing else of the store is
-written: no address, no path, no date, no seconds of a request.
+Every text has been redacted, and only listed numbers and settings are written. Nothing else from the store is
+written: no addresses, paths, dates or request durations.
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ from agent.site.directory import Site
 from agent.store import Run, Store
 from agent.vocabulary import Response
 
-PAGE = 200  # instances in memory at a time, and to an audit entry
+PAGE = 200  # instances held in memory at a time; each page has one audit entry
 
 
 def export_helm(
@@ -41,9 +41,9 @@ def export_helm(
 ) -> int:
     """Write every run of the suite under `folder`; return the number of instances written.
 
-    Texts are redacted under the site's policy and ids are keyed hashes; with `reveal` both are as they were, after one
-    audit entry for each page of instances. Write into a folder of `agent.io.new_folder`, so that a failure leaves
-    nothing.
+    Texts are redacted under the site's policy, and ids are replaced by keyed hashes. With `reveal`, both are written
+    unchanged, and each page of instances is recorded in an audit entry. `folder` should come from
+    `agent.io.new_folder`, so that a failure leaves no files behind.
     """
     progress = progress or Progress()
     catalogue, _ = survey_benchmarks(site.own_benchmarks)
@@ -82,7 +82,7 @@ def _write_run(
     target: Path,
     progress: Progress,
 ) -> int:
-    """Write the run's files into the new folder `target`; return the number of instances in them."""
+    """Write the run's files into the new folder `target`; return the number of instances written."""
     run = summary.run
     stats = RunStats(spec.helm_names, spec.split)
     units: list[str | None] = []
@@ -140,11 +140,11 @@ def _is_multiple_choice(store: Store, run: Run) -> bool:
     for stored in store.answers.read_each_instance(run.run_id):
         if stored.instance is not None:
             return stored.instance.multiple_choice
-    return False  # no instance was kept, or all are purged
+    return False  # no instance was stored, or all were purged
 
 
 def _name_deployment(names: ShownNames, run: Run, shown: Run, *, reveal: bool) -> str:
-    """Return a name for the deployment other than its own, which may contain the name of a machine."""
+    """Return a substitute name for the deployment, because its own name may contain a machine's name."""
     if reveal:
         return run.deployment
     if run.deployment == run.model:
@@ -153,7 +153,7 @@ def _name_deployment(names: ShownNames, run: Run, shown: Run, *, reveal: bool) -
 
 
 def _choose_free_name(name: str, run_id: str, folder_names: set[str]) -> str:
-    """Return `name`, with a piece of the run's id where another run of the export has the name."""
+    """Return `name`, with part of the run's id appended if another run of the export already has the name."""
     if name not in folder_names:
         return name
     return f"{name}-{run_id[:8]}"

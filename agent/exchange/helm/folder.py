@@ -1,4 +1,4 @@
-"""Read and check HELM's run folders: those that helm-run wrote, and our own exports."""
+"""Read and check HELM's run folders, both those written by helm-run and our own exports."""
 
 import hashlib
 import os
@@ -15,10 +15,10 @@ from agent.exchange.json_path import ADVICE, JsonNode, read_json
 from agent.vocabulary import Instance, Message, Reference, Response
 
 FILES = ("run_spec.json", "scenario_state.json", "stats.json", "per_instance_stats.json")
-_NOT_RUNS = frozenset({"eval_cache", "groups"})  # HELM's own folders beside the runs
+_NOT_RUNS = frozenset({"eval_cache", "groups"})  # HELM's own folders next to the runs
 _LATEST = "latest"  # HELM's link to the suite that ran last
 _ROLES = ("system", "user", "assistant")
-_EVALUATED = ("test", "valid")  # splits whose figures count, the first that is there
+_EVALUATED = ("test", "valid")  # splits whose statistics are used, in order of preference
 _FINISH: Mapping[str, Literal["stop", "length", "content_filter"]] = {
     "stop": "stop",
     "endoftext": "stop",
@@ -29,16 +29,16 @@ _TOKEN_COUNTS = ("num_prompt_tokens", "num_completion_tokens")
 
 
 class _CaseKey(NamedTuple):
-    """Names one case of a run: HELM repeats an instance for each perturbation and train trial."""
+    """The key of one case of a run. HELM repeats an instance for each perturbation and train trial."""
 
     instance_id: str
-    perturbation: str  # empty: none
+    perturbation: str  # empty if there is none
     trial: int
 
 
 @dataclass(slots=True)
 class _CaseStats:
-    """The scores of one case by HELM's names, and its token counts."""
+    """The scores of one case by HELM's metric names, and its token counts."""
 
     scores: dict[str, float] = field(default_factory=dict)
     tokens: dict[str, int] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class _CaseStats:
 
 @dataclass(frozen=True, slots=True)
 class HelmCase:
-    """One case of a HELM run: its instance, response and seats, and HELM's scores by HELM's names."""
+    """One case of a HELM run: its instance, response and judge seats, and its scores by HELM's metric names."""
 
     instance: Instance
     response: Response | None
@@ -59,14 +59,14 @@ class HelmRun:
     """One HELM run.
 
     Attributes:
-        names: possible names of its benchmark here, the likeliest first.
-        whole_run: figures that no single instance has, by HELM's names.
-        max_tokens, temperature: None where HELM's files do not state them.
+        names: possible names of its benchmark in the catalogue, the likeliest first.
+        whole_run: metric values that exist only for the whole run, by HELM's names.
+        max_tokens, temperature: None if HELM's files do not state them.
         stop: stop sequences.
         juries: the juries whose judges are named.
-        pairs: arguments in its name and of HELM's scenario.
+        pairs: arguments from the run's name and from HELM's scenario.
         digest: SHA-256 of the folder's files.
-        record: the further details that our own export holds; None for a run of HELM's.
+        record: the further details that our own export contains; None for a run that HELM wrote.
     """
 
     name: str
@@ -87,10 +87,10 @@ class HelmRun:
 
 
 def find_run_folders(directory: Path) -> list[tuple[str, Path]]:
-    """Find run folders in a run folder, a suite's folder or HELM's output folder: (suite's name, folder).
+    """Find the run folders in a run folder, a suite's folder or HELM's output folder, as (suite name, folder).
 
     Raises:
-        ConfigError: no run folder is there.
+        ConfigError: the directory contains no run folder.
         BenchmarkError: a link where a folder is expected.
     """
     if os.path.lexists(directory / "run_spec.json"):
@@ -106,8 +106,8 @@ def find_run_folders(directory: Path) -> list[tuple[str, Path]]:
                 run_folders.append((suite_name, path))
     if not run_folders:
         raise ConfigError(
-            f"the folder {directory.name} holds no HELM run (a folder with run_spec.json)",
-            "Name a run's folder, a suite's (benchmark_output/runs/SUITE) or HELM's output folder.",
+            f"the folder {directory.name} contains no HELM run (a folder with run_spec.json)",
+            "Give a run's folder, a suite's folder (benchmark_output/runs/SUITE) or HELM's output folder.",
         )
     return run_folders
 
@@ -130,10 +130,10 @@ def _list_folders(directory: Path) -> Iterator[Path]:
 
 
 def read_run(folder: Path) -> HelmRun:
-    """Read one run folder whole.
+    """Read a whole run folder.
 
     Raises:
-        BenchmarkError: a file is missing or wrong; names the file and the key.
+        BenchmarkError: a file is missing or wrong; the message names the file and the key.
     """
     digest = hashlib.sha256()
     nodes: dict[str, JsonNode] = {}
@@ -180,16 +180,16 @@ def read_run(folder: Path) -> HelmRun:
 
 
 def _items_of(node: JsonNode, key: str) -> Iterable[JsonNode]:
-    """Return the elements of a list that may be missing."""
+    """Return the elements of a list, or nothing if the list is missing."""
     items = node.maybe(key)
     return () if items is None else items.items()
 
 
 def _refuse_separate_choices(adapter: JsonNode) -> None:
-    """Refuse a run that asked once for each choice of an instance: it has no one response to an instance."""
+    """Refuse a run that sent one request for each choice: it has no single response to an instance."""
     method = adapter.maybe("method")
     if method is not None and method.text().startswith("multiple_choice_separate"):
-        raise method.wrong("a method that asks once an instance")
+        raise method.wrong("a method that sends one request per instance")
 
 
 def _set_unit(case: HelmCase, units: Mapping[str, str]) -> HelmCase:
@@ -198,7 +198,7 @@ def _set_unit(case: HelmCase, units: Mapping[str, str]) -> HelmCase:
 
 
 def _read_scenario_args(spec: JsonNode) -> dict[str, str]:
-    """Return the scenario's arguments that are texts."""
+    """Return the scenario's arguments that are strings."""
     args = spec.at("scenario_spec").maybe("args")
     if args is None:
         return {}
@@ -206,7 +206,7 @@ def _read_scenario_args(spec: JsonNode) -> dict[str, str]:
 
 
 def read_run_name(spec: JsonNode) -> str:
-    """Return a run's name, which never is a path."""
+    """Return a run's name, which is never a path."""
     node = spec.at("name")
     name = node.name()
     if "/" in name or "\\" in name or name in (".", ".."):
@@ -222,7 +222,7 @@ def _read_cases(
         instance = request_state.at("instance")
         key = _read_key(instance, request_state)
         if key in cases:
-            raise instance.at("id").wrong("an id that no other instance has")
+            raise instance.at("id").wrong("an id that is unique among the instances")
         stats = case_stats.get(key, _CaseStats())
         cases[key] = HelmCase(
             response=_read_response(request_state, stats.tokens),
@@ -285,7 +285,7 @@ def _read_messages(request: JsonNode) -> tuple[Message, ...]:
 
 
 def _is_multiple_choice(request_state: JsonNode, references: tuple[Reference, ...]) -> bool:
-    """Whether the options are lettered A, B, C ... in the order of the references."""
+    """Return whether the options are lettered A, B, C ... in the order of the references."""
     mapping = request_state.maybe("output_mapping")
     if mapping is None:
         return False
@@ -296,7 +296,7 @@ def _is_multiple_choice(request_state: JsonNode, references: tuple[Reference, ..
 
 
 def _read_response(request_state: JsonNode, tokens: Mapping[str, int]) -> Response | None:
-    """Return the first completion; None where the request failed or has none."""
+    """Return the first completion, or None if the request failed or returned no completion."""
     result = request_state.maybe("result")
     if result is None or not result.at("success").yes_no():
         return None
@@ -321,7 +321,7 @@ def _read_response(request_state: JsonNode, tokens: Mapping[str, int]) -> Respon
 
 
 def _read_case_stats(per_instance: JsonNode) -> dict[_CaseKey, _CaseStats]:
-    """Return each case's scores and token counts. HELM may write several entries for one case, one for each metric."""
+    """Return each case's scores and token counts. HELM may write several entries for one case, one per metric."""
     case_stats: dict[_CaseKey, _CaseStats] = {}
     for entry in per_instance.items():
         stats = case_stats.setdefault(_read_key(entry, entry, id_key="instance_id"), _CaseStats())
@@ -343,7 +343,7 @@ def _add_stat(stats: _CaseStats, stat: JsonNode) -> None:
 
 
 def _read_whole_run(stats: JsonNode, cases: Sequence[HelmCase]) -> dict[str, float]:
-    """Return the figures of the whole run that no case has, without perturbations."""
+    """Return the metric values that exist only for the whole run, without perturbations."""
     scored: set[str] = set()
     for case in cases:
         scored |= case.scores.keys()
@@ -356,7 +356,7 @@ def _read_whole_run(stats: JsonNode, cases: Sequence[HelmCase]) -> dict[str, flo
 
 
 def _read_means(stats: JsonNode) -> dict[str, dict[str, float]]:
-    """Return the means of the whole run by metric and split."""
+    """Return the run's mean values by metric and split."""
     means: dict[str, dict[str, float]] = {}
     for stat in stats.items():
         name = stat.at("name")

@@ -1,4 +1,4 @@
-"""Import HELM's run folders into the site's encrypted store, as runs marked imported."""
+"""Import HELM's run folders into the site's encrypted store, marked as imported runs."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ from agent.vocabulary import Reason, Response, Scale, Unscored
 
 @dataclass(frozen=True, slots=True)
 class ImportedRun:
-    """A run that is in the store now. `known` is whether its benchmark is in the catalogue."""
+    """A run that was stored. `known` is whether its benchmark is in the catalogue."""
 
     suite: str
     name: str
@@ -56,15 +56,15 @@ def import_helm(
     replace: bool = False,
     progress: Progress | None = None,
 ) -> list[ImportedRun]:
-    """Read every run folder under `directory` into the store; each run is stored whole or not at all.
+    """Store every run folder under `directory`. Each run is stored completely or not at all.
 
     Args:
-        suite: the suite of all of them; by default each goes into the suite that its folder lies in.
-        replace: replace imported runs of the same names. A run that was made at this site is never replaced.
+        suite: the suite for all of them; by default, each run goes into the suite whose folder contains it.
+        replace: replace imported runs of the same names. A run made at this site is never replaced.
 
     Raises:
-        ConfigError: no run folder, no name for the suite, or the suite has a run of that name.
-        BenchmarkError: a file is missing or wrong; names the file and the key.
+        ConfigError: no run folder was found, the suite has no valid name, or the suite already has a run of that name.
+        BenchmarkError: a file is missing or wrong; the message names the file and the key.
     """
     progress = progress or Progress()
     catalogue, _ = survey_benchmarks(site.own_benchmarks)
@@ -90,19 +90,19 @@ def import_helm(
 
 
 def _choose_targets(folders: Sequence[tuple[str, Path]], suite: str | None) -> dict[_Target, Path]:
-    """Return the folders by the targets of their runs, before any run is read whole."""
+    """Map the target of each run to its folder, before any run is read completely."""
     targets: dict[_Target, Path] = {}
     for suite_of_folder, folder in folders:
         target_suite = suite_of_folder if suite is None else suite
         if not SUITE_NAME.fullmatch(target_suite):
             raise ConfigError(
-                "the folder's name is no name for a suite", "Name the suite with --suite."
+                "the folder's name is not a valid suite name", "Name the suite with --suite."
             )
         run_spec, _ = read_json(folder, "run_spec.json")
         target = _Target(target_suite, read_run_name(run_spec))
         if target in targets:
             raise ConfigError(
-                f"two folders hold a run of one name: {targets[target].name} and {folder.name}",
+                f"two folders contain runs of the same name: {targets[target].name} and {folder.name}",
                 "Import them into different suites with --suite.",
             )
         targets[target] = folder
@@ -113,27 +113,27 @@ def _refuse_run_of_site(store: Store, target: _Target) -> None:
     stored = store.runs.find(store.identities.run_id(target.suite, target.name))
     if stored is not None and not stored.imported:
         raise ConfigError(
-            f"the suite {target.suite} holds a run of its own under the name {printable(target.name)}",
-            "Name another suite with --suite.",
+            f"the suite {target.suite} contains a run made at this site under the name {printable(target.name)}",
+            "Choose another suite with --suite.",
         )
 
 
 def _refuse_other_import(store: Store, target: _Target, digest: str) -> None:
-    """Refuse to replace another imported run. The same run may be imported again: nothing changes."""
+    """Refuse to replace a different imported run. Importing the same run again is allowed and changes nothing."""
     stored = store.runs.find(store.identities.run_id(target.suite, target.name))
     if stored is None or stored.details.origin is None:
         return
     if stored.details.origin.digest != digest:
         raise ConfigError(
-            f"the suite {target.suite} holds another imported run of the name {printable(target.name)}",
-            "Give --replace to replace it, or name another suite with --suite.",
+            f"the suite {target.suite} contains another imported run of the name {printable(target.name)}",
+            "Use --replace to replace it, or choose another suite with --suite.",
         )
 
 
 def _store_run(
     store: Store, suite: str, run: HelmRun, catalogue: Mapping[str, Benchmark]
 ) -> ImportedRun:
-    """Write a run, its answers, scores and judgements in one transaction."""
+    """Store a run with its answers, scores and judgements in one transaction."""
     benchmark = find_benchmark(run.names, catalogue)
     benchmark_name = benchmark.id if benchmark else run.names[0]
     details = _describe_run(run, benchmark, benchmark_name)
@@ -179,14 +179,14 @@ def _store_run(
 
 
 def _make_request_key(store: Store, run_id: str, run: HelmRun, position: int) -> bytes:
-    """Return the key of an imported answer. The prefix keeps it apart from the answers of local deployments."""
+    """Return the key of an imported answer. Its prefix separates it from the answers of local deployments."""
     return store.identities.request_key(
         f"imported {run_id}", json.dumps([run.digest, position]).encode()
     )
 
 
 def _describe_run(run: HelmRun, benchmark: Benchmark | None, benchmark_name: str) -> RunDetails:
-    """Return the details that a run's files state; those of our own export state more."""
+    """Return the details stated in a run's files. Our own exports state more of them than HELM's files."""
     details = build_imported_details(
         benchmark,
         display_name=benchmark_name,
@@ -199,7 +199,7 @@ def _describe_run(run: HelmRun, benchmark: Benchmark | None, benchmark_name: str
         details, max_tokens=run.max_tokens, temperature=run.temperature, stop=run.stop
     )
     if benchmark is not None:
-        # The part of the benchmark that was run, and all its parts: runs of all parts make one row of a board.
+        # The part that was run, and the list of all parts: runs of all parts together make one row of a board.
         arguments = {name: run.pairs[name] for name in benchmark.arguments if name in run.pairs}
         free = tuple(list_free_arguments(benchmark, arguments))
         details = replace(
@@ -217,7 +217,7 @@ def _describe_run(run: HelmRun, benchmark: Benchmark | None, benchmark_name: str
 
 
 def _list_scores(run: HelmRun, metrics: Sequence[KeptMetric]) -> list[FiledScore]:
-    """Return the scores of all instances, or the reasons why they have none."""
+    """Return the score of each instance and metric, or the reason why there is none."""
     scores: list[FiledScore] = []
     for position, case in enumerate(run.cases):
         for metric in metrics:
@@ -231,7 +231,7 @@ def _list_scores(run: HelmRun, metrics: Sequence[KeptMetric]) -> list[FiledScore
 
 
 def _list_labels(run: HelmRun, metrics: Sequence[KeptMetric]) -> list[FiledLabel]:
-    """Return which instances count for the metrics that only the whole run has."""
+    """Return which instances count towards the metrics that exist only for the whole run."""
     labels: list[FiledLabel] = []
     for position, case in enumerate(run.cases):
         for metric in metrics:
@@ -262,7 +262,7 @@ def _list_run_scores(run: HelmRun, metrics: Sequence[KeptMetric]) -> list[RunSco
 
 
 def _find_reason(run: HelmRun, case: HelmCase, metric: str) -> Unscored | None:
-    """Return why our own export had no score of the instance."""
+    """Return the reason, stated in our own export, why the instance has no score."""
     if run.record is None:
         return None
     reason = run.record.reasons.get(case.instance.id, {}).get(metric)
@@ -274,7 +274,7 @@ def _collect_seats(
 ) -> tuple[list[tuple[bytes, Judgement]], list[FiledSeat]]:
     """Return the judges' replies, which are stored encrypted, and the grades of each seat.
 
-    The replies are in HELM's files; in our own export, `intramural.json` says more of the seats.
+    HELM's files contain the replies. In our own export, `intramural.json` adds details about the seats.
     """
     judgements: list[tuple[bytes, Judgement]] = []
     seats: list[FiledSeat] = []
@@ -295,14 +295,14 @@ def _collect_seats(
 
 
 def _find_seats(run: HelmRun, case: HelmCase, metric: KeptMetric) -> Sequence[HelmSeat]:
-    """Return the seats of our own record where the run has one, else those of HELM's annotations."""
+    """Return the seats from our own record if the run has one, otherwise those from HELM's annotations."""
     if run.record is None:
         return case.seats.get(metric.helm_name, ())
     return run.record.seats.get(case.instance.id, {}).get(metric.name, ())
 
 
 def _make_judgement(reply: str) -> Judgement:
-    """Return an imported reply of a judge, without the tokens and seconds that HELM's files do not state."""
+    """Return an imported judge's reply. Token counts and duration are unknown, as HELM's files do not state them."""
     response = Response(
         text=reply,
         reasoning="",
@@ -315,7 +315,7 @@ def _make_judgement(reply: str) -> Judgement:
 
 
 def _make_seat(seat: HelmSeat, criteria: Mapping[str, str], key: bytes | None) -> Seat:
-    """Return a seat with the grades of the jury's own criteria alone."""
+    """Return a seat with only the grades for the jury's own criteria."""
     grades = dict(seat.grades or {})
     if criteria:
         grades = {criterion: grade for criterion, grade in grades.items() if criterion in criteria}
@@ -332,10 +332,10 @@ def _make_seat(seat: HelmSeat, criteria: Mapping[str, str], key: bytes | None) -
 
 
 def _describe_metrics(run: HelmRun, benchmark: Benchmark | None) -> tuple[KeptMetric, ...]:
-    """Return the records of HELM's scores: the benchmark's own metrics in its order, then others by name.
+    """Return the metrics to store: the benchmark's own in its order, then the others by name.
 
     Raises:
-        BenchmarkError: the run holds no score, and the benchmark is not in the catalogue.
+        BenchmarkError: the run contains no scores, and the benchmark is not in the catalogue.
     """
     scored = set(run.whole_run)
     for case in run.cases:
@@ -347,13 +347,13 @@ def _describe_metrics(run: HelmRun, benchmark: Benchmark | None) -> tuple[KeptMe
         ordered = of_benchmark
     if not ordered:
         raise BenchmarkError(
-            f"{printable(run.name)}: per_instance_stats.json holds no score of an answer", ADVICE
+            f"{printable(run.name)}: per_instance_stats.json contains no score of an answer", ADVICE
         )
     return tuple(_describe_metric(run, helm_name, benchmark) for helm_name in ordered)
 
 
 def _describe_metric(run: HelmRun, helm_name: str, benchmark: Benchmark | None) -> KeptMetric:
-    """Return the record of one of HELM's metrics, with its jury if a jury gives it and its judges graded anything."""
+    """Return the stored form of one of HELM's metrics, with its jury if judges graded any answer for it."""
     is_whole_run = helm_name in run.whole_run
     if is_whole_run:
         values = [run.whole_run[helm_name]]
@@ -371,7 +371,7 @@ def _describe_metric(run: HelmRun, helm_name: str, benchmark: Benchmark | None) 
 
 
 def _find_scale(helm_name: str, benchmark: Benchmark | None, seats: Sequence[HelmSeat]) -> Scale:
-    """Return the scale of the benchmark's metric, or the range of the grades where the metric is not ours."""
+    """Return the scale of the benchmark's metric, or the range of the grades if the metric is not ours."""
     for use in benchmark.metrics if benchmark else ():
         if helm_metric_name(use) == helm_name:
             return use.scale

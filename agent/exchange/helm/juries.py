@@ -1,10 +1,10 @@
-"""Juries as HELM's files hold them: run_spec.json lists the judges, scenario_state.json their verdicts.
+"""Juries in HELM's files: run_spec.json lists the judges, scenario_state.json contains their verdicts.
 
     metric_specs: [{"class_name": "...LLMJuryMetric", "args": {"metric_name": ..., "scenario_name": ANNOTATOR,
                     "annotator_models": {JUDGE: {"model_name": ..., "model_deployment": ...}}}}]
     annotations:  {ANNOTATOR: {"prompt_text": ..., JUDGE: {CRITERION: {"score": ..., "explanation": ...}}}}
 
-HELM leaves out a judge that gave no verdict, and does not say why.
+HELM omits a judge that gave no verdict, without a reason.
 """
 
 import json
@@ -22,12 +22,12 @@ from agent.store import KeptJury, KeptMetric
 from agent.vocabulary import Judge, Reason, Scale
 
 JURY_METRIC = "helm.benchmark.metrics.llm_jury_metrics.LLMJuryMetric"
-_PROMPT = "prompt_text"  # HELM's key for what the judges were asked, beside the judges
+_PROMPT = "prompt_text"  # HELM's key for the judges' prompt, next to the judges' names
 
 
 @dataclass(frozen=True, slots=True)
 class HelmJury:
-    """A jury of a HELM run: the metric it gives by HELM's name, and its judges by their names in the annotations."""
+    """A jury of a HELM run: HELM's name of its metric, and its judges by their names in the annotations."""
 
     metric: str
     annotator: str
@@ -39,11 +39,11 @@ class HelmSeat:
     """One judge's grades for one answer.
 
     Attributes:
-        seat: from 0, in the order of the jury.
-        grades: criterion -> number; None without a verdict.
+        seat: the position in the jury, from 0.
+        grades: number per criterion; None if there is no verdict.
         reason: why there is no verdict.
-        repaired: whether the judge was asked twice.
-        reply: the verdict as JSON, written anew; empty without a verdict.
+        repaired: whether the judge had to be asked a second time.
+        reply: the verdict, serialised again as JSON; empty if there is no verdict.
     """
 
     seat: int
@@ -53,17 +53,17 @@ class HelmSeat:
     reply: str
 
 
-# to HELM
+# Export to HELM
 
 
 def write_annotations(
     judgements: Sequence[ClearedJudgement], annotator: str, keys: Sequence[str]
 ) -> dict[str, Any]:
-    """Return an instance's verdicts as HELM's annotators write them. Judges without a verdict are left out.
+    """Return an instance's verdicts as HELM's annotators write them. Judges without a verdict are omitted.
 
     Args:
-        judgements: of one metric.
-        annotator: HELM's name for the asker of the judges.
+        judgements: those for one metric.
+        annotator: HELM's name for the annotator that asks the judges.
         keys: the judges' names in HELM's annotations, by seat.
     """
     verdicts = {}
@@ -87,7 +87,7 @@ def _write_verdict(
 
 
 def describe_jury_metric(metric: KeptMetric, helm_name: str, annotator: str) -> dict[str, Any]:
-    """Return the entry of a jury's metric in run_spec.json. It does not say where a judge is served."""
+    """Return the entry for a jury's metric in run_spec.json. It does not reveal where the judges are served."""
     models = {
         key: {"model_name": judge.model_name, "model_deployment": judge.model_name}
         for key, judge in zip(name_judges(metric), metric.judges, strict=True)
@@ -97,7 +97,7 @@ def describe_jury_metric(metric: KeptMetric, helm_name: str, annotator: str) -> 
 
 
 def name_judges(metric: KeptMetric) -> list[str]:
-    """Return the names of a metric's judges in annotations, by seat: those of `name_seats`, none HELM's own key."""
+    """Return the names of a metric's judges in annotations, by seat: like `name_seats`, but avoiding HELM's own key."""
     judges = []
     for judge in metric.judges:
         has_key_as_name = judge.name == _PROMPT
@@ -105,7 +105,7 @@ def name_judges(metric: KeptMetric) -> list[str]:
     return list(name_seats(judges))
 
 
-# from HELM
+# Import from HELM
 
 
 def read_juries(spec: JsonNode) -> tuple[HelmJury, ...]:
@@ -142,7 +142,7 @@ def _read_judges(models: JsonNode) -> dict[str, Judge]:
 def read_seats(
     request_state: JsonNode, juries: Sequence[HelmJury]
 ) -> dict[str, tuple[HelmSeat, ...]]:
-    """Return the seats of one instance by HELM's name of the metric, without juries that have no annotation of it."""
+    """Return the seats of one instance by HELM's metric name, omitting juries without an annotation of it."""
     annotations = request_state.maybe("annotations")
     if annotations is None:
         return {}
@@ -181,9 +181,9 @@ def _read_seat(seat: int, verdict: JsonNode | None) -> HelmSeat:
 
 
 def _read_grade(criterion: str, fields: object) -> float | None:
-    """Return a criterion's grade as HELM takes it: a number, or a text that is one.
+    """Return a criterion's grade, accepting a number or a string that contains one, as HELM does.
 
-    Judges add entries of other forms, which are no criteria.
+    Judges add entries of other forms, which are not criteria.
     """
     if not PLAIN_NAME.fullmatch(criterion) or not isinstance(fields, dict):
         return None
@@ -198,9 +198,9 @@ def _read_grade(criterion: str, fields: object) -> float | None:
 
 
 def describe_jury(jury: HelmJury, seats: Iterable[HelmSeat], scale: Scale) -> KeptJury:
-    """Return the record of an imported jury: its judges, and the criteria and fields that its verdicts share.
+    """Return the stored form of an imported jury: its judges, and the criteria and fields common to its verdicts.
 
-    Keys of a verdict are a judge's words, which may name a patient. A criterion is one that most verdicts have.
+    A verdict's keys are a judge's words, which may name a patient. A key is a criterion if most verdicts have it.
     """
     verdicts = [json.loads(seat.reply) for seat in seats if seat.reply]
     uses = Counter(criterion for verdict in verdicts for criterion in verdict)

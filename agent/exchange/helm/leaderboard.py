@@ -1,8 +1,8 @@
-"""Import a downloaded HELM leaderboard as cells of local releases: figures made elsewhere, without intervals.
+"""Import a downloaded HELM leaderboard for use in local releases. Its values come without intervals.
 
     DIR/summary.json, schema.json, runs_to_run_suites.json, groups/<group>.json
 
-as helm-summarize writes them for a release or a suite. Only the tables are read: no run folder is needed.
+These are the files that helm-summarize writes for a release or a suite. Only tables are read, no run folders.
 """
 
 import hashlib
@@ -20,12 +20,12 @@ from agent.runs.plan import SUITE_NAME
 from agent.site.directory import Site
 from agent.store.releases import LeaderboardCell
 
-_METHOD = re.compile(r" \[.*\]$")  # HELM adds the method to a model's name: llama [CoT]
+_METHOD = re.compile(r" \[.*\]$")  # HELM appends the method to a model's name: llama [CoT]
 
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """HELM's group of one benchmark."""
+    """HELM's group for a single benchmark."""
 
     display_name: str
     main_metric: str
@@ -33,23 +33,23 @@ class _Group:
 
 @dataclass(frozen=True, slots=True)
 class _Schema:
-    """The names in a leaderboard's schema.json that stand behind the words of its tables."""
+    """The names in a leaderboard's schema.json to which the words in its tables refer."""
 
-    groups: Mapping[str, _Group]  # by name; each of one benchmark
-    metrics: Mapping[str, list[str]]  # heading -> HELM's names; all jury scores have one heading
-    titles: Mapping[str, str]  # HELM's name -> name for people
-    models: Mapping[str, str]  # name for people -> model
+    groups: Mapping[str, _Group]  # by name; only groups of a single benchmark
+    metrics: Mapping[str, list[str]]  # heading -> HELM's names; all jury scores share one heading
+    titles: Mapping[str, str]  # HELM's name -> display name
+    models: Mapping[str, str]  # display name -> model
     digest: str
 
 
 def import_leaderboard(site: Site, directory: Path, name: str | None = None) -> tuple[str, int]:
-    """Read a HELM release into the store under `name` (by default its own); return the name and the number of figures.
+    """Store a HELM release under `name` (by default its own name); return that name and the number of values.
 
-    A leaderboard of the same name is replaced. A folder that holds `releases` is searched for the one release in it.
+    A leaderboard of the same name is replaced. If the folder contains `releases`, there must be a single release in it.
 
     Raises:
-        ConfigError: the folder holds no release, or the name is unfit or taken by a suite.
-        BenchmarkError: a file is missing or wrong; names the file and the key.
+        ConfigError: the folder contains no release, the name is not valid, or a suite has the name.
+        BenchmarkError: a file is missing or wrong; the message names the file and the key.
     """
     folder = _find_release(directory)
     summary, _ = read_json(folder, "summary.json")
@@ -58,7 +58,7 @@ def import_leaderboard(site: Site, directory: Path, name: str | None = None) -> 
     name = name or origin
     if not SUITE_NAME.fullmatch(name):
         raise ConfigError(
-            "the release's name is no name for a leaderboard here", "Give it a name with --release."
+            "the release's name is not a valid leaderboard name", "Choose a name with --release."
         )
     catalogue, _ = survey_benchmarks(site.own_benchmarks)
     schema = _read_schema(folder)
@@ -66,14 +66,14 @@ def import_leaderboard(site: Site, directory: Path, name: str | None = None) -> 
     cells: list[LeaderboardCell] = []
     for group in schema.groups:
         if not os.path.lexists(folder / "groups" / f"{group}.json"):
-            continue  # no run of this benchmark in the release
+            continue  # the release has no run of this benchmark
         tables, content = read_json(folder / "groups", f"{group}.json")
         digest.update(content)
         cells += _read_cells(tables, group, schema, catalogue)
     if not cells:
         raise BenchmarkError(
-            f"{folder.name}: no table of groups/ holds a figure",
-            "Get the release's folder whole: schema.json and groups/*.json belong together.",
+            f"{folder.name}: no table in groups/ contains a value",
+            "Download the complete folder of the release: schema.json and groups/*.json belong together.",
         )
     date = summary.maybe("date")
     details = {
@@ -84,8 +84,8 @@ def import_leaderboard(site: Site, directory: Path, name: str | None = None) -> 
     with site.store() as store:
         if name in store.runs.list_suites():
             raise ConfigError(
-                f"there is a suite of the name {name}",
-                "Give the leaderboard another with --release.",
+                f"a suite already has the name {name}",
+                "Choose another name for the leaderboard with --release.",
             )
         with store.transaction():
             store.releases.keep_leaderboard(name, details, cells)
@@ -100,8 +100,8 @@ def _find_release(directory: Path) -> Path:
     releases = sorted(path for path in entries if path.is_dir() and not path.is_symlink())
     if len(releases) != 1:
         raise ConfigError(
-            f"the folder {directory.name} holds {len(releases)} releases",
-            "Name one: DIR/releases/<release>.",
+            f"the folder {directory.name} contains {len(releases)} releases",
+            "Choose one: DIR/releases/<release>.",
         )
     return releases[0]
 
@@ -126,7 +126,7 @@ def _read_schema(folder: Path) -> _Schema:
 
 
 def _read_groups(schema: JsonNode) -> Iterator[tuple[str, _Group]]:
-    """Yield the groups of one benchmark each, and pass over headings that stand over several."""
+    """Yield the groups that belong to a single benchmark, skipping headings that cover several."""
     for group in schema.at("run_groups").items():
         environment = group.maybe("environment")
         main_metric = None if environment is None else environment.maybe("main_name")
@@ -142,7 +142,7 @@ def _read_groups(schema: JsonNode) -> Iterator[tuple[str, _Group]]:
 
 
 def _read_models(schema: JsonNode) -> dict[str, str]:
-    """Return the models by their names for people."""
+    """Return the models by their display names."""
     models: dict[str, str] = {}
     entries = schema.maybe("models")
     for model in () if entries is None else entries.items():
@@ -155,7 +155,7 @@ def _read_models(schema: JsonNode) -> dict[str, str]:
 def _read_cells(
     tables: JsonNode, group_name: str, schema: _Schema, catalogue: Mapping[str, Benchmark]
 ) -> Iterator[LeaderboardCell]:
-    """Yield a group's figures, each model's main metric first. The first table is the one over all its scenarios."""
+    """Yield a group's cells, with each model's main metric first. The first table covers all scenarios of the group."""
     table = next(tables.items(), None)
     if table is None:
         return
@@ -167,10 +167,10 @@ def _read_cells(
     for row in table.at("rows").items():
         cells = list(row.items())
         if len(cells) != len(columns) or not cells:
-            raise row.wrong(f"{len(columns)} cells, as the header has")
+            raise row.wrong(f"{len(columns)} cells, as in the header")
         model = _find_model(cells[0].at("value").name(), schema)
         values, instances = _read_row(cells, columns)
-        # The sort is stable, so the other metrics stay in the order of their columns.
+        # The sort is stable, so the other metrics keep the order of their columns.
         scores = sorted(filter(is_score, values), key=lambda metric: metric != group.main_metric)
         for metric in scores:
             yield LeaderboardCell(
@@ -185,7 +185,7 @@ def _read_cells(
 
 
 def _read_row(cells: list[JsonNode], columns: list[str]) -> tuple[dict[str, float], int | None]:
-    """Return the values of a row by metric, and how many instances they come from."""
+    """Return the values of a row by metric, and the number of instances behind them."""
     values: dict[str, float] = {}
     instances = None
     for metric, cell in zip(columns, cells, strict=True):
@@ -198,7 +198,7 @@ def _read_row(cells: list[JsonNode], columns: list[str]) -> tuple[dict[str, floa
 
 
 def _find_model(label: str, schema: _Schema) -> str:
-    """Return the model that a row is named after, or the row's name where the schema does not list it."""
+    """Return the model that a row's label refers to, or the label itself if the schema does not list it."""
     without_method = _METHOD.sub("", label)
     return schema.models.get(label) or schema.models.get(without_method) or label
 

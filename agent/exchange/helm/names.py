@@ -1,4 +1,4 @@
-"""Names of the same benchmarks and metrics in HELM and here."""
+"""The correspondence between HELM's and our names of benchmarks and metrics."""
 
 import math
 import re
@@ -9,7 +9,7 @@ from agent.metrics import METRICS, MetricUse
 from agent.scoring.measures import HELM_TWIN
 from agent.store import KeptMetric
 
-# HELM writes these statistics beside each score: bookkeeping, not a score of an answer.
+# HELM writes these statistics next to each score. They are bookkeeping, not scores of an answer.
 _BOOKKEEPING = re.compile(
     r"num_.*|finish_reason_.*|inference_.*|training_.*|estimated_.*|batch_size|prompt_truncated|logprob|max_prob"
     r"|.*perplexity|.*@\d+|bits_per_byte|logprob_per_byte|predicted_index|.*_unscored"
@@ -17,19 +17,19 @@ _BOOKKEEPING = re.compile(
 
 
 def helm_metric_name(use: MetricUse) -> str:
-    """Return HELM's name of the metric."""
+    """Return HELM's name for the metric."""
     return use.helm_name or use.name
 
 
 def is_score(name: str) -> bool:
-    """Whether a HELM statistic of this name says how good an answer is."""
+    """Return whether a HELM statistic of this name measures the quality of an answer."""
     return _BOOKKEEPING.fullmatch(name) is None
 
 
 def find_benchmark(names: Sequence[str], catalogue: Mapping[str, Benchmark]) -> Benchmark | None:
-    """Find the benchmark with one of HELM's `names` as its id, alias or HELM group.
+    """Find the benchmark whose id, alias or HELM group is one of HELM's `names`.
 
-    The first name that is known decides.
+    The first name that matches a benchmark decides.
     """
     by_group: dict[str, Benchmark] = {}
     by_name: dict[str, Benchmark] = {}
@@ -47,7 +47,7 @@ def find_benchmark(names: Sequence[str], catalogue: Mapping[str, Benchmark]) -> 
 
 
 def read_scenario_name(run_name: str) -> str:
-    """Return the scenario's part of a HELM run name: `clear` of `clear:condition=x,model=y`."""
+    """Return the scenario part of a HELM run name: `clear` in `clear:condition=x,model=y`."""
     return re.split(r"[:,]", run_name, maxsplit=1)[0]
 
 
@@ -62,7 +62,7 @@ def list_run_arguments(run_name: str) -> list[tuple[str, str]]:
 
 
 def split_run_name(run_name: str) -> list[str]:
-    """Return the words between the commas of a HELM run name, after the scenario's part."""
+    """Return the comma-separated parts of a HELM run name after the scenario."""
     after_scenario = run_name.removeprefix(read_scenario_name(run_name))
     words = after_scenario[1:]
     if not after_scenario.startswith(":"):
@@ -71,7 +71,7 @@ def split_run_name(run_name: str) -> list[str]:
 
 
 def find_metric_name(helm_name: str, benchmark: Benchmark | None) -> str:
-    """Return our name of HELM's metric, or HELM's own where the benchmark does not have it."""
+    """Return our name for HELM's metric, or HELM's name if the benchmark does not have the metric."""
     for use in benchmark.metrics if benchmark else ():
         if helm_metric_name(use) == helm_name:
             return use.name
@@ -79,7 +79,7 @@ def find_metric_name(helm_name: str, benchmark: Benchmark | None) -> str:
 
 
 def metric_title(name: str) -> str:
-    """Return the name of a metric for people: ours from the catalogue, any other made from its name alone."""
+    """Return the display name of a metric: ours if the catalogue has it, otherwise one derived from its name."""
     spec = METRICS.get(name.removesuffix(HELM_TWIN))
     if spec is None:
         return name.replace("_", " ")

@@ -1,12 +1,14 @@
-"""intramural.json beside HELM's files of a run: details without a field there, so that an export can come back whole.
+"""intramural.json, stored next to HELM's files of a run: the details that HELM's files cannot hold.
+
+With it, an exported run can be imported again without loss.
 
     {"format": "intramural run 1", "data": "sample", "own_data": false, "unit": "patient", "unit_named": true,
      "scoring": "intramural", "metrics": [{"name": ..., "helm_name": ..., ...}],
      "instances": [{"id": ..., "unit": ..., "unscored": {"exact_match": "unparsed"},
                     "seats": {"jury_score": [{"seat": 0, "grades": {...}, "repaired": false}, ...]}}]}
 
-The first metric is the main one. One that a jury gives has a `jury` (judges, quorum, scale, criteria, fields).
-Units are keyed hashes, and only there where the data names its units.
+The first metric is the main metric. A metric scored by a jury has a `jury` (judges, quorum, scale, criteria, fields).
+Units are keyed hashes, and are written only if the data names its units.
 """
 
 import os
@@ -24,7 +26,7 @@ from agent.vocabulary import Judge, Reason, Scale, Scoring, ScoringChoice, Unsco
 
 RECORD = "intramural.json"
 INSTANCES = "instances"
-MAX_JUDGES = 1_000  # of one jury
+MAX_JUDGES = 1_000  # per jury
 _FORMAT = "intramural run 1"
 _DATA = ("official", "sample", "invented", "unknown", "imported")
 _REASONS = tuple(reason.value for reason in Reason)
@@ -32,14 +34,14 @@ _REASONS = tuple(reason.value for reason in Reason)
 
 @dataclass(frozen=True, slots=True)
 class OwnRecord:
-    """The details in intramural.json of one run.
+    """The details in a run's intramural.json.
 
     Attributes:
-        data, own_data, unit, unit_named, scoring: as in the run's details: `data` is its data's `known`.
-        metrics: the main one first; `helm_name` is its name in HELM's files.
-        reasons: by instance's id and metric, why there is no score.
-        units: by instance's id, where the data names units.
-        seats: by instance's id and metric; the judges' replies are in HELM's annotations.
+        data, own_data, unit, unit_named, scoring: as in `RunDetails`; `data` is the `known` of its data.
+        metrics: the main metric first; `helm_name` is its name in HELM's files.
+        reasons: why there is no score, by instance id and metric.
+        units: by instance id, if the data names units.
+        seats: by instance id and metric; the judges' replies are in HELM's annotations.
     """
 
     data: str
@@ -54,7 +56,7 @@ class OwnRecord:
 
 
 def write_run_record(run: Run, helm_names: Mapping[str, str]) -> dict[str, Any]:
-    """Return the record of the run without its instances. `helm_names` are HELM's, by our key."""
+    """Return the record of the run without its instances. `helm_names` maps our metric keys to HELM's names."""
     details = run.details
     return {
         "format": _FORMAT,
@@ -98,7 +100,7 @@ def _write_jury(jury: KeptJury) -> dict[str, Any]:
 
 
 def write_instance_record(case: ClearedCase, identity: str, unit: str | None) -> dict[str, Any]:
-    """Return the record of one instance. `unit` is None where the data names none."""
+    """Return the record of one instance. `unit` is None if the data names no units."""
     record: dict[str, Any] = {"id": identity}
     if unit is not None:
         record["unit"] = unit
@@ -129,17 +131,17 @@ def _write_seats(judgements: Sequence[ClearedJudgement]) -> dict[str, list[dict[
 
 @dataclass(slots=True)
 class _InstanceRecords:
-    """The records of a run's instances, each field by instance's id as in `OwnRecord`."""
+    """The records of a run's instances; each field is keyed by instance id as in `OwnRecord`."""
 
     reasons: dict[str, dict[str, Reason]] = field(default_factory=dict)
     units: dict[str, str] = field(default_factory=dict)
     seats: dict[str, dict[str, tuple[HelmSeat, ...]]] = field(default_factory=dict)
 
     def add(self, instance: JsonNode, metric_names: Set[str]) -> None:
-        """Read one instance. Entries of metrics that the run does not have are passed over."""
+        """Read one instance. Entries for metrics that the run does not have are ignored."""
         identity = instance.at("id").name()
         if identity in self.reasons:
-            raise instance.at("id").wrong("an id that no other instance has")
+            raise instance.at("id").wrong("an id that is unique among the instances")
         self.reasons[identity] = {}
         unscored = instance.maybe("unscored")
         for metric, reason in unscored.pairs() if unscored else ():
@@ -158,10 +160,10 @@ class _InstanceRecords:
 
 
 def read_own_record(folder: Path) -> tuple[OwnRecord, bytes] | None:
-    """Read the record of a run's folder, and return its bytes too; None in a folder that HELM wrote, without a record.
+    """Return the record in a run's folder and its bytes, or None if the folder, written by HELM, has no record.
 
     Raises:
-        BenchmarkError: the record is wrong; names the key.
+        BenchmarkError: the record is wrong; the message names the key.
     """
     if not os.path.lexists(folder / RECORD):
         return None
@@ -170,7 +172,7 @@ def read_own_record(folder: Path) -> tuple[OwnRecord, bytes] | None:
     metrics = tuple(map(_read_metric, node.at("metrics").items()))
     metric_names = {metric.name for metric in metrics}
     if not metrics or len(metric_names) < len(metrics):
-        raise node.at("metrics").wrong("at least one metric, each name once")
+        raise node.at("metrics").wrong("at least one metric, with no name repeated")
     instances = _InstanceRecords()
     for instance in node.at(INSTANCES).items():
         instances.add(instance, metric_names)
@@ -208,7 +210,7 @@ def _read_seat(node: JsonNode) -> HelmSeat:
 
 def _check_criterion(node: JsonNode, name: str) -> str:
     if not name.strip() or len(name) > MAX_NAME_LENGTH or not name.isprintable():
-        raise node.wrong("criteria with names of one line")
+        raise node.wrong("criteria with single-line names")
     return name
 
 
@@ -234,12 +236,12 @@ def _read_metric(node: JsonNode) -> KeptMetric:
 
 
 def _read_end(node: JsonNode, *, of_jury: bool) -> float:
-    """Return an end of a metric's range. Only the scales of juries may end at a fraction."""
+    """Return one end of a metric's range. Only a jury's scale may end at a fraction."""
     return node.number() if of_jury else node.whole()
 
 
 def _read_jury(node: JsonNode) -> KeptJury:
-    """Return a run's jury. The record does not hold the judges' deployments, nor their prompts."""
+    """Return a run's jury. The record contains neither the judges' deployments nor their prompts."""
     judges = []
     for judge in node.at("judges").items():
         name = judge.at("name").text()
@@ -249,9 +251,9 @@ def _read_jury(node: JsonNode) -> KeptJury:
     if len(judges) > MAX_JUDGES or any(
         judge.name and not judge.name.isprintable() for judge in judges
     ):
-        raise node.at("judges").wrong(f"at most {MAX_JUDGES} judges with names of one line")
+        raise node.at("judges").wrong(f"at most {MAX_JUDGES} judges with single-line names")
     if len(scale) != 2 or scale[0] >= scale[1]:
-        raise node.at("scale").wrong("the lowest and the highest grade")
+        raise node.at("scale").wrong("the lowest and highest grades")
     quorum = node.maybe("quorum")
     criteria = [criterion.name() for criterion in node.at("criteria").items()]
     fields = {}

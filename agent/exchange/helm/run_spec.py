@@ -1,4 +1,4 @@
-"""One of our runs as HELM's run_spec.json and scenario.json: settings only, taken one by one."""
+"""Convert one of our runs to HELM's run_spec.json and scenario.json. Only listed settings are written."""
 
 import hashlib
 import re
@@ -11,15 +11,15 @@ from agent.exchange.helm.names import list_run_arguments, read_scenario_name
 from agent.scoring.measures import HELM_TWIN
 from agent.store import KeptMetric, Run, RunOrigin
 
-MAX_FOLDER_NAME_LENGTH = 200  # bytes; file systems take 255
+MAX_FOLDER_NAME_LENGTH = 200  # bytes; file systems allow 255
 SPLITS = {
     "helm.benchmark.scenarios.med_mcqa_scenario.MedMCQAScenario": "valid"
-}  # HELM reads all others as "test"
-# Arguments that HELM's scenarios take; ours may take more.
+}  # HELM uses "test" for all other scenarios
+# Arguments accepted by HELM's scenarios; ours may accept more.
 _HELM_ARGUMENTS = frozenset(
     {"category", "condition", "language", "max_length", "subject", "subset", "version"}
 )
-# Classes that know HELM's metrics by name, so that an automatic schema has them.
+# Classes that list HELM's metrics by name, so that an automatically generated schema includes them.
 _METRIC_CLASSES = {
     "medcalc_bench_": "medcalc_bench_metrics.MedCalcBenchMetric",
     "medec_": "medec_metrics.MedecMetric",
@@ -30,12 +30,12 @@ _METRIC_CLASSES = {
 
 
 class HelmSpec:
-    """The settings of a run as HELM's files hold them.
+    """The settings of a run as written in HELM's files.
 
     Args:
-        run: ours.
-        benchmark: its definition, if the catalogue has it.
-        deployment: the deployment's name as exports show it.
+        run: the run in our store.
+        benchmark: the definition of its benchmark, if the catalogue has it.
+        deployment: the deployment's name as shown in exports.
     """
 
     def __init__(self, run: Run, benchmark: Benchmark | None, deployment: str) -> None:
@@ -49,10 +49,10 @@ class HelmSpec:
             scenario_of_benchmark or origin.scenario or f"intramural.benchmarks.{class_name}"
         )
         groups = (benchmark.helm_groups if benchmark else ()) or origin.groups or (run.benchmark,)
-        self.group: str = groups[-1]  # HELM's wider ones stand over several benchmarks
+        self.group: str = groups[-1]  # HELM's other groups, listed first, cover several benchmarks
         self.split = SPLITS.get(self.scenario, "test")
         self.helm_names = {metric.name: _find_helm_name(metric) for metric in run.details.metrics}
-        self.judges = {  # their names in annotations, by metric; the twin by HELM's rules has the same jury
+        self.judges = {  # names in annotations, by metric; a metric's HELM-scored twin has the same jury
             metric.name: name_judges(metric)
             for metric in run.details.metrics
             if metric.jury is not None and not metric.name.endswith(HELM_TWIN)
@@ -78,12 +78,12 @@ class HelmSpec:
         args = {key: value for key, value in list_run_arguments(self._run.name) if key in keys}
         if self._benchmark.access != "public":
             args["data_path"] = (
-                "-"  # such scenarios of HELM require a path; the site's own is not shown
+                "-"  # these HELM scenarios require a path; the site's own path is not shown
             )
         return args
 
     def adapter_spec(self, *, multiple_choice: bool) -> dict[str, Any]:
-        """Return the settings with which the instances were asked."""
+        """Return the settings with which the model was asked."""
         details = self._run.details
         spec: dict[str, Any] = {
             "method": "multiple_choice_joint" if multiple_choice else "generation",
@@ -105,7 +105,7 @@ class HelmSpec:
         return spec
 
     def scenario_json(self, note: str) -> dict[str, Any]:
-        """Return scenario.json. `note` describes how texts are shown."""
+        """Return scenario.json. `note` describes how the texts are shown."""
         details = self._run.details
         data = details.data.known
         return {
@@ -117,7 +117,7 @@ class HelmSpec:
         }
 
     def folder_name(self) -> str:
-        """Return the run's name in HELM's form, as the name of a folder."""
+        """Return the run's name in HELM's form, usable as a folder name."""
         run = self._run
         arguments = []
         for key, value in list_run_arguments(run.name):
@@ -135,14 +135,14 @@ class HelmSpec:
 
 
 def _replace_if_unfit(character: str) -> str:
-    """Replace a character that a folder's name cannot have."""
+    """Return the character, or an underscore if a folder name cannot contain it."""
     if character.isprintable() and character not in "/\\":
         return character
     return "_"
 
 
 def _find_helm_name(metric: KeptMetric) -> str:
-    """Return HELM's name for a metric; under `--scoring both`, the twin by HELM's rules has the same ending as here."""
+    """Return HELM's name for a metric; under `--scoring both`, the HELM-scored twin gets the same suffix as ours."""
     helm_name = metric.helm_name or metric.name
     if metric.name.endswith(HELM_TWIN) and not helm_name.endswith(HELM_TWIN):
         return helm_name + HELM_TWIN
@@ -152,7 +152,7 @@ def _find_helm_name(metric: KeptMetric) -> str:
 def _describe_metrics(
     group: str, metrics: Sequence[KeptMetric], helm_names: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the classes of the metrics. None is run again: HELM's automatic schema only reads the metrics' names."""
+    """Yield the classes of the metrics. HELM does not run them: its automatic schema only reads the metrics' names."""
     basic_names: list[str] = []
     classes: set[str] = set()
     for metric in metrics:

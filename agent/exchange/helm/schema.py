@@ -1,4 +1,4 @@
-"""Describe models, benchmarks and metrics for helm-summarize, which reads them beside the runs."""
+"""Describe models, benchmarks and metrics for helm-summarize, which reads these files next to the runs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ _COUNTS = [
     {"name": "num_prompt_tokens", "display_name": "Prompt tokens"},
     {"name": "num_completion_tokens", "display_name": "Completion tokens"},
 ]
-_METRIC_GROUPS: list[dict[str, Any]] = [  # names in ${} stand in each benchmark's environment
+_METRIC_GROUPS: list[dict[str, Any]] = [  # names in ${} are defined in each benchmark's environment
     {
         "name": "main",
         "display_name": "Main metric",
@@ -49,7 +49,7 @@ def describe_models(models: set[str]) -> dict[str, Any]:
 
 
 def describe_schema(exported: Sequence[tuple[HelmSpec, RunSummary]]) -> dict[str, Any]:
-    """Return a schema with every benchmark, also those that HELM has no class for."""
+    """Return a schema of all benchmarks, including those for which HELM has no class."""
     metrics: dict[str, MetricSummary] = {}
     groups: dict[str, dict[str, Any]] = {}
     for spec, summary in exported:

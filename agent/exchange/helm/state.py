@@ -1,4 +1,4 @@
-"""Write one instance in the form of HELM's scenario_state.json. Every text has come through redaction."""
+"""Write one instance in the form of HELM's scenario_state.json. Every text has already been redacted."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,9 +21,9 @@ def write_request_state(
     Args:
         case: the instance.
         identity: its id in the export.
-        split: the split that it is in.
-        adapter: the settings with which the instances were asked.
-        annotator: HELM's name for the asker of the judges.
+        split: the split to which it belongs.
+        adapter: the settings with which the model was asked.
+        annotator: HELM's name for the annotator that asks the judges.
         judges: the judges' names in annotations, by metric and seat.
     """
     assert case.prompt is not None
@@ -70,7 +70,7 @@ def write_request_state(
 
 
 def _write_request(prompt: list[dict[str, Any]], adapter: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the request. HELM has a field for one message of the user, and another for a conversation."""
+    """Return the request. HELM uses one field for a single user message, and another for a conversation."""
     request = {}
     for key in ("model_deployment", "model", "temperature", "max_tokens", "stop_sequences"):
         if key in adapter:

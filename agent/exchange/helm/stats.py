@@ -15,14 +15,14 @@ _TOKENS = ("num_prompt_tokens", "num_completion_tokens")
 
 @dataclass
 class Stat:
-    """One of HELM's statistics: values are added one at a time, and a missing value is not added."""
+    """One of HELM's statistics. Values are added one at a time; missing values are not added."""
 
     name: str
     split: str | None
     values: list[float] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as HELM writes it; without values there is a count of 0 and no mean."""
+        """Return the statistic in HELM's form. Without values, the count is 0 and there is no mean."""
         name: dict[str, Any] = {"name": self.name}
         if self.split is not None:
             name["split"] = self.split
@@ -49,8 +49,8 @@ class RunStats:
     """The statistics of a run, to which its instances are added one at a time.
 
     Args:
-        helm_names: HELM's name of each metric, by its key in the store.
-        split: the split that all instances are in.
+        helm_names: HELM's name for each metric, by its key in the store.
+        split: the split to which all instances belong.
     """
 
     def __init__(self, helm_names: Mapping[str, str], split: str) -> None:
@@ -61,7 +61,7 @@ class RunStats:
         self._instances = 0
 
     def add(self, case: ClearedCase, response: Response | None) -> list[dict[str, Any]]:
-        """Add one instance; return its own statistics. A metric without a score has none."""
+        """Add one instance and return its own statistics. A metric without a score is left out."""
         self._instances += 1
         stats = []
         for metric, value in case.scores.items():
@@ -74,12 +74,12 @@ class RunStats:
         return [stat.to_json() for stat in stats]
 
     def summarise(self, summary: RunSummary) -> list[dict[str, Any]]:
-        """Return the statistics of the whole run: every metric with its number of unscored instances, and counts."""
+        """Return the statistics of the whole run: each metric with its number of unscored instances, and counts."""
         stats = []
         for metric in iter_metrics(summary):
             stat = self._metrics[metric.metric]
             if metric.whole_run and metric.mean.value is not None:
-                stat.values.append(metric.mean.value)  # no single instance has one
+                stat.values.append(metric.mean.value)  # such a metric has no values per instance
             unscored = float(sum(metric.unscored.values()))
             stats += [stat, Stat(name_unscored(stat.name), self._split, [unscored])]
         stats += self._tokens.values()
@@ -93,7 +93,7 @@ def name_unscored(metric: str) -> str:
 
 
 def _count_tokens(response: Response | None) -> dict[str, float]:
-    """Return the tokens of a response that the server counted, by HELM's name."""
+    """Return the response's token counts as reported by the server, by HELM's names."""
     if response is None:
         return {}
     counts = dict(zip(_TOKENS, (response.prompt_tokens, response.completion_tokens), strict=True))

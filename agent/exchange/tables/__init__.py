@@ -1,1 +1,1 @@
-"""Tables of answers and scores for spreadsheets and programs."""
+"""Tables of answers and scores for spreadsheets and other programs."""

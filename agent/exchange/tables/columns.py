@@ -1,4 +1,4 @@
-"""The columns of exported tables: one schema for JSON lines, CSV and Parquet. docs/exchange.md explains each."""
+"""The columns of exported tables: one schema for JSON Lines, CSV and Parquet, explained in docs/exchange.md."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,13 +8,13 @@ Kind = Literal["text", "integer", "number", "yes_no", "json"]
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """One column. `json` is a list or map: as it is in JSON lines, as JSON text in CSV and Parquet."""
+    """One column. A `json` column is a list or map in JSON Lines, and JSON text in CSV and Parquet."""
 
     name: str
     kind: Kind
 
 
-# One row for each run and metric.
+# One row per run and metric.
 RUNS = (
     TableColumn("suite", "text"),
     TableColumn("run", "text"),
@@ -63,7 +63,7 @@ RUNS = (
     TableColumn("asked_seconds", "number"),
 )
 
-# One row for each instance of a run.
+# One row per instance of a run.
 INSTANCES = (
     TableColumn("suite", "text"),
     TableColumn("run", "text"),

@@ -1,4 +1,4 @@
-"""A suite's runs and instances as tables, each text through redaction."""
+"""Export a suite's runs and instances as tables. Every text is redacted."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +19,7 @@ from agent.site.directory import Site
 from agent.store import Run, Store
 from agent.vocabulary import Response, Unscored
 
-PAGE = 200  # instances in memory at a time, and to an audit entry
+PAGE = 200  # instances held in memory at a time; each page has one audit entry
 
 
 def export_tables(
@@ -31,11 +31,11 @@ def export_tables(
     reveal: bool,
     progress: Progress | None = None,
 ) -> int:
-    """Write `runs.<form>` and `instances.<form>` of the suite into `folder`; return how many instances there are.
+    """Write `runs.<form>` and `instances.<form>` of the suite into `folder`; return the number of instances.
 
-    Texts are redacted under the site's policy and ids left out; with `reveal` both are as they were, after an audit
-    entry for each page. A purged text is null. Write into `agent.io.new_folder.new_folder`, so that a failure
-    leaves no file.
+    Texts are redacted under the site's policy and ids are omitted. With `reveal`, both are written unchanged, and each
+    page is recorded in an audit entry. A purged text is null. `folder` should come from
+    `agent.io.new_folder.new_folder`, so that a failure leaves no files behind.
     """
     progress = progress or Progress()
     count = 0
@@ -59,7 +59,7 @@ def export_tables(
 
 
 def iter_run_rows(store: Store, run: Run, names: ShownNames) -> Iterator[dict[str, Any]]:
-    """Yield a row for each metric of the run, the main one first."""
+    """Yield a row for each metric of the run, the main metric first."""
     summary = names.show_summary(summarise_run(store, run))
     run = summary.run
     kept_metrics = {metric.name: metric for metric in run.details.metrics}
@@ -117,7 +117,7 @@ _JURY_COLUMNS = (
 
 
 def _describe_jury(metric: MetricSummary) -> dict[str, Any]:
-    """Return the columns of a jury, all empty for a metric that has none."""
+    """Return the jury's columns, all empty for a metric without a jury."""
     jury = metric.jury
     if jury is None:
         return dict.fromkeys(_JURY_COLUMNS)
@@ -149,7 +149,7 @@ def _describe_jury(metric: MetricSummary) -> dict[str, Any]:
 def iter_instance_rows(
     store: Store, run: Run, clearer: Clearer, shown: Run
 ) -> Iterator[dict[str, Any]]:
-    """Yield a row for each instance of the run, in benchmark order; `shown` is the run as the export calls it."""
+    """Yield a row for each instance of the run, in benchmark order; `shown` is the run with its names as exported."""
     for offset in range(0, store.answers.count_instances(run.run_id), PAGE):
         page = store.answers.read_instances(run.run_id, offset, PAGE)
         cases = clearer.clear(run.run_id, page, read_seat_judgements(store, shown, page))
@@ -168,7 +168,7 @@ def _identify_run(run: Run) -> dict[str, Any]:
 
 
 def _describe_case(case: ClearedCase) -> dict[str, Any]:
-    """Return the columns of an instance; a text that was purged is null."""
+    """Return the columns of an instance. A purged text is null."""
     return {
         "position": case.position,
         "instance": case.key,

@@ -1,4 +1,4 @@
-"""Write rows to a file of JSON lines, CSV or Parquet, one at a time."""
+"""Write rows one at a time to a file of JSON Lines, CSV or Parquet."""
 
 import csv
 import json
@@ -15,14 +15,14 @@ from agent.io.plain_text import format_cell
 TableForm = Literal["jsonl", "csv", "parquet"]
 TABLE_FORMS: tuple[TableForm, ...] = get_args(TableForm)
 Row = Mapping[str, Any]
-_ROWS_A_GROUP = 1_000  # of a Parquet file; in memory at a time
+_ROWS_A_GROUP = 1_000  # of a Parquet file, held in memory at a time
 
 
 def check_writable(form: str) -> None:
-    """Raise for a form that cannot be written here; called before any instance is read.
+    """Check that files of this form can be written here, before any instance is read.
 
     Raises:
-        ConfigError: Parquet is asked for and its library is not installed.
+        ConfigError: Parquet was requested but its library is not installed.
     """
     if form != "parquet":
         return
@@ -31,7 +31,7 @@ def check_writable(form: str) -> None:
     except ImportError:
         raise ConfigError(
             "Parquet files need the extra `parquet`, which is not installed",
-            "pip install 'intramural[parquet]', or take --format csv or jsonl.",
+            "pip install 'intramural[parquet]', or use --format csv or jsonl.",
         ) from None
 
 
@@ -39,7 +39,7 @@ def check_writable(form: str) -> None:
 def open_table(
     path: Path, form: TableForm, columns: Sequence[TableColumn]
 ) -> Iterator[Callable[[Row], None]]:
-    """Open a new file, for its owner alone; yield a function that adds a row to it."""
+    """Open a new file that only its owner can read; yield a function that adds a row to it."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     if form == "parquet":
         with os.fdopen(descriptor, "wb") as file, _open_parquet(file, columns) as add:

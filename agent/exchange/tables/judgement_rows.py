@@ -1,4 +1,4 @@
-"""A seat's judgement as exports write it. Every word of a judge must have come through redaction."""
+"""A judgement in the form in which exports write it. A judge's text must have been redacted."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from agent.redaction.gateway.cases import ClearedJudgement
 
 
 def build_judgement_row(judgement: ClearedJudgement) -> dict[str, Any]:
-    """Return one judgement as the tables hold it."""
+    """Return one judgement as a row of the exported tables."""
     words = {}
     for criterion, texts in judgement.words.items():
         words[criterion] = {field: require_redacted(text) for field, text in texts.items()}

@@ -24,7 +24,7 @@ from tests.agent.runs.suites import run
 from tests.agent.terminal import Done, intramural
 
 FORGOTTEN = (
-    "{} of an earlier version cannot be judged ({}): it kept nothing of what a jury is asked"
+    "{} of an earlier version cannot be judged ({}): it did not store the questions to the jury"
 )
 
 
@@ -121,7 +121,7 @@ def test_where_the_definition_has_changed_one_line_says_so_for_all_and_nothing_i
         done = judge(site, *words)
         assert done.returncode == 2
         assert FORGOTTEN.format("2 runs", "open, other") in done.stderr
-        assert "Give their `run` commands again" in done.stderr
+        assert "Run their `run` commands again" in done.stderr
     assert kept_of_all(site) == before
     assert judged(judge_one) == []
 

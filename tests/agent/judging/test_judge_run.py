@@ -350,7 +350,7 @@ def test_seats_that_stay_empty_end_with_the_exit_code_that_says_run_again(site: 
         ]
         done = CliRunner().invoke(intramural, words)
         assert done.exit_code == 9
-        assert "answers without a reply of some judge: 3; run the same command again" in done.output
+        assert "answers that lack a judge's reply: 3; run the same command again" in done.output
         assert "seats filled: a 0 of 3 (3 server_error)" in done.output
         assert kept(site)[0] == [Unscored(Reason.NOT_JUDGED)] * 3
         done = CliRunner().invoke(

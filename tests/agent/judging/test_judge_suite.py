@@ -78,7 +78,7 @@ def test_answers_purged_before_any_judge_saw_them_are_said_to_be_gone(
     with site.store() as store:
         assert store.purge(0) > 0
     assert (
-        "left as it was: the texts of 3 instances were purged"
+        "unchanged: the texts of 3 instances were purged"
         in told(site, "judge", "--suite", "s").output
     )
 
@@ -160,7 +160,7 @@ def test_too_few_seats_for_the_benchmarks_quorum_are_refused_by_name(
     write_jury(site.judges, "abc")
     run(site, model.url, ENTRY)
     one = write_jury(tmp_path / "one.yaml", "a")
-    said = "open asks for 3 valid verdicts, and the jury of one.yaml has 1 seat"
+    said = "open requires 3 valid verdicts, and the jury of one.yaml has 1 seat"
     with pytest.raises(ConfigError, match=said):
         judge(site, judges=one, replace=True)
     with pytest.raises(ConfigError, match=said):
@@ -178,10 +178,10 @@ def test_an_edited_file_of_the_site_is_said_to_wait_for_its_name(
     write_jury(site.judges, "abc")
     (note,) = judge(site)[1]
     assert note == (
-        "1 run keeps its jury (a, b), and judges.yaml of the site is another: "
-        "give that as --judges FILE, with --replace"
+        "1 run keeps its jury (a, b), and judges.yaml of the site differs: "
+        "to use it, give it with --judges FILE --replace"
     )
-    with pytest.raises(ConfigError, match="--replace lets a jury go, and no other is named"):
+    with pytest.raises(ConfigError, match="--replace discards a jury, but no other jury is given"):
         judge(site, replace=True)
     judge(site, judges=site.judges, replace=True)
     assert [len(seats) for seats in kept(site)[1].values()] == [3] * 3

@@ -48,7 +48,7 @@ def test_a_reference_baseline_is_no_judge(site: Site):
     ):
         deploy(site, {"a": a.url})
         write_jury(site.judges, "a")
-        with pytest.raises(InferenceError, match="no language model"):
+        with pytest.raises(InferenceError, match="not a language model"):
             run(site, model.url, ENTRY)
         assert not any(NOTE in asked.prompt for asked in model.asked)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.jury.family import is_same_family, name_family
+from agent.jury.family import is_same_family
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ from agent.jury.family import is_same_family, name_family
     ],
 )
 def test_a_family_is_read_from_the_name(name: str, expected: str):
-    assert name_family(name) == expected
+    assert is_same_family(name, expected)
 
 
 @pytest.mark.parametrize(

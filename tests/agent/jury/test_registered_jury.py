@@ -87,7 +87,7 @@ def test_grades_of_other_judges_are_refused_by_name(
     run(site, model.url, ENTRY)
     with pytest.raises(DisclosureError, match="open: it was graded by another jury") as caught:
         collect_findings(site, register(benchmark, write_jury(tmp_path / "registered.yaml", "abc")))
-    assert "its judges were test/a, test/b and not test/a, test/b, test/c" in str(caught.value)
+    assert "its judges were test/a, test/b instead of test/a, test/b, test/c" in str(caught.value)
     assert "judge --suite s --judges FILE --replace" in caught.value.advice
 
 
@@ -99,7 +99,7 @@ def test_grades_by_another_rubric_are_refused(site: Site, model: FaultServer) ->
     )
     run(site, model.url, ENTRY)
     swapped = replace(scorecard.benchmarks[0], definition=benchmark.digest)
-    with pytest.raises(DisclosureError, match="its rubric was another one"):
+    with pytest.raises(DisclosureError, match="its rubric was different"):
         collect_findings(site, replace(scorecard, benchmarks=(swapped,)))
 
 
@@ -108,7 +108,7 @@ def test_grades_that_needed_fewer_verdicts_are_refused(site: Site, model: FaultS
     jury = write_jury(site.judges, "abc")
     run(site, model.url, ENTRY)
     jury.write_text(jury.read_text() + "quorum: 3\n")
-    with pytest.raises(DisclosureError, match="it asked for 2 valid verdicts and not 3"):
+    with pytest.raises(DisclosureError, match="it required 2 valid verdicts instead of 3"):
         collect_findings(site, register(benchmark, jury))
 
 

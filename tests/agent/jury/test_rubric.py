@@ -31,8 +31,8 @@ def test_the_first_block_counts_and_the_word_alone_is_none():
 @pytest.mark.parametrize(
     ("inside", "said"),
     [
-        ("", "holds no block of criteria"),
-        ('["a"]', "holds no block of criteria"),
+        ("", "has no block of criteria"),
+        ('["a"]', "has no block of criteria"),
         ('{"a": ["score"],}', "line 3: the block of criteria is not JSON"),
         ('{"a": ["score"]\n"b": 1}', "line 4: the block of criteria is not JSON"),
         ("{}", "the block of criteria is empty"),
@@ -42,8 +42,8 @@ def test_the_first_block_counts_and_the_word_alone_is_none():
         ('{"a": ["score", " "]}', "criterion 'a': expected a list or a map"),
         ('{"a": ["explanation"]}', "criterion 'a': expected `score`"),
         ('{"a": ["score", "x", "x"]}', "criterion 'a': a field is listed twice"),
-        ('{"a": ["score"], "a": ["score"]}', "gives 'a' twice"),
-        ('{"a": {"score": 0, "score": 1}}', "gives 'score' twice"),
+        ('{"a": ["score"], "a": ["score"]}', "contains 'a' twice"),
+        ('{"a": {"score": 0, "score": 1}}', "contains 'score' twice"),
         ('{" ": ["score"]}', "a criterion without a name"),
         ('{"a": ' * 5_000 + "1" + "}" * 5_000, "nested too deep"),
     ],

@@ -104,7 +104,7 @@ def test_a_run_without_any_labelled_answer_has_no_figure():
 def test_no_single_answer_has_a_figure_of_the_whole_run():
     with pytest.raises(BenchmarkError, match="whole run"):
         score(MACRO, "a", free("a"))
-    with pytest.raises(BenchmarkError, match="no figure of the whole run"):
+    with pytest.raises(BenchmarkError, match="not a metric of the whole run"):
         read_labels("exact_match", "a", free("a"))
-    with pytest.raises(BenchmarkError, match="no figure of the whole run"):
+    with pytest.raises(BenchmarkError, match="not a metric of the whole run"):
         compute_figure("exact_match", [])

@@ -43,11 +43,11 @@ def test_another_word_in_any_file_is_another_encoder(folder):
     ("name", "content", "said"),
     [
         ("config.json", None, "config.json cannot be read"),
-        ("config.json", b"{", "config.json is no JSON"),
-        ("config.json", b"[" * 100_000, "config.json is no JSON"),
+        ("config.json", b"{", "config.json is not JSON"),
+        ("config.json", b"[" * 100_000, "config.json is not JSON"),
         ("config.json", b"[]", "config.json: expected a map"),
-        ("config.json", b'{"model_type": "llama", "n_layers": 6}', "model_type is none of bert,"),
-        ("config.json", b'{"model_type": ["bert"]}', "model_type is none of bert,"),
+        ("config.json", b'{"model_type": "llama", "n_layers": 6}', "model_type is not one of bert,"),
+        ("config.json", b'{"model_type": ["bert"]}', "model_type is not one of bert,"),
         ("config.json", b'{"model_type": "bert"}', "expected the numbers num_hidden_layers"),
         (
             "config.json",
@@ -57,7 +57,7 @@ def test_another_word_in_any_file_is_another_encoder(folder):
         (
             "config.json",
             b'{"model_type": "bert", "n_layers": 7, "max_position_embeddings": 512}',
-            "for bert of 7 layers no layer was ever chosen",
+            "for bert of 7 layers there is no default layer",
         ),
         ("tokenizer.json", None, "no tokenizer"),
         ("model.safetensors", None, "no weights, model.safetensors"),
@@ -137,4 +137,4 @@ def test_weights_in_several_files_of_the_folder_are_read(folder):
 def test_a_layer_that_is_not_there_is_refused(folder, layer):
     with pytest.raises(ConfigError, match=f"no layer {layer}") as refused:
         encoder_folder(folder, layer)
-    assert refused.value.advice == "Give a number from 1 to 6, or leave it out."
+    assert refused.value.advice == "Set a number from 1 to 6, or remove the setting."

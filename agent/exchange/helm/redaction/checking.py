@@ -1,4 +1,4 @@
-"""Check a redacted folder: a file that is missing, added or changed, or would be redacted now, is a finding."""
+"""Check a redacted folder. A file that is missing, added or changed, or that would be redacted now, is a finding."""
 
 import os
 import secrets
@@ -31,25 +31,25 @@ from agent.redaction import Withheld
 
 
 def check_folder(output: Path, *redactors: FolderRedactors) -> Manifest:
-    """Return the manifest of a folder that is clean.
+    """Check that a folder is clean, and return its manifest.
 
-    A folder is clean if it holds the files of its manifest and no others, each as it was written, if no file changes
-    when each of `redactors` redacts it again, and if every field is one that may be shown. Everything in the manifest
-    is computed again. Its policy has to be that of one of `redactors`, so that no manifest chooses its own check.
+    A folder is clean if it contains exactly the files of its manifest, each unchanged; if none of `redactors` changes
+    a file by redacting it again; and if every field may be shown. Everything in the manifest is computed again. Its
+    policy must be that of one of `redactors`, so that a manifest cannot choose its own check.
 
     Raises:
-        RedactionError: the folder is not clean; counts the findings, by kind.
-        ConfigError: the folder is none of HELM's.
+        RedactionError: the folder is not clean; the message counts the findings by kind.
+        ConfigError: the folder is not a HELM folder.
     """
     output = output.absolute()
     manifest = read_manifest(output)
     findings = _compare_with_manifest(output, manifest)
     if os.path.lexists(old_folder(output)):
-        findings["unredacted folders beside it"] += 1
+        findings["unredacted folders next to it"] += 1
     if not is_written_as(output / MANIFEST, manifest.model_dump(mode="json")):
-        findings["manifests that are not written as they were"] += 1
+        findings["manifests that are not exactly as redaction writes them"] += 1
     if manifest.policy not in {redactor.texts.policy for redactor in redactors}:
-        findings["policies under which nothing was checked"] += 1
+        findings["policies that were not checked"] += 1
     contents = _read_contents(output, manifest)
     findings += _count_again(manifest, contents)
     findings += _find_strangers(output, contents)
@@ -82,7 +82,7 @@ def _compare_with_manifest(output: Path, manifest: Manifest) -> Counter[str]:
         elif describe_file(output, path) != entry:
             findings["files that were changed"] += 1
     findings["files that are missing"] += len(missing)
-    findings["entries that stand twice or out of order"] += [
+    findings["entries that are repeated or out of order"] += [
         entry.path for entry in manifest.files
     ] != paths
     findings["files or folders with attributes"] += sum(
@@ -92,18 +92,18 @@ def _compare_with_manifest(output: Path, manifest: Manifest) -> Counter[str]:
 
 
 def _has_attributes(path: Path) -> bool:
-    """Whether a file carries attributes of its owner beside its content, as some file systems allow."""
+    """Return whether a file has extended attributes set by its owner, which some file systems allow."""
     if not hasattr(os, "listxattr"):
         return False
     try:
         return any(name.startswith("user.") for name in os.listxattr(path, follow_symlinks=False))
-    except OSError:  # a file system without such attributes
+    except OSError:  # the file system does not support attributes
         return False
 
 
 @dataclass(frozen=True, slots=True)
 class _RunContents:
-    """A run's folder, and its files by name."""
+    """A run's folder and the contents of its files by name."""
 
     folder: Path
     files: dict[str, tuple[Step, Any]]
@@ -111,7 +111,7 @@ class _RunContents:
 
 @dataclass(frozen=True, slots=True)
 class _SuiteContents:
-    """A suite's folder, its runs, and the files of helm-summarize by name."""
+    """A suite's folder, its runs, and the contents of helm-summarize's files by name."""
 
     folder: SuiteFolder
     runs: Sequence[_RunContents]
@@ -138,7 +138,7 @@ def _read_contents(output: Path, manifest: Manifest) -> _Contents:
 
 
 def _count_again(manifest: Manifest, contents: _Contents) -> Counter[str]:
-    """Compare the manifest's counts with those of the files."""
+    """Compare the manifest's counts with those computed from the files."""
     counts, withheld = Counter[Counted](), Counter[Withheld]()
     for suite in contents.suites:
         for run in suite.runs:
@@ -147,10 +147,8 @@ def _count_again(manifest: Manifest, contents: _Contents) -> Counter[str]:
             count_withheld(trees, withheld)
         count_withheld({name: tree for name, (_, tree) in suite.summary.items()}, withheld)
     findings = Counter[str]()
-    findings["counts that are not those of the files"] += manifest.counts != order_counts(counts)
-    findings["counts that are not those of the files"] += manifest.withheld != order_counts(
-        withheld
-    )
+    findings["counts that differ from the files"] += manifest.counts != order_counts(counts)
+    findings["counts that differ from the files"] += manifest.withheld != order_counts(withheld)
     findings["lists that are not in order"] += list(manifest.left_out) != sorted(
         set(manifest.left_out)
     )
@@ -159,7 +157,7 @@ def _count_again(manifest: Manifest, contents: _Contents) -> Counter[str]:
 
 
 def _find_strangers(output: Path, contents: _Contents) -> Counter[str]:
-    """Look for files and folders that HELM does not write."""
+    """Count files and folders that HELM does not write."""
     files_of_helm = {MANIFEST}
     for suite in contents.suites:
         folder = f"runs/{suite.folder.name}"
@@ -178,14 +176,14 @@ def _find_strangers(output: Path, contents: _Contents) -> Counter[str]:
         for folder_name in folder_names:
             path = Path(root) / folder_name
             is_stranger = path.relative_to(output) not in folders_of_helm and not path.is_symlink()
-            findings["folders that hold nothing of HELM's"] += is_stranger
+            findings["folders that contain nothing of HELM's"] += is_stranger
     return findings
 
 
 def _redact_again(
     manifest: Manifest, contents: _Contents, redactors: FolderRedactors
 ) -> Counter[str]:
-    """Redact everything again and count the changes: a value that changes was not redacted."""
+    """Redact everything again and count the changes: a value that changes had not been redacted."""
     findings = Counter[str]()
     names = Names(redactors.names, secrets.token_bytes(KEY_BYTES), redacted_before=True)
     for suite in contents.suites:
@@ -206,11 +204,11 @@ def _redact_again(
 def _compare(
     folder: Path, files: Mapping[str, tuple[Step, Any]], redacted: Mapping[str, Any]
 ) -> Counter[str]:
-    """Compare files with the contents that would be written in their place."""
+    """Compare files with the contents that redacting them now would write."""
     findings = Counter[str]()
     for name, (_, content) in files.items():
-        findings["places in files"] += _count_differences(content, redacted.get(name))
-        findings["files that are not written as they were"] += not is_written_as(
+        findings["values in files"] += _count_differences(content, redacted.get(name))
+        findings["files that are not exactly as redaction writes them"] += not is_written_as(
             folder / name, content
         )
     return findings

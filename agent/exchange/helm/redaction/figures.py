@@ -1,7 +1,7 @@
-"""Whether the figures of a HELM statistic follow from each other, as HELM computes them.
+"""Check whether the values of a HELM statistic follow from each other, as HELM computes them.
 
-A number of a record that somebody put in the place of a figure does not: it would be a mean that is not the sum
-divided by the count.
+They no longer do if someone puts a number from a record in place of a value: the mean, for example, would not be the
+sum divided by the count.
 """
 
 import math
@@ -13,15 +13,15 @@ from agent.exchange.helm.redaction.steps import HIGHEST_FIGURE, is_number
 FIGURES: Final = ("count", "sum", "sum_squared", "min", "max", "mean", "variance", "stddev")
 HIGHEST_SUM: Final = (
     HIGHEST_FIGURE**3
-)  # of squares: as many as there may be, each as large as may be
-_CLOSE = 1e-6  # of figures that were computed from each other
+)  # largest sum of squares: the highest count of the largest values
+_CLOSE = 1e-6  # relative tolerance between values computed from each other
 
 
 def are_consistent(figures: Mapping[str, Any]) -> bool:
-    """Tell whether all figures could come from one list of values; a missing figure is computed."""
+    """Return whether all values could come from one list of numbers; missing values are computed."""
     if not all(figure is None or is_number(figure) for figure in figures.values()):
         return False
-    # First of all: arithmetic on a whole number beyond the range of floats raises OverflowError.
+    # Checked first: arithmetic on a whole number beyond the range of floats raises OverflowError.
     if any(figure is not None and abs(figure) > HIGHEST_SUM for figure in figures.values()):
         return False
     count = figures.get("count") or 0
@@ -50,7 +50,7 @@ def are_consistent(figures: Mapping[str, Any]) -> bool:
 
 
 def _is_spread(figures: Mapping[str, Any], variance: float, slack: float) -> bool:
-    """Tell whether the stated variance and standard deviation are those of values that vary by `variance`."""
+    """Return whether the stated variance and standard deviation fit values with variance `variance`."""
     stated_variance = _get(figures, "variance", variance)
     if not abs(stated_variance - variance) <= slack:
         return False

@@ -1,4 +1,4 @@
-"""JSON of HELM's files: read whole within a limit, written for the owner alone."""
+"""Read JSON of HELM's files within a size limit, and compare it with the form in which redaction writes files."""
 
 import json
 import os
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from agent.errors import BenchmarkError
 
-MAX_BYTES: Final = 2 << 30  # of one file, which is read whole
+MAX_BYTES: Final = 2 << 30  # per file, which is read into memory at once
 _ADVICE = "Nothing was changed. Regenerate the file with HELM, or move that run out of the folder."
 
 
@@ -15,10 +15,10 @@ def read_content(path: Path, described: str) -> Any:
     """Return the content of a file; NaN and infinities become null.
 
     Args:
-        described: names the file in messages, without a name from the folder.
+        described: the file's description in messages, which must not contain names from the folder.
 
     Raises:
-        BenchmarkError: the file cannot be read, is too large, no UTF-8 or no JSON. The message never quotes it.
+        BenchmarkError: the file cannot be read, is too large, or is not JSON in UTF-8. The message never quotes it.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -43,6 +43,6 @@ def read_content(path: Path, described: str) -> Any:
 
 
 def is_written_as(path: Path, content: Any) -> bool:
-    """Whether the file holds `content` byte for byte as `write_json` writes it: no key stands twice."""
+    """Return whether the file is byte for byte what `write_json` writes for `content`, so that no key is repeated."""
     text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
     return path.read_bytes() == text.encode("utf-8", "surrogatepass")

@@ -1,4 +1,4 @@
-"""Kinds of files and fields that are not carried over into a redacted folder. Closed: a manifest names no others."""
+"""Kinds of files and fields that a redacted folder leaves out. The list is closed: a manifest names no others."""
 
 from typing import Literal
 

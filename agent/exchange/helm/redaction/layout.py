@@ -1,4 +1,4 @@
-"""The layout of HELM's output folder: the files of a suite that are written anew, and the files beside them."""
+"""The layout of HELM's output folder: the files of a suite that are redacted, and the other files next to them."""
 
 import os
 import re
@@ -15,11 +15,11 @@ from agent.exchange.helm.redaction.shapes import OF_A_RUN, OF_A_SUITE, TABLES
 from agent.io.plain_text import printable
 
 MANIFEST: Final = "redaction.json"
-_NOT_RUNS = frozenset({"eval_cache", "groups"})  # HELM's own folders beside the runs
+_NOT_RUNS = frozenset({"eval_cache", "groups"})  # HELM's own folders next to the runs
 _LATEST = "latest"  # HELM's link to a suite or release
 
-# HELM keeps these in its output folder beside the runs; the manifest calls them so. None of them is carried over:
-# raw data sets, every prompt and answer, models, and tables that are made again from the runs.
+# Other folders that HELM keeps in its output folder, with their kinds in the manifest. All are left out: raw data sets,
+# every prompt and answer, models, and tables that can be generated again from the runs.
 _BESIDE: Final[Mapping[str, Kind | None]] = {
     "scenarios": "files of data sets",
     "scenario_instances": "files of cached instances",
@@ -58,14 +58,14 @@ def find_suites(output: Path, names: Sequence[str]) -> list[SuiteFolder]:
     """Find the named suites in HELM's output folder.
 
     Raises:
-        ConfigError: the folder is none of HELM's, or has no such suite.
+        ConfigError: the folder is not a HELM output folder, or has no such suite.
         BenchmarkError: a link where a folder is expected.
     """
     _require_folder(output, "HELM's output folder")
     if not (output / "runs").is_dir() or (output / "runs").is_symlink():
         raise ConfigError(
             "the output folder has no folder `runs`",
-            "Name HELM's output folder, usually benchmark_output.",
+            "Give HELM's output folder, usually benchmark_output.",
         )
     suites = []
     for name in dict.fromkeys(names):
@@ -73,12 +73,13 @@ def find_suites(output: Path, names: Sequence[str]) -> list[SuiteFolder]:
         if not name or is_path:
             raise ConfigError(
                 "a suite is named by its folder in `runs`, not by a path",
-                "Name it as helm-run did.",
+                "Use the name given to helm-run.",
             )
         path = output / "runs" / name
         if not os.path.lexists(path):
             raise ConfigError(
-                f"the output folder has no suite {printable(name)}", "Look into its folder `runs`."
+                f"the output folder has no suite {printable(name)}",
+                "Check the names in its folder `runs`.",
             )
         _require_folder(path, "a suite's folder")
         suites.append(_list_suite(name, path))
@@ -104,12 +105,12 @@ def _list_suite(name: str, path: Path) -> SuiteFolder:
             if _is_file(table):
                 files.append((f"{folder}/{table.name}", folder))
     if not runs:
-        raise ConfigError("the suite holds no run", "Name a suite that helm-run has written.")
+        raise ConfigError("the suite contains no run", "Choose a suite that helm-run has written.")
     return SuiteFolder(name, path, tuple(runs), tuple(files))
 
 
 def count_left_out(output: Path, suites: Sequence[SuiteFolder]) -> Counter[Kind]:
-    """Count the files of the folder that are not written anew, by kind. No link is followed."""
+    """Count, by kind, the files of the folder that are left out. Links are not followed."""
     suite_names = {suite.name for suite in suites}
     written: set[Path] = set()
     for suite in suites:
@@ -127,10 +128,10 @@ def count_left_out(output: Path, suites: Sequence[SuiteFolder]) -> Counter[Kind]
 
 
 def refuse_to_lose(output: Path, suites: Sequence[SuiteFolder]) -> None:
-    """Stop before a folder is replaced that holds more than HELM's files of these suites.
+    """Refuse to replace a folder that contains more than HELM's files of these suites.
 
     Raises:
-        ConfigError: it does; says how many suites and other files.
+        ConfigError: it does; the message counts the other suites and files.
     """
     replaced = {*(suite.name for suite in suites), _LATEST}
     other_suites = [entry for entry in (output / "runs").iterdir() if entry.name not in replaced]
@@ -139,9 +140,9 @@ def refuse_to_lose(output: Path, suites: Sequence[SuiteFolder]) -> None:
     ]
     if other_suites or strangers:
         raise ConfigError(
-            f"the output folder holds {len(other_suites)} other suites and {len(strangers)} files or folders that are "
+            f"the output folder has {len(other_suites)} other suites and {len(strangers)} files or folders that are "
             "not HELM's; replacing it would delete them",
-            "Name every suite (--suite may be given several times) and move the rest away, or give --copy-to.",
+            "Name every suite (--suite may be given several times) and move the other files away, or use --copy-to.",
         )
 
 
@@ -181,11 +182,11 @@ def _classify(path: Path, parts: tuple[str, ...], suites: set[str]) -> Kind | No
 
 def _require_folder(path: Path, described: str) -> None:
     if path.is_symlink():
-        raise BenchmarkError(f"a link where {described} is expected", "Name the folder itself.")
+        raise BenchmarkError(f"a link where {described} is expected", "Give the folder itself.")
     if not path.is_dir():
         raise ConfigError(
-            f"{described} is missing or no folder",
-            "Name HELM's output folder, usually benchmark_output.",
+            f"{described} is missing or not a folder",
+            "Give HELM's output folder, usually benchmark_output.",
         )
 
 

@@ -1,10 +1,10 @@
-"""redaction.json at the top of a redacted folder: lists the files written and the kinds left out.
+"""redaction.json at the top of a redacted folder, which lists the files written and the kinds left out.
 
 {"format": "intramural redacted HELM folder 2", "policy": "hipaa_safe_harbor 1", "suites": ["my_suite"],
  "outputs": "redacted", "annotations": "redacted", "counts": {"instances": 40, ...}, "left_out": ["logs", ...],
  "withheld": {"too long": 1}, "files": [{"path": "runs/...", "bytes": 812, "sha256": "..."}, ...]}
 
-Every number in it can be computed again from the folder. The left out kinds have none: it could not be checked.
+Every number in it can be computed again from the folder. Kinds left out have no counts, which could not be checked.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ _Kinds = TypeVar("_Kinds", bound=str)
 
 
 class ListedFile(BaseModel):
-    """One file of the folder, by its path from the top."""
+    """One file of the folder, with its path relative to the folder."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     path: Annotated[str, Field(min_length=1, max_length=4096)]
@@ -43,11 +43,11 @@ class Manifest(BaseModel):
     """The content of redaction.json.
 
     Attributes:
-        outputs: how the texts of models are shown.
-        annotations: how the texts of annotations are shown.
-        counts: of runs and instances written.
-        left_out: kinds of files and fields that were not carried over, in order.
-        withheld: texts that could not be judged, by reason.
+        outputs: how models' texts are shown.
+        annotations: how texts in annotations are shown.
+        counts: numbers of runs and instances written.
+        left_out: kinds of files and fields that were left out, in order.
+        withheld: numbers of withheld texts, by reason.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -63,7 +63,7 @@ class Manifest(BaseModel):
 
     @property
     def options(self) -> Options:
-        """The texts that are blanked."""
+        """The options, which say which texts are blanked."""
         return Options(
             blank_outputs=self.outputs == "not shown",
             blank_annotations=self.annotations == "not shown",
@@ -72,7 +72,7 @@ class Manifest(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class RedactionTally:
-    """Counts of the values written, left out and withheld, by kind. The manifest omits the counts of those left out."""
+    """Counts of values written, left out and withheld, by kind. The manifest omits the counts of values left out."""
 
     counts: Mapping[Counted, int]
     left_out: Mapping[Kind, int]
@@ -98,12 +98,12 @@ def write_manifest(
 
 
 def order_counts(counts: Mapping[_Kinds, int]) -> dict[_Kinds, int]:
-    """Return counts in the order of a manifest, without zeros."""
+    """Return the counts without zeros, in the order used by a manifest."""
     return {kind: count for kind, count in sorted(counts.items()) if count}
 
 
 def describe_file(folder: Path, path: Path) -> ListedFile:
-    """Return the entry of a file of `folder`."""
+    """Return the manifest entry for a file of `folder`."""
     digest = hashlib.sha256()
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(handle, "rb") as file:
@@ -134,7 +134,7 @@ def read_manifest(folder: Path) -> Manifest:
         where = next(iter(error.errors()[0]["loc"]), "file")
         if where not in Manifest.model_fields:
             where = "file"
-        raise RedactionError(f"{MANIFEST}: {where}: not what it was written as", _ADVICE) from None
+        raise RedactionError(f"{MANIFEST}: {where}: not as it was written", _ADVICE) from None
 
 
 _ADVICE = "Do not hand the folder on. Redact it again from HELM's own output."

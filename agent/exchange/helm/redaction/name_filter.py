@@ -1,8 +1,8 @@
-"""Whether a name in HELM's files may stay that no catalogue lists: `ward_accuracy` says nothing of a person.
+"""Decide whether a name in HELM's files that no catalogue lists may be shown: `ward_accuracy` does not name a person.
 
-Every word of it must be known: one of the names in the catalogues, or a word of the language that is no usual name.
-So an unknown name does not pass, also where it is joined to known words. A trained model is of no use here: a name is
-no sentence.
+Every word of the name must be known: part of a name in the catalogues, or a common word that is not a usual name of
+a person. An unknown word is therefore refused even if it is joined to known words. A trained model would not help,
+because a name is not a sentence.
 """
 
 import re
@@ -17,20 +17,20 @@ from agent.redaction.policy.policy import load_policy
 from agent.redaction.recognizers import everyday, family_names, given_names, is_common
 
 _POLICY = "hipaa_safe_harbor"
-_MAX_DIGITS: Final = 3  # `top_100` is no number of a record, `w84736` is one
+_MAX_DIGITS: Final = 3  # `top_100` is unlikely to contain a record number, `w84736` may contain one
 _WORD = re.compile(r"[^\W\d_]+")
 
 
 @dataclass(frozen=True, slots=True)
 class _PersonNames:
-    """Usual names of people, in small letters."""
+    """Usual names of people, in lower case."""
 
     given: frozenset[str]
     family: frozenset[str]
-    no_words: frozenset[str]  # those of both that are no words of every day
+    no_words: frozenset[str]  # given and family names that are not everyday words
 
     def are_in(self, words: Sequence[str]) -> bool:
-        """Whether words name a person: one that can only be a name, or two of every day, as in `rose_young`."""
+        """Return whether words name a person: an unmistakable name, or two everyday words such as `rose_young`."""
         if not self.no_words.isdisjoint(words):
             return True
         for position, word in enumerate(words):
@@ -41,16 +41,16 @@ class _PersonNames:
 
 
 def open_name_filter(language: str | None = None) -> Callable[[str], bool]:
-    """Return the function that decides whether a name may stay.
+    """Return a function that decides whether a name may be shown.
 
     Args:
-        language: of the people whose names it knows, beside English.
+        language: the language whose names of people are known, in addition to English.
     """
     policy = load_policy(_POLICY, language=language)
     english = load_policy(_POLICY)
     entities = tuple(
         entity for entity in policy.entities if entity != "ORGANIZATION"
-    )  # that models alone find
+    )  # only models detect organisations
     engine = Engine(policy.model_copy(update={"models": (), "entities": entities}))
     harmless = everyday(policy) | everyday(english)
     given = given_names(policy) | given_names(english)
@@ -84,5 +84,5 @@ def _words_of_terms() -> set[str]:
 
 
 def _split_lowered(name: str) -> list[str]:
-    """Return the words of a name in small letters, without digits."""
+    """Return the words of a name in lower case, without digits."""
     return [word.casefold() for word in _WORD.findall(separate_words(name))]

@@ -1,8 +1,9 @@
-"""Names in HELM's files: those that a catalogue vouches for stay, so that HELM's tools find them; others get labels.
+"""Names in HELM's files.
 
-A label is keyed, so that a name cannot be found by trying without the key; equal names have equal labels in all
-files. Ids of instances always become keyed hashes: they often are numbers of records. Both are written in consonants
-alone, so that no number and no word can be passed off as one.
+Names that a catalogue vouches for are shown, so that HELM's tools find them; others are replaced by labels. A label is
+keyed, so that a name cannot be found by trial without the key; equal names have equal labels in all files. Instance ids
+always become keyed hashes, because they are often record numbers. Labels and hashes consist of consonants only, so that
+neither can hide a number or a word.
 """
 
 import hmac
@@ -16,8 +17,8 @@ from agent.exchange.helm.redaction.vouched import vouched_names
 from agent.exchange.json_path import PLAIN_NAME
 
 KEY_BYTES: Final = 32
-_MAX_RUN = 240  # characters; a run's name is a folder's
-_DIGITS = "bcdfghjklmnpqrst"  # of labels and hashes
+_MAX_RUN = 240  # characters; a run's name becomes a folder name
+_DIGITS = "bcdfghjklmnpqrst"  # the hexadecimal digits of labels and hashes, written as consonants
 _LABEL = re.compile(rf"name_[{_DIGITS}]{{12}}")
 _ID = re.compile(rf"case-[{_DIGITS}]{{16}}")
 _IN_DIGITS = str.maketrans("0123456789abcdef", _DIGITS)
@@ -28,9 +29,9 @@ _NEVER_A_NAME = re.compile(
     r"|patient|person|mrn|ssn|birth|born|dob|encounter|account|hadm|phone|fax|mobile|e_?mail|zip|postal|login|street"
     r"|(^|_)(date|room|bed)($|_)|(^|_)(ids?|no|nr)$|(subject|visit|note|stay|member|record|case|row)_?(ids?|num|number)",
     re.IGNORECASE,
-)  # settings with such words in their names are of a machine or a person
+)  # settings with such words in their names describe a machine or a person
 
-# Models that everybody may name: a redactor takes Claude for a person. Families, and words beside them.
+# Words in the names of public models: families and the words used with them. Redaction would take Claude for a person.
 _FAMILIES = frozenset({
     "ada", "apertus", "aya", "baichuan", "biomistral", "claude", "command", "dbrx", "deepseek", "exaone", "falcon",
     "gemini", "gemma", "glm", "gpt", "granite", "grok", "idefics", "jais", "jamba", "jurassic", "kimi", "llama",
@@ -54,19 +55,19 @@ _MODEL_DATE = re.compile(r"202[3-9]([-_]?)[01]\d\1[0-3]\d|(?<!\d)2[3-9][01]\d[0-
 _MODEL_NUMBER = re.compile(
     r"[a-z]{0,2}\d{1,3}[a-z]{0,3}\d?|\d{1,2}x\d{1,3}b|[01]\d[0-3]\d|202[3-9]"
 )
-_MAX_DIGITS = 7  # of a model's name, beside its date
-_MAX_WORDS = 14  # of a model's name
-_MIN_WORD_LENGTH = 3  # characters of a person's name that is searched in other names
+_MAX_DIGITS = 7  # in a model's name, not counting its date
+_MAX_WORDS = 14  # in a model's name
+_MIN_WORD_LENGTH = 3  # characters; shorter names of people are not searched for in other names
 _WORD = re.compile(r"[^\W_]+")
 
 
 class Names:
-    """Names as the redacted folder shows them. One object serves the whole folder.
+    """Names as the redacted folder shows them. One object is used for the whole folder.
 
     Args:
-        may_stay: decides about names that are not known.
-        key: 32 bytes, of labels and hashes.
-        redacted_before: whether the ids were hashed already, as in a folder that this program wrote.
+        may_stay: decides whether an unknown name may be shown.
+        key: 32 bytes, the key of labels and hashes.
+        redacted_before: whether ids are already hashed, as in a folder written by this program.
     """
 
     def __init__(
@@ -80,33 +81,33 @@ class Names:
         self._runs: dict[str, str] = {}
         self._hashed_ids: set[str] = (
             set()
-        )  # made here: files are walked through until nothing changes
+        )  # labels made here, recognised when files are walked again
         self.labelled: Counter[Kind] = Counter()
 
     def show(self, name: str) -> str:
-        """Return a short name without spaces as it is if it says nothing of a person, else its label."""
+        """Return a short name without spaces unchanged if it reveals nothing about a person, otherwise its label."""
         if name not in self._names:
             self._names[name] = name if self._is_plain(name) else self.label(name)
         return self._names[name]
 
     def is_known(self, name: str) -> bool:
-        """Whether everybody knows the name: of a benchmark, a metric, a model; or it is a label."""
+        """Return whether the name is publicly known (of a benchmark, metric or model), or is a label."""
         return name in self._known or bool(_LABEL.fullmatch(name)) or is_public_model(name)
 
     def label_always(self, name: str) -> str:
-        """Take a name for a person's from now on, in all files, and return its label."""
+        """Treat a name as a person's from now on, in all files, and return its label."""
         self._names[name] = self.label(name)
         return self._names[name]
 
     def show_run(self, name: str) -> str:
-        """Return the name of a run, `med_qa:subset=x,model=y`, with each part shown or labelled by itself."""
+        """Return the name of a run, `med_qa:subset=x,model=y`, with each part shown or labelled separately."""
         if name not in self._runs:
             self._runs[name] = self._show_parts_of_run(name)
         return self._runs[name]
 
     def _show_parts_of_run(self, name: str) -> str:
         parts = _SEPARATOR.split(name)
-        parts[::2] = map(self._show_part_of_run, parts[::2])  # between them stand the separators
+        parts[::2] = map(self._show_part_of_run, parts[::2])  # the odd elements are the separators
         shown = "".join(parts)
         if not shown or len(shown) > _MAX_RUN:
             return self.label(name)
@@ -120,7 +121,7 @@ class Names:
         return f"{self.show(key)}={shown_value}"
 
     def hash_id(self, raw_id: str) -> str:
-        """Return the keyed hash of an instance's id, the same in all files."""
+        """Return the keyed hash of an instance's id, which is the same in all files."""
         is_hash = raw_id in self._hashed_ids or (self._redacted_before and _ID.fullmatch(raw_id))
         if is_hash:
             return raw_id
@@ -136,7 +137,7 @@ class Names:
         return bool(PLAIN_NAME.fullmatch(name)) and self._may_stay(name)
 
     def label(self, name: str) -> str:
-        """Return the keyed label of a name; a label is its own."""
+        """Return the keyed label of a name; a label is returned unchanged."""
         if _LABEL.fullmatch(name):
             return name
         self.labelled["names"] += 1
@@ -150,12 +151,12 @@ class Names:
 
 
 def separate_words(name: str) -> str:
-    """Return the words of a name: `seenBy_ward.7` is `seen By ward 7`."""
+    """Return a name split into words: `seenBy_ward.7` becomes `seen By ward 7`."""
     return _APART.sub(" ", name).strip()
 
 
 def split_words(name: str) -> frozenset[str]:
-    """Return the words of a name that may be a person's, in small letters."""
+    """Return the words of a name that may be a person's, in lower case."""
     return frozenset(
         word
         for word in _WORD.findall(separate_words(name).casefold())
@@ -164,7 +165,7 @@ def split_words(name: str) -> frozenset[str]:
 
 
 def is_public_model(text: str) -> bool:
-    """Whether this is the name of a model that everybody knows, and no more: `openai/gpt-4o-2024-05-13`."""
+    """Return whether this is just the name of a publicly known model, such as `openai/gpt-4o-2024-05-13`."""
     undated = _MODEL_DATE.sub(" ", text)
     if sum(map(str.isdigit, undated)) > _MAX_DIGITS:
         return False
@@ -175,7 +176,7 @@ def is_public_model(text: str) -> bool:
     for word in words:
         bare = (
             word if word in _MODEL_WORDS else word.rstrip("0123456789")
-        )  # qwen2 is of the family qwen
+        )  # qwen2 belongs to the family qwen
         names_a_family |= bare in _FAMILIES
         if bare not in _MODEL_WORDS and not _MODEL_NUMBER.fullmatch(word):
             return False
@@ -183,10 +184,10 @@ def is_public_model(text: str) -> bool:
 
 
 def is_private_setting(key: str) -> bool:
-    """Whether a setting of this name tells of a machine, a secret or a person, so that its value is not shown."""
+    """Return whether a setting of this name may describe a machine, secret or person; its value is then not shown."""
     return _NEVER_A_NAME.search(key) is not None
 
 
 def list_model_words() -> frozenset[str]:
-    """Return the words that names of models are made of, in small letters."""
+    """Return the words used in names of models, in lower case."""
     return _MODEL_WORDS

@@ -1,6 +1,6 @@
-"""Redact a HELM output folder: write it whole beside the old one, then put it in its place, or under another name.
+"""Redact a HELM output folder into a new folder, which then replaces the old one or is kept as a copy.
 
-A command that is killed leaves the folder as it was, or redacted whole. The next one deletes the remains.
+A command that is killed leaves the folder either unchanged or fully redacted. The next command deletes the remains.
 """
 
 import fcntl
@@ -48,17 +48,17 @@ def redact_folder(
 ) -> tuple[Manifest, RedactionTally]:
     """Redact suites of HELM's output folder, in place or into the new folder `copy_to`; return the manifest and counts.
 
-    Nothing but these suites is carried over. In place the rest is deleted; a folder that holds other suites or files
+    Only these suites are kept. In place, everything else is deleted, so a folder that contains other suites or files
     that are not HELM's is refused.
 
     Args:
-        output: HELM's output folder, which holds `runs`.
-        key: 32 bytes, of the hashes of ids and of labels; with it, an id can be found by trying.
+        output: HELM's output folder, which contains `runs`.
+        key: 32 bytes, the key of labels and of the hashes of ids. With the key, an id can be found by trial.
 
     Raises:
-        ConfigError: the folder is none of HELM's, has no such suite, holds more, or cannot be written.
-        BenchmarkError: a file of HELM's is damaged, or a link stands where a folder is expected.
-        RedactionError: redaction does not settle.
+        ConfigError: the folder is not a HELM folder, lacks a suite, contains more than it, or cannot be written.
+        BenchmarkError: a file of HELM's is damaged, or a folder is a link.
+        RedactionError: redaction still changes the texts after several passes.
     """
     output = output.absolute()
     if copy_to is not None:
@@ -74,13 +74,13 @@ def redact_folder(
 
 
 def old_folder(output: Path) -> Path:
-    """Return where the old folder lies while it is deleted after its replacement."""
+    """Return the path of the old folder while it is deleted after its replacement."""
     return output.with_name(f".{output.name}.unredacted")
 
 
 @dataclass(slots=True)
 class _Writer:
-    """Writes redacted suites into a new folder, and counts."""
+    """Writes redacted suites into a new folder and counts their values."""
 
     folder: Path
     redactors: FolderRedactors
@@ -92,7 +92,7 @@ class _Writer:
     withheld: Counter[Withheld] = field(default_factory=Counter)
 
     def write_suite(self, suite: SuiteFolder, shown_name: str) -> None:
-        """Write a suite's runs, and the files of helm-summarize."""
+        """Write a suite's runs and helm-summarize's files."""
         target = _make_folder(self.folder / "runs" / shown_name)
         for number, run in enumerate(suite.runs, 1):
             contents = self._redact(read_run(run, number))
@@ -117,7 +117,7 @@ def _write(
     key: bytes,
     progress: Progress | None,
 ) -> tuple[Manifest, RedactionTally]:
-    """Write redacted `suites` of `output` into `folder`, and the manifest last."""
+    """Write redacted `suites` of `output` into `folder`, with the manifest as the last file."""
     names = Names(redactors.names, key, redacted_before=(output / MANIFEST).is_file())
     writer = _Writer(folder, redactors, options, names, progress or Progress())
     writer.progress.begin("runs", sum(len(suite.runs) for suite in suites))
@@ -134,7 +134,7 @@ def _write(
 
 
 def read_run(run: RunFolder, number: int) -> dict[str, tuple[Step, Any]]:
-    """Read HELM's files of a run; `number` is its place in its suite. Raises BenchmarkError."""
+    """Read HELM's files of a run; `number` is its position in its suite. Raises BenchmarkError."""
     where = f"run {number} of the suite"
     return {
         name: (OF_A_RUN[name], read_content(run.path / name, f"{where}: {name}"))
@@ -143,7 +143,7 @@ def read_run(run: RunFolder, number: int) -> dict[str, tuple[Step, Any]]:
 
 
 def read_suite(suite: SuiteFolder, shown_as: Callable[[str], str]) -> dict[str, tuple[Step, Any]]:
-    """Read helm-summarize's files of a suite, under the names that they have in the redacted folder."""
+    """Read helm-summarize's files of a suite, by the names that they have in the redacted folder."""
     files: dict[str, tuple[Step, Any]] = {}
     for number, (path, tables) in enumerate(suite.files, 1):
         step = TABLES[tables] if tables else OF_A_SUITE[path]
@@ -177,12 +177,14 @@ def _make_folder(folder: Path) -> Path:
     try:
         folder.mkdir(mode=0o700, parents=True)
     except FileExistsError:
-        raise ConfigError("two runs would have one name", "Name one suite at a time.") from None
+        raise ConfigError(
+            "two runs would have the same name", "Redact one suite at a time."
+        ) from None
     return folder
 
 
 def count_withheld(tree: Any, counts: Counter[Withheld]) -> None:
-    """Count the texts of a tree that stand withheld, by reason."""
+    """Count the withheld texts in a tree, by reason."""
     if isinstance(tree, str):
         if tree.startswith("[WITHHELD: ") and (reason := tree[11:-1]) in tuple(Withheld):
             counts[Withheld(reason)] += 1
@@ -198,18 +200,18 @@ def _refuse_overlap(output: Path, copy: Path) -> None:
     if copy == output or output in copy.parents or copy in output.parents:
         raise ConfigError(
             "--copy-to is inside the output folder, or contains it",
-            "Give --copy-to another folder.",
+            "Choose another folder with --copy-to.",
         )
 
 
 @contextmanager
 def _lock(output: Path) -> Iterator[None]:
-    """Hold the folder for one command at a time, after the remains of a killed command are cleared."""
+    """Lock the folder for a single command, and clear up what a killed command left behind."""
     try:
         handle = os.open(output.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
         raise ConfigError(
-            f"the folder of the output folder cannot be used ({error.strerror})", _ADVICE
+            f"the parent of the output folder cannot be used ({error.strerror})", _ADVICE
         ) from None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -217,7 +219,7 @@ def _lock(output: Path) -> Iterator[None]:
         yield
     except BlockingIOError:
         raise ConfigError(
-            "another command redacts a folder there", "Wait until it has ended."
+            "another command is redacting a folder there", "Wait until it has finished."
         ) from None
     finally:
         os.close(handle)
@@ -234,14 +236,14 @@ def _recover(output: Path) -> None:
         shutil.rmtree(old)
     else:
         raise ConfigError(
-            "an earlier redaction left the old folder beside a folder that is not redacted",
-            "Look at both; then move the one away whose name ends in .unredacted.",
+            "an earlier redaction left the old folder next to a folder that is not redacted",
+            "Compare both, then move away the folder whose name ends in .unredacted.",
         )
 
 
 @contextmanager
 def _replace(output: Path) -> Iterator[Path]:
-    """Yield a folder to write into that takes the place of `output`, which is deleted."""
+    """Yield a folder to write to. It replaces `output`, which is deleted."""
     growing, old = output.with_name(f".{output.name}.redacting"), old_folder(output)
     try:
         shutil.rmtree(growing, ignore_errors=True)
@@ -254,8 +256,8 @@ def _replace(output: Path) -> Iterator[Path]:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise ConfigError(
-            f"the redacted folder cannot be written, or the old one not deleted ({reason})",
-            "Run the command again when that is mended, or give --copy-to.",
+            f"the redacted folder cannot be written, or the old one cannot be deleted ({reason})",
+            "Fix this and run the command again, or use --copy-to.",
         ) from None
     finally:
         if os.path.lexists(old) and not os.path.lexists(output):

@@ -1,10 +1,10 @@
-"""HELM's data structures, field by field, and what becomes of each. A field that is not listed here is left out.
+"""HELM's data structures, field by field, with the step applied to each field. Fields not listed here are left out.
 
-Written after the classes of crfm-helm 0.5 (scenario, request, annotations, statistics, tables). The texts of prompts,
-inputs and references are never shown, as by MedHELM's own scripts; the texts of models and judges are shown redacted,
-or not at all. Lists of tokens, times, log probabilities, embeddings, media, contrast sets and extra data are left out.
-Of numbers only those of fields that are known to hold settings, counts and scores stay, and none that is too large to
-be one; statistics have to be consistent.
+Based on the classes of crfm-helm 0.5 (scenario, request, annotations, statistics, tables). As in MedHELM's own scripts,
+the texts of prompts, inputs and references are never shown. The texts of models and judges are shown redacted, or not
+at all. Lists of tokens, times, log probabilities, embeddings, media, contrast sets and extra data are left out.
+Numbers are kept only in fields known to hold settings, counts and scores, and only if they are small enough for one.
+Statistics must be consistent.
 """
 
 import re
@@ -53,11 +53,13 @@ _TIMES = re.compile(
 _SOURCE = "https://github.com/stanford-crfm/helm/"
 _MAX_SOURCE_LENGTH = 200  # characters
 _NAMES_IN_SCHEMAS = ("name", "subgroups", "metric_groups", "main_name", "main_split", "split")
-_VARIABLE = re.compile(r"\$\{\w{1,40}\}")  # of a schema, which HELM fills in: ${main_split}
+_VARIABLE = re.compile(
+    r"\$\{\w{1,40}\}"
+)  # a schema's placeholder that HELM fills in, such as ${main_split}
 
 
 def _keep_tag(walk: Walk, value: Any) -> Any:
-    """Keep a reference's tag that says how good it is."""
+    """Keep a reference's tag that states its quality."""
     if value == "correct":
         return value
     if isinstance(value, str) and _RELEVANCE.fullmatch(value):
@@ -67,7 +69,7 @@ def _keep_tag(walk: Walk, value: Any) -> Any:
 
 
 def _blank_letters(walk: Walk, value: Any) -> Any:
-    """Blank the options of a question, and keep their letters."""
+    """Blank the options of a question but keep their letters."""
     if value is None:
         return None
     if not isinstance(value, dict):
@@ -82,7 +84,7 @@ def _blank_letters(walk: Walk, value: Any) -> Any:
 
 
 def _keep_source(walk: Walk, value: Any) -> Any:
-    """Keep the address of a scenario's source that lies in HELM's own repository."""
+    """Keep the address of a scenario's source if it is in HELM's own repository."""
     is_text = isinstance(value, str) and " " not in value and len(value) <= _MAX_SOURCE_LENGTH
     if is_text and value.startswith(_SOURCE):
         return value
@@ -100,7 +102,7 @@ def _show_run_path(walk: Walk, value: Any) -> Any:
 
 
 def _drop_times(step: Step) -> Step:
-    """Return a step for a list of statistics that leaves out those of durations."""
+    """Return a step for a list of statistics that leaves out durations."""
 
     def step_without_times(walk: Walk, value: Any) -> Any:
         if not isinstance(value, list):
@@ -120,7 +122,7 @@ def _is_time(stat: Any) -> bool:
 
 
 def _take_figures(walk: Walk, value: Any) -> Any:
-    """Take a map from metrics to figures, without those of durations."""
+    """Keep a map of metric values by metric, without durations."""
     if not isinstance(value, dict):
         return omit_unknown(walk, value)
     figures = {metric: figure for metric, figure in value.items() if not _TIMES.fullmatch(metric)}
@@ -129,7 +131,7 @@ def _take_figures(walk: Walk, value: Any) -> Any:
 
 
 def _take_stat(walk: Walk, value: Any) -> Any:
-    """Take a statistic. Its figures stay if they follow from each other, as HELM computes them."""
+    """Keep a statistic's values if they follow from each other, as HELM computes them."""
     if not isinstance(value, dict):
         return _STAT(walk, value)
     figures = {key: value[key] for key in FIGURES if key in value}
@@ -141,7 +143,7 @@ def _take_stat(walk: Walk, value: Any) -> Any:
 
 
 def _show_title(walk: Walk, value: Any) -> Any:
-    """Show a title in a table or a schema: a model that everybody knows, a text, or a figure."""
+    """Show a title in a table or schema: a publicly known model, a text or a number."""
     if not isinstance(value, str):
         return keep_figure(walk, value)
     if is_public_model(value):
@@ -150,7 +152,7 @@ def _show_title(walk: Walk, value: Any) -> Any:
 
 
 def _show_schema(walk: Walk, value: Any, key: str = "", depth: int = 0) -> Any:
-    """Show a schema, which says how benchmarks and metrics are called and what they mean."""
+    """Show a schema, which contains the names and descriptions of benchmarks and metrics."""
     if isinstance(value, dict) and depth < DEEPEST:
         return {
             walk.names.show(inner): _show_schema(walk, value[inner], inner, depth + 1)
@@ -174,7 +176,7 @@ _PERTURBATION = take_fields(
 _OBJECT = take_fields(class_name=show_name, args=show_settings)
 _ANNOTATOR = take_fields(
     class_name=show_name, args=put_instead({}, "settings")
-)  # they hold templates of judges
+)  # they contain the judges' prompt templates
 _INPUT = take_fields(
     text=blank_text, multimedia_content=leave_out("media"), messages=leave_out("texts of cases")
 )
@@ -291,7 +293,7 @@ _STAT = take_fields(
         sub_split=show_name_of_data,
         perturbation=_PERTURBATION,
     ),
-    **dict.fromkeys(FIGURES, keep_up_to(HIGHEST_SUM)),  # are_consistent has a limit for each
+    **dict.fromkeys(FIGURES, keep_up_to(HIGHEST_SUM)),  # are_consistent sets the limit of each
 )
 _STATS = _drop_times(take_each(_take_stat))
 _RUN_SPEC = take_fields(
@@ -338,7 +340,7 @@ _TABLE = take_fields(
     links=put_instead([], "links"),
 )
 
-# The files of a run. What is written about answers is read first, so that its texts are of the same instances.
+# The files of a run. Files about answers are read first, so that their texts belong to the same instances.
 OF_A_RUN: Final[Mapping[str, Step]] = {
     "run_spec.json": _RUN_SPEC,
     "scenario.json": take_fields(
@@ -402,4 +404,4 @@ OF_A_SUITE: Final[Mapping[str, Step]] = {
 TABLES: Final[Mapping[str, Step]] = {
     "groups": take_each(_TABLE),
     "groups/json": _TABLE,
-}  # files of any name there
+}  # files of any name in these folders

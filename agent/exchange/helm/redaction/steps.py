@@ -1,8 +1,8 @@
-"""Steps: what becomes of one value of HELM's files. `shapes` says which field takes which step.
+"""Steps, each of which transforms one value of HELM's files. `shapes` assigns a step to each field.
 
-A step gets the walk and a value, and returns the value of the new tree, or `OMIT`. The steps that come first take
-apart maps and lists; the others decide about single values. Every value that does not pass is handed to `Walk.hide`, so
-that identifiers in it are searched in the texts that are shown.
+A step receives the walk and a value, and returns the value for the new tree, or `OMIT`. The first steps below take maps
+and lists apart; the others decide about single values. Every value that is not shown is passed to `Walk.hide`, so that
+identifiers in it are searched for in the texts that are shown.
 """
 
 import math
@@ -14,19 +14,19 @@ from agent.exchange.helm.redaction.names import is_private_setting
 from agent.exchange.helm.redaction.vouched import numeric_settings
 from agent.exchange.helm.redaction.walk import OMIT, REDACTED, Step, Walk
 
-HIGHEST_FIGURE: Final = 999_999  # of a statistic: numbers of people and telephones have more digits
+HIGHEST_FIGURE: Final = 999_999  # in a statistic: patient and telephone numbers have more digits
 DEEPEST: Final = 20  # levels of maps and lists in settings, annotations and schemas
 _HIGHEST_SETTING = 9_999
 _HIGHEST_GRADE = 100
-_MAX_TEXT_SHARE = 999_999  # tokens, characters, bytes
-_MAX_DECIMALS = 4  # significant digits of a setting that is a fraction
+_MAX_TEXT_SHARE = 999_999  # tokens, characters or bytes
+_MAX_DECIMALS = 4  # significant digits in a fractional setting
 _GRADE = re.compile(r"(?:.*[^a-z])?(?:score|grade|rating|points?|label|rank)s?", re.IGNORECASE)
 _MEASURES_TEXT = re.compile(r"(?:.*_)?(?:tokens|length|size|characters|bytes)")
-_QUOTES_A_CASE = frozenset({"prompt_text", "explanation"})  # texts of annotations
+_QUOTES_A_CASE = frozenset({"prompt_text", "explanation"})  # annotations that quote the case
 
 
 def take_fields(**steps: Step) -> Step:
-    """Return a step for a map whose keys are all known. Other keys are left out."""
+    """Return a step for a map with known keys. Other keys are left out."""
 
     def step(walk: Walk, value: Any) -> Any:
         if not isinstance(value, dict):
@@ -43,7 +43,7 @@ def take_fields(**steps: Step) -> Step:
 
 
 def take_each(item_step: Step) -> Step:
-    """Return a step for a list of items of one kind."""
+    """Return a step for a list of items of the same kind."""
 
     def step(walk: Walk, value: Any) -> Any:
         if not isinstance(value, list):
@@ -55,7 +55,7 @@ def take_each(item_step: Step) -> Step:
 
 
 def take_named(value_step: Step) -> Step:
-    """Return a step for a map from names to values of one kind."""
+    """Return a step for a map from names to values of the same kind."""
 
     def step(walk: Walk, value: Any) -> Any:
         if not isinstance(value, dict):
@@ -71,7 +71,7 @@ def take_named(value_step: Step) -> Step:
 
 
 def take_named_runs(value_step: Step) -> Step:
-    """Return a step for a map from names of runs to values of one kind."""
+    """Return a step for a map from names of runs to values of the same kind."""
 
     def step(walk: Walk, value: Any) -> Any:
         if not isinstance(value, dict):
@@ -87,7 +87,7 @@ def take_named_runs(value_step: Step) -> Step:
 
 
 def take_instance(inner_step: Step, *id_path: str) -> Step:
-    """Return a step that takes a value as the texts of one instance, whose id stands at `id_path`."""
+    """Return a step that treats a value as the texts of one instance, whose id is at `id_path`."""
 
     def step(walk: Walk, value: Any) -> Any:
         raw_id = value
@@ -100,7 +100,7 @@ def take_instance(inner_step: Step, *id_path: str) -> Step:
 
 
 def keep_one_of(*words: str) -> Step:
-    """Return a step that keeps one of a few words."""
+    """Return a step that keeps a value if it is one of `words`."""
 
     def step(walk: Walk, value: Any) -> Any:
         if value is None or value in words:
@@ -111,7 +111,7 @@ def keep_one_of(*words: str) -> Step:
 
 
 def leave_out(kind: Kind) -> Step:
-    """Return a step for a field that HELM writes and that is never shown, counted as `kind`."""
+    """Return a step for a field of HELM's that is never shown, counted as `kind`."""
 
     def step(walk: Walk, value: Any) -> Any:
         if value not in (None, [], {}, ""):
@@ -122,7 +122,7 @@ def leave_out(kind: Kind) -> Step:
 
 
 def put_instead(replacement: Any, kind: Kind) -> Step:
-    """Return a step for a field that is never shown and that HELM's tools need in its place."""
+    """Return a step that replaces a field that is never shown but that HELM's tools require."""
 
     def step(walk: Walk, value: Any) -> Any:
         if value != replacement:
@@ -133,9 +133,9 @@ def put_instead(replacement: Any, kind: Kind) -> Step:
 
 
 def keep_up_to(highest: int) -> Step:
-    """Return a step for a number that says nothing of a person: a count, a score, a setting.
+    """Return a step for a number that reveals nothing about a person: a count, a score, a setting.
 
-    A number above `highest`, or below minus it, is left out.
+    A number above `highest`, or below its negative, is left out.
     """
 
     def step(walk: Walk, value: Any) -> Any:
@@ -160,7 +160,7 @@ _keep_small = keep_up_to(_HIGHEST_SETTING)
 
 
 def keep_setting(walk: Walk, value: Any) -> Any:
-    """Keep a number that somebody chose: small, or a fraction of few digits."""
+    """Keep a number that a person could have chosen: small, or a fraction with few digits."""
     is_measured = isinstance(value, float) and float(f"{value:.{_MAX_DECIMALS}g}") != value
     if is_measured:
         walk.hide(value, "numbers")
@@ -176,7 +176,7 @@ def keep_flag(walk: Walk, value: Any) -> Any:
 
 
 def redact_text(walk: Walk, value: Any) -> Any:
-    """Redact a text that belongs to the benchmark, not to a case."""
+    """Redact a text that belongs to the benchmark rather than to a case."""
     if value is None:
         return None
     if not isinstance(value, str):
@@ -194,7 +194,7 @@ def blank_text(walk: Walk, value: Any) -> Any:
 
 
 def redact_output(walk: Walk, value: Any) -> Any:
-    """Redact a text that a model wrote, or blank it where the options ask for that."""
+    """Redact a text that a model wrote, or blank it if the options require that."""
     if value is None or value == "":
         return value
     if not isinstance(value, str) or walk.options.blank_outputs:
@@ -212,7 +212,7 @@ def show_name(walk: Walk, value: Any) -> Any:
 
 
 def show_name_of_data(walk: Walk, value: Any) -> Any:
-    """Show a name that may come from a record, if no person of the record is in it."""
+    """Show a name that may come from a record, unless it contains a name of a person in the record."""
     if value is None:
         return None
     if not isinstance(value, str):
@@ -228,7 +228,7 @@ def show_run_name(walk: Walk, value: Any) -> Any:
 
 
 def hash_id(walk: Walk, value: Any) -> Any:
-    """Replace the id of an instance by its keyed hash."""
+    """Replace the id of an instance with its keyed hash."""
     if value is None:
         return None
     raw_id = value if isinstance(value, str) else repr(value)
@@ -236,9 +236,9 @@ def hash_id(walk: Walk, value: Any) -> Any:
 
 
 def show_settings(walk: Walk, value: Any, key: str = "", depth: int = 0) -> Any:
-    """Show arguments of a class that a site names: plain names and numbers of HELM's settings, no path and no text.
+    """Show arguments of a class that a site names: plain names and numbers of HELM's settings, but no paths or texts.
 
-    Any other number may be of a record: {"hadm_id": 20000147}.
+    Any other number may come from a record: {"hadm_id": 20000147}.
     """
     if isinstance(value, dict) and depth < DEEPEST:
         return _show_map_of_settings(walk, value, depth)
@@ -300,19 +300,19 @@ def redact_annotation(walk: Walk, value: Any, key: str = "", depth: int = 0) -> 
 
 
 def _is_grade(value: Any, key: str) -> bool:
-    """Whether a number is a grade. Any other number may be of a record: a row of a database, a year."""
+    """Return whether a number is a grade. Any other number may come from a record: a database row, a year."""
     is_small = is_number(value) and abs(value) <= _HIGHEST_GRADE
     return is_small and _GRADE.fullmatch(key) is not None and not is_private_setting(key)
 
 
 def omit_unknown(walk: Walk, value: Any) -> Any:
-    """Leave out a field that HELM does not have, or a value of a form that it does not have there."""
+    """Leave out a field that HELM does not have, or a value whose form HELM does not use there."""
     walk.hide(value, "unknown fields")
     return OMIT
 
 
 def is_number(value: Any) -> bool:
-    """Whether this is a finite number; true and false are none."""
+    """Return whether this is a finite number. True and false are not numbers."""
     if isinstance(value, float):
         return math.isfinite(value)
     return isinstance(value, int) and not isinstance(value, bool)

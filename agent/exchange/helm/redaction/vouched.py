@@ -1,7 +1,7 @@
-"""Names that HELM's catalogue or ours vouches for: a name that a public package contains says nothing of a person.
+"""Names that HELM's catalogue or ours vouches for: a name in a public package reveals nothing about a person.
 
-names_of_helm.txt is that of crfm-helm: `class helm.benchmark...`, `name exact_match`, `model openai/gpt-4o-2024-05-13`,
-`number num_train_trials` (settings of its classes that are numbers).
+names_of_helm.txt lists the names in crfm-helm: `class helm.benchmark...`, `name exact_match`,
+`model openai/gpt-4o-2024-05-13`, `number num_train_trials` (a numeric setting of one of its classes).
 """
 
 from functools import cache
@@ -16,7 +16,7 @@ NAMES_OF_HELM: Final = Path(__file__).parent / "names_of_helm.txt"
 
 @cache
 def vouched_names() -> frozenset[str]:
-    """Return names of benchmarks, metrics, models and classes, as they are written."""
+    """Return the names of benchmarks, metrics, models and classes, as written in the catalogues."""
     models = _read_listed("model")
     models_in_run_names = {name.replace("/", "_") for name in models}
     return (
@@ -30,13 +30,13 @@ def vouched_names() -> frozenset[str]:
 
 @cache
 def vouched_terms() -> frozenset[str]:
-    """Return names of benchmarks, metrics and settings alone, of whose words other names may be made."""
+    """Return only the names of benchmarks, metrics and settings, whose words may occur in other names."""
     return _read_listed("name") | _read_listed("number") | _collect_catalogued()
 
 
 @cache
 def numeric_settings() -> frozenset[str]:
-    """Return the settings of HELM's classes that are numbers."""
+    """Return the numeric settings of HELM's classes."""
     return _read_listed("number")
 
 
@@ -49,7 +49,7 @@ def _read_listed(kind: str) -> frozenset[str]:
 
 @cache
 def _collect_catalogued() -> frozenset[str]:
-    """Return HELM's names and ours of the shipped benchmarks and their metrics, and the choices of their settings."""
+    """Return HELM's and our names of the shipped benchmarks and their metrics, and the choices of their settings."""
     catalogue, _ = survey_benchmarks(None)
     names: set[str] = set(METRICS)
     for benchmark in catalogue.values():

@@ -1,6 +1,6 @@
-"""Take HELM's files through their shapes: a new tree is built of the known fields; texts of an instance go together.
+"""Walk through HELM's files: build new trees of the known fields, and redact the texts of an instance together.
 
-A step that gets a value of the new tree returns that value again, so a second walk shows whether a folder is clean.
+A step returns a value that is already redacted unchanged, so a second walk shows whether a folder is clean.
 """
 
 import re
@@ -20,16 +20,16 @@ from agent.redaction.replacements.tags import TAG
 from agent.redaction.spans.span import Span
 from agent.vocabulary import Identifier
 
-REDACTED: Final = "[redacted]"  # HELM's own word for a text that is not shown
-_PASSES = 5  # real folders settle in two; more than five is a fault of redaction
+REDACTED: Final = "[redacted]"  # HELM's own replacement for a text that is not shown
+_PASSES = 5  # real folders stop changing after two; more than five is a fault of redaction
 _DEEPEST = 60  # levels of maps and lists
-_MIN_IDENTIFIER_LENGTH = 5  # characters of an instance's id that is searched in texts
+_MIN_IDENTIFIER_LENGTH = 5  # characters; shorter instance ids are not searched for in texts
 _HELM_ID = re.compile(r"id\d+")
 _MIN_STATED_LENGTH, _MAX_STATED_LENGTH = (
     3,
     100,
-)  # characters of a field that states who a record is about
-# Fields of data sets that state an identifier, by their names. The first pattern that matches decides.
+)  # characters of a field that states who the record is about
+# Fields of data sets that state an identifier, by field name. The first matching pattern decides.
 _STATING = tuple(
     (re.compile(pattern, re.IGNORECASE), entity)
     for pattern, entity in (
@@ -50,7 +50,7 @@ _STATING = tuple(
 
 
 class _Omitted:
-    """Returned by a step for a value that has no place in the new tree."""
+    """Returned by a step for a value that is left out of the new tree."""
 
 
 OMIT: Final = _Omitted()
@@ -59,11 +59,11 @@ Step = Callable[["Walk", Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Texts to blank that would otherwise be shown redacted.
+    """Which texts to blank instead of showing them redacted.
 
     Attributes:
-        blank_outputs: the answers and thoughts of models.
-        blank_annotations: every text of annotations.
+        blank_outputs: the answers and reasoning of models.
+        blank_annotations: all texts of annotations.
     """
 
     blank_outputs: bool = False
@@ -71,23 +71,23 @@ class Options:
 
 
 class Texts(Protocol):
-    """Clears texts: the engine."""
+    """The redaction engine, as used here."""
 
     @property
     def policy(self) -> str:
-        """Name and version of the policy in force."""
+        """The name and version of the policy in force."""
         ...
 
     def redact_and_find(
         self, texts: Sequence[str], identifiers: Sequence[Identifier] = ()
     ) -> Sequence[tuple[str, tuple[Span, ...] | Withheld]]:
-        """Clear the texts of one record together; return each with its detections in the original."""
+        """Redact the texts of one record together; return each with its detections in the original."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class FolderRedactors:
-    """The engine that clears texts, and the function that decides whether a name may stay."""
+    """The engine that redacts texts, and the function that decides whether a name may be shown."""
 
     texts: Texts
     names: Callable[[str], bool]
@@ -95,7 +95,7 @@ class FolderRedactors:
 
 @dataclass(frozen=True, slots=True)
 class _RedactedRecord:
-    """A redacted record: its texts by number, and the words of the people in it."""
+    """A redacted record: its texts by number, and the words of the names of people in it."""
 
     texts: Sequence[str]
     people: frozenset[str]
@@ -106,10 +106,10 @@ class InstanceTexts:
     """The texts of one instance.
 
     Attributes:
-        texts: those that are shown, each once, with its number.
-        context: those that are not shown; identifiers in them are searched in the shown ones too.
-        identifiers: the instance's id, where it may be one, and those that fields of the data set state.
-        has_names: whether a name of the files has to be compared with those of people in the texts.
+        texts: the texts that are shown, each once, with its number.
+        context: the texts that are not shown; identifiers in them are searched for in the shown texts too.
+        identifiers: the instance's id, if it may be an identifier, and those stated by fields of the data set.
+        has_names: whether a name in the files has to be compared with those of people in the texts.
     """
 
     texts: dict[str, int] = field(default_factory=dict)
@@ -118,7 +118,7 @@ class InstanceTexts:
     has_names: bool = False
 
     def add_identifier(self, identifier: Identifier) -> None:
-        """Add an identifier that the data itself states of the record's people."""
+        """Add an identifier of the record's people that the data itself states."""
         if identifier not in self.identifiers:
             self.identifiers.append(identifier)
 
@@ -136,7 +136,7 @@ class InstanceTexts:
         return _RedactedRecord(_renumber_tags(shown), frozenset(people))
 
     def _list_unseen_context(self) -> list[str]:
-        """Return the context without texts that another text contains."""
+        """Return the context, without texts that are contained in another text."""
         shown = "\0".join(self.texts)
         context: list[str] = []
         for text in sorted(self.context, key=len, reverse=True):
@@ -147,7 +147,7 @@ class InstanceTexts:
 
 
 def _words_of_people(text: str, spans: Sequence[Span] | Withheld) -> set[str]:
-    """Return the words of the names that redaction detected in a text."""
+    """Return the words of the people's names that redaction detected in a text."""
     words: set[str] = set()
     if isinstance(spans, Withheld):
         return words
@@ -159,7 +159,7 @@ def _words_of_people(text: str, spans: Sequence[Span] | Withheld) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """Stands for a text in a tree until its record is redacted."""
+    """A placeholder for a text in a tree until its record is redacted."""
 
     record: str
     number: int
@@ -167,7 +167,7 @@ class _Slot:
 
 @dataclass(frozen=True, slots=True)
 class _NameSlot:
-    """Stands for a name that stays if no person of its record is in it."""
+    """A placeholder for a name that is shown unless it contains a name of a person in its record."""
 
     record: str
     name: str
@@ -178,8 +178,8 @@ class Walk:
     """One walk through the files of a run.
 
     Attributes:
-        counts: of values that were left out or blanked, for the manifest.
-        blanked: records whose texts are not shown, because redaction does not settle on them.
+        counts: numbers of values that were left out or blanked, for the manifest.
+        blanked: records whose texts are not shown, because repeated redaction keeps changing them.
     """
 
     names: Names
@@ -191,7 +191,7 @@ class Walk:
 
     @contextmanager
     def instance(self, raw_id: object) -> Iterator[None]:
-        """Take the texts inside this context as those of the instance with this id."""
+        """Treat the texts inside this context as those of the instance with this id."""
         enclosing = self._current
         self._current = self.names.hash_id(raw_id) if isinstance(raw_id, str) else ""
         if isinstance(raw_id, str) and raw_id != self._current and _is_identifier(raw_id):
@@ -205,7 +205,7 @@ class Walk:
         return self.records.setdefault(self._current, InstanceTexts())
 
     def show_text(self, text: str) -> object:
-        """Return the slot of a text that is shown redacted."""
+        """Return a placeholder for a text that is shown redacted."""
         if not any(map(str.isalnum, text)) or text == REDACTED:
             has_controls = any(not char.isprintable() and char not in "\t\n\r" for char in text)
             return "" if has_controls else text
@@ -216,7 +216,7 @@ class Walk:
         return _Slot(self._current, number)
 
     def show_name(self, name: str) -> object:
-        """Return the slot of a name that may come from an instance's own data: of a key, of a part of a split."""
+        """Return a placeholder for a name, such as a key or part of a split, that may come from an instance's data."""
         shown = self.names.show(name)
         if shown != name or self.names.is_known(name):
             return shown
@@ -224,7 +224,7 @@ class Walk:
         return _NameSlot(self._current, name)
 
     def hide(self, value: object, kind: Kind) -> None:
-        """Count a value that is not shown, and keep its texts: identifiers in them are searched in the shown ones."""
+        """Count a value that is not shown, and keep its texts to search for their identifiers in the shown ones."""
         self.counts[kind] += 1
         self._keep_context(value, depth=0)
 
@@ -250,9 +250,10 @@ class Walk:
 
 
 def _renumber_tags(texts: Sequence[str]) -> list[str]:
-    """Number the tags of a record in the order in which they stand in the shown texts.
+    """Number the tags of a record in the order in which they occur in the shown texts.
 
-    Otherwise numbers would reveal how much the hidden texts hold, and [NAME-617][NAME-482] could be passed off as tags.
+    Otherwise the numbers would reveal how many identifiers the hidden texts contain, and made-up tags such as
+    [NAME-617][NAME-482] could pass.
     """
     numbers: dict[tuple[str, str], int] = {}
     highest = Counter[str]()
@@ -271,14 +272,14 @@ def _renumber_tags(texts: Sequence[str]) -> list[str]:
 
 
 def _is_identifier(raw_id: str) -> bool:
-    """Whether an instance's id may be a number of a record: HELM's own are `id0`, `id1`."""
+    """Return whether an instance's id may be a record number. HELM's own ids are `id0`, `id1` and so on."""
     if len(raw_id) < _MIN_IDENTIFIER_LENGTH or _HELM_ID.fullmatch(raw_id):
         return False
     return any(map(str.isdigit, raw_id))
 
 
 def _read_stated_identifier(key: str, value: object) -> Identifier | None:
-    """Return the identifier that a field of a data set states of the record's people: {"patient_name": ...}."""
+    """Return the identifier that a field of a data set states about the record's people: {"patient_name": ...}."""
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
     text = str(value).strip()
@@ -296,8 +297,8 @@ class WalkedFiles:
 
     Attributes:
         contents: the new contents by file name.
-        changed: the records of which redaction changed a text.
-        counts: of values that were left out or blanked.
+        changed: the records in which redaction changed a text.
+        counts: numbers of values that were left out or blanked.
     """
 
     contents: dict[str, Any]
@@ -312,7 +313,7 @@ def walk_files(
     engine: Texts,
     blanked: frozenset[str] = frozenset(),
 ) -> WalkedFiles:
-    """Take the files of a run (step and content by name) through their steps once."""
+    """Apply the steps to the files of a run (step and content by name) once."""
     walk = Walk(names, options, blanked)
     trees = {name: step(walk, content) for name, (step, content) in files.items()}
     redacted = walk.redact_records(engine)
@@ -335,9 +336,9 @@ def _find_changed(
 def redact_files(
     files: Mapping[str, tuple[Step, Any]], names: Names, options: Options, engine: Texts
 ) -> tuple[dict[str, Any], Counter[Kind]]:
-    """Take the files of a run through their steps until nothing changes any more.
+    """Apply the steps to the files of a run until nothing changes any more.
 
-    Texts of an instance on which redaction does not settle are blanked.
+    Texts of an instance that redaction keeps changing are blanked.
 
     Raises:
         RedactionError: the files still change after the last pass.
@@ -352,23 +353,23 @@ def redact_files(
             first.counts["unsettled instances"] += len(blanked)
             return contents, first.counts
         contents = walked.contents
-        # One change is normal: an identifier of one text was searched in the others.
+        # One change is normal: an identifier found in one text is searched for in the others.
         if number > 0:
             blanked |= walked.changed
     raise RedactionError(
-        "redaction does not settle on the texts of a run", "Report this; nothing was written."
+        "redaction keeps changing the texts of a run", "Report this; nothing was written."
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _SlotFiller:
-    """Puts redacted texts into the slots of a tree."""
+    """Replaces the placeholders in a tree by redacted texts."""
 
     records: Mapping[str, _RedactedRecord]
     names: Names
 
     def fill(self, tree: Any) -> Any:
-        """Return the tree with its texts."""
+        """Return the tree with its texts filled in."""
         if isinstance(tree, _Slot):
             return self.records[tree.record].texts[tree.number]
         if isinstance(tree, _NameSlot):

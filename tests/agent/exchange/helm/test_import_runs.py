@@ -252,7 +252,7 @@ def test_a_run_of_the_sites_own_is_never_replaced(filled: FilledSite, folder: Pa
     with filled.site.store() as store:
         (own,) = store.runs.select("real")
     edit(folder, "run_spec.json", lambda spec: spec.update(name=own.name))
-    with pytest.raises(ConfigError, match="a run of its own"):
+    with pytest.raises(ConfigError, match="a run made at this site"):
         import_helm(filled.site, folder, "real", replace=True)
 
 
@@ -422,14 +422,14 @@ def no_scores(folder: Path) -> None:
         (truncated, "scenario_state.json: not JSON at line 1, column"),
         (
             twice,
-            r"scenario_state.json request_states\[4\].instance.id: expected an id that no other instance has",
+            r"scenario_state.json request_states\[4\].instance.id: expected an id that is unique among the instances",
         ),
         (unknown_instance, "1 instances of per_instance_stats.json are not among"),
         (missing, "stats.json: the file is missing"),
         (link_out, "stats.json: expected a plain file, not a link"),
         (huge, "stats.json: expected at most 256 MiB"),
         (many, "stats.json: expected at most 16 million values"),
-        (key_twice, "stats.json: a map has a key twice"),
+        (key_twice, "stats.json: a key is repeated in a map"),
         (number_as_text, r"stats\[\d+\].mean: expected a number"),
         (giant, r"stats\[\d+\].mean: expected a count"),
         (bidi_model, "run_spec.json adapter_spec.model: expected a name"),
@@ -437,7 +437,7 @@ def no_scores(folder: Path) -> None:
         (wrong_reason, r"intramural.json instances\[0\].unscored.exact_match: expected"),
         (deep, "stats.json: nested too deeply"),
         (not_text, "stats.json: not UTF-8 at byte"),
-        (long_number, "stats.json: a number that is none"),
+        (long_number, "stats.json: not a valid number"),
         (path_trick, "run_spec.json name: expected a name without /"),
         (control, "run_spec.json name: expected a name of 1 to"),
         (control_id, r"request_states\[0\].instance.id: expected a name"),
@@ -448,8 +448,8 @@ def no_scores(folder: Path) -> None:
             r"request_states\[0\].request.messages\[0\].role: expected system or user or assistant",
         ),
         (no_model, "run_spec.json adapter_spec: expected a key model"),
-        (asked_per_reference, "adapter_spec.method: expected a method that asks once an instance"),
-        (no_scores, "holds no score of an answer"),
+        (asked_per_reference, "adapter_spec.method: expected a method that sends one request per instance"),
+        (no_scores, "contains no score of an answer"),
     ],
     ids=lambda value: value.__name__ if callable(value) else "",
 )
@@ -553,14 +553,14 @@ def test_two_folders_of_one_run_and_a_folder_of_none_are_told(
     filled: FilledSite, folder: Path, tmp_path: Path
 ):
     shutil.copytree(folder, folder.with_name("again"))
-    with pytest.raises(ConfigError, match="two folders hold a run of one name: again and mcqa"):
+    with pytest.raises(ConfigError, match="two folders contain runs of the same name: again and mcqa"):
         import_helm(filled.site, folder.parent)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ConfigError, match="holds no HELM run"):
+    with pytest.raises(ConfigError, match="contains no HELM run"):
         import_helm(filled.site, tmp_path / "empty")
     (tmp_path / "not a suite").mkdir()
     shutil.move(folder, tmp_path / "not a suite" / "run")
-    with pytest.raises(ConfigError, match="no name for a suite"):
+    with pytest.raises(ConfigError, match="not a valid suite name"):
         import_helm(filled.site, tmp_path / "not a suite")
 
 

@@ -30,7 +30,7 @@ def test_the_same_leaderboard_again_is_the_same_as_once(joined: FilledSite):
 
 
 def test_a_leaderboard_never_takes_the_name_of_a_suite(joined: FilledSite):
-    with pytest.raises(ConfigError, match="there is a suite of the name november"):
+    with pytest.raises(ConfigError, match="a suite already has the name november"):
         import_leaderboard(joined.site, RELEASE, "november")
 
 
@@ -120,13 +120,13 @@ def empty(board: Path) -> None:
     [
         (no_schema, "schema.json: the file is missing"),
         (cut, "pubmed_qa.json: not JSON at line"),
-        (nan, "pubmed_qa.json: a number that is none"),
+        (nan, "pubmed_qa.json: not a valid number"),
         (text_for_number, r"pubmed_qa.json \[0\].rows\[0\]\[1\].value: expected a number"),
         (short_row, r"pubmed_qa.json \[0\].rows\[0\]: expected \d cells"),
         (path_trick, "schema.json run_groups.*name: expected a name without /"),
         (link, "pubmed_qa.json: expected a plain file, not a link"),
         (control, r"rows\[0\]\[0\].value: expected a name"),
-        (empty, "no table of groups/ holds a figure"),
+        (empty, "no table in groups/ contains a value"),
     ],
     ids=lambda value: value.__name__ if callable(value) else "",
 )

@@ -125,7 +125,7 @@ def test_a_folder_with_a_forged_manifest_is_not_called_clean(
     inner[where[-1]] = what
     path.write_text(json.dumps(tree), "utf-8")
     list_again(spoilt)
-    with pytest.raises(RedactionError, match="places in files"):
+    with pytest.raises(RedactionError, match="values in files"):
         check_folder(spoilt, redactors)
 
 
@@ -136,7 +136,7 @@ def test_a_key_that_stands_twice_hides_nothing(
     path = find_run(spoilt) / "stats.json"
     path.write_text(path.read_text("utf-8").replace("{", smuggled, 1), "utf-8")
     list_again(spoilt)
-    with pytest.raises(RedactionError, match="not written as they were"):
+    with pytest.raises(RedactionError, match="files that are not exactly as redaction writes them"):
         check_folder(spoilt, redactors)
 
 
@@ -179,7 +179,7 @@ def test_a_manifest_that_names_a_weaker_policy_lowers_nothing(options: list[str]
     )
     done = run_command("--output", str(spoilt), "--check", *options)
     assert isinstance(done.exception, RedactionError)
-    assert "places in files" in str(done.exception)
+    assert "values in files" in str(done.exception)
     assert "limited_data_set 1, which removes less" in done.output
 
 
