@@ -183,7 +183,7 @@ class Revealing(Clearer):
     """
 
     reveals = True
-    note = "Original texts are shown. Whatever is opened is in the audit log."
+    note = "Original texts are shown. Every text that is opened is recorded in the audit log."
     withheld = 0
 
     def __init__(self, audit: Callable[[str], None], purpose: str) -> None:

@@ -179,4 +179,4 @@ def _find_month_names(name: str, language: str) -> Sequence[str]:
         for names in _TABLES[table_language]:
             if name in names or name.replace("sept", "sep") in names:
                 return names
-    raise ValueError("no month is called so")  # read_date accepts only names from these tables
+    raise ValueError("not the name of a month")  # read_date accepts only names from these tables
