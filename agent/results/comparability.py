@@ -6,23 +6,24 @@ from dataclasses import dataclass
 
 from agent.store import KeptMetric, Run
 
-# Arguments that an entry may set for each model separately, as HELM does: they change nothing that others are asked.
+# Arguments that an entry may set for each model separately, as HELM does. They do not change other models' questions.
 OF_MODEL = frozenset(
     {"model", "model_deployment", "num_output_tokens", "increase_max_tokens", "temperature", "stop"}
 )
-DATA = "data"  # the argument that names the data of an entry; the digest is compared in any case
+# The argument that names an entry's data; ignored because the digest is always compared.
+DATA = "data"
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The part of a benchmark that a run asked: its arguments, and the digest of the data."""
+    """The part of a benchmark that a run covers: its arguments and the digest of its data."""
 
     arguments: frozenset[tuple[str, str]]
     data_digest: str | None
 
 
 def identify_part(run: Run) -> Part:
-    """Return the part of the benchmark that a run asked, by its arguments and the others of its entry."""
+    """Return the part of the benchmark that a run covers, from its own arguments and those of its entry."""
     entry_arguments = {
         key: value for key, value in run.pairs if key not in OF_MODEL and key != DATA
     }
@@ -31,9 +32,9 @@ def identify_part(run: Run) -> Part:
 
 
 def build_unit_prefix(run: Run) -> bytes:
-    """Return the bytes that tell a run's units from those of other parts; the same for all models.
+    """Return a prefix that makes a run's unit keys distinct from those of other parts. All models share it.
 
-    Units without a name are numbers of rows, and every part of a benchmark's data counts its own rows.
+    Unnamed units are row numbers, and each part of a benchmark's data numbers its own rows.
     """
     if run.details.unit_named:
         return b""
@@ -42,9 +43,9 @@ def build_unit_prefix(run: Run) -> bytes:
 
 
 def list_question_traits(run: Run) -> dict[str, Hashable]:
-    """Return the traits that two runs must share, besides their part, to have asked the same questions.
+    """Return the traits, besides the part, that two runs must share if they asked the same questions.
 
-    The keys are the words for a difference.
+    The keys describe a difference in that trait.
     """
     origin = run.details.origin
     return {
@@ -55,7 +56,10 @@ def list_question_traits(run: Run) -> dict[str, Hashable]:
 
 
 def list_metric_traits(run: Run, metric: KeptMetric) -> dict[str, Hashable]:
-    """Return the traits that a metric of two runs must share to mean the same, by the words for a difference."""
+    """Return the traits that a metric must share in two runs for its values to be comparable.
+
+    The keys describe a difference in that trait.
+    """
     version = "" if run.imported else run.details.agent_version
     return {
         "other scoring rules": (metric.scoring or run.details.scoring, version),
@@ -65,14 +69,14 @@ def list_metric_traits(run: Run, metric: KeptMetric) -> dict[str, Hashable]:
 
 
 def encode_options(metric: KeptMetric) -> str:
-    """Return a metric's options as JSON; those of an encoder name its files."""
+    """Return a metric's options as JSON. They include the digest of its encoder, if it has one."""
     return json.dumps(dict(metric.options), sort_keys=True)
 
 
 def encode_jury(run: Run, metric: KeptMetric) -> str | None:
-    """Return the judges of a metric and how they were asked, as text; None without a jury.
+    """Return the jury of a metric, with its questions, as text; None if the metric has no jury.
 
-    Of an imported jury that is its judges alone: its other fields are read off their replies.
+    For an imported jury the text contains only its judges, because its other fields are inferred from their replies.
     """
     if metric.jury is None:
         return None

@@ -1,4 +1,4 @@
-"""Compare two paired models: the difference in each benchmark and over all, and the finding in words."""
+"""Compare two paired models: the difference in each benchmark and overall, and the conclusion in words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,16 +20,17 @@ from agent.statistics.power import ALPHA
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkComparison:
-    """One benchmark's comparison.
+    """The comparison of two models in one benchmark.
 
     Attributes:
-        difference: over the instances that both models have a score for.
-        at_floor: the same if an answer that the model itself left without a score counts as the lowest; None where
-            all have one.
-        without_family: the same by judges of neither model's family; None where no judge is of one, or all are.
-        bounds: of the difference, were everything unscored as bad, or as good, as can be for the first model.
-        holm_p: p corrected for all benchmarks of the table.
-        floor_p, family_p: the same of a table that has `at_floor`, or `without_family`, where there is such.
+        paired: the paired instances.
+        difference: difference over the instances that both models have a score for.
+        at_floor: the same, with answers that a model itself left without a score counted as the lowest; None if there
+            are no such answers.
+        without_family: the same, by judges of neither model's family; None if no judge is of a family, or all are.
+        bounds: the lowest and highest difference possible if all unscored instances were scored.
+        holm_p: p value, corrected for all benchmarks of the table.
+        floor_p, family_p: the same, for the table that uses `at_floor` or `without_family` in the benchmarks with one.
     """
 
     paired: PairedBenchmark
@@ -43,7 +44,7 @@ class BenchmarkComparison:
 
     @property
     def sure(self) -> bool:
-        """Whether one model is better, also beside the other benchmarks."""
+        """Whether one model is better even after correction for the other benchmarks."""
         return shows_difference(self.difference, self.holm_p)
 
     @property
@@ -52,13 +53,13 @@ class BenchmarkComparison:
         return _measure_scale(self.paired)
 
     def describe(self) -> str:
-        """Put the finding into words, with A and B for the models."""
+        """Describe the conclusion in words, with A and B for the models."""
         difference = self.difference
         better = "A" if (difference.value or 0.0) > 0 else "B"
         if self.sure:
             return "; ".join([f"{better} better", *self._list_doubts(better)])
         if shows_difference(difference, difference.p):
-            return f"{better} better here, but not sure among several benchmarks"
+            return f"{better} better here, but not after correction for several benchmarks"
         no_instance_differs = difference.better_a == difference.better_b == 0
         if difference.value == 0 and no_instance_differs and self.paired.figure is None:
             return "all scores equal"
@@ -67,7 +68,7 @@ class BenchmarkComparison:
     def _list_doubts(self, better: str) -> list[str]:
         doubts = []
         if self.at_floor is not None and not _finds_better(self.at_floor, self.floor_p, better):
-            doubts.append("not if what a model left unanswered counts as wrong")
+            doubts.append("not if unanswered questions count as wrong")
         if self.without_family is not None and not _finds_better(
             self.without_family, self.family_p, better
         ):
@@ -75,13 +76,13 @@ class BenchmarkComparison:
         if (
             self.bounds is not None
             and self.bounds.matters
-            and self._could_turn(self.bounds, better)
+            and self._could_reverse(self.bounds, better)
         ):
-            doubts.append("what is unscored could turn it")
+            doubts.append("unscored answers could reverse it")
         return doubts
 
-    def _could_turn(self, bounds: Bounds, better: str) -> bool:
-        """Whether the interval holds 0 when it is moved to where the difference lies at worst."""
+    def _could_reverse(self, bounds: Bounds, better: str) -> bool:
+        """Return whether the interval, moved to the worst possible difference, contains 0."""
         value = self.difference.value or 0.0
         if better == "A":
             low = value if self.difference.low is None else self.difference.low
@@ -92,10 +93,13 @@ class BenchmarkComparison:
 
 @dataclass(frozen=True, slots=True)
 class ModelComparison:
-    """The differences between two models in each benchmark and over all.
+    """The differences between two models in each benchmark and overall.
 
-    `overall` is over benchmarks with enough units and a score for each instance, where an answer that the model itself
-    left without a score counts as the lowest: no model wins by leaving questions out. `in_overall` names them.
+    Attributes:
+        benchmarks: the comparison in each benchmark.
+        overall: the difference over benchmarks with enough units and a score for each instance. An answer that a model
+            itself left without a score counts as the lowest, so that no model wins by leaving questions out.
+        in_overall: names of the benchmarks in `overall`.
     """
 
     benchmarks: tuple[BenchmarkComparison, ...]
@@ -105,7 +109,7 @@ class ModelComparison:
 
 @dataclass(frozen=True, slots=True)
 class _Estimates:
-    """The differences of one benchmark, before p values are corrected."""
+    """The differences in one benchmark, before p values are corrected."""
 
     paired: PairedBenchmark
     difference: MeanDifference
@@ -142,7 +146,7 @@ def compare_models(pairing: Pairing) -> ModelComparison:
 
 
 def _correct_p_values(differences: Sequence[MeanDifference]) -> list[float]:
-    """Return p of each benchmark by Holm's correction; 1 where it has none."""
+    """Return the p value of each benchmark after Holm's correction; 1 for a benchmark without one."""
     p_values = {}
     for number, difference in enumerate(differences):
         if difference.p is not None:
@@ -192,7 +196,7 @@ def _bound_benchmark(paired: PairedBenchmark) -> Bounds | None:
 
 
 def _normalise_pairs(paired: PairedBenchmark) -> list[Pair]:
-    """Return the pairs at the floor, on a scale from 0 to 1, the same for all metrics."""
+    """Return the pairs at the floor, rescaled to the range from 0 to 1 so that metrics can be averaged."""
     low, width = paired.metric.low, _measure_scale(paired)
     normalised = []
     for pair in paired.at_floor:
@@ -208,7 +212,7 @@ def _finds_better(difference: MeanDifference, p: float, better: str) -> bool:
 
 
 def shows_difference(difference: MeanDifference | Overall, p: float | None) -> bool:
-    """Whether p and interval both say that there is a difference; close to their limits they may disagree."""
+    """Return whether p value and interval both show a difference. Close to their limits they may disagree."""
     if p is None or p > ALPHA:
         return False
     if difference.low is None or difference.high is None:

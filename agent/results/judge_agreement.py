@@ -1,4 +1,4 @@
-"""Measure how far the judges of a jury agree, and their biases, from stored seats alone."""
+"""Measure the agreement between the judges of a jury, and their biases, from stored seats alone."""
 
 import math
 from collections import Counter
@@ -22,22 +22,23 @@ OVERALL = "(all)"  # a judge's mean over the criteria
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far a jury's judges agree on one criterion, over the answers of all models that they graded.
+    """The agreement of a jury's judges on one criterion, over the answers of all models that they graded.
 
     Attributes:
-        benchmark: whose answers.
-        jury: its number, from 1, among those that graded the benchmark in this suite.
-        criterion: or OVERALL.
-        judges: the seats, by name.
-        silent: those of them that gave no valid verdict on it at all.
-        answers: those with at least two valid verdicts; alpha is of these.
-        complete: those with a valid verdict in every seat; the correlations are of these.
-        units: distinct patients or documents behind `answers`.
-        complete_units: the same of `complete`.
-        interval, ordinal: Krippendorff's alpha, with bootstrap intervals over units.
+        benchmark: the benchmark of the answers.
+        jury: number of the jury, from 1, among those that graded the benchmark in this suite.
+        criterion: the criterion, or OVERALL.
+        judges: names of the seats.
+        silent: names of the seats that gave no valid verdict on the criterion at all.
+        answers: number of answers with at least two valid verdicts, from which alpha is computed.
+        complete: number of answers with a valid verdict in every seat, from which the correlations are computed.
+        units: number of distinct patients or documents behind `answers`.
+        complete_units: number of distinct patients or documents behind `complete`.
+        interval, ordinal: Krippendorff's alpha for interval and ordinal grades, with bootstrap intervals over units.
         icc: the six intraclass correlations.
-        method: how their intervals were made: from the F distribution where each answer is of a unit of its own, and
-            then those of ICC(1) and (2) are for judges like these; else by the bootstrap over units, for exactly these.
+        method: method of their intervals. "F" (the F distribution) if each answer belongs to a different unit; the
+            intervals of ICC(1) and ICC(2) then generalise to similar judges. Otherwise "percentile" (the bootstrap
+            over units), which applies to exactly these judges.
     """
 
     benchmark: str
@@ -57,20 +58,21 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Bias:
-    """A trait that a grade goes with besides the answer.
+    """An influence on grades other than the quality of the answer.
 
     Attributes:
-        kind: "length": rank correlation of grade and answer length within each model's answers; "judge": a judge's
-            grades minus the mean of the other judges' for the same answers; "family": the grades of judges of the
-            answering model's own family minus the others' for the same answers; "favour": how far a judge stands
-            above those of other families for models of its family, minus how far it does for other models.
-        benchmark: whose answers.
-        jury: as of `Agreement`.
-        judge: by name; empty: the whole jury, or all judges of the model's family.
-        model: whose answers; empty: those of all models.
-        figure: n answers, the value (a correlation, or a difference on the jury's own scale) and its bootstrap
-            interval over units. No value of "favour" where the others grade the two lots of answers more than a
-            standard deviation apart: a judge who uses less of the scale would look like one who favours.
+        kind: "length": rank correlation between grade and answer length within each model's answers; "judge": a
+            judge's grades minus the mean of the other judges' grades for the same answers; "family": the grades by
+            judges of the answering model's own family minus the other judges' for the same answers; "favour": how much
+            higher than judges of other families a judge grades models of its own family, minus the same for other
+            models.
+        benchmark: the benchmark of the answers.
+        jury: number of the jury, as in `Agreement`.
+        judge: name of the judge; empty for the whole jury or for all judges of the model's family.
+        model: the model that gave the answers; empty for all models.
+        figure: number of answers, the value (a correlation, or a difference on the jury's own scale) and its bootstrap
+            interval over units. "favour" has no value if the other judges' grades of the two groups of answers are
+            more than a standard deviation apart, because a judge who uses less of the scale would then look biased.
     """
 
     kind: Literal["length", "judge", "family", "favour"]
@@ -83,15 +85,15 @@ class Bias:
 
 @dataclass(frozen=True, slots=True)
 class _Graded:
-    """One answer that was graded. `grades` has a map of criteria for each seat with a valid verdict."""
+    """A graded answer. `grades` has one entry per seat: grades by criterion, or None without a valid verdict."""
 
     model: str
     unit: bytes
-    length: int | None  # characters; None: its text was purged
+    length: int | None  # in characters; None if the text was purged
     grades: tuple[Mapping[str, float] | None, ...]
 
     def list_grades(self, criterion: str) -> list[float | None]:
-        """Return every seat's grade of one criterion."""
+        """Return every seat's grade on one criterion."""
         row: list[float | None] = []
         for grades in self.grades:
             if not grades:
@@ -130,7 +132,7 @@ class _Panel:
 
 @dataclass(frozen=True, slots=True)
 class _JudgedRun:
-    """A run, and the metric that a jury gave it."""
+    """A run and its metric that a jury graded."""
 
     run: Run
     metric: str
@@ -139,18 +141,18 @@ class _JudgedRun:
 
 @dataclass(frozen=True, slots=True)
 class _BesideStrangers:
-    """One answer's grade by a judge, and the mean of those by judges of other families."""
+    """A judge's grade of one answer, and the mean grade by judges of other families (strangers)."""
 
     unit: bytes
-    is_family: bool  # whether the answer is of a model of the judge's family
+    is_family: bool  # whether the answering model is of the judge's family
     grade: float
     strangers: float
 
 
 def identify_jury(jury: KeptJury) -> str:
-    """Return a text that tells one jury from another: its judges, and all that decides the questions to them.
+    """Return a text that identifies a jury by its judges and everything that determines their questions.
 
-    Not the fields: of an imported jury they are those that its verdicts happen to share.
+    The fields are left out, because those of an imported jury are merely the ones that its verdicts have in common.
     """
     return repr((jury.judges, jury.scale, jury.criteria, jury.prompt, jury.gold_shown))
 
@@ -158,14 +160,14 @@ def identify_jury(jury: KeptJury) -> str:
 def measure_agreement(
     store: Store, suite: str, benchmark: str | None = None
 ) -> tuple[list[Agreement], list[Bias]]:
-    """Return how far every jury of a suite agrees, and its biases.
+    """Measure the agreement and the biases of every jury in a suite.
 
-    Runs of one benchmark that were graded by the same judges in the same way are taken together.
+    Runs of one benchmark that were graded by the same judges in the same way are combined.
 
     Args:
-        store: the site's.
-        suite: whose runs.
-        benchmark: only this one.
+        store: the site's store.
+        suite: name of the suite.
+        benchmark: restrict the result to this benchmark; None for all.
     """
     agreements: list[Agreement] = []
     biases: list[Bias] = []
@@ -232,11 +234,11 @@ def _measure_criterion(panel: _Panel, criterion: str) -> Agreement:
     units: list[bytes] = []
     table: list[list[float | None]] = []
     complete_units: list[bytes] = []
-    heard: set[int] = set()  # seats that gave any verdict on this criterion
+    seats_with_grade: set[int] = set()
     for answer in panel.answers:
         row = answer.list_grades(criterion)
         graded = [seat for seat, grade in enumerate(row) if grade is not None]
-        heard.update(graded)
+        seats_with_grade.update(graded)
         if len(graded) > 1:
             units.append(answer.unit)
             table.append(row)
@@ -248,7 +250,7 @@ def _measure_criterion(panel: _Panel, criterion: str) -> Agreement:
         jury=panel.number,
         criterion=criterion,
         judges=panel.names,
-        silent=tuple(name for seat, name in enumerate(panel.names) if seat not in heard),
+        silent=tuple(name for seat, name in enumerate(panel.names) if seat not in seats_with_grade),
         answers=len(table),
         complete=len(complete_units),
         units=len(set(units)),
@@ -264,9 +266,10 @@ _FORMS: dict[IccForm, IccForm] = {"ICC1": "ICC1k", "ICC2": "ICC2k", "ICC3": "ICC
 
 
 def _correlate_clusters(table: Ratings, units: Sequence[bytes], judges: int) -> dict[IccForm, Icc]:
-    """Return the correlations with intervals by resampled units.
+    """Return the correlations with intervals by resampling units.
 
-    Those of the mean of all judges rise with those of one (Spearman 1910, Brown 1910), and so do their limits.
+    The correlation for the mean of all judges increases with that for single judges (Spearman 1910, Brown 1910), so its
+    limits are computed from theirs.
     """
     correlations = icc(table)
     for single, of_mean in _FORMS.items():
@@ -280,14 +283,14 @@ def _correlate_clusters(table: Ratings, units: Sequence[bytes], judges: int) -> 
 
 @dataclass(frozen=True, slots=True)
 class _GradedRow:
-    """One answer, and each seat's mean grade over the criteria."""
+    """An answer with each seat's mean grade over the criteria."""
 
     answer: _Graded
     grades: Sequence[float | None]
 
 
 def _measure_biases(panel: _Panel) -> list[Bias]:
-    """Return every bias of a panel, also those of no answers."""
+    """Return every bias of a panel, including those without answers."""
     rows = [_GradedRow(answer, answer.list_grades(OVERALL)) for answer in panel.answers]
     return [
         *_measure_length_biases(panel, rows),
@@ -333,7 +336,7 @@ def _measure_favours(panel: _Panel, rows: Sequence[_GradedRow]) -> Iterator[Bias
 
 
 def _correlate_length(graded: Iterable[tuple[_Graded, float | None]]) -> Mean:
-    """Correlate grades with lengths of answers, within each model's."""
+    """Correlate grades with the lengths of answers, within each model's answers."""
     items = []
     for answer, grade in graded:
         if answer.length is not None and grade is not None:
@@ -342,7 +345,7 @@ def _correlate_length(graded: Iterable[tuple[_Graded, float | None]]) -> Mean:
 
 
 def _estimate_lead(panel: _Panel, rows: Sequence[_GradedRow], seats: set[int]) -> Mean:
-    """Return how far these seats grade above the others on the same answers."""
+    """Return how much higher these seats grade than the others on the same answers."""
     leads = []
     for row in rows:
         lead = _compute_lead(row.grades, seats)
@@ -352,7 +355,7 @@ def _estimate_lead(panel: _Panel, rows: Sequence[_GradedRow], seats: set[int]) -
 
 
 def _compute_lead(grades: Sequence[float | None], seats: set[int]) -> float | None:
-    """Return how far these seats stand above the others on one answer; None where either side gave nothing."""
+    """Return how much higher these seats graded one answer than the others; None if either group gave no grade."""
     inside: list[float | None] = []
     outside: list[float | None] = []
     for seat, grade in enumerate(grades):
@@ -366,7 +369,7 @@ def _compute_lead(grades: Sequence[float | None], seats: set[int]) -> float | No
 
 
 def _estimate_favour(panel: _Panel, seat: int, rows: Sequence[_GradedRow]) -> Mean | None:
-    """Return how much a judge favours its family; None unless it graded answers of its family and of others."""
+    """Return how much a judge favours its family; None unless it graded answers by its family and by others."""
     graded = list(_compare_to_strangers(panel, seat, rows))
     if len({each.is_family for each in graded}) < 2:
         return None
@@ -381,10 +384,10 @@ def _estimate_favour(panel: _Panel, seat: int, rows: Sequence[_GradedRow]) -> Me
 def _compare_to_strangers(
     panel: _Panel, seat: int, rows: Sequence[_GradedRow]
 ) -> Iterator[_BesideStrangers]:
-    """Yield the grade of a judge beside the mean grade of strangers, for every answer that has both.
+    """Yield the grade of a judge with the mean grade of strangers, for every answer that has both.
 
-    Strangers are of neither the judge's family nor the answering model's: a judge who favours the same family, or its
-    own, is no measure.
+    Strangers belong neither to the judge's family nor to the answering model's, because a judge who might favour
+    either family is not a neutral reference.
     """
     judge = panel.judges[seat].model_name
     for row in rows:
@@ -401,7 +404,7 @@ def _compare_to_strangers(
 
 
 def _lie_apart(graded: Sequence[_BesideStrangers]) -> bool:
-    """Whether strangers grade the family's answers more than a standard deviation above or below other answers."""
+    """Return whether strangers' grades of the family's answers are over a standard deviation from those of others."""
     family = [each.strangers for each in graded if each.is_family]
     others = [each.strangers for each in graded if not each.is_family]
     squares: list[float] = []
@@ -409,12 +412,12 @@ def _lie_apart(graded: Sequence[_BesideStrangers]) -> bool:
         mean = fmean(grades)
         squares += [(grade - mean) ** 2 for grade in grades]
     variance = sum(squares) / max(1, len(graded) - 2)  # two means are estimated
-    # Without any variance, a difference of rounding is none.
+    # If there is no variance, ignore differences due to rounding.
     return abs(fmean(family) - fmean(others)) > max(math.sqrt(variance), 1e-9)
 
 
 def _subtract_leads(items: Sequence[tuple[bool, float]]) -> float | None:
-    """Return the mean lead over answers of the judge's family minus that over other answers."""
+    """Return the mean lead on answers by the judge's family minus the mean lead on other answers."""
     family = [lead for is_family, lead in items if is_family]
     others = [lead for is_family, lead in items if not is_family]
     if not family or not others:

@@ -1,4 +1,4 @@
-"""Summarise a jury's work: seats filled, repairs, failures, criteria, and the score without judges of the family."""
+"""Summarise a jury's seats: filled, repaired and failed ones, criteria, and the score without judges of the family."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -12,7 +12,7 @@ from agent.vocabulary import Reason
 
 JudgedAnswer = tuple[
     bytes, float | str, Sequence[Seat]
-]  # (unit, score or reason why there is none, seats)
+]  # (unit, score or the reason for having none, seats)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +20,9 @@ class JudgeSummary:
     """One judge's seats over the answers that its jury was asked about.
 
     Attributes:
-        filled, repaired, faults: as of the whole jury.
-        mean: of the judge's verdicts, each the mean of its grades; also of answers that have no score for want of a
-            quorum. None without a verdict.
+        filled, repaired, faults: as in `JurySummary`, for this judge.
+        mean: mean of the judge's verdicts, each of which is the mean of its grades. Includes verdicts on answers
+            without a quorum; None if there are no verdicts.
     """
 
     filled: int
@@ -36,18 +36,18 @@ class JurySummary:
     """One jury over the answers that it was asked about, on the jury's own scale.
 
     Attributes:
-        judges: a name for each seat, in order.
-        quorum: seats that must have given a valid verdict for an answer to have a score; None where that is not known.
-        seats: answers that can be judged, times judges.
-        filled: seats that gave a valid verdict.
-        repaired: filled seats whose judge was asked to mend its first reply.
-        faults: seats without a verdict, by the reason. Seats that were not asked yet are `not_judged`.
-        criteria: criterion -> the mean of the valid seats' grades, answer by answer.
+        judges: names of the seats, in order.
+        quorum: number of valid verdicts that an answer needs for a score; None if not known.
+        seats: number of answers that can be judged, times the number of judges.
+        filled: number of seats with a valid verdict.
+        repaired: number of filled seats whose judge was asked to repair its first reply.
+        faults: number of seats without a verdict, by reason. Seats that have not been asked yet are `not_judged`.
+        criteria: mean over answers of the valid seats' grades, by criterion.
         family: seats, from 0, whose judges are of the judged model's family.
-        itself: those of them whose judge is the judged model.
-        each: the summary of each seat's judge, in order.
-        without_family: the score from the other judges alone, more than half of whom must have given a verdict; None
-            where no judge is of the family, or all are.
+        itself: those of them whose judge is the judged model itself.
+        each: summary of each seat's judge, in order.
+        without_family: score by the other judges only, more than half of whom must have given a verdict; None if no
+            judge is of the family, or all are.
     """
 
     judges: tuple[str, ...]
@@ -69,7 +69,7 @@ class JurySummary:
 
     @property
     def of_family(self) -> list[str]:
-        """The judges of the judged model's family, by name."""
+        """Names of the judges of the judged model's family."""
         return [self.judges[seat] for seat in self.family]
 
 
@@ -79,12 +79,12 @@ def summarise_jury(
     """Summarise a jury's seats over instances.
 
     Args:
-        metric: one that a jury gives.
-        model: the one whose answers are judged.
-        answers: one for each instance of the run; those that no jury can be asked about have a reason and no seats.
+        metric: a metric graded by a jury.
+        model: the model whose answers are judged.
+        answers: one for each instance of the run. Those that no jury can be asked about have a reason and no seats.
 
     Returns:
-        None where the metric has no judges.
+        The summary, or None if the metric has no judges.
     """
     jury, judges = metric.jury, metric.judges
     if jury is None or not judges:
@@ -120,13 +120,13 @@ def summarise_jury(
 
 
 class _JuryTally:
-    """Counts and scores of one jury's seats, answer by answer.
+    """Collects counts and scores of one jury's seats, answer by answer.
 
     Attributes:
         answers: number of answers that the jury can be asked about.
         judges: the tally of each seat.
-        criteria: (unit, mean of the valid seats) of every scored answer, by criterion.
-        without_family: (unit, score from the judges outside the model's family) of every answer that has one.
+        criteria: (unit, mean of the valid seats) for every scored answer, by criterion.
+        without_family: (unit, score by the judges outside the model's family) for every answer that has one.
     """
 
     def __init__(self, judges: int, criteria: Iterable[str], family: Collection[int]) -> None:
@@ -139,7 +139,7 @@ class _JuryTally:
         self._family = family
 
     def add(self, unit: bytes, score: float | str, seats: Sequence[Seat]) -> None:
-        """Add one answer with the seats that were asked."""
+        """Add one answer with the seats that have been asked about it."""
         self.answers += 1
         seats_by_number = {seat.seat: seat for seat in seats}
         for number, judge in enumerate(self.judges):
@@ -164,7 +164,7 @@ class _JuryTally:
             self.without_family.append((unit, _mean(means)))
 
     def count_faults(self) -> dict[str, int]:
-        """Return the faults of all seats together."""
+        """Return the number of faults over all seats, by reason."""
         faults: Counter[str] = Counter()
         for judge in self.judges:
             faults.update(judge.faults)
@@ -177,7 +177,7 @@ class _JudgeTally:
 
     repaired: int = 0
     faults: Counter[str] = field(default_factory=Counter)
-    grades: list[float] = field(default_factory=list)  # a mean for each filled seat
+    grades: list[float] = field(default_factory=list)  # mean grade of each filled seat
 
     def add(self, seat: Seat | None) -> None:
         if seat is None:

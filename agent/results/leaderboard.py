@@ -1,4 +1,4 @@
-"""Compare results by mean win rates over columns of like results. Pure."""
+"""Compare models by mean win rates over columns of comparable results. Pure."""
 
 import math
 from collections import Counter
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from protocol.figures import mean_win_rates
 
 NO_VALUE = "no score of the main metric"
-NO_OTHER_MODEL = "no other model has a result of this benchmark that counts"
+NO_OTHER_MODEL = "no other model has a valid result for this benchmark"
 OTHER_PARTS = "other arguments, parts or data"
 
 
@@ -17,11 +17,11 @@ class Result:
     """One model's result in one benchmark, or in parts of it.
 
     Attributes:
-        traits: values that must be equal for two results to be compared, by the words for a difference.
-        parts: arguments and data of its runs; those of one model's results are put together before they are compared.
-        value: None where there is none.
-        weight: instances behind it.
-        barred: why it takes part in no comparison; None where it may.
+        traits: values that must be equal for two results to be compared; each key describes a difference.
+        parts: arguments and data of its runs. A model's results on different parts are joined before comparison.
+        value: value of the main metric; None if there is none.
+        weight: number of instances behind the value.
+        barred: why the result is excluded from comparison; None if it is not.
     """
 
     model: str
@@ -34,7 +34,7 @@ class Result:
 
     @property
     def left_out(self) -> str | None:
-        """Why it is in no column, independently of the other results."""
+        """The reason, independent of other results, why this one is in no column; None if there is no such reason."""
         if self.barred:
             return self.barred
         return NO_VALUE if self.value is None else None
@@ -42,9 +42,13 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class WinRateTable:
-    """The mean win rate of every model, the columns behind them, and how many results are in none by reason.
+    """The mean win rate of every model, and the columns behind it.
 
-    `members` say of each column which of the given results make up each model's value, by their place.
+    Attributes:
+        rates: mean win rate by model; None for a model without a result in any column.
+        columns: number of columns.
+        left_out: number of results that are in no column, by reason.
+        members: for each column, the positions of the results that make up each model's value.
     """
 
     rates: Mapping[str, float | None]
@@ -55,7 +59,7 @@ class WinRateTable:
 
 @dataclass(frozen=True, slots=True)
 class _Whole:
-    """One model's results that differ in their parts alone."""
+    """One model's results that differ only in their parts, joined."""
 
     model: str
     benchmark: str
@@ -70,10 +74,10 @@ class _Whole:
 
 
 def compare_results(results: Sequence[Result]) -> WinRateTable:
-    """Compare models over columns of like results; a column of one model compares nothing and is left out.
+    """Compare models over columns of comparable results. A column with a single model is left out.
 
-    Several results of one benchmark and model (subsets, conditions) are weighted by their instances, as HELM merges
-    them.
+    If a model has several results in one benchmark (subsets, conditions), their mean is weighted by instances, as in
+    HELM.
     """
     comparable = [
         (place, result) for place, result in enumerate(results) if result.left_out is None
@@ -100,7 +104,7 @@ def compare_results(results: Sequence[Result]) -> WinRateTable:
 
 
 def _join_parts(results: Sequence[tuple[int, Result]]) -> list[_Whole]:
-    """Join one model's results of parts of a benchmark; `results` have their places."""
+    """Join each model's results on parts of a benchmark. `results` are (position, result) pairs."""
     groups: dict[Hashable, list[tuple[int, Result]]] = {}
     for place, result in results:
         key = result.model, result.benchmark, frozenset(result.traits.items())
@@ -127,16 +131,15 @@ def _average(results: Sequence[Result]) -> float:
     weights: list[int] = []
     weighted: list[float] = []
     for result in results:
-        weight = (
-            result.weight or 1
-        )  # a leaderboard made elsewhere may not say how many instances it counted
+        # An imported leaderboard may not report its number of instances.
+        weight = result.weight or 1
         weights.append(weight)
         weighted.append((result.value or 0.0) * weight)
     return math.fsum(weighted) / sum(weights)
 
 
 def _explain_alone(whole: _Whole, wholes: Sequence[_Whole]) -> str:
-    """Describe the differences between a result and the most similar one of another model."""
+    """Describe how a result differs from the most similar one by another model."""
     differences: list[list[str]] = []
     for rival in wholes:
         if rival.benchmark == whole.benchmark and rival.model != whole.model:

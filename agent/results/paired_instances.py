@@ -1,4 +1,4 @@
-"""Pair two models' answers to the same instances under one metric: scores, or labels of a metric of whole runs."""
+"""Pair two models' answers to the same instances under one metric: their scores, or labels for a whole-run metric."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ from agent.vocabulary import OWN_MAKING, Reason, Unscored
 
 @dataclass(frozen=True, slots=True)
 class MatchedRuns:
-    """A run of each model that asked the same part of a benchmark."""
+    """Two runs, one by each model, on the same part of a benchmark."""
 
     a: Run
     b: Run
@@ -28,9 +28,12 @@ class MatchedRuns:
 
 @dataclass(frozen=True, slots=True)
 class JointFigure:
-    """Both models' labels under a metric that only all answers together have, and its formula.
+    """Both models' labels under a whole-run metric, and the formula of the metric.
 
-    `at_floor` holds more answers than `items`: an answer that the model itself left without labels has an empty set.
+    Attributes:
+        items: labels of the answers for which both models have labels.
+        at_floor: `items` and the answers that a model itself left without labels, which have an empty set.
+        compute: computes the metric from one model's labels.
     """
 
     items: Sequence[ItemPair[Labelled]]
@@ -43,12 +46,12 @@ class ModelSide:
     """One model's side of a paired benchmark.
 
     Attributes:
-        runs: names of the runs that were taken.
+        runs: names of the runs used.
         family: judges of the model's own family, who may favour its answers.
-        unscored: instances asked of both models that lack this model's score, by reason.
-        inapplicable: instances whose answer by this model the metric says nothing of.
-        only: instances that only this model was asked.
-        seats_empty: of the pairs, this model's answers that lack a verdict of some judge.
+        unscored: number of instances asked of both models for which this model has no score, by reason.
+        inapplicable: number of instances for which the metric does not apply to this model's answer.
+        only: number of instances that only this model was asked.
+        seats_empty: number of this model's paired answers that lack a verdict by some judge.
     """
 
     runs: tuple[str, ...] = ()
@@ -64,17 +67,18 @@ class PairedBenchmark:
     """One benchmark's instances that both models were asked, under one metric.
 
     Attributes:
-        metric: as the first model's run keeps it.
-        pairs: scores on the metric's scale; empty for a metric of the whole run. A jury's scores are those of the
-            judges that gave both answers a verdict: a judge who was away for some answers of one model would shift that
-            model's mean by being harsh or lenient.
-        at_floor: the same pairs; an answer that the model itself left without a score has the metric's lowest.
-        without_family: the same pairs by the judges of neither model's family, where more than half of those gave both
-            answers a verdict; empty where no judge is of a family, or all are.
-        figure: of a metric of the whole run.
-        side_a, side_b: the runs of each model, and its instances that do not count.
-        stands_in: whether the benchmark's main metric has yet to be judged or measured.
-        passed_over: earlier runs of the same parts.
+        benchmark: id of the benchmark.
+        metric: the metric as recorded in the first model's run.
+        pairs: scores on the metric's scale; empty for a whole-run metric. A jury's scores include only the judges that
+            gave a verdict on both answers. Otherwise a harsh or lenient judge who missed some answers of one model
+            would shift that model's mean.
+        at_floor: the same pairs, with the metric's lowest score for answers that a model itself left without a score.
+        without_family: the same pairs scored by the judges of neither model's family, if more than half of those gave
+            a verdict on both answers; empty if no judge is of a family, or all are.
+        figure: labels for a whole-run metric.
+        side_a, side_b: the runs of each model, and counts of its instances that are not in the pairs.
+        stands_in: whether the metric replaces a main metric that has yet to be judged or measured.
+        passed_over: number of earlier runs on the same parts that were ignored.
     """
 
     benchmark: str
@@ -90,7 +94,7 @@ class PairedBenchmark:
 
     @property
     def scored(self) -> int:
-        """The number of instances that both models have a score for."""
+        """Number of instances for which both models have a score."""
         if self.figure is not None:
             return len(self.figure.items)
         return sum(pair.a is not None and pair.b is not None for pair in self.pairs)
@@ -98,14 +102,14 @@ class PairedBenchmark:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """One model's answer to one instance. `reason` says why it has no score; None where it has one."""
+    """One model's answer to one instance. `reason` is why it has no score, or None if it has one."""
 
     reason: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class _ScoredAnswer(_Answer):
-    """An answer's score, and the seats of the jury that gave it."""
+    """An answer's score, and the seats of the jury behind it."""
 
     score: UnitScore
     seats: Sequence[Seat]
@@ -113,7 +117,7 @@ class _ScoredAnswer(_Answer):
 
 @dataclass(frozen=True, slots=True)
 class _LabelledAnswer(_Answer):
-    """An answer's labels, and those that count at the floor; None where it has none."""
+    """An answer's labels, and its labels at the floor; None if it has none."""
 
     labels: Labelled | None
     at_floor: Labelled | None
@@ -121,7 +125,7 @@ class _LabelledAnswer(_Answer):
 
 @dataclass(slots=True)
 class _SideTally:
-    """Counts of one model's instances while they are paired with the other's."""
+    """Counts one model's instances while they are paired with the other model's."""
 
     unscored: Counter[str] = field(default_factory=Counter)
     inapplicable: int = 0
@@ -149,7 +153,7 @@ class _SideTally:
 
 @dataclass(frozen=True, slots=True)
 class _JurySeats:
-    """The seats of a metric's jury, by number. `family` are those of either model's family."""
+    """The seats of a metric's jury, by number. `family` are the seats of either model's family."""
 
     judges: frozenset[int]
     family: frozenset[int]
@@ -165,7 +169,7 @@ AnswerKind = TypeVar("AnswerKind", bound=_Answer)
 def pair_instances(
     store: Store, matched: Sequence[MatchedRuns], metric: KeptMetric
 ) -> PairedBenchmark:
-    """Pair the instances that both runs of each match were asked, under one metric."""
+    """Pair the instances that both runs of each match share, under one metric."""
     tally_a, tally_b = _SideTally(), _SideTally()
     paired = PairedBenchmark(benchmark=matched[0].a.benchmark, metric=metric)
     if metric.whole_run:
@@ -185,7 +189,7 @@ def _match_answers(
     tally_a: _SideTally,
     tally_b: _SideTally,
 ) -> Iterator[tuple[AnswerKind, AnswerKind]]:
-    """Yield both answers to each instance that both models were asked and that the metric applies to."""
+    """Yield both answers to each shared instance to which the metric applies."""
     shared_keys = [key for key in answers_a if key in answers_b]
     tally_a.only += len(answers_a) - len(shared_keys)
     tally_b.only += len(answers_b) - len(shared_keys)
@@ -247,7 +251,7 @@ def _pair_scores(
 def _read_scored_answers(
     store: Store, run: Run, metric: str, jury: _JurySeats
 ) -> dict[bytes, _ScoredAnswer]:
-    """Return the score of each instance of a run, with the seats behind it where the metric has a jury."""
+    """Return the score of each instance of a run, with the seats behind it if the metric has a jury."""
     seats = store.juries.read_seats(run.run_id, metric) if jury.judges else {}
     answers = {}
     for position, score in enumerate(store.scores.read_units(run.run_id, metric)):
@@ -259,7 +263,7 @@ def _read_scored_answers(
 def _pair_by_shared_judges(
     unit: bytes, answer_a: _ScoredAnswer, answer_b: _ScoredAnswer, jury: _JurySeats
 ) -> Pair:
-    """Return two scores, by the judges of both answers where different judges gave them."""
+    """Pair two scores. If different judges gave them, use only the judges of both answers."""
     pair = Pair(unit, answer_a.score.value, answer_b.score.value)
     if list_filled_seats(answer_a.seats) == list_filled_seats(answer_b.seats):
         return pair
@@ -270,7 +274,7 @@ def _pair_by_shared_judges(
 def _pair_by_strangers(
     unit: bytes, answer_a: _ScoredAnswer, answer_b: _ScoredAnswer, jury: _JurySeats
 ) -> Pair | None:
-    """Return two scores by the judges of neither family, if more than half of them graded both answers."""
+    """Pair the scores by the judges of neither family, if more than half of them graded both answers."""
     if not jury.family:
         return None
     quorum = len(jury.strangers) // 2 + 1
@@ -279,7 +283,7 @@ def _pair_by_strangers(
 
 
 def _find_jury_seats(metric: KeptMetric, runs: MatchedRuns) -> _JurySeats:
-    # HELM's rules average over the judges in their own way: such scores are never taken apart by seat.
+    # HELM's rules average over the judges in their own way, so such scores are never recomputed from single seats.
     if metric.scoring == "helm":
         return _JurySeats(frozenset(), frozenset())
     family = set()
@@ -309,7 +313,7 @@ def _pair_labels(
     tally_a: _SideTally,
     tally_b: _SideTally,
 ) -> PairedBenchmark:
-    """Pair the labels of both models' answers: the store holds no scores of a metric of the whole run."""
+    """Pair the labels of both models' answers, because the store has no per-instance scores of a whole-run metric."""
     name = paired.metric.name
     (measure,) = _select_rules(matched[0].a, name).measures
     items: list[ItemPair[Labelled]] = []
@@ -334,7 +338,7 @@ def _pair_labels(
 
 
 def _select_rules(run: Run, metric: str) -> Rules:
-    """Return a run's rules with only the measure of this metric."""
+    """Return a run's rules, reduced to the measure of this metric."""
     rules = Rules.of_run(run.details)
     return replace(
         rules, measures=tuple(measure for measure in rules.measures if measure.name == metric)
@@ -342,7 +346,7 @@ def _select_rules(run: Run, metric: str) -> Rules:
 
 
 def _read_labelled_answers(store: Store, run: Run, metric: str) -> dict[bytes, _LabelledAnswer]:
-    """Return the labels of each instance of a run, scored again from the answer; purged ones are left out."""
+    """Return the labels of each instance of a run, parsed again from the answer. Purged instances are omitted."""
     rules = _select_rules(run, metric)
     answers = {}
     for stored in store.answers.read_each_instance(run.run_id):
@@ -359,12 +363,12 @@ def _score_labels(rules: Rules, stored: StoredInstance, metric: str) -> object:
     value: object = stored.scores.get(metric)
     if isinstance(value, Unscored) or stored.instance is None or stored.response is None:
         return value
-    (verdict,) = score_response(rules, stored.instance, stored.response)
-    return verdict.value
+    (score,) = score_response(rules, stored.instance, stored.response)
+    return score.value
 
 
 def _blank_at_floor(rules: Rules, stored: StoredInstance, unscored: Unscored) -> Labelled | None:
-    """Return an empty set of labels for an answer that the model itself failed to give."""
+    """Return an empty set of labels if the model itself failed to answer; None otherwise."""
     if unscored.reason not in OWN_MAKING or stored.instance is None:
         return None
     return build_blank_labels(rules.measures[0], stored.instance)

@@ -1,4 +1,4 @@
-"""Put two models' runs side by side: which benchmarks are compared, which are not, and why."""
+"""Pair the runs of two models: which benchmarks can be compared, which cannot, and why."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,10 +11,10 @@ from agent.store import KeptMetric, Run, Store
 from agent.vocabulary import Reason
 
 NO_METRIC = "no metric of that name in both runs"
-NO_PAIR = "no instance that both have a score for"
-PURGED = "a figure of whole runs, and the answers were purged"
+NO_PAIR = "no instance for which both have a score"
+PURGED = "a whole-run metric whose answers were purged"
 OTHER_METRIC = "another main metric"
-OTHERWISE = "measured another way"
+OTHERWISE = "measured in another way"
 _MEASURED = {
     "other scoring rules": "scored by other rules",
     "another encoder or other options of the metric": "measured with another encoder or other options",
@@ -25,7 +25,7 @@ _NOT_JUDGED = frozenset({Reason.NOT_JUDGED, Reason.NOT_MEASURED})
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """The benchmarks that two models can be compared by. `left_out` gives the reason for each other benchmark."""
+    """The benchmarks on which models `a` and `b` can be compared, and in `left_out` the others with their reasons."""
 
     a: str
     b: str
@@ -43,27 +43,28 @@ class _LeftOut:
 def pair_models(
     store: Store, suites: Sequence[str], a: str, b: str, metric: str | None = None
 ) -> Pairing:
-    """Put two models side by side in every benchmark that both ran.
+    """Pair the runs of two models in every benchmark that both ran.
 
-    Runs are paired if they have one definition, one state of the data, the same arguments, rules and jury; sampled ones
-    share the instances that both were asked. Of several such runs of a model the last one counts.
+    Runs are paired if they have the same definition, data, arguments, rules and jury. Sampled runs are paired on the
+    instances that both share. If a model has several such runs, the latest is used.
 
     Args:
-        store: the site's.
-        suites: names of suites that are there.
+        store: the site's store.
+        suites: names of existing suites.
         a, b: names of models or deployments.
-        metric: by this metric; None: by each benchmark's main one. Another stands in for it only where that has yet to
-            be judged or measured; where the two runs' was judged or measured in two ways, the benchmark is left out.
+        metric: the metric to compare; None for each benchmark's main metric. Another metric replaces the main one only
+            if that has yet to be judged or measured. If it was judged or measured differently in the two runs, the
+            benchmark is left out.
 
     Raises:
-        ConfigError: a model is not in the suites, is served by several deployments there, or is both.
+        ConfigError: a model is not in the suites or is served by several deployments there, or both are the same.
     """
     runs: list[Run] = []
     for suite in suites:
         runs += store.runs.select(suite)
     runs_a, runs_b = _select_model(a, runs), _select_model(b, runs)
     if {run.run_id for run in runs_a} & {run.run_id for run in runs_b}:
-        raise ConfigError(f"{a} and {b} are one model", "Name two models.")
+        raise ConfigError(f"{a} and {b} are the same model", "Name two different models.")
     benchmarks: list[PairedBenchmark] = []
     left_out: dict[str, str] = {}
     for benchmark in sorted({run.benchmark for run in (*runs_a, *runs_b)}):
@@ -83,7 +84,7 @@ def _select_model(name: str, runs: Sequence[Run]) -> list[Run]:
     if not model_runs:
         models = ", ".join(sorted({run.model for run in runs})) or "none yet"
         raise ConfigError(
-            f"no run of {name} is there (models here: {models})", "Name a model of the suite."
+            f"there is no run of {name} (models here: {models})", "Name a model of the suite."
         )
     deployments = sorted({run.deployment for run in model_runs})
     if name in deployments:
@@ -100,7 +101,7 @@ def _pair_benchmark(
     store: Store, runs_a: Sequence[Run], runs_b: Sequence[Run], metric: str | None
 ) -> PairedBenchmark | _LeftOut:
     if not runs_a or not runs_b:
-        return _LeftOut("of one model only")
+        return _LeftOut("only one of the models ran it")
     newest_a, newest_b = _select_newest(runs_a), _select_newest(runs_b)
     shared = [question for question in newest_a if question in newest_b]
     if not shared:
@@ -124,7 +125,7 @@ def _pair_first_with_scores(
     *,
     standing_in: bool,
 ) -> PairedBenchmark:
-    """Pair by the first of these metrics; by the next one with scores where it has yet to be judged or measured."""
+    """Pair by the first of these metrics, or by the next one with scores if the first is not judged or measured yet."""
     main = pair_instances(store, matched, metrics[0])
     if main.scored or not standing_in or not _awaits_judging(main):
         return main
@@ -141,17 +142,17 @@ def _awaits_judging(paired: PairedBenchmark) -> bool:
 
 
 def _select_newest(runs: Sequence[Run]) -> dict[Hashable, Run]:
-    """Return the last run of each set of questions."""
+    """Return the latest run for each set of questions."""
     return {_identify_questions(run): run for run in sorted(runs, key=lambda run: run.started_at)}
 
 
 def _identify_questions(run: Run) -> Hashable:
-    """Return the traits that two runs share if they asked the same: definition, data, arguments, origin."""
+    """Return the traits that runs with the same questions share: definition, data, arguments, origin."""
     return identify_part(run), tuple(list_question_traits(run).values())
 
 
 def _explain_no_match(run_a: Run, run_b: Run) -> str:
-    """Say why no run of the first model asked the same as a run of the second."""
+    """Describe why no run of the first model has the same questions as a run of the second."""
     traits_a, traits_b = list_question_traits(run_a), list_question_traits(run_b)
     differences = [words for words in traits_a if traits_a[words] != traits_b[words]]
     if identify_part(run_a).data_digest != identify_part(run_b).data_digest:
@@ -162,9 +163,9 @@ def _explain_no_match(run_a: Run, run_b: Run) -> str:
 def _select_metrics(
     matched: Sequence[MatchedRuns], name: str | None
 ) -> list[KeptMetric] | _LeftOut:
-    """Return the metrics that all these runs measured alike, in the benchmark's order, the main one first.
+    """Return the metrics that all these runs measured in the same way, in the benchmark's order, main metric first.
 
-    Where the main one, or the one of this name, is not among them, return the reason.
+    If the metric with this name, or by default the main metric, is not among them, return the reason instead.
     """
     runs: list[Run] = []
     for match in matched:
@@ -178,13 +179,13 @@ def _select_metrics(
         if difference is None:
             alike.append(_widen_scale(metric, others))
         elif name:
-            # A metric that some run lacks is reported as missing, not as measured otherwise.
+            # A metric that some run lacks is reported as missing, not as measured differently.
             if all(run.details.find_metric(name) for run in others):
                 return _LeftOut(difference)
         elif position == 0:
             if difference == OTHER_METRIC:
                 return _LeftOut(OTHER_METRIC)
-            return _LeftOut(f"{metric.name} {difference}; --metric compares by another")
+            return _LeftOut(f"{metric.name} {difference}; choose another metric with --metric")
     return alike or _LeftOut(NO_METRIC)
 
 
@@ -195,7 +196,7 @@ def _is_candidate(metric: KeptMetric, name: str | None) -> bool:
 
 
 def _find_difference(first: Run, metric: KeptMetric, others: Sequence[Run]) -> str | None:
-    """Say why a metric does not mean the same in all these runs; None where it does."""
+    """Describe why a metric is not comparable across these runs; return None if it is."""
     for run in others:
         difference = _explain_unlike(first, metric, run)
         if difference is not None:
@@ -204,7 +205,7 @@ def _find_difference(first: Run, metric: KeptMetric, others: Sequence[Run]) -> s
 
 
 def _explain_unlike(run_a: Run, metric_a: KeptMetric, run_b: Run) -> str | None:
-    """Say why a metric of two runs does not mean the same: its rules, options, jury or scale; None where it does."""
+    """Describe why a metric is not comparable between two runs: rules, options, jury or scale; None if it is."""
     metric_b = run_b.details.find_metric(metric_a.name)
     if metric_b is None:
         return OTHER_METRIC
@@ -221,7 +222,7 @@ def _explain_unlike(run_a: Run, metric_a: KeptMetric, run_b: Run) -> str | None:
 
 
 def _widen_scale(metric: KeptMetric, runs: Sequence[Run]) -> KeptMetric:
-    """Return the metric on a scale that holds those of all these runs."""
+    """Return the metric with a scale that includes the scales of all these runs."""
     low, high = metric.low, metric.high
     for run in runs:
         measured = run.details.find_metric(metric.name)

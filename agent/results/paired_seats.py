@@ -1,4 +1,4 @@
-"""Score two answers before one jury by the judges that graded both, so that an empty seat favours neither. Pure."""
+"""Score two answers by the judges of a jury that graded both, so that empty seats favour neither. Pure."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -9,19 +9,19 @@ from agent.store import Seat
 
 @dataclass(frozen=True, slots=True)
 class SharedScores:
-    """Two answers' scores by the same judges."""
+    """The scores of two answers by the same judges."""
 
     a: float
     b: float
 
 
 def list_filled_seats(seats: Sequence[Seat]) -> frozenset[int]:
-    """Return the numbers of the seats that gave a valid verdict."""
+    """Return the numbers of the seats with a valid verdict."""
     return frozenset(seat.seat for seat in seats if seat.grades)
 
 
 def score_by_judges(seats: Sequence[Seat], judges: Collection[int]) -> float:
-    """Return the mean over these judges, whose seats are all filled, of each one's mean grade."""
+    """Return the mean of these judges' mean grades. All their seats must be filled."""
     means = []
     for seat in seats:
         if seat.seat in judges and seat.grades:
@@ -32,7 +32,7 @@ def score_by_judges(seats: Sequence[Seat], judges: Collection[int]) -> float:
 def score_by_shared_judges(
     seats_a: Sequence[Seat], seats_b: Sequence[Seat], judges: Collection[int], least: int = 1
 ) -> SharedScores | None:
-    """Return both answers' scores by those of `judges` that graded both; None where they are fewer than `least`."""
+    """Return both answers' scores by those of `judges` that graded both; None if these are fewer than `least`."""
     shared = list_filled_seats(seats_a) & list_filled_seats(seats_b) & frozenset(judges)
     if len(shared) < max(1, least):
         return None

@@ -1,4 +1,4 @@
-"""Add the standings of models to summaries: ranks in each benchmark, win rates and macro-averages over all."""
+"""Add the standings of models to summaries: ranks in each benchmark, overall win rates and macro-averages."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
@@ -12,8 +12,8 @@ from agent.vocabulary import OWN_MAKING
 def add_standings(store: Store, summaries: Sequence[RunSummary]) -> list[RunSummary]:
     """Return the summaries with the ranks and standings of their models.
 
-    Everything is over floors, in columns of like results, as `compare_summaries` compares them: a single model has no
-    standing.
+    All are computed from floors, in the same columns of comparable results as in `compare_summaries`. A single model
+    has no standing.
     """
     members_by_column = compare_summaries(summaries).members
     columns = []
@@ -46,13 +46,13 @@ def _build_column(store: Store, models: Mapping[str, Sequence[RunSummary]]) -> B
 
 
 def _has_instances(summary: RunSummary) -> bool:
-    """Whether the store has scores of instances behind a summary: not of whole runs, nor of another's leaderboard."""
+    """Return whether the store has instance scores for a summary. Whole-run metrics and imported boards have none."""
     first = (summary.runs or (summary.run,))[0]
     return bool(first.run_id) and not summary.main.whole_run
 
 
 def _average_floors(summaries: Sequence[RunSummary]) -> float:
-    """Return the mean floor of the summaries by their instances, as `compare_summaries` weighs them."""
+    """Return the mean floor of the summaries, weighted by instances as in `compare_summaries`."""
     weighted = [
         (each.main.share(each.main.floor) or 0.0, each.main.weight or 1) for each in summaries
     ]
@@ -60,7 +60,7 @@ def _average_floors(summaries: Sequence[RunSummary]) -> float:
 
 
 def _sum_units(store: Store, summaries: Sequence[RunSummary]) -> dict[Hashable, tuple[float, int]]:
-    """Return sum and number of a model's scores by unit; an answer it left without a score itself is the lowest."""
+    """Return (sum, number) of a model's scores by unit; answers that it left without a score count as the lowest."""
     units: dict[Hashable, tuple[float, int]] = {}
     for summary in summaries:
         metric = summary.main

@@ -1,4 +1,4 @@
-"""Scores of a run by attributes of its patients: sex, age group and others named in `subgroup_columns`."""
+"""Summarise the scores of a run by attributes of its patients: sex, age group and others in `subgroup_columns`."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ _ScoresByValue = dict[str | None, list[tuple[bytes, float | str]]]
 
 @dataclass(frozen=True, slots=True)
 class SubgroupSummary:
-    """One metric over the instances whose `attribute` is `value`; None stands for an unknown value."""
+    """One metric over the instances whose `attribute` has this `value`, which is None if unknown."""
 
     attribute: str
     value: str | None
@@ -21,7 +21,7 @@ class SubgroupSummary:
 def summarise_subgroups(
     store: Store, summary: RunSummary, metric: MetricSummary
 ) -> Iterator[SubgroupSummary]:
-    """Yield one metric by attribute and value, values in order. Figures of a whole run have no subgroups here."""
+    """Yield one metric by attribute and value, in sorted order. Whole-run metrics have no subgroups."""
     if metric.whole_run:
         return
     kept_metric = summary.run.details.find_metric(metric.metric)

@@ -1,4 +1,4 @@
-"""From stored scores to a leaderboard: n, unscored by reason, mean and interval of every run and metric."""
+"""Summarise stored scores: number, unscored by reason, mean and interval for every run and metric."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -35,11 +35,11 @@ _PENDING = frozenset(
 
 
 class Note(StrEnum):
-    """A fact that a reader of a number should know."""
+    """A caveat shown with a metric value."""
 
-    NOT_MAIN = "no jury has graded the answers yet; another metric of the benchmark stands here"
+    NOT_MAIN = "no jury has graded the answers yet; another metric of the benchmark is shown"
     SEATS_OPEN = (
-        "seats of the jury are still open, and no answer has its score; another metric stands here"
+        "seats of the jury are still open and no answer has its score; another metric is shown"
     )
     FEW_UNITS = "fewer than 30 units"
     MANY_UNSCORED = "more than 5 % unscored"
@@ -49,26 +49,32 @@ class Note(StrEnum):
     FAMILY = "a judge is of the judged model's family: see the score without it"
     SAMPLE = "a sample of the data"
     INVENTED = "invented data"
-    UNKNOWN_DATA = "not a version of the data that the benchmark knows"
+    UNKNOWN_DATA = "not a known version of the benchmark's data"
     HELM = "scored by HELM's rules"
     IMPORTED = "imported from HELM"
     NOT_ENDED = "the run has not ended"
     NO_LANGUAGE_MODEL = "not a language model"
-    MEAN_OF_RUNS = "the mean of several runs' values, by their instances"
+    MEAN_OF_RUNS = "the mean of several runs, weighted by instances"
 
 
 def _count_own_making(unscored: Mapping[str, int]) -> int:
-    """Return how many instances lack a score for a reason of the model's own making."""
+    """Return how many instances lack a score for a reason that is the model's own."""
     return sum(unscored.get(reason, 0) for reason in OWN_MAKING)
 
 
 @dataclass(frozen=True, slots=True)
 class MetricSummary:
-    """One metric over one run. `low` and `high` bound the metric's range: for a jury they are its own scale.
+    """One metric over one run.
 
-    `unscored` leaves out the instances that the metric asks nothing of, which are `not_applicable`. `twin` is the same
-    metric by HELM's rules, where a run keeps both. `floor_of_run` is known of a metric of the whole run alone, `jury`
-    of one that a jury gives. `uniform` says that FEW_UNITS or more answers all have one score.
+    Attributes:
+        low, high: the metric's range; for a jury, its own scale.
+        unscored: number of instances without a score, by reason, without those counted in `not_applicable`.
+        twin: the same metric by HELM's rules, if the run has both.
+        whole_run: whether the metric is defined only for the whole run.
+        not_applicable: number of instances to which the metric does not apply.
+        floor_of_run: floor of a whole-run metric; None for other metrics.
+        jury: summary of the jury; None for a metric without one.
+        uniform: whether FEW_UNITS or more answers all have the same score.
     """
 
     metric: str
@@ -76,7 +82,7 @@ class MetricSummary:
     low: float
     high: float
     mean: Mean
-    unscored: Mapping[str, int]  # reason -> instances
+    unscored: Mapping[str, int]
     twin: "MetricSummary | None" = None
     whole_run: bool = False
     not_applicable: int = 0
@@ -85,19 +91,19 @@ class MetricSummary:
     uniform: bool = False
 
     def share(self, value: float | None) -> float | None:
-        """Place a value on the metric's scale, 0 the lowest and 1 the highest, as averages over metrics need it."""
+        """Rescale a value of the metric to the range from 0 to 1, so that it can be averaged with other metrics."""
         return None if value is None else (value - self.low) / (self.high - self.low)
 
     @property
     def normalised(self) -> float | None:
-        """The mean from 0 to 1, whatever the metric's scale."""
+        """The mean, rescaled to the range from 0 to 1."""
         return self.share(self.mean.value)
 
     @property
     def bounds(self) -> Bounds | None:
-        """The mean if every unscored instance were wrong, or right; None where that is not known.
+        """The mean if every unscored instance were wrong, or right; None if not known.
 
-        That is before anything is scored, and of a metric of the whole run that lacks any instance.
+        The bounds are not known before any instance is scored, nor for a whole-run metric with unscored instances.
         """
         if self.mean.value is None or self.mean.n == 0 or (self.whole_run and self.unscored):
             return None
@@ -107,15 +113,16 @@ class MetricSummary:
 
     @property
     def weight(self) -> int:
-        """How many instances stand behind the floor."""
+        """Number of instances that the floor counts."""
         return self.mean.n + _count_own_making(self.unscored)
 
     @property
     def floor(self) -> float | None:
-        """The value if an answer that the model itself left without a score counted as the metric's lowest.
+        """The mean with answers that the model itself left without a score counted as the metric's lowest.
 
-        Failures of servers, references and juries never count. None without any answer to count, and while many are
-        still to be asked, judged or measured: failures of the model are known first, and would weigh too much.
+        Failures of servers, references and juries never count. None if there is no answer to count, and while many
+        instances are still to be asked, judged or measured, because the model's failures are known first and would
+        have too much weight.
         """
         value, n = self.mean.value, self.mean.n
         failed = _count_own_making(self.unscored)
@@ -132,9 +139,9 @@ class MetricSummary:
 
     @property
     def lacking(self) -> bool:
-        """Whether more than MANY_UNSCORED lack a score for reasons that are not the model's own.
+        """Whether more than MANY_UNSCORED of the instances lack a score for reasons that are not the model's own.
 
-        Without those whose reference is missing, which no model can have a score for.
+        Instances without a reference are ignored, because no model can have a score for them.
         """
         not_counted = {*OWN_MAKING, Reason.NO_REFERENCE}
         lacking = sum(n for reason, n in self.unscored.items() if reason not in not_counted)
@@ -146,13 +153,13 @@ class MetricSummary:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """One run with all its metrics; the first is the benchmark's main one.
+    """One run with all its metrics. The first metric is the benchmark's main one.
 
     Attributes:
-        runs: those that were pooled, where a benchmark's runs (subsets, conditions) are shown as one.
-        cut_off: share of the answers that ended at their length limit, from 0 to 1; None where none is known.
-        rank: best and worst rank among the models of its column that the data allow; see `standings`.
-        standing: of its model over all columns; see `standings`.
+        runs: the pooled runs, if several runs of a benchmark (subsets, conditions) are shown as one.
+        cut_off: share of the answers that ended at their length limit, from 0 to 1; None if unknown.
+        rank: best and worst rank, among the models of its column, that the data allow; see `standings`.
+        standing: standing of its model over all columns; see `standings`.
     """
 
     run: Run
@@ -169,21 +176,21 @@ class RunSummary:
 
     @property
     def shown(self) -> MetricSummary:
-        """The main metric; where a jury has yet to grade the answers, the first metric that has scores."""
+        """The main metric or, if a jury has yet to grade the answers, the first metric with scores."""
         if Reason.NOT_JUDGED not in self.main.unscored or self.main.mean.n:
             return self.main
         return next((metric for metric in self.metrics if metric.mean.value is not None), self.main)
 
     @property
     def judged(self) -> MetricSummary | None:
-        """The main metric where a jury gives it, shown or yet without a score, unless no judge was asked so far."""
+        """The main metric if a jury grades it and either it is shown or a judge has been asked; None otherwise."""
         jury = self.main.jury
         if jury is None:
             return None
         return self.main if self.shown is self.main or jury.begun else None
 
     def notes(self, metric: MetricSummary) -> list[Note]:
-        """Return the facts that a reader of one of the run's numbers should know."""
+        """Return the caveats that apply to one of the run's metrics."""
         mean, details, data = metric.mean, self.run.details, self.run.details.data
         unscored = sum(metric.unscored.values())
         asked = unscored + mean.n
@@ -211,7 +218,7 @@ class RunSummary:
         return [note for note, holds in applies.items() if holds]
 
     def _compute_cut_off(self, metric: MetricSummary) -> float:
-        """Return the share of answers cut off, by the finish reasons or by the reasons why scores are missing."""
+        """Return the share of answers that were cut off, from finish reasons or from the reasons for missing scores."""
         asked = sum(metric.unscored.values()) + metric.mean.n
         unscored_share = metric.unscored.get(Reason.LENGTH, 0) / asked if asked else 0.0
         return max(self.cut_off or 0.0, unscored_share)
@@ -219,7 +226,7 @@ class RunSummary:
 
 @dataclass(frozen=True, slots=True)
 class _WholeRunScore:
-    """A run's score under a metric of the whole run, and how many instances lack labels, by reason."""
+    """A run's score under a whole-run metric, and the number of instances without labels, by reason."""
 
     score: RunScore | None
     reasons: Mapping[str, int]
@@ -230,7 +237,7 @@ class _WholeRunScore:
 
     @property
     def floor_weight(self) -> int:
-        """The number of instances that the floor counts."""
+        """Number of instances that the floor counts."""
         scored = 0 if self.score is None else self.score.n
         return scored + _count_own_making(self.reasons)
 
@@ -244,14 +251,14 @@ def summarise_run(store: Store, run: Run) -> RunSummary:
 
 
 def summarise_suite(store: Store, suite: str) -> list[RunSummary]:
-    """Summarise every run of a suite, by benchmark and model."""
+    """Summarise every run of a suite, ordered by benchmark and model."""
     return [summarise_run(store, run) for run in store.runs.select(suite)]
 
 
 def summarise_benchmarks(store: Store, suite: str) -> list[RunSummary]:
-    """Summarise each benchmark and model of a suite; runs of parts of a benchmark's data are pooled.
+    """Summarise each benchmark and model of a suite, pooling runs on parts of a benchmark.
 
-    Runs are pooled if they differ in the benchmark's own arguments alone, and only where no instance is in two of them.
+    Runs are pooled if they differ only in the benchmark's own arguments and have no instance in common.
     """
     return pool_runs(store, store.runs.select(suite))
 
@@ -259,7 +266,7 @@ def summarise_benchmarks(store: Store, suite: str) -> list[RunSummary]:
 def pool_runs(
     store: Store, of: Sequence[Run], known: Iterable[RunSummary] = ()
 ) -> list[RunSummary]:
-    """Summarise these runs as `summarise_benchmarks` does those of a suite; `known` are not summarised again."""
+    """Summarise these runs in the same way as `summarise_benchmarks`, reusing summaries from `known`."""
     known_summaries = {summary.run.run_id: summary for summary in known}
     groups: dict[object, list[Run]] = {}
     for run in of:
@@ -276,8 +283,8 @@ def pool_runs(
 
 
 def _are_parts_of_one(store: Store, runs: Sequence[Run]) -> bool:
-    """Whether these runs are different parts of one whole, without an instance in two of them."""
-    # Of runs made elsewhere no question is known to be the same: two of one part are never taken together.
+    """Return whether these runs are different parts of one whole and have no instance in common."""
+    # Shared instances of imported runs cannot be detected, so two runs with the same arguments are never pooled.
     parts = {tuple(sorted(run.details.arguments.items())) for run in runs}
     if len(runs) < 2 or len(parts) < len(runs):
         return False
@@ -285,7 +292,7 @@ def _are_parts_of_one(store: Store, runs: Sequence[Run]) -> bool:
 
 
 def _identify_whole(run: Run) -> object:
-    """Return the traits that runs share if they are parts of one whole; the run's id where that cannot be known."""
+    """Return a key that is equal for runs that are parts of one whole; the run's id if it has no arguments."""
     details, data = run.details, run.details.data
     if not details.arguments:
         return run.run_id
@@ -337,7 +344,7 @@ def _summarise_pooled(store: Store, runs: Sequence[Run]) -> RunSummary:
 
 
 def _find_end(runs: Sequence[Run]) -> int | None:
-    """Return when the last of the runs ended; None while any has not."""
+    """Return the time at which the last of the runs ended, or None if any run has not ended."""
     ends = [run.ended_at for run in runs if run.ended_at is not None]
     return max(ends) if len(ends) == len(runs) else None
 
@@ -352,7 +359,7 @@ def _measure_cut_off(store: Store, runs: Sequence[Run]) -> float | None:
 
 
 def _summarise_stored(store: Store, runs: Sequence[Run], metric: KeptMetric) -> MetricSummary:
-    """Summarise one metric over the instances of all `runs`. Units without a name are rows: each run has its own."""
+    """Summarise one metric over the instances of all `runs`. Unnamed units (rows) are never shared between runs."""
     if metric.whole_run:
         stored = [store.scores.read_whole_run(run.run_id, metric.name) for run in runs]
         return _summarise_whole_runs(
@@ -383,12 +390,12 @@ def _summarise_stored_jury(
 
 
 def read_unit_scores(store: Store, run: Run, metric: str) -> Iterator[tuple[bytes, float | str]]:
-    """Yield (unit, score or reason why there is none) of every instance of a run, in order.
+    """Yield (unit, score or the reason for having none) for every instance of a run, in order.
 
     Args:
-        store: the site's.
-        run: one of those that are summarised.
-        metric: as the store names it.
+        store: the site's store.
+        run: the run.
+        metric: name of the metric in the store.
     """
     unit_prefix = build_unit_prefix(run)
     for row in store.scores.read_units(run.run_id, metric):
@@ -399,7 +406,7 @@ def read_unit_scores(store: Store, run: Run, metric: str) -> Iterator[tuple[byte
 def summarise_scores(
     metric: KeptMetric, scores: Iterable[tuple[bytes, float | str]]
 ) -> MetricSummary:
-    """Summarise the scores that `read_unit_scores` yields."""
+    """Summarise scores in the form yielded by `read_unit_scores`."""
     scored: list[tuple[bytes, float]] = []
     unscored: Counter[str] = Counter()
     for unit, value in scores:
@@ -413,7 +420,7 @@ def summarise_scores(
 def summarise_metric(
     metric: KeptMetric, scored: Sequence[tuple[bytes, float]], unscored: Mapping[str, int]
 ) -> MetricSummary:
-    """Summarise the scores of instances."""
+    """Summarise one metric from the scores of instances, given as (unit, score), and the unscored ones by reason."""
     mean = estimate_mean(scored, binary=metric.binary, within=(metric.low, metric.high))
     lacking = {
         reason: count for reason, count in unscored.items() if reason != Reason.NOT_APPLICABLE
@@ -442,7 +449,7 @@ def _summarise_whole_runs(metric: KeptMetric, stored: Sequence[_WholeRunScore]) 
 def summarise_whole_run(
     metric: KeptMetric, scores: Sequence[RunScore], unscored: Mapping[str, int]
 ) -> MetricSummary:
-    """Summarise a metric of the whole run. Of several runs it is their mean by instances, without an interval."""
+    """Summarise a whole-run metric. For several runs, return their mean weighted by instances, without an interval."""
     n = sum(score.n for score in scores)
     units = sum(score.units for score in scores)
     value = _average([(score.value, score.n) for score in scores])
@@ -462,7 +469,7 @@ def summarise_whole_run(
 
 
 def _average(values: Sequence[tuple[float | None, int]]) -> float | None:
-    """Return the mean of (value, weight) pairs; None where none has both."""
+    """Return the weighted mean of (value, weight) pairs; None if no pair has both."""
     weighted = [(value, weight) for value, weight in values if value is not None and weight]
     if not weighted:
         return None
@@ -470,7 +477,7 @@ def _average(values: Sequence[tuple[float | None, int]]) -> float | None:
 
 
 def attach_twins(summaries: Iterable[MetricSummary]) -> tuple[MetricSummary, ...]:
-    """Put each metric by HELM's rules beside the one by ours."""
+    """Attach each metric's summary by HELM's rules to the one by Intramural's rules, as its twin."""
     by_name = {summary.metric: summary for summary in summaries}
     own_rules = []
     for name, summary in by_name.items():
@@ -480,16 +487,16 @@ def attach_twins(summaries: Iterable[MetricSummary]) -> tuple[MetricSummary, ...
 
 
 def compare_summaries(summaries: Sequence[RunSummary]) -> WinRateTable:
-    """Compare the models by the floor of each benchmark's main metric: no model wins by leaving questions out.
+    """Compare the models by the floor of each benchmark's main metric, so that no model wins by leaving questions out.
 
-    Nor does one win by a metric that stands in for the main one. Only results of one kind are compared, see
-    `_build_result`, of runs that have ended and lack next to nothing for reasons that are not the model's.
+    A metric shown in place of the main one never counts. Only comparable results are compared (see `_build_result`),
+    from runs that have ended and lack few scores for reasons that are not the model's own.
     """
     return compare_results([_build_result(summary) for summary in summaries])
 
 
 def _build_result(summary: RunSummary) -> Result:
-    """Return a summary's value with the traits that it may be compared by: metric, data, questions and origin."""
+    """Return a summary's value with the traits that comparable results share: metric, data, questions and origin."""
     main, runs = summary.main, summary.runs or (summary.run,)
     metric = summary.run.details.find_metric(main.metric) or KeptMetric(name=main.metric)
     traits: dict[str, Hashable] = {
@@ -510,18 +517,17 @@ def _build_result(summary: RunSummary) -> Result:
 
 
 def _explain_barred(summary: RunSummary) -> str | None:
-    """Say why a summary takes part in no comparison; None where it may."""
+    """Return the reason why a summary is excluded from comparison; None if it is not."""
     if summary.run.state != "ended":
         return NOT_ENDED
     return LACKING if summary.main.lacking else None
 
 
 def _identify_sample(run: Run) -> Hashable:
-    """Return the sample of its instances that a run asked; None: all, so that neither limit nor seed chose any."""
+    """Return a key for the sample of instances that a run asked; None if it asked all of them."""
     details = run.details
-    if (
-        details.origin is not None and details.origin.kind == "helm"
-    ):  # it does not say which were left out
+    # HELM's files do not record which instances were left out.
+    if details.origin is not None and details.origin.kind == "helm":
         return details.data.instances
     if details.sampled is None or details.sampled >= details.data.instances:
         return None

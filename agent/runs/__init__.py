@@ -1,1 +1,1 @@
-"""Planning runs, asking models, scoring files of answers."""
+"""Plan runs, query models, and score files of answers."""

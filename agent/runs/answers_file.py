@@ -1,6 +1,6 @@
-"""A file of answers that were produced elsewhere: `{"instance_id": ..., "answer": ...}` a line, found by id.
+"""Read answers produced elsewhere from a JSON Lines file, one `{"instance_id": ..., "answer": ...}` per line.
 
-Only ids and offsets are in memory; each answer is read when its instance is scored.
+Only ids and offsets are held in memory. Each answer is read when its instance is scored.
 """
 
 import json
@@ -22,25 +22,31 @@ NOT_JSON = "is not JSON"
 
 @dataclass(frozen=True, slots=True)
 class FileLine:
-    """One line of a file. `number` counts from 1, `offset` is its first byte; `content` is empty once it was read."""
+    """One line of a file.
+
+    Attributes:
+        number: line number, starting at 1.
+        offset: position of its first byte in the file.
+        content: its bytes; empty once they have been parsed.
+    """
 
     number: int
     offset: int
     content: bytes = b""
 
     def without_content(self) -> "FileLine":
-        """Return the line as it is kept: to be read again at its offset."""
+        """Return a copy without the content, which can be read again at `offset`."""
         return FileLine(self.number, self.offset)
 
 
 class AnswersFile:
-    """An open file of answers, whose every line was checked."""
+    """An open file of answers. Every line is validated when it is created."""
 
     def __init__(self, name: str, file: BinaryIO) -> None:
-        """Read the file through.
+        """Read and validate the whole file.
 
         Raises:
-            BenchmarkError: lists every line that is no answer, and every id that an earlier line has.
+            BenchmarkError: lists every line that is not an answer or repeats the id of an earlier line.
         """
         self._file = file
         self._name = name
@@ -58,22 +64,21 @@ class AnswersFile:
                 problems.add(
                     f"line {line.number}", f"has the same instance_id as line {first.number}"
                 )
-        if (
-            faults and not self._lines and faults <= {NOT_UTF8, NOT_JSON}
-        ):  # a table, for example: one message is enough
-            expected = f"expected is {write_form(_KEYS)} on each line (JSON lines)"
-            raise Problems(name).stop("the whole file", f"has no line of JSON; {expected}")
+        # The file probably has another format, such as a table. Report that once, not line by line.
+        if faults and not self._lines and faults <= {NOT_UTF8, NOT_JSON}:
+            expected = f"each line must have the form {write_form(_KEYS)} (JSON Lines)"
+            raise Problems(name).stop("the whole file", f"contains no JSON; {expected}")
         problems.check()
         if not self._lines:
-            raise problems.stop("the whole file", "holds no answers")
+            raise problems.stop("the whole file", "contains no answers")
 
     @classmethod
     @contextmanager
     def open(cls, path: Path) -> Iterator[Self]:
-        """Open and check the file for the length of a `with` block.
+        """Open and validate the file, and close it at the end of the `with` block.
 
         Raises:
-            BenchmarkError: it cannot be read, or is no file of answers.
+            BenchmarkError: the file cannot be read or is not a file of answers.
         """
         try:
             with open_plain(path) as file:
@@ -84,26 +89,24 @@ class AnswersFile:
     def refuse_others(
         self, instance_ids: Collection[str], advice: str = BenchmarkError.advice
     ) -> None:
-        """Check that every answer is to one of these instances.
+        """Check that every answer belongs to one of these instances.
 
         Raises:
-            BenchmarkError: lists the lines with another id, with `advice`.
+            BenchmarkError: lists the lines with any other id, and gives `advice`.
         """
         problems = Problems(self._name)
         for identity, line in self._lines.items():
             if identity not in instance_ids:
-                problems.add(
-                    f"line {line.number}", "has an instance_id that the data does not have"
-                )
+                problems.add(f"line {line.number}", "has an instance_id that is not in the data")
         if problems.messages:
             raise BenchmarkError("\n".join(problems.messages), advice)
 
     def has(self, identity: str) -> bool:
-        """Whether there is an answer to an instance."""
+        """Return whether the file has an answer for an instance."""
         return identity in self._lines
 
     def answer(self, identity: str) -> str | None:
-        """Return the answer to an instance, or None if the file has none."""
+        """Return the answer for an instance, or None if the file has none."""
         line = self._lines.get(identity)
         if line is None:
             return None
@@ -111,7 +114,7 @@ class AnswersFile:
         fields = read_line(self._file.readline(MAX_LINE_BYTES), _KEYS)
         if isinstance(fields, str) or fields["instance_id"] != identity:
             raise BenchmarkError(
-                f"{self._name}: line {line.number}: changed while it was read; start again"
+                f"{self._name}: line {line.number}: changed while the file was being read; start again"
             )
         return fields["answer"]
 
@@ -120,7 +123,7 @@ def iter_lines(file: BinaryIO, problems: Problems) -> Iterator[FileLine]:
     """Yield every line that is not blank.
 
     Raises:
-        BenchmarkError: a line is longer than any answer.
+        BenchmarkError: a line is longer than MAX_LINE_BYTES.
     """
     number = 0
     offset = 0
@@ -134,9 +137,10 @@ def iter_lines(file: BinaryIO, problems: Problems) -> Iterator[FileLine]:
 
 
 def read_line(content: bytes, keys: Sequence[str]) -> dict[str, str] | str:
-    """Return a line's texts under `keys`, or its fault, in words that quote nothing of it.
+    """Parse a line and return its strings under `keys`, or a description of its fault.
 
-    The first key is the id: it may be a whole number, as many files number their rows.
+    The description quotes nothing from the line. The first key is the id, which may be an integer,
+    because many files number their rows.
     """
     try:
         text = content.decode("utf-8-sig")
@@ -153,15 +157,15 @@ def read_line(content: bytes, keys: Sequence[str]) -> dict[str, str] | str:
     if isinstance(identity, int) and not isinstance(identity, bool):
         identity = str(identity)
     if not isinstance(identity, str) or not identity.strip():
-        return f"its {id_key} is neither a text nor a whole number"
+        return f"its {id_key} is neither a string nor an integer"
     fields = {id_key: identity.strip()}
     for key in text_keys:
         if not isinstance(value[key], str):
-            return f"its {key} is not a text"
+            return f"its {key} is not a string"
         fields[key] = value[key]
     return fields
 
 
 def write_form(keys: Sequence[str]) -> str:
-    """Write the form of a line for people."""
+    """Return the expected form of a line, for messages."""
     return "{" + ", ".join(f'"{key}": ...' for key in keys) + "}"

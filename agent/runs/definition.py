@@ -1,4 +1,4 @@
-"""Read the facts about a run that its benchmark's definition decides."""
+"""Derive the properties of a run that follow from its benchmark's definition."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ SITE_LINEAGE = "site"
 
 
 def list_changed_arguments(benchmark: Benchmark, arguments: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the names of the arguments that an entry sets to another value than the benchmark's default."""
+    """Return the names of the arguments that an entry sets to a value other than the benchmark's default."""
     changed = []
     for name, argument in benchmark.arguments.items():
         if name in arguments and arguments[name] != argument.default:
@@ -19,9 +19,9 @@ def list_changed_arguments(benchmark: Benchmark, arguments: Mapping[str, str]) -
 
 
 def list_free_arguments(benchmark: Benchmark, arguments: Mapping[str, str]) -> list[str]:
-    """Return the names of the arguments whose value is free text of the run entry's author.
+    """Return the names of the arguments whose value is free text written by the run entry's author.
 
-    Values that the definition lists and numbers of tokens are not free: they may be shown outside the site.
+    Values listed in the definition and numbers of tokens are not free text and may be shown outside the site.
     """
     free = []
     for name, value in arguments.items():
@@ -34,7 +34,7 @@ def list_free_arguments(benchmark: Benchmark, arguments: Mapping[str, str]) -> l
 
 
 def list_required_values(benchmark: Benchmark) -> dict[str, tuple[str, ...]]:
-    """Return the values of the arguments that every run must choose: all of them together are the benchmark."""
+    """Return the permitted values of each required argument. Runs with all of them make up the whole benchmark."""
     values = {}
     for name, argument in benchmark.arguments.items():
         if argument.required and argument.values:
@@ -43,7 +43,7 @@ def list_required_values(benchmark: Benchmark) -> dict[str, tuple[str, ...]]:
 
 
 def read_prompt_limit(benchmark: Benchmark, arguments: Mapping[str, str]) -> int | None:
-    """Return the most tokens that a prompt may have by an argument of the benchmark, such as `max_length`."""
+    """Return the maximum tokens per prompt set by the benchmark's arguments, such as `max_length`; None if unset."""
     limits = []
     for name, argument in benchmark.arguments.items():
         if argument.kind == "tokens" and arguments.get(name):
@@ -52,14 +52,15 @@ def read_prompt_limit(benchmark: Benchmark, arguments: Mapping[str, str]) -> int
 
 
 def build_parser(benchmark: Benchmark) -> AnswerParser:
-    """Return how the benchmark reads an answer."""
+    """Return the parser that extracts the scored part of an answer."""
     return AnswerParser(benchmark.parser, benchmark.answer_field, benchmark.answer_pattern)
 
 
 def choose_lineage(benchmark: Benchmark, known: Known) -> str:
-    """Return the dataset that the units come from. All private data of a site is taken to share its patients.
+    """Return the lineage of the units: the benchmark's own, or the site's.
 
-    Gated data of a version without a published digest may hold any patients: it counts as the site's own.
+    All private datasets of a site are assumed to share patients. Gated data whose digest was never published may
+    contain any patients, so it also counts as the site's own data.
     """
     if benchmark.access == "gated" and known == "unknown":
         return SITE_LINEAGE

@@ -1,7 +1,8 @@
-"""Walk a run's instances any number of times; small datasets are held in memory.
+"""Iterate over a run's instances any number of times, keeping small datasets in memory.
 
-A dataset of 100,000 long notes is read again for each walk (its files' digests are checked each time), so that memory
-does not grow with it. A small dataset is held: reading it again would cost more than it saves.
+A large dataset, such as 100,000 long notes, is read again for each iteration, and the digests of its files are
+checked each time. Memory use therefore does not grow with the dataset. A small dataset stays in memory, because
+reading it again would cost more than it saves.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -10,26 +11,26 @@ from agent.datasets.sampling import sample
 from agent.vocabulary import Instance
 
 HELD_CHARACTERS = 16_000_000
-_OVERHEAD = 1_000  # of an instance beside its texts, in characters
+_OVERHEAD = 1_000  # memory per instance besides its texts, in characters
 
 Read = Callable[[], Iterable[Instance]]
 
 
 class Instances:
-    """The instances of one run, in order; can be walked any number of times.
+    """The instances of one run, in order. Can be iterated any number of times.
 
     Attributes:
-        available: how many the dataset has, before sampling.
-        numbered: whether all units are rising numbers, as a loader numbers rows without a patient.
+        available: number of instances in the dataset, before sampling.
+        numbered: whether all units are increasing numbers, which loaders assign to rows without a patient.
     """
 
     def __init__(self, read: Read, limit: int | None = None, seed: int = 0) -> None:
-        """Walk the dataset once, which checks every row.
+        """Iterate over the dataset once, which validates every row.
 
         Args:
-            read: starts a walk over the whole dataset.
-            limit: the most instances to take, by HELM's choice.
-            seed: another seed, another choice.
+            read: starts an iteration over the whole dataset.
+            limit: maximum number of instances, sampled as HELM does; None for all.
+            seed: seed of the sample.
         """
         self._read = read
         self.available = 0
@@ -65,7 +66,7 @@ class Instances:
 
 
 def _measure_instance(instance: Instance) -> int:
-    """Return about how much memory an instance takes, in characters."""
+    """Return the approximate memory use of an instance, in characters."""
     messages = sum(len(message.content) for message in instance.messages)
     extra = sum(len(text) for text in instance.extra.values())
     references = sum(len(reference.text) for reference in instance.references)
@@ -80,7 +81,7 @@ def _read_row_number(unit: str) -> int | None:
 def _read_sampled(
     walk: Iterable[Instance], available: int, limit: int, seed: int
 ) -> list[Instance]:
-    """Return the sampled instances in the sample's order, without holding the others."""
+    """Return the sampled instances in the order of the sample, without holding the others in memory."""
     sampled_positions = sample(range(available), limit, seed)
     wanted_positions = frozenset(sampled_positions)
     instances = {}

@@ -1,7 +1,8 @@
-"""A file of judges' replies that were produced elsewhere: `{"instance_id": ..., "judge": ..., "reply": ...}` a line.
+"""Read judges' replies produced elsewhere from a JSON Lines file.
 
-A judge is a seat of the jury. A second line of one judge about one answer is its reply to a request to repair the
-first. Only ids and offsets are in memory; each reply is read when its answer is scored.
+Each line has the form `{"instance_id": ..., "judge": ..., "reply": ...}`. Each judge fills one seat of the jury. A
+second line by the same judge about the same answer is its reply to a request to repair the first. Only ids and
+offsets are held in memory. Each reply is read when its answer is scored.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -16,28 +17,28 @@ from agent.io.wording import format_count
 from agent.runs import answers_file
 from agent.runs.answers_file import FileLine, iter_lines, read_line
 
-MAX_JUDGES = 100  # more are a file whose columns were mixed up
+MAX_JUDGES = 100  # a file with more probably has its columns mixed up
 MAX_NAME_LENGTH = 200
 _KEYS = ("instance_id", "judge", "reply")
-_REPLIES = 2  # the first, and the repaired one
+_REPLIES = 2  # the first reply and the repaired one
 
 
 class _JudgementReader:
-    """Collects the judgements of a file line by line, with every problem."""
+    """Collects the judgements and the problems of a file, line by line."""
 
     def __init__(self, name: str, seats: Sequence[str] | None) -> None:
         self.problems = Problems(name)
         self.lines: dict[tuple[str, str], list[FileLine]] = {}  # by instance id and judge
-        self.judges: dict[str, None] = dict.fromkeys(seats or ())  # in order
+        self.judges: dict[str, None] = dict.fromkeys(seats or ())  # used as an ordered set
         self._seats = seats
         self._most_judges = max(MAX_JUDGES, len(seats or ()))
-        self._unseated: dict[str, list[int]] = {}  # judge without a seat -> numbers of its lines
+        self._unseated: dict[str, list[int]] = {}  # line numbers by judge without a seat
 
     def add(self, line: FileLine) -> None:
-        """Add one line, or the problem with it.
+        """Add one line, or record the problem with it.
 
         Raises:
-            BenchmarkError: it is of more judges than any jury has.
+            BenchmarkError: the file names more judges than a jury can have.
         """
         place = f"line {line.number}"
         fields = read_line(line.content, _KEYS)
@@ -55,7 +56,7 @@ class _JudgementReader:
         self.judges[judge] = None
         if len(self.judges) > self._most_judges:
             raise self.problems.stop(
-                place, f"is of yet another judge: {MAX_JUDGES} seats are the most"
+                place, f"names one judge too many: a jury has at most {MAX_JUDGES} seats"
             )
         replies = self.lines.setdefault((fields["instance_id"], judge), [])
         if len(replies) == _REPLIES:
@@ -67,47 +68,47 @@ class _JudgementReader:
         replies.append(line.without_content())
 
     def check(self) -> None:
-        """Raise BenchmarkError if any line has a problem, or if the file holds no judgement."""
+        """Raise BenchmarkError if any line has a problem or the file contains no judgements."""
         seats = ", ".join(self._seats or ())
         for first, *others in self._unseated.values():
             more = f" (and {format_count(len(others), 'line')} more)" if others else ""
-            # The judge is not quoted: in a file of mixed columns it is a reply.
+            # Do not quote the judge: in a file with mixed-up columns it would be a reply.
             self.problems.add(
                 f"line {first}{more}",
-                f"is of a judge that --judges does not name; it names {seats}",
+                f"names a judge that is not in --judges, which names {seats}",
             )
         self.problems.check()
         if not self.lines:
-            raise self.problems.stop("the whole file", "holds no judgements")
+            raise self.problems.stop("the whole file", "contains no judgements")
 
 
 def _check_name(judge: str) -> str:
-    """Return the fault of a judge's name; "" for none."""
+    """Return a description of the fault in a judge's name, or an empty string if it is valid."""
     if not judge:
         return "its judge has no name"
     if len(judge) > MAX_NAME_LENGTH or not judge.isprintable():
-        expected = f"expected are up to {MAX_NAME_LENGTH} printable characters, without line breaks"
-        return f"its judge's name cannot be shown; {expected}"
+        expected = f"a name has up to {MAX_NAME_LENGTH} printable characters and no line breaks"
+        return f"its judge's name cannot be displayed; {expected}"
     return ""
 
 
 class JudgementsFile:
-    """An open file of judgements, whose every line was checked.
+    """An open file of judgements. Every line is validated when it is created.
 
     Attributes:
-        judges: the seats by name: as they were given, else in the order in which the file first names them.
+        judges: names of the seats: as given to the constructor, or else in order of first appearance in the file.
     """
 
     def __init__(self, name: str, file: BinaryIO, seats: Sequence[str] | None = None) -> None:
-        """Read the file through.
+        """Read and validate the whole file.
 
         Args:
-            name: of the file, for messages.
-            file: open at its beginning.
-            seats: the names of the judges; None: every judge that the file names.
+            name: name of the file, for messages.
+            file: the file, open at its beginning.
+            seats: names of the judges; None accepts every judge that the file names.
 
         Raises:
-            BenchmarkError: lists every line that is no judgement, or that is of a judge without a seat.
+            BenchmarkError: lists every line that is not a judgement or names a judge without a seat.
         """
         self._file = file
         self._name = name
@@ -121,10 +122,10 @@ class JudgementsFile:
     @classmethod
     @contextmanager
     def open(cls, path: Path, seats: Sequence[str] | None = None) -> Iterator[Self]:
-        """Open and check the file for the length of a `with` block.
+        """Open and validate the file, and close it at the end of the `with` block.
 
         Raises:
-            BenchmarkError: it cannot be read, or is no file of judgements.
+            BenchmarkError: the file cannot be read or is not a file of judgements.
         """
         try:
             with open_plain(path) as file:
@@ -133,24 +134,22 @@ class JudgementsFile:
             raise BenchmarkError(f"{path.name}: cannot be read ({why.strerror})") from None
 
     def refuse_others(self, answered: Collection[str], advice: str = BenchmarkError.advice) -> None:
-        """Check that every judgement is of an answer that exists.
+        """Check that every judgement belongs to an answer that exists.
 
         Raises:
-            BenchmarkError: lists the lines whose id has no answer, with `advice`.
+            BenchmarkError: lists the lines whose id has no answer, and gives `advice`.
         """
         problems = Problems(self._name)
         for (identity, _), replies in self._lines.items():
             if identity in answered:
                 continue
             for line in replies:
-                problems.add(
-                    f"line {line.number}", "has an instance_id that the answers do not have"
-                )
+                problems.add(f"line {line.number}", "has an instance_id that is not in the answers")
         if problems.messages:
             raise BenchmarkError("\n".join(problems.messages), advice)
 
     def replies(self, identity: str, judge: str) -> list[str]:
-        """Return a judge's replies about an answer: none, the first, or the first and the repaired one."""
+        """Return a judge's replies about an answer: none, one, or the first reply and the repaired one."""
         lines = self._lines.get((identity, judge), ())
         return [self._read_reply(line, identity, judge) for line in lines]
 
@@ -162,6 +161,6 @@ class JudgementsFile:
             judge,
         ):
             raise BenchmarkError(
-                f"{self._name}: line {line.number}: changed while it was read; start again"
+                f"{self._name}: line {line.number}: changed while the file was being read; start again"
             )
         return fields["reply"]

@@ -1,6 +1,6 @@
-"""Turn run entries into plans: the questions, the server that is asked, and the rules that score the answers.
+"""Turn run entries into plans: the questions, the server to query, and the rules that score the answers.
 
-Every fault of an entry, its data or its jury is reported here, before the first question is asked.
+Every fault in an entry, its data or its jury is reported here, before the first question is asked.
 """
 
 import re
@@ -56,24 +56,23 @@ from agent.store.run_details import KeptData, RunDetails
 from agent.vocabulary import ChatRequest, Instance, RunEntry, ScoringChoice
 
 SUITE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_SILENT = frozenset(
-    {"max_eval_instances"}
-)  # expanders that change which instances are asked, not what is asked
+# Expanders that select instances and do not change the questions.
+_SILENT = frozenset({"max_eval_instances"})
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """Options of the command line for all its run entries; None leaves the choice to entry, benchmark or site.
+    """Command-line options for all run entries. None leaves the choice to the entry, benchmark or site.
 
     Attributes:
         replace: replace a run of the same name in the suite that used other instances or rules.
-        deployment_map: file that says which deployments here stand for those that entries name.
-        ignore_data_paths: use the site's own data whatever files the entries name.
-        max_train_instances: the most solved examples before a question.
-        judges: file of the jury, in place of those that entries, benchmarks or the site name.
+        deployment_map: file that maps the deployments named in entries to deployments of this site.
+        ignore_data_paths: use the site's own data regardless of the files that the entries name.
+        max_train_instances: maximum number of solved examples before a question.
+        judges: file with the jury, replacing the one named by the entry, the benchmark or the site.
         no_judging: store the answers without asking the jury.
-        unregistered: read the data of protected benchmarks as it lies, not the registered version.
-        plan: digest of the submission's plan whose challenge gave `sample_seed`; "" for none.
+        unregistered: read the current files of protected benchmarks, not the registered version.
+        plan: digest of the submission's plan whose challenge gave `sample_seed`; empty if there is none.
     """
 
     suite: str
@@ -94,21 +93,21 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One run, ready to be asked.
+    """A run that is ready to start.
 
     Attributes:
-        name: identifies it within its suite: benchmark, arguments, model and deployment, never a file name.
-        arguments: the benchmark's own, defaults filled in.
-        prompt_limit: most tokens of a prompt, where an argument says so; the model's own limit holds besides.
-        overrides: names of what the run entry changed about the benchmark.
+        name: identifies the run within its suite by benchmark, arguments, model and deployment; contains no file name.
+        arguments: the benchmark's own arguments, with defaults filled in.
+        prompt_limit: maximum tokens per prompt set by an argument, in addition to the model's own limit.
+        overrides: names of the benchmark settings that the run entry changed.
         named_data: whether the run entry named the files.
-        attested: whether the data needs no agreement, or a person attested that the site has accepted it.
-        sampled: the limit of instances that was given.
-        left_out: optional metrics that the site lacks an encoder for.
-        registered: commitment of the registered version of the data; empty if it is none.
-        frozen_digest: one digest of all files of that version; empty if it is none.
-        promised_by: digest of the submission's plan that chose the instances; empty if none did.
-        data_note: a warning about its data; empty for none.
+        attested: whether the data needs no agreement, or a person attested that the site has accepted one.
+        sampled: maximum number of instances, if one was given.
+        left_out: optional metrics that cannot be computed because the site has no encoder.
+        registered: commitment of the registered version of the data; empty if unregistered data is read.
+        frozen_digest: digest over all files of that version; empty if unregistered data is read.
+        promised_by: digest of the submission's plan that determined the sample; empty if none did.
+        data_note: a warning about the data; empty if there is none.
         jury: the judges that grade the answers; empty if no jury is asked now.
     """
 
@@ -140,29 +139,29 @@ class Plan:
 
     @property
     def available(self) -> int:
-        """Instances in the dataset, before sampling."""
+        """Number of instances in the dataset, before sampling."""
         return self.instances.available
 
     @property
     def scoring(self) -> ScoringChoice:
-        """Whose rules score the answers."""
+        """The choice of scoring rules."""
         return self.rules.scoring
 
     @property
     def lineage(self) -> str:
-        """The dataset that the units come from."""
+        """Lineage of the units; see `choose_lineage`."""
         return self.rules.lineage
 
     @property
     def unit_named(self) -> bool:
-        """Whether the data names the patient or document of each instance: a row's number would count as a patient."""
+        """Whether the data names the patient or document of each instance. Row numbers do not count as names."""
         column = self.benchmark.unit_column
         return column is not None and not (column == UNIT and self.instances.numbered)
 
     def request(
         self, instance: Instance, extra_body: Mapping[str, str | int | float | bool]
     ) -> ChatRequest:
-        """Return the request that asks `instance`."""
+        """Return the request for the question of `instance`."""
         return ChatRequest(
             model=self.deployment.served_model,
             messages=instance.messages,
@@ -174,11 +173,11 @@ class Plan:
         )
 
     def scored_by(self) -> list[str]:
-        """Return the rules, metrics and options that decide the scores besides the answers."""
+        """Return the rules, metrics and options that determine the scores for given answers."""
         return self.rules.identity()
 
     def details(self, capabilities: Capabilities, workarounds: Sequence[str]) -> RunDetails:
-        """Return the details that are kept and shown with the run."""
+        """Return the details that are stored and shown with the run."""
         benchmark = self.benchmark
         details = RunDetails(
             display_name=benchmark.display_name,
@@ -224,18 +223,17 @@ def plan_runs(site: Site, entries: Sequence[RunEntry], options: RunOptions) -> l
 
     Raises:
         ConfigError: an entry, deployment or option is wrong.
-        BenchmarkError: a benchmark or its data is wrong; names every such entry.
+        BenchmarkError: a benchmark or its data is wrong; names the benchmark of every such entry.
     """
     if not SUITE_NAME.fullmatch(options.suite):
         raise ConfigError(
-            "a suite's name has 1 to 64 letters, digits, dots, dashes or underscores, and begins with a letter or digit"
+            "a suite's name has 1 to 64 letters, digits, dots, dashes or underscores and starts with a letter or digit"
         )
-    _ = site.settings  # a missing site is reported before any fault of the entries
+    _ = site.settings  # report a missing site before any fault in the entries
     catalogue = survey_benchmarks(site.own_benchmarks)
     servers = _read_servers(site, options)
-    if (
-        servers.mapping
-    ):  # before the data is checked: entries without a mapped deployment are not run
+    # Map deployments before checking the data, because entries without a mapped deployment are not run.
+    if servers.mapping:
         entries = map_deployments(entries, servers.mapping, servers.deployments)
     if options.ignore_data_paths:
         entries = ignore_data_paths(entries)
@@ -258,11 +256,11 @@ def plan_runs(site: Site, entries: Sequence[RunEntry], options: RunOptions) -> l
 
 @dataclass(frozen=True, slots=True)
 class _Servers:
-    """The model servers that a command may ask.
+    """The model servers that a command may query.
 
     Attributes:
-        deployments: of the site, by name; empty where --server names the one server.
-        mapping: deployments of this site by the name that entries give them; empty without --deployment-map.
+        deployments: the site's deployments by name; empty with --server, which names a single server.
+        mapping: deployments of this site by the name used in entries; empty without --deployment-map.
     """
 
     deployments: Mapping[str, Deployment]
@@ -271,7 +269,7 @@ class _Servers:
 
 @dataclass(frozen=True, slots=True)
 class _Fault:
-    """An error of one run entry's benchmark or data."""
+    """An error in the benchmark or data of one run entry."""
 
     benchmark: str
     error: BenchmarkError
@@ -280,8 +278,8 @@ class _Fault:
 def _read_servers(site: Site, options: RunOptions) -> _Servers:
     if options.server and options.deployment_map:
         raise ConfigError(
-            "--server asks one server for everything, and --deployment-map leads to several",
-            "Leave out one of the two.",
+            "--server and --deployment-map cannot be combined: the first sends every question to one server",
+            "Remove one of the two options.",
         )
     if options.server:
         return _Servers({}, {})
@@ -291,10 +289,10 @@ def _read_servers(site: Site, options: RunOptions) -> _Servers:
 
 
 def _join_faults(faults: Sequence[_Fault], *, has_plans: bool) -> BenchmarkError:
-    """Return one error for all entries that cannot be planned."""
+    """Combine the errors of all entries that cannot be planned into one."""
     advice = faults[0].error.advice
     if has_plans:
-        advice += " To run the others first, name them with --groups-to-run."
+        advice += " To run the other entries first, select them with --groups-to-run."
     if len(faults) == 1:
         return BenchmarkError(str(faults[0].error), advice)
     messages = []
@@ -308,7 +306,7 @@ def _refuse_equal_names(plans: Sequence[Plan]) -> None:
     names = Counter(plan.name for plan in plans)
     repeated = sorted(name for name, count in names.items() if count > 1)
     if repeated:
-        raise ConfigError(f"the same run is asked for twice: {', '.join(repeated)}")
+        raise ConfigError(f"the same run is requested more than once: {', '.join(repeated)}")
 
 
 def _plan_run(
@@ -392,8 +390,8 @@ def _choose_deployment(
         return check_reachable(find_deployment(entry, servers.deployments), site)
     if entry.model_deployment:
         raise ConfigError(
-            f"the run entry {entry.description!r} names a deployment, and --server another place to ask",
-            "Leave out one of the two.",
+            f"the run entry {entry.description!r} names a deployment, which cannot be combined with --server",
+            "Remove one of the two.",
         )
     return check_reachable(make_server_deployment(options.server, entry.model), site)
 
@@ -401,7 +399,7 @@ def _choose_deployment(
 def _choose_metrics(
     site: Site, entry: RunEntry, benchmark: Benchmark, servers: _Servers, options: RunOptions
 ) -> tuple[MetricUse, ...]:
-    """Return the benchmark's metrics with the judges of this run."""
+    """Return the benchmark's metrics, with the judges for this run."""
     jury_file = None if options.ignore_data_paths else entry.arguments.get("jury_config_path")
     metrics = tuple(
         choose_jury(
@@ -432,7 +430,7 @@ def _seat_jury(
 
 
 def _read_judge_deployments(site: Site, servers: _Servers) -> Mapping[str, Deployment]:
-    # --server replaces the model's deployment only: judges stay in those of the site.
+    # --server replaces the model's deployment only. Judges keep the site's deployments.
     return servers.deployments or read_deployments(site.deployments)
 
 
@@ -446,25 +444,25 @@ def _list_left_out(site: Site, benchmark: Benchmark) -> tuple[str, ...]:
 
 
 def _read_expanders(entry: RunEntry, options: RunOptions) -> Mapping[str, str]:
-    """Return the entry's expanders; the command line's number of examples holds where the entry gives none."""
+    """Return the entry's expanders. The number of examples defaults to the command line's."""
     if options.max_train_instances is None:
         return entry.expanders
     return {"max_train_instances": str(options.max_train_instances), **entry.expanders}
 
 
 def check_reachable(deployment: Deployment, site: Site) -> Deployment:
-    """Return the deployment with the site's CA where it has none of its own.
+    """Check that prompts may be sent to a deployment; return it with the site's CA bundle if it has none of its own.
 
-    The site's proxy is the way out to the aggregator; prompts never take it.
+    The site's proxy is for requests to the aggregator and is never used for prompts.
 
     Raises:
-        ConfigError: prompts may not be sent to its host, or through its proxy.
+        ConfigError: prompts may not be sent to its host or through its proxy.
     """
     for role, address in (("host", deployment.base_url), ("proxy", deployment.proxy)):
         if address and (urlsplit(address).hostname or "") not in site.settings.allowed_hosts:
             raise ConfigError(
-                f"deployment {deployment.name}: prompts may not be sent to the {role} that its address names",
-                f"Add the {role} to allowed_hosts in site.yaml, if it is inside the hospital's network.",
+                f"deployment {deployment.name}: prompts may not be sent to the {role} in its address",
+                f"If the {role} is inside the hospital's network, add it to allowed_hosts in site.yaml.",
             )
     return replace(deployment, ca_bundle=deployment.ca_bundle or site.settings.ca_bundle)
 
@@ -474,7 +472,7 @@ def write_run_name(
 ) -> str:
     """Return the run's name within its suite: the run entry in HELM's form, with digests in place of file names.
 
-    Everything in the entry that changes what is asked is in it, so that two different runs never share a name.
+    The name includes everything in the entry that changes the questions, so two different runs never share a name.
     """
     pairs = {key: value for key, value in entry.arguments.items() if key not in FILE_ARGUMENTS}
     if DATA_ARGUMENTS & entry.arguments.keys():

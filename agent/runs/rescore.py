@@ -1,7 +1,7 @@
-"""Scoring stored answers again, by this version's rules or by others, asking no model and no judge.
+"""Score stored answers again, by this version's rules or by others, without asking any model or judge.
 
-New scores are drafted beside the old and take their place in one transaction a run: killed at any point, a run has
-its old scores or its new ones, never some of each.
+New scores are drafted next to the old ones and replace them in one transaction per run. If the process is killed, a
+run has either its old scores or its new ones, never a mixture.
 """
 
 from collections import Counter
@@ -22,13 +22,20 @@ from agent.scoring.whole_run import compute_run_scores
 from agent.store import Judgement, Run, Seat, Store, StoredInstance
 from agent.vocabulary import Failure, Instance, Response, Scoring, ScoringChoice, Unscored
 
-BATCH = 500  # instances whose new scores are written at a time
+BATCH = 500  # instances per transaction
 _NOTHING = Means()
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreChange:
-    """The effect of scoring again on one metric. `changed` of its `instances` have another score or reason now."""
+    """The effect of rescoring on one metric.
+
+    Attributes:
+        before: value of the metric before rescoring; None if it had none.
+        after: value of the metric after rescoring; None if it has none.
+        changed: number of instances whose score, or reason for having none, changed.
+        instances: number of instances in the run.
+    """
 
     metric: str
     before: float | None
@@ -39,7 +46,7 @@ class ScoreChange:
 
 @dataclass(frozen=True, slots=True)
 class Rescored:
-    """A run after scoring again. `left` says why it was left as it was; empty if it was scored."""
+    """A run after rescoring. `left` is the reason why the run was not rescored, or empty if it was."""
 
     run: Run
     changes: tuple[ScoreChange, ...] = ()
@@ -48,7 +55,7 @@ class Rescored:
 
 @dataclass(frozen=True, slots=True)
 class _MetricSeat:
-    """A stored seat of the jury, and the metric that its score counts for."""
+    """A stored seat of the jury and the metric that it belongs to."""
 
     metric: str
     judged: Judged
@@ -63,10 +70,10 @@ def rescore_suite(
     """Score every run of a suite again.
 
     Args:
-        store: the site's.
-        suite: whose runs.
-        scoring: whose rules from now on; None: as each run was scored.
-        means: for metrics that need more than the answer.
+        store: the site's store.
+        suite: name of the suite.
+        scoring: rules to score by; None keeps the rules of each run.
+        means: resources for metrics that need more than the answer.
 
     Raises:
         StoreError: another process is working on one of the runs.
@@ -75,7 +82,7 @@ def rescore_suite(
 
 
 def find_lost_rules(store: Store, suite: str, scoring: ScoringChoice | None) -> dict[Scoring, int]:
-    """Return the rules whose figures this scoring would delete, with the number of runs that hold them."""
+    """Return the rules whose scores would be deleted by this choice, with the number of runs that have such scores."""
     others: dict[ScoringChoice, Scoring] = {"intramural": "helm", "helm": "intramural"}
     if scoring not in others:
         return {}
@@ -89,7 +96,7 @@ def find_lost_rules(store: Store, suite: str, scoring: ScoringChoice | None) -> 
 
 def _rescore(store: Store, run: Run, scoring: ScoringChoice | None, means: Means) -> Rescored:
     if run.imported:
-        return Rescored(run, left="it was imported, with scores made elsewhere")
+        return Rescored(run, left="it was imported with scores computed elsewhere")
     try:
         rules = bind_encoder(Rules.of_run(run.details, scoring), means)
     except BenchmarkError as error:
@@ -100,9 +107,7 @@ def _rescore(store: Store, run: Run, scoring: ScoringChoice | None, means: Means
             return Rescored(run, left=purged)
         lost_replies = _count_lost_replies(store, run.run_id)
         if lost_replies:
-            return Rescored(
-                run, left=f"what judges replied about {lost_replies} answers was purged"
-            )
+            return Rescored(run, left=f"judges' replies about {lost_replies} answers were purged")
         before = _read_values(store, run)
         changed = _draft(store, run.run_id, rules, means)
         _put_draft_in_place(store, run, rules)
@@ -125,13 +130,13 @@ def _rescore(store: Store, run: Run, scoring: ScoringChoice | None, means: Means
 
 
 def _put_draft_in_place(store: Store, run: Run, rules: Rules) -> None:
-    """Replace a run's scores and metrics of the whole run in one transaction."""
+    """Replace a run's scores and whole-run metrics with the draft, in one transaction."""
     requests = (
         (stored.instance, stored.request_key)
         for stored in store.answers.read_each_instance(run.run_id)
         if stored.instance
     )
-    # The plan's digest is the one that `run` would make now, so that the same command finds no work left.
+    # Store the plan digest that `run` would compute now, so that repeating its command finds no work left.
     plan_digest = store.identities.plan_digest(requests, rules.identity())
     whole_run_scores = compute_run_scores(rules, _read_answered(store, run.run_id))
     store.scores.put_draft_in_place(
@@ -142,29 +147,29 @@ def _put_draft_in_place(store: Store, run: Run, rules: Rules) -> None:
 def score_again(
     store: Store, run: Run, positions: Sequence[int], means: Means = _NOTHING
 ) -> Iterator[tuple[int, Mapping[str, float | Unscored] | None]]:
-    """Yield the scores that this version gives to stored answers, and write nothing.
+    """Yield the scores that this version gives to stored answers, without writing anything.
 
-    Metrics of the whole run are left out: no instance has a score under one.
+    Whole-run metrics are omitted because they give no scores to single instances.
 
     Args:
-        store: the site's.
-        run: it was asked here, not imported.
-        positions: of the instances, rising.
-        means: for metrics that need more than the answer.
+        store: the site's store.
+        run: a run of this site, not an imported one.
+        positions: positions of the instances, in ascending order.
+        means: resources for metrics that need more than the answer.
 
     Yields:
-        Position and scores by metric, each position once, in any order. The scores are None where the question, the
+        (position, scores by metric), once per position and in any order. The scores are None if the question, the
         answer or a judge's reply was purged.
 
     Raises:
-        BenchmarkError: a metric needs the encoder that the run was measured with, and the site has none or another.
+        BenchmarkError: a metric needs the encoder that the run used, and the site has none or a different one.
     """
     as_run = Rules.of_run(run.details)
     rules = bind_encoder(as_run, means)
     if rules.identity() != as_run.identity():
         raise BenchmarkError(
-            f"{run.benchmark}: it was measured with another encoder than the one that is set",
-            "Set bertscore_model and bertscore_layer in site.yaml to those of the run.",
+            f"{run.benchmark}: the run used a different encoder from the one in the settings",
+            "Set bertscore_model and bertscore_layer in site.yaml to the values used for the run.",
         )
     settled = store.answers.read_settled_positions(run.run_id)
     has_later_measures = any(measure.later for measure in rules.measures)
@@ -193,7 +198,7 @@ def score_again(
 def _score_instance(
     rules: Rules, stored: StoredInstance, seats: Sequence[_MetricSeat]
 ) -> dict[str, float | Unscored]:
-    """Return the scores of one instance by metric, without those measured in batches; empty if it was not asked."""
+    """Return the scores of one instance by metric, without those computed in batches; empty if it was not asked."""
     result = _read_result(stored)
     if result is None or stored.instance is None:
         return {}
@@ -206,7 +211,7 @@ def _score_instance(
 
 
 def _count_lost_replies(store: Store, run_id: str) -> int:
-    """Return how many answers have a seat whose verdict cannot be read again."""
+    """Return the number of answers with a seat whose verdict cannot be parsed again."""
     lost = 0
     for page in _split_into_pages(store, run_id):
         for seats in store.juries.read_every_seat(run_id, page).values():
@@ -216,7 +221,7 @@ def _count_lost_replies(store: Store, run_id: str) -> int:
 
 
 def _is_reply_lost(seat: Seat, judgement: Judgement) -> bool:
-    """Whether a seat rests on a reply whose text was purged."""
+    """Return whether the text of the reply behind a seat was purged."""
     return seat.judgement_key is not None and not judgement.replies
 
 
@@ -227,7 +232,7 @@ def _split_into_pages(store: Store, run_id: str) -> Iterator[range]:
 
 
 def _draft(store: Store, run_id: str, rules: Rules, means: Means) -> Counter[str]:
-    """Draft the new score of every instance that has an answer or a reason; return how many changed, by metric."""
+    """Draft the new scores of every instance that was asked; return how many scores changed, by metric."""
     store.scores.drop_draft(run_id)
     changed: Counter[str] = Counter()
     for page in _split_into_pages(store, run_id):
@@ -245,10 +250,10 @@ class _DraftPage:
     """New scores of one page of instances.
 
     Attributes:
-        changed: instances whose score is another now, by metric.
-        scores: by position and metric.
-        labelled: positions that metrics of the whole run count, with the reason of those that have no label.
-        seats: by position and metric.
+        changed: number of instances whose score changed, by metric.
+        scores: (position, metric, score) of each new score.
+        labelled: (position, metric, reason) for whole-run metrics; the reason is None if the answer has labels.
+        seats: (position, metric, seat) of each regraded seat.
     """
 
     changed: Counter[str]
@@ -257,7 +262,7 @@ class _DraftPage:
     seats: list[tuple[int, str, Seat]] = field(default_factory=list)
 
     def add(self, rules: Rules, stored: StoredInstance, seats: Sequence[_MetricSeat]) -> None:
-        """Score one instance again, unless it was not asked yet."""
+        """Score one instance again, unless it has not been asked yet."""
         result = _read_result(stored)
         if result is None or stored.instance is None:
             return
@@ -280,8 +285,8 @@ class _DraftPage:
 def _draft_later(
     store: Store, run_id: str, rules: Rules, means: Means, changed: Counter[str]
 ) -> None:
-    """Draft the scores that are measured in batches; count those that changed."""
-    before: dict[int, Mapping[str, float | Unscored]] = {}  # of the answers that are being measured
+    """Draft the scores that are computed in batches, and count those that changed."""
+    before: dict[int, Mapping[str, float | Unscored]] = {}  # old scores of the answers in progress
 
     def read_answered() -> Iterator[AnsweredInstance]:
         for stored in store.answers.read_each_instance(run_id):
@@ -298,7 +303,7 @@ def _draft_later(
                 changed[metric] += 1
         last_position, _, _ = batch[-1]
         finished = [position for position in before if position < last_position]
-        for position in finished:  # their old scores are needed no more
+        for position in finished:  # their old scores are no longer needed
             del before[position]
         store.scores.draft(run_id, batch)
 
@@ -306,7 +311,7 @@ def _draft_later(
 def _read_metric_seats(
     store: Store, run_id: str, rules: Rules, page: Sequence[int]
 ) -> dict[int, list[_MetricSeat]]:
-    """Return the stored seats of these answers by position."""
+    """Return the stored seats of these answers, by position."""
     if not any(measure.of_jury for measure in rules.measures):
         return {}
     seats_by_position: dict[int, list[_MetricSeat]] = {}
@@ -320,7 +325,7 @@ def _read_metric_seats(
 def _judge_again(
     rules: Rules, instance: Instance, result: Response | Failure, seats: Sequence[_MetricSeat]
 ) -> list[_MetricSeat]:
-    """Read the stored replies of the seats by the rules of this version."""
+    """Parse the stored replies of the seats again, by the rules of this version."""
     answer = read_judged_answer(rules, result) if isinstance(result, Response) else None
     if not seats or not isinstance(answer, str):
         return list(seats)
@@ -332,7 +337,7 @@ def _judge_again(
 def _score_result(
     rules: Rules, instance: Instance, result: Response | Failure, judged: Sequence[Judged]
 ) -> Iterator[MeasuredScore]:
-    """Yield an answer's scores, without those that are measured in batches."""
+    """Yield an answer's scores, without those that are computed in batches."""
     is_answered = isinstance(result, Response)
     for score in score_response(rules, instance, result):
         is_scored_elsewhere = score.measure.of_jury or score.measure.later
@@ -343,7 +348,7 @@ def _score_result(
 
 
 def _read_result(stored: StoredInstance) -> Response | Failure | None:
-    """Return the stored answer to an instance, or the reason of its failure; None if it was not asked yet."""
+    """Return the stored answer to an instance, or its failure; None if it has not been asked yet."""
     if stored.response is not None:
         return stored.response
     for score in stored.scores.values():
@@ -359,7 +364,7 @@ def _read_answered(store: Store, run_id: str) -> Iterator[tuple[Instance, Respon
 
 
 def _read_values(store: Store, run: Run) -> dict[str, float | None]:
-    """Return every metric's value, those by HELM's rules too."""
+    """Return every metric's value, including those by HELM's rules."""
     values: dict[str, float | None] = {}
     for metric in summarise_run(store, run).metrics:
         values[metric.metric] = metric.mean.value

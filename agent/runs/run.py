@@ -1,7 +1,7 @@
-"""The main path of a run: plan, ask, score, judge, summarise. A killed run continues where it stopped.
+"""The main path of a run: plan, ask, score, judge, summarise. A killed run resumes where it stopped.
 
-States of a run in the store: (planned) -> asking -> ended; an ended run with failed instances, or with open seats of
-its jury, goes back to asking when the command is given again. Answers, judgements and scores are kept in small
+States of a run in the store: (planned) -> asking -> ended. If the command is repeated, an ended run with failed
+instances or with open seats of its jury returns to asking. Answers, judgements and scores are stored in small
 transactions as they arrive.
 """
 
@@ -41,19 +41,19 @@ from agent.site.http_limits import http_limits
 from agent.store import Run, Store
 from agent.vocabulary import ChatRequest, Failure, Instance, Reason, Response, RunEntry
 
-SCORES_AT_ONCE = 500  # of metrics measured later, in one transaction
+SCORES_AT_ONCE = 500  # scores per transaction, for metrics that are computed later
 
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """The summary of one run, with the counts of this command.
+    """The summary of one run, with counts of the work done by this command.
 
     Attributes:
-        asked: questions sent now; instances whose prompts are equal share one.
-        asked_for: the instances of these questions.
-        kept: instances whose answers or scores were there already.
-        failed: instances that have no answer now, and would be asked by the same command again.
-        judged: counts of the judging now.
+        asked: number of questions sent; instances with equal prompts share one.
+        asked_for: number of instances that these questions cover.
+        kept: number of instances whose answers or scores were already stored.
+        failed: number of instances that still have no answer and are asked again if the command is repeated.
+        judged: counts of the judging.
     """
 
     summary: RunSummary
@@ -65,7 +65,7 @@ class RunOutcome:
 
     @property
     def too_long(self) -> int:
-        """Instances whose prompts do not fit the model: asking again cannot help."""
+        """Number of instances whose prompts do not fit the model, so that asking again would not help."""
         metrics = self.summary.metrics
         return max((metric.unscored.get(Reason.CONTEXT_LENGTH, 0) for metric in metrics), default=0)
 
@@ -76,8 +76,8 @@ def run_entries(
     """Run every entry, one after the other, and return their outcomes.
 
     Raises:
-        ConfigError, BenchmarkError: an entry cannot be planned; no server was asked.
-        InferenceError: a server cannot be reached or lacks a need of a run; no question was asked.
+        ConfigError, BenchmarkError: an entry cannot be planned; no server was contacted.
+        InferenceError: a server cannot be reached or lacks a feature that a run needs; no question was asked.
     """
     plans = plan_runs(site, entries, options)
     for note in dict.fromkeys(plan.data_note for plan in plans if plan.data_note):
@@ -97,7 +97,7 @@ def run_entries(
                 _refuse_to_lose(store, plan)
         capabilities = asyncio.run(_probe_all(open_plans, limits))
         workarounds: dict[str, Sequence[str]] = {}
-        for plan in open_plans:  # a refusal of any server comes before the first question
+        for plan in open_plans:  # check every server before the first question
             server = capabilities[identify_server(plan.deployment)]
             workarounds[plan.name] = list_workarounds(plan, server)
         with advise_judging_later():
@@ -124,16 +124,16 @@ async def _probe_all(plans: Sequence[Plan], limits: HttpLimits) -> Mapping[Serve
 
 
 def derive_needs(plan: Plan) -> Needs:
-    """Return the plan's needs of its server."""
+    """Return the server features that the plan needs."""
     needs = Needs.of(ChatRequest(plan.model, (), plan.max_tokens, plan.temperature, plan.stop))
     return replace(needs, count=plan.benchmark.shorten is not None or plan.prompt_limit is not None)
 
 
 def list_workarounds(plan: Plan, capabilities: Capabilities) -> tuple[str, ...]:
-    """Return the parameters that the plan's requests will do without, each in a sentence.
+    """Return the parameters that the plan's requests will omit, one sentence each.
 
     Raises:
-        InferenceError: the server lacks a need of the plan; names the deployment.
+        InferenceError: the server lacks a feature that the plan needs; names the deployment.
     """
     try:
         return check_needs(capabilities, derive_needs(plan))
@@ -142,7 +142,10 @@ def list_workarounds(plan: Plan, capabilities: Capabilities) -> tuple[str, ...]:
 
 
 def _find_settled(store: Store, plan: Plan) -> RunOutcome | None:
-    """Return the outcome of a run without open questions, whose server need not run; None if questions are open."""
+    """Return the outcome of a run that has no work left; None if work remains.
+
+    Such a run does not need its server.
+    """
     run = find_stored_run(store, plan)
     if run is None:
         return None
@@ -166,41 +169,39 @@ def _find_settled(store: Store, plan: Plan) -> RunOutcome | None:
 
 
 def _refuse_to_lose(store: Store, plan: Plan) -> None:
-    """Raise ConfigError where this plan would take scores away that the suite holds under the same name."""
+    """Raise ConfigError if this plan would delete scores that the suite holds under the same name."""
     run = find_stored_run(store, plan)
     if run is None:
         return
     if run.imported:
         raise ConfigError(
-            f"suite {plan.suite} holds {plan.name} as it was imported, and this command would replace it",
-            "Name another --suite, and join both with `intramural summarize --suites`; or give --replace.",
+            f"suite {plan.suite} already holds an imported {plan.name}, and this command would replace it",
+            "Choose another --suite and combine both with `intramural summarize --suites`, or use --replace.",
         )
     changed = []
     if _has_other_jury(store, run, plan):
         changed.append("another jury")
     if run.details.scoring != plan.scoring:
-        changed.append("another scoring")
+        changed.append("other scoring rules")
     if run.details.benchmark_digest != plan.benchmark.digest:
         changed.append("another definition of the benchmark")
     registered = run.details.data.registered
     if registered and registered != plan.registered:
-        changed.append(
-            "another version of the data" if plan.registered else "data that is not registered"
-        )
+        changed.append("another version of the data" if plan.registered else "unregistered data")
     lost = store.runs.count_left_out(
         run.run_id, plan.benchmark.id, (instance.id for instance in plan.instances)
     )
     if lost:
-        changed.append(f"without {lost} of the instances scored there")
+        changed.append(f"{lost} of the instances scored there are missing")
     if changed and store.answers.read_settled_positions(run.run_id):
         raise ConfigError(
-            f"suite {plan.suite} holds {plan.name} already, and this command would replace it: {', '.join(changed)}",
-            "Name another --suite to keep both, or give --replace.",
+            f"suite {plan.suite} already holds {plan.name}, and this command would replace it: {', '.join(changed)}",
+            "Choose another --suite to keep both, or use --replace.",
         )
 
 
 def _has_other_jury(store: Store, run: Run, plan: Plan) -> bool:
-    """Whether judgements of another jury than the plan's are in the run."""
+    """Return whether the run has judgements by a jury other than the plan's."""
     before, now = select_jury_measures(Rules.of_run(run.details)), select_jury_measures(plan.rules)
     if not before or not store.juries.has_seats(run.run_id, before[0].use.name):
         return False
@@ -211,14 +212,14 @@ def _has_other_jury(store: Store, run: Run, plan: Plan) -> bool:
 
 
 def find_stored_run(store: Store, plan: Plan) -> Run | None:
-    """Return the run that the suite holds under the plan's name."""
+    """Return the stored run with the plan's suite and name; None if there is none."""
     return store.runs.find(store.identities.run_id(plan.suite, plan.name))
 
 
 def derive_request_keys(
     store: Store, plan: Plan, capabilities: Capabilities
 ) -> Iterator[tuple[Instance, bytes]]:
-    """Walk the plan's instances, each with the key of its request."""
+    """Yield the plan's instances, each with the key of its request."""
     for instance in plan.instances:
         identity = request_identity(
             plan.request(instance, capabilities.extra_body), plan.prompt_limit
@@ -233,7 +234,7 @@ def _carry_out(
     workarounds: Sequence[str],
     context: RunContext,
 ) -> RunOutcome:
-    """Ask, score and judge one plan, under the lock of its run."""
+    """Ask, score and judge one plan while holding the lock of its run."""
     with store.runs.lock(store.identities.run_id(plan.suite, plan.name)):
         run_id = _begin_run(store, plan, capabilities, workarounds)
         asking = _ask_and_score(store, plan, run_id, capabilities, context)
@@ -275,10 +276,10 @@ class _AskingCounts:
     """Counts of the asking in one run.
 
     Attributes:
-        sent: questions that were sent now.
-        sent_for: the instances of these questions.
-        stored: instances whose answers were stored before.
-        failed: instances that have no answer now.
+        sent: number of questions sent.
+        sent_for: number of instances that these questions cover.
+        stored: number of instances whose answers were already stored.
+        failed: number of instances that still have no answer.
     """
 
     sent: int
@@ -299,7 +300,7 @@ def _ask_and_score(
         if unanswered:
             asyncio.run(_ask(store, plan, run_id, unanswered, writer, context.limits, capabilities))
     finally:
-        writer.write()  # an interrupted run keeps its answers too
+        writer.write()  # keep the answers of an interrupted run too
     context.progress.end()
     without_answer = sum(len(positions) for positions in unanswered.values())
     return _AskingCounts(
@@ -328,7 +329,10 @@ def _measure(store: Store, run_id: str, rules: Rules, means: Means) -> None:
 def _score_stored_answers(
     store: Store, run_id: str, instances: int, writer: ScoreWriter
 ) -> dict[bytes, list[int]]:
-    """Score stored answers; return the positions that still have to be asked, by request: equal ones are asked once."""
+    """Score the stored answers; return the positions still to be asked, grouped by request key.
+
+    Equal requests are sent once.
+    """
     unsettled = store.answers.find_unsettled(run_id)
     writer.progress.advance(instances - len(unsettled))
     answered = [position for position, _, is_answered in unsettled if is_answered]
@@ -352,7 +356,10 @@ async def _ask(
     limits: HttpLimits,
     capabilities: Capabilities,
 ) -> None:
-    """Ask what has no answer yet. Questions come from the store page by page, and stay while they are in flight."""
+    """Ask the questions that have no answer yet.
+
+    Instances are read from the store page by page, and stay in memory while their question is in flight.
+    """
     in_flight: dict[bytes, Instance] = {}
 
     def requests() -> Iterator[tuple[bytes, ChatRequest]]:
@@ -364,7 +371,7 @@ async def _ask(
             yield key, plan.request(stored.instance, capabilities.extra_body)
 
     def keep(key: bytes, result: Response | Failure) -> None:
-        first, *repeats = unanswered[key]  # instances whose prompts are equal share one question
+        first, *repeats = unanswered[key]  # instances with equal prompts share one question
         cases = [(first, in_flight.pop(key))]
         for stored in store.answers.read_each_instance(run_id, repeats):
             if stored.instance:

@@ -1,4 +1,4 @@
-"""Score answers that were produced elsewhere, by the code that scores runs, without a store or a model server."""
+"""Score answers produced elsewhere, with the same code as for runs but without a store or a model server."""
 
 import json
 import os
@@ -53,7 +53,7 @@ _NOTHING = Means()
 
 @dataclass(frozen=True, slots=True)
 class ScoredAnswers:
-    """The summary, and the instances without an answer: by id in public data and row numbers, else by their number."""
+    """The summary of a file of answers, and the names of the instances without one; see `_name_instance`."""
 
     summary: RunSummary
     missing: tuple[str, ...]
@@ -61,7 +61,12 @@ class ScoredAnswers:
 
 @dataclass(frozen=True, slots=True)
 class JudgedElsewhere:
-    """The file of judges' replies, and the jury as in the site's judges.yaml; without one, every judge that replied."""
+    """Replies of judges that were asked elsewhere.
+
+    Attributes:
+        replies: file of the replies.
+        judges: file of the jury, in the format of judges.yaml; None takes every judge that replied.
+    """
 
     replies: Path
     judges: Path | None = None
@@ -81,16 +86,16 @@ def score_answers(
 
     Args:
         own: folder of the hospital's own benchmarks, if there is a site.
-        description: a benchmark's id or alias, and its arguments as in a run entry; or its YAML file.
-        data: file or folder of the dataset; None: the one that the definition names.
-        answers: see `AnswersFile`.
-        scoring: whose rules; None: the benchmark's.
+        description: a benchmark's id or alias with arguments as in a run entry, or its YAML file.
+        data: file or folder of the dataset; None for the one named in the definition.
+        answers: file of the answers; see `AnswersFile`.
+        scoring: rules to score by; None for the benchmark's.
         judged: replies of judges about the answers.
-        means: for metrics that need more than the answer.
+        means: resources for metrics that need more than the answer.
 
     Raises:
         ConfigError: there is no such benchmark, an argument is wrong, or no jury grades its answers.
-        BenchmarkError: the data, a line of the answers or one of the judgements is wrong.
+        BenchmarkError: the data, a line of the answers or a judgement is wrong.
     """
     benchmark, dataset = _locate(own, description, data)
     metrics = select_measurable(benchmark.metrics, means)
@@ -101,7 +106,9 @@ def score_answers(
         ids = _read_ids(benchmark, dataset, file)
         if replies is not None:
             answered_ids = {identity for identity in ids if file.has(identity)}
-            replies.refuse_others(answered_ids, "A judgement is of an answer: give its --answers.")
+            replies.refuse_others(
+                answered_ids, "Every judgement needs an answer: add it to the file of --answers."
+            )
         tally = _Tally(rules)
         missing: list[str] = []
         for number, instance in enumerate(iter_instances(benchmark, dataset), 1):
@@ -135,9 +142,11 @@ def _build_rules(
 
 
 def _read_ids(benchmark: Benchmark, dataset: Dataset, file: AnswersFile) -> set[str]:
-    """Return the ids of the instances, after a check that every answer has one of them."""
+    """Return the ids of the instances, after checking that every answer belongs to one of them."""
     ids = {instance.id for instance in iter_instances(benchmark, dataset)}
-    file.refuse_others(ids, f"{_describe_ids(benchmark)} --write-template FILE writes them all.")
+    file.refuse_others(
+        ids, f"{_describe_ids(benchmark)} To list them all, use --write-template FILE."
+    )
     return ids
 
 
@@ -151,14 +160,16 @@ def _read_answered(
 
 
 def write_template(own: Path | None, description: str, data: Path | None, path: Path) -> int:
-    """Write a new file, for its owner alone, with an empty answer to every instance; return how many.
+    """Write a new file with an empty answer for every instance; return their number.
+
+    The file is readable by its owner only.
 
     Raises:
-        ConfigError: as `score_answers`, or the file is there or cannot be written.
+        ConfigError: as for `score_answers`, or the file exists or cannot be written.
         BenchmarkError: the data is wrong.
     """
     benchmark, dataset = _locate(own, description, data)
-    # A list, so that a fault of the data is reported before the file is made.
+    # Build the whole list first, so that a fault in the data is reported before the file is created.
     ids = [instance.id for instance in iter_instances(benchmark, dataset)]
     return _write_lines(path, ({"instance_id": identity, "answer": ""} for identity in ids))
 
@@ -166,13 +177,13 @@ def write_template(own: Path | None, description: str, data: Path | None, path: 
 def write_judge_prompts(
     own: Path | None, description: str, data: Path | None, answers: Path, path: Path
 ) -> int:
-    """Write a new file, for its owner alone, with the judge's prompt about each answer; return how many.
+    """Write a new file with the judge's prompt about each answer; return their number.
 
-    The marker around the texts is random, a new one for each file. Answers that no jury is shown (blank, or none at
-    all) are left out.
+    The file is readable by its owner only. The marker around the texts is random and new for each file. Missing and
+    blank answers, which no jury is shown, are omitted.
 
     Raises:
-        ConfigError: as `score_answers`, or the file is there or cannot be written.
+        ConfigError: as for `score_answers`, or the file exists or cannot be written.
         BenchmarkError: the data or a line of the answers is wrong.
     """
     benchmark, dataset = _locate(own, description, data)
@@ -206,7 +217,7 @@ def _write_judge_prompts(
 
 
 def _write_lines(path: Path, lines: Iterable[Mapping[str, str]]) -> int:
-    """Write JSON lines to a new file; nothing is left of it where one of them cannot be made."""
+    """Write JSON Lines to a new file, and delete it again if an error occurs; return the number of lines."""
     count = 0
     try:
         with open(
@@ -221,18 +232,18 @@ def _write_lines(path: Path, lines: Iterable[Mapping[str, str]]) -> int:
                 raise
     except OSError as why:
         raise ConfigError(
-            f"{path.name} cannot be written ({why.strerror})", "Name a new file."
+            f"{path.name} cannot be written ({why.strerror})", "Choose the name of a new file."
         ) from None
     return count
 
 
 def _find_jury_metric(benchmark: Benchmark) -> MetricUse:
-    """Return the metric that a jury gives."""
+    """Return the metric that is graded by a jury."""
     for use in benchmark.metrics:
         if use.name in JUDGED:
             return use
     raise ConfigError(
-        f"no jury grades the answers of {benchmark.id}", "Leave the judges' options out."
+        f"no jury grades the answers of {benchmark.id}", "Remove the options for judges."
     )
 
 
@@ -240,7 +251,7 @@ def _find_jury_metric(benchmark: Benchmark) -> MetricUse:
 def _open_replies(
     benchmark: Benchmark, judged: JudgedElsewhere | None
 ) -> Iterator[tuple[Jury | None, JudgementsFile | None]]:
-    """Open the judges' replies, and name the jury."""
+    """Open the judges' replies; yield the jury and the open file."""
     if judged is None:
         yield None, None
         return
@@ -255,19 +266,19 @@ def _open_replies(
         quorum = choose_quorum(use, jury)
         if quorum is not None and quorum > len(jury.judges):
             raise ConfigError(
-                f"the quorum of the jury is {quorum}, and it has {len(jury.judges)} seats",
-                "Name all judges, also those that gave no reply, in a file and give it with --judges.",
+                f"the jury has a quorum of {quorum} but only {len(jury.judges)} seats",
+                "List all judges, including those that gave no reply, in a file and pass it with --judges.",
             )
         yield Jury(jury.judges, quorum), replies
 
 
 def _list_judge_names(jury: Jury) -> tuple[str, ...]:
-    """Return the names by which the lines of a file call the judges."""
+    """Return the names that identify the judges in a file of replies."""
     names = tuple(judge.name or judge.model_name for judge in jury.judges)
     if len(set(names)) < len(names):
         raise ConfigError(
-            "two judges of --judges have one name",
-            "Give each a `name` of its own, as the replies say.",
+            "two judges in --judges have the same name",
+            "Give each judge a unique `name`, as used in the replies.",
         )
     return names
 
@@ -279,7 +290,7 @@ def _add_jury(use: MetricUse, jury: Jury) -> MetricUse:
 def _fill_seats(
     rules: Rules, replies: JudgementsFile | None, instance: Instance, answer: str | None
 ) -> list[Judged]:
-    """Return the seats of the judges that replied about an answer."""
+    """Return the seats of the judges that replied about an answer, with their replies."""
     if replies is None or answer is None:
         return []
     judged_answer = read_judged_answer(rules, _build_response(answer))
@@ -310,23 +321,23 @@ def _locate(own: Path | None, description: str, data: Path | None) -> tuple[Benc
         file = Path(description)
         if not file.is_file():
             raise ConfigError(
-                f"there is no file {description}", "Name a benchmark, or the YAML file of one."
+                f"there is no file {description}", "Give a benchmark's id or its YAML file."
             )
         benchmark = load_benchmark(file, absolute_paths=True)
     else:
         entry = parse_run_entry(description)
         if entry.model or entry.expanders or "data_path" in entry.arguments:
             raise ConfigError(
-                "a benchmark's own arguments may follow its id, nothing else",
-                "Name the data with --data.",
+                "only the benchmark's own arguments may follow its id",
+                "Specify the data with --data.",
             )
         benchmark = resolve_benchmark(entry, *survey_benchmarks(own))
         if entry.benchmark != CONFIGURABLE:
             arguments.update(entry.arguments)
     if data is None and benchmark.dataset_file is None:
         raise ConfigError(
-            f"which data of {benchmark.id} was asked is not said",
-            "Name its file, or the folder of its files, with --data.",
+            f"{benchmark.id} needs the data that its answers refer to",
+            "Specify its file, or the folder of its files, with --data.",
         )
     if data is not None:
         arguments["data_path"] = str(data)
@@ -336,14 +347,14 @@ def _locate(own: Path | None, description: str, data: Path | None) -> tuple[Benc
 def _describe_ids(benchmark: Benchmark) -> str:
     """Explain the instance_id of the benchmark."""
     if benchmark.id_column is None:
-        return "An instance_id is the number of the row here, beginning with 1."
+        return "For this benchmark, an instance_id is a row number, starting at 1."
     if benchmark.id_column == ROW_ID:
-        return "An instance_id is the row's own id here, else its number, beginning with 1."
-    return f"An instance_id is what the column {benchmark.id_column!r} holds."
+        return "For this benchmark, an instance_id is the row's id or, if it has none, its number, starting at 1."
+    return f"For this benchmark, an instance_id is a value of the column {benchmark.id_column!r}."
 
 
 def _name_instance(benchmark: Benchmark, instance: Instance, number: int) -> str:
-    """Return a name for messages: ids of a hospital's data may be those of its patients and are not shown."""
+    """Return a name for messages: the id, or the number if the id may be a patient's and must not be shown."""
     if benchmark.access == "public" or benchmark.id_column is None:
         return instance.id
     return f"number {number} of the data"
@@ -367,7 +378,7 @@ class _Tally:
         self._labels = GatheredLabels(rules)
 
     def add(self, instance: Instance, answer: str | None, judged: Sequence[Judged]) -> None:
-        """Add the next instance with its answer, or None, and the seats of its jury."""
+        """Add the next instance with its answer, if there is one, and the seats of its jury."""
         unit = instance.unit.encode()
         self._units.append(unit)
         result = Failure(Reason.NOT_ASKED) if answer is None else _build_response(answer)
@@ -393,7 +404,7 @@ class _Tally:
             self._judged[metric].append((unit, score_or_reason, seats))
 
     def add_later(self, position: int, name: str, value: float | Unscored) -> None:
-        """Add the score of the instance at `position`, from 0, under a metric that is computed later."""
+        """Add the score of the instance at `position`, counted from 0, under a metric that is computed later."""
         self._count(self._units[position], name, value)
 
     def _count(self, unit: bytes, name: str, value: float | Unscored) -> None:

@@ -1,4 +1,4 @@
-"""Score answers as they arrive and write them in batches, so that little is lost when the process is killed."""
+"""Score answers as they arrive and write them in batches, so that little is lost if the process is killed."""
 
 import asyncio
 import time
@@ -15,12 +15,12 @@ from agent.vocabulary import Failure, Instance, Reason, Response, Unscored
 
 
 class ScoreWriter:
-    """Keeps one run's answers and scores.
+    """Writes the answers and scores of one run.
 
     Attributes:
-        failed: instances whose request failed, and may not another time; a prompt that does not fit never will.
-        not_sent: requests that were not sent, for the server is down or the prompt does not fit.
-        not_sent_for: the instances that they were for.
+        failed: number of instances whose request failed and may succeed later. Prompts that do not fit are excluded.
+        not_sent: number of requests not sent because the server is down or the prompt does not fit.
+        not_sent_for: number of instances that those requests cover.
     """
 
     def __init__(self, store: Store, rules: Rules, run_id: str, progress: Progress) -> None:
@@ -34,16 +34,15 @@ class ScoreWriter:
         self._answers: list[tuple[bytes, Response]] = []
         self._scores: list[tuple[int, str, float | Unscored]] = []
         self._labelled: list[tuple[int, str, Unscored | None]] = []
-        self._waiting = 0  # instances scored and not written
+        self._waiting = 0  # number of instances scored but not yet written
         self._timer: asyncio.TimerHandle | None = None
         self._broken: AgentError | None = None
-        self._asked_until: float | None = (
-            None  # time of asking up to here is written; None: nothing is being asked
-        )
+        # Asking time has been recorded up to this moment; None while nothing is being asked.
+        self._asked_until: float | None = None
 
     @contextmanager
     def asking(self) -> Iterator[None]:
-        """Count the time inside the `with` block as spent asking."""
+        """Record the time inside the `with` block as asking time."""
         self._asked_until = time.perf_counter()
         try:
             yield
@@ -54,17 +53,16 @@ class ScoreWriter:
     def keep(
         self, key: bytes, cases: Sequence[tuple[int, Instance]], result: Response | Failure
     ) -> None:
-        """Keep a new answer and score the instances (with their positions) that it belongs to.
+        """Queue a new answer for writing, and score the (position, instance) pairs that share it.
 
         Raises:
-            StoreError: the store refused this or an earlier batch; further answers could not be kept.
+            StoreError: this or an earlier batch could not be written, so no further answers can be stored.
         """
         if self._broken is not None:
             raise self._broken
         if isinstance(result, Response):
-            self._answers.append(
-                (key, result)
-            )  # before it is scored: an error of scoring loses no answer
+            # Queue the answer before scoring it, so that an error in scoring does not lose it.
+            self._answers.append((key, result))
         else:
             if result.reason is not Reason.CONTEXT_LENGTH:
                 self.failed += len(cases)
@@ -77,7 +75,7 @@ class ScoreWriter:
             self._timer = asyncio.get_running_loop().call_later(KEEP_EVERY_S, self._write_in_time)
 
     def score(self, position: int, instance: Instance, result: Response | Failure) -> None:
-        """Score the instance at this position."""
+        """Score the instance at this position and queue its scores for writing."""
         for score in score_response(self._rules, instance, result):
             name = score.measure.name
             value = score.value
@@ -93,7 +91,7 @@ class ScoreWriter:
             self.write()
 
     def write(self) -> None:
-        """Write everything that waits, in one transaction."""
+        """Write all queued answers and scores in one transaction."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -117,5 +115,5 @@ class ScoreWriter:
     def _write_in_time(self) -> None:
         try:
             self.write()
-        except AgentError as error:  # a timer has no caller: the next answer ends the run with it
+        except AgentError as error:  # a timer has no caller, so the next call of `keep` raises it
             self._broken = error

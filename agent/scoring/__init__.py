@@ -1,1 +1,1 @@
-"""From a stored answer to its scores."""
+"""Compute scores from stored answers."""

@@ -1,7 +1,5 @@
-"""How much is scored or judged before it is written to the store."""
+"""Limits on the work that is scored or judged before it is written to the store."""
 
-# What a kill may cost: so many answers, or so many seconds of them, are asked again.
+# A killed process loses at most this many answers, or the answers of this many seconds, and must ask again for them.
 KEEP_EVERY_ANSWERS = 64
-
-
 KEEP_EVERY_S = 0.2

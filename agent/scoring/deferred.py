@@ -1,7 +1,7 @@
-"""Compute metrics from stored answers: in batches, or in several processes.
+"""Compute metrics from stored answers, in batches or in several processes.
 
-Call `bind_encoder` where rules are made, before any question is asked; `compute_later_scores` once the answers are
-stored.
+Call `bind_encoder` when the rules are built, before any question is asked. Call `compute_later_scores` once the
+answers are stored.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,18 +13,19 @@ from agent.scoring.measures import Measure, Rules
 from agent.scoring.score import select_answer
 from agent.vocabulary import Instance, Response, Score, Unscored
 
-AnsweredInstance = tuple[int, Instance, Response]  # with the instance's position
+AnsweredInstance = tuple[int, Instance, Response]  # position, instance and its response
 _Key = tuple[int, str]  # position, and the measure's name
 
 BATCH_CASES = 256
-BATCH_CHARACTERS = 300_000  # of answers and references in a batch: some 70,000 tokens, 200 MB of an encoder's vectors
+# Answers and references per batch: about 70,000 tokens, or 200 MB of vectors.
+BATCH_CHARACTERS = 300_000
 
 
 def bind_encoder(rules: Rules, means: Means) -> Rules:
-    """Return the rules with the encoder that their metrics are measured by: its digest and layer are part of them.
+    """Return the rules with the digest and layer of the site's encoder in the options of metrics that need one.
 
     Raises:
-        BenchmarkError: a metric needs an encoder, and the site has none that can be used; names the remedy.
+        BenchmarkError: a metric needs an encoder and the site has no usable one; the advice names the remedy.
     """
     measures = []
     for measure in rules.measures:
@@ -37,13 +38,13 @@ def bind_encoder(rules: Rules, means: Means) -> Rules:
 def compute_later_scores(
     rules: Rules, cases: Iterable[AnsweredInstance], means: Means | None = None
 ) -> Iterator[tuple[int, str, Score | Unscored]]:
-    """Yield (position, measure's name, value) for every case and every measure of `rules` that is computed later.
+    """Yield (position, name of the measure, value) for every case and every measure that is computed later.
 
-    Values come in the order of the cases, with one batch in memory at a time. An answer that cannot be scored (blank,
-    cut off within its thoughts) comes with its reason.
+    Values are in the order of the cases, and only one batch is in memory at a time. For an answer that cannot be
+    scored, because it is blank or was cut off during its reasoning, the value is the reason.
 
     Raises:
-        BenchmarkError: a metric needs an encoder, and the site has none that can be used.
+        BenchmarkError: a metric needs an encoder and the site has no usable one.
     """
     means = means or Means()
     measures = [measure for measure in rules.measures if measure.later]
@@ -79,7 +80,7 @@ def _score_batch(
                 scores[key] = comparison
             else:
                 rouge_comparisons[key] = comparison
-    # Other processes may compute ROUGE while this one runs the encoder.
+    # Other processes can compute ROUGE while this one runs the encoder.
     wait_for_rouge = workers.begin(list(rouge_comparisons.values()))
     scores |= _compute_bert_scores(measures, bert_comparisons, means)
     scores |= zip(rouge_comparisons, wait_for_rouge(), strict=True)
@@ -91,7 +92,7 @@ def _score_batch(
 def _compute_bert_scores(
     measures: list[Measure], comparisons: dict[_Key, bert_score.BertScoreComparison], means: Means
 ) -> dict[_Key, Score | Unscored]:
-    """Compare each pair of texts once: precision, recall and F1 come together, for all measures that ask for them."""
+    """Score each distinct pair of texts once, because one comparison gives precision, recall and F1 together."""
     if not comparisons:
         return {}
     distinct = list(dict.fromkeys(comparisons.values()))

@@ -1,4 +1,4 @@
-"""Compute the score of one answer from the seats of its jury, by our rules and by HELM's. Pure."""
+"""Compute the score of one answer from the seats of its jury, by the rules of Intramural and by HELM's. Pure."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,23 +11,23 @@ from agent.scoring.score import MeasuredScore, select_answer
 from agent.store import Judgement, Seat
 from agent.vocabulary import Reason, Response, Unscored
 
-Judged = tuple[Seat, Judgement]  # a seat, and the replies that it rests on
+Judged = tuple[Seat, Judgement]  # a seat and the replies it is based on
 
 
 def read_judged_answer(rules: Rules, response: Response) -> str | Unscored:
-    """Return the text that judges are shown; a blank answer is never shown and comes with its reason."""
+    """Return the text shown to judges, or the reason why the answer, such as a blank one, is not shown."""
     return select_answer(rules, response, "intramural")
 
 
 def regrade(judged: Sequence[Judged], use: MetricUse, texts: tuple[str, ...]) -> list[Judged]:
-    """Read the stored replies of a jury's seats again, by the rules of this version.
+    """Parse the stored replies of a jury's seats again, by the rules of this version.
 
-    A seat whose judge is to be asked again stays open, unless its reply is a valid verdict now.
+    A seat whose judge must be asked again stays open, unless its reply is now a valid verdict.
 
     Args:
-        judged: seats with the replies that they rest on.
-        use: their jury.
-        texts: of the case. Outside judges saw redacted texts, which are stored with their replies.
+        judged: seats with the replies they are based on.
+        use: the metric with the jury.
+        texts: texts of the case. Outside judges saw redacted texts, which are stored with their replies.
     """
     rubric = read_rubric(use)
     return [
@@ -46,10 +46,10 @@ def _regrade_seat(seat: Seat, judgement: Judgement, rubric: Rubric, texts: tuple
 def score_by_jury(
     rules: Rules, response: Response, judged: Sequence[Judged]
 ) -> Iterator[MeasuredScore]:
-    """Yield the score of an answer under every measure of the jury.
+    """Yield the score of an answer under every measure that a jury grades.
 
     Args:
-        rules: the run's.
+        rules: rules of the run.
         response: the model's answer.
         judged: the stored seats, in order.
     """
@@ -89,7 +89,7 @@ def _score_by_helm_rules(
 
 
 def _read_first_reply(judgement: Judgement, rubric: Rubric) -> str | None:
-    """Return the first reply without its mark, which HELM's prompt does not ask for."""
+    """Return the first reply without the mark that HELM's prompt does not ask for; None if there is no reply."""
     if not judgement.replies:
         return None
     return remove_mark(judgement.replies[0].text, rubric, judgement.marker)

@@ -1,4 +1,4 @@
-"""Choose the measures of a run: each metric of its benchmark by our rules, by HELM's, or by both side by side."""
+"""The measures of a run: each metric of its benchmark by the rules of Intramural, by HELM's, or by both."""
 
 import json
 from collections.abc import Sequence
@@ -10,12 +10,13 @@ from agent.metrics import JUDGED, METRICS, AnswerParser, MetricUse
 from agent.store.run_details import KeptJury, KeptMetric, RunDetails
 from agent.vocabulary import Scoring, ScoringChoice
 
-HELM_TWIN = "@helm"  # after a metric's name: its score by HELM's rules, beside the one by ours
+# Suffix of a metric's name for its score by HELM's rules when a run is scored by both.
+HELM_TWIN = "@helm"
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One metric by one set of rules. `name` is what the store keeps its scores under."""
+    """One metric under one set of rules. `name` identifies its scores in the store."""
 
     name: str
     use: MetricUse
@@ -23,17 +24,17 @@ class Measure:
 
     @property
     def of_jury(self) -> bool:
-        """Whether a jury gives it: its score rests on stored judgements, not on the answer alone."""
+        """Whether a jury grades it, so that its score depends on stored judgements and not on the answer alone."""
         return self.use.name in JUDGED
 
     @property
     def later(self) -> bool:
-        """Whether it is computed from stored answers, after the asking."""
+        """Whether it is computed from stored answers, after all questions have been asked."""
         return METRICS[self.use.name].later
 
     @property
     def of_whole_run(self) -> bool:
-        """Whether only the whole run has a score, and no single answer."""
+        """Whether only the whole run has a score and single answers have none."""
         return METRICS[self.use.name].fn is None
 
     def to_keep(self) -> KeptMetric:
@@ -57,13 +58,13 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How the answers of a run become scores. The first measure is the benchmark's main metric.
+    """The rules for scoring the answers of a run. The first measure is the benchmark's main metric.
 
     Attributes:
-        scoring: the choice.
-        measures: in the benchmark's order; with "both" each is followed by its twin.
-        parser: takes the part of an answer that is scored by our rules; HELM scores the whole answer.
-        lineage: the dataset that the units come from.
+        scoring: the choice between Intramural's rules, HELM's or both.
+        measures: measures in the benchmark's order; for "both", each is followed by its counterpart by HELM's rules.
+        parser: extracts the part of an answer that Intramural's rules score; HELM scores the whole answer.
+        lineage: lineage of the units.
     """
 
     scoring: ScoringChoice
@@ -75,12 +76,12 @@ class Rules:
     def of(
         cls, uses: Sequence[MetricUse], scoring: ScoringChoice, parser: AnswerParser, lineage: str
     ) -> Self:
-        """Say how the metrics `uses` are scored."""
+        """Build the rules for the metrics `uses`."""
         return cls(scoring, _build_measures(uses, scoring), parser, lineage)
 
     @classmethod
     def of_run(cls, details: RunDetails, scoring: ScoringChoice | None = None) -> Self:
-        """Say how a stored run was scored, or would be by another choice."""
+        """Rebuild the rules of a stored run, optionally with a different choice of scoring."""
         uses = [
             _read_use(metric) for metric in details.metrics if not metric.name.endswith(HELM_TWIN)
         ]
@@ -88,11 +89,11 @@ class Rules:
         return cls.of(uses, scoring or details.scoring, parser, details.lineage)
 
     def list_stored_metrics(self) -> tuple[KeptMetric, ...]:
-        """Return the records of the measures in the details of a run."""
+        """Return the records of the measures for the details of a run."""
         return tuple(measure.to_keep() for measure in self.measures)
 
     def put_into(self, details: RunDetails) -> RunDetails:
-        """Return the details of a run that this version of the agent scores by these rules."""
+        """Return the details of a run, updated to record these rules and this version of the agent."""
         return replace(
             details,
             metrics=self.list_stored_metrics(),
@@ -102,7 +103,7 @@ class Rules:
         )
 
     def identity(self) -> list[str]:
-        """Return the texts that decide the scores besides the answers, as part of the plan's identity."""
+        """Return the texts that, for given answers, determine the scores. They are part of the plan's identity."""
         identity = [__version__, self.scoring, self.lineage]
         for measure in self.measures:
             options = json.dumps(dict(measure.use.options), sort_keys=True)
@@ -110,7 +111,7 @@ class Rules:
         for measure in self.measures:
             if measure.of_jury and measure.use.judges:
                 identity.append(json.dumps(_build_jury_record(measure.use).to_json()))
-        # The identities of stored runs hold nothing of these two parsers: adding them would rescore every such run.
+        # The identities of stored runs do not mention these two parsers. Adding them would rescore every such run.
         if self.parser.kind not in ("option_letter", "text"):
             identity += [self.parser.kind, self.parser.field, self.parser.pattern]
         return identity

@@ -1,4 +1,4 @@
-"""Score one answer by every metric, or give the reason why it has no score. Pure."""
+"""Score one answer under every measure, or return the reason why it has no score. Pure."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from agent.vocabulary import Failure, Instance, Reason, Response, Scoring, Unsco
 class MeasuredScore:
     """The score of one answer under one measure (a metric and its scoring rules).
 
-    For a metric of the whole run it holds the labels of the answer.
+    For a whole-run metric, the value is the answer's labels.
     """
 
     measure: Measure
@@ -24,9 +24,9 @@ def score_response(
 ) -> Iterator[MeasuredScore]:
     """Yield the score of an answer under every measure.
 
-    Measures of a jury are unscored(not_judged) here, and those computed later are unscored(not_measured).
-    An answer that cannot be read is unscored at once under every measure.
-    Reasoning that was cut off is unscored(length), since no answer follows it. An answer that was cut off is scored.
+    Measures graded by a jury are unscored(not_judged) here, and those computed later are unscored(not_measured).
+    An answer that cannot be parsed is unscored under every measure. Reasoning that was cut off is unscored(length),
+    because no answer follows it. An answer that was itself cut off is scored.
     """
     for measure in rules.measures:
         answer = select_answer(rules, result, measure.rules)
@@ -43,7 +43,10 @@ def score_response(
 
 
 def select_answer(rules: Rules, result: Response | Failure, scoring: Scoring) -> str | Unscored:
-    """Return the text to score. Under the rules "helm", empty and rambling answers are scored too, as HELM does."""
+    """Return the text to score, or the reason why there is none.
+
+    Under HELM's rules, empty answers and answers that the parser would reject are scored too, as HELM does.
+    """
     if isinstance(result, Failure):
         return Unscored(result.reason)
     if result.finish_reason == "content_filter":

@@ -1,4 +1,4 @@
-"""Metrics that only a whole run has (macro and micro F1): computed from every answer's labels once a run ends."""
+"""Compute metrics that are defined only for a whole run (macro and micro F1) from the labels of all its answers."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -13,9 +13,9 @@ from agent.vocabulary import OWN_MAKING, Instance, Response, Unscored
 
 
 def compute_stored_run_scores(store: Store, run_id: str, rules: Rules) -> list[RunScore]:
-    """Compute the run's metrics of the whole run from its stored answers.
+    """Compute a run's whole-run metrics from its stored answers.
 
-    A metric whose answers were purged in part is left out: its stored score, of all answers, stands.
+    A metric is omitted if some of its answers were purged, so that its stored score over all answers stays valid.
     """
     if not any(measure.of_whole_run for measure in rules.measures):
         return []
@@ -37,7 +37,7 @@ def compute_stored_run_scores(store: Store, run_id: str, rules: Rules) -> list[R
 def compute_run_scores(
     rules: Rules, answered: Iterable[tuple[Instance, Response]]
 ) -> list[RunScore]:
-    """Compute every metric of the whole run, with its interval."""
+    """Compute every whole-run metric, with its interval."""
     of_run = replace(
         rules, measures=tuple(measure for measure in rules.measures if measure.of_whole_run)
     )
@@ -51,17 +51,17 @@ def compute_run_scores(
 
 
 class GatheredLabels:
-    """The labels of a run's answers, by measure."""
+    """The labels of a run's answers, grouped by measure."""
 
     def __init__(self, rules: Rules) -> None:
         self._measures = [measure for measure in rules.measures if measure.of_whole_run]
         self._items: dict[str, list[Labelled]] = {}
         self._blank: dict[
             str, list[Labelled]
-        ] = {}  # right labels of answers that hold nothing to score
+        ] = {}  # correct labels of the instances whose answer could not be scored
 
     def add(self, instance: Instance, score: MeasuredScore) -> None:
-        """Add the labels of one answer under one measure, if that is of the whole run."""
+        """Add the labels of one answer under one measure, if it is a whole-run metric."""
         measure, value = score.measure, score.value
         if not measure.of_whole_run:
             return
@@ -73,7 +73,7 @@ class GatheredLabels:
                 self._blank.setdefault(measure.name, []).append(blank)
 
     def scores(self) -> list[RunScore]:
-        """Compute every metric of the whole run."""
+        """Compute every whole-run metric."""
         return [self._compute_score(measure) for measure in self._measures]
 
     def _compute_score(self, measure: Measure) -> RunScore:
@@ -93,10 +93,9 @@ class GatheredLabels:
 
 
 def build_blank_labels(measure: Measure, instance: Instance) -> Labelled | None:
-    """Return the labels of an answer that names none; None where the instance has no right ones."""
-    right = read_labels(
-        measure.use, "A", instance, measure.rules
-    )  # any answer will do: only the right labels are used
+    """Return the labels of an answer that names no label; None if the instance has no correct labels."""
+    # The answer does not matter, because only the correct labels are used.
+    right = read_labels(measure.use, "A", instance, measure.rules)
     return replace(right, predicted=frozenset()) if isinstance(right, Labelled) else None
 
 

@@ -1,1 +1,1 @@
-"""The site's local pages: read-only, on loopback, redacted, and the same as files."""
+"""The site's local pages: redacted and read-only, served on loopback or written as files."""

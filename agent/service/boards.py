@@ -1,4 +1,4 @@
-"""A local leaderboard: boards by category and benchmark, best mean first, with mean win rates."""
+"""Build a local leaderboard: boards by category and benchmark, best mean first, with mean win rates."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ OWN = "Own benchmarks"
 
 @dataclass(frozen=True, slots=True)
 class PartLine:
-    """One of several pooled runs: its id, and what tells it from the others."""
+    """One of several pooled runs: its id, and the arguments that distinguish it from the others."""
 
     id: str
     apart: str
@@ -25,12 +25,15 @@ class PartLine:
 
 @dataclass(frozen=True, slots=True)
 class BoardRow:
-    """A run on a leaderboard.
+    """One row of a board: a run, or several pooled ones.
 
-    `apart` tells it from other runs of its model here: its deployment, its arguments. `parts` are the runs that were
-    pooled, where there are several. `main` is the benchmark's main metric, or where that has no score the first that
-    has. `rank` is the best and the worst that the data allow, by the main metric. `judged` is the main
-    metric where a jury gives it, unless no judge was asked so far.
+    Attributes:
+        run: head of the run.
+        apart: labels, such as deployment or arguments, that distinguish the row from others of the same model.
+        parts: the pooled runs; empty for a single run.
+        main: the benchmark's main metric or, if a jury has yet to grade it, the first metric with scores.
+        judged: the main metric if a jury grades it, unless no judge has been asked yet.
+        rank: best and worst rank that the data allow, by the main metric.
     """
 
     run: RunHead
@@ -43,22 +46,22 @@ class BoardRow:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """One benchmark's part of a local leaderboard, best mean first; runs without a mean come last."""
+    """One benchmark's part of a local leaderboard, best mean first. Runs without a mean come last."""
 
     benchmark: str
     name: str
     category: str
     access: str
-    metric: str  # for people
-    twins: bool  # whether some row has its figure by HELM's rules too
+    metric: str  # display name of the main metric
+    twins: bool  # whether any row also has its value by HELM's rules
     rows: tuple[BoardRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class WinRate:
-    """A model's mean win rate over the suite's benchmarks, from 0 to 1; None where it has nobody to win against.
+    """A model's mean win rate over the suite's benchmarks, from 0 to 1; None if there is no model to compare with.
 
-    `standing` says how sure it is, with the macro-average; None where that was not computed.
+    `standing` contains its interval, the ranks and the macro-average; None if it was not computed.
     """
 
     model: str
@@ -69,16 +72,14 @@ class WinRate:
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardView:
-    """Boards by category and benchmark, with what their reader should know."""
+    """Boards by category and benchmark, with win rates, notes and a chart."""
 
     boards: tuple[Board, ...]
     win_rates: tuple[WinRate, ...]  # best first; empty for a single model
-    left_out: Mapping[
-        str, int
-    ]  # why results are in no rank or win rate, and how many for each reason
-    legend: Mapping[Note, str]  # each note that some row has, and the letter that stands for it
-    imported: bool  # whether some row was made elsewhere
-    chart: Chart  # what is drawn
+    left_out: Mapping[str, int]  # number of results that are in no rank or win rate, by reason
+    legend: Mapping[Note, str]  # letter of each note that any row has
+    imported: bool  # whether any row was imported
+    chart: Chart
 
 
 def build_leaderboard(summaries: Sequence[RunSummary]) -> LeaderboardView:
@@ -96,7 +97,7 @@ def build_leaderboard(summaries: Sequence[RunSummary]) -> LeaderboardView:
 
 
 def _build_boards(summaries: Sequence[RunSummary]) -> tuple[Board, ...]:
-    """Return the boards in their order, see `_choose_board`."""
+    """Return the boards in the order given by `_choose_board`."""
     labels = _label_summaries(summaries)
     groups: dict[tuple[int, str, str, str], list[RunSummary]] = {}
     for summary in summaries:
@@ -132,21 +133,21 @@ def _build_row(summary: RunSummary, labels: tuple[str, ...]) -> BoardRow:
 
 
 def _letter_notes(boards: Sequence[Board]) -> dict[Note, str]:
-    """Return a letter for each note that some row has, in the order of `Note`."""
+    """Assign a letter to each note that any row has, in the order of `Note`."""
     used = {note for board in boards for row in board.rows for note in row.main.notes}
     notes = [note for note in Note if note in used]
     return dict(zip(notes, ascii_lowercase, strict=False))
 
 
 def _choose_board(summary: RunSummary) -> tuple[int, str, str, str]:
-    """Return the board of a summary, as boards are ordered: MedHELM's categories, own benchmarks, then others."""
+    """Return the board of a summary as a sort key: MedHELM's categories first, then own benchmarks, then others."""
     category = summary.run.details.category or OWN
     order = {OWN: 1, ELSEWHERE: 2}.get(category, 0)
     return order, category, summary.run.benchmark, summary.main.metric
 
 
 def _order_best_first(summary: RunSummary) -> tuple[bool, bool, float, str]:
-    """Return a sort key: best mean first; below it means of a metric that is not the main one, then no mean."""
+    """Return a sort key: best mean of the main metric first, then means of other metrics, then rows without a mean."""
     value = summary.shown.mean.value
     return value is None, summary.shown is not summary.main, -(value or 0.0), summary.run.model
 
@@ -154,8 +155,7 @@ def _order_best_first(summary: RunSummary) -> tuple[bool, bool, float, str]:
 def _label_summaries(summaries: Sequence[RunSummary]) -> dict[int, tuple[str, ...]]:
     """Return, by the summary's `id()`, the labels that distinguish it from the other rows of its model.
 
-    They are its origin, its deployment, the further arguments of its run entry, and the metric if it is not the main
-    one.
+    They are its origin, its deployment, the other arguments of its run entry, and the metric if it is not the main one.
     """
     deployments: dict[str, set[str]] = {}
     row_counts: Counter[tuple[object, str, str]] = Counter()
@@ -180,7 +180,7 @@ def _label_summaries(summaries: Sequence[RunSummary]) -> dict[int, tuple[str, ..
 
 
 def _list_arguments(run: Run) -> list[str]:
-    """Return the arguments of the run's entry besides model and deployment."""
+    """Return the arguments of the run's entry other than model and deployment."""
     return [
         f"{key}={value}" for key, value in run.pairs if key not in ("model", "model_deployment")
     ]

@@ -1,4 +1,4 @@
-"""The pages as a folder of files, to be read without a server."""
+"""Write the pages as a folder of files that can be read without a server."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from agent.service.pages import SitePages
 
 
 def write_pages(pages: SitePages, folder: Path, progress: Progress) -> int:
-    """Write every page under the new `folder`, readable by its owner alone; return how many files there are.
+    """Write every page to the new `folder`, readable by its owner only; return the number of files.
 
     Raises:
         ConfigError: the folder exists and is not empty, or cannot be written.

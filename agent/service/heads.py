@@ -1,4 +1,4 @@
-"""The parts that several pages show of one run: its head, its progress, and a figure with its notes."""
+"""Parts of a run that several pages show: its head, its progress, and a metric with its notes."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -9,17 +9,16 @@ from agent.statistics.bounds import Bounds
 from agent.store import RETRIED, KeptData, Run
 from agent.vocabulary import Reason
 
-RunState = Literal[
-    "running", "complete", "incomplete"
-]  # incomplete: stopped, or some instances have no answer
+# "incomplete" means stopped, or with instances that have no answer.
+RunState = Literal["running", "complete", "incomplete"]
 
 
 @dataclass(frozen=True, slots=True)
 class RunHead:
     """The head of every page of a run.
 
-    `data` is "official", "sample", "unknown", "invented" or "imported". `id` is empty where there is no run to show:
-    an imported leaderboard has figures only.
+    `data` is "official", "sample", "unknown", "invented" or "imported". `id` is empty for a row of an imported
+    leaderboard, which has results but no run.
     """
 
     id: str
@@ -31,15 +30,15 @@ class RunHead:
     model: str
     deployment: str
     language_model: bool
-    imported: bool  # made elsewhere with HELM
+    imported: bool  # whether it was made elsewhere with HELM
     data: str
-    data_words: str  # for people
-    began: datetime  # aware
+    data_words: str  # description of the data
+    began: datetime  # timezone-aware
 
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """One run in the list of a suite's runs. `answered` of its `instances` have a response or a failure."""
+    """One run in a suite's list of runs. `answered` is the number of `instances` with a response or a failure."""
 
     run: RunHead
     state: RunState
@@ -55,13 +54,13 @@ class MetricHead:
     unscored: int
     floor: (
         float | None
-    )  # the mean, were each instance that the model left unscored the metric's lowest
+    )  # the mean if each instance that the model itself left unscored counts as the lowest
     notes: tuple[Note, ...]
-    bounds: Bounds | None  # the mean, were every unscored instance wrong, or right
+    bounds: Bounds | None  # the mean if every unscored instance were wrong, or right
 
 
 def build_run_head(run: Run) -> RunHead:
-    """Return the head of every page of the run."""
+    """Return the head for every page of the run."""
     details = run.details
     return RunHead(
         id=run.run_id,
@@ -81,10 +80,10 @@ def build_run_head(run: Run) -> RunHead:
 
 
 def describe_data(data: KeptData) -> str:
-    """Return in words which data a run read."""
+    """Describe the data that a run read."""
     if data.known != "unknown":
         return data.known
-    return "your own data" if data.own else "not a version that the benchmark knows"
+    return "your own data" if data.own else "not a known version of the benchmark's data"
 
 
 def build_run_line(summary: RunSummary) -> RunLine:
@@ -110,7 +109,7 @@ def _find_state(summary: RunSummary) -> RunState:
 
 def build_metric_head(summary: RunSummary, metric: MetricSummary) -> MetricHead:
     """Return one metric of the run with its notes."""
-    # The note that a model is no language model stands beside the model's name instead.
+    # The note about baselines is shown next to the model's name instead.
     notes = [note for note in summary.notes(metric) if note is not Note.NO_LANGUAGE_MODEL]
     return MetricHead(
         metric=metric,
@@ -122,5 +121,5 @@ def build_metric_head(summary: RunSummary, metric: MetricSummary) -> MetricHead:
 
 
 def convert_start(run: Run) -> datetime:
-    """Return the time at which the run began; aware."""
+    """Return the time at which the run began, as a timezone-aware datetime."""
     return datetime.fromtimestamp(run.started_at, UTC)

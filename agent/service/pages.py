@@ -1,13 +1,14 @@
-"""The pages of a site by their paths, the same for the server and for files.
+"""The pages of a site by path, identical for the server and for files.
 
     index.html                         every suite
     suites/<suite>/index.html          its local leaderboard and runs
     releases/<release>/index.html      several suites and imported leaderboards together
     runs/<run>/index.html              settings, capabilities, metrics
-    runs/<run>/instances-<n>.html      texts and scores, twenty instances a page
+    runs/<run>/instances-<n>.html      texts and scores, twenty instances per page
     style.css
 
-Each .html has a twin that ends in .json. All links are relative, so the pages work from a folder as from a server.
+Each .html page has a JSON version with the same name ending in .json. All links are relative, so that the pages work
+both from a folder and from a server.
 """
 
 import hashlib
@@ -56,16 +57,16 @@ class PageFile:
 
 
 class SitePages:
-    """Draws the pages of one site.
+    """Renders the pages of one site.
 
     Args:
         name: the site's name, for the head of each page.
-        store: the site's; it is only read.
-        clearer: makes texts of cases fit to be seen.
-        catalogue: the benchmarks here, by id; they describe those of an imported leaderboard.
-        prices: by deployment, as they are now.
-        release: show this local release with its suites and nothing else.
-        names: the names shown of runs, where the pages leave as files; by default as they are.
+        store: the site's store, which is only read.
+        clearer: redacts texts of cases for display.
+        catalogue: benchmarks by id, which describe those of an imported leaderboard.
+        prices: current prices by deployment.
+        release: show only this local release and its suites.
+        names: replacements for names of runs, for pages written as files; by default names are unchanged.
     """
 
     def __init__(
@@ -87,7 +88,7 @@ class SitePages:
         self._renderer = Renderer(name, clearer.note, reveals=clearer.reveals, slug=suite_slug)
 
     def draw_page(self, path: str) -> PageFile | None:
-        """Draw the page at `path` (no leading slash), or return None when there is none.
+        """Render the page at `path` (without a leading slash), or return None if there is no such page.
 
         Raises:
             StoreError: the store cannot be read.
@@ -99,9 +100,9 @@ class SitePages:
         return None if view is None else self._draw(view, path)
 
     def draw_all(self) -> Iterator[tuple[str, PageFile]]:
-        """Draw every page there is now, with its twin, and the style sheet: path and content.
+        """Render all pages with their JSON versions, and the style sheet; yield path and content.
 
-        Each page of instances is cleared once for its two forms.
+        Each page of instances is redacted once for both forms.
         """
         yield "style.css", self._draw_style()
         for stem, view in self._iterate_views():
@@ -109,7 +110,7 @@ class SitePages:
                 yield path, self._draw(view, path)
 
     def count_pages(self) -> int:
-        """Return the number of pages there are now; a page and its twin count once."""
+        """Return the current number of pages. A page and its JSON version count once."""
         runs = self._list_runs()
         pages = 1  # the list of suites
         pages += len({run.suite for run in runs})
@@ -119,7 +120,7 @@ class SitePages:
         return pages
 
     def draw_problem(self, title: str, message: str, advice: str, path: str) -> bytes:
-        """Draw a page that tells the reader what went wrong and what to do."""
+        """Render a page that describes a problem and what to do about it."""
         return self._renderer.problem(title, message, advice, path)
 
     def _draw_style(self) -> PageFile:
@@ -131,7 +132,7 @@ class SitePages:
         return PageFile(self._renderer.html(view, path), "text/html; charset=utf-8")
 
     def _build_view(self, stem: str) -> object | None:
-        """Return the view of one page by its path without the ending; None for a path that is no page."""
+        """Return the view of the page at this path (without the ending); None if there is no such page."""
         if stem == "index":
             return self._build_site_page()
         if match := _RELEASE.fullmatch(stem):
@@ -158,7 +159,7 @@ class SitePages:
         self, run_id: str, instances_number: str | None
     ) -> RunPage | InstancesPage | None:
         run = self._store.runs.find(run_id)
-        # A page of one release shows the runs of its suites only.
+        # With a release selected, only the runs of its suites are shown.
         if run is None or run.suite not in self._list_suites():
             return None
         if instances_number is None:
@@ -168,7 +169,7 @@ class SitePages:
         )
 
     def _iterate_views(self) -> Iterator[tuple[str, object]]:
-        """Yield stem and view of every page, as `_build_view` returns them, with each run summarised once."""
+        """Yield the path (without the ending) and the view of every page, summarising each run once."""
         yield "index", self._build_site_page()
         for release in self._list_releases():
             yield (
@@ -185,7 +186,7 @@ class SitePages:
                     page = build_instances_page(
                         self._store, run, number, self._clearer, self._names
                     )
-                    if page is not None:  # the run may have shrunk since
+                    if page is not None:  # the run may have become smaller in the meantime
                         yield f"runs/{run.run_id}/instances-{number}", page
 
     def _build_site_page(self) -> SitePage:
@@ -235,7 +236,7 @@ class SitePages:
 
 
 def suite_slug(suite: str) -> str:
-    """Return a suite's or release's name for a path: itself where plain, else made plain, with a digest."""
+    """Return a path segment for a suite or release: its name if that is safe, else a safe form with a digest."""
     if re.fullmatch(r"[\w-]{1,80}", suite, re.ASCII):
         return suite
     plain = re.sub(r"[^\w-]+", "-", suite, flags=re.ASCII)[:60].strip("-")

@@ -1,4 +1,4 @@
-"""Views drawn as HTML and as JSON. HTML takes text of a case as `Redacted` or not at all."""
+"""Render views as HTML and as JSON. HTML accepts text of a case only as `Redacted`."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -29,20 +29,20 @@ _TEMPLATES = {
     InstancesPage: "instances.html",
 }
 
-# The same rules travel as a header from the server and inside each page, for pages opened as files.
+# Sent as a header by the server, and included in each page for pages opened as files.
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'"
 )
 
 
 class Renderer:
-    """Draws the views of one site.
+    """Renders the views of one site.
 
     Args:
-        site: its name.
-        note: what was done to texts, for the foot of each page.
-        reveals: whether original text is shown, which each page says at its head.
-        slug: a suite's name -> its folder.
+        site: name of the site.
+        note: how texts were redacted, for the footer of each page.
+        reveals: whether original text is shown, which the top of each page then states.
+        slug: function that returns a suite's folder from its name.
     """
 
     def __init__(self, site: str, note: str, *, reveals: bool, slug: Callable[[str], str]) -> None:
@@ -54,14 +54,14 @@ class Renderer:
             lstrip_blocks=True,
         )
         self._environment.filters.update(
-            by_category=_by_category,
-            case=_case,
-            drawn=_drawn,
-            figure=_figure,
-            juried=_juried,
-            juries=_juries,
-            moment=_moment,
-            share=_share,
+            by_category=_group_by_category,
+            case=_render_case_text,
+            drawn=_draw_chart,
+            figure=_format_value,
+            juried=_select_judged_metrics,
+            juries=_list_judged_rows,
+            moment=_format_time,
+            share=_compute_percentage,
         )
         self._environment.globals.update(
             site=site,
@@ -72,16 +72,18 @@ class Renderer:
         )
 
     def html(self, view: object, path: str) -> bytes:
-        """Draw a view as the page at `path`, which decides where relative links lead."""
+        """Render a view as the HTML page at `path`, on which its relative links depend."""
         template = self._environment.get_template(_TEMPLATES[type(view)])
-        return template.render(view=view, root="../" * path.count("/"), twin=_twin(path)).encode()
+        root = "../" * path.count("/")
+        return template.render(view=view, root=root, twin=_name_json_page(path)).encode()
 
     def json(self, view: object) -> bytes:
-        """Draw a view as JSON."""
-        return json.dumps(asdict(view), default=_plain, ensure_ascii=False, indent=1).encode()  # type: ignore[call-overload]
+        """Render a view as JSON."""
+        fields = asdict(view)  # type: ignore[call-overload]
+        return json.dumps(fields, default=_encode_value, ensure_ascii=False, indent=1).encode()
 
     def problem(self, title: str, message: str, advice: str, path: str) -> bytes:
-        """Draw a page that tells what went wrong."""
+        """Render a page that describes a problem."""
         template = self._environment.get_template("problem.html")
         root = "../" * path.count("/")
         return template.render(
@@ -89,28 +91,31 @@ class Renderer:
         ).encode()
 
     def stylesheet(self) -> bytes:
-        """Return the style sheet of every page."""
+        """Return the style sheet shared by all pages."""
         return (files("agent.service") / "templates" / "style.css").read_bytes()
 
 
-def _twin(path: str) -> str:
+def _name_json_page(path: str) -> str:
+    """Return the file name of a page's JSON version."""
     return path.rpartition("/")[2].removesuffix(".html") + ".json"
 
 
-def _by_category(boards: Sequence[Board]) -> list[tuple[str, list[Board]]]:
-    """Group boards as they stand; Jinja's own `groupby` would order categories anew."""
+def _group_by_category(boards: Sequence[Board]) -> list[tuple[str, list[Board]]]:
+    """Group boards without changing their order. Jinja's own `groupby` would sort the categories."""
     return [
         (category, list(group)) for category, group in groupby(boards, lambda board: board.category)
     ]
 
 
-def _juried(figures: Sequence[MetricHead]) -> list[tuple[str, MetricSummary]]:
-    """Return the metrics of a run that a jury gave, each with its name."""
-    return [(one.metric.display_name, one.metric) for one in figures if one.metric.jury is not None]
+def _select_judged_metrics(heads: Sequence[MetricHead]) -> list[tuple[str, MetricSummary]]:
+    """Return the names and values of a run's metrics that a jury graded."""
+    return [
+        (head.metric.display_name, head.metric) for head in heads if head.metric.jury is not None
+    ]
 
 
-def _juries(boards: Sequence[Board]) -> list[tuple[str, MetricSummary]]:
-    """Return the metrics that a jury gave, each with what it is of."""
+def _list_judged_rows(boards: Sequence[Board]) -> list[tuple[str, MetricSummary]]:
+    """Return the metrics on these boards that a jury graded, each with its benchmark and model."""
     return [
         (f"{board.name}: {row.run.model}", row.judged)
         for board in boards
@@ -119,36 +124,40 @@ def _juries(boards: Sequence[Board]) -> list[tuple[str, MetricSummary]]:
     ]
 
 
-def _case(text: object) -> Markup:
-    """Draw text of a case, its tags marked. Anything that did not come through redaction stops the page."""
+def _render_case_text(text: object) -> Markup:
+    """Render text of a case, with its tags marked.
+
+    Raises:
+        TypeError: the text is not `Redacted`, so the page must not be shown.
+    """
     if not isinstance(text, Redacted):
         raise TypeError("text of a case reached a page without redaction")
     return Markup(TAG.sub(r'<span class="tag">\g<0></span>', str(escape(text))))  # noqa: S704 - escaped right here
 
 
-def _drawn(chart: Chart, kind: str) -> Markup:
-    """Draw a leaderboard's dot plot ("dots") or heatmap; the drawing escapes what it writes."""
+def _draw_chart(chart: Chart, kind: str) -> Markup:
+    """Draw a leaderboard's dot plot ("dots") or heatmap. The drawing escapes all its text."""
     drawing = draw_dot_plot(chart) if kind == "dots" else heatmap(chart)
     return Markup(drawing.markup(kind))  # noqa: S704
 
 
-def _figure(value: float | None, metric: MetricSummary | None = None) -> str:
-    """Write a score or mean: three decimals on a scale from 0 to 1, else two."""
+def _format_value(value: float | None, metric: MetricSummary | None = None) -> str:
+    """Format a score or mean with three decimals on a scale up to 1 wide, and with two on wider scales."""
     if value is None:
         return "none"
     return f"{value:.3f}" if metric is None or metric.high - metric.low <= 1 else f"{value:.2f}"
 
 
-def _share(value: float, metric: MetricSummary) -> float:
-    """Place a value on its metric's scale, from 0 to 100, for the drawn bar."""
+def _compute_percentage(value: float, metric: MetricSummary) -> float:
+    """Rescale a value from its metric's scale to the range from 0 to 100, for the bar."""
     return min(100.0, max(0.0, 100 * (value - metric.low) / (metric.high - metric.low)))
 
 
-def _moment(moment: datetime) -> str:
+def _format_time(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%d %H:%M %Z")
 
 
-def _plain(value: object) -> str:
+def _encode_value(value: object) -> str:
     if isinstance(value, datetime):
         return value.isoformat()
-    raise TypeError(f"a {type(value).__name__} has no place on a page")
+    raise TypeError(f"a page cannot contain a {type(value).__name__}")

@@ -1,6 +1,6 @@
-"""The pages of one run: its figures and settings, and its instances.
+"""Build the pages of one run: its metrics and settings, and its instances.
 
-Texts of cases come by way of a `Clearer`: no text of a case is in a view but as `Redacted`.
+Texts of cases pass through a `Clearer`, so views contain them only as `Redacted`.
 """
 
 import math
@@ -32,7 +32,7 @@ INSTANCES_PER_PAGE = 20
 
 @dataclass(frozen=True, slots=True)
 class CapabilityLine:
-    """One finding of the probe about the server, in plain words."""
+    """One finding of the capability probe, in words."""
 
     feature: str
     state: str
@@ -41,7 +41,7 @@ class CapabilityLine:
 
 @dataclass(frozen=True, slots=True)
 class SubgroupLine:
-    """The main metric over the patients of whom the data says `value` of `attribute`; empty where it does not say."""
+    """The main metric over the patients whose `attribute` has this `value`, which is empty if unknown."""
 
     attribute: str
     value: str
@@ -50,24 +50,32 @@ class SubgroupLine:
 
 @dataclass(frozen=True, slots=True)
 class RunPage:
-    """One run without its instances. Settings are label and value, in order; the first metric is the main one.
+    """One run without its instances.
 
-    `cost_lines` describe `usage` in words, with its cost where the deployment names prices.
+    Attributes:
+        line: head and progress of the run.
+        metrics: all metrics; the first is the main one.
+        twins: whether any metric also has a value by HELM's rules.
+        subgroups: the main metric by subgroup.
+        settings: (label, value) of each setting, in order.
+        usage: usage of the run's answers; None for an imported run.
+        cost_lines: description of `usage`, with its cost if the deployment has prices.
+        capabilities: findings of the capability probe.
     """
 
     line: RunLine
     metrics: tuple[MetricHead, ...]
-    twins: bool  # whether metrics have figures by HELM's rules too
-    subgroups: tuple[SubgroupLine, ...]  # of the main metric
+    twins: bool
+    subgroups: tuple[SubgroupLine, ...]
     settings: tuple[tuple[str, str], ...]
-    usage: Usage | None  # None for a run that was not made here
+    usage: Usage | None
     cost_lines: tuple[str, ...]
     capabilities: tuple[CapabilityLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class CaseView:
-    """One instance. `status` says why there is no answer to read; empty when there is one."""
+    """One instance. `status` is the reason why there is no answer to show, or empty if there is one."""
 
     case: ClearedCase
     status: str
@@ -75,13 +83,13 @@ class CaseView:
 
 @dataclass(frozen=True, slots=True)
 class InstancesPage:
-    """One page of a run's instances. Pages count from 1."""
+    """One page of a run's instances. Pages are numbered from 1."""
 
     run: RunHead
     page: int
     pages: int
     cases: tuple[CaseView, ...]
-    withheld: int  # texts of this page that could not be cleared and are not shown
+    withheld: int  # number of texts on this page that are withheld
 
 
 def build_run_page(
@@ -90,7 +98,7 @@ def build_run_page(
     prices: Prices | None,
     subgroups: Iterable[SubgroupSummary] = (),
 ) -> RunPage:
-    """Show one run without its instances. `prices` are its deployment's, as they are now."""
+    """Build the page of a run without its instances. `prices` are the current prices of its deployment."""
     run = summary.run
     subgroup_lines: list[SubgroupLine] = []
     for subgroup in subgroups:
@@ -122,7 +130,7 @@ def _list_capabilities(run: Run) -> tuple[CapabilityLine, ...]:
 def build_instances_page(
     store: Store, run: Run, page: int, clearer: Clearer, names: ShownNames
 ) -> InstancesPage | None:
-    """Show one page of instances, every text of them cleared; None where the run has no such page."""
+    """Build one page of instances with all texts redacted; None if the run has no such page."""
     pages = count_instance_pages(store, run)
     if not 1 <= page <= pages:
         return None
@@ -142,13 +150,13 @@ def build_instances_page(
 
 
 def count_instance_pages(store: Store, run: Run) -> int:
-    """Return the number of pages that a run's instances take; at least one."""
+    """Return the number of pages for a run's instances, at least one."""
     instances = store.answers.count_instances(run.run_id)
     return max(1, math.ceil(instances / INSTANCES_PER_PAGE))
 
 
 def _list_settings(run: Run) -> Iterator[tuple[str, str]]:
-    """Yield label and value of each setting, in the order in which they are shown."""
+    """Yield (label, value) of each setting, in display order."""
     details = run.details
     data = details.data
     yield "Run", run.name
@@ -165,16 +173,16 @@ def _list_settings(run: Run) -> Iterator[tuple[str, str]]:
         return
     yield "Changed by the run entry", ", ".join(details.overrides) or "nothing"
     if details.left_out:
-        yield "Not measured, for want of an encoder", ", ".join(details.left_out)
+        yield "Not measured, because there is no encoder", ", ".join(details.left_out)
     sampled = details.sampled
     if sampled is None or sampled >= data.instances:
-        yield "Instances", f"all {data.instances} of the data"
+        yield "Instances", f"all {data.instances} in the data"
     else:
         yield (
             "Instances",
-            f"{sampled} of {data.instances} of the data, chosen with seed {details.sample_seed}",
+            f"{sampled} of {data.instances} in the data, sampled with seed {details.sample_seed}",
         )
-    yield "Unit", details.unit + (", as the data names it" if details.unit_named else "")
+    yield "Unit", details.unit + (", as named in the data" if details.unit_named else "")
     yield "Longest answer", f"{details.max_tokens} tokens"
     yield "Temperature", f"{details.temperature:g}"
     if details.stop:
@@ -183,11 +191,11 @@ def _list_settings(run: Run) -> Iterator[tuple[str, str]]:
     yield "Benchmark definition", f"SHA-256 {details.benchmark_digest[:16]}"
     yield "Agent", details.agent_version
     for workaround in details.workarounds:
-        yield "Worked around", workaround
+        yield "Workaround", workaround
 
 
 def _list_jury_settings(details: RunDetails) -> Iterator[tuple[str, str]]:
-    """Yield the judges, and the rule by which an answer has a score; nothing where no jury was named."""
+    """Yield the judges and the quorum and scale of the jury; nothing if the run has no jury."""
     judged_metrics = [metric for metric in details.metrics if metric.judges]
     if not judged_metrics:
         return
@@ -199,16 +207,16 @@ def _list_jury_settings(details: RunDetails) -> Iterator[tuple[str, str]]:
     if details.origin is None:  # HELM has no quorum
         seats = len(jury.judges)
         rule = f"at least {count_needed_verdicts(seats, jury.quorum)} of {seats} valid verdicts, "
-    yield "Jury's rule", f"{rule}grades from {jury.scale.low:g} to {jury.scale.high:g}"
+    yield "Jury's rules", f"{rule}grades from {jury.scale.low:g} to {jury.scale.high:g}"
 
 
 def _describe_status(case: ClearedCase) -> str:
-    """Return the reason why a case has no answer to read; "" where it has one."""
+    """Return the reason why a case has no answer to show, or an empty string if it has one."""
     if case.answer is not None:
         return ""
     for score in case.scores.values():
         if isinstance(score, Unscored) and score.reason in RETRIED:
             return f"No answer: {score.reason.replace('_', ' ')}."
     if case.prompt is None:
-        return "The texts were purged; scores are kept."
-    return "No answer is stored: not asked yet, or purged."
+        return "The texts were purged; the scores were kept."
+    return "No answer is stored: it was purged, or the question has not been asked yet."

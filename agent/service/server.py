@@ -1,4 +1,4 @@
-"""The loopback server of the pages: read-only, for this machine alone."""
+"""Serve the pages read-only on loopback, for this machine only."""
 
 import secrets
 import socket
@@ -16,7 +16,7 @@ from agent.service.render import CONTENT_SECURITY_POLICY
 LOOPBACK = "127.0.0.1"
 
 _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"]
-"""All that HTTP has, so that the answer to each is ours: a page in plain words, with the headers below."""
+"""All HTTP methods, so that this module answers each of them, with a readable page and the headers below."""
 
 _HEADERS = {
     "Content-Security-Policy": f"{CONTENT_SECURITY_POLICY}; frame-ancestors 'none'",
@@ -33,11 +33,11 @@ def build_app(pages: SitePages, port: int, secret: str | None = None) -> Starlet
     """Build the application.
 
     Args:
-        pages: what is shown. Drawn in the event loop's own thread: readers and redactors need no locks.
-        port: the port it will be reached at; a request that names another host or port is refused, so that a page
-            of another site cannot reach this one by renaming itself (DNS rebinding).
-        secret: a first path segment without which nothing is shown, for pages with original text: other people of
-            this machine can reach loopback too.
+        pages: the pages to show. They are rendered in the thread of the event loop, so the store and the redactors
+            need no locks.
+        port: the port of the server. Requests for another host or port are refused, which prevents DNS rebinding.
+        secret: a first path segment that every address must contain, for pages with original text, because other
+            users of this machine can connect to loopback too.
     """
     hosts = {f"{LOOPBACK}:{port}", f"localhost:{port}"}
     prefix = "/" if secret is None else f"/{secret}/"
@@ -49,7 +49,7 @@ def build_app(pages: SitePages, port: int, secret: str | None = None) -> Starlet
                 pages,
                 421,
                 title="Wrong address",
-                message="This server answers only under its own address.",
+                message="This server answers only at its own address.",
                 advice=f"Open http://{LOOPBACK}:{port}/ on this machine.",
             )
         if request.method not in ("GET", "HEAD"):
@@ -58,7 +58,7 @@ def build_app(pages: SitePages, port: int, secret: str | None = None) -> Starlet
                 405,
                 title="Read-only",
                 message="These pages can only be read.",
-                advice="Use the command line to change things.",
+                advice="Use the command line to make changes.",
             )
         if not path.startswith(prefix):
             return _answer_problem(
@@ -76,7 +76,7 @@ def build_app(pages: SitePages, port: int, secret: str | None = None) -> Starlet
 
 
 def _answer_page(pages: SitePages, path: str) -> Response:
-    """Return the page at a path, or one that tells why it cannot be shown."""
+    """Return the page at a path, or a page that explains why it cannot be shown."""
     try:
         page = pages.draw_page(path)
     except AgentError as error:
@@ -94,7 +94,7 @@ def _answer_page(pages: SitePages, path: str) -> Response:
             500,
             title="This page cannot be shown",
             message=f"An unexpected error occurred ({type(error).__name__}). No text was shown.",
-            advice="Run `intramural doctor`; if all is well there, report this fault of intramural.",
+            advice="Run `intramural doctor`. If it reports no problem, please report this error as a bug.",
             path=path,
         )
     if page is None:
@@ -102,7 +102,7 @@ def _answer_page(pages: SitePages, path: str) -> Response:
             pages,
             404,
             title="No such page",
-            message="There is no page at this address: the run or suite may have another name.",
+            message="There is no page at this address. The run or suite may have another name.",
             advice="Go back to the list of suites.",
             path=path,
         )
@@ -112,10 +112,10 @@ def _answer_page(pages: SitePages, path: str) -> Response:
 def _answer_problem(
     pages: SitePages, status: int, *, title: str, message: str, advice: str, path: str = ""
 ) -> Response:
-    """Return a page that tells the reader why nothing else is shown; `path` is empty if it is no page's."""
+    """Return a page that describes a problem. `path` is empty if the address is not that of a page."""
     headers = dict(_HEADERS)
     if status == 405:
-        headers["Allow"] = "GET, HEAD"  # HTTP demands it with this status
+        headers["Allow"] = "GET, HEAD"  # required by HTTP for this status
     return Response(
         pages.draw_problem(title, message, advice, path),
         status,
@@ -125,32 +125,32 @@ def _answer_problem(
 
 
 def bind(port: int) -> socket.socket:
-    """Take a loopback port; 0 takes any that is free.
+    """Bind a loopback port; 0 selects any free port.
 
     Raises:
-        ConfigError: the port is taken or not allowed.
+        ConfigError: the port is in use or not allowed.
     """
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((LOOPBACK, port))
-        listener.listen(64)  # at once: the address may be opened as soon as it is printed
+        listener.listen(64)  # now, because the address may be opened as soon as it is printed
     except OSError as error:
         listener.close()
         raise ConfigError(
             f"port {port} on {LOOPBACK} cannot be used ({error.strerror})",
-            "Choose another with --port; 0 takes any.",
+            "Choose another port with --port; 0 selects a free one.",
         ) from None
     return listener
 
 
 def new_secret() -> str:
-    """Return a path segment that cannot be guessed: 128 bits."""
+    """Return a random path segment of 128 bits, which cannot be guessed."""
     return secrets.token_hex(16)
 
 
 def serve(pages: SitePages, listener: socket.socket, secret: str | None = None) -> None:
-    """Serve until interrupted. Nothing is logged: addresses and paths could name runs and readers."""
+    """Serve until interrupted. Nothing is logged, because addresses and paths could identify runs and readers."""
     port: int = listener.getsockname()[1]
     config = uvicorn.Config(
         build_app(pages, port, secret),

@@ -1,4 +1,4 @@
-"""The pages over several runs: all suites, one suite, one release."""
+"""Build the pages about several runs: all suites, one suite, one release."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,22 +14,22 @@ from agent.store.releases import LocalRelease
 
 @dataclass(frozen=True, slots=True)
 class SuiteLine:
-    """One suite in the list of them."""
+    """One suite in the list of suites."""
 
     name: str
     runs: int
     models: int
     benchmarks: int
-    newest_run: datetime  # aware; when it began
+    newest_run: datetime  # start of the newest run; timezone-aware
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseLine:
-    """One local release in the list of them. Its parts are suites and imported leaderboards."""
+    """One local release in the list of releases. Its parts are suites and imported leaderboards."""
 
     name: str
     parts: tuple[str, ...]
-    made: datetime  # aware
+    made: datetime  # timezone-aware
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +51,14 @@ class SuitePage:
 
 @dataclass(frozen=True, slots=True)
 class ReleasePage:
-    """A local release: its suites and imported leaderboards together.
+    """A local release, which combines suites and imported leaderboards.
 
     Attributes:
-        suites: parts that are suites of this site, with pages of their own.
-        leaderboards: parts that were imported: the name here, and their maker's name.
-        replaced: runs that several suites hold, with the suite whose run stands.
+        release: name, parts and time of the release.
+        suites: parts that are suites of this site, which have separate pages.
+        leaderboards: imported parts, as (name at this site, original name).
+        replaced: runs that several suites contain, as (name of the run, suite whose run is used).
+        leaderboard: the combined leaderboard.
     """
 
     release: ReleaseLine
@@ -67,7 +69,7 @@ class ReleasePage:
 
 
 def build_site_page(runs: Sequence[Run], releases: Sequence[LocalRelease] = ()) -> SitePage:
-    """Show the suites of all `runs`, and the releases."""
+    """Build the first page, with the suites of all `runs` and the releases."""
     by_suite: dict[str, list[Run]] = {}
     for run in runs:
         by_suite.setdefault(run.suite, []).append(run)
@@ -91,19 +93,19 @@ def _build_suite_line(suite: str, runs: Sequence[Run]) -> SuiteLine:
 def build_suite_page(
     suite: str, pooled: Sequence[RunSummary], runs: Sequence[RunSummary]
 ) -> SuitePage:
-    """Show a suite.
+    """Build the page of a suite.
 
     Args:
-        suite: its name.
-        pooled: one summary for each benchmark and model.
-        runs: one summary for each run.
+        suite: name of the suite.
+        pooled: one summary per benchmark and model.
+        runs: one summary per run.
     """
     lines = sorted(map(build_run_line, runs), key=lambda line: line.run.began, reverse=True)
     return SuitePage(suite, build_leaderboard(pooled), tuple(lines))
 
 
 def build_release_page(joined: JoinedRelease, leaderboards: Mapping[str, str]) -> ReleasePage:
-    """Show a release. `leaderboards` are the imported ones: the name here, and their maker's name."""
+    """Build the page of a release. `leaderboards` maps names of imported leaderboards to their original names."""
     suites: list[str] = []
     imported: list[tuple[str, str]] = []
     for part in joined.release.parts:

@@ -1,4 +1,4 @@
-"""A site directory: where everything of one site lies, and how it is opened.
+"""The directory with all files of a site, and how to open them.
 
 DIR/site.yaml                 settings
 DIR/model_deployments.yaml    where models are served
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from agent.site.settings import Settings
 
 DEPLOYMENTS_TEMPLATE = """\
-# Where models are served, in HELM's own form. One entry a deployment; names are free, usually host/model.
-# `base_url` is an OpenAI-compatible server (vLLM first); `token_file` names a 0600 file with a bearer token.
+# Where models are served, in HELM's own format. One entry per deployment; names can be chosen freely, such as
+# host/model. `base_url` is an OpenAI-compatible server (ideally vLLM); `token_file` is a 0600 file with a bearer token.
 model_deployments: []
 #  - name: local/qwen2.5-7b-instruct
 #    model_name: qwen/qwen2.5-7b-instruct
@@ -52,20 +52,20 @@ model_deployments: []
 
 @dataclass(frozen=True)
 class Site:
-    """One site directory. Opening it reads nothing; settings, keys and store are read when first needed."""
+    """One site directory. Creating this object reads nothing. Settings, keys and store are read when first needed."""
 
     directory: Path
 
     @cached_property
     def settings(self) -> "Settings":
-        """The site's settings, checked. Raises ConfigError."""
+        """The validated settings of the site. Raises ConfigError."""
         from agent.site.settings import read_settings
 
         return read_settings(self.directory / "site.yaml")
 
     @property
     def name(self) -> str:
-        """The site's name, for people on site."""
+        """The site's name, shown to local users only."""
         return self.settings.site_name
 
     @property
@@ -75,27 +75,27 @@ class Site:
 
     @property
     def data(self) -> Path:
-        """Folder of dataset files, one folder a benchmark."""
+        """Folder of dataset files, with one subfolder per benchmark."""
         return self.directory / "data"
 
     @property
     def own_benchmarks(self) -> Path | None:
-        """Folder of the hospital's own benchmarks; None where there is no site, whatever lies in the directory."""
+        """Folder of the hospital's own benchmarks; None if the directory is not a site, even if the folder exists."""
         return self.directory / "benchmarks" if (self.directory / "site.yaml").is_file() else None
 
     @property
     def deployments(self) -> Path:
-        """The file that says where models are served."""
+        """File that lists where models are served."""
         return self.directory / "model_deployments.yaml"
 
     @property
     def judges(self) -> Path:
-        """The file of the site's own jury, for benchmarks that name no judges; it need not be there."""
+        """File of the site's own jury, for benchmarks that name no judges. It may not exist."""
         return self.directory / "judges.yaml"
 
     @property
     def means(self) -> "Means":
-        """What metrics that are measured later may use here; nothing but processors where there is no site."""
+        """Resources for metrics that are computed later. Without a site, these are only the processors."""
         from agent.metrics.means import Means, processors
 
         if not (self.directory / "site.yaml").is_file():
@@ -113,33 +113,33 @@ class Site:
         return self.directory / "submissions"
 
     def surrogate_key(self) -> bytes:
-        """Return the key that decides what stands for a value in redacted text, where the policy wants surrogates.
+        """Return the key from which the surrogates in redacted text are derived, if the policy uses surrogates.
 
         Raises:
-            StoreError: the data key is missing, too widely readable, or damaged.
+            StoreError: the data key is missing, readable by other accounts, or damaged.
         """
         return derive_key(read_data_key(self.keys / "data.key"), "surrogates/v1")
 
     def seal_key(self) -> bytes:
-        """Return the key that the keys of the release ledger and of the audit log derive from.
+        """Return the key from which the keys of the release ledger and of the audit log are derived.
 
         Raises:
-            StoreError: the seal key is missing (as in a site of an unreleased version), too widely readable, or
-                damaged.
+            StoreError: the seal key is missing (as in a site created by an unreleased version), readable by other
+                accounts, or damaged.
         """
         return read_seal_key(self.keys / "seal.key")
 
     @contextmanager
     def store(self) -> Iterator[Store]:
-        """Open the encrypted store for the length of a `with` block.
+        """Open the encrypted store, and close it at the end of the `with` block.
 
         Raises:
-            ConfigError: this is no site directory, or a setting is wrong.
-            StoreError: the data key, the seal key or the store is missing, too widely readable, or damaged.
+            ConfigError: this is not a site directory, or a setting is wrong.
+            StoreError: the data key, the seal key or the store is missing, readable by other accounts, or damaged.
         """
-        _ = self.settings  # a site with a wrong setting does nothing
+        _ = self.settings  # do nothing in a site with a wrong setting
         if not self._store_path.is_file():
-            # An empty store in its place would have an empty audit log, which nobody could tell from a deleted one.
+            # Do not create an empty store here: its empty audit log would hide that the old one was deleted.
             raise StoreError(
                 "the site's store is missing", "Restore the folder store/ from a back-up."
             )
@@ -154,14 +154,14 @@ class Site:
         return self.directory / "store" / "site.sqlite3"
 
     def _open_store(self) -> Store:
-        """Open the store, or make it where there is none. Fails without a seal key, as in a site made earlier."""
+        """Open the store, or create it if it does not exist. Fails if the site has no seal key."""
         data_key = read_data_key(self.keys / "data.key")
         audit_key = derive_key(self.seal_key(), "audit-log/v2")
         return Store(self._store_path, Vault(data_key), audit_key)
 
 
 def create_site(directory: Path, site_name: str) -> Site:
-    """Make a site directory with fresh keys, settings and an empty store.
+    """Create a site directory with new keys, settings and an empty store.
 
     Raises:
         ConfigError: the directory exists and is not empty.
@@ -172,13 +172,13 @@ def create_site(directory: Path, site_name: str) -> Site:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         occupied = any(directory.iterdir())
     except OSError as error:
-        raise ConfigError(f"the site directory cannot be made ({error.strerror})") from None
+        raise ConfigError(f"the site directory cannot be created ({error.strerror})") from None
     if occupied:
         raise ConfigError(
             "the directory for the new site is not empty",
-            "Choose a new directory; keys are never overwritten.",
+            "Choose a new or empty directory. Existing keys are never overwritten.",
         )
-    os.chmod(directory, 0o700)  # noqa: PTH101 (one call whatever the umask)
+    os.chmod(directory, 0o700)  # noqa: PTH101 (a single call that does not depend on the umask)
     site = Site(directory)
     create_keys_directory(site.keys)
     create_data_key(site.keys / "data.key")
@@ -189,6 +189,6 @@ def create_site(directory: Path, site_name: str) -> Site:
     site.deployments.write_text(DEPLOYMENTS_TEMPLATE, "utf-8")
     with closing(site._open_store()) as store:
         store.audit.record("site created", "")
-    # Last, because its presence makes the directory a site.
+    # Write the settings last, because their presence makes the directory a site.
     write_settings(directory / "site.yaml", Settings.model_validate({"site_name": site_name}))
     return site

@@ -5,7 +5,7 @@ from agent.site.directory import Site
 
 
 def http_limits(site: Site) -> HttpLimits:
-    """Return the site's limits of talking to a model server."""
+    """Return the site's time limits and retry limits for requests to a model server."""
     settings = site.settings
     return HttpLimits(
         connect_timeout_s=settings.connect_timeout_s,

@@ -1,4 +1,7 @@
-"""A new agent's key, beside the old one until the registry names it: no crash leaves the site without its key."""
+"""Replace the agent's key.
+
+The new key is stored next to the old one until the registry names it, so no crash leaves the site without its key.
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def load_new_agent_key(keys: Path) -> "Ed25519Signer":
-    """Return the new key of the folder `keys`, made now if there is none. Raises StoreError."""
+    """Return the new key in the folder `keys`, creating it if there is none. Raises StoreError."""
     path = _new_key_path(keys)
     if path.exists():
         return load_signer(path, KeyRole.AGENT)
@@ -21,40 +24,45 @@ def load_new_agent_key(keys: Path) -> "Ed25519Signer":
 
 
 def adopt_new_agent_key(keys: Path, registry: "Registry", site: str) -> bool:
-    """Put the new key in the old one's place once the registry names it as the site's agent; return whether it did.
+    """Replace the old key by the new one if the registry names it as the site's agent; return whether it was replaced.
 
-    Repeating it after a crash ends in the same state. The old key's file is gone then: it signs nothing any more.
+    Repeating the call after a crash ends in the same state. The file of the old key, which signs nothing any more, is
+    deleted.
 
     Raises:
-        StoreError: the new key is too widely readable, or the disk refuses.
+        StoreError: the new key is readable by other accounts, or the file cannot be replaced.
     """
     path = _new_key_path(keys)
     if not path.exists():
         return False
     new = load_signer(path, KeyRole.AGENT).public
-    found = registry.site_of(new.keyid)
-    if found is None or found[0] != site:
+    site_and_entry = registry.site_of(new.keyid)
+    if site_and_entry is None:
         return False
-    entry = found[1]
+    key_site, entry = site_and_entry
+    if key_site != site:
+        return False
     if entry.role != "agent" or entry.revoked_from is not None or entry.until_index is not None:
         return False
     try:
         path.replace(keys / "agent.key")
         sync_directory(keys)
     except OSError as error:
-        raise StoreError(f"the new agent key cannot be put in place ({error.strerror})") from None
+        raise StoreError(
+            f"the old agent key cannot be replaced by the new one ({error.strerror})"
+        ) from None
     return True
 
 
 def load_present_agent_key(keys: Path) -> "Ed25519Signer":
-    """Return the agent's key; where it was lost and a new one was made, the new one. Raises StoreError."""
+    """Return the agent's key, or the new one if the old one is missing. Raises StoreError."""
     if not (keys / "agent.key").exists() and _new_key_path(keys).exists():
         return load_signer(_new_key_path(keys), KeyRole.AGENT)
     return load_signer(keys / "agent.key", KeyRole.AGENT)
 
 
 def load_agent_keys(keys: Path) -> "list[Ed25519Signer]":
-    """Return the agent's keys that are in the folder, the present one before a new one. Raises StoreError."""
+    """Return the agent's keys in the folder, the current one first and then a new one. Raises StoreError."""
     paths = [path for path in (keys / "agent.key", _new_key_path(keys)) if path.exists()]
     return [load_signer(path, KeyRole.AGENT) for path in paths]
 

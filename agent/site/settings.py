@@ -1,6 +1,6 @@
-"""The site's settings: one frozen page, wrong values refused at start.
+"""The site's settings, read from `site.yaml` in the site directory and validated at start.
 
-Read from `site.yaml` in the site directory. Secrets are never settings: they are files of their own, named here.
+Secrets are never settings. They are stored in separate files, and the settings contain their paths.
 """
 
 from pathlib import Path
@@ -16,7 +16,7 @@ PositiveSeconds = Annotated[float, Field(gt=0, le=86_400)]
 
 
 class Settings(BaseModel):
-    """Every setting of a site, with its unit in its name."""
+    """All settings of a site. Names of settings include the unit."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -25,39 +25,39 @@ class Settings(BaseModel):
     )
     redaction_policy: str = Field(
         "hipaa_safe_harbor",
-        description="A policy of policies/redaction, or a file of the site's own ending in .yaml.",
+        description="A policy in policies/redaction, or the site's own file ending in .yaml.",
     )
     disclosure_policy: str = Field(
         "strict",
-        description="A policy of policies/disclosure, or a file of the site's own ending in .yaml; "
-        "the stricter of it and the federation's wins.",
+        description="A policy in policies/disclosure, or the site's own file ending in .yaml; "
+        "the stricter of this policy and the federation's applies.",
     )
     one_account_approval: bool = Field(
         False,
-        description="Whether `submission approve --key` takes a steward's key that the account of this site can read: "
-        "then one person can let figures out alone.",
+        description="Whether `submission approve --key` accepts a steward's key that the account of this site can "
+        "read, so that one person alone can release results.",
     )
     allowed_hosts: tuple[str, ...] = Field(
         ("127.0.0.1", "localhost", "::1"),
-        description="Hosts that inference servers may live on; prompts are sent to no other.",
+        description="Hosts of inference servers; prompts are sent to no other host.",
     )
     outside_judge_hosts: tuple[str, ...] = Field(
         (),
-        description="Hosts outside that judges may live on, if the redaction policy allows it too; they are sent "
-        "redacted text only.",
+        description="Outside hosts of judges, if the redaction policy also allows them; they are sent redacted text "
+        "only.",
     )
     bertscore_model: Path | None = Field(
         None,
-        description="Folder of the encoder for BERTScore; from the site directory if it is no full path.",
+        description="Folder of the encoder for BERTScore; a relative path starts at the site directory.",
     )
     bertscore_layer: int | None = Field(
         None,
         ge=1,
         le=200,
-        description="Layer of that encoder; none means the one BERTScore's authors chose for it.",
+        description="Layer of that encoder; none means the layer chosen for it by BERTScore's authors.",
     )
     max_in_flight: int = Field(
-        8, ge=1, le=4096, description="Requests at once, per inference server."
+        8, ge=1, le=4096, description="Maximum concurrent requests per inference server."
     )
     connect_timeout_s: PositiveSeconds = Field(10.0, description="Seconds to open a connection.")
     first_attempt_timeout_s: PositiveSeconds = Field(
@@ -69,22 +69,22 @@ class Settings(BaseModel):
     )
     max_attempts: int = Field(5, ge=1, le=20, description="Attempts of one request.")
     outage_grace_s: PositiveSeconds = Field(
-        60.0, description="Seconds without any answer until the rest of a run is left for later."
+        60.0, description="Seconds without any answer before the rest of a run is postponed."
     )
     proxy: str | None = Field(
         None,
-        description="URL of the proxy on the way out (aggregator, `datasets fetch`); prompts never take it.",
+        description="URL of the proxy for outgoing requests (aggregator, `datasets fetch`); never used for prompts.",
     )
     ca_bundle: Path | None = Field(
         None,
-        description="PEM file of certificate authorities; none means the system's. From the site directory if it is no "
-        "full path.",
+        description="PEM file of certificate authorities; none means the system's. A relative path starts at the site "
+        "directory.",
     )
     aggregator_url: str | None = Field(
-        None, description="The one outgoing address; none means the invite's."
+        None, description="URL of the aggregator; none means the one in the invite."
     )
     keep_texts_days: int | None = Field(
-        None, ge=1, description="Days that `intramural purge` keeps texts when not told otherwise."
+        None, ge=1, description="Days for which `intramural purge` keeps texts by default."
     )
 
 
@@ -92,7 +92,7 @@ def read_settings(path: Path) -> Settings:
     """Read and check `site.yaml`.
 
     Raises:
-        ConfigError: the file is missing, is not YAML, or a key is unknown or wrong; all faults are named at once.
+        ConfigError: the file is missing or not YAML, or a key is unknown or wrong; lists all faults.
     """
     try:
         data = path.read_bytes()
@@ -105,33 +105,33 @@ def read_settings(path: Path) -> Settings:
         raise ConfigError(f"site.yaml cannot be read ({error.strerror})") from None
     values = parse_yaml(data, Path("site.yaml"), ConfigError)
     if not isinstance(values, dict):
-        raise ConfigError("site.yaml must hold a map of settings")
+        raise ConfigError("site.yaml must contain a mapping of settings")
     values = {key: None if value in ("", "null", "~") else value for key, value in values.items()}
     try:
         settings = Settings.model_validate(values)
     except ValidationError as error:
         faults = "; ".join(
-            f"{'.'.join(str(part) for part in fault['loc'])}: {_plain(fault['type'], fault['msg'])}"
+            f"{'.'.join(str(part) for part in fault['loc'])}: {_describe_fault(fault['type'], fault['msg'])}"
             for fault in error.errors(include_input=False, include_url=False)
         )
         advice = f"Known settings: {', '.join(sorted(Settings.model_fields))}."
         raise ConfigError(f"site.yaml: {faults}", advice) from None
     if settings.ca_bundle is None:
         return settings
-    # Commands are given from anywhere, so a name alone would be another file each time.
+    # Commands run in any directory, so a relative path must not depend on the current one.
     return settings.model_copy(update={"ca_bundle": path.parent / settings.ca_bundle.expanduser()})
 
 
-def _plain(kind: str, message: str) -> str:
+def _describe_fault(kind: str, message: str) -> str:
     if kind == "extra_forbidden":
         return "unknown setting"
     return message
 
 
 def write_settings(path: Path, settings: Settings) -> None:
-    """Write settings that differ from the defaults, with site_name first. The file must not exist yet."""
+    """Write the settings that differ from the defaults, with site_name first, to a new file."""
     lines = [
-        "# Settings of this site. `intramural doctor` checks them; docs/settings.md explains each."
+        "# Settings of this site. `intramural doctor` checks them, and docs/settings.md explains them."
     ]
     values = settings.model_dump(mode="json", exclude_defaults=True)
     lines.append(yaml.safe_dump(values, sort_keys=False, allow_unicode=True).rstrip())

@@ -1,1 +1,1 @@
-"""How sure a figure is, and whether two differ. Pure: no clock, disk, network, and no randomness without a seed."""
+"""Confidence intervals, comparisons, agreement and ranks. Pure: no clock, disk, network or unseeded randomness."""

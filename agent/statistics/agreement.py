@@ -1,6 +1,6 @@
-"""Measure how far raters agree: Krippendorff's alpha and the intraclass correlations, with intervals. Pure.
+"""Measure the agreement between raters: Krippendorff's alpha and the intraclass correlations, with intervals. Pure.
 
-Ratings are a table: a row for each item, a column for each rater, None where a rater gave nothing.
+Ratings are a table with one row per item and one column per rater. A missing rating is None.
 """
 
 import math
@@ -30,9 +30,9 @@ _TAIL = 0.975
 
 @dataclass(frozen=True, slots=True)
 class Icc:
-    """An intraclass correlation with its 95 % interval, at most 1; it may be negative.
+    """An intraclass correlation, which is at most 1 and may be negative, with its 95 % interval.
 
-    None where the ratings do not say: fewer than two items or raters, nothing that varies.
+    None if it is undefined: fewer than two items or raters, or ratings that do not vary.
     """
 
     value: float | None
@@ -44,14 +44,15 @@ NO_ICC = Icc(None, None, None)
 
 
 def compute_krippendorff_alpha(ratings: Ratings, level: Level) -> float | None:
-    """Return Krippendorff's alpha: 1 is full agreement, 0 agreement by chance, below 0 less than that.
+    """Return Krippendorff's alpha: 1 is full agreement, 0 agreement by chance, and negative values less than that.
 
-    One less the ratio of observed to expected disagreement over all pairs of ratings of one item (Krippendorff 2011,
-    Computing Krippendorff's alpha-reliability). Items with fewer than two ratings do not count; missing ratings are no
-    hindrance. An ordinal difference of two values is the difference of their mid-ranks among all ratings that count.
+    Alpha is 1 minus the ratio of observed to expected disagreement over all pairs of ratings of one item (Krippendorff
+    2011, Computing Krippendorff's alpha-reliability). Items with fewer than two ratings are ignored. Other items may
+    have missing ratings. The ordinal difference of two values is the difference of their mid-ranks among all ratings
+    that are not ignored.
 
     Returns:
-        None where no item has two ratings, or all ratings are the same value.
+        Alpha, or None if no item has two ratings or all ratings are equal.
     """
     items: list[list[float]] = []
     for row in ratings:
@@ -87,9 +88,10 @@ def _compute_mid_ranks(counts: Counter[float]) -> dict[float, float]:
 def icc(ratings: Ratings) -> dict[IccForm, Icc]:
     """Return all six intraclass correlations of Shrout and Fleiss (1979) with 95 % intervals.
 
-    ICC1: each item has raters of its own. ICC2: the same raters, a sample of raters; absolute agreement. ICC3: exactly
-    these raters; consistency. The k forms are of the mean over the raters. Values and intervals are those of McGraw and
-    Wong (1996), tables 4 and 7, which assume normal ratings. Only items that every rater rated count.
+    ICC1: each item has different raters. ICC2: all items have the same raters, who are a sample of raters; absolute
+    agreement. ICC3: exactly these raters; consistency. The k forms are for the mean over the raters. Values and
+    intervals are those of McGraw and Wong (1996), tables 4 and 7, which assume normally distributed ratings. Only items
+    rated by every rater are used.
     """
     rows = select_complete(ratings)
     if len(rows) < 2 or len(rows[0]) < 2:
@@ -98,7 +100,7 @@ def icc(ratings: Ratings) -> dict[IccForm, Icc]:
 
     table = np.array(rows)
     squares = _MeanSquares.of(len(rows), table.mean(axis=0), np.cov(table, rowvar=False))
-    # Ratings that all agree differ by no error: remainders of rounding count as nothing.
+    # Treat rounding errors as zero, so that ratings in full agreement have no error variance.
     least = 1e-12 * max(1.0, float(np.abs(table).max()) ** 2)
     squares = _MeanSquares(
         n=squares.n,
@@ -118,7 +120,7 @@ def icc(ratings: Ratings) -> dict[IccForm, Icc]:
 
 
 def _compute_icc_limits(squares: "_MeanSquares") -> dict[IccForm, list[float | None]]:
-    """Return the lower and the upper limit of every form."""
+    """Return the lower and upper limits for every form."""
     n = squares.n
     k = squares.k
     one = _compute_ratio_interval(squares.rows, squares.within_rows, n - 1, n * (k - 1))
@@ -140,7 +142,7 @@ def _drop_rounding(mean_square: Any, least: float) -> float:
 
 
 def select_complete(ratings: Ratings) -> list[list[float]]:
-    """Return the rows that every rater rated."""
+    """Return the rows without a missing rating."""
     return [[value for value in row if value is not None] for row in ratings if None not in row]
 
 
@@ -149,9 +151,9 @@ ALL_RATERS = slice(None)
 
 @dataclass(frozen=True, slots=True)
 class _MeanSquares:
-    """Mean squares of an analysis of variance of items by raters: between items, between raters, and the residual.
+    """Mean squares of an analysis of variance of items by raters: between items, between raters, and residual.
 
-    Plain numbers, or arrays with one number for each resample.
+    The fields are numbers, or arrays with one number per resample.
     """
 
     n: Any
@@ -162,7 +164,7 @@ class _MeanSquares:
 
     @classmethod
     def of(cls, n: Any, means: "np.ndarray", covariance: "np.ndarray") -> "_MeanSquares":
-        """Compute them from the raters' means (..., k) and covariances (..., k, k) over `n` items."""
+        """Compute the mean squares from the raters' means (..., k) and covariances (..., k, k) over `n` items."""
         k = means.shape[-1]
         rows = covariance.sum(axis=(-2, -1)) / k
         error = (covariance.trace(axis1=-2, axis2=-1) - rows) / (k - 1)
@@ -170,35 +172,37 @@ class _MeanSquares:
 
     @property
     def within_rows(self) -> Any:
-        """The mean square within items: between raters and residual together."""
+        """The mean square within items, which combines differences between raters and the residual."""
         return (self.columns + (self.n - 1) * self.error) / self.n
 
     def compute_icc(self, form: IccForm) -> Any:
-        """Return one intraclass correlation; not a number where there is none."""
+        """Return one intraclass correlation, or NaN if it is undefined."""
         import numpy as np
 
         n, k = self.n, self.k
         noise = self.error
         if form in ("ICC1", "ICC1k"):
             noise = self.within_rows
-        severity = 0.0
+        rater_variance = 0.0
+        # Differences between raters reduce absolute agreement only.
         if form in (
             "ICC2",
             "ICC2k",
-        ):  # a difference between raters counts against absolute agreement only
-            severity = (self.columns - self.error) / n
-        below = self.rows + severity
+        ):
+            rater_variance = (self.columns - self.error) / n
+        divisor = self.rows + rater_variance
         if not form.endswith("k"):
-            below = self.rows + (k - 1) * noise + k * severity
+            divisor = self.rows + (k - 1) * noise + k * rater_variance
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(np.greater(below, 0), np.divide(self.rows - noise, below), np.nan)
+            return np.where(np.greater(divisor, 0), np.divide(self.rows - noise, divisor), np.nan)
 
 
-SquaresOf = Callable[[Any], _MeanSquares]  # of some of a group's raters, by their columns
+# Mean squares of some of a group's raters, selected by column.
+SquaresOf = Callable[[Any], _MeanSquares]
 
 
 def _compute_ratio_interval(between: float, noise: float, d1: int, d2: int) -> tuple[float, float]:
-    """Return the limits of a ratio of two mean squares; infinite where there is no noise."""
+    """Return the limits of a ratio of two mean squares; infinite if there is no noise."""
     if noise == 0:
         return math.inf, math.inf
     ratio = between / noise
@@ -216,13 +220,13 @@ def _convert_to_mean(ratio: float) -> float | None:
 
 
 def step_up(r: float, k: int) -> float | None:
-    """Return the correlation of means of k that goes with `r` of single ratings (Spearman 1910, Brown 1910)."""
-    below = 1 + (k - 1) * r
-    return None if below <= 0 else _convert_finite(k * r / below)
+    """Return the correlation for means of k ratings, given `r` for single ratings (Spearman 1910, Brown 1910)."""
+    divisor = 1 + (k - 1) * r
+    return None if divisor <= 0 else _convert_finite(k * r / divisor)
 
 
 def _compute_agreement_interval(squares: _MeanSquares) -> tuple[float, float]:
-    """Return the limits of ICC(2,1): McGraw and Wong (1996), table 7, with Satterthwaite's degrees of freedom."""
+    """Return the limits of ICC(2,1) by McGraw and Wong (1996), table 7, with Satterthwaite's degrees of freedom."""
     n, k, msr, msc, mse = squares.n, squares.k, squares.rows, squares.columns, squares.error
     r = float(squares.compute_icc("ICC2"))
     if r >= 1:
@@ -260,21 +264,21 @@ def estimate_mean_icc(
 ) -> Icc:
     """Return the mean of one intraclass correlation over groups of raters, with a percentile bootstrap over units.
 
-    The way to set raters side by side: over all pairs of clinicians, over all pairs of one clinician and a jury. A
-    group weighs as many as there are items that all of it rated; one that has no correlation, because nothing varies,
-    is left out. All groups are computed from the same resampled units, 2,000 times, so that errors that raters share
-    are in the interval. Raters are never drawn: the interval is for exactly these.
+    This allows comparisons between raters: for example over all pairs of clinicians, or over all pairs of a clinician
+    and a jury. Each group is weighted by the number of items that all its raters rated. A group without a correlation,
+    because its ratings do not vary, is left out. All groups use the same 2,000 resamples of units, so the interval
+    includes errors that raters share. Raters are not resampled, so the interval applies to exactly these raters.
 
     Args:
-        ratings: a table, see the module.
-        groups: columns of each group; two or more in each. An item counts in a group when all of it rated it.
-        form: which correlation; values below -1, as the k forms have with few items, count as -1.
-        units: of each row: its patient or document; None: each row is its own.
-        standardised: turn each rater's ratings into z scores within the group first, in each resample again; for
-            raters on different scales. Of a pair, ICC3 is then Pearson's correlation.
+        ratings: a table as described in the module.
+        groups: columns of each group, two or more. An item counts in a group if all its raters rated it.
+        form: form of the correlation. Values below -1, which the k forms can have with few items, are set to -1.
+        units: patient or document of each row; None if each row is a separate unit.
+        standardised: whether to convert each rater's ratings to z scores within the group, separately in each
+            resample, for raters on different scales. ICC3 of a pair is then Pearson's correlation.
 
     Returns:
-        No limits where fewer than MIN_UNITS units count or nothing varies in most resamples.
+        The mean, without limits if there are fewer than MIN_UNITS units or most resamples do not vary.
     """
 
     def compute(squares: "SquaresOf") -> "np.ndarray":
@@ -291,14 +295,15 @@ def estimate_icc_gain(
     *,
     units: Sequence[Hashable] | None = None,
 ) -> Icc:
-    """Return by how much `rater` agrees better with the two of a pair than they do with each other.
+    """Return how much better `rater` agrees with the two raters of a pair than they agree with each other.
 
-    Of each pair: the mean of the two's ICC3 of z scores with `rater`, less theirs, over the items that all three rated;
-    then the mean over the pairs, and its interval, as `estimate_mean_icc` makes them.
+    For each pair, this is the mean ICC3 of z scores between `rater` and each of the two, minus the ICC3 between the
+    two, over the items that all three rated. The mean over the pairs and its interval are computed as in
+    `estimate_mean_icc`.
     """
 
     def compute(squares: "SquaresOf") -> "np.ndarray":
-        # Within each group the pair has columns 0 and 1, the rater column 2.
+        # Within each group, columns 0 and 1 are the pair and column 2 is the rater.
         first_with_rater = squares([0, 2]).compute_icc("ICC3").clip(-1)
         second_with_rater = squares([1, 2]).compute_icc("ICC3").clip(-1)
         pair = squares([0, 1]).compute_icc("ICC3").clip(-1)
@@ -317,7 +322,7 @@ def _estimate_mean_figure(
     units: Sequence[Hashable] | None,
     standardised: bool,
 ) -> Icc:
-    """Return the mean of a figure over groups of raters, with its bootstrap interval."""
+    """Return the mean of a statistic over groups of raters, with its bootstrap interval."""
     import numpy as np
 
     keys = range(len(ratings)) if units is None else units
@@ -359,12 +364,12 @@ def _is_complete(row: Sequence[float | None], columns: Sequence[int]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _GroupSums:
-    """Sums over the items that all raters of a group rated, a row for each unit.
+    """Sums over the items that all raters of a group rated, with one row per unit.
 
     Attributes:
         sizes: number of items.
-        sums: of their ratings, by rater.
-        products: of products of two raters' ratings.
+        sums: sums of the ratings, by rater.
+        products: sums of the products of two raters' ratings, by pair of raters.
     """
 
     sizes: "np.ndarray"
@@ -385,9 +390,8 @@ def _sum_group(
     numbers = np.array(unit_of_row, dtype=int)[is_complete]
     rated = table[is_complete]
     if len(rated):
-        rated = (
-            rated - rated.mean(axis=0).mean()
-        )  # products of numbers far from 0 lose their digits
+        # Centre the ratings, because products of numbers far from 0 lose precision.
+        rated = rated - rated.mean(axis=0).mean()
     sizes = np.zeros(units)
     sums = np.zeros((units, len(columns)))
     products = np.zeros((units, len(columns), len(columns)))
@@ -403,7 +407,7 @@ def _compute_figure(
     compute: "Callable[[SquaresOf], np.ndarray]",
     standardised: bool,
 ) -> "np.ndarray":
-    """Return the figure of every resample: `weights` says how often each unit is in it."""
+    """Return the statistic for every resample. `weights` has the number of times that each unit was drawn."""
     import numpy as np
 
     k = group.sums.shape[1]
@@ -415,7 +419,7 @@ def _compute_figure(
         covariance = (total - products_of_means) / (n - 1)[:, None, None]
         spread = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
         least = 1e-7 * max(1.0, float(np.sqrt(np.abs(group.products).max(initial=0))))
-        if standardised:  # one rater who never varies has no z scores
+        if standardised:  # a rater whose ratings never vary has no z scores
             is_constant = (spread < least).any(axis=1)
             covariance = covariance / (spread[:, :, None] * spread[:, None, :])
             means = np.zeros_like(means)
@@ -430,5 +434,5 @@ def _compute_figure(
 
 
 def replace_missing(rating: float | None) -> float:
-    """Return a rating, not a number where the rater gave none."""
+    """Return a rating, or NaN if it is missing."""
     return math.nan if rating is None else rating

@@ -1,4 +1,4 @@
-"""Estimate Krippendorff's alpha with an interval, from resampled units. Pure."""
+"""Estimate Krippendorff's alpha with an interval, by resampling units. Pure."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ RESAMPLES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Alpha:
-    """An alpha with its 95 % interval; None where the ratings do not say."""
+    """Krippendorff's alpha with its 95 % interval; None if undefined."""
 
     value: float | None
     low: float | None
@@ -30,14 +30,14 @@ class Alpha:
 def estimate_alpha(
     ratings: Ratings, level: Level, units: Sequence[Hashable] | None = None
 ) -> Alpha:
-    """Return alpha with the percentile bootstrap over units, seeded; ranks are taken again in each resample.
+    """Return alpha with its interval by a seeded percentile bootstrap over units.
 
-    Fewer than MIN_UNITS have no interval.
+    Ordinal ranks are recomputed in each resample. With fewer than MIN_UNITS units there is no interval.
 
     Args:
-        ratings: a row for each item, a column for each rater, None where there is no rating.
-        level: the scale of the numbers.
-        units: of each row: the unit that it belongs to; None: each row is its own.
+        ratings: a table with one row per item and one column per rater; a missing rating is None.
+        level: level of measurement of the ratings.
+        units: unit of each row; None if each row is a separate unit.
     """
     value = compute_krippendorff_alpha(ratings, level)
     keys = range(len(ratings)) if units is None else units
@@ -63,7 +63,7 @@ def estimate_alpha(
         len(columns),
         RESAMPLES,
         lambda times: figure.compute_alphas(times[:, unit_of_row]),
-        at_once=BLOCK * len(columns) // table.size,  # ratings, not units
+        at_once=BLOCK * len(columns) // table.size,  # limits ratings, not units
     )
     interval = compute_figure_interval(value, drawn, len(columns))
     if interval is None:
@@ -74,7 +74,7 @@ def estimate_alpha(
 
 @dataclass(frozen=True, slots=True)
 class _RatedItem:
-    """One item's ratings, and the unit that it belongs to."""
+    """The ratings of one item, and the unit to which it belongs."""
 
     unit: Hashable
     ratings: Sequence[float | None]
@@ -85,7 +85,7 @@ def _count_ratings(row: Sequence[float | None]) -> int:
 
 
 class _Interval:
-    """Alpha of numbers, from sums over rows."""
+    """Computes alpha at the interval level, from sums over rows."""
 
     def __init__(self, table: "NDArray[Any]", is_rated: "NDArray[Any]") -> None:
         import numpy as np
@@ -98,7 +98,7 @@ class _Interval:
         self._least = 1e-12 * max(1.0, float(self._squares.max()))
 
     def compute_alphas(self, weights: "NDArray[Any]") -> "NDArray[Any]":
-        """Return alpha of every resample; `weights` says how often each row is in it. Not a number: nothing varies."""
+        """Return alpha for every resample, or NaN if nothing varies; `weights` has the number of draws of each row."""
         import numpy as np
 
         total = weights @ self._rated
@@ -109,7 +109,7 @@ class _Interval:
 
 
 class _Ordinal:
-    """Alpha of mid-ranks, which are others in every resample."""
+    """Computes alpha at the ordinal level, from mid-ranks that differ between resamples."""
 
     def __init__(self, table: "NDArray[Any]", is_rated: "NDArray[Any]") -> None:
         import numpy as np
@@ -118,17 +118,19 @@ class _Ordinal:
         self._is_rated, self._codes = is_rated, np.zeros(table.shape, dtype=int)
         self._codes[is_rated] = flat
         order = np.argsort(flat, kind="stable")
-        self._row_of = np.nonzero(is_rated)[0][order]  # of each rating, by its value
+        # Row of each rating, with ratings sorted by value.
+        self._row_of = np.nonzero(is_rated)[0][order]
         self._begins = np.searchsorted(flat[order], np.arange(len(values)))
         self._rated = is_rated.sum(axis=1)
 
     def compute_alphas(self, weights: "NDArray[Any]") -> "NDArray[Any]":
-        """Return alpha of every resample, as `_Interval.compute_alphas` does."""
+        """Return alpha for every resample, in the same way as `_Interval.compute_alphas`."""
         import numpy as np
 
         counts = np.add.reduceat(weights[:, self._row_of], self._begins, axis=1)
         ranks = np.cumsum(counts, axis=1) - counts / 2
-        rated_ranks = np.where(self._is_rated, ranks[:, self._codes], 0.0)  # resample, row, rater
+        # Axes: resample, row, rater.
+        rated_ranks = np.where(self._is_rated, ranks[:, self._codes], 0.0)
         sums, squares = rated_ranks.sum(axis=2), np.square(rated_ranks).sum(axis=2)
         within = 2 * (self._rated * squares - np.square(sums)) / (self._rated - 1)
         observed = (weights * within).sum(axis=1)

@@ -1,9 +1,9 @@
-"""Bounds of a figure between all unscored instances wrong and all of them right. Pure."""
+"""Bounds of a mean or difference, from all unscored instances being wrong to all of them being right. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-MATTERS = 0.01  # of the metric's range: a difference that a table shows
+MATTERS = 0.01  # as a share of the metric's range; smaller differences are not visible in a table
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,7 +11,8 @@ class Bounds:
     """The values of a mean if every unscored instance had the metric's lowest, or its highest, score.
 
     Attributes:
-        matters: whether the two lie more than MATTERS of the metric's range apart.
+        low, high: the two values.
+        matters: whether they differ by more than MATTERS of the metric's range.
     """
 
     low: float
@@ -22,14 +23,14 @@ class Bounds:
 def bound_mean(
     value: float | None, n: int, unscored: int, low: float = 0.0, high: float = 1.0
 ) -> Bounds | None:
-    """Return the bounds of a mean; None where nothing was asked at all.
+    """Return the bounds of a mean, or None if no question was asked.
 
-    No assumption is made about what is missing (Manski 1989), so that they hold for any reason.
+    The bounds hold whatever the reasons for missing scores, because nothing is assumed about them (Manski 1989).
 
     Args:
-        value: the mean over the scored instances; None when n is 0.
-        n: instances scored.
-        unscored: instances asked that have no score.
+        value: the mean over the scored instances; None if n is 0.
+        n: number of scored instances.
+        unscored: number of instances that were asked but have no score.
         low, high: the metric's range.
     """
     total = n + unscored
@@ -44,13 +45,13 @@ def bound_mean(
 def bound_difference(
     pairs: Iterable[tuple[float | None, float | None]], low: float = 0.0, high: float = 1.0
 ) -> Bounds | None:
-    """Return the bounds of a difference of two means over the same instances; None without any instance.
+    """Return the bounds of a difference of two means over the same instances, or None if there are no instances.
 
-    The lower one counts what the first model lacks as lowest and what the second lacks as highest, the upper one the
-    other way round.
+    The lower bound counts missing scores of the first model as lowest and those of the second as highest. The upper
+    bound does the opposite.
 
     Args:
-        pairs: both models' scores of every instance that both were asked, None where there is none.
+        pairs: both models' scores for every instance that both were asked; a missing score is None.
         low, high: the metric's range.
     """
     scores = list(pairs)

@@ -1,4 +1,4 @@
-"""Correlate two rankings, with an interval. Pure."""
+"""Estimate rank correlations with intervals. Pure."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ RESAMPLES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class RankedItem:
-    """Two values to correlate, of one unit (a patient, a document) in one stratum."""
+    """Two values to correlate, from one unit (a patient or document) and one stratum."""
 
     unit: Hashable
     stratum: Hashable
@@ -29,13 +29,13 @@ class RankedItem:
 
 
 def compute_stratified_spearman(items: Sequence[RankedItem]) -> float | None:
-    """Return the rank correlation within strata: ranks are taken, and centred, in each separately.
+    """Return the rank correlation within strata. Ranks are computed and centred in each stratum separately.
 
-    A difference between strata (a model that is better and also writes more) is no part of it. With one stratum it is
-    Spearman's (1904).
+    Differences between strata (such as a model that is better and also writes more) have no influence. For a single
+    stratum, the result is Spearman's correlation (1904).
 
     Returns:
-        -1 to 1; None where one side does not vary within any stratum.
+        The correlation, from -1 to 1, or None if one of the values does not vary within any stratum.
     """
     import numpy as np
 
@@ -53,10 +53,10 @@ def compute_stratified_spearman(items: Sequence[RankedItem]) -> float | None:
 
 
 def estimate_rank_correlation(items: Sequence[RankedItem]) -> Mean:
-    """Return `compute_stratified_spearman` with the percentile bootstrap over units, seeded.
+    """Return the stratified Spearman correlation with its interval by a seeded percentile bootstrap over units.
 
-    Units are drawn as wholes, over all strata; ranks are taken again in each resample. Fewer than
-    MIN_UNITS have no interval.
+    Units are drawn with all their items, across strata, and ranks are recomputed in each resample. With fewer than
+    MIN_UNITS units there is no interval.
     """
     rows: dict[Hashable, int] = {}
     for item in items:
@@ -71,7 +71,7 @@ def estimate_rank_correlation(items: Sequence[RankedItem]) -> Mean:
         units,
         RESAMPLES,
         lambda times: _correlate_resamples(strata, times),
-        at_once=BLOCK * units // len(items),  # items, not units
+        at_once=BLOCK * units // len(items),  # limits items, not units
     )
     interval = compute_figure_interval(value, drawn, units, (-1.0, 1.0))
     if interval is None:
@@ -88,7 +88,7 @@ def _group_by_stratum(items: Sequence[RankedItem]) -> list[list[RankedItem]]:
 
 
 class _Stratum:
-    """The items of one stratum, as arrays that resamples are computed from."""
+    """The items of one stratum, as arrays for computing resamples."""
 
     def __init__(self, items: Sequence[RankedItem], rows: Mapping[Hashable, int]) -> None:
         import numpy as np
@@ -99,7 +99,7 @@ class _Stratum:
 
 
 def _correlate_resamples(strata: Sequence[_Stratum], times: "NDArray[Any]") -> "NDArray[Any]":
-    """Return the correlation of every resample; `times` says how often each unit is in it."""
+    """Return the correlation for every resample. `times` has the number of times that each unit was drawn."""
     import numpy as np
 
     xx, yy, xy = np.zeros((3, len(times)))
@@ -115,7 +115,7 @@ def _correlate_resamples(strata: Sequence[_Stratum], times: "NDArray[Any]") -> "
 
 
 class _Ranks:
-    """The ranks of some values in resamples of them."""
+    """Computes the ranks of values in weighted resamples."""
 
     def __init__(self, values: Sequence[float]) -> None:
         import numpy as np
@@ -125,7 +125,7 @@ class _Ranks:
         self._begins = np.searchsorted(self._codes[self._order], np.arange(len(distinct)))
 
     def weigh(self, weights: "NDArray[Any]") -> "NDArray[Any]":
-        """Return `_centre_ranks` of the values in each resample, where they are there so many times each."""
+        """Return `_centre_ranks` for each resample, in which each value occurs as often as `weights` says."""
         import numpy as np
 
         counts = np.add.reduceat(weights[:, self._order], self._begins, axis=1)
@@ -136,7 +136,7 @@ class _Ranks:
 
 
 def _centre_ranks(values: "NDArray[Any]") -> "NDArray[Any]":
-    """Return the mean ranks of the values, as a share of their number, less their mean."""
+    """Return the mid-ranks of the values, centred at 0 and divided by the number of values."""
     import numpy as np
 
     _, codes, counts = np.unique(values, return_inverse=True, return_counts=True)

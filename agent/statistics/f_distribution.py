@@ -1,20 +1,20 @@
-"""Quantiles of the F distribution, for intervals of variance ratios. Pure."""
+"""Compute probabilities and quantiles of the F distribution, for intervals of variance ratios. Pure."""
 
 import math
 from functools import lru_cache
 
 _WIDEST = 690.0  # |log F|; beyond it exp overflows
-_STEPS = 200  # of the bisection, and of the continued fraction where it converges slowly
+_STEPS = 200  # maximum for the bisection; the continued fraction, which may converge slowly, has ten times as many
 
 
 @lru_cache(1_000)
 def compute_f_quantile(p: float, d1: float, d2: float) -> float:
-    """Return the `p` quantile of F with `d1` and `d2` degrees of freedom, which need not be whole.
+    """Return the `p` quantile of F with `d1` and `d2` degrees of freedom, which may be fractional.
 
-    By bisection on log F, to 12 digits.
+    The quantile is found by bisection on log F, to 12 digits.
 
     Raises:
-        ValueError: p lies outside 0..1 (both excluded), or a number of degrees of freedom is not positive.
+        ValueError: p is not between 0 and 1 (exclusive), or a number of degrees of freedom is not positive.
     """
     if not 0 < p < 1 or d1 <= 0 or d2 <= 0:
         raise ValueError("need 0 < p < 1 and positive degrees of freedom")
@@ -39,16 +39,16 @@ def compute_f_cdf(value: float, d1: float, d2: float) -> float:
 
 
 def _incomplete_beta(a: float, b: float, x: float, rest: float) -> float:
-    """Return the regularised incomplete beta function I_x(a, b); `rest` is 1 - x, given apart to keep its digits."""
+    """Return the regularised incomplete beta function I_x(a, b). `rest` is 1 - x, passed separately for precision."""
     if x <= 0 or rest <= 0:
         return 0.0 if x <= 0 else 1.0
-    if x > (a + 1) / (a + b + 2):  # the fraction converges fast below the mean only
+    if x > (a + 1) / (a + b + 2):  # the continued fraction converges fast only below the mean
         return 1 - _incomplete_beta_below(b, a, rest, x)
     return _incomplete_beta_below(a, b, x, rest)
 
 
 def _incomplete_beta_below(a: float, b: float, x: float, rest: float) -> float:
-    """By the continued fraction DLMF 8.17.22, evaluated by the method of Lentz (1976)."""
+    """Evaluate I_x(a, b) by the continued fraction DLMF 8.17.22 with the method of Lentz (1976)."""
     front = math.exp(
         math.lgamma(a + b)
         - math.lgamma(a)

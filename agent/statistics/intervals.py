@@ -1,7 +1,7 @@
-"""How sure a mean is: Wilson for proportions, a bootstrap for everything else, both over units. Pure.
+"""Estimate means with intervals: Wilson's for proportions and a bootstrap for everything else, both over units. Pure.
 
-Instances of one unit (a patient, a document) are not independent. A proportion then counts for as many independent
-instances as its variance between units says; the bootstrap draws whole units.
+Instances of one unit (a patient or document) are not independent. Proportions therefore use an effective number of
+instances, estimated from the variance between units, and the bootstrap draws whole units.
 """
 
 import math
@@ -23,7 +23,7 @@ from protocol.figures import wilson
 
 RESAMPLES = 2_000
 MIN_RESAMPLES = 200
-MAX_WORK = 2_000_000  # items that a figure of a whole run is computed from, over all resamples
+MAX_WORK = 2_000_000  # maximum items over all resamples of a whole-run metric
 
 Item = TypeVar("Item")
 
@@ -33,11 +33,11 @@ class Mean:
     """A mean over instances with its 95 % interval.
 
     Attributes:
-        n: instances scored; 0 means there is no mean.
-        units: distinct units behind them.
-        value: in the metric's range, or None.
-        low, high: the interval, or None where there is none (no score, or nothing that varies).
-        method: how the interval was made: `bca` and `percentile` are bootstraps over units, `none` where there is none.
+        n: number of scored instances; if 0, there is no mean.
+        units: number of distinct units behind them.
+        value: the mean, in the metric's range; None if there is none.
+        low, high: the interval; None if there is none (no score, or scores that do not vary).
+        method: method of the interval. `bca` and `percentile` are bootstraps over units; `none` means no interval.
     """
 
     n: int
@@ -53,14 +53,15 @@ def estimate_mean(
 ) -> Mean:
     """Return the mean of (unit, score) pairs and its 95 % interval.
 
-    Binary scores get Wilson's interval, with the effective number of instances where units have several (Korn and
-    Graubard 1998; Franco et al. 2019 compare such intervals). Others get the BCa bootstrap over units, see
-    `compute_bca_interval`; none where all units agree, because then the sample says nothing about how much they differ.
+    Binary scores get Wilson's interval, with the effective number of instances if units have several (Korn and Graubard
+    1998; Franco et al. 2019 compare such intervals). Other scores get the BCa bootstrap over units (see
+    `compute_bca_interval`), or no interval if all units agree, because the sample then contains no information about
+    how much units differ.
 
     Args:
-        scores: one pair an instance; binary scores are 0 or 1.
-        binary: whether a score can be nothing else.
-        within: the lowest and the highest mean that there can be; the interval ends there.
+        scores: one pair per instance; binary scores are 0 or 1.
+        binary: whether 0 and 1 are the only possible scores.
+        within: lowest and highest possible mean, which limit the interval.
     """
     n = len(scores)
     if n == 0:
@@ -81,11 +82,12 @@ def estimate_mean(
 
 
 def _effective_n(clusters: Sequence[Sequence[float]], p: float, n: int) -> float:
-    """Return how many independent instances a proportion of clustered ones is worth, at most n.
+    """Return the effective number of independent instances of a proportion of clustered instances, at most n.
 
-    n over the design effect, the ratio of the variance between units (linearised) to the binomial one; less the fewer
-    units that variance is seen in, by the ratio of Student's quantiles (Korn and Graubard 1998), but not below one.
-    Where it cannot be seen, because all answers are the same, each unit counts once.
+    It is n divided by the design effect, the ratio of the (linearised) variance between units to the binomial variance.
+    It is reduced further by a ratio of Student's quantiles (Korn and Graubard 1998) to account for estimating that
+    variance from few units, but never below one. If the variance cannot be estimated, because all answers are the same,
+    each unit counts once.
     """
     m = len(clusters)
     if m == n:
@@ -108,14 +110,14 @@ def estimate_figure(
     *,
     within: tuple[float, float] = ANYWHERE,
 ) -> Mean:
-    """Return a figure that only all items together have, with the percentile bootstrap over units, seeded.
+    """Return a statistic of all items together, with its interval by a seeded percentile bootstrap over units.
 
-    Fewer resamples where there are many items: RESAMPLES up to 1,000 items, never under MIN_RESAMPLES.
+    The number of resamples decreases from RESAMPLES, for up to 1,000 items, to MIN_RESAMPLES for many items.
 
     Args:
-        items: one pair of unit and item an instance.
-        figure: computes it; None where it has no value.
-        within: the lowest and the highest that it can be; the interval ends there.
+        items: one (unit, item) pair per instance.
+        figure: computes the statistic; returns None if it has no value.
+        within: lowest and highest possible value, which limit the interval.
     """
     value = figure([item for _, item in items]) if items else None
     clusters: dict[Hashable, list[Item]] = {}

@@ -1,4 +1,4 @@
-"""Correct p values for a whole table of tests. Pure."""
+"""Correct p values for multiple tests. Pure."""
 
 from collections.abc import Hashable, Mapping
 from typing import TypeVar
@@ -7,10 +7,11 @@ Name = TypeVar("Name", bound=Hashable)
 
 
 def correct_by_holm(p_values: Mapping[Name, float]) -> dict[Name, float]:
-    """Return adjusted p values: those up to 0.05 are all true findings, in 95 of 100 such tables.
+    """Return p values adjusted by Holm's method (1979), which controls the family-wise error rate.
 
-    Holm (1979): step down from the smallest, each times the number of tests not yet passed; never less than the one
-    before, never above 1. Nothing is assumed about how the tests depend on each other.
+    In 95 of 100 tables, all findings with an adjusted p up to 0.05 are true. Starting from the smallest, each p value
+    is multiplied by the number of remaining tests, and is never less than the one before or above 1. Nothing is assumed
+    about the dependence between the tests.
     """
     adjusted: dict[Name, float] = {}
     largest = 0.0

@@ -1,6 +1,7 @@
-"""Estimate the difference between two models on the same instances, its interval and its p value. Pure.
+"""Estimate the difference between two models on the same instances, with its interval and p value. Pure.
 
-Pairs cancel how hard an instance is for both. Instances of one unit (a patient, a document) stay together.
+Pairing removes the effect of an instance's difficulty, which both models share. Instances of one unit (a patient or
+document) are kept together.
 """
 
 import math
@@ -31,18 +32,18 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.float64]
 
-RESAMPLES = 10_000  # a p value is to be small enough for a table of 37 benchmarks
+RESAMPLES = 10_000  # enough for p values that stay significant after correction for 37 benchmarks
 MIN_RESAMPLES = 2_000
-MAX_DRAWN = 5_000_000  # units drawn over all resamples
-MIN_FIGURES = 200
-MAX_WORK = 1_000_000  # pairs of items that figures are computed from, over all resamples
+MAX_DRAWN = 5_000_000  # maximum units drawn over all resamples
+MIN_FIGURES = 200  # minimum resamples of a whole-run metric
+MAX_WORK = 1_000_000  # maximum pairs of items over all resamples of a whole-run metric
 
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One instance's scores by both models, on the metric's scale; None where that model has none."""
+    """One instance's scores by both models, on the metric's scale; None if that model has none."""
 
     unit: Hashable
     a: float | None
@@ -51,7 +52,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class ItemPair(Generic[Item]):
-    """One instance's items by both models: scores that are there, or labels that a figure is computed from."""
+    """One instance's items by both models: existing scores, or labels from which a whole-run metric is computed."""
 
     unit: Hashable
     a: Item
@@ -60,20 +61,21 @@ class ItemPair(Generic[Item]):
 
 @dataclass(frozen=True, slots=True)
 class MeanDifference:
-    """The first model's mean minus the second's, over the instances that both have scores for.
+    """The first model's mean minus the second's, over the instances for which both have scores.
 
     Attributes:
-        n, units: instances that count, and units behind them.
-        mean_a, mean_b, value: None when n is 0; `value` is mean_a - mean_b.
-        low, high: its 95 % interval; None where nothing varies.
-        method: how the interval was made: `bca` and `percentile` are bootstraps over units, `none` where there is none.
-        better_a, better_b: instances where one model scored above the other.
-        p: two-sided, of no difference; None when n is 0.
-        test: how it was made.
-        exact_p: of McNemar's exact test, where that test applies.
-        detectable: the smallest true difference that four of five such comparisons would see, by p as it is corrected
-            for all that are made together; None: none could be seen, or it is not known.
-        needed: units it would take to see a difference as large as this one was; None: none, or not known.
+        n, units: number of instances, and of units behind them.
+        mean_a, mean_b, value: the two means and mean_a - mean_b; None if n is 0.
+        low, high: 95 % interval of the difference; None if nothing varies.
+        method: method of the interval. `bca` and `percentile` are bootstraps over units; `none` means no interval.
+        better_a, better_b: number of instances on which that model has the higher score.
+        p: two-sided p value for the hypothesis of no difference; None if n is 0.
+        test: the test behind `p`.
+        exact_p: p value of McNemar's exact test, if that test applies.
+        detectable: smallest true difference that four of five such comparisons would detect, with p corrected for all
+            comparisons made together; None if none can be detected or it is not known.
+        needed: number of units needed to detect a difference as large as the observed one; None if there is none or
+            the number is not known.
     """
 
     n: int
@@ -118,15 +120,15 @@ def estimate_paired_difference(
     """Compare two models on the same instances.
 
     Binary scores of independent instances get Newcombe's interval (1998, paired data, method 10) and McNemar's mid-p
-    (Fagerland, Lydersen and Laake 2013). Everything else, also binary scores where units have several instances, gets
-    the BCa bootstrap over units, and the p value of `compute_bootstrap_p`. The interval holds 0 where p is above 0.05:
-    a value that one of the two does not exclude is not excluded.
+    (Fagerland, Lydersen and Laake 2013). Other scores, including binary scores if units have several instances, get the
+    BCa bootstrap over units and the p value of `compute_bootstrap_p`. If p is above 0.05, the interval is widened to
+    contain 0, so that interval and p never contradict each other in that direction.
 
     Args:
-        pairs: those that lack a score by either model do not count.
-        binary: whether a score can be nothing but 0 or 1.
-        reach: from the lowest score to the highest: no difference is larger.
-        tests: how many such comparisons are made together.
+        pairs: pairs of scores; those that lack a score by either model are ignored.
+        binary: whether 0 and 1 are the only possible scores.
+        reach: width of the range of scores, which no difference can exceed.
+        tests: number of such comparisons made together.
     """
     complete = _select_complete(pairs)
     if not complete:
@@ -149,7 +151,7 @@ def estimate_paired_difference(
 
 
 def _select_complete(pairs: Iterable[Pair]) -> list[ItemPair[float]]:
-    """Return the pairs that have a score by both models."""
+    """Return the pairs with scores by both models."""
     complete = []
     for pair in pairs:
         if pair.a is not None and pair.b is not None:
@@ -160,7 +162,7 @@ def _select_complete(pairs: Iterable[Pair]) -> list[ItemPair[float]]:
 def _test_proportions(
     difference: MeanDifference, pairs: Sequence[ItemPair[float]], reach: float, tests: int
 ) -> MeanDifference:
-    """Add Newcombe's interval and McNemar's p to a difference of binary scores."""
+    """Add Newcombe's interval and McNemar's p value to a difference of binary scores."""
     better_a, better_b = difference.better_a, difference.better_b
     table = Counter((pair.a, pair.b) for pair in pairs)
     interval = compute_newcombe_interval(
@@ -188,7 +190,7 @@ def _test_proportions(
 def _test_means(
     difference: MeanDifference, pairs: Sequence[ItemPair[float]], reach: float, tests: int
 ) -> MeanDifference:
-    """Add the BCa interval and the bootstrap's p to a difference of means."""
+    """Add the BCa interval and the bootstrap p value to a difference of means."""
     value = difference.value
     assert value is not None
     sums, sizes = sum_by_unit((pair.unit, pair.a - pair.b) for pair in pairs)
@@ -205,7 +207,7 @@ def _test_means(
 def _add_power(
     difference: MeanDifference, error: float, reach: float, tests: int
 ) -> MeanDifference:
-    """Add the smallest difference that could be seen, and the units to see one as large as this."""
+    """Add the smallest detectable difference, and the units needed to detect one as large as this."""
     units = difference.units
     spread = error * math.sqrt(units)
     return replace(
@@ -216,7 +218,7 @@ def _add_power(
 
 
 def _agree_with_p(interval: tuple[float, float], p: float, reach: float) -> tuple[float, float]:
-    """Return the interval with 0 in it where p does not exclude that, and nothing that cannot be."""
+    """Widen the interval to contain 0 if p does not exclude 0, and limit it to possible values."""
     low, high = interval
     if p > ALPHA:
         low, high = min(low, 0.0), max(high, 0.0)
@@ -230,15 +232,15 @@ def estimate_figure_difference(
     reach: float = math.inf,
     tests: int = 1,
 ) -> MeanDifference:
-    """Compare two models by a figure that only all items together have, as macro F1 is.
+    """Compare two models by a whole-run metric such as macro F1.
 
-    The percentile bootstrap over units draws both models' items together; see `estimate_figure` for how often.
-    Where no resample lies as far from the difference as 0 does, p is by Student's t: resamples of many items are too
-    few to say how small it is.
+    The percentile bootstrap over units draws both models' items together, with fewer resamples if there are many
+    items. If no resample is as far from the difference as 0 is, p is computed by Student's t, because there are too few
+    resamples to estimate how small it is.
 
     Args:
         items: both models' items of each instance.
-        figure: computes it from one model's items; None where it has no value.
+        figure: computes the metric from one model's items; returns None if it has no value.
         reach, tests: as in `estimate_paired_difference`.
     """
     import numpy as np
@@ -281,7 +283,7 @@ def _resample_figure_differences(
     figure: Callable[[Sequence[Item]], float | None],
     items: int,
 ) -> "Numbers":
-    """Return the difference of the figure in each resample that has one."""
+    """Return the difference of the metric in each resample in which it has a value."""
     import numpy as np
 
     def subtract(pairs: Sequence[ItemPair[Item]]) -> float | None:
@@ -297,9 +299,13 @@ def _resample_figure_differences(
 
 @dataclass(frozen=True, slots=True)
 class Overall:
-    """The mean over benchmarks of their differences, all weighing the same; interval and p as in `MeanDifference`.
+    """The unweighted mean of the differences in several benchmarks.
 
-    `counted` are the numbers, from 0, of the benchmarks that are in it.
+    Attributes:
+        counted: numbers, from 0, of the benchmarks included.
+        value: the mean.
+        low, high: 95 % interval of the mean; None if nothing varies.
+        p: two-sided p value for the hypothesis of no difference.
     """
 
     counted: tuple[int, ...]
@@ -310,12 +316,15 @@ class Overall:
 
 
 def estimate_overall_difference(tables: Sequence[Sequence[Pair]]) -> Overall | None:
-    """Compare two models over several benchmarks, whose scores must all be on the scale from 0 to 1.
+    """Compare two models over several benchmarks, whose scores must all be on a scale from 0 to 1.
 
-    The percentile bootstrap over units, benchmarks drawn independently of each other, at the levels of Student's t with
-    the degrees of freedom of Welch and Satterthwaite: where few noisy units make most of the doubt, they count and not
-    the many quiet ones. Benchmarks of fewer than MIN_UNITS units are not in it: a handful of units resampled looks
-    surer than it is, and one unit quite sure. None where no benchmark counts.
+    The interval is a percentile bootstrap over units, with benchmarks resampled independently. Its levels are those of
+    Student's t with the degrees of freedom of Welch and Satterthwaite, so that a benchmark with few noisy units, which
+    causes most of the uncertainty, determines them. Benchmarks with fewer than MIN_UNITS units are excluded, because
+    resampling a handful of units understates their uncertainty.
+
+    Returns:
+        The overall difference, or None if no benchmark has enough units.
     """
     import numpy as np
 
@@ -334,7 +343,7 @@ def estimate_overall_difference(tables: Sequence[Sequence[Pair]]) -> Overall | N
     drawn = np.full(MIN_RESAMPLES, value)
     for number, benchmark in enumerate(benchmarks):
         means = resample_means(benchmark.sums, benchmark.sizes, MIN_RESAMPLES, stream=number)
-        # Resamples of few units vary less than new samples would, by (units - 1) / units.
+        # The variance of resamples is smaller than that of new samples by the factor (units - 1) / units.
         widening = math.sqrt(benchmark.units / (benchmark.units - 1))
         drawn += (means - benchmark.mean) * widening / len(benchmarks)
     all_sums = np.concatenate([benchmark.sums for benchmark in benchmarks])
@@ -348,7 +357,7 @@ def estimate_overall_difference(tables: Sequence[Sequence[Pair]]) -> Overall | N
 
 @dataclass(frozen=True, slots=True)
 class _UnitDifferences:
-    """One benchmark's differences, summed by unit, and the number of instances of each unit."""
+    """One benchmark's differences, summed by unit, and the number of instances per unit."""
 
     sums: "Numbers"
     sizes: "Numbers"
@@ -368,7 +377,7 @@ class _UnitDifferences:
 
 
 def _combine_freedom(benchmarks: Sequence[_UnitDifferences]) -> float:
-    """Return the degrees of freedom of a mean over benchmarks, by Welch and Satterthwaite."""
+    """Return the Welch-Satterthwaite degrees of freedom of a mean over benchmarks."""
     variances = [benchmark.variance for benchmark in benchmarks]
     weights = (
         variance**2 / (benchmark.units - 1)
@@ -378,12 +387,12 @@ def _combine_freedom(benchmarks: Sequence[_UnitDifferences]) -> float:
 
 
 def compute_mcnemar_exact_p(b: int, c: int) -> float:
-    """Return the exact two-sided p of McNemar's test: the binomial one of `b` among b + c discordant pairs."""
+    """Return the exact two-sided p of McNemar's test: `b` of b + c discordant pairs under a fair binomial."""
     return min(1.0, 2 * _sum_tail(b, c))
 
 
 def compute_mcnemar_mid_p(b: int, c: int) -> float:
-    """Return the mid-p of McNemar's test: the observed table counts half, so it is less timid than the exact test."""
+    """Return the mid-p of McNemar's test, in which the observed table counts half. It is less conservative."""
     if b == c == 0:
         return 1.0
     p_of_table: float = math.comb(b + c, b) / 2 ** (b + c)
@@ -393,7 +402,7 @@ def compute_mcnemar_mid_p(b: int, c: int) -> float:
 
 
 def _sum_tail(b: int, c: int) -> float:
-    """Return the probability of at most min(b, c) of b + c tosses of a fair coin, in whole numbers until the end."""
+    """Return the probability of at most min(b, c) heads in b + c tosses of a fair coin, using exact integers."""
     term = total = 1
     for k in range(1, min(b, c) + 1):
         term = term * (b + c - k + 1) // k
@@ -407,10 +416,11 @@ def compute_newcombe_interval(
 ) -> tuple[float, float]:
     """Return the 95 % interval of a difference of paired proportions (Newcombe 1998, paired data, method 10).
 
-    Wilson's intervals of the two proportions, put together with their correlation, which is corrected towards none.
+    It combines Wilson's intervals of the two proportions with a continuity-corrected estimate of their correlation.
 
     Args:
-        both, only_a, only_b, neither: pairs where both are right, the first alone, the second alone, none.
+        both, only_a, only_b, neither: number of pairs in which both, only the first, only the second, or neither model
+            is right.
     """
     n = both + only_a + only_b + neither
     right_a, right_b = both + only_a, both + only_b
@@ -434,17 +444,17 @@ def _combine_reaches(reach_a: float, reach_b: float, phi: float) -> float:
 def compute_bootstrap_p(
     value: float, drawn: "Numbers", sums: "Numbers", errors: float | None = None
 ) -> float:
-    """Return the two-sided p of a difference: how often resamples lie as far from it as it lies from 0.
+    """Return the two-sided p value of a difference: the share of resamples as far from it as it is from 0.
 
-    Counted as if there were one resample more, which is as far (Davison and Hinkley 1997, section 4.4), and as wide as
-    an interval is for so few units, see `compute_reach`. It is never less than
-    `compute_least_p`, since few units cannot be surer.
+    One extra resample that far is counted (Davison and Hinkley 1997, section 4.4), and resamples are spread in the same
+    way as intervals are widened for few units (see `compute_reach`). The result is never less than `compute_least_p`,
+    because few units cannot give a smaller p value.
 
     Args:
         value: the difference.
-        drawn: it in each resample.
-        sums: of the differences of each unit.
-        errors: how many standard errors an interval reaches; None: `compute_reach`.
+        drawn: the difference in each resample.
+        sums: sum of the differences of each unit.
+        errors: half-width of an interval in standard errors; None for `compute_reach`.
     """
     import numpy as np
 
@@ -454,7 +464,7 @@ def compute_bootstrap_p(
 
 
 def compute_least_p(sums: "Numbers") -> float:
-    """Return the smallest p that any test of signs could give: all units that differ would have to agree."""
+    """Return the smallest p value that a sign test could give, which needs all differing units to agree."""
     import numpy as np
 
     differing = int((np.abs(sums) > ROUNDING_ERROR).sum())
@@ -462,21 +472,21 @@ def compute_least_p(sums: "Numbers") -> float:
 
 
 def choose_resamples(units: int) -> int:
-    """Return how many resamples of so many units are drawn."""
+    """Return the number of resamples to draw from this number of units."""
     return max(MIN_RESAMPLES, min(RESAMPLES, MAX_DRAWN // units))
 
 
 def estimate_smoothed_error(only_a: int, only_b: int, n: int) -> float:
     """Return the standard error of a difference of paired proportions, with half an instance added to each cell.
 
-    So few or no discordant pairs do not look like certainty (Agresti and Min 2005).
+    This avoids a standard error near 0 if there are few or no discordant pairs (Agresti and Min 2005).
     """
     b, c, total = only_a + 0.5, only_b + 0.5, n + 2
     return math.sqrt(b + c - (b - c) ** 2 / total) / total
 
 
 def _estimate_standard_error(sums: "Numbers", sizes: "Numbers") -> float:
-    """Return the standard error of a mean over instances, linearised over units; 0 for one unit."""
+    """Return the standard error of a mean over instances, linearised over units; 0 for a single unit."""
     units, n = len(sums), float(sizes.sum())
     if units < 2:
         return 0.0

@@ -1,33 +1,34 @@
-"""The smallest difference that a comparison can be expected to see, and the units it takes to see one. Pure."""
+"""Compute the smallest difference that a comparison can detect, and the units needed to detect a difference. Pure."""
 
 import math
 from statistics import NormalDist
 
 from agent.statistics.resampling import compute_student_quantile
 
-POWER = 0.8  # how often a true difference of the detectable size is seen
+POWER = 0.8  # probability of detecting a true difference of the detectable size
 MAX_UNITS = 10_000_000
-ALPHA = 0.05  # p up to here says that there is a difference
+ALPHA = 0.05  # significance level
 
 
 def find_detectable_difference(
     error: float, units: int, tests: int = 1, most: float = math.inf
 ) -> float | None:
-    """Return the smallest true difference that is seen (two-sided, 5 %) in four of five such comparisons.
+    """Return the smallest true difference that is detected (two-sided, 5 %) in four of five such comparisons.
 
-    (t_0.975 + t_0.8) standard errors, by Student's t with units - 1 degrees of freedom, which follows the noncentral t
-    closely (Julious 2004). Exact tables and simulations differ from it by little from ten units on. Among several
-    tests the 5 % are shared out, as the first step of Holm's correction does: what is seen so is seen by Holm's too.
+    It is (t_0.975 + t_0.8) standard errors, by Student's t with units - 1 degrees of freedom, which approximates the
+    noncentral t closely (Julious 2004). With ten units or more, exact tables and simulations differ little from it. For
+    several tests, the 5 % are divided among them as in the first step of Holm's correction, so a difference detected
+    here is also detected by Holm's method.
 
     Args:
-        error: standard error of the difference, in the difference's unit.
-        units: independent units behind it.
-        tests: how many comparisons are made together.
-        most: the largest difference that there can be.
+        error: standard error of the difference, on the same scale as the difference.
+        units: number of independent units.
+        tests: number of comparisons made together.
+        most: largest possible difference.
 
     Returns:
-        None where no difference could be seen: it would be larger than `most`, or p is not small enough even where all
-        units agree, see `paired.compute_least_p`.
+        The difference, or None if none can be detected: it would be larger than `most`, or p cannot be small enough
+        even if all units agree (see `paired.compute_least_p`).
     """
     alpha = ALPHA / tests
     if units < 2 or math.ldexp(2.0, -units) > alpha:
@@ -39,19 +40,20 @@ def find_detectable_difference(
 
 
 def count_units_needed(spread: float, difference: float, tests: int = 1) -> int | None:
-    """Return how many units it takes to see a true difference, with the power of `find_detectable_difference`.
+    """Return the number of units needed to detect a true difference with the power of `find_detectable_difference`.
 
     Args:
-        spread: standard deviation of the differences between units.
-        difference: above 0, in the same unit.
-        tests: how many comparisons are made together.
+        spread: standard deviation of the units' differences.
+        difference: the difference, above 0 and on the same scale.
+        tests: number of comparisons made together.
 
     Returns:
-        None where it takes more than MAX_UNITS, or nothing differs.
+        The number of units, or None if more than MAX_UNITS are needed or there is no difference.
     """
     if spread <= 0 or difference <= 0:
         return None
-    # The normal distribution gives a few units too few, since Student's t reaches further: count on from there.
+    # The normal distribution underestimates the number by a few units, because Student's t has heavier tails.
+    # Start from its result and count up.
     normal = NormalDist()
     errors = normal.inv_cdf(1 - ALPHA / tests / 2) + normal.inv_cdf(POWER)
     by_normal = (errors * spread / difference) ** 2
@@ -64,6 +66,6 @@ def count_units_needed(spread: float, difference: float, tests: int = 1) -> int 
 
 
 def _detect(spread: float, units: int, tests: int) -> float:
-    """Return the smallest difference that so many units show; infinite where they show none."""
+    """Return the smallest difference that can be detected with this number of units; infinite if none can."""
     error = spread / math.sqrt(units)
     return find_detectable_difference(error, units, tests) or math.inf

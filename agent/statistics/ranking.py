@@ -1,7 +1,8 @@
 """Rank models by mean win rates and macro-averages, with intervals from resampling all columns together. Pure.
 
-Every column's units are drawn anew, once for all its models: they answered the same questions, so a hard draw is hard
-for all. A resample then changes figures as another set of such questions would.
+In each resample, a column's units are drawn once for all its models, which answered the same questions, so that a
+difficult draw is difficult for all of them. Results therefore vary between resamples as they would between different
+sets of such questions.
 """
 
 import math
@@ -29,12 +30,12 @@ RESAMPLES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkScores:
-    """One benchmark's scores of all its models: every value from 0 to 1, higher is better.
+    """One benchmark's scores by all its models. Every value is from 0 to 1, and higher is better.
 
     Attributes:
-        scores: model -> unit -> (sum of its instances' scores, number of them). A unit is the same for all models.
-        fixed: model -> value, where no instances are known; it is the same in every resample. Of a model that is in
-            both, `scores` count.
+        scores: (sum of scores, number of instances) by model and unit. All models share the same units.
+        fixed: value by model, for models without instances; it is the same in every resample. For a model in both
+            mappings, `scores` is used.
     """
 
     scores: Mapping[str, Mapping[Hashable, tuple[float, int]]]
@@ -43,15 +44,17 @@ class BenchmarkScores:
 
 @dataclass(frozen=True, slots=True)
 class ModelStanding:
-    """Where one model stands among others, with 95 % intervals.
+    """The standing of one model among others, with 95 % intervals.
 
     Attributes:
-        win_rate: the mean over columns of several models, see `mean_win_rates`; None without such a column.
-        rank_low, rank_high: best and worst rank by win rate that the data allow, 1 is the best.
-        macro: the plain mean over all columns where the model has a value; None without one.
+        win_rate: mean win rate over columns with several models (see `mean_win_rates`); None without such a column.
+        win_low, win_high: interval of `win_rate`.
+        rank_low, rank_high: best and worst rank by win rate that the data allow; 1 is the best.
+        macro: unweighted mean over all columns in which the model has a value; None without one.
+        macro_low, macro_high: interval of `macro`.
 
-    An interval is None where nothing could be resampled: without instances nobody knows how sure a value is. So it is
-    of a model that has MIN_UNITS units nowhere; its ranks are then all that there are.
+    An interval is None if there are no instances to resample, because the uncertainty is then unknown. It is also None
+    for a model that has fewer than MIN_UNITS units in every column; such a model may have any rank.
     """
 
     win_rate: float | None
@@ -67,22 +70,22 @@ class ModelStanding:
 def rank_models(
     columns: Sequence[BenchmarkScores],
 ) -> tuple[Mapping[str, ModelStanding], list[dict[str, tuple[int, int]]]]:
-    """Return every model's standing, and for each column the best and the worst rank that it alone allows each model.
+    """Return every model's standing, and for each column the best and worst rank of each model in that column alone.
 
-    Units are resampled with a seed, each column's independently of the others'. An interval is the hull of
-    `compute_percentile_interval` and of the normal interval by the resamples' standard error: drawing anew moves win
-    rates towards the middle, so that percentiles alone miss at both ends of the table. It says where the figure would
-    lie with other sets of as many questions; with ever more questions, win rates of models that differ at all go
-    further apart.
+    Units are resampled with a seed, independently for each column. An interval covers both
+    `compute_percentile_interval` and the normal interval by the resamples' standard error, because resampling shifts
+    win rates towards the middle and percentiles alone would be off at both ends of the table. The interval describes
+    the variation between sets of equally many questions. With more questions, the win rates of models that differ at
+    all move further apart.
 
-    A model's ranks are those left by the others that are surely better and surely worse: whose win rate (in one column:
-    whose value) differs from its own beyond an interval that holds for all these differences at once (Mogstad, Romano,
-    Shaikh and Wilhelm 2024, "Inference for ranks", the marginal set). Percentiles of resampled ranks would promise too
-    much where models are close. All reach further by what few units make an interval wider, see `compute_reach`, and
-    models of fewer than MIN_UNITS units are never told apart: of models that are equal, one in twenty has a range
-    that leaves out a rank, whatever the number of units.
+    A model's range of ranks follows from the number of models that are significantly better or worse: those whose win
+    rate (or value, within one column) differs from its own by more than a simultaneous interval for all these
+    differences (Mogstad, Romano, Shaikh and Wilhelm 2024, "Inference for ranks", the marginal set). Percentiles of
+    resampled ranks would be overconfident for similar models. All intervals are widened for few units (see
+    `compute_reach`), and models with fewer than MIN_UNITS units are never distinguished. Among equal models, one in
+    twenty has a range that misses a rank, regardless of the number of units.
 
-    Ranks of a column are empty where nothing can be resampled, and for a single model.
+    The ranks of a column are empty if it cannot be resampled or has a single model.
     """
     models = _list_models(columns)
     values = [_compute_values(column) for column in columns]
@@ -96,9 +99,8 @@ def rank_models(
     contested = [columns[number] for number in contests]
     units = {model: _count_units(contested, model) for model in models}
     ranks: Mapping[str, tuple[int, int]] = {}
-    if (
-        len(contests) == 1
-    ):  # a win rate is then a rank, which a resample turns round or leaves as it is
+    # A win rate is then equivalent to a rank, so use the ranks of that column.
+    if len(contests) == 1:
         ranks = ranks_by_column[contests[0]]
     elif any(_can_resample(column) for column in contested):
         ranks = _rank_by_win_rates(models, rates, resamples.win_rates, units)
@@ -148,7 +150,7 @@ def _rank_by_win_rates(
 
 
 def _compute_values(column: BenchmarkScores) -> dict[str, float]:
-    """Return each model's value of a column."""
+    """Return each model's value in a column."""
     values = {model: round(value, DECIMALS) for model, value in column.fixed.items()}
     for model, units in column.scores.items():
         total = math.fsum(unit_sum for unit_sum, _ in units.values())
@@ -180,7 +182,7 @@ def _compute_macro_averages(
 
 
 def _can_resample(column: BenchmarkScores) -> bool:
-    """Whether any model has several units, so that resamples differ."""
+    """Return whether any model has several units, so that resamples differ."""
     return any(len(units) > 1 for units in column.scores.values())
 
 
@@ -194,7 +196,10 @@ def _rank_column(
 
 
 def _count_units(columns: Sequence[BenchmarkScores], model: str) -> int:
-    """Return the model's units in the column where it has fewest, of those with MIN_UNITS or more; 0 without any."""
+    """Return the model's smallest number of units in a column, ignoring columns with fewer than MIN_UNITS.
+
+    The result is 0 if there is no other column.
+    """
     counts = []
     for column in columns:
         count = sum(n > 0 for _, n in column.scores.get(model, {}).values())
@@ -205,11 +210,11 @@ def _count_units(columns: Sequence[BenchmarkScores], model: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Resamples:
-    """The figures of every resample, NaN where a model has none.
+    """The results of every resample; NaN if a model has none.
 
     Attributes:
-        win_rates, macros: a row for each resample, a column for each model.
-        by_column: of each benchmark the values of its own models, in the order of its values.
+        win_rates, macros: one row per resample and one column per model.
+        by_column: for each benchmark, the values of its own models, in the same order as in its original values.
     """
 
     win_rates: "Numbers"
@@ -244,7 +249,7 @@ def _resample_columns(
 
 
 def _compute_column_wins(drawn: "Numbers") -> "Numbers":
-    """Return the share of opponents that each model beats in each resample of a column; a tie is half a win."""
+    """Return the share of opponents that each model beats in each resample of a column. A tie is half a win."""
     import numpy as np
 
     opponents = (~np.isnan(drawn)).sum(axis=1, keepdims=True) - 1
@@ -257,7 +262,7 @@ def _compute_column_wins(drawn: "Numbers") -> "Numbers":
 def _widen_means(
     column: BenchmarkScores, value: Mapping[str, float], drawn: "Numbers"
 ) -> "Numbers":
-    """Spread resampled means as new samples of so many units would lie, not as resamples do."""
+    """Rescale resampled means to the larger variance that new samples of the same number of units would have."""
     import numpy as np
 
     centre = np.array(list(value.values()))
@@ -267,11 +272,11 @@ def _widen_means(
 
 
 def _draw_values(column: BenchmarkScores, value: Mapping[str, float], generator: Any) -> "Numbers":
-    """Return each model's value of this column in every resample, NaN where none of the drawn units is its own."""
+    """Return each model's value in this column for every resample; NaN if the model has none of the drawn units."""
     import numpy as np
 
     values = np.tile(np.array(list(value.values())), (RESAMPLES, 1))
-    positions: dict[str, int] = {}  # of the models that have instances
+    positions: dict[str, int] = {}  # column positions of the models with instances
     for position, model in enumerate(value):
         if any(n for _, n in column.scores.get(model, {}).values()):
             positions[model] = position
@@ -289,7 +294,7 @@ def _draw_values(column: BenchmarkScores, value: Mapping[str, float], generator:
         unit_rows = [rows[unit] for unit in units]
         sums[unit_rows, number] = [total for total, _ in units.values()]
         sizes[unit_rows, number] = [n for _, n in units.values()]
-    sums_and_sizes = np.hstack([sums, sizes])  # one matrix product for both
+    sums_and_sizes = np.hstack([sums, sizes])  # so that one matrix product computes both
     start = 0
     for times in count_draws(len(rows), RESAMPLES, generator):
         totals = times @ sums_and_sizes
@@ -303,7 +308,7 @@ def _draw_values(column: BenchmarkScores, value: Mapping[str, float], generator:
 def _compute_interval(
     value: float | None, drawn: "Numbers", units: int
 ) -> tuple[float | None, float | None]:
-    """Return the hull of the percentile interval and the normal one by the resamples' standard error."""
+    """Return the smallest interval that covers both the percentile interval and the normal interval."""
     import numpy as np
 
     if value is None or not units:
@@ -322,27 +327,26 @@ def _rank_by_differences(
     drawn: "Numbers",
     units: Mapping[str, int],
 ) -> dict[str, tuple[int, int]]:
-    """Return the best and the worst rank that the others leave to each model, by Mogstad and others (2024)."""
+    """Return the best and the worst rank of each model, by the method of Mogstad and others (2024)."""
     import numpy as np
 
     values = np.array([rates[model] or 0.0 for model in models])
-    difference = (
-        values - values[:, None]
-    )  # a row for each model: how far each other stands above it
+    # One row per model, with the lead of every other model over it.
+    difference = values - values[:, None]
     resampled = drawn[:, None, :] - drawn[:, :, None]
-    resampled = np.where(
-        np.isnan(resampled), difference, resampled
-    )  # a resample without this model moves nothing
+    # A resample without one of the models leaves the difference unchanged.
+    resampled = np.where(np.isnan(resampled), difference, resampled)
     error = np.std(resampled, axis=0, ddof=1)
-    least = 10.0**-DECIMALS  # values are rounded to this
+    least = 10.0**-DECIMALS  # precision of the rounded values
     varies = error > least
-    # The largest of a model's standardised deviations in each resample: one limit holds for all its differences.
+    # Use each resample's largest standardised deviation of a model, so that one limit holds for all its differences.
     deviations = np.abs(resampled - difference) / np.where(varies, error, math.inf)
     largest = np.max(deviations, axis=2, initial=0.0)
     limits = np.percentile(largest, 95, axis=0)[:, None]
     reach = np.where(varies, np.maximum(limits * error, least), least)
     widening = np.array([_compute_widening(units[model]) for model in models])
-    reach *= np.maximum(widening[:, None], widening)  # the one with fewer units says how sure it is
+    # The model with fewer units determines the uncertainty.
+    reach *= np.maximum(widening[:, None], widening)
     better = (difference > reach).sum(axis=1)
     worse = (difference < -reach).sum(axis=1)
     ranks = {}
@@ -352,7 +356,7 @@ def _rank_by_differences(
 
 
 def _compute_widening(units: int) -> float:
-    """Return how much further than among many units a difference must reach to tell two models apart."""
+    """Return the factor by which a significant difference must be larger for this number of units than for many."""
     if units < MIN_UNITS:
         return math.inf
     return compute_reach(units) / Z95

@@ -1,6 +1,6 @@
-"""The bootstrap over units (patients, documents) that all intervals here share. Pure, seeded.
+"""The bootstrap over units (patients or documents) that is the basis of all intervals here. Pure and seeded.
 
-A unit is drawn with all its instances (Field and Welsh 2007): those of one patient are not independent of each other.
+A unit is drawn with all its instances (Field and Welsh 2007), because those of one patient are not independent.
 """
 
 import math
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.float64]
 
-SEED = 20_250_523  # any constant: the same scores always give the same interval
-BLOCK = 250_000  # drawn units in memory at a time: what a processor keeps close
-FEW_UNITS = 8  # below it resamples alone promise too much
-MIN_UNITS = 10  # of which raters' agreement, ranks and sums over benchmarks are told: fewer look surer than they are
-ROUNDING_ERROR = 1e-12  # figures are computed with rounding errors below this
+SEED = 20_250_523  # an arbitrary constant, so that the same scores always give the same interval
+BLOCK = 250_000  # drawn units in memory at a time, which fit the cache of a processor
+FEW_UNITS = 8  # with fewer units, intervals from resamples alone are too narrow
+MIN_UNITS = 10  # for agreement, ranks and results over benchmarks; fewer units would understate the uncertainty
+ROUNDING_ERROR = 1e-12  # upper bound of rounding errors in computed statistics
 ANYWHERE = (-math.inf, math.inf)
 _NORMAL = NormalDist()
 
@@ -31,12 +31,13 @@ Item = TypeVar("Item")
 def draw_units(
     units: int, resamples: int, generator: Any = None, at_once: int = BLOCK
 ) -> "Iterator[NDArray[np.int64]]":
-    """Yield the numbers of the units that are drawn, one row for each resample, in blocks of about `at_once` numbers.
+    """Yield the numbers of the drawn units, one row per resample, in blocks of about `at_once` numbers.
 
     Args:
-        units: how many there are to draw from, and are drawn.
-        resamples: how many rows in all.
-        generator: to draw with; None: a seeded one. The size of the blocks changes nothing.
+        units: number of units to draw from, and to draw in each resample.
+        resamples: total number of rows.
+        generator: random generator; None for a seeded one.
+        at_once: size of a block, which does not affect the result.
     """
     import numpy as np
 
@@ -49,20 +50,19 @@ def draw_units(
 def count_draws(
     units: int, resamples: int, generator: Any = None, at_once: int = BLOCK
 ) -> "Iterator[Numbers]":
-    """Yield how often each unit is drawn, one row for each resample: `draw_units`, counted."""
+    """Yield the number of times that each unit is drawn by `draw_units`, one row per resample."""
     import numpy as np
 
     for drawn in draw_units(units, resamples, generator, at_once):
-        cells = (
-            drawn + np.arange(len(drawn))[:, None] * units
-        )  # a number of its own for each row and unit
+        # A unique number for each row and unit.
+        cells = drawn + np.arange(len(drawn))[:, None] * units
         yield np.bincount(cells.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(float)
 
 
 def resample_weighted_figures(
     units: int, resamples: int, figures: "Callable[[Numbers], Numbers]", at_once: int = BLOCK
 ) -> "Numbers":
-    """Return a figure of every resample; `figures` computes those of a block from how often each unit is in them."""
+    """Return a statistic for every resample. `figures` computes it for a block from the draws of each unit."""
     import numpy as np
 
     return np.concatenate(
@@ -75,12 +75,12 @@ def resample_figures(
     figure: Callable[[Sequence[Item]], float | None],
     resamples: int,
 ) -> "Numbers":
-    """Return a figure of all items together for every resample; NaN where it has no value.
+    """Return a statistic of all items together for every resample; NaN if it has no value.
 
     Args:
-        groups: each unit's items.
-        figure: computes it from the items of the units that are drawn.
-        resamples: how many.
+        groups: items of each unit.
+        figure: computes the statistic from the items of the drawn units.
+        resamples: number of resamples.
     """
     import numpy as np
 
@@ -98,18 +98,19 @@ def resample_figures(
 def resample_means(
     sums: "Numbers", sizes: "Numbers", resamples: int, stream: int | None = None
 ) -> "Numbers":
-    """Return the mean over instances in each resample of units, which have these sums of so many instances.
+    """Return the mean over instances in each resample of units.
 
     Args:
-        sums, sizes: of each unit.
-        resamples: how many.
-        stream: a number for draws that are independent of those with another number.
+        sums, sizes: sum of the scores and number of instances of each unit.
+        resamples: number of resamples.
+        stream: number of a random stream; draws of different streams are independent.
     """
     import numpy as np
 
     generator = np.random.default_rng(SEED if stream is None else (SEED, stream))
     units = len(sums)
-    have_equal_size = bool((sizes == sizes[0]).all())  # then every resample has as many instances
+    # If so, all resamples have the same number of instances.
+    have_equal_size = bool((sizes == sizes[0]).all())
     means = []
     for drawn in draw_units(units, resamples, generator, BLOCK):
         instances = units * float(sizes[0]) if have_equal_size else sizes.take(drawn).sum(axis=1)
@@ -122,13 +123,13 @@ def compute_bca_interval(
 ) -> tuple[float, float]:
     """Return the 95 % interval of a mean by the BCa bootstrap, at the levels of `compute_reach`.
 
-    Bias-corrected and accelerated (Efron 1987; Efron and Tibshirani 1993, chapter 14), the acceleration by leaving
-    out one unit at a time. It always holds the value itself.
+    The interval is bias-corrected and accelerated (Efron 1987; Efron and Tibshirani 1993, chapter 14), with the
+    acceleration estimated by leaving out one unit at a time. It always contains the value itself.
 
     Args:
         value: the mean.
-        drawn: from `resample_means`.
-        sums, sizes: of the units, at least two of them.
+        drawn: the means returned by `resample_means`.
+        sums, sizes: sum of the scores and number of instances of each unit; at least two units.
     """
     import numpy as np
 
@@ -145,7 +146,7 @@ def compute_bca_interval(
 
 
 def _compute_acceleration(sums: "Numbers", sizes: "Numbers") -> float:
-    """Return the skewness of the mean by the jackknife; 0 where no unit makes a difference."""
+    """Return the jackknife estimate of the acceleration; 0 if leaving out a unit never changes the mean."""
     means_without_unit = (sums.sum() - sums) / (sizes.sum() - sizes)
     deviations = means_without_unit.mean() - means_without_unit
     cubed_spread = math.pow(float((deviations**2).sum()), 1.5)
@@ -155,7 +156,7 @@ def _compute_acceleration(sums: "Numbers", sizes: "Numbers") -> float:
 
 
 def _compute_bias(value: float, drawn: "Numbers") -> float:
-    """Return the normal quantile of the share of resamples below the value; ties count half."""
+    """Return the normal quantile of the share of resamples below the value. Ties count half."""
     share = (float((drawn < value).sum()) + float((drawn == value).sum()) / 2) / len(drawn)
     least = 1 / len(drawn)  # keeps the quantile finite
     return _NORMAL.inv_cdf(min(max(share, least), 1 - least))
@@ -164,13 +165,13 @@ def _compute_bias(value: float, drawn: "Numbers") -> float:
 def compute_percentile_interval(
     value: float, drawn: "Numbers | Sequence[float]", units: int, apart: int | None = None
 ) -> tuple[float, float]:
-    """Return the 95 % interval by the percentiles of resamples, at the levels of `compute_reach`. It holds the value.
+    """Return the 95 % percentile interval at the levels of `compute_reach`. It always contains the value.
 
     Args:
-        value: the figure.
-        drawn: it in each resample.
-        units: at least two.
-        apart: how many of them are not like most others; None: all.
+        value: the statistic.
+        drawn: the statistic in each resample.
+        units: number of units, at least two.
+        apart: number of units that differ from the most common value; None for all.
     """
     import numpy as np
 
@@ -184,15 +185,15 @@ def compute_percentile_interval(
 def compute_figure_interval(
     value: float, drawn: "Numbers", units: int, within: tuple[float, float] = ANYWHERE
 ) -> tuple[float, float] | None:
-    """Return `compute_percentile_interval` of a figure that not every resample has.
+    """Return the percentile interval of a statistic that may be undefined in some resamples.
 
-    None where most resamples have none, or nothing varies: then they do not say how sure it is.
+    None if it is undefined in most resamples or does not vary, because its uncertainty is then unknown.
 
     Args:
-        value: the figure.
-        drawn: it in each resample, not a number where that has none.
-        units: at least two.
-        within: the lowest and the highest that it can be; the interval ends there.
+        value: the statistic.
+        drawn: the statistic in each resample; NaN if undefined.
+        units: number of units, at least two.
+        within: lowest and highest possible value, which limit the interval.
     """
     import numpy as np
 
@@ -205,7 +206,7 @@ def compute_figure_interval(
 def limit_interval(
     interval: tuple[float, float], value: float, within: tuple[float, float]
 ) -> tuple[float, float]:
-    """End an interval where the range ends; a value beside a range that was guessed stays in it."""
+    """Limit an interval to a range. A value outside the range, which may have been guessed, stays in the interval."""
     low, high = interval
     return min(value, max(low, within[0])), max(value, min(high, within[1]))
 
@@ -213,7 +214,7 @@ def limit_interval(
 def compute_percentiles(
     value: float, drawn: "Numbers | Sequence[float]", errors: float
 ) -> tuple[float, float]:
-    """Return the percentiles of resamples at these standard errors to both sides. They enclose the value."""
+    """Return the percentiles of resamples at plus and minus this many standard errors. They enclose the value."""
     import numpy as np
 
     level = _NORMAL.cdf(-errors)
@@ -222,20 +223,20 @@ def compute_percentiles(
 
 
 def _compute_reach_of_few(spread: float, units: int, apart: int) -> float:
-    """Return how far an interval reaches at least where few units tell how much units vary; 0 where enough do.
+    """Return the minimum half-width of an interval if few units are informative; 0 if enough are.
 
-    No resample lies outside the units that are there: of two units the resampled interval holds the truth in one case
-    of two. Student's t does not stop there. Where most units are alike (no difference in 95 of 100 answers, a jury's
-    best grade for nearly all) it has as many degrees of freedom as there are units apart from them.
+    Resamples cannot go beyond the observed units. With two units, for example, a resampled interval contains the true
+    value in only half of all cases, so Student's t is used. If most units have the same value (no difference in 95 of
+    100 answers, or a jury's best grade for nearly all), its degrees of freedom are the number of units that differ from
+    it.
 
     Args:
         spread: standard deviation of the resamples.
-        units: at least two.
-        apart: those that are not like most others.
+        units: number of units, at least two.
+        apart: number of units that differ from the most common value.
     """
-    informative = max(
-        2, min(units, apart + 1)
-    )  # two at least, where units differ by rounding alone
+    # At least two, even if units differ only by rounding.
+    informative = max(2, min(units, apart + 1))
     if informative >= FEW_UNITS or spread == 0:
         return 0.0
     return (
@@ -244,7 +245,7 @@ def _compute_reach_of_few(spread: float, units: int, apart: int) -> float:
 
 
 def _count_most_alike(values: "Numbers") -> int:
-    """Return how many units have the most common value."""
+    """Return the number of units with the most common value."""
     import numpy as np
 
     _, counts = np.unique(np.round(values, 12), return_counts=True)
@@ -253,11 +254,11 @@ def _count_most_alike(values: "Numbers") -> int:
 
 @lru_cache(maxsize=4096)
 def compute_reach(units: int) -> float:
-    """Return how many standard deviations an interval reaches to hold 95 % with so many units.
+    """Return the half-width of a 95 % interval, in standard deviations of the resamples, for this number of units.
 
-    Resamples of few units vary less than new samples would, by the factor (units - 1) / units, and what is known of
-    their spread is itself a sample's: Student's t instead of the normal distribution (Hesterberg 2015, "What teachers
-    should know about the bootstrap", expanded percentiles).
+    The variance of resamples is smaller than that of new samples by the factor (units - 1) / units. Because the spread
+    is itself estimated, Student's t replaces the normal distribution (Hesterberg 2015, "What teachers should know about
+    the bootstrap", expanded percentiles).
 
     Raises:
         ValueError: there are fewer than two units.
@@ -269,24 +270,24 @@ def compute_reach(units: int) -> float:
 
 @lru_cache(maxsize=4096)
 def compute_student_quantile(p: float, freedom: float) -> float:
-    """Return the `p` quantile, 0.5 or more, of Student's t: its square has an F distribution."""
+    """Return the `p` quantile (p of at least 0.5) of Student's t, whose square has an F distribution."""
     return math.sqrt(compute_f_quantile(2 * p - 1, 1, freedom)) if p > 0.5 else 0.0
 
 
 def compute_student_p(ratio: float, freedom: float) -> float:
-    """Return the two-sided p of so many standard errors, by Student's t."""
+    """Return the two-sided p value by Student's t for a ratio of value to standard error."""
     return 1 - compute_f_cdf(ratio**2, 1, freedom)
 
 
 def _compute_level(reach: float, bias: float, acceleration: float) -> float:
     divisor = 1 - acceleration * (bias + reach)
-    if divisor <= 0:  # the correction has no meaning that far out: the end of all resamples
+    if divisor <= 0:  # the correction is undefined this far out, so use the extreme resample
         return float(reach > 0)
     return _NORMAL.cdf(bias + (bias + reach) / divisor)
 
 
 def sum_by_unit(scores: Iterable[tuple[Hashable, float]]) -> "tuple[Numbers, Numbers]":
-    """Return the sum and the number of scores of each unit, from (unit, score) pairs."""
+    """Return the sum and the number of scores for each unit, from (unit, score) pairs."""
     import numpy as np
 
     groups: dict[Hashable, list[float]] = {}

@@ -50,7 +50,7 @@ def test_a_dry_run_counts_and_times_and_sends_no_question(site: UserSite):
     assert "no score (context_length): 1" in said
     assert "at most 176 tokens out" in said
     assert re.search(
-        r"about \d+\.\d s, up to .* by a trial of the server, 8 questions at once", said
+        r"about \d+\.\d s, up to .* from a trial of the server with 8 concurrent questions", said
     )
 
 
@@ -58,8 +58,8 @@ def test_a_dry_run_without_a_server_is_still_of_use(site: UserSite):
     done = site.run("http://127.0.0.1:9/v1", "--dry-run")
     assert done.returncode == 0, done.stderr
     assert "12 requests" in done.stdout
-    assert "a token is taken for 4 characters" in done.stdout
-    assert "no duration, and no prompt was counted: deployment server-" in done.stdout
+    assert "assuming 4 characters per token" in done.stdout
+    assert "no expected duration, and prompts were not counted: deployment server-" in done.stdout
     assert "refuses connections" in done.stdout
 
 

@@ -194,7 +194,7 @@ def test_summary_tables_for_people_and_programs(site: UserSite):
     table = site.intramural("summarize", "--suite", "s").stdout
     assert f"{row['mean']:.3f}" in table
     assert "Metrics: exact_match (own)" in table
-    assert "not a version of the data" not in table  # it is the site's own
+    assert "not a known version of the benchmark's data" not in table  # it is the site's own
     (line,) = csv.DictReader(
         io.StringIO(site.intramural("summarize", "--suite", "s", "--format", "csv").stdout)
     )
@@ -234,7 +234,7 @@ def test_a_smaller_run_does_not_take_scores_away_unless_told_so(site: UserSite):
         assert site.run(server.url).returncode == 0
         refused = site.run(server.url, "-m", "3")
         assert refused.returncode == 2
-        assert "without 37 of the instances scored there" in refused.stderr
+        assert "37 of the instances scored there are missing" in refused.stderr
         assert site.summary()["n"] == 40
         assert site.run(server.url, "--scoring", "helm").returncode == 2
         assert site.run(server.url, "-m", "3", "--replace").returncode == 0
@@ -348,7 +348,7 @@ def test_a_wrong_data_key_stops_every_command_and_spoils_nothing(site: UserSite,
     ):
         done = site.intramural(*words)
         assert done.returncode == 8
-        assert "not the one that this store was made with" in done.stderr
+        assert "not the one that this store was created with" in done.stderr
     key.write_bytes(right)
     assert site.intramural("audit").returncode == 0
 

@@ -26,7 +26,7 @@ def test_a_suite_is_scored_by_both_rules_and_again_by_one_without_a_server(make_
     assert site.summary()["helm"] is not None
     again = site.intramural("rescore", "--suite", "s", "--scoring", "helm", "--replace")
     assert again.returncode == 0, again.stderr
-    assert "dropped: figures by our rules of 1 run" in again.stderr
+    assert "dropped: scores by our rules of 1 run" in again.stderr
     assert "1 of 1 runs scored again" in again.stderr
     assert site.summary()["mean"] == both["helm"]["mean"]
     settled = site.run(server.url, "--scoring", "helm")  # its server is gone
@@ -68,7 +68,7 @@ def test_answers_of_another_harness_get_the_figures_of_a_run(make_site):
     refused = site.intramural("score", "own", *words)
     assert refused.returncode == 3
     assert (
-        "answers.jsonl: line 21: has an instance_id that the data does not have" in refused.stderr
+        "answers.jsonl: line 21: has an instance_id that is not in the data" in refused.stderr
     )
     assert "Quellmalz" not in refused.stderr + refused.stdout
 

@@ -1,1 +1,1 @@
-"""What a run will take."""
+"""Forecasts of the requests, tokens, time and cost of a run."""

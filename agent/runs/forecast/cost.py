@@ -1,6 +1,7 @@
-"""Forecast the requests, tokens, time and money of a run. Pure; `trial` counts prompts and times the server.
+"""Forecast the requests, tokens, time and cost of a run.
 
-Every figure is an estimate and names its basis. A figure without a basis stays unknown.
+This module is pure; `trial` counts prompts and times the server. Every number is an estimate and is reported with its
+basis. Numbers without a basis remain unknown.
 """
 
 import math
@@ -22,7 +23,7 @@ from agent.vocabulary import Instance
 
 Number = TypeVar("Number", int, float)
 
-CHARACTERS_A_TOKEN = 4.0  # of English text; used where no server counts
+CHARACTERS_A_TOKEN = 4.0  # typical of English text; used if no server counts tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +31,10 @@ class PromptSize:
     """The length of one prompt, without its text.
 
     Attributes:
-        characters: of all messages.
-        most_tokens: an upper bound of its tokens under every tokenizer: its bytes.
-        fixed: characters that cannot be cut; all of them where no part may be.
-        answer: characters of the longest right reference (1 for an option); None without a right reference.
+        characters: number of characters in all messages.
+        most_tokens: upper bound on the tokens under any tokenizer, which is the number of bytes.
+        fixed: number of characters that cannot be cut; equal to `characters` if the prompt cannot be shortened.
+        answer: characters in the longest correct reference (1 for an option); None if there is no correct reference.
     """
 
     characters: int
@@ -47,10 +48,10 @@ class Pace:
     """The speed at which a server answered trial questions.
 
     Attributes:
-        in_flight: questions at once.
-        base_s: seconds of one round of them, whatever their length.
-        prompt_token_s, answer_token_s: seconds that each token adds to a round in which every question has it.
-        at_least: the server did not finish in time, so `base_s` is a lower bound.
+        in_flight: number of concurrent questions in a round.
+        base_s: seconds per round, regardless of the length of its questions.
+        prompt_token_s, answer_token_s: seconds that one more token in every question or answer adds to a round.
+        at_least: whether `base_s` is a lower bound because the server did not finish in time.
     """
 
     in_flight: int
@@ -60,7 +61,7 @@ class Pace:
     at_least: bool = False
 
     def seconds(self, requests: int, prompt_tokens: float, answer_tokens: float) -> float:
-        """Return the seconds that these requests take, with these tokens in all."""
+        """Return the seconds for these requests with these total numbers of tokens."""
         rounds = max(requests / self.in_flight, min(1, requests))
         tokens = prompt_tokens * self.prompt_token_s + answer_tokens * self.answer_token_s
         return rounds * self.base_s + tokens / self.in_flight
@@ -68,17 +69,17 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """The size of one run before it is asked.
+    """The expected size of a run before it starts.
 
     Attributes:
-        requests: prompts that would be sent.
-        prompt_tokens: of all prompts as they would be sent.
-        counted: prompts that a server counted; with none, a token is taken for four characters.
-        answer_most: tokens of all answers, were each as long as is allowed.
-        answer_expected: tokens of all answers, were each as long as its reference; None where references say nothing.
-        shortened: prompts that would be cut to fit.
-        not_fitting: prompts that would not be asked, or that the server would refuse.
-        bounded: whether the limit of a prompt is known.
+        requests: number of prompts that would be sent.
+        prompt_tokens: tokens in all prompts as they would be sent.
+        counted: number of prompts whose tokens a server counted. If zero, a token is assumed to have four characters.
+        answer_most: tokens in all answers if each is as long as allowed.
+        answer_expected: tokens in all answers if each is as long as its reference; None if references give no estimate.
+        shortened: number of prompts that would be cut to fit.
+        not_fitting: number of prompts that would not be sent or that the server would refuse.
+        bounded: whether the maximum length of a prompt is known.
     """
 
     requests: int
@@ -122,16 +123,16 @@ def forecast(
     thinks: bool,
     byte_limit: int | None = None,
 ) -> Forecast:
-    """Estimate a run.
+    """Forecast the size of a run.
 
     Args:
-        sizes: of every prompt.
-        counts: real tokens of some of the prompts, by position.
-        max_tokens: the most tokens of an answer.
-        budget: the most tokens of a prompt; None if unknown.
-        can_shorten: whether tokens are counted, so that prompts can be cut.
-        thinks: the model thinks before it answers, so that references say nothing of the length of answers.
-        byte_limit: a prompt of more bytes is not asked, where tokens are not counted; None: no such limit.
+        sizes: size of every prompt.
+        counts: actual tokens of some of the prompts, by position.
+        max_tokens: maximum tokens per answer.
+        budget: maximum tokens per prompt; None if unknown.
+        can_shorten: whether the server counts tokens, so that prompts can be cut to fit.
+        thinks: whether the model reasons before it answers, so that references do not predict the length of answers.
+        byte_limit: maximum bytes per prompt if the server does not count tokens; None for no limit.
     """
     counted_characters = sum(sizes[position].characters for position in counts)
     per_token = CHARACTERS_A_TOKEN
@@ -154,7 +155,8 @@ def forecast(
         requests += 1
         tokens += prompt_tokens
         if size.answer is not None:
-            answers.append(min(size.answer / per_token + 1, max_tokens))  # an end is a token too
+            # Add one for the end-of-text token.
+            answers.append(min(size.answer / per_token + 1, max_tokens))
     return Forecast(
         requests=requests,
         prompt_tokens=round(tokens),
@@ -180,9 +182,9 @@ class Times:
     """The duration of a run.
 
     Attributes:
-        likely: seconds, were each answer as long as its reference; None where that is not known.
-        most: seconds, were each answer as long as is allowed. Infinite where the server did not end its trial in time;
-            `likely` is a lower bound then.
+        likely: seconds if each answer is as long as its reference; None if that is not known.
+        most: seconds if each answer is as long as allowed. Infinite if the server did not finish its trial in time;
+            `likely` is then a lower bound.
     """
 
     likely: float | None
@@ -203,13 +205,15 @@ def estimate_times(run: Forecast, pace: Pace) -> Times:
 
 
 def describe_forecast(run: Forecast, pace: Pace | None, prices: Prices | None) -> list[str]:
-    """Return the forecast of one run in lines for a person."""
+    """Return lines for the user that describe the forecast of one run."""
     if not run.requests and not run.not_fitting:
         return ["nothing is left to ask"]
     lines = _describe_size(run)
     if pace is not None:
         duration = _describe_times(estimate_times(run, pace))
-        lines.append(f"{duration}, by a trial of the server, {pace.in_flight} questions at once")
+        lines.append(
+            f"{duration}, from a trial of the server with {pace.in_flight} concurrent questions"
+        )
     if prices is not None:
         lines.extend(_describe_cost(run, pace, prices))
     return lines
@@ -218,9 +222,9 @@ def describe_forecast(run: Forecast, pace: Pace | None, prices: Prices | None) -
 def describe_total(
     forecasts: Sequence[Forecast], paces: Sequence[Pace | None], prices: Sequence[Prices | None]
 ) -> list[str]:
-    """Return the forecast of several runs, one after the other.
+    """Return lines for the user that describe the total of several runs carried out one after another.
 
-    Time and cost are left out unless they are known of every run.
+    Time and cost are omitted unless they are known for every run.
     """
     if not any(run.requests or run.not_fitting for run in forecasts):
         return ["nothing is left to ask"]
@@ -262,13 +266,13 @@ def _add_times(times: Sequence[Times]) -> Times:
 
 
 def _add_known(numbers: Sequence[Number | None]) -> Number | None:
-    """Return the sum; None if a summand is unknown."""
+    """Return the sum, or None if any of the numbers is unknown."""
     known = [number for number in numbers if number is not None]
     return sum(known) if len(known) == len(numbers) else None
 
 
 def _describe_size(run: Forecast) -> list[str]:
-    basis = f"not counted: a token is taken for {CHARACTERS_A_TOKEN:g} characters"
+    basis = f"not counted; assuming {CHARACTERS_A_TOKEN:g} characters per token"
     if run.counted:
         verb = "was" if run.counted == 1 else "were"
         basis = f"{format_count(run.counted, 'prompt')} {verb} counted"
@@ -288,13 +292,13 @@ def _describe_size(run: Forecast) -> list[str]:
             f"prompts that do not fit and would have no score (context_length): {run.not_fitting:,}"
         )
     if not run.bounded:
-        lines.append("how much fits the model is not known, so neither is whether all prompts do")
+        lines.append("the model's maximum prompt length is unknown, so some prompts may not fit")
     return lines
 
 
 def _describe_times(time: Times) -> str:
     if math.isinf(time.most):
-        return f"more than {format_duration(time.likely or 0)} (the server did not end its trial in time)"
+        return f"more than {format_duration(time.likely or 0)} (the server did not finish its trial in time)"
     if time.likely is None:
         return f"up to {format_duration(time.most)}"
     return f"about {format_duration(time.likely)}, up to {format_duration(time.most)} if answers are as long as allowed"
@@ -310,7 +314,7 @@ def _describe_cost(run: Forecast, pace: Pace | None, prices: Prices) -> Iterable
 def _estimate_cost(
     run: Forecast, pace: Pace | None, prices: Prices | None, words: str
 ) -> Cost | None:
-    """Return the cost of a run, about or at most as `words` says; None if unknown."""
+    """Return the expected cost of a run if `words` is "about", else its maximum cost; None if unknown."""
     answer_tokens = run.answer_expected if words == "about" else run.answer_most
     if answer_tokens is None or prices is None:
         return None

@@ -1,4 +1,7 @@
-"""Forecast the questions to a jury before it is asked, judge by judge. Sends no text of an instance anywhere."""
+"""Forecast the questions to each judge of a jury before it is asked.
+
+No text of an instance is sent anywhere.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,26 +29,26 @@ from agent.scoring.jury_scores import read_judged_answer
 from agent.store import Store
 from agent.vocabulary import Instance
 
-_MARKER = "0123456789abcdef"  # as long as a real one, which is random
-_MAX_BYTES_A_CHARACTER = 4  # of UTF-8
-_REPAIRS = (
-    "a judge's reply that is no verdict is asked for once more, which is not in these figures"
+_MARKER = "0123456789abcdef"  # as long as a real marker, which is random
+_MAX_BYTES_A_CHARACTER = 4  # in UTF-8
+_REPAIRS = "not included: a judge whose reply is not a valid verdict is asked again once"
+_OTHER_JURY = (
+    "not subtracted: replies that these judges gave as part of another jury, which are reused"
 )
-_OTHER_JURY = "replies that these judges gave as another jury are not asked for again, which is not in these figures"
 
 JudgeTrials = Mapping[ServerKey, ServerTrial]
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeForecast:
-    """The forecast of one judge's questions in a run; seats of one deployment share their replies."""
+    """The forecast of one judge's questions in a run. Seats with the same deployment share their replies."""
 
     judge: SeatedJudge
     trial: ServerTrial
     forecast: Forecast
 
     def describe(self) -> list[str]:
-        """Return lines for a person."""
+        """Return lines for the user."""
         name = self.judge.deployment.name
         if not self.forecast.requests and not self.forecast.not_fitting:
             return [f"judge {name}: nothing is left to judge"]
@@ -58,7 +61,7 @@ class JudgeForecast:
 
 
 async def try_judges(juries: Sequence[Sequence[SeatedJudge]], limits: HttpLimits) -> JudgeTrials:
-    """Probe and time each judge's server; an unreachable server is no error here."""
+    """Probe and time each judge's server. An unreachable server does not raise an error."""
     judges: dict[ServerKey, SeatedJudge] = {}
     for jury in juries:
         for judge in jury:
@@ -72,9 +75,9 @@ async def try_judges(juries: Sequence[Sequence[SeatedJudge]], limits: HttpLimits
 def forecast_judging(
     plan: Plan, remaining: RemainingWork, trials: JudgeTrials
 ) -> list[JudgeForecast]:
-    """Forecast the questions to each judge of the plan, if every reply is a verdict at once.
+    """Forecast the questions to each judge of the plan, assuming that no reply needs repair.
 
-    Answers are taken to be as long as their references; where there are none, as long as is allowed.
+    Answers are assumed to be as long as their references, or as long as allowed if there are none.
     """
     if not plan.jury:
         return []
@@ -94,9 +97,9 @@ def forecast_judging(
 def forecast_run_judging(
     store: Store, task: JudgingTask, trials: JudgeTrials
 ) -> list[JudgeForecast]:
-    """Forecast the questions to each judge that is asked now about a stored run.
+    """Forecast the questions about a stored run to each judge that is asked now.
 
-    As in `forecast_judging`, every reply is taken to be a verdict at once.
+    As in `forecast_judging`, no reply is assumed to need repair.
     """
     template_length = _measure_template(task.use)
     sizes: dict[int, PromptSize] = {}
@@ -126,11 +129,11 @@ def _forecast_judges(
     """Return one forecast for each deployment among the judges that are asked.
 
     Args:
-        jury: every seat.
+        jury: all seats.
         asked: the seats that are asked now.
         open_by_seat: positions of the answers that each seat of the jury has yet to judge.
-        sizes: of the prompts, by position; answers that are shown to no judge have none.
-        trials: of the judges' servers.
+        sizes: prompt sizes by position, without answers that are not shown to judges.
+        trials: trials of the judges' servers.
     """
     open_by_judge: dict[ServerKey, set[int]] = {}
     for judge, positions in zip(jury, open_by_seat, strict=True):
@@ -158,7 +161,7 @@ def _forecast_judge(
 
 
 def _measure_template(use: MetricUse) -> int:
-    """Return the characters of a judge's prompt without question, reference and answer."""
+    """Return the number of characters in a judge's prompt without question, reference and answer."""
     messages = write_judge_messages(use, Matter("", "", ""), _MARKER)
     return sum(len(message.content) for message in messages)
 
@@ -173,18 +176,18 @@ def _measure_judge_prompt(
         for reference in instance.references:
             if reference.correct:
                 characters += len(reference.text)
-    # No part of a judge's prompt may be cut, and a verdict's length is not that of any reference.
+    # No part of a judge's prompt may be cut, and references do not predict the length of a verdict.
     return PromptSize(
         characters, _MAX_BYTES_A_CHARACTER * characters, fixed=characters, answer=None
     )
 
 
 def describe_judging(forecasts: Sequence[JudgeForecast], *, other_jury: bool) -> list[str]:
-    """Return lines for a person before a run's jury is asked; none where the run has no jury.
+    """Return lines for the user before a run's jury is asked; empty if the run has no jury.
 
     Args:
-        forecasts: of its judges.
-        other_jury: judges have graded these answers as another jury.
+        forecasts: forecasts of the run's judges.
+        other_jury: whether judges have graded these answers as part of another jury.
     """
     lines = []
     for judge_forecast in forecasts:
@@ -197,7 +200,7 @@ def describe_judging(forecasts: Sequence[JudgeForecast], *, other_jury: bool) ->
 
 
 def describe_judging_total(forecasts: Sequence[Sequence[JudgeForecast]]) -> list[str]:
-    """Return the total of each judge over several runs, as lines for a person."""
+    """Return lines for the user with each judge's total over several runs."""
     by_judge: dict[ServerKey, list[JudgeForecast]] = {}
     for run_forecasts in forecasts:
         for judge_forecast in run_forecasts:

@@ -1,4 +1,4 @@
-"""Find the questions of a plan that a run or its jury has yet to be asked. Reads the store only."""
+"""Find the questions of a plan that the model or the jury has yet to be asked. Reads the store only."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from agent.store import Run, Store
 
 @dataclass(frozen=True, slots=True)
 class RemainingWork:
-    """The work that one plan still holds, by position in its instances.
+    """The remaining work of one plan. Instances are given by position.
 
     Attributes:
-        ask: instances whose question would be sent; of equal questions the first.
-        judge: by seat of the jury, the instances whose answers it has yet to judge.
-        other_jury: judges have graded these answers under another jury or other rules. Their replies are not asked for
-            again, but they are not subtracted here.
+        ask: instances whose question would be sent; only the first of equal questions.
+        judge: for each seat of the jury, the instances whose answers it has yet to judge.
+        other_jury: whether judges have graded these answers under another jury or other rules. Their replies are
+            reused, but are not subtracted from `judge`.
     """
 
     ask: Sequence[int]
@@ -29,12 +29,13 @@ class RemainingWork:
 
 
 def find_remaining(store: Store, plan: Plan, capabilities: Capabilities | None) -> RemainingWork:
-    """Return the questions that asking the plan would still send.
+    """Return the questions that running the plan would still send.
 
     Args:
-        store: the site's.
-        plan: one run.
-        capabilities: of its server, which are part of a request; None if it was not probed: those of the stored run.
+        store: the site's store.
+        plan: the plan of one run.
+        capabilities: capabilities of its server, which are part of a request; None if the server was not probed, in
+            which case those of the stored run are used.
     """
     run = find_stored_run(store, plan)
     if capabilities is None and run is not None:
@@ -61,7 +62,7 @@ def _holds_plan(store: Store, run: Run, plan: Plan, capabilities: Capabilities) 
 
 
 def _find_unsettled(store: Store, run: Run, plan: Plan) -> RemainingWork:
-    """Return the remaining work of a run that the store holds as the plan would make it."""
+    """Return the remaining work of a stored run that matches the plan."""
     unsettled = store.answers.find_unsettled(run.run_id)
     first_positions: dict[bytes, int] = {}
     for position, key, is_answered in unsettled:
@@ -69,9 +70,8 @@ def _find_unsettled(store: Store, run: Run, plan: Plan) -> RemainingWork:
             first_positions.setdefault(key, position)
     if not plan.jury:
         return RemainingWork(sorted(first_positions.values()), [])
-    unscored = frozenset(
-        position for position, _, _ in unsettled
-    )  # the jury sees these once they are answered
+    # These are shown to the jury once they are answered.
+    unscored = frozenset(position for position, _, _ in unsettled)
     open_answers = find_open_answers(store, run.run_id, plan.rules)
     return RemainingWork(
         sorted(first_positions.values()), [positions | unscored for positions in open_answers]
@@ -97,7 +97,7 @@ def _has_judgements(store: Store, run: Run | None, plan: Plan) -> bool:
 
 
 def find_open_answers(store: Store, run_id: str, rules: Rules) -> list[frozenset[int]]:
-    """Return, by seat of a stored run's jury, the positions whose answers it has yet to judge, or to judge again."""
+    """Return, for each seat of a stored run's jury, the positions of the answers it must judge, or judge again."""
     use = select_jury_measures(rules)[0].use
     open_positions = find_open_positions(store, run_id, rules)
     to_judge = [set(open_positions) for _ in use.judges]

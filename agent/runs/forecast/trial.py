@@ -1,4 +1,4 @@
-"""Count a sample of a run's prompts and time its server with harmless questions, before the run. Keeps nothing."""
+"""Count the tokens of sampled prompts and time the server with harmless questions, before a run. Stores nothing."""
 
 import asyncio
 import time
@@ -25,20 +25,20 @@ from agent.runs.forecast.cost import (
 from agent.runs.plan import Plan
 from agent.vocabulary import ChatRequest, Failure, Instance, Message, Response
 
-TRIAL_S = 10.0  # for timing one server
-COUNTING_S = 10.0  # for counting the prompts of one plan
-SAMPLED = 32  # prompts counted of those that surely fit, and as many of those that may not
+TRIAL_S = 10.0  # time limit for timing one server
+COUNTING_S = 10.0  # time limit for counting the prompts of one plan
+SAMPLED = 32  # prompts to count among those that certainly fit, and again among those that may not
 _MAX_IN_FLIGHT = 64
 _LONG_CHARACTERS = 4000
 _ANSWER_TOKENS = 32
-# No text of any dataset. Each question begins with its own number, so that no server answers from its cache.
+# Contains no text from any dataset. Each question starts with its own number, so that no server answers from a cache.
 _QUESTION = "Trial {number}. {filler}Count from 1 to 200, separated by single spaces. Write the numbers only."
 _FILLER = "This sentence is here to be read and says nothing at all. "
 
 
 @dataclass(frozen=True, slots=True)
 class ServerTrial:
-    """The capabilities and the pace of a server before a run; `problem` says why either is unknown."""
+    """The capabilities and the pace of a server before a run. If either is unknown, `problem` is the reason."""
 
     capabilities: Capabilities | None = None
     pace: Pace | None = None
@@ -46,7 +46,7 @@ class ServerTrial:
 
 
 async def try_servers(plans: Sequence[Plan], limits: HttpLimits) -> Mapping[ServerKey, ServerTrial]:
-    """Probe and time each server that the plans ask; an unreachable server is no error here.
+    """Probe and time each server that the plans use. An unreachable server does not raise an error.
 
     Raises:
         ConfigError: a deployment's address, tokenizer file, proxy or CA bundle cannot be used.
@@ -66,16 +66,16 @@ async def try_server(deployment: Endpoint, max_in_flight: int, limits: HttpLimit
         return ServerTrial(problem=str(error))
     pace = await time_server(deployment, capabilities, limits, max_in_flight)
     return ServerTrial(
-        capabilities, pace, "" if pace else "the server answered none of the trial's questions"
+        capabilities, pace, "" if pace else "the server answered none of the trial questions"
     )
 
 
 async def forecast_plan(
     plan: Plan, ask: Collection[int], capabilities: Capabilities | None, limits: HttpLimits
 ) -> Forecast:
-    """Forecast the asking of these positions of the plan.
+    """Forecast the work of asking the instances at these positions of the plan.
 
-    Without `capabilities` (no server could be asked) nothing is counted.
+    Without `capabilities`, because the server could not be reached, no tokens are counted.
     """
     budget = prompt_budget(
         window_of(plan.deployment, capabilities), plan.max_tokens, plan.prompt_limit
@@ -106,10 +106,10 @@ class _PromptSample:
     """The sizes of the prompts to ask, and the sample of them that is counted.
 
     Attributes:
-        budget: the most tokens of a prompt; None if unknown.
+        budget: maximum tokens per prompt; None if unknown.
         step: distance between two prompts of the sample.
-        sizes: of every prompt.
-        sample: by position in `sizes`; besides those in steps, the first SAMPLED that may exceed the budget.
+        sizes: sizes of all prompts.
+        sample: instances by position in `sizes`: every `step`-th one, and the first SAMPLED that may exceed the budget.
     """
 
     budget: int | None
@@ -133,7 +133,7 @@ class _PromptSample:
 async def _count(
     plan: Plan, sample: Mapping[int, Instance], capabilities: Capabilities, limits: HttpLimits
 ) -> dict[int, int]:
-    """Return the tokens of each prompt of the sample that the server counted in time."""
+    """Return the tokens of each sampled prompt that the server counted in time."""
     counts: dict[int, int] = {}
     with suppress(TimeoutError):
         async with asyncio.timeout(COUNTING_S):
@@ -150,7 +150,7 @@ async def _count(
 
 @dataclass(frozen=True, slots=True)
 class _Round:
-    """Outcome of equal questions asked at once; tokens are means over the answers."""
+    """Outcome of concurrent questions of equal length. Token counts are means over the answers."""
 
     seconds: float
     answered: int
@@ -163,9 +163,9 @@ class _Questions:
     """The questions of one round.
 
     Attributes:
-        number: of the round, which sets its questions apart from those of other rounds.
+        number: number of the round, which makes its questions different from those of other rounds.
         filler_characters: length of the filler text before the task.
-        max_tokens: the most tokens of an answer.
+        max_tokens: maximum tokens per answer.
     """
 
     number: int
@@ -173,7 +173,7 @@ class _Questions:
     max_tokens: int
 
     def write(self, index: int, model: str, capabilities: Capabilities) -> ChatRequest:
-        """Write one question of the round."""
+        """Return the request for one question of the round."""
         repeats = self.filler_characters // len(_FILLER) + 1
         filler = (_FILLER * repeats)[: self.filler_characters]
         content = _QUESTION.format(number=1000 * self.number + index, filler=filler)
@@ -185,14 +185,17 @@ class _Questions:
 async def time_server(
     deployment: Endpoint, capabilities: Capabilities, limits: HttpLimits, max_in_flight: int
 ) -> Pace | None:
-    """Ask a few harmless questions at once, in three rounds, and return how fast they were answered.
+    """Measure the pace of a server with three rounds of harmless concurrent questions.
 
-    A short question with an answer of one token, a long question, and a short question with a longer answer: the
-    differences are the time of a prompt's token and of an answer's. None: the server answered none.
+    The rounds have short questions with one-token answers, long questions with one-token answers, and short questions
+    with longer answers. Their differences give the time per prompt token and per answer token.
+
+    Returns:
+        The pace, or None if the server answered no question of a round.
     """
     at_once = min(max_in_flight, _MAX_IN_FLIGHT)
     window = window_of(deployment, capabilities)
-    # A character is at most one token of the window for these ASCII questions.
+    # These questions are ASCII, so a character takes at most one token of the window.
     long_characters = _LONG_CHARACTERS if window is None else min(_LONG_CHARACTERS, window)
     questions_of_rounds = [
         _Questions(0, filler_characters=0, max_tokens=1),
@@ -209,7 +212,7 @@ async def time_server(
                 deployment, capabilities, limits, at_once, questions, remaining_s
             )
         if outcome is None:
-            # Each round of the run takes at least as long as the shortest question did, or as the trial lasted.
+            # A round of the run takes at least as long as the shortest questions did, or as the trial lasted.
             base_s = rounds[0].seconds if rounds else time.monotonic() - began
             return Pace(at_once, base_s=base_s, at_least=True)
         if not outcome.answered:
@@ -231,7 +234,7 @@ async def time_server(
 
 
 def _divide_growth(*, seconds: float, tokens: float) -> float:
-    """Return the seconds of each further token; 0 where more tokens took no longer, or none were added."""
+    """Return the seconds per additional token; 0 if more tokens took no longer or none were added."""
     return max(0.0, seconds) / tokens if tokens > 0 else 0.0
 
 
@@ -243,7 +246,7 @@ async def _ask_round(
     questions: _Questions,
     most_s: float,
 ) -> _Round | None:
-    """Ask the questions of one round at once; None when not all were answered, or refused, in time."""
+    """Ask the questions of one round concurrently; return None if not all of them were answered or failed in time."""
     answers: list[Response] = []
 
     def keep(_: int, result: Response | Failure) -> None:
@@ -275,7 +278,7 @@ async def _ask_round(
         for answer in answers
     ]
     return _Round(
-        # Failed questions would have taken their time too.
+        # Failed questions would have taken time too.
         seconds=seconds * at_once / len(answers),
         answered=len(answers),
         prompt_tokens=fmean(prompt_tokens),
@@ -284,7 +287,7 @@ async def _ask_round(
 
 
 def _count_answer_tokens(answer: Response) -> int:
-    """Return the tokens of an answer; where the server counts none, its words."""
+    """Return the tokens of an answer, or its words if the server does not count tokens."""
     if answer.completion_tokens is not None:
         return answer.completion_tokens
     return len((answer.reasoning + answer.text).split())

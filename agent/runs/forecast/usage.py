@@ -1,4 +1,4 @@
-"""Compute and describe the tokens, time and money that a run's answers took. Pure; unknown parts stay unknown."""
+"""Compute and describe the tokens, time and cost of a run's answers. Pure. Unknown parts are reported as unknown."""
 
 import math
 from collections.abc import Sequence
@@ -14,11 +14,11 @@ _HOUR_S = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """An amount in a currency, in its two parts.
+    """The cost in a currency, as two separate parts.
 
     Attributes:
-        tokens: by prices of tokens; None where there are none, or the tokens are not known.
-        gpu_hours: by the rate of the GPUs and the time; None where there is no rate, or the time is not known.
+        tokens: cost by token prices; None if there are no prices or the number of tokens is not known.
+        gpu_hours: cost by GPU time; None if there is no hourly rate or the time is not known.
     """
 
     currency: str
@@ -33,7 +33,7 @@ def compute_cost(
     completion_tokens: float | None,
     seconds: float | None,
 ) -> Cost:
-    """Return the cost of these tokens and this wall time; None stands for an unknown number."""
+    """Return the cost of these tokens and this wall-clock time, either of which may be None for unknown."""
     by_tokens = None
     if prompt_tokens is not None and completion_tokens is not None:
         by_tokens = _price_tokens(prices, prompt_tokens, completion_tokens)
@@ -55,9 +55,9 @@ def describe_usage(usage: Usage, prices: Prices | None, *, all_asked_now: bool) 
     """Return lines with the tokens, time and cost of the answers of one run.
 
     Args:
-        usage: of the run's answers, also of those that an earlier run had brought.
-        prices: of its deployment.
-        all_asked_now: none of the answers was there before, so that tokens and time belong together.
+        usage: usage of all the run's answers, including those obtained by an earlier run.
+        prices: prices of its deployment.
+        all_asked_now: whether all answers were obtained now, so that tokens and time refer to the same answers.
     """
     if not usage.answers:
         return []
@@ -67,18 +67,18 @@ def describe_usage(usage: Usage, prices: Prices | None, *, all_asked_now: bool) 
         f"{usage.attempts:,} requests ({retries:,} retries)",
         f"{usage.prompt_tokens:,} tokens in",
         f"{usage.completion_tokens:,} tokens out",
-        f"{format_duration(usage.asked_seconds)} of asking",
+        f"{format_duration(usage.asked_seconds)} spent asking",
     ]
     if all_asked_now and usage.asked_seconds and not usage.uncounted:
         parts.append(f"{usage.completion_tokens / usage.asked_seconds:,.1f} tokens/s out")
     lines = [", ".join(parts)]
     if usage.uncounted:
         lines.append(
-            f"answers whose tokens the server did not count: {usage.uncounted:,}; the sums are without them"
+            f"answers whose tokens the server did not count, not in the totals: {usage.uncounted:,}"
         )
     if usage.shortened:
         lines.append(
-            f"prompts shortened to fit: {usage.shortened:,}, by {usage.left_out_tokens:,} tokens in all"
+            f"prompts shortened to fit: {usage.shortened:,}, by {usage.left_out_tokens:,} tokens in total"
         )
     if prices is not None:
         lines.append(f"cost: {_describe_cost(usage, prices)}")
@@ -91,10 +91,10 @@ def describe_judge_usage(
     """Return lines with the tokens, time and cost of one judge's judgements.
 
     Args:
-        name: the judge's deployment.
-        usage: of its judgements, also of those that were there before; `Usage.answers` counts them.
-        prices: of the deployment.
-        seconds: wall time that judging took now; 0 where this judge was not asked. GPU hours are known of it alone.
+        name: name of the judge's deployment.
+        usage: usage of all its judgements, including earlier ones; `Usage.answers` is their number.
+        prices: prices of the deployment.
+        seconds: wall-clock time of the judging now, or 0 if this judge was not asked. GPU hours are computed from it.
     """
     lines = [
         f"judge {name}: {format_count(usage.answers, 'judgement')}, "
@@ -105,7 +105,7 @@ def describe_judge_usage(
     ]
     if usage.uncounted:
         lines.append(
-            f"judgements whose tokens the server did not count: {usage.uncounted:,}; without them"
+            f"judgements whose tokens the server did not count, not in the totals: {usage.uncounted:,}"
         )
     if prices is None:
         return lines
@@ -122,7 +122,7 @@ def describe_judge_usage(
 
 
 def total_usage(usages: Sequence[Usage]) -> Usage:
-    """Return the sum of every field; answers that two runs share count in both."""
+    """Return the sum of every field. Answers shared by two runs count in both."""
     totals = {}
     for field in fields(Usage):
         totals[field.name] = sum(getattr(usage, field.name) for usage in usages)
@@ -137,12 +137,12 @@ def _describe_cost(usage: Usage, prices: Prices) -> str:
     if amounts:
         parts.append(amounts)
     if usage.uncounted and prices.per_million_prompt_tokens is not None:
-        parts.append("by tokens unknown, as some are not counted")
+        parts.append("tokens unknown, because some were not counted")
     return "; ".join(parts)
 
 
 def compute_usage_cost(usage: Usage, prices: Prices | None) -> Cost | None:
-    """Return the cost of a run's answers; None without prices, or without answers."""
+    """Return the cost of a run's answers, or None if there are no prices or no answers."""
     if prices is None or not usage.answers:
         return None
     all_counted = usage.uncounted == 0
@@ -155,7 +155,10 @@ def compute_usage_cost(usage: Usage, prices: Prices | None) -> Cost | None:
 
 
 def format_total_cost(costs: Sequence[Cost | None]) -> str:
-    """Write the total cost of several runs; empty unless each is known, in one currency and with the same parts."""
+    """Return the total cost of several runs as text.
+
+    The text is empty unless every cost is known, and all have the same currency and the same parts.
+    """
     currencies: set[str] = set()
     token_amounts: list[float] = []
     hour_amounts: list[float] = []
@@ -182,7 +185,7 @@ def format_total_cost(costs: Sequence[Cost | None]) -> str:
 
 
 def format_cost(cost: Cost) -> str:
-    """Write an amount by its parts; empty when neither is known."""
+    """Return the parts of a cost as text; empty if neither is known."""
     parts = []
     if cost.tokens is not None:
         parts.append(f"{_format_amount(cost.tokens)} {cost.currency} by tokens")
@@ -200,7 +203,7 @@ def _format_amount(value: float) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """Write a time in its two largest units: 8.4 s, 3 min 20 s, 5 h 12 min."""
+    """Format a duration in its two largest units: 8.4 s, 3 min 20 s, 5 h 12 min."""
     if seconds < 60:
         return f"{seconds:.1f} s"
     whole = round(seconds)

@@ -18,7 +18,7 @@ def test_a_map_and_one_server_for_everything_exclude_each_other(site: Site, tmp_
     words = ("--server", "http://127.0.0.1:1/v1", "--deployment-map", tmp_path / "map.yaml")
     told = on(site, "run", "--dry-run", *words, "--run-entries", "medec:model=a/b")
     assert told.returncode == 2
-    assert "--server asks one server for everything" in told.stderr
+    assert "--server and --deployment-map cannot be combined" in told.stderr
 
 
 def test_benchmarks_that_cannot_be_read_say_how_the_others_are_run_first(site: Site):

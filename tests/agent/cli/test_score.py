@@ -52,7 +52,10 @@ def test_a_file_that_is_not_there_and_data_that_is_not_named_are_told(here: Path
     absent = scored(here, "own/demo.yaml", "--answers", "a.jsonl")
     assert (absent.returncode, "there is no file own/demo.yaml" in absent.stderr) == (2, True)
     unnamed = scored(here, "med_qa", "--answers", "a.jsonl")
-    assert (unnamed.returncode, "which data of med_qa was asked is not said" in unnamed.stderr) == (
+    assert (
+        unnamed.returncode,
+        "med_qa needs the data that its answers refer to" in unnamed.stderr,
+    ) == (
         2,
         True,
     )

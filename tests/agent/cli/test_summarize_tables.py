@@ -41,7 +41,7 @@ def test_a_jurys_seats_failures_criteria_and_family_stand_below_the_scores(
     seats = told.partition("Seats of the juries")[2]
     assert "111 of 120" in row(seats, "mtsamples_replicate", "llama")
     assert "8 no_json, 1 timeout" in row(seats, "mtsamples_replicate", "llama")
-    assert "Of the family of meta/llama-3.1-8b-instruct: llama." in told
+    assert "Judges of the same family as meta/llama-3.1-8b-instruct: llama." in told
     assert "a judge is of the judged model's family" in told
 
 
@@ -97,8 +97,11 @@ def test_each_benchmark_names_its_own_judges_of_the_family(filled: FilledSite):
     big = [["site/big", "meta/llama-405b", "big"], *JUDGES[1:]]
     judged_run(filled, "meta/llama-3.1-8b-instruct", 3, judges=big, benchmark="medication_qa")
     told = summarized(filled).stdout
-    assert "Of the family of meta/llama-3.1-8b-instruct in medication_qa: big." in told
-    assert "Of the family of meta/llama-3.1-8b-instruct in mtsamples_replicate: llama." in told
+    assert "Judges of the same family as meta/llama-3.1-8b-instruct in medication_qa: big." in told
+    assert (
+        "Judges of the same family as meta/llama-3.1-8b-instruct in mtsamples_replicate: llama."
+        in told
+    )
 
 
 def test_the_score_without_the_family_says_how_many_answers_it_is_over_and_what_it_is_not(
@@ -107,7 +110,7 @@ def test_the_score_without_the_family_says_how_many_answers_it_is_over_and_what_
     told = summarized(filled).stdout
     # phi failed on every fifth answer of 40, and one of the two others is no majority of them
     assert ", n 32" in row(told.partition("Juries, each")[2], "mtsamples_replicate", "llama")
-    assert "they may be milder or stricter with every model" in told
+    assert "they may be more lenient or stricter with every model" in told
     lines = csv.DictReader(io.StringIO(summarized(filled, "--format", "csv").stdout))
     assert [one["without_family_n"] for one in lines if one["family_judges"]] == ["32"]
 
@@ -120,7 +123,7 @@ def test_names_of_criteria_and_judges_take_no_terminal_over_and_are_no_markup(tm
     told = summarized(filled, "--plot", "-").stdout
     assert "\x1b" not in told
     assert "[/bold]" in told
-    assert "Of the family of google/gemma-3: google/gemma" in told
+    assert "Judges of the same family as google/gemma-3: google/gemma" in told
 
 
 def test_the_published_table_has_its_published_standings_and_nobody_knows_how_sure_they_are(
@@ -167,9 +170,9 @@ def test_models_without_a_benchmark_in_common_have_no_win_rate_and_the_reason(si
     write(site, range(10), "other")
     asked(site, f"own:model={BOLD}", f"other:model={SHY}")
     table = shown(site)
-    assert "There is no win rate: no two models have results that can be compared." in table
+    assert "There is no win rate, because no two models have comparable results." in table
     assert (
-        "In no rank or win rate are 2 results (2: no other model has a result of this benchmark that counts)."
+        "Not part of any rank or win rate: 2 results (2: no other model has a valid result for this benchmark)."
         in table
     )
 
@@ -178,4 +181,4 @@ def test_results_of_another_sample_are_left_out_and_counted(site: Site):
     write(site, range(20))
     asked(site, f"own:model={BOLD}")
     asked(site, f"own:model={SHY}", more=["-m", "5"])
-    assert "In no rank or win rate are 2 results (2: another sample)." in shown(site)
+    assert "Not part of any rank or win rate: 2 results (2: another sample)." in shown(site)

@@ -185,7 +185,7 @@ def test_a_judge_who_uses_half_of_the_scale_is_not_said_to_favour_weak_kin(tmp_p
         None,
         None,
     )
-    assert "too unlike" in said(filled.site).stdout
+    assert "too different" in said(filled.site).stdout
 
 
 def test_favour_of_the_models_own_judge_is_not_counted_against_another(tmp_path: Path):
@@ -203,10 +203,10 @@ def test_limits_say_whether_they_are_for_these_judges_or_for_judges_like_them(tm
     filled, chance = filled_site(tmp_path), random.Random(3)
     rows = [tuple(float(chance.randint(1, 5)) for _ in range(3)) for _ in range(20)]
     seated(filled, KNOWN[0], rows, 20)
-    assert "for judges like these" in said(filled.site).stdout
-    assert "for exactly these judges" not in said(filled.site).stdout
+    assert "apply to similar judges" in said(filled.site).stdout
+    assert "they apply to these judges only" not in said(filled.site).stdout
     seated(filled, KNOWN[1], rows, 20)
-    assert "for exactly these judges" in said(filled.site).stdout
+    assert "they apply to these judges only" in said(filled.site).stdout
 
 
 def test_no_difference_of_grades_lies_outside_the_scale(tmp_path: Path):
@@ -327,12 +327,12 @@ def test_a_judge_that_never_answered_is_named_beside_the_dashes(tmp_path: Path):
     filled = filled_site(tmp_path)
     seated(filled, KNOWN[0], rows_by_judge(True, True, False), 20)
     done = said(filled.site)
-    said_of_y = "no answer of medication_qa has a verdict of every judge (y gave none at all), so there is no ICC"
+    said_of_y = "no answer of medication_qa has a verdict of every judge (none at all from y), so there is no ICC"
     assert f"note: {said_of_y}\n" in done.stderr
     (row,) = (row for row in rows_of(filled.site) if row.get("criterion") == "accuracy")
     assert (row["silent"], row["complete"]) == (["y"], 0)
     assert "One judge" not in done.stdout  # a table of dashes says nothing
-    assert "how far the judges agree" in done.stdout
+    assert "agreement among judges" in done.stdout
 
 
 def test_where_one_judge_alone_graded_there_is_nobody_to_agree_with(tmp_path: Path):
@@ -340,11 +340,11 @@ def test_where_one_judge_alone_graded_there_is_nobody_to_agree_with(tmp_path: Pa
     seated(filled, KNOWN[0], rows_by_judge(True, False, False), 20)
     done = said(filled.site)
     assert (
-        "note: llama alone graded answers of medication_qa: there is nobody to agree with"
+        "note: only llama graded answers of medication_qa, so agreement cannot be measured"
         in done.stderr
     )
-    assert "how far the judges agree" not in done.stdout
-    assert "Length of the answer" in done.stdout
+    assert "agreement among judges" not in done.stdout
+    assert "Grades and the length of the answer" in done.stdout
 
 
 def test_a_suite_that_no_jury_can_grade_is_not_sent_to_the_judges(tmp_path: Path):
@@ -352,7 +352,7 @@ def test_a_suite_that_no_jury_can_grade_is_not_sent_to_the_judges(tmp_path: Path
     filled.add(cases(KNOWN[0], 3), suite="s")
     done = said(filled.site)
     assert done.exit_code == 0
-    assert "no benchmark of suite s has a metric that a jury gives" in done.stderr
+    assert "no benchmark of suite s has a metric that a jury grades" in done.stderr
     assert "intramural judge" not in done.stderr
 
 
@@ -372,9 +372,9 @@ def test_a_terminal_of_100_columns_breaks_no_line(tmp_path: Path):
     assert "jury 2" in done.stdout
     assert [line for line in done.stdout.splitlines() if len(line) > 100] == []
     for title in (
-        "Length of the answer",
-        "Judges beside the others",
-        "Judges of the model's family",
+        "Grades and the length of the answer",
+        "Each judge compared with the others",
+        "Judges of the model's family compared with the others",
         "Favour",
     ):
         assert title in done.stdout

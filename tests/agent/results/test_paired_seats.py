@@ -98,7 +98,7 @@ def test_a_harsh_judge_who_was_away_for_one_model_makes_no_difference_between_eq
     row, table = compared(tmp_path, ("maker/first", "maker/second", "maker/harsh"), grade)
     assert (row["n"], row["difference"], row["words"]) == (QUESTIONS, 0.0, "all scores equal")
     assert (row["seats_empty_a"], row["seats_empty_b"]) == (0, 6)
-    assert "without a verdict of some judge: 0 of A, 6 of B, of 20 answers" in table
+    assert "lacking a judge's verdict: 0 answers of A and 6 of B, of 20" in table
 
 
 def test_a_model_that_its_own_kin_alone_finds_better_is_said_to_be(tmp_path: Path):
@@ -109,7 +109,7 @@ def test_a_model_that_its_own_kin_alone_finds_better_is_said_to_be(tmp_path: Pat
     assert row["difference"] == pytest.approx(1 / 3)
     assert (row["without_family"]["n"], row["without_family"]["difference"]) == (QUESTIONS, 0.0)
     assert row["words"] == "A better; not without judges of a model's own family"
-    assert "of A's own family are the judges meta/llama-judge" in table
+    assert "judges of A's own family: meta/llama-judge" in table
     assert "without judges of either family A - B is 0.000, n 20" in table
 
 

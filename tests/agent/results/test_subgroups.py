@@ -82,7 +82,10 @@ def test_the_main_metric_is_shown_by_each_value(site: Site, monkeypatch: pytest.
 def test_a_figure_of_the_whole_run_says_that_it_has_none(site: Site):
     ask(site)
     done = shown(site, "--all-metrics")
-    assert "classification_macro_f1: a figure of whole runs, which has no subgroups" in done.stderr
+    assert (
+        "classification_macro_f1: computed over whole runs only, so there are no subgroups"
+        in done.stderr
+    )
     assert done.stdout.count("exact_match") == 3
 
 

@@ -168,29 +168,29 @@ def test_the_other_metrics_are_as_ever_and_nobody_is_judged_without_a_file(
     [
         (f"{CANARY}", "is not JSON"),
         (f'{{"instance_id": 1, "judge": "a", "answer": "{CANARY}"}}', "is not of the form"),
-        (f'{{"instance_id": 1, "judge": ["{CANARY}"], "reply": "x"}}', "its judge is not a text"),
-        ('{"instance_id": 1, "judge": "a", "reply": 5}', "its reply is not a text"),
+        (f'{{"instance_id": 1, "judge": ["{CANARY}"], "reply": "x"}}', "its judge is not a string"),
+        ('{"instance_id": 1, "judge": "a", "reply": 5}', "its reply is not a string"),
         ('{"instance_id": 1, "judge": " ", "reply": "x"}', "its judge has no name"),
         (
             '{"instance_id": 1, "judge": "\\u001b[31mRED\\u001b]0;pwn\\u0007", "reply": "x"}',
-            "its judge's name cannot be shown",
+            "its judge's name cannot be displayed",
         ),
         (
             '{"instance_id": 1, "judge": "x\\u009b31mRED\\u202e", "reply": "x"}',
-            "its judge's name cannot be shown",
+            "its judge's name cannot be displayed",
         ),
         (
             '{"instance_id": 1, "judge": "half a \\ud800 character", "reply": "x"}',
-            "its judge's name cannot be shown",
+            "its judge's name cannot be displayed",
         ),
         (
             f'{{"instance_id": 1, "judge": "{CANARY * 20}", "reply": "x"}}',
-            "its judge's name cannot be shown",
+            "its judge's name cannot be displayed",
         ),
         ('{"instance_id": null, "judge": "a", "reply": "x"}', "its instance_id is neither"),
         (
             f'{{"instance_id": "{CANARY}", "judge": "a", "reply": "x"}}',
-            "has an instance_id that the answers do not",
+            "has an instance_id that is not in the answers",
         ),
         ('{"instance_id": 1, "judge": "a", "reply": "third"}', "is a third reply: lines 1 and 2"),
     ],
@@ -248,9 +248,9 @@ def test_a_stranger_to_the_named_jury_is_told(site: Site, answers: Path, tmp_pat
     file = judgements(tmp_path, lines)
     done = scored(site, answers, "--judgements", file, "--judges", site.directory / "judges.yaml")
     assert str(done.exception).splitlines() == [
-        "j.jsonl: line 1: is of a judge that --judges does not name; it names judge-one, judge-two, judge-three",
-        "j.jsonl: line 2 (and 5 lines more): is of a judge that --judges does not name; "
-        "it names judge-one, judge-two, judge-three",
+        "j.jsonl: line 1: names a judge that is not in --judges, which names judge-one, judge-two, judge-three",
+        "j.jsonl: line 2 (and 5 lines more): names a judge that is not in --judges, which names "
+        "judge-one, judge-two, judge-three",
     ]
     assert CANARY not in str(done.exception)
 
@@ -260,7 +260,7 @@ def test_replies_in_the_place_of_names_are_not_a_jury_of_thousands(
 ):
     monkeypatch.setattr(module, "MAX_JUDGES", 3)
     file = judgements(tmp_path, [(n, f"judge {n}", "x") for n in range(1, 7)])
-    assert "line 4: is of yet another judge" in str(
+    assert "line 4: names one judge too many" in str(
         scored(site, answers, "--judgements", file).exception
     )
 
@@ -270,7 +270,7 @@ def test_a_quorum_that_the_file_cannot_reach_is_told(site: Site, answers: Path, 
     path.write_text(path.read_text().replace("    criteria:", "    quorum: 3\n    criteria:"))
     file = judgements(tmp_path, [*all_of("a", *[(5, 5)] * 6), *all_of("b", *[(5, 5)] * 6)])
     done = scored(site, answers, "--judgements", file)
-    assert "the quorum of the jury is 3, and it has 2 seats" in str(done.exception)
+    assert "the jury has a quorum of 3 but only 2 seats" in str(done.exception)
 
 
 def test_judgements_where_no_jury_grades_are_refused(site: Site, answers: Path, tmp_path: Path):
@@ -326,5 +326,5 @@ def test_a_file_of_prompts_that_cannot_be_made_leaves_nothing(
 ):
     answers.write_text(answers.read_text() + '{"instance_id": 77, "answer": "x"}\n')
     done = scored(site, answers, "--write-judge-prompts", tmp_path / "p.jsonl")
-    assert "does not have" in str(done.exception)
+    assert "is not in the data" in str(done.exception)
     assert not (tmp_path / "p.jsonl").exists()

@@ -112,7 +112,7 @@ def test_two_runs_that_ask_something_else_have_two_names(other: str):
 
 def test_one_run_given_twice_is_refused(site: Site):
     entries = [parse_run_entry("med_qa:model=a/b")] * 2
-    with pytest.raises(ConfigError, match="twice: med_qa:model=a/b"):
+    with pytest.raises(ConfigError, match="more than once: med_qa:model=a/b"):
         plan_runs(site, entries, RunOptions("s", server="http://127.0.0.1:9/v1"))
 
 

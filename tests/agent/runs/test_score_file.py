@@ -193,7 +193,7 @@ CANARY = "Quackenbush-7731"
     [
         (
             b'{"instance_id": "%s", "answer": "A"}' % CANARY.encode(),
-            "has an instance_id that the data does not have",
+            "has an instance_id that is not in the data",
         ),
         (b"%s" % CANARY.encode(), "is not JSON"),
         (b'{"instance_id": "12377809", "answer": "A"}', "has the same instance_id as line 1"),
@@ -201,8 +201,8 @@ CANARY = "Quackenbush-7731"
         (b'{"instance_id": "%s"}' % CANARY.encode(), "is not of the form"),
         (b'{"instance_id": {"a": 1}, "answer": "A"}', "instance_id is neither"),
         (b'{"instance_id": true, "answer": "A"}', "instance_id is neither"),
-        (b'{"instance_id": "1", "answer": 1}', "its answer is not a text"),
-        (b'{"instance_id": "1", "answer": null}', "its answer is not a text"),
+        (b'{"instance_id": "1", "answer": 1}', "its answer is not a string"),
+        (b'{"instance_id": "1", "answer": null}', "its answer is not a string"),
         (b'{"instance_id": "1", "answer": "\xff"}', "is not UTF-8"),
         (b"[" * 100_000, "is not JSON"),
     ],
@@ -242,7 +242,7 @@ def test_a_line_without_end_is_not_read_into_memory(
 def test_an_empty_file_is_no_file_of_answers(articles: Path, tmp_path: Path):
     (tmp_path / "none.jsonl").write_text("\n\n")
     done = scored("pubmed_qa", "--data", articles, "--answers", tmp_path / "none.jsonl")
-    assert "holds no answers" in str(done.exception)
+    assert "contains no answers" in str(done.exception)
 
 
 def test_ids_of_a_hospitals_own_data_are_not_printed(tmp_path: Path):
@@ -297,8 +297,8 @@ def test_it_needs_no_site_and_leaves_nothing_behind(articles: Path, human: Path,
     ("benchmark", "said"),
     [
         ("pubmedqa", "there is no benchmark 'pubmedqa'"),
-        ("pubmed_qa:model=a/b", "a benchmark's own arguments may follow"),
-        ("pubmed_qa:temperature=1", "a benchmark's own arguments may follow"),
+        ("pubmed_qa:model=a/b", "only the benchmark's own arguments may follow"),
+        ("pubmed_qa:temperature=1", "only the benchmark's own arguments may follow"),
         ("pubmed_qa:subset=x", "takes no argument 'subset'"),
         ("clear", "condition"),
     ],
@@ -353,8 +353,8 @@ def test_who_guesses_an_id_is_told_what_one_is_and_shown_none(articles: Path, tm
     answers = answers_file(tmp_path / "a.jsonl", {"1": "A"})
     error = scored("pubmed_qa", "--data", articles, "--answers", answers).exception
     advice = getattr(error, "advice", "")
-    assert "An instance_id is" in advice
-    assert "--write-template FILE writes them all" in advice
+    assert "an instance_id is" in advice
+    assert "use --write-template FILE" in advice
     assert not any(row["pmid"] in advice for row in read("pubmed_qa/human_predictions.csv"))
 
 
@@ -365,4 +365,4 @@ def test_a_table_in_place_of_json_lines_is_said_once(articles: Path, tmp_path: P
         scored("pubmed_qa", "--data", articles, "--answers", tmp_path / "answers.csv").exception
     )
     assert told.count("answers.csv") == 1
-    assert '{"instance_id": ..., "answer": ...} on each line (JSON lines)' in told
+    assert '{"instance_id": ..., "answer": ...} (JSON Lines)' in told

@@ -115,6 +115,6 @@ def test_the_page_of_a_suite_says_what_each_judge_did_by_which_scale_and_quorum(
     )
     page = re.sub(r" +", " ", page)
     assert "1 to 5 2 of 3 verdicts" in page
-    judges = page.partition("Judge by judge")[2]
+    judges = page.partition("By judge.")[2]
     assert "llama 4.00 1 of 2 0 1 not judged" in judges
     assert "qwen/qwen3-32b 2.00 1 of 2 1 1 not judged" in judges

@@ -57,7 +57,7 @@ def test_the_suite_page_says_what_is_in_no_rank_and_why(filled: FilledSite, open
     filled.add([*graded(3, 3), *map(failed, range(3, 120))], entry="pubmed_qa:model=b/lucky")
     page = shown(open_pages(filled.site))
     reason = "more than 5 % without a score for reasons that are not the model's own"
-    assert f"In no rank or win rate: 1 result ({reason})." in html.unescape(page)
+    assert f"Not in any rank or win rate: 1 result ({reason})." in html.unescape(page)
 
 
 def test_a_run_page_shows_its_jury_too(filled: FilledSite, open_pages: OpenPages):
@@ -75,7 +75,7 @@ def test_drawings_on_the_page_are_the_figures_of_its_json(
     page = pages.draw_page("suites/november/index.json")
     assert page is not None
     chart = json.loads(page.content)["leaderboard"]["chart"]
-    drawn = shown(pages).partition("<h2>Drawn</h2>")[2]
+    drawn = shown(pages).partition("<h2>Charts</h2>")[2]
     for panel in chart["panels"]:
         assert f">{panel['title']}</text>" in drawn
         for point in panel["points"]:
@@ -96,7 +96,7 @@ def test_a_model_whose_name_is_markup_is_text_in_a_drawing(
         store.database.connection.commit()
     page = shown(open_pages(filled.site))
     assert "<script" not in page
-    assert html.escape(name) in page.partition("<h2>Drawn</h2>")[2]
+    assert html.escape(name) in page.partition("<h2>Charts</h2>")[2]
 
 
 def test_exported_pages_call_a_judge_of_free_name_by_a_label(tmp_path: Path, redacting: Redacting):

@@ -24,12 +24,12 @@ def test_a_run_page_shows_what_was_changed_and_chosen(filled: FilledSite, open_p
     pages = open_pages(filled.site)
     page = draw_html(pages, f"runs/{changed}/index.html")
     assert "temperature, instructions" in page
-    assert "12 of 100 of the data, chosen with seed 7" in page
+    assert "12 of 100 in the data, sampled with seed 7" in page
     assert "1 context length, 1 unparsed" in page
     assert "asked for and not sent" in page
     page = draw_html(pages, f"runs/{plain}/index.html")
     assert "Changed by the run entry</th><td>nothing<" in page
-    assert "all 100 of the data" in page
+    assert "all 100 in the data" in page
 
 
 def test_pages_of_instances_are_complete_and_end(pages: SitePages, run_id: str):
@@ -49,7 +49,7 @@ def test_failures_and_purged_texts_are_told_in_words(filled: FilledSite, open_pa
     with filled.site.store() as store:
         assert store.purge(0) == 5
     page = draw_html(pages, f"runs/{run_id}/instances-1.html")
-    assert page.count("The texts were purged; scores are kept.") == 2
+    assert page.count("The texts were purged; the scores were kept.") == 2
     assert "unscored: unparsed" in page
     assert "aspirin" not in page
 
@@ -62,7 +62,7 @@ def test_an_imported_run_says_so_on_each_of_its_pages(filled: FilledSite, open_p
     for path in (f"runs/{run_id}/index.html", f"runs/{run_id}/instances-1.html"):
         assert "Imported from HELM." in draw_html(pages, path)
     assert ">imported</span>" in draw_html(pages, "suites/real/index.html")
-    assert "What it took" not in draw_html(pages, f"runs/{run_id}/index.html")
+    assert "<h2>Usage</h2>" not in draw_html(pages, f"runs/{run_id}/index.html")
 
 
 def test_a_run_page_says_what_the_run_took_and_cost(filled: FilledSite, redacting: Redacting):

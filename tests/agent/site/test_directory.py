@@ -21,11 +21,11 @@ def test_site_of_the_unreleased_version_is_refused_and_its_store_left_as_it_was(
         path.chmod(0o700 if path.is_dir() else 0o600)
     before = (old / "store" / "site.sqlite3").read_bytes()
     with (
-        pytest.raises(StoreError, match="made by an earlier, unreleased version") as caught,
+        pytest.raises(StoreError, match="created by an earlier, unreleased version") as caught,
         Site(old).store(),
     ):
         pass
-    assert "make a new site" in caught.value.advice
+    assert "create a new site" in caught.value.advice
     assert (old / "store" / "site.sqlite3").read_bytes() == before
     assert not (old / "store" / "site.sqlite3-wal").exists()
 

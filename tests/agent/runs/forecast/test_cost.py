@@ -27,7 +27,7 @@ def test_without_counts_a_token_is_four_characters_and_that_is_said():
     found = forecast([prompt(400)] * 10, {}, **PLAIN)
     assert (found.requests, found.prompt_tokens, found.answer_most) == (10, 1000, 160)
     assert (
-        "not counted: a token is taken for 4 characters" in describe_forecast(found, None, None)[0]
+        "not counted; assuming 4 characters per token" in describe_forecast(found, None, None)[0]
     )
 
 
@@ -72,9 +72,9 @@ def test_answers_are_taken_for_as_long_as_references_but_not_of_a_model_that_thi
 
 
 def test_an_unknown_window_is_said():
-    assert "not known" in describe_forecast(forecast([prompt(4)], {}, **PLAIN), None, None)[-1]
+    assert "is unknown" in describe_forecast(forecast([prompt(4)], {}, **PLAIN), None, None)[-1]
     assert (
-        "not known"
+        "is unknown"
         not in describe_forecast(forecast([prompt(4)], {}, **{**PLAIN, "budget": 9}), None, None)[
             -1
         ]

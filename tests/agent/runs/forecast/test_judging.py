@@ -102,7 +102,7 @@ def test_answers_that_nobody_judges_are_not_left_without_a_word(
 
 def test_a_model_on_the_jury_of_its_own_answers_is_said(site: Site, judges: FaultServer):
     words = ("run", "-r", "open:model=test/a", "--suite", "s", "--quiet")
-    note = "note: a model judges itself: local/a sits on the jury of its own answers"
+    note = "note: a model judges itself: local/a is on the jury for its own answers"
     assert note in told(site, *words, "--dry-run")
     assert note in told(site, *words)
 
@@ -110,7 +110,7 @@ def test_a_model_on_the_jury_of_its_own_answers_is_said(site: Site, judges: Faul
 def test_doctor_and_the_tables_say_that_a_model_judges_itself(site: Site, judges: FaultServer):
     assert "judges itself" not in told(site, "doctor")
     told(site, "run", "-r", "open:model=test/a", "--suite", "s", "--quiet")
-    assert "a model judges itself: local/a sits on the jury of its own answers" in told(
+    assert "a model judges itself: local/a is on the jury for its own answers" in told(
         site, "doctor"
     )
     assert "A model judges itself: a is test/a." in told(site, "summarize", "--suite", "s")

@@ -13,7 +13,7 @@ def test_a_dry_run_counts_what_is_stored_as_done(
     run(site, model, "--no-judging")
     asked = run(site, model, "--dry-run")
     assert (
-        "  nothing is left to ask\n  3 instances of 3 not asked: stored, or equal to another"
+        "  nothing is left to ask\n  3 instances of 3 not asked: stored, or identical to another"
         in asked
     )
     assert "judge local/a: 3 requests, about" in asked
@@ -43,4 +43,4 @@ def test_equal_prompts_are_forecast_once(site: Site, model: FaultServer, judges:
         site, "run", "--server", model.url, "-r", "more:model=m", "--suite", "s", "--dry-run"
     )
     assert "  1 request, " in asked
-    assert "4 instances of 5 not asked: stored, or equal to another" in asked
+    assert "4 instances of 5 not asked: stored, or identical to another" in asked

@@ -32,7 +32,7 @@ BOTH = Prices("EUR", 0.5, 2.0, gpu_hour_rate=3.0, gpus=4)
 def test_all_that_is_known_is_said():
     first, money = describe_usage(USAGE, BOTH, all_asked_now=True)
     assert first == (
-        "1,000 answers, 1,012 requests (12 retries), 2,000,000 tokens in, 500,000 tokens out, 30 min 0 s of asking,"
+        "1,000 answers, 1,012 requests (12 retries), 2,000,000 tokens in, 500,000 tokens out, 30 min 0 s spent asking,"
         " 277.8 tokens/s out"
     )
     assert (
@@ -47,12 +47,12 @@ def test_without_prices_no_cost_is_named():
 def test_tokens_that_were_not_counted_leave_the_cost_by_tokens_unknown():
     lines = describe_usage(replace(USAGE, uncounted=3), BOTH, all_asked_now=True)
     assert "tokens/s" not in lines[0]
-    assert "did not count: 3;" in lines[1]
-    assert lines[2] == "cost: 6.00 EUR by GPU hours; by tokens unknown, as some are not counted"
+    assert "did not count, not in the totals: 3" in lines[1]
+    assert lines[2] == "cost: 6.00 EUR by GPU hours; tokens unknown, because some were not counted"
     only_tokens = describe_usage(
         replace(USAGE, uncounted=3), Prices("EUR", 0.5, 2.0), all_asked_now=True
     )
-    assert only_tokens[2] == "cost: by tokens unknown, as some are not counted"
+    assert only_tokens[2] == "cost: tokens unknown, because some were not counted"
 
 
 def test_answers_that_were_there_before_give_no_rate():
@@ -63,7 +63,7 @@ def test_shortened_prompts_are_told():
     lines = describe_usage(
         replace(USAGE, shortened=34, left_out_tokens=120_000), None, all_asked_now=True
     )
-    assert lines[1] == "prompts shortened to fit: 34, by 120,000 tokens in all"
+    assert lines[1] == "prompts shortened to fit: 34, by 120,000 tokens in total"
 
 
 def test_a_run_without_answers_says_nothing():
