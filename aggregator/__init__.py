@@ -1,1 +1,1 @@
-"""The aggregator: verifies submissions, keeps the transparency log, merges sites, publishes the board."""
+"""The aggregator, which verifies submissions, maintains the transparency log, merges sites and publishes the board."""

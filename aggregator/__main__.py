@@ -1,4 +1,4 @@
-"""`python -m aggregator` is `intramural-aggregator`."""
+"""Entry point of `python -m aggregator`, the same as `intramural-aggregator`."""
 
 from aggregator.cli import main
 

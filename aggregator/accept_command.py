@@ -1,4 +1,4 @@
-"""The command that takes submissions which came as files: `accept`, for sites without a connection."""
+"""The `accept` command, for submissions delivered as files by sites without a network connection."""
 
 import sys
 from pathlib import Path
@@ -22,14 +22,15 @@ from aggregator.errors import SettingsError
     "folder",
     required=True,
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="Folder for the answers to carry back: DIGEST.receipt, or DIGEST.refusal.",
+    help="Folder for the answers to return to the sites: DIGEST.receipt or DIGEST.refusal.",
 )
 @click.pass_context
 def accept(context: click.Context, files: tuple[Path, ...], folder: Path) -> None:
-    """Take submissions that came as files, and write their receipts as files.
+    """Accept submissions delivered as files, and write their receipts to files.
 
-    Does with each what `serve` does, in the order of the sites' chains. The same file again gets the same receipt.
-    Leaves with exit code 1 where a file is refused; the others are taken all the same.
+    Submissions are processed as by `serve`, in the order of the sites' chains. Submitting a file
+    again gives the same receipt. If a file is refused, the others are still processed and the exit
+    code is 1.
     """
     from aggregator.home import today_day
     from aggregator.intake import accept as take
@@ -58,7 +59,9 @@ def accept(context: click.Context, files: tuple[Path, ...], folder: Path) -> Non
 
 
 def _place_in_chain(data: bytes) -> tuple[int, int]:
-    """Return epoch and link of a submission; what cannot be read is refused wherever it comes."""
+    """Return the epoch and link number of a submission. The position of unreadable data does not
+    matter: it is refused.
+    """
     from protocol.envelope import decode
     from protocol.errors import ProtocolError
     from protocol.statements import parse_statement

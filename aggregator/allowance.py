@@ -1,8 +1,8 @@
-"""How much each enrolled site may have kept in a day, so that none of them fills the disk for all.
+"""The amount of data stored per site and day, limited so that no single site can fill the disk.
 
-What stays counts: statements, evidence of forks, refusals of new payloads. What is sent again does not, since anybody
-who saw it could send it. Counts are kept in memory, by each worker for itself; requests that are under way when the
-last of an allowance is used go through.
+Stored data counts: statements, evidence of forks, refusals of new payloads. Repeated payloads do
+not count, since anyone who has seen one could send it. Each worker keeps its own counts in memory.
+Requests in progress when an allowance runs out are still completed.
 """
 
 import logging
@@ -17,10 +17,10 @@ SECONDS_PER_DAY = 86_400
 
 
 class AllowanceSpentError(Exception):
-    """A site has had as much kept today as it may; nothing more of it is taken, and nothing is signed.
+    """A site has used up today's allowance. Nothing more is accepted from it, and nothing is signed.
 
     Attributes:
-        retry_after_s: whole seconds until the next day begins.
+        retry_after_s: Whole seconds until the next day begins.
     """
 
     def __init__(self, retry_after_s: int) -> None:
@@ -29,10 +29,10 @@ class AllowanceSpentError(Exception):
 
 
 class Allowance:
-    """Counts payloads and bytes by site and day (UTC). Safe for many threads."""
+    """A counter of payloads and bytes per site and day (UTC). Thread-safe."""
 
     def __init__(self, *, payloads: int, size: int, clock: Callable[[], float] = time.time) -> None:
-        """Allow each site so many payloads, and envelopes of `size` bytes together, in a day."""
+        """Create an allowance of `payloads` payloads, and `size` bytes of envelopes in total, per site and day."""
         self._payloads, self._size, self._clock = payloads, size, clock
         self._lock = threading.Lock()
         self._day = 0
@@ -40,7 +40,7 @@ class Allowance:
         self._spent: set[str] = set()
 
     def check(self, site: str, size: int) -> None:
-        """Return if an envelope of a site may be kept. Raises AllowanceSpentError."""
+        """Check that an envelope of a site may be stored. Raises AllowanceSpentError."""
         with self._lock:
             second = self._begin_day()
             payloads, total = self._kept.get(site, (0, 0))
@@ -49,18 +49,18 @@ class Allowance:
             is_news = site not in self._spent
             self._spent.add(site)
         if is_news:
-            log.warning("allowance spent: site=%s, nothing more of it is kept today", site)
+            log.warning("allowance spent: site=%s, nothing more from it is stored today", site)
         raise AllowanceSpentError(SECONDS_PER_DAY - second)
 
     def count(self, site: str, size: int) -> None:
-        """Count an envelope that was kept."""
+        """Count an envelope that was stored."""
         with self._lock:
             self._begin_day()
             payloads, total = self._kept.get(site, (0, 0))
             self._kept[site] = (payloads + 1, total + size)
 
     def _begin_day(self) -> int:
-        """Forget the counts of another day; return the second of this one."""
+        """Reset the counts when a new day has begun. Return the second of the day."""
         today, second = divmod(int(self._clock()), SECONDS_PER_DAY)
         if today != self._day:
             self._day = today
@@ -70,4 +70,4 @@ class Allowance:
 
 
 UNLIMITED = Allowance(payloads=sys.maxsize, size=sys.maxsize)
-"""For what people on the aggregator's own host bring."""
+"""An allowance without limits, for files processed on the aggregator's own host."""

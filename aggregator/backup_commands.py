@@ -1,4 +1,4 @@
-"""Commands about back-ups: `backup`, `restore` and `resume`."""
+"""The backup commands: `backup`, `restore` and `resume`."""
 
 from pathlib import Path
 
@@ -12,17 +12,17 @@ from aggregator.command import count, format_option, open_home, say
     "--out",
     required=True,
     type=click.Path(path_type=Path, dir_okay=False),
-    help="New file; never overwritten.",
+    help="File to write. An existing file is never overwritten.",
 )
 @click.option(
     "--with-keys",
     is_flag=True,
-    help="Put the private keys into it. Keep such a file like the keys.",
+    help="Include the private keys. Protect the file like the keys.",
 )
 @format_option
 @click.pass_context
 def backup(context: click.Context, out: Path, with_keys: bool, form: str) -> None:
-    """Write settings and database into one file; the service may be running."""
+    """Write settings and database to one file. The service may be running."""
     from aggregator.backup.write import write_backup
 
     log_size = write_backup(open_home(context), out, with_keys=with_keys)
@@ -39,14 +39,15 @@ def backup(context: click.Context, out: Path, with_keys: bool, form: str) -> Non
 @click.option(
     "--database-url",
     default=None,
-    help="SQLAlchemy URL of an empty database; none means SQLite in --dir.",
+    help="SQLAlchemy URL of an empty database [default: SQLite in --dir].",
 )
 @format_option
 @click.pass_context
 def restore(context: click.Context, file: Path, database_url: str | None, form: str) -> None:
-    """Restore a back-up into the new directory that --dir names, as a whole or not at all.
+    """Restore a backup into a new directory, named by --dir, completely or not at all.
 
-    Nothing is appended to the restored log until `resume` has compared it with a checkpoint that others hold.
+    Nothing is appended to the restored log until `resume` has compared it with a checkpoint from
+    outside.
     """
     from aggregator.backup.restore import restore_backup
     from aggregator.home import today_day
@@ -62,8 +63,8 @@ def restore(context: click.Context, file: Path, database_url: str | None, form: 
     say(
         form,
         f"Restored {count(log_size, 'log entry', 'log entries')} to {home.directory}.{missing}\n"
-        "Before anything is appended, compare it with the newest checkpoint of a witness, a published board or the\n"
-        "sites' receipts: `intramural-aggregator resume --checkpoint FILE`.",
+        "Before anything is appended, compare the log with the newest checkpoint of a witness, a published board or\n"
+        "the sites' receipts: `intramural-aggregator resume --checkpoint FILE`.",
         {"directory": str(home.directory), "log_size": log_size, "keys": has_keys},
     )
 
@@ -74,21 +75,21 @@ def restore(context: click.Context, file: Path, database_url: str | None, form: 
     "checkpoints",
     multiple=True,
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="Signed checkpoint from outside, such as a board's log/checkpoint; may be repeated.",
+    help="Signed checkpoint from outside, such as a board's log/checkpoint. May be repeated.",
 )
 @click.option(
     "--asked-everybody",
     is_flag=True,
-    help="Every site and witness was asked, and none holds a newer checkpoint or receipt.",
+    help="Confirm that every site and witness was asked and none has a newer checkpoint or receipt.",
 )
 @format_option
 @click.pass_context
 def resume(
     context: click.Context, checkpoints: tuple[Path, ...], asked_everybody: bool, form: str
 ) -> None:
-    """Let a restored log go on, once it is known not to be behind what others have seen.
+    """Resume a restored log after checking that it is not behind what others have seen.
 
-    On a log that was not restored this changes nothing, but checkpoints that are given are compared all the same.
+    A log that was not restored is not changed, but checkpoints are still compared with it.
     """
     from aggregator.log.restored import read_mark
     from aggregator.log.restored import resume as resume_log
@@ -104,13 +105,13 @@ def resume(
             connection, notes, registry.log_keys, registry.log_name, asked_everybody=asked_everybody
         )
     compared = (
-        f"its tree of {count(newest.size, 'entry', 'entries')} is the one that others hold"
+        f"its tree of {count(newest.size, 'entry', 'entries')} matches the given checkpoint"
         if newest
         else ""
     )
     if was_restored:
-        text = f"The log goes on: {compared or 'on your word'}."
+        text = f"The log is resumed: {compared or 'based on your confirmation'}."
     else:
-        text = "Nothing to resume: this log was not restored, or it goes on already."
-        text += f" And {compared}." if compared else ""
+        text = "Nothing to resume: this log was not restored, or has already been resumed."
+        text += f" Also, {compared}." if compared else ""
     say(form, text, {"resumed": was_restored, "compared_size": newest.size if newest else None})

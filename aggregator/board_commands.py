@@ -1,4 +1,4 @@
-"""Commands about the public side: publishing a board, and those who vouch for it."""
+"""Commands for publication: publishing a board, auditing it and witnessing the log."""
 
 from datetime import datetime
 from pathlib import Path
@@ -18,18 +18,20 @@ if TYPE_CHECKING:
     "--out",
     required=True,
     type=click.Path(path_type=Path, file_okay=False),
-    help="Folder of the board; replaced as a whole.",
+    help="Folder of the board. It is replaced as a whole.",
 )
 @click.option(
-    "--from-scratch", is_flag=True, help="Read every log entry again, also those published before."
+    "--from-scratch",
+    is_flag=True,
+    help="Read every log entry again, including those already published.",
 )
 @format_option
 @click.pass_context
 def publish(context: click.Context, out: Path, from_scratch: bool, form: str) -> None:
-    """Write the board as plain files, with the public log that it is recomputed from.
+    """Write the board as plain files, together with the public log from which it can be recomputed.
 
-    A board that is there is replaced, if its log is continued. Auditors' signatures stay where nothing has changed.
-    Refuses a folder with files that are not the board's, so that none is lost.
+    An existing board is replaced if the log continues its log. Auditors' signatures are kept if the
+    board is unchanged. A folder that contains other files is refused, so that no file is lost.
     """
     from aggregator.board.publish import publish as write_board
 
@@ -57,7 +59,7 @@ def publish(context: click.Context, out: Path, from_scratch: bool, form: str) ->
 
 
 def _explain_audits(published: "Published") -> list[str]:
-    """Return which auditors' signatures the board has, lost or lacks, and what to do next; nothing if it needs none."""
+    """Return sentences on the auditors' signatures that the board has, lost or lacks, and the next steps."""
     lines = []
     cells, threshold = published.audited.cells, published.log.registry.auditors.threshold
     if published.lapsed_audits:
@@ -66,20 +68,22 @@ def _explain_audits(published: "Published") -> list[str]:
             "auditor's signature, which does",
             "auditors' signatures, which do",
         )
-        lines.append(f"The board before had {lapsed} not hold for this one: it is another board.")
+        lines.append(
+            f"The previous board had {lapsed} not cover this one, because its content differs."
+        )
     if not cells or 0 < threshold <= published.audits:
         return lines
     rests = count(cells, "cell rests", "cells rest")
     if threshold == 0:
         return [
             *lines,
-            f"{rests} on auditors, but the registry names none: they are not checked independently, and `verify` exits "
-            "with 7. Add auditors with `registry propose` (docs/verifying.md).",
+            f"{rests} on auditors, but the registry names none: these cells are not checked independently, and "
+            "`verify` exits with 7. Add auditors with `registry propose` (docs/verifying.md).",
         ]
     return [
         *lines,
-        f"{rests} on auditors: {published.audits} of {threshold} signatures are there. Run `archive`, send the "
-        f"auditors the archive and this board, and put the files that they send back into audits/ "
+        f"{rests} on auditors: {published.audits} of {threshold} signatures are present. Run `archive`, send the "
+        f"auditors the archive and this board, and put the files that they return into audits/ "
         "(docs/verifying.md).",
     ]
 
@@ -89,11 +93,11 @@ def _explain_audits(published: "Published") -> list[str]:
     "--out",
     required=True,
     type=click.Path(path_type=Path, dir_okay=False),
-    help="New file to write.",
+    help="File to write. It must not exist.",
 )
 @click.pass_context
 def archive(context: click.Context, out: Path) -> None:
-    """Write the whole log to a file that only the registry's auditors can open."""
+    """Write the whole log to a file that only the registry's auditors can read."""
     from aggregator.board.auditing import archive as write_archive
 
     entries = count(write_archive(open_home(context), out), "log entry", "log entries")
@@ -126,16 +130,16 @@ def archive(context: click.Context, out: Path) -> None:
     multiple=True,
     metavar="FINGERPRINT",
     required=True,
-    help="Root key that must have signed; may be repeated.",
+    help="Fingerprint of a root key that must have signed the first registry. May be repeated.",
 )
 @as_of_option
 def audit(
     board: Path, archived: Path, key: Path, root_keys: tuple[str, ...], as_of: datetime | None
 ) -> None:
-    """Recompute a board from the sealed log, and sign it. Runs on the auditor's computer.
+    """Recompute a board from the sealed log and sign it. Run this on the auditor's computer.
 
-    Replays every entry, compares every entry and every figure with those published, and writes the signature to the
-    board's folder `audits/`. Nothing is signed where anything differs.
+    Replays every entry, compares all entries and figures with the published ones, and writes the
+    signature to the folder `audits/` of the board. Nothing is signed if anything differs.
     """
     from aggregator.board.auditing import audit as audit_board
 
@@ -146,7 +150,7 @@ def audit(
     click.echo(
         f"Signed board {verified.digest}: {entries}, {audited.hidden} of them hidden from the public, {cells} "
         "recomputed from them.\n"
-        f"Send {audited.file} to the people who run the board; it belongs into its folder audits/."
+        f"Send {audited.file} to the people who run the board. It belongs in the board's folder audits/."
     )
     for sentence in audited.releases.sentences:
         click.echo(sentence)
@@ -154,7 +158,7 @@ def audit(
 
 @click.command()
 @click.option(
-    "--log", "url", required=True, metavar="URL", help="The aggregator whose log is witnessed."
+    "--log", "url", required=True, metavar="URL", help="URL of the aggregator whose log to witness."
 )
 @click.option(
     "--key",
@@ -166,20 +170,20 @@ def audit(
     "--state",
     required=True,
     type=click.Path(path_type=Path, file_okay=False),
-    help="The witness's folder: the last checkpoint and registry that it has seen. Never delete it.",
+    help="The witness's folder, which stores the last checkpoint and registry seen. Never delete it.",
 )
 @click.option(
     "--root-key",
     "root_keys",
     multiple=True,
     metavar="FINGERPRINT",
-    help="Root key that must have signed the registry; needed the first time; may be repeated.",
+    help="Fingerprint of a root key that must have signed the first registry. Needed the first time. May be repeated.",
 )
 def witness(url: str, key: Path, state: Path, root_keys: tuple[str, ...]) -> None:
-    """Cosign the newest checkpoint of a log, if it continues the last one seen. Run it from a timer.
+    """Cosign the newest checkpoint of a log if it continues the last one seen. Run this from a timer.
 
-    Runs on a computer that the aggregator's people do not control. Leaves with 1, and signs nothing, where the log has
-    shrunk or shows another history.
+    Run this on a computer outside the control of the aggregator's operators. If the log has shrunk
+    or shows a different history, nothing is signed and the exit code is 1.
     """
     import time
 

@@ -1,8 +1,8 @@
-"""The command line of the people who run an aggregator: `intramural-aggregator`.
+"""The command line for operating an aggregator, `intramural-aggregator`.
 
-Exit codes: 0 success, 1 unexpected error, a board that does not match its log or a file that was refused, 2 wrong
-option or setting, 3 key file, 4 registry, 5 enrolment, 6 database, 7 a board that too few auditors have signed,
-130 interrupted.
+Exit codes: 0 success; 1 unexpected error, a board that does not match its log, or a refused file; 2
+wrong option or setting; 3 key file; 4 registry; 5 enrolment; 6 database; 7 a board that too few
+auditors have signed; 130 interrupted.
 """
 
 import os
@@ -28,9 +28,9 @@ from aggregator.verify_command import verify
 
 
 def main() -> None:
-    """Run the command line; every error ends in one readable sentence and its exit code."""
+    """Run the command line. Every error is reported as a readable message with its exit code."""
     try:
-        # Without its standalone mode click returns the exit code of a command that asked to leave with one.
+        # In non-standalone mode, click returns the exit code that a command has set.
         sys.exit(cli.main(standalone_mode=False, prog_name="intramural-aggregator") or 0)
     except AggregatorError as error:
         say_error(str(error), error.advice)
@@ -39,20 +39,20 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, click.Abort):
-        click.echo("interrupted; a change is made as a whole or not at all", err=True)
+        click.echo("interrupted; changes are applied completely or not at all", err=True)
         sys.exit(130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-    except Exception as error:  # noqa: BLE001 - the last line of defence: a message may quote what a site sent
+    except Exception as error:  # noqa: BLE001 - last resort: the message may quote data that a site sent
         click.secho(
-            f"unexpected error: {type(error).__name__} (its message is withheld: it may quote what a site sent)",
+            f"unexpected error: {type(error).__name__} (its message is withheld: it may quote data that a site sent)",
             fg="red",
             err=True,
         )
         for frame in traceback.extract_tb(error.__traceback__):
             click.echo(f"  {Path(frame.filename).name}:{frame.lineno} in {frame.name}", err=True)
-        click.echo("This is a fault of intramural; please report the lines above.", err=True)
+        click.echo("This is a bug in intramural. Please report the lines above.", err=True)
         sys.exit(1)
 
 
@@ -68,11 +68,11 @@ def main() -> None:
 )
 @click.pass_context
 def cli(context: click.Context, directory: Path) -> None:
-    """Verify signed submissions, keep the transparency log, publish the board.
+    """Verify signed submissions, maintain the transparency log and publish the board.
 
-    Exit codes: 0 success, 1 unexpected error, a board that does not match its log or a file that was refused, 2 wrong
-    option or setting, 3 key file, 4 registry, 5 enrolment, 6 database, 7 a board that too few auditors have signed,
-    130 interrupted.
+    Exit codes: 0 success; 1 unexpected error, a board that does not match its log, or a refused
+    file; 2 wrong option or setting; 3 key file; 4 registry; 5 enrolment; 6 database; 7 a board that
+    too few auditors have signed; 130 interrupted.
     """
     context.obj = directory
 
@@ -82,33 +82,33 @@ def cli(context: click.Context, directory: Path) -> None:
 @click.option(
     "--origin",
     required=True,
-    help="Name of the deployment and its log, for example board.example. Never changes.",
+    help="Name of the deployment and its log, for example board.example. It can never be changed.",
 )
 @click.option(
     "--name",
     default="",
-    help="What people call this deployment; written into invites. The board is titled by its origin.",
+    help="Display name of the deployment, written into invites. The board's title is the origin.",
 )
 @click.option(
     "--url",
     default=None,
-    help="Where sites reach it, https://HOST[:PORT]; written into invites. Plain http is for loopback alone.",
+    help="Address at which sites reach it, https://HOST[:PORT], written into invites. Plain http only for loopback.",
 )
 @click.option(
-    "--database-url", default=None, help="SQLAlchemy URL; none means SQLite in the directory."
+    "--database-url", default=None, help="SQLAlchemy URL [default: SQLite in the directory]."
 )
 @click.option(
     "--policy-floor",
     default="strict",
     show_default=True,
-    help="Shipped disclosure policy that every result must obey.",
+    help="Built-in disclosure policy that every result must follow.",
 )
 @click.option(
     "--scorecard",
     "scorecards",
     multiple=True,
     type=click.Path(path_type=Path, dir_okay=False),
-    help="JSON file, or the name of a shipped one (medhelm-v1); may be repeated.",
+    help="JSON file, or the name of a built-in scorecard (medhelm-v1). May be repeated.",
 )
 @click.option(
     "--models", type=click.Path(path_type=Path, dir_okay=False), help="YAML list of models."
@@ -137,8 +137,8 @@ def init(
 
     if not schema.ORIGIN.fullmatch(origin):
         raise SettingsError(
-            f"--origin {origin!r} cannot be a deployment's name",
-            "Give 1 to 100 of the characters a-z, 0-9 and .:/- with a letter or digit first and last, such as "
+            f"--origin {origin!r} is not a valid deployment name",
+            "Use 1 to 100 of the characters a-z, 0-9 and .:/- with a letter or digit first and last, such as "
             "board.example.",
         )
     given = {"name": name, "public_url": url, "database_url": database_url}
@@ -179,7 +179,7 @@ def init(
 @format_option
 @click.pass_context
 def list_(context: click.Context, what: str, form: str) -> None:
-    """List sites, models, scorecards and keys with their states, and evidence of forks."""
+    """List sites, models, scorecards, keys and evidence of forks."""
     from aggregator.listings import listing
 
     home = open_home(context)
@@ -198,7 +198,7 @@ def list_(context: click.Context, what: str, form: str) -> None:
     default=8750,
     show_default=True,
     type=click.IntRange(0, 65535),
-    help="0 takes a free port.",
+    help="Port to listen on; 0 chooses a free port.",
 )
 @click.option(
     "--workers",
@@ -212,21 +212,21 @@ def list_(context: click.Context, what: str, form: str) -> None:
     type=click.Choice(["info", "warning"]),
     default="info",
     show_default=True,
-    help="Events logged on standard error: info has a line for each acceptance and refusal, with site, digest and "
-    "code; nothing of the payloads, at any level.",
+    help="Level of events logged to standard error. Level info has a line per acceptance and refusal, with site, "
+    "digest and code. No level logs any content of the payloads.",
 )
 @click.option(
     "--log-format",
     type=click.Choice(["text", "json"]),
     default="text",
     show_default=True,
-    help="Form of the log: lines of text, or one JSON object on a line.",
+    help="Format of the log: lines of text, or one JSON object per line.",
 )
 @click.pass_context
 def serve(
     context: click.Context, host: str, port: int, workers: int, log_level: str, log_format: str
 ) -> None:
-    """Take submissions over HTTP until interrupted. Put a reverse proxy with TLS before it."""
+    """Accept submissions over HTTP until interrupted. Run it behind a reverse proxy that provides TLS."""
     from aggregator.api import logs, server
     from aggregator.api.connections import raise_open_files
     from aggregator.api.workers import check_workers, run_workers

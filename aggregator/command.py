@@ -1,4 +1,4 @@
-"""What the commands share: opening the directory, and printing for people or for machines."""
+"""Helpers shared by the commands: opening the directory, and printing as text or JSON."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,20 +16,20 @@ format_option = click.option(
     type=click.Choice(["table", "json"]),
     default="table",
     show_default=True,
-    help="How to print.",
+    help="Output format.",
 )
 
 
 def open_home(context: click.Context, *, alone: bool = False) -> "Home":
-    """Open the directory that the command line names, and hold a lock on it until the command ends.
+    """Open the directory named on the command line, and hold a lock on it until the command ends.
 
     Args:
-        context: of the command.
-        alone: whether no other command may work on the directory meanwhile.
+        context: The command's context.
+        alone: Whether the lock must be exclusive, so that no other command can use the directory.
 
     Raises:
-        SettingsError: it is not an aggregator's directory, or another command is in the way.
-        StoreError: its database is not one of this version.
+        SettingsError: it is not an aggregator's directory, or another command holds the lock.
+        StoreError: its database has another version.
     """
     from aggregator.directory_lock import DirectoryLock
     from aggregator.home import Home
@@ -43,7 +43,7 @@ def open_home(context: click.Context, *, alone: bool = False) -> "Home":
 
 
 def count(number: int, singular: str, plural: str) -> str:
-    """Return a number with its noun."""
+    """Return a number with its noun in the singular or plural."""
     return f"{number} {singular if number == 1 else plural}"
 
 
@@ -53,18 +53,18 @@ def say(form: str, text: str, data: object) -> None:
 
 
 def say_error(message: str, advice: str) -> None:
-    """Print an error and what to do about it on standard error."""
+    """Print an error and the advice for it to standard error."""
     click.secho(f"error: {printable(message)}", fg="red", err=True)
     click.echo(f"  {printable(advice)}", err=True)
 
 
 def printable(text: str) -> str:
-    """Return text without control characters, which could take over a terminal, or lone surrogates."""
+    """Return text without lone surrogates and control characters, which could manipulate a terminal."""
     return "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)
 
 
 def show_rows(rows: Sequence[Mapping[str, object]]) -> None:
-    """Print rows, which all have the same keys, as a table under those names."""
+    """Print rows, which must all have the same keys, as a table with the keys as headings."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -77,6 +77,6 @@ def show_rows(rows: Sequence[Mapping[str, object]]) -> None:
         table.add_column(heading, justify="right" if numeric else "left", no_wrap=True)
     for row in rows:
         table.add_row(*(Text(printable(str(value)).replace("\n", " ")) for value in row.values()))
-    # Lines stay whole: a terminal wraps a long one better than columns fold.
+    # Do not wrap cells: a long line that the terminal wraps is easier to read.
     width = Console(width=10_000).measure(table).maximum
     Console(width=width, soft_wrap=True).print(table, crop=False, end="")

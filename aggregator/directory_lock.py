@@ -1,7 +1,8 @@
-"""The lock on an aggregator's directory: commands share it, and the one that removes the directory takes it alone.
+"""The lock on an aggregator's directory. Commands share it; the command that removes the directory
+needs it exclusively.
 
-The lock is on the directory itself, so that it leaves no file behind, and ends with the process that holds it. Workers
-that `serve` has started hold it too.
+The lock is on the directory itself, so that it leaves no file behind, and it ends with the process
+that holds it. Workers started by `serve` hold it too.
 """
 
 import fcntl
@@ -15,14 +16,14 @@ class DirectoryLock:
     """A lock on a directory, held until it is closed or the process ends."""
 
     def __init__(self, directory: Path, *, alone: bool) -> None:
-        """Take the lock, without waiting.
+        """Acquire the lock without waiting.
 
         Args:
-            directory: must exist.
-            alone: whether no other command may hold it at the same time.
+            directory: The directory, which must exist.
+            alone: Whether the lock is exclusive.
 
         Raises:
-            SettingsError: another command removes the directory, or `alone` and another command works on it.
+            SettingsError: another command is removing the directory, or, if `alone`, is using it.
         """
         self._handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         kind = fcntl.LOCK_EX if alone else fcntl.LOCK_SH
@@ -32,8 +33,8 @@ class DirectoryLock:
             self.close()
             if alone:
                 raise SettingsError(
-                    f"another command is working on {directory}, such as `serve` or `publish`",
-                    "Nothing was removed. End it, and run this command again.",
+                    f"another command, such as `serve` or `publish`, is using {directory}",
+                    "Nothing was removed. Stop the other command and run this one again.",
                 ) from None
             raise SettingsError(
                 f"{directory} is being removed by another command", "Nothing was done."
@@ -42,9 +43,9 @@ class DirectoryLock:
             self.close()
             raise SettingsError(
                 f"{directory} cannot be locked: {error.strerror}",
-                "Keep it on a disk of this computer, or on a file system that has locks.",
+                "Store it on a local disk or on a file system that supports locks.",
             ) from None
 
     def close(self) -> None:
-        """Give the lock back."""
+        """Release the lock."""
         os.close(self._handle)

@@ -1,7 +1,7 @@
-"""The commands of `registry`: changes that several root keys sign on different machines.
+"""The `registry` commands, for changes that several root keys sign on different machines.
 
-`propose` on the aggregator's host writes a draft, `sign` on each root's machine adds a signature, `commit` on the host
-puts the version in force. `sign` and `show` need nothing but the draft.
+`propose` writes a draft on the aggregator's host, `sign` adds a signature on each root's machine,
+and `commit` puts the version in force on the host. `sign` and `show` need only the draft.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,53 +27,56 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 _EXISTING = click.Path(path_type=Path, dir_okay=False, exists=True)
 
 _KEY_HELP = "key id or its first 16 digits or more"
-_NAME_HELP = "the name in a-z, 0-9 and .:/-, such as audit.example"
+_NAME_HELP = "the name consists of a-z, 0-9 and .:/-, such as audit.example"
 
 _OPTIONS = (
-    click.option("--enroll-pending", is_flag=True, help="Enrol every site whose request waits."),
+    click.option(
+        "--enroll-pending", is_flag=True, help="Enrol every site whose request is waiting."
+    ),
     click.option(
         "--enroll",
         "enrolments",
         multiple=True,
         type=_EXISTING,
-        help="Enrolment request that came as a file.",
+        help="Enrolment request received as a file.",
     ),
     click.option(
-        "--rekey-pending", is_flag=True, help="Grant every reset and rotation that waits."
+        "--rekey-pending", is_flag=True, help="Grant every reset and rotation that is waiting."
     ),
     click.option(
         "--rekey",
         "rekeyings",
         multiple=True,
         type=_EXISTING,
-        help="Reset or rotation that came as a file.",
+        help="Reset or rotation received as a file.",
     ),
     click.option(
         "--revoke",
         "revoked",
         multiple=True,
         metavar="KEY@INDEX",
-        help=f"Revoke a site's key ({_KEY_HELP}) from this log entry on: results it signed from there no longer count.",
+        help=f"Revoke a site's key ({_KEY_HELP}) from this log entry on. Results that it signed since then no "
+        "longer count.",
     ),
     click.option(
         "--end-key",
         "ended",
         multiple=True,
         metavar="KEY",
-        help="End a site's key; its results stay.",
+        help="End a site's key. Its results stay.",
     ),
     click.option(
         "--publication",
         "publications",
         multiple=True,
         metavar="SITE=named|pooled",
-        help="Change a site's publication.",
+        help="Change how a site is published.",
     ),
     click.option(
         "--rename", "names", multiple=True, metavar="SITE=NAME", help="Change the name of a site."
     ),
     click.option(
-        "--leave", "leaving", multiple=True, metavar="SITE", help="A site leaves; its results stay."
+        "--leave", "leaving", multiple=True, metavar="SITE", help="Remove a site. Its results stay."
     ),
     click.option("--models", type=_FILE, help="YAML list of models."),
     click.option(
@@ -81,17 +84,17 @@ _OPTIONS = (
         "scorecards",
         multiple=True,
         type=_FILE,
-        help="JSON file, or the name of a shipped one.",
+        help="JSON file, or the name of a built-in scorecard.",
     ),
     click.option(
         "--retire-scorecard",
         "retired",
         multiple=True,
         metavar="NAME[@VERSION]",
-        help="Take no more results.",
+        help="Accept no more results for a scorecard.",
     ),
     click.option(
-        "--agent-version", "agents", multiple=True, help="Version of the agent that sites may use."
+        "--agent-version", "agents", multiple=True, help="Agent version that sites may use."
     ),
     click.option(
         "--policy", "policies", multiple=True, type=_FILE, help="Disclosure policy (YAML)."
@@ -154,24 +157,24 @@ _OPTIONS = (
         help="Number of witnesses that must cosign.",
     ),
     click.option(
-        "--rotate-log-key", is_flag=True, help="Make a new log key, and hand the log over to it."
+        "--rotate-log-key", is_flag=True, help="Create a new log key and hand the log over to it."
     ),
     click.option(
         "--log-key-from",
         type=click.IntRange(1),
         metavar="SIZE",
-        help="With --rotate-log-key: size of the log from which the old key no longer counts, if it was stolen.",
+        help="With --rotate-log-key, if the old key was stolen: log size from which it is no longer valid.",
     ),
-    click.option("--rotate-receipt-key", is_flag=True, help="Make a new receipt key."),
+    click.option("--rotate-receipt-key", is_flag=True, help="Create a new receipt key."),
     click.option(
         "--valid-days",
         type=click.IntRange(1, 3650),
-        help="Days until the version expires [as the settings].",
+        help="Days until the version expires [default: from the settings].",
     ),
     click.option(
         "--renew",
         is_flag=True,
-        help="Propose a version even if nothing changes, to move its expiry.",
+        help="Propose a version even if nothing changes, to extend its expiry.",
     ),
 )
 
@@ -184,16 +187,17 @@ def _change_options(command: _Command) -> _Command:
 
 @click.group()
 def registry() -> None:
-    """Change the registry with several root keys on different machines: propose, sign, commit."""
+    """Change the registry with several root keys on different machines: propose, sign and commit."""
 
 
 @registry.command("new-key")
 @click.argument("path", type=_FILE)
 def new_key(path: Path) -> None:
-    """Make a key pair for a root, an auditor or a witness: PATH is private, PATH.pub goes to the aggregator.
+    """Create a key pair for a root, an auditor or a witness. PATH is private; PATH.pub goes to the aggregator.
 
-    Needs no aggregator's directory: run it on the machine where the key will stay. PATH lies in a folder that its owner
-    alone may enter (0700); a missing one is made so.
+    Run this on the machine where the key will stay; no aggregator's directory is needed. The folder
+    of PATH must be accessible only to its owner (0700). If it is missing, it is created with that
+    mode.
     """
     from aggregator.key_files import draw_key, keep_pair
     from protocol.keys import Ed25519Signer
@@ -201,27 +205,27 @@ def new_key(path: Path) -> None:
     key = draw_key()
     keep_pair(path.absolute(), key)
     click.echo(
-        f"Wrote {path}, which never leaves this machine, and {path.name}.pub. Fingerprint:\n"
+        f"Wrote {path}, which must never leave this machine, and {path.name}.pub. Fingerprint:\n"
         f"  {Ed25519Signer(key).public.fingerprint}"
     )
 
 
 @registry.command()
-@click.option("--out", required=True, type=_FILE, help="Where to write the draft.")
+@click.option("--out", required=True, type=_FILE, help="File to write the draft to.")
 @_change_options
 @click.option(
     "--fingerprint-checked",
     is_flag=True,
-    help="Do not ask: all fingerprints have been compared with the sites already.",
+    help="Do not ask: all fingerprints have already been compared with the sites.",
 )
 @click.pass_context
 def propose(
     context: click.Context, /, out: Path, fingerprint_checked: bool, **options: Any
 ) -> None:
-    """Collect changes of the registry in a draft for the root keys to sign. Nothing comes into force.
+    """Collect changes to the registry in a draft for the root keys to sign. Nothing comes into force yet.
 
-    Several changes make one version. Where the registry or the chain of a site in the draft moves before `commit`, the
-    draft is void and is proposed anew.
+    A draft can combine several changes in one version. If the registry, or the chain of a site in
+    the draft, changes before `commit`, the draft becomes void and must be proposed again.
     """
     from aggregator.home import today_day
     from aggregator.key_files import draw_key, kept_keys
@@ -229,7 +233,7 @@ def propose(
     from aggregator.registry.proposals import compose
 
     if options["log_key_from"] is not None and not options["rotate_log_key"]:
-        raise click.UsageError("--log-key-from goes with --rotate-log-key.")
+        raise click.UsageError("--log-key-from requires --rotate-log-key.")
     refuse_overwriting(out)
     home = open_home(context)
     new_keys = {kind: draw_key() for kind in ("log", "receipt") if options[f"rotate_{kind}_key"]}
@@ -240,19 +244,19 @@ def propose(
     draft = start_draft(proposal)
     if not draft.explain_changes() and not options["renew"]:
         raise click.UsageError(
-            "Nothing would change. Name a change, or --renew to move the expiry."
+            "Nothing would change. Specify a change, or --renew to extend the expiry."
         )
     _show_changes(draft)
-    # They sign nothing before the registry names them, and lie here for the time after `commit`.
+    # They cannot sign until the registry names them. They are stored now for use after `commit`.
     with kept_keys(home.keys, new_keys) as key_files:
         write_draft(out, draft)
     for path in key_files:
         click.echo(
-            f"Wrote {path}, which signs nothing before `commit`. Remove it if the draft is given up."
+            f"Wrote {path}, which is not used before `commit`. Remove it if you discard the draft."
         )
     click.echo(f"Wrote {out}. {draft.describe_signatures()}")
     click.echo(
-        "Each root signs it with `registry sign DRAFT --key FILE`; then `registry commit DRAFT`."
+        "Each root must sign it with `registry sign DRAFT --key FILE`. Then run `registry commit DRAFT`."
     )
 
 
@@ -260,7 +264,7 @@ def propose(
 @click.argument("draft", type=_EXISTING)
 @format_option
 def show(draft: Path, form: str) -> None:
-    """Show the changes in a draft, and the signatures that it lacks. Needs no aggregator's directory."""
+    """Show the changes in a draft and its missing signatures. No aggregator's directory is needed."""
     from aggregator.registry.draft_file import read_draft
 
     opened = read_draft(draft)
@@ -287,9 +291,9 @@ def show(draft: Path, form: str) -> None:
 @registry.command()
 @click.argument("draft", type=_EXISTING)
 @click.option("--key", required=True, type=_EXISTING, help="Private key file of a root.")
-@click.option("--yes", is_flag=True, help="Do not ask: the changes have been read already.")
+@click.option("--yes", is_flag=True, help="Do not ask: the changes have already been read.")
 def sign(draft: Path, key: Path, yes: bool) -> None:
-    """Read the changes in a draft and add a root key's signature to it. Needs no aggregator's directory."""
+    """Show the changes in a draft and add a root key's signature. No aggregator's directory is needed."""
     from aggregator.home import today_day
     from aggregator.key_files import load_key
     from aggregator.registry.draft_file import (
@@ -310,11 +314,11 @@ def sign(draft: Path, key: Path, yes: bool) -> None:
         opened.check_remembered(remembered)
     _show_changes(opened)
     if sign_draft(opened, signer) is opened:
-        click.echo(f"This key has signed already. {opened.describe_signatures()}")
+        click.echo(f"This key has already signed. {opened.describe_signatures()}")
         return
     if remembered is None:
         click.echo(
-            "This key signs here for the first time. Compare with the other roots, by telephone:"
+            "This key signs on this machine for the first time. Compare with the other root key holders by telephone:"
         )
         click.echo("\n".join(opened.describe_base()))
     if not yes and not click.confirm("Sign these changes?", default=False):
@@ -330,9 +334,9 @@ def sign(draft: Path, key: Path, yes: bool) -> None:
 @click.argument("drafts", nargs=-1, required=True, metavar="DRAFT...", type=_EXISTING)
 @click.pass_context
 def commit(context: click.Context, drafts: Sequence[Path]) -> None:
-    """Put a signed draft in force: its requests enter the log, the new version follows, in one transaction.
+    """Put a signed draft in force. Its requests and the new version are recorded in one transaction.
 
-    Several files are copies of one draft that different roots have signed.
+    If different roots have signed copies of one draft, name all copies.
     """
     from aggregator.home import today_day
     from aggregator.registry import proposals
@@ -346,7 +350,8 @@ def commit(context: click.Context, drafts: Sequence[Path]) -> None:
     with home.database.reading() as connection:
         is_done = draft.is_content_of(newest_envelope(connection))
         if not is_done:
-            # Told before the signatures that a draft may lack: no signature would help one that is out of date.
+            # Report this before missing signatures, which would not help a draft that is out of
+            # date.
             proposals.refuse_outdated(connection, draft.proposal)
     if not is_done:
         envelope = draft.envelope()
@@ -364,7 +369,7 @@ def _show_changes(draft: "Draft") -> None:
 
 
 def _read_revocations(texts: Sequence[str], site_keys: Sequence[str]) -> dict[str, int]:
-    """Return the log index from which each revoked key counts no more, by key id."""
+    """Return the log index from which each revoked key is no longer valid, by key id."""
     revoked: dict[str, int] = {}
     for text in texts:
         key, separator, index = text.rpartition("@")
@@ -374,13 +379,13 @@ def _read_revocations(texts: Sequence[str], site_keys: Sequence[str]) -> dict[st
             )
         keyid = _find_key(key, site_keys)
         if keyid in revoked:
-            raise click.UsageError(f"--revoke {text}: this key is given twice.")
+            raise click.UsageError(f"--revoke {text}: this key is specified twice.")
         revoked[keyid] = int(index)
     return revoked
 
 
 def _read_publications(texts: Sequence[str]) -> "dict[str, Publication]":
-    """Return how each site is published, by its name."""
+    """Return the publication setting of each site, by site."""
     publications = _pairs(texts, "--publication")
     if set(publications.values()) - {"named", "pooled"}:
         raise click.UsageError("--publication: expected SITE=named or SITE=pooled.")
@@ -439,12 +444,12 @@ def _read_changes(
 
 
 def _find_key(text: str, keyids: Sequence[str]) -> str:
-    """Return the key id that starts with `text`, in which spaces do not count."""
+    """Return the only key id that starts with `text`, ignoring spaces."""
     start = text.replace(" ", "").lower()
     matching = [keyid for keyid in keyids if keyid.startswith(start)]
     if len(start) < 16 or len(matching) != 1:
         raise click.UsageError(
-            f"{text!r} names no key, or not one alone; give its first 16 digits (`list keys`)."
+            f"{text!r} does not identify exactly one key. Use its first 16 digits (see `list keys`)."
         )
     return matching[0]
 
@@ -453,7 +458,7 @@ def _pair(text: str, option: str) -> tuple[str, str]:
     name, separator, value = text.partition("=")
     if not separator or not name or not value:
         raise click.UsageError(
-            f"{option} {text}: expected two parts with = between them, as `--help` shows."
+            f"{option} {text}: expected two parts separated by =, as shown in `--help`."
         )
     return name, value
 
@@ -463,7 +468,7 @@ def _pairs(texts: Sequence[str], option: str) -> dict[str, str]:
     for text in texts:
         name, value = _pair(text, option)
         if name in pairs:
-            raise click.UsageError(f"{option} {text}: {name} is given twice.")
+            raise click.UsageError(f"{option} {text}: {name} is specified twice.")
         pairs[name] = value
     return pairs
 

@@ -1,27 +1,28 @@
-"""Every error the aggregator raises on purpose.
+"""Errors raised by the aggregator.
 
-AggregatorError            base; the command line prints message and advice, and leaves with `exit_code`
-├── SettingsError      2   a setting, an option or a file given on the command line is wrong
-├── KeyFileError       3   a private key file is missing, damaged or readable by others
-├── RegistryError      4   the registry cannot be loaded, or the change asked for would make it invalid
-├── EnrolmentError     5   an invite, or a request about keys, is refused
-├── StoreError         6   the database is missing, of another version, locked or damaged
-├── BoardMismatchError 1   a published board is not what its own log says; nothing of it should be trusted
-└── UnauditedBoardError 7  all that the public can recompute is right, but too few auditors vouch for the rest
+AggregatorError            base; the command line prints message and advice, and exits with
+`exit_code` ├── SettingsError      2   a setting, a command-line option or an input file is wrong
+├── KeyFileError       3   a private key file is missing, damaged or readable by others ├──
+RegistryError      4   the registry cannot be loaded, or the requested change would make it invalid
+├── EnrolmentError     5   an invite, or a request concerning keys, is refused ├── StoreError 6 the
+database is missing, of another version, locked or damaged ├── BoardMismatchError 1   a published
+board does not match its own log and should not be trusted └── UnauditedBoardError 7  the public
+part of a board is correct, but too few auditors vouch for the rest
 
-Exit code 0 is success, 1 also an unexpected error. Refused submissions are not errors of this tree: they are
-`protocol.errors.ProtocolError`, and the client sees their code alone.
+Exit code 0 means success; exit code 1 is also used for unexpected errors. Refused submissions are
+not part of this hierarchy: they are `protocol.errors.ProtocolError`, of which the client sees only
+the code.
 """
 
 from typing import ClassVar
 
 
 class AggregatorError(Exception):
-    """Base of every error the aggregator raises on purpose.
+    """Base class of the aggregator's errors.
 
     Args:
-        message: what is wrong and where (file, key, version).
-        advice: what the reader should do; defaults to the class's advice.
+        message: The problem and its location (file, key, version).
+        advice: What the user should do; defaults to the class's advice.
     """
 
     exit_code: ClassVar[int] = 1
@@ -34,7 +35,7 @@ class AggregatorError(Exception):
 
 
 class SettingsError(AggregatorError):
-    """A setting, an option or a file given on the command line is wrong."""
+    """A setting, a command-line option or an input file is wrong."""
 
     exit_code = 2
     advice = "Correct the file or option named above and run the command again."
@@ -44,18 +45,18 @@ class KeyFileError(AggregatorError):
     """A private key file is missing, damaged or readable by others."""
 
     exit_code = 3
-    advice = "Restore the key from its back-up, or set its permissions to 0600 (owner only)."
+    advice = "Restore the key from its backup, or set its permissions to 0600 (owner only)."
 
 
 class RegistryError(AggregatorError):
-    """The registry cannot be loaded, or the change asked for would make it invalid."""
+    """The registry cannot be loaded, or the requested change would make it invalid."""
 
     exit_code = 4
     advice = "Nothing was changed."
 
 
 class EnrolmentError(AggregatorError):
-    """An invite, or a request to enrol, to replace a key or to start a new epoch, is refused."""
+    """An invite, or a request to enrol, replace a key or start a new epoch, is refused."""
 
     exit_code = 5
     advice = "Nothing was changed. Send the site a new invite with `intramural-aggregator invite`."
@@ -65,23 +66,23 @@ class StoreError(AggregatorError):
     """The database is missing, of another version, locked or damaged."""
 
     exit_code = 6
-    advice = "Check that the directory is right and its disk has room, or restore the database from a back-up."
+    advice = "Check that the directory is correct and its disk has free space, or restore the database from a backup."
 
 
 class BoardMismatchError(AggregatorError):
-    """A published board is not what its own log says."""
+    """A published board does not match its own log."""
 
     exit_code = 1
     advice = (
-        "Do not trust this board; fetch it again from its origin and tell the people who run it."
+        "Do not trust this board. Fetch it again from its source and inform the people who run it."
     )
 
 
 class UnauditedBoardError(AggregatorError):
-    """All that the public can recompute of a board is right, but too few auditors have signed for the rest."""
+    """The public part of a board is correct, but too few auditors have signed for the rest."""
 
     exit_code = 7
     advice = (
-        "Cells that are not marked as resting on auditors are recomputed and right. Ask the people who run the board "
-        "for the auditors' signatures before you rely on the others."
+        "Cells that are not marked as relying on auditors were recomputed and are correct. Ask the people who run the "
+        "board for the auditors' signatures before you use the others."
     )

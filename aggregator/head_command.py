@@ -1,4 +1,4 @@
-"""The command `head`: this log's signed word about a site, for a site that cannot ask for it over the network."""
+"""The `head` command, which writes the signed head of a site for a site that cannot fetch it over the network."""
 
 from pathlib import Path
 
@@ -14,13 +14,13 @@ from aggregator.errors import SettingsError
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
     required=True,
-    help="Write it to this file.",
+    help="File to write. It must not exist.",
 )
 @click.pass_context
 def head(context: click.Context, site: str, out: Path) -> None:
-    """Write down, signed, how far this log has come with a site: for one without a connection or an agent's key.
+    """Write the signed head of a site's chain in this log, for a site without a network connection or agent key.
 
-    The site reads it with `intramural reset show --head FILE`. Nobody else needs to see it.
+    The site reads it with `intramural reset show --head FILE`. No one else needs the file.
     """
     from aggregator.log import journal
     from aggregator.log.history import read_site_head
@@ -33,7 +33,8 @@ def head(context: click.Context, site: str, out: Path) -> None:
         found = read_site_head(connection, site, registry, journal.size(connection))
     if found is None:
         raise SettingsError(
-            f"no site {site} is enrolled", "`intramural-aggregator list sites` has their ids."
+            f"no site {site} is enrolled",
+            "Run `intramural-aggregator list sites` for the site ids.",
         )
     note = sign_site_head(found, registry.log_name, home.receipt_signer(registry))
     try:
@@ -41,7 +42,7 @@ def head(context: click.Context, site: str, out: Path) -> None:
             file.write(note)
     except FileExistsError:
         raise SettingsError(
-            f"{out.name} is there already; nothing is overwritten", "Name another file."
+            f"{out.name} already exists and is not overwritten", "Choose another file name."
         ) from None
     except OSError as error:
         raise SettingsError(f"{out.name} cannot be written ({error.strerror})") from None

@@ -1,12 +1,11 @@
-"""The aggregator's directory: settings, key files and database, opened once and handed around.
+"""The aggregator's directory, with its settings, key files and database.
 
-aggregator.yaml        settings
-keys/root.key          signs registries; needed by `enroll`, `rekey` and `register` only, may live elsewhere otherwise
-keys/log.key           signs checkpoints; needed by `serve`, `accept` and by whatever changes the registry
-keys/receipt.key       signs refusals and heads of sites; needed by `serve` and `accept`
-keys/log-1a2b3c4d.key  a key that replaced the first of its kind, by the start of its key id (so with receipt, root)
-registry/N.dsse.json   a copy of every registry version, as signed
-aggregator.sqlite3     the database, unless the settings name another
+aggregator.yaml        settings keys/root.key          signs registries; only needed by `enroll`,
+`rekey` and `register`; may be stored elsewhere keys/log.key           signs checkpoints; needed by
+`serve`, `accept` and commands that change the registry keys/receipt.key       signs refusals and
+heads of sites; needed by `serve` and `accept` keys/log-1a2b3c4d.key  a replacement log key, named
+by the start of its key id (likewise receipt, root) registry/N.dsse.json   copies of all registry
+versions, as signed aggregator.sqlite3     the database, unless the settings specify another
 """
 
 from datetime import UTC, date, datetime
@@ -43,7 +42,7 @@ class Home:
         """
         self.directory = directory
         self.settings: Settings = read_settings(directory / SETTINGS_FILE)
-        self._signers: dict[str, Ed25519Signer] = {}  # key files that were read, by key id
+        self._signers: dict[str, Ed25519Signer] = {}  # signers of key files already read, by key id
 
     @property
     def registry_copies(self) -> Path:
@@ -52,14 +51,14 @@ class Home:
 
     @cached_property
     def database(self) -> Database:
-        """The database; its schema is checked by whoever opens the directory to work on it."""
+        """The database. The caller must check its schema."""
         return Database(
             self.settings.database_url or f"sqlite:///{self.directory.absolute() / DATABASE_FILE}"
         )
 
     @cached_property
     def writer(self) -> GroupCommit:
-        """Writes for many threads at once, several pieces in a transaction."""
+        """A writer that commits pieces of work of many threads together."""
         return GroupCommit(self.database)
 
     @property
@@ -68,18 +67,19 @@ class Home:
         return self.directory / "keys"
 
     def log_signer(self, registry: Registry) -> Ed25519Signer:
-        """Return the key that signs checkpoints under a registry. Raises KeyFileError."""
+        """Return the signer of checkpoints under a registry. Raises KeyFileError."""
         return self._signer(LOG_KEY, registry.log_key)
 
     def receipt_signer(self, registry: Registry) -> Ed25519Signer:
-        """Return the key that signs refusals and heads of sites under a registry. Raises KeyFileError."""
+        """Return the signer of refusals and site heads under a registry. Raises KeyFileError."""
         return self._signer(RECEIPT_KEY, registry.receipt_key)
 
     def root_signer(self, registry: Registry) -> Ed25519Signer:
-        """Return the root key that lies here, for changes that one root alone may sign.
+        """Return a root key stored in this directory, for changes that a single root may sign.
 
         Raises:
-            KeyFileError: no file here holds a root key of this registry, or one cannot be read.
+            KeyFileError: no file in the directory contains a root key of this registry, or a file
+                cannot be read.
         """
         roots = {key.keyid for key in registry.roots}
         for path in self._key_files(ROOT_KEY):
@@ -87,7 +87,7 @@ class Home:
             if signer.public.keyid in roots:
                 return signer
         raise KeyFileError(
-            "no file in the folder keys holds a root key that the registry names", _ELSEWHERE
+            "no file in the folder keys contains a root key that the registry names", _ELSEWHERE
         )
 
     def _signer(self, first: str, public: PublicKey) -> Ed25519Signer:
@@ -100,13 +100,15 @@ class Home:
         return self._signers[public.keyid]
 
     def _key_files(self, first: str) -> list[Path]:
-        """Return the files of one kind of key: those that replaced the first, else the first, even if missing."""
+        """Return the files of one kind of key: its replacements if there are any, else the first,
+        which may be missing.
+        """
         path = self.keys / first
         later = sorted(self.keys.glob(f"{path.stem}-*.key"))
         return later if later and not path.exists() else [path, *later]
 
 
 _ELSEWHERE: Final = (
-    "Put the key file back from where it is kept. A registry with several roots is changed by "
+    "Restore the key file from where it is stored. To change a registry with several roots, use "
     "`registry propose`, `sign` and `commit`."
 )

@@ -1,7 +1,8 @@
-"""Accepting a submission: verify, append, answer with a receipt or a signed refusal. One transaction decides.
+"""Intake of submissions: verify, append, and answer with a receipt or a signed refusal, in one transaction.
 
-A submission is verified before the one writer is free, so that the writer has little left to do: it makes sure that
-nothing has changed that the decision rests on, and decides anew where something has. Refusals are always the writer's.
+A submission is verified before its turn with the single writer, so that the writer has little left
+to do. The writer checks that nothing on which the decision depends has changed, and decides again
+if something has. Refusals are always decided by the writer.
 """
 
 import logging
@@ -36,7 +37,7 @@ log = logging.getLogger("aggregator.intake")
 
 @dataclass(frozen=True, slots=True)
 class Receipted:
-    """A submission that is in the log, and the proof of it."""
+    """An accepted submission with its receipt."""
 
     digest: str
     receipt: str
@@ -44,7 +45,7 @@ class Receipted:
 
 @dataclass(frozen=True, slots=True)
 class _Foreseen:
-    """A statement that would be accepted if nothing changed; `asked` is what was looked for in entries of any site."""
+    """A statement that will be accepted if nothing changes. `asked` are the keys looked up in entries of any site."""
 
     accepted: Accepted
     registry: Registry
@@ -54,7 +55,7 @@ class _Foreseen:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Submission:
-    """An authentic envelope on its way to the writer."""
+    """An authenticated envelope waiting for the writer."""
 
     home: Home
     data: bytes
@@ -68,9 +69,10 @@ class _Outcome:
     """The answer to a submission.
 
     Attributes:
-        answer: a receipt, or the refusal.
-        is_kept: whether the payload, or the first refusal of it, was stored.
-        news, level: a line for the service's log, which is true once it is committed.
+        answer: A receipt or the refusal.
+        is_kept: Whether the payload, or its first refusal, was stored.
+        news, level: A line for the service's log, valid once the transaction is committed, and its
+            level.
     """
 
     answer: Receipted | ProtocolError
@@ -82,26 +84,28 @@ class _Outcome:
 def accept(
     home: Home, data: bytes, *, today_day: int, allowance: Allowance = UNLIMITED
 ) -> Receipted:
-    """Verify a submission in the protocol's order and append it; the same payload again gets the same receipt.
+    """Verify a submission in the protocol's order and append it. The same payload always gets the same receipt.
 
-    Of two payloads for one place in a site's chain the second is kept as evidence and the site is frozen until it
-    starts a new epoch; but see `_refuse` for payloads that were refused before.
+    If a second payload arrives for the same position in a site's chain, it is stored as evidence
+    and the site is frozen until it starts a new epoch. `_refuse` describes the exception for
+    payloads that were refused before.
 
     Args:
-        home: whose log takes it.
-        data: the envelope file as received.
-        today_day: days since 1970-01-01 UTC.
-        allowance: bounds how much of a site is kept in a day.
+        home: The aggregator's directory.
+        data: The envelope file as received.
+        today_day: Days since 1970-01-01 UTC.
+        allowance: Limits the data stored per site and day.
 
     Raises:
-        SignedRefusalError: the code of the first check that failed; the log is as before, the refusal is remembered.
-        ProtocolError: MALFORMED, UNKNOWN_KEY or BAD_SIGNATURE, and nothing is remembered; or REGISTRY_EXPIRED.
-        AllowanceSpentError: the site has had too much kept today; nothing is remembered.
-        StoreError: the database failed; nothing was appended.
+        SignedRefusalError: the first check that failed, by its code. The log is unchanged and the
+            refusal is stored.
+        ProtocolError: MALFORMED, UNKNOWN_KEY, BAD_SIGNATURE or REGISTRY_EXPIRED. Nothing is stored.
+        AllowanceSpentError: the site has used up today's allowance. Nothing is stored.
+        StoreError: the database failed. Nothing was appended.
     """
     envelope = decode(data)
     with home.database.looking() as connection:
-        # Strangers are turned away, and known submissions answered, without waiting for the one writer.
+        # Reject unknown keys and answer known submissions without waiting for the single writer.
         standpoint, receipt = take_standpoint(connection, envelope.digest)
         registry = _registry_of(connection, standpoint)
         authentic = authenticate_envelope(envelope, registry, log_index=standpoint.log_size)
@@ -110,7 +114,7 @@ def accept(
         allowance.check(authentic.site, len(data))
         foreseen = _foresee(connection, authentic, registry, standpoint, today_day)
     outcome = home.writer.run(_decide_all, _Submission(home, data, authentic, today_day, foreseen))
-    # It is committed, so that the memory of a refusal and the evidence of a fork outlive it.
+    # Raised after the commit, so that the stored refusal and the evidence of a fork persist.
     if outcome.is_kept:
         allowance.count(authentic.site, len(data))
     if outcome.news is not None:
@@ -133,7 +137,9 @@ def _foresee(
     standpoint: Standpoint,
     today_day: int,
 ) -> _Foreseen | None:
-    """Verify a statement as the writer would now; None where it would be refused, which the writer alone decides."""
+    """Verify a statement against the current state. Return None if it would be refused, which only
+    the writer decides.
+    """
     if today_day >= registry.expires_day:
         return None
     asked: set[str] = set()
@@ -146,7 +152,7 @@ def _foresee(
 
 
 def _decide_all(connection: Connection, submissions: Sequence[_Submission]) -> list[_Outcome]:
-    """Append what was foreseen and still holds, all at once; then decide on the others, one after the other."""
+    """Append all submissions whose earlier verification still holds, then decide on the others one by one."""
     outcomes = _append_foreseen(connection, submissions)
     for submission in submissions:
         if submission not in outcomes:
@@ -170,7 +176,7 @@ def _append_foreseen(
         if submission.foreseen is not None and _still_holds(
             submission, submission.foreseen, present
         ):
-            registry = submission.foreseen.registry  # the present one, so the same for all of them
+            registry = submission.foreseen.registry  # the current one, so the same for all of them
             links[submission] = _make_link(submission, submission.foreseen.accepted, registry)
             present.add(links[submission])
     return _append(connection, registry, head, links) if links else {}
@@ -187,10 +193,10 @@ def _still_holds(submission: _Submission, foreseen: _Foreseen, present: Present)
 
 
 def _decide(connection: Connection, submission: _Submission) -> _Outcome:
-    """Append and give the receipt, or remember and give the refusal.
+    """Append a submission and return its receipt, or store and return a refusal.
 
-    Others may have written since the envelope was authenticated, so all that is not a matter of the envelope alone is
-    read again.
+    The database may have changed since the envelope was authenticated, so everything except the
+    envelope itself is read again.
     """
     authentic = submission.authentic
     standpoint, receipt = take_standpoint(connection, authentic.digest)
@@ -202,7 +208,7 @@ def _decide(connection: Connection, submission: _Submission) -> _Outcome:
     if receipt is not None:
         return _Outcome(Receipted(authentic.digest, receipt))
     if submission.today_day >= registry.expires_day:
-        # Our fault, not the payload's: nothing is signed, and the site tries again.
+        # This is the aggregator's fault: nothing is signed, and the site can try again.
         expired = f"registry {registry.version} expired on day {registry.expires_day}"
         return _Outcome(ProtocolError(Code.REGISTRY_EXPIRED, expired))
     history = read_history(connection, authentic.site, registry)
@@ -249,10 +255,11 @@ def _append(
 def _refuse(
     connection: Connection, submission: _Submission, registry: Registry, error: ProtocolError
 ) -> _Outcome:
-    """Sign and remember a refusal; keep the evidence of a fork.
+    """Sign and store a refusal, and store the evidence of a fork.
 
-    A site that was refused puts another payload in the same place. So neither a refused payload that somebody posts
-    again, nor the payload made in its place once the refused one was accepted after all, is a fork.
+    After a refusal a site replaces the payload at the same position in its chain. Two cases are
+        therefore not forks: a refused payload that is posted again, and a replacement that arrives
+        after the refused payload was accepted after all.
     """
     authentic = submission.authentic
     before = recall(connection, authentic.digest)
@@ -262,7 +269,7 @@ def _refuse(
     if is_fork and _holder_was_refused_before(connection, authentic):
         is_fork = False
         error = ProtocolError(
-            Code.WRONG_SEQ, "its place is taken by a payload that had been refused before"
+            Code.WRONG_SEQ, "its position is taken by a payload that had been refused before"
         )
     if is_fork:
         _keep_evidence(connection, authentic, submission.data)

@@ -1,7 +1,8 @@
-"""Private files on disk: made once, readable by their owner alone, never overwritten.
+"""Private files on disk: created once, readable by their owner only, never overwritten.
 
-The keys `root.key` and `log.key` (Ed25519, PEM) lie in a folder that only their owner enters, mode 0700; the files have
-mode 0600. Whatever is wrong with one, the answer is KeyFileError: naming the file, and never its content.
+Private keys such as `root.key` and `log.key` (Ed25519, PEM) are stored with mode 0600 in a folder
+with mode 0700. Any problem with a key file raises KeyFileError, which names the file but never
+quotes its content.
 """
 
 import os
@@ -27,48 +28,50 @@ from aggregator.errors import KeyFileError
 from protocol.errors import ProtocolError
 from protocol.keys import Ed25519Signer, PublicKey, load_public
 
-_MAX_KEY_FILE: Final = 4096  # bytes; a PEM of Ed25519 has 119
-_DISK_ADVICE: Final = "Check that the disk has room and that its permissions are right."
-_NEVER_OVERWRITTEN: Final = "It is never overwritten; choose another place."
+_MAX_KEY_FILE: Final = 4096  # bytes; an Ed25519 key in PEM has 119
+_DISK_ADVICE: Final = "Check that the disk has free space and that the permissions are correct."
+_NEVER_OVERWRITTEN: Final = "It is never overwritten. Choose another path."
 _NEW_KEY_ADVICE: Final = (
-    "Nothing was written. Name a file in a folder that is not there yet: it is made for you alone. Or close this one "
+    "Nothing was written. Choose a file in a new folder, which is created with mode 0700, or restrict this folder "
     "with chmod 700."
 )
-_OPEN_FOLDER_ADVICE: Final = "Close it with chmod 700, and find out whether anyone read the keys."
+_OPEN_FOLDER_ADVICE: Final = (
+    "Restrict it with chmod 700, and find out whether anyone has read the keys."
+)
 _PUBLIC_HEADER: Final = b"-----BEGIN PUBLIC KEY-----"
 _OWNER_ADVICE: Final = "Run the command as the user who owns the aggregator's directory."
 
 
 def draw_key() -> Ed25519PrivateKey:
-    """Draw a new key; nothing is written."""
+    """Generate a new key without writing it."""
     return Ed25519PrivateKey.generate()
 
 
 def keep_key(path: Path, key: Ed25519PrivateKey) -> None:
-    """Write a key to `path`, which must not exist yet; its folder is made if it is missing.
+    """Write a key to `path`, which must not exist. Its folder is created if it is missing.
 
     Raises:
-        KeyFileError: there is a file of that name, others may enter the folder, or the disk refuses.
+        KeyFileError: the file exists, the folder is open to others, or the file cannot be written.
     """
     try:
         path.parent.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise KeyFileError(
-            f"the folder of {path.name} cannot be made: {error.strerror}", _DISK_ADVICE
+            f"the folder of {path.name} cannot be created: {error.strerror}", _DISK_ADVICE
         ) from None
     _check_directory(path, _NEW_KEY_ADVICE)
     write_private(path, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
 
 
 def keep_pair(path: Path, key: Ed25519PrivateKey) -> None:
-    """Write a key to `path`, and its public half beside it under the same name and `.pub`; both or neither.
+    """Write a key to `path` and its public key to the same path with `.pub` appended, either both or neither.
 
     Raises:
-        KeyFileError: as `keep_key`, for either file.
+        KeyFileError: as for `keep_key`, for either file.
     """
     public = path.with_name(f"{path.name}.pub")
     if public.exists():
-        raise KeyFileError(f"{public.name} exists already", _NEVER_OVERWRITTEN)
+        raise KeyFileError(f"{public.name} already exists", _NEVER_OVERWRITTEN)
     keep_key(path, key)
     with _removed_on_failure([path]):
         write_public(public, Ed25519Signer(key).public)
@@ -76,10 +79,10 @@ def keep_pair(path: Path, key: Ed25519PrivateKey) -> None:
 
 @contextmanager
 def kept_keys(folder: Path, keys: Mapping[str, Ed25519PrivateKey]) -> Iterator[list[Path]]:
-    """Keep new keys of the aggregator under their kinds, and give their files; where the body fails, none is left.
+    """Write new keys, named by their kinds, and yield their paths. If the body fails, they are removed.
 
     Raises:
-        KeyFileError: as `keep_key`.
+        KeyFileError: as for `keep_key`.
     """
     paths: list[Path] = []
     with _removed_on_failure(paths):
@@ -101,22 +104,24 @@ def _removed_on_failure(paths: Sequence[Path]) -> Iterator[None]:
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Write a new file that nobody else could open at any moment, and see it and its name on the disk.
+    """Write a new file that is private from its creation, and sync the file and its folder to disk.
 
     Raises:
-        KeyFileError: there is a file already, or it cannot be written; then nothing is left of it.
+        KeyFileError: the file exists, or cannot be written; no partial file remains.
     """
     try:
         handle = os.open(
             path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
         )
     except FileExistsError:
-        raise KeyFileError(f"{path.name} exists already", _NEVER_OVERWRITTEN) from None
+        raise KeyFileError(f"{path.name} already exists", _NEVER_OVERWRITTEN) from None
     except OSError as error:
-        raise KeyFileError(f"{path.name} cannot be made: {error.strerror}", _DISK_ADVICE) from None
+        raise KeyFileError(
+            f"{path.name} cannot be created: {error.strerror}", _DISK_ADVICE
+        ) from None
     try:
         with os.fdopen(handle, "wb") as file:
-            os.fchmod(file.fileno(), 0o600)  # whatever the umask took away
+            os.fchmod(file.fileno(), 0o600)  # regardless of the umask
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -130,31 +135,33 @@ def write_private(path: Path, content: bytes) -> None:
 
 
 def write_public(path: Path, key: PublicKey) -> None:
-    """Write a new file with a public key (PEM), which everybody may read.
+    """Write a new, world-readable file with a public key (PEM).
 
     Raises:
-        KeyFileError: there is a file already, or it cannot be written.
+        KeyFileError: the file exists, or cannot be written.
     """
     pem = load_der_public_key(key.der).public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
     try:
         with path.open("xb") as file:
             file.write(pem)
     except OSError as error:
-        raise KeyFileError(f"{path.name} cannot be made: {error.strerror}", _DISK_ADVICE) from None
+        raise KeyFileError(
+            f"{path.name} cannot be created: {error.strerror}", _DISK_ADVICE
+        ) from None
 
 
 def load_public_key(path: Path) -> PublicKey:
-    """Read a file that `write_public` wrote.
+    """Read a public key file written by `write_public`.
 
     Raises:
-        KeyFileError: unreadable, or not one safe Ed25519 key.
+        KeyFileError: the file is unreadable, or is not a single valid Ed25519 key.
     """
     try:
         with path.open("rb") as file:
             pem = file.read(_MAX_KEY_FILE)
     except FileNotFoundError:
         raise KeyFileError(
-            f"there is no file {path}", "Name the file with the public key; it ends in .pub."
+            f"there is no file {path}", "Name the file with the public key, which ends in .pub."
         ) from None
     except OSError as error:
         raise KeyFileError(f"{path.name} cannot be read: {error.strerror}", _DISK_ADVICE) from None
@@ -164,25 +171,27 @@ def load_public_key(path: Path) -> PublicKey:
     except (ValueError, TypeError, UnsupportedAlgorithm, ProtocolError):
         if b"PRIVATE KEY-----" in pem:
             raise KeyFileError(
-                f"{path.name} holds a private key; expected its public half",
-                "Give the file that ends in .pub. If this copy left its owner's machine, make another key.",
+                f"{path.name} is a private key; expected its public key",
+                "Use the file that ends in .pub. If this private key has left its owner's machine, create a new key.",
             ) from None
         raise KeyFileError(
             f"{path.name} is not a public key in PEM",
-            "Give the file that ends in .pub, never the private one.",
+            "Use the file that ends in .pub, never the private key.",
         ) from None
     if key.algorithm != "ed25519":
         raise KeyFileError(
-            f"{path.name} holds a key of another kind; expected Ed25519", "Make one with `new-key`."
+            f"{path.name} contains another kind of key; expected Ed25519",
+            "Create one with `new-key`.",
         )
     return key
 
 
 def load_key(path: Path) -> Ed25519Signer:
-    """Read a key that `keep_key` wrote.
+    """Read a private key file written by `keep_key`.
 
     Raises:
-        KeyFileError: missing, a public key, not ours, open to others, a link, a pipe, damaged, or another kind of key.
+        KeyFileError: the file is missing, a public key, owned by another user, open to others, not
+            a regular file, damaged, or another kind of key.
     """
     _refuse_public_half(path)
     pem = _read(path)
@@ -194,18 +203,18 @@ def load_key(path: Path) -> Ed25519Signer:
             f"{path.name} is damaged: expected an unencrypted Ed25519 key in PEM"
         ) from None
     if not isinstance(key, Ed25519PrivateKey):
-        raise KeyFileError(f"{path.name} holds a key of another kind; expected Ed25519")
+        raise KeyFileError(f"{path.name} contains another kind of key; expected Ed25519")
     return Ed25519Signer(key)
 
 
 def _read(path: Path) -> bytes:
-    """Open first and check what was opened, so that nobody can swap the file between the check and the reading."""
+    """Read a key file, checking the opened file so that it cannot be swapped between check and reading."""
     _check_directory(path)
     try:
-        # Opening a pipe without O_NONBLOCK would wait for a writer, for ever.
+        # Opening a pipe without O_NONBLOCK would wait for a writer forever.
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
-        raise KeyFileError(f"{path.name} is missing", "Restore the key from its back-up.") from None
+        raise KeyFileError(f"{path.name} is missing", "Restore the key from its backup.") from None
     except OSError as error:
         raise KeyFileError(f"{path.name} cannot be opened: {error.strerror}") from None
     try:
@@ -216,7 +225,7 @@ def _read(path: Path) -> bytes:
     finally:
         os.close(handle)
     if len(content) > _MAX_KEY_FILE:
-        raise KeyFileError(f"{path.name} is damaged: expected at most {_MAX_KEY_FILE} bytes")
+        raise KeyFileError(f"{path.name} is damaged: it is larger than {_MAX_KEY_FILE} bytes")
     return content
 
 
@@ -227,17 +236,17 @@ def _check_file(path: Path, state: os.stat_result) -> None:
         raise KeyFileError(f"{path.name} belongs to another user", _OWNER_ADVICE)
     if state.st_mode & 0o077:
         raise KeyFileError(
-            f"{path.name} may be read by others (mode {stat.S_IMODE(state.st_mode):04o}, expected 0600)",
-            "Treat the key as known to others: find out who could read it, and replace it if anyone did. "
+            f"{path.name} can be read by others (mode {stat.S_IMODE(state.st_mode):04o}, expected 0600)",
+            "Find out who could read the key, and replace it if anyone has read it. "
             "If not, chmod 600.",
         )
 
 
 def _refuse_public_half(path: Path) -> None:
-    """Say so where the public half of a key is given for the private one: it may be read by everybody.
+    """Refuse a public key given instead of the private key, before its permissions are checked.
 
     Raises:
-        KeyFileError: it is the public half. Every other fault is told by whoever reads the key.
+        KeyFileError: the file is a public key. Other errors are reported when the key is read.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -254,8 +263,8 @@ def _refuse_public_half(path: Path) -> None:
     if is_public:
         private = f", {path.stem}" if path.suffix == ".pub" else ""
         raise KeyFileError(
-            f"{path.name} is the public half of a key",
-            f"Nothing has leaked. Give the private file{private}, which lies on its owner's machine alone.",
+            f"{path.name} is a public key",
+            f"Nothing has leaked. Use the private key file{private}, which is stored only on its owner's machine.",
         )
 
 

@@ -1,4 +1,4 @@
-"""What the command line lists: plain rows, the same for people and for machines."""
+"""The listings of the command line as plain rows, for text and JSON output."""
 
 from sqlalchemy import Connection, select
 
@@ -13,7 +13,7 @@ Line = dict[str, str | int | bool]
 
 
 def listing(connection: Connection, what: str) -> list[Line]:
-    """Return the lines of one listing: sites, models, scorecards, keys or forks."""
+    """Return the rows of a listing: sites, models, scorecards, keys or forks."""
     registry = newest_registry(connection)
     match what:
         case "sites":
@@ -22,7 +22,8 @@ def listing(connection: Connection, what: str) -> list[Line]:
             return [
                 {
                     "site": site_id,
-                    # The registry holds no name of a pooled site; that of its invite is kept here alone.
+                    # The registry does not contain the names of pooled sites. They are only stored
+                    # with their invites.
                     "name": names.get(site_id, site_id)
                     if site.publication == "pooled"
                     else site.display_name,
@@ -68,8 +69,8 @@ def listing(connection: Connection, what: str) -> list[Line]:
 def _state_of_site(connection: Connection, site_id: str, site: Site) -> str:
     """Return the state of a site.
 
-    It is `active`; `frozen` after a fork; `revoked` where it lacks a key since one was revoked, until a reset; or
-    `left`, where its keys have ended.
+    The state is `active`; `frozen` after a fork; `revoked` if a key was revoked and not replaced by
+    a reset; or `left` if its keys have ended.
     """
     if not is_active(site):
         is_revoked = any(

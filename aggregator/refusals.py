@@ -1,7 +1,8 @@
-"""Signed refusals, and the memory of them: no refusal can be invented on the way, no old one becomes a fork.
+"""Signed refusals and their storage, so that refusals cannot be forged and refused payloads do not count as forks.
 
-Only payloads that a site's two keys have signed are refused with a signature. Whoever can alter an envelope on its way
-could otherwise have the refusal of a spoilt copy signed, and show it to the site as the answer to its own.
+A refusal is only signed if both of the site's keys have signed the payload. Otherwise an attacker
+who can alter envelopes in transit could obtain a signed refusal of an altered copy and present it
+to the site as the answer to its submission.
 """
 
 from sqlalchemy import Connection, delete, insert, select
@@ -16,7 +17,7 @@ from protocol.registry import Registry
 
 
 class SignedRefusalError(ProtocolError):
-    """A submission is refused, and `note` proves to its site that this log refused it."""
+    """A submission is refused. `note` proves to the site that this log refused it."""
 
     def __init__(self, code: Code, detail: str, note: str) -> None:
         super().__init__(code, detail)
@@ -24,7 +25,7 @@ class SignedRefusalError(ProtocolError):
 
 
 def recall(connection: Connection, digest: str) -> SignedRefusalError | None:
-    """Return the last refusal of a payload, None if it was never refused."""
+    """Return the last refusal of a payload; None if it was never refused."""
     row = connection.execute(select(refusals).where(refusals.c.digest == digest)).one_or_none()
     if row is None:
         return None
@@ -41,10 +42,11 @@ def sign_and_remember(
     site: str,
     error: ProtocolError,
 ) -> SignedRefusalError:
-    """Sign the refusal of a payload, and keep it in the place of an earlier one; the caller commits.
+    """Sign the refusal of a payload and store it, replacing an earlier one. The caller commits.
 
     Raises:
-        RestoredLogError: the log may be behind what the site knows, so its refusals prove nothing.
+        RestoredLogError: the restored log may be behind what the site knows, so its refusals prove
+            nothing.
     """
     refuse_restored(connection)
     refusal = Refusal(digest, error.code, journal.size(connection))

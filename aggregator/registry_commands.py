@@ -1,4 +1,4 @@
-"""The commands that change who may submit what: `invite`, `invites`, `enroll` and `register`."""
+"""The commands `invite`, `invites`, `enroll` and `register`, which control who may submit what."""
 
 from datetime import date, timedelta
 from pathlib import Path
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--site-name", required=True, help="How the board names the site.")
+@click.option("--site-name", required=True, help="Name of the site on the board.")
 @click.option(
     "--publication",
     type=click.Choice(["named", "pooled"]),
     default="pooled",
     show_default=True,
-    help="Shown by name; or under a site id, and only pooled with others.",
+    help="named: shown by name; pooled: only merged with other sites, under a site id.",
 )
 @click.option(
     "--out",
     required=True,
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Where to write the invite; must not exist.",
+    help="File to write the invite to. It must not exist.",
 )
 @click.pass_context
 def invite(context: click.Context, site_name: str, publication: Any, out: Path) -> None:
-    """Write an invite for a new site. It holds a single-use token: hand it over in confidence."""
+    """Write an invite for a new site. It contains a single-use token: hand it over confidentially."""
     from aggregator.home import today_day
     from aggregator.key_files import write_private
     from aggregator.registry import invites
@@ -43,22 +43,24 @@ def invite(context: click.Context, site_name: str, publication: Any, out: Path) 
             connection, home, site_name=site_name, publication=publication, today_day=today_day()
         )
         write_private(out, made.to_json())
-    click.echo(f"Wrote {out} for site {made.site}, to be used before {_as_date(made.expires_day)}.")
     click.echo(
-        "Whoever holds this file can ask to be enrolled as that site, once. `invites --cancel SITE` ends that."
+        f"Wrote {out} for site {made.site}. It must be used before {_as_date(made.expires_day)}."
+    )
+    click.echo(
+        "Anyone who has this file can request enrolment as that site, once. `invites --cancel SITE` cancels it."
     )
 
 
 @click.command()
 @click.option(
-    "--cancel", metavar="SITE", help="Forget an unused invite, and the request that it brought."
+    "--cancel", metavar="SITE", help="Cancel an unused invite and the request made with it."
 )
 @format_option
 @click.pass_context
 def invites(context: click.Context, cancel: str | None, form: str) -> None:
-    """List the invites that were written: open, waiting for a person, used or expired.
+    """List all invites: open, waiting for approval, used or expired.
 
-    The token of a cancelled invite is refused from then on.
+    The token of a cancelled invite is no longer accepted.
     """
     from aggregator.home import today_day
     from aggregator.registry.invites import cancel_invite, list_invites
@@ -67,7 +69,7 @@ def invites(context: click.Context, cancel: str | None, form: str) -> None:
     if cancel is not None:
         with home.database.writing() as connection:
             had_request = cancel_invite(connection, cancel)
-        too = ", and the request that it had brought" if had_request else ""
+        too = " and the request made with it" if had_request else ""
         if form == "table":
             click.echo(f"Cancelled the invite for site {cancel}{too}.")
     with home.database.reading() as connection:
@@ -97,13 +99,13 @@ def _as_date(day: int) -> str:
     "request", required=False, type=click.Path(path_type=Path, dir_okay=False, exists=True)
 )
 @click.option(
-    "--pending", is_flag=True, help="The requests that came in over HTTP, instead of a file."
+    "--pending", is_flag=True, help="Use the requests received over HTTP, instead of a file."
 )
 @click.option("--site", help="With --pending: only this site's request.")
 @click.option(
     "--fingerprint-checked",
     is_flag=True,
-    help="Do not ask: the fingerprints have been compared with the site already.",
+    help="Do not ask: the fingerprints have already been compared with the site.",
 )
 @click.pass_context
 def enroll(
@@ -120,9 +122,9 @@ def enroll(
     from aggregator.registry.versions import newest_registry, write_copies
 
     if (request is None) != pending:
-        raise click.UsageError("Name a request file, or give --pending.")
+        raise click.UsageError("Specify a request file or --pending.")
     if site is not None and not pending:
-        raise click.UsageError("--site goes with --pending.")
+        raise click.UsageError("--site requires --pending.")
     home = open_home(context)
     today = today_day()
     with home.database.reading() as connection:
@@ -135,13 +137,13 @@ def enroll(
         with home.database.reading() as connection:
             write_copies(
                 connection, home.registry_copies
-            )  # which a killed command may not have come to
+            )  # in case a previous command was killed before this step
         click.echo(
             "No request is waiting." if site is None else f"No request of site {site} is waiting."
         )
         return
     if fingerprint_checked and len(waiting) > 1:
-        raise click.UsageError("Several requests are waiting; name one with --site.")
+        raise click.UsageError("Several requests are waiting; choose one with --site.")
     with home.database.reading() as connection:
         find_root(home, newest_registry(connection))
     for asked in waiting:
@@ -155,7 +157,7 @@ def enroll(
 
 
 def read_enrolment(connection: "Connection", file: Path) -> "PendingRequest":
-    """Open a request file. Raises EnrolmentError."""
+    """Read a request file. Raises EnrolmentError."""
     from aggregator.home import today_day
     from aggregator.registry.invites import open_request
     from aggregator.small_file import read_small
@@ -167,8 +169,8 @@ def read_enrolment(connection: "Connection", file: Path) -> "PendingRequest":
         advice = None
         if error.code is not Code.WRONG_TOKEN:
             advice = (
-                "Nothing was changed. Give the request that `intramural enroll` wrote on site and that the steward has "
-                "signed, never the invite."
+                "Nothing was changed. Use the request that `intramural enroll` wrote at the site and that the steward "
+                "has signed, not the invite."
             )
         raise EnrolmentError(
             f"{file.name} is refused: {error.detail} ({error.code})", advice
@@ -176,14 +178,16 @@ def read_enrolment(connection: "Connection", file: Path) -> "PendingRequest":
 
 
 def confirm_enrolment(asked: "PendingRequest", fingerprint_checked: bool) -> bool:
-    """Show the fingerprints of a request, and return whether a person has compared them with the site."""
+    """Show the fingerprints of a request. Return whether the user confirms having compared them with the site."""
     click.echo(f"Site {asked.site}: {asked.display_name} ({asked.publication})")
     click.echo(f"  agent key    {asked.enrolment.agent.fingerprint}")
     click.echo(f"  steward key  {asked.enrolment.steward.fingerprint}")
     if fingerprint_checked:
         return True
-    click.echo("Ask the site's two people to read these out to you, over a way that you trust.")
-    if click.confirm("Are both the same?", default=False):
+    click.echo(
+        "Ask the site's two people to read these out to you through a channel that you trust."
+    )
+    if click.confirm("Do both match?", default=False):
         return True
     click.echo("Not enrolled.")
     return False
@@ -191,10 +195,12 @@ def confirm_enrolment(asked: "PendingRequest", fingerprint_checked: bool) -> boo
 
 @click.command()
 @click.option("--model", help="Name of one model, for example qwen/qwen2.5-7b-instruct.")
-@click.option("--display-name", help="With --model: how the board names it.")
-@click.option("--organization", default="", help="With --model: who made it.")
+@click.option("--display-name", help="With --model: display name on the board.")
+@click.option("--organization", default="", help="With --model: organization that created it.")
 @click.option(
-    "--not-a-language-model", is_flag=True, help="With --model: a baseline; marked on the board."
+    "--not-a-language-model",
+    is_flag=True,
+    help="With --model: mark it as a reference baseline on the board.",
 )
 @click.option(
     "--models", type=click.Path(path_type=Path, dir_okay=False), help="YAML list of models."
@@ -204,27 +210,27 @@ def confirm_enrolment(asked: "PendingRequest", fingerprint_checked: bool) -> boo
     "scorecards",
     multiple=True,
     type=click.Path(path_type=Path, dir_okay=False),
-    help="JSON file, or the name of a shipped one (medhelm-v1); may be repeated.",
+    help="JSON file, or the name of a built-in scorecard (medhelm-v1). May be repeated.",
 )
 @click.option(
     "--retire-scorecard",
     "retired",
     multiple=True,
     metavar="NAME[@VERSION]",
-    help="Take no more results for it.",
+    help="Accept no more results for a scorecard.",
 )
-@click.option(
-    "--agent-version", "agents", multiple=True, help="Version of the agent that sites may use."
-)
+@click.option("--agent-version", "agents", multiple=True, help="Agent version that sites may use.")
 @click.option(
     "--policy",
     "policies",
     multiple=True,
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Disclosure policy (YAML) that sites may name.",
+    help="Disclosure policy (YAML) that sites may use.",
 )
 @click.option(
-    "--renew", is_flag=True, help="Sign a new version even if nothing changes, to move its expiry."
+    "--renew",
+    is_flag=True,
+    help="Sign a new version even if nothing changes, to extend its expiry.",
 )
 @click.pass_context
 def register(
@@ -240,7 +246,7 @@ def register(
     policies: tuple[Path, ...],
     renew: bool,
 ) -> None:
-    """Add models, scorecards, agent versions or policies: one new registry version, signed by the root key."""
+    """Add models, scorecards, agent versions or policies in one new registry version, signed by the root key."""
     from aggregator.home import today_day
     from aggregator.registry.changes import Additions, apply, read_models, read_scorecard
     from aggregator.registry.policies import read_policy
@@ -249,9 +255,9 @@ def register(
     from protocol.registry import Model
 
     if (model is None) != (display_name is None):
-        raise click.UsageError("--model and --display-name go together.")
+        raise click.UsageError("--model and --display-name must be used together.")
     if model is None and (organization or not_a_language_model):
-        raise click.UsageError("--organization and --not-a-language-model go with --model.")
+        raise click.UsageError("--organization and --not-a-language-model require --model.")
     wanted = list(read_models(models)) if models else []
     if model is not None and display_name is not None:
         wanted.append(Model(model, display_name, organization, not not_a_language_model))
@@ -263,12 +269,12 @@ def register(
         policies=[read_policy(path) for path in policies],
     )
     if additions == Additions(wanted[:0], [], (), (), []) and not renew:
-        raise click.UsageError("Name something to register.")
+        raise click.UsageError("Specify something to register.")
     home = open_home(context)
     with home.database.writing() as connection:
         before = newest_registry(connection)
         if apply(before, additions) is before and not renew:
-            click.echo(f"Nothing new; registry version {before.version} stays.")
+            click.echo(f"Nothing to change: registry version {before.version} stays in force.")
             return
         after = change_now(connection, home, Changes(additions=additions), today_day=today_day())
     with home.database.reading() as connection:

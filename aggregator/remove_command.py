@@ -1,4 +1,4 @@
-"""The command that removes an aggregator which was made to try things out: `remove`."""
+"""The `remove` command, which removes an aggregator that was set up for testing."""
 
 import re
 from pathlib import Path
@@ -13,30 +13,29 @@ _KEY: Final = r"(root|log|receipt)(-[0-9a-f]{8})?\.key"
 _REFERENCE: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,47}\.json"
 _FILES: Final = {
     "": r"aggregator\.yaml|aggregator\.sqlite3(-wal|-shm)?|releases\.json|\.releases\.json\.new"
-    r"|followed-log|\.followed-log\.new"
     r"|followed-log|\.followed-log\.new",
-    # Beside a root key lies the registry that it last signed after.
+    # The file `.registry` next to a root key is the registry that it last signed.
     "keys": rf"{_KEY}(\.registry)?|\.{_KEY}\.registry\.new",
     "registry": r"[0-9]+\.dsse\.json|\.[0-9]+\.new",
     "releases": r"[0-9]+\.json|\.[0-9]+\.json\.new",
     "references": rf"{_REFERENCE}|\.{_REFERENCE}\.new",
 }
-"""Names of the files that commands write, by the folder of the aggregator's directory that holds them."""
+"""Patterns of the file names that commands write, by subfolder of the aggregator's directory."""
 
 
 @click.command()
 @click.option(
     "--origin",
     required=True,
-    help="Origin of the deployment, typed once more: there is no way back.",
+    help="Origin of the deployment, as confirmation: removal cannot be undone.",
 )
 @click.pass_context
 def remove(context: click.Context, origin: str) -> None:
-    """Remove an aggregator's directory with its keys, database and log. For one that was made to try things out.
+    """Remove an aggregator's directory with its keys, database and log. Intended for test deployments.
 
-    Refuses a directory of another origin, one that is not an aggregator's, one that holds anything else, and one that
-    another command such as `serve` or `publish` is working on. Published boards lie elsewhere and stay. A PostgreSQL
-    database is left to the people who made it.
+    Refuses a directory of another origin, one that is not an aggregator's, one that contains other
+    files, and one that another command such as `serve` or `publish` is using. Published boards are
+    stored elsewhere and stay. A PostgreSQL database is not removed.
     """
     from aggregator.registry.versions import newest_registry
 
@@ -61,10 +60,11 @@ def remove(context: click.Context, origin: str) -> None:
 
 
 def find_files(directory: Path) -> list[Path]:
-    """Return every file of an aggregator's directory, database and settings last: a killed command can be run again.
+    """Return every file of an aggregator's directory, with database and settings last so that a
+    killed command can be rerun.
 
     Raises:
-        SettingsError: something in it is not the aggregator's.
+        SettingsError: the directory contains other files.
     """
     from aggregator.board.helm_release import REFERENCE_FOLDER, read_references
     from aggregator.home import DATABASE_FILE, SETTINGS_FILE
@@ -90,6 +90,6 @@ def find_files(directory: Path) -> list[Path]:
 
 def _foreign(name: str) -> SettingsError:
     return SettingsError(
-        f"{name} in the directory is not the aggregator's",
-        "Nothing was removed. Move it elsewhere first.",
+        f"{name} in the directory is not one of the aggregator's files",
+        "Nothing was removed. Move the file elsewhere first.",
     )

@@ -1,4 +1,4 @@
-"""The commands about requests that wait for a person: `requests` lists them, `rekey` answers resets and rotations."""
+"""The commands for requests that await approval: `requests` lists them, `rekey` puts resets and rotations in force."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,15 +20,15 @@ _NO_KEY_YET = "none: the site is new"
 
 @click.command()
 @click.option(
-    "--drop", metavar="DIGEST", help="Forget one reset or rotation that nobody stands behind."
+    "--drop", metavar="DIGEST", help="Discard a reset or rotation that the site does not confirm."
 )
 @format_option
 @click.pass_context
 def requests(context: click.Context, drop: str | None, form: str) -> None:
-    """List the requests that wait for a person: to be enrolled, to replace a key, to start a new epoch.
+    """List the requests that await approval: to enrol, to replace a key or to start a new epoch.
 
-    With the fingerprints of the keys now and after, the reason, and what the log knows of the site. `enroll --pending`
-    and `rekey --pending` put them in force.
+    Shows the fingerprints of the keys before and after, the reason, and the state of the site in
+    the log. `enroll --pending` and `rekey --pending` put the requests in force.
     """
     from aggregator.home import today_day
     from aggregator.registry.invites import pending_requests
@@ -40,7 +40,8 @@ def requests(context: click.Context, drop: str | None, form: str) -> None:
             dropped = drop_requests(connection, [drop])
         if not dropped:
             raise EnrolmentError(
-                "no reset or rotation with this digest is waiting", "Run it without --drop."
+                "no reset or rotation with this digest is waiting",
+                "Run the command without --drop to list them.",
             )
     with home.database.reading() as connection:
         found = [
@@ -58,19 +59,19 @@ def requests(context: click.Context, drop: str | None, form: str) -> None:
 
 
 @click.command()
-@click.option("--pending", is_flag=True, help="The requests that came in over HTTP.")
+@click.option("--pending", is_flag=True, help="Use the requests received over HTTP.")
 @click.option(
     "--request",
     "file",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="A request that came as a file.",
+    help="A request received as a file.",
 )
-@click.option("--site", help="With --pending: only this site's.")
-@click.option("--digest", help="With --pending: only this one, where a site has several.")
+@click.option("--site", help="With --pending: only requests of this site.")
+@click.option("--digest", help="With --pending: only this request, if a site has several.")
 @click.option(
     "--fingerprint-checked",
     is_flag=True,
-    help="Do not ask: site and fingerprints have been checked with the site's people already.",
+    help="Do not ask: request and fingerprints have already been checked with the site.",
 )
 @click.pass_context
 def rekey(
@@ -81,19 +82,19 @@ def rekey(
     digest: str | None,
     fingerprint_checked: bool,
 ) -> None:
-    """Put a site's reset or rotation in force after a person has asked the site: log it, sign the next registry.
+    """Put a site's reset or rotation in force after checking it with the site: log it and sign the next registry.
 
-    A reset starts a new epoch of the site's chain, ends a freeze, and revokes the keys that it leaves out. Running it
-    again changes nothing.
+    A reset starts a new epoch of the site's chain, ends a freeze, and revokes the keys that it
+    omits. Running the command again changes nothing.
     """
     from aggregator.registry.proposals import find_root
     from aggregator.registry.rekeyings import pending_rekeyings
     from aggregator.registry.versions import newest_registry, write_copies
 
     if (file is None) != pending:
-        raise click.UsageError("Give --pending, or name a file with --request.")
+        raise click.UsageError("Specify --pending, or a file with --request.")
     if not pending and (site is not None or digest is not None):
-        raise click.UsageError("--site and --digest go with --pending.")
+        raise click.UsageError("--site and --digest require --pending.")
     home = open_home(context)
     with home.database.reading() as connection:
         if file is None:
@@ -109,7 +110,7 @@ def rekey(
         with home.database.reading() as connection:
             write_copies(
                 connection, home.registry_copies
-            )  # which a killed command may not have come to
+            )  # in case a previous command was killed before this step
         click.echo(
             "No request is waiting."
             if site is None and digest is None
@@ -117,13 +118,13 @@ def rekey(
         )
         return
     if fingerprint_checked and len(waiting) > 1:
-        raise click.UsageError("Several requests are waiting; name one with --site or --digest.")
+        raise click.UsageError("Several requests are waiting; choose one with --site or --digest.")
     with home.database.reading() as connection:
         find_root(home, newest_registry(connection))
     done: set[str] = set()
     for asked in waiting:
         if asked.site_id in done:
-            continue  # the others of this site were dropped with the one put in force
+            continue  # the site's other requests were dropped when one was put in force
         with home.database.reading() as connection:
             is_confirmed = confirm_rekeying(connection, asked, fingerprint_checked)
         if not is_confirmed:
@@ -135,22 +136,22 @@ def rekey(
 def confirm_rekeying(
     connection: "Connection", asked: "PendingRekeying", fingerprint_checked: bool
 ) -> bool:
-    """Show a reset or rotation, and return whether a person has asked the site about it."""
+    """Show a reset or rotation. Return whether the user confirms having checked it with the site."""
     click.echo(_as_text(_rekeying_fields(connection, asked)))
     if fingerprint_checked:
         return True
     click.echo(
-        "Ask the site's two people, over a way that you trust, whether they asked for this and why,"
+        "Ask the site's two people, through a channel that you trust, whether they requested this and why,"
     )
-    click.echo("and to read the fingerprints of both keys after it out to you.")
-    if click.confirm("Is everything the same?", default=False):
+    click.echo("and have them read out the fingerprints of both new keys to you.")
+    if click.confirm("Does everything match?", default=False):
         return True
-    click.echo("Not put in force; it keeps waiting.")
+    click.echo("Not put in force. The request remains pending.")
     return False
 
 
 def read_request(connection: "Connection", file: Path) -> "list[PendingRekeying]":
-    """Open a request file; return nothing for one that is in force already."""
+    """Read a request file. Return an empty list if the request is already in force."""
     from aggregator.log.journal import receipt
     from aggregator.registry.rekeyings import open_request
     from aggregator.small_file import read_small
@@ -166,7 +167,7 @@ def read_request(connection: "Connection", file: Path) -> "list[PendingRekeying]
         raise EnrolmentError(
             f"{file.name} is refused: {error.detail} ({error.code})",
             "Nothing was changed. If it is a site's request to replace a key or to start a new epoch, signed by the "
-            "steward, the site makes it anew.",
+            "steward, the site must create a new one.",
         ) from None
 
 
@@ -209,9 +210,9 @@ def _rekeying_fields(connection: "Connection", asked: "PendingRekeying") -> _Fie
 
     size = journal.size(connection)
     head = read_site_head(connection, asked.site_id, newest_registry(connection), size)
-    assert head is not None, "a request is opened for enrolled sites alone"
+    assert head is not None, "requests are only read for enrolled sites"
     name = None
-    if asked.site.publication == "pooled":  # whose name is not in the registry
+    if asked.site.publication == "pooled":  # its name is not in the registry
         name = connection.execute(
             select(invites.c.display_name).where(invites.c.site == asked.site_id)
         ).scalar()
@@ -242,7 +243,7 @@ _TITLES = {
     "enroll": "asks to be enrolled",
     "reset": "asks to start a new epoch",
     "rotate": "asks to replace a key",
-    "stale": "a request that no longer fits what the log knows; the site makes a new one, or --drop it",
+    "stale": "a request that no longer matches the log; the site must create a new one, or --drop it",
 }
 _LABELS = {
     "name": "name",

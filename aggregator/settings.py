@@ -1,7 +1,7 @@
-"""The aggregator's settings: one frozen page, read from `aggregator.yaml` in its directory.
+"""The aggregator's settings: an immutable model, read from `aggregator.yaml` in its directory.
 
-Secrets are never settings: private keys are files of their own, and a PostgreSQL password belongs in the
-server account's `.pgpass`.
+Settings never contain secrets: private keys are separate files, and a PostgreSQL password belongs
+in the `.pgpass` file of the server's account.
 """
 
 import re
@@ -20,73 +20,80 @@ from protocol.errors import ProtocolError
 
 _HOST = re.compile(
     r"[a-z0-9._:-]+"
-)  # `urlsplit` has it in small letters, without the brackets of IPv6
+)  # `urlsplit` returns host names in lower case and IPv6 addresses without brackets
 
 
 class Settings(BaseModel):
-    """Every setting of an aggregator, with its unit in its name."""
+    """The settings of an aggregator."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    name: str = Field(
-        "", description="What people call this deployment; written into invites, and nowhere else."
-    )
+    name: str = Field("", description="Display name of this deployment, only used in invites.")
     public_url: str = Field(
         "http://127.0.0.1:8750",
-        description="Where sites reach this aggregator, https://HOST[:PORT]; written into invites.",
+        description="Address at which sites reach this aggregator, https://HOST[:PORT], written into invites.",
     )
     database_url: str | None = Field(
-        None, description="SQLAlchemy URL; none means SQLite in the aggregator's directory."
+        None, description="SQLAlchemy URL; null means SQLite in the aggregator's directory."
     )
-    invite_days: int = Field(30, ge=1, le=365, description="Days that an invite can be used.")
+    invite_days: int = Field(30, ge=1, le=365, description="Days for which an invite is valid.")
     registry_days: int = Field(
         400, ge=1, le=3660, description="Days until a registry version expires."
     )
     arrival_timeout_s: float = Field(
-        10.0, gt=0, le=600, description="Seconds for a request's head, and for its body."
+        10.0,
+        gt=0,
+        le=600,
+        description="Maximum seconds to receive a request's head, and again for its body.",
     )
     exchange_timeout_s: float = Field(
-        60.0, gt=0, le=3600, description="Seconds from a request's head until its answer is taken."
+        60.0,
+        gt=0,
+        le=3600,
+        description="Maximum seconds from a request's head until the client has received the answer.",
     )
     keep_alive_s: float = Field(
-        75.0, gt=0, le=3600, description="Seconds that a connection may rest between two requests."
+        75.0,
+        gt=0,
+        le=3600,
+        description="Maximum seconds that a connection may be idle between two requests.",
     )
     max_connections: int = Field(
-        2048, ge=16, le=100_000, description="Open connections of one worker."
+        2048, ge=16, le=100_000, description="Maximum open connections per worker."
     )
     max_in_flight: int = Field(
         6,
         ge=1,
         le=16,
-        description="Statements, and as many readings, that one worker works on at once.",
+        description="Maximum statements that a worker processes concurrently, and equally for reading requests.",
     )
     max_waiting: int = Field(
-        512, ge=1, le=10_000, description="Requests of one worker that may wait for their turn."
+        512, ge=1, le=10_000, description="Maximum waiting requests per worker."
     )
     max_waiting_per_client: int = Field(
-        128, ge=1, le=10_000, description="Requests of one client that may wait."
+        128, ge=1, le=10_000, description="Maximum waiting requests per client."
     )
     waiting_timeout_s: float = Field(
-        30.0, gt=0, le=600, description="Seconds that a request may wait for its turn."
+        30.0, gt=0, le=600, description="Maximum seconds that a request may wait."
     )
     requests_per_minute: int = Field(
         1200,
         ge=0,
         le=1_000_000,
-        description="Requests of one client that a worker takes in a minute, a quarter of them at once; 0: no limit.",
+        description="Maximum requests per client, worker and minute, with bursts up to a quarter; 0 means no limit.",
     )
     payloads_per_site_day: int = Field(
         2000,
         ge=1,
         le=1_000_000,
-        description="Payloads of one site, refused ones too, that a worker keeps in a day.",
+        description="Maximum payloads, including refused ones, that a worker stores per site and day.",
     )
     megabytes_per_site_day: int = Field(
-        32, ge=1, le=100_000, description="Megabytes of one site that a worker keeps in a day."
+        32, ge=1, le=100_000, description="Maximum megabytes that a worker stores per site and day."
     )
     trusted_proxies: tuple[str, ...] = Field(
         (),
-        description="Addresses or networks of your own reverse proxies; their `client_header` is believed.",
+        description="Addresses or networks of your own reverse proxies, whose `client_header` is trusted.",
     )
     client_header: str = Field(
         "X-Forwarded-For",
@@ -101,13 +108,13 @@ class Settings(BaseModel):
             return schema.title(value, "name", empty=True)
         except ProtocolError:
             raise ValueError(
-                f"expected printable text of at most {schema.MAX_TITLE} characters, without space around it"
+                f"expected printable text of at most {schema.MAX_TITLE} characters, without leading or trailing space"
             ) from None
 
     @field_validator("public_url")
     @classmethod
     def _as_sites_take_it(cls, value: str) -> str:
-        """Refuse an address that the agent of every invited site would refuse."""
+        """Refuse an address that the agents of invited sites would refuse."""
         try:
             parts = urlsplit(value)
             host, _ = parts.hostname, parts.port
@@ -123,7 +130,7 @@ class Settings(BaseModel):
         if parts.scheme not in ("https", "http") or not host or extras or not _HOST.fullmatch(host):
             raise ValueError("expected https://HOST or https://HOST:PORT and nothing more")
         if parts.scheme == "http" and not _is_loopback(host):
-            raise ValueError("expected https: sites take plain http for loopback alone")
+            raise ValueError("expected https: sites accept plain http only for loopback")
         return value
 
     @field_validator("trusted_proxies", mode="before")
@@ -150,9 +157,9 @@ class Settings(BaseModel):
             try:
                 password = make_url(value).password
             except ArgumentError:
-                raise ValueError("is not a database URL") from None
+                raise ValueError("is not a valid database URL") from None
             if password is not None:
-                raise ValueError("must not hold a password; use the account's .pgpass")
+                raise ValueError("must not contain a password; use the .pgpass file of the account")
         return value
 
 
@@ -167,14 +174,15 @@ def read_settings(path: Path) -> Settings:
     """Read and check `aggregator.yaml`.
 
     Raises:
-        SettingsError: the file is missing, is not YAML, or a key is unknown or wrong; all faults are named at once.
+        SettingsError: the file is missing or is not YAML, or a key is unknown or wrong. All
+            problems are reported together.
     """
     try:
         file = read_yaml(path)
     except SettingsError as error:
         if isinstance(error.__cause__, FileNotFoundError):
             raise SettingsError(
-                f"{path.parent} is not an aggregator's directory: it has no {path.name}",
+                f"{path.parent} is not an aggregator's directory: it lacks {path.name}",
                 "Create one with `intramural-aggregator --dir DIR init`, or name one with --dir or "
                 "INTRAMURAL_AGGREGATOR.",
             ) from None
@@ -186,7 +194,7 @@ def read_settings(path: Path) -> Settings:
 
 
 def make_settings(values: Mapping[str, object]) -> Settings:
-    """Check settings given as options; all faults are named at once. Raises SettingsError."""
+    """Validate settings given as options. Raises SettingsError, which reports all problems together."""
     try:
         return Settings.model_validate(values)
     except ValidationError as error:
@@ -194,11 +202,11 @@ def make_settings(values: Mapping[str, object]) -> Settings:
 
 
 def write_settings(path: Path, settings: Settings) -> None:
-    """Write the settings that differ from the defaults. The file must not exist yet. Raises SettingsError."""
+    """Write the settings that differ from the defaults to a new file. Raises SettingsError."""
     values = settings.model_dump(mode="json", exclude_defaults=True)
     try:
         with path.open("x", encoding="utf-8") as file:
-            file.write("# Settings of this aggregator. Keys left out have their defaults.\n")
+            file.write("# Settings of this aggregator. Omitted keys have their defaults.\n")
             if values:
                 yaml.safe_dump(values, file, sort_keys=False, allow_unicode=True)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Small files that people write or hand over: read up to a limit, written as a whole or not at all."""
+"""Reading of small files up to a size limit, and atomic writing."""
 
 from pathlib import Path
 from typing import Final
@@ -12,7 +12,8 @@ def read_small(path: Path, largest: int = MAX_BYTES) -> bytes:
     """Return the bytes of a small file.
 
     Raises:
-        SettingsError: unreadable (the cause is the OSError), or larger than `largest` bytes.
+        SettingsError: the file is unreadable (the cause is the OSError), or larger than `largest`
+            bytes.
     """
     try:
         with path.open("rb") as file:
@@ -25,10 +26,10 @@ def read_small(path: Path, largest: int = MAX_BYTES) -> bytes:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a file so that readers see the old one or the new one.
+    """Replace a file atomically.
 
     Raises:
-        SettingsError: it cannot be written; the old one is as it was.
+        SettingsError: the file cannot be written. The old file is unchanged.
     """
     fresh = path.with_name(f".{path.name}.new")
     try:

@@ -1,8 +1,8 @@
-"""YAML files that people write and the root key then signs: one meaning for each file, or an error with its line.
+"""Strict reading of YAML files whose content the root key signs: an ambiguous file is an error with its line.
 
-A key given twice, an anchor, an alias, a tag or a second document is refused: what a reader sees must be what is
-signed. Plain words are text, but for `true`, `false`, `null`, whole numbers and decimal fractions; none of YAML's
-older readings (`no` as false, `010` as eight, `1:30` as ninety) applies.
+Duplicate keys, anchors, aliases, tags and a second document are refused, so that a reader sees
+exactly what is signed. Plain scalars are text except `true`, `false`, `null`, integers and decimal
+fractions. YAML 1.1 interpretations (`no` as false, `010` as eight, `1:30` as ninety) do not apply.
 """
 
 import re
@@ -30,33 +30,33 @@ _WHOLE = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 _FRACTION = re.compile(r"-?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,18}")
 _LIKE_A_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 
-Place = tuple[str | int, ...]  # keys and positions from the outermost value inwards
+Place = tuple[str | int, ...]  # keys and list positions from the outermost value inwards
 
 
 @dataclass(frozen=True, slots=True)
 class YamlFile:
-    """What a file holds, and the line of each of its values."""
+    """The value of a YAML file, with the line of each nested value."""
 
     name: str
     value: object
     lines: Mapping[Place, int]
 
     def refusal(self, error: ValidationError) -> SettingsError:
-        """Return the error that names all faults of a value at once, each with its line and key."""
+        """Return an error that reports all problems of a value, each with its line and key."""
         named = sorted((self._line(place), fault) for place, fault in faults(error))
         return SettingsError(
             f"{self.name}: " + "; ".join(f"line {line}: {fault}" for line, fault in named)
         )
 
     def _line(self, place: Place) -> int:
-        """Return the line of a value; for one that is missing, that of what it should be in."""
+        """Return the line of a value; for a missing value, the line of its parent."""
         while place not in self.lines:
             place = place[:-1]
         return self.lines[place]
 
 
 def faults(error: ValidationError) -> list[tuple[Place, str]]:
-    """Return the place and the words of each fault of a value; the value itself is not quoted."""
+    """Return the position and message of each problem of a value, without quoting the value."""
     found = []
     for fault in error.errors(include_input=False, include_url=False):
         where = ".".join(map(str, fault["loc"])) or "the whole file"
@@ -67,21 +67,21 @@ def faults(error: ValidationError) -> list[tuple[Place, str]]:
 
 _IN_WORDS: Final[Mapping[str, str]] = {
     "missing": "is missing",
-    "extra_forbidden": "there is no such key",
+    "extra_forbidden": "unknown key",
     "string_type": "expected text",
     "string_too_short": "expected text that is not empty",
-    "string_pattern_mismatch": "expected another form of text",
+    "string_pattern_mismatch": "the text does not have the expected format",
     "list_type": "expected a list",
     "tuple_type": "expected a list",
-    "model_type": "expected keys with values",
-    "dict_type": "expected keys with values",
+    "model_type": "expected a mapping of keys to values",
+    "dict_type": "expected a mapping of keys to values",
     "bool_type": "expected true or false",
     "int_type": "expected a whole number",
     "int_from_float": "expected a whole number",
     "float_type": "expected a number",
     "finite_number": "expected a number",
 }
-"""What the validator calls by its own names."""
+"""Our messages for the validator's error types."""
 _BOUNDS: Final[Mapping[str, tuple[str, str]]] = {
     "greater_than_equal": ("ge", "expected at least"),
     "less_than_equal": ("le", "expected at most"),
@@ -91,7 +91,7 @@ _BOUNDS: Final[Mapping[str, tuple[str, str]]] = {
 
 
 def _in_words(kind: str, message: str, context: Mapping[str, Any]) -> str:
-    """Return a fault in our words; that of a validator of ours has words already."""
+    """Return our message for a problem. Messages of our own validators are kept."""
     if kind in _BOUNDS:
         bound, words = _BOUNDS[kind]
         return f"{words} {context[bound]}"
@@ -102,7 +102,7 @@ def read_yaml(path: Path) -> YamlFile:
     """Read a YAML file.
 
     Raises:
-        SettingsError: unreadable, too large, not YAML, or YAML that is refused.
+        SettingsError: the file is unreadable, too large, not YAML, or uses refused features.
     """
     text = _read_text(path)
     lines: dict[Place, int] = {(): 1}
@@ -116,7 +116,7 @@ def read_yaml(path: Path) -> YamlFile:
     except yaml.reader.ReaderError as why:
         line_number = text.count("\n", 0, why.position) + 1
         raise SettingsError(
-            f"{path.name}: line {line_number}: a character that YAML does not allow"
+            f"{path.name}: line {line_number}: a character that is not allowed in YAML"
         ) from None
     return YamlFile(path.name, value, lines)
 
@@ -131,7 +131,7 @@ def _read_text(path: Path) -> str:
 
 
 class _Composer(yaml.BaseLoader):
-    """Composes nodes, and refuses what would let two readers see two things."""
+    """A composer that refuses ambiguous YAML features."""
 
     def __init__(self, stream: str) -> None:
         super().__init__(stream)
@@ -140,11 +140,11 @@ class _Composer(yaml.BaseLoader):
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         event: Any = self.peek_event()  # type: ignore[no-untyped-call]
         if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
-            raise _refused("anchors and aliases are not supported; write the value out", event)
+            raise _refused("anchors and aliases are not supported; repeat the value instead", event)
         if event.tag is not None:
             raise _refused("tags are not supported", event)
         if self._depth == _MAX_DEPTH:
-            raise _refused(f"nested more than {_MAX_DEPTH} deep", event)
+            raise _refused(f"nested more than {_MAX_DEPTH} levels deep", event)
         self._depth += 1
         node: yaml.Node | None = super().compose_node(parent, index)
         self._depth -= 1
@@ -165,14 +165,14 @@ def _value(node: yaml.Node, place: Place, lines: dict[Place, int]) -> object:
         key = key_node.value
         if key in pairs:
             named = f"the key {key!r}" if _LIKE_A_KEY.fullmatch(key) else "a key"
-            raise _refused(f"{named} is given twice", key_node)
+            raise _refused(f"{named} is duplicated", key_node)
         pairs[key] = _value(value_node, (*place, key), lines)
     return pairs
 
 
 def _scalar(node: yaml.ScalarNode) -> str | int | float | bool | None:
     text = str(node.value)
-    if node.style is not None:  # quoted or a block
+    if node.style is not None:  # quoted scalar or block scalar
         return text
     if text in _WORDS:
         return _WORDS[text]

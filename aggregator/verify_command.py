@@ -1,4 +1,4 @@
-"""The command that checks a published board, or a log: `verify`."""
+"""The `verify` command, which checks a published board or a log."""
 
 import sys
 from dataclasses import dataclass, field
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 as_of_option = click.option(
     "--as-of",
     type=click.DateTime(["%Y-%m-%d"]),
-    help="Day on which the registry must have been in force, such as 2026-03-01 [default: today].",
+    help="Day on which the registry must have been valid, such as 2026-03-01 [default: today].",
 )
 
 
 def find_day(as_of: datetime | None) -> int:
-    """Return the day of the option `--as-of`, today without it, in days since 1970-01-01 UTC."""
+    """Return the day given with `--as-of`, or today, in days since 1970-01-01 UTC."""
     from aggregator.home import today_day
 
     return (
@@ -37,7 +37,7 @@ def find_day(as_of: datetime | None) -> int:
     "--board", type=click.Path(path_type=Path, file_okay=False), help="Folder of a published board."
 )
 @click.option(
-    "--log", "source", metavar="URL|DIR", help="Instead of a board: a log, by URL or folder."
+    "--log", "source", metavar="URL|DIR", help="Check a log instead of a board: its URL or folder."
 )
 @click.option(
     "--since",
@@ -47,14 +47,14 @@ def find_day(as_of: datetime | None) -> int:
 @click.option(
     "--save",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="With --log: file to write the checkpoint to, for --since the next time.",
+    help="With --log: file to write the checkpoint to, for use with --since next time.",
 )
 @click.option(
     "--root-key",
     "root_keys",
     multiple=True,
     metavar="FINGERPRINT",
-    help="Root key that must have signed; may be repeated.",
+    help="Fingerprint of a root key that must have signed the first registry. May be repeated.",
 )
 @as_of_option
 @format_option
@@ -67,17 +67,19 @@ def verify(
     as_of: datetime | None,
     form: str,
 ) -> None:
-    """Recompute a board from its public log, or check a log. Needs no aggregator's directory.
+    """Recompute a board from its public log, or check a log. No aggregator's directory is needed.
 
-    A board: every byte is compared. Leaves with 0 only if everything is as the log says, and either the log hides
-    nothing or enough auditors have signed this very board; with 7 if only their signatures are missing.
+    A board is compared byte for byte. The exit code is 0 only if everything matches the log and
+    either the log hides nothing or enough auditors have signed exactly this board. It is 7 if only
+    their signatures are missing.
 
-    A log (--log): every public entry, the whole registry, and with --since that it continues an earlier checkpoint.
+    With --log, every public entry and the whole registry are checked and, with --since, that the
+    log continues an earlier checkpoint.
     """
     if (board is None) == (source is None):
-        raise click.UsageError("give either --board or --log")
+        raise click.UsageError("specify either --board or --log")
     if board is not None and (since is not None or save is not None):
-        raise click.UsageError("--since and --save go with --log")
+        raise click.UsageError("--since and --save require --log")
     try:
         if board is not None:
             _verify_board(board, root_keys, find_day(as_of), form)
@@ -93,16 +95,18 @@ def verify(
 
 @dataclass
 class _Report:
-    """What was verified: lines for people, and fields for programs."""
+    """The outcome of a verification, as lines of text and as fields for JSON."""
 
     lines: list[str]
     fields: dict[str, object] = field(default_factory=dict)
 
     def show(self, log: "Replayed", root_keys: tuple[str, ...], form: str) -> None:
-        """Print it with what boards and logs have in common; the root keys where none was given to compare with."""
+        """Print the report with the details common to boards and logs. Include the root keys if no
+        --root-key was given.
+        """
         lines = list(self.lines)
         if not root_keys:
-            lines.append("No --root-key was given: compare its root keys with those you know:")
+            lines.append("No --root-key was given. Compare the root keys with those you know:")
             lines += [f"  {key.fingerprint}" for key in log.registry.roots]
         common = {
             "identical": True,
@@ -125,7 +129,7 @@ def _verify_board(board: Path, root_keys: tuple[str, ...], today_day: int, form:
     report = _Report(
         [
             f"Identical: {log.registry.deployment}, {_count_entries(log)}, registry version {log.registry.version}.",
-            f"{count(cells, 'cell rests', 'cells rest')} on auditors; signed by: "
+            f"{count(cells, 'cell relies', 'cells rely')} on auditors; signed by: "
             f"{', '.join(verified.auditors) or 'none'} (needed: {needed}).",
             _name_witnesses(verified.witnesses, log),
             *verified.releases.sentences,
@@ -161,7 +165,7 @@ def _verify_log(
     if save is not None:
         _save_checkpoint(save, checked.note, log.registry.log_name)
     line = (
-        f"Everything public holds: {log.registry.deployment}, {_count_entries(log)}, {log.hidden} of them hidden, "
+        f"Every public entry is valid: {log.registry.deployment}, {_count_entries(log)}, {log.hidden} of them hidden, "
         f"registry version {log.registry.version}."
     )
     if checked.continues is not None:
@@ -183,7 +187,7 @@ def _verify_log(
 
 
 def _name_witnesses(witnesses: tuple[str, ...], log: "Replayed") -> str:
-    return f"Cosigned by: {', '.join(witnesses) or 'no witness'} (wanted: {log.registry.witnesses.threshold})."
+    return f"Cosigned by: {', '.join(witnesses) or 'no witness'} (required: {log.registry.witnesses.threshold})."
 
 
 def _count_entries(log: "Replayed") -> str:
@@ -191,11 +195,11 @@ def _count_entries(log: "Replayed") -> str:
 
 
 def _save_checkpoint(path: Path, note: str, origin: str) -> None:
-    """Write a checkpoint over nothing, or over an earlier one of the same log. Raises SettingsError."""
+    """Write a checkpoint to a new file, or over an earlier one of the same log. Raises SettingsError."""
     try:
         if path.exists() and not path.read_bytes().startswith(f"{origin}\n".encode()):
             raise SettingsError(
-                f"{path.name} exists and is no checkpoint of {origin}",
+                f"{path.name} exists and is not a checkpoint of {origin}",
                 "Nothing was written. Name another file with --save.",
             )
         path.write_text(note, "utf-8")

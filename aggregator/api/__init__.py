@@ -1,1 +1,1 @@
-"""The HTTP face of the aggregator: routes, answers, limits and the server that runs them."""
+"""The aggregator's HTTP API: routes, responses, limits and the server that runs them."""

@@ -1,7 +1,8 @@
-"""Answers that every route shares: parameters, media types, and failures turned into their codes.
+"""Parameters, media types and error responses shared by all routes.
 
-A refusal is `{"code": ...}`, with `"refusal"`, a note that the log's key signed, where the site's two keys signed the
-refused statement. Details stay in the log, which never holds payload content.
+A refusal is `{"code": ...}`. If both of the site's keys have signed the refused statement, it also
+has `"refusal"`, a signed note. Details are only written to the service's log, which never contains
+payload content.
 """
 
 import logging
@@ -34,7 +35,7 @@ STATUS_OF_CODE = {
     Code.WRONG_SEQ: HTTPStatus.CONFLICT,
     Code.WRONG_PREV: HTTPStatus.CONFLICT,
 }
-"""Of refused statements; every other code is 422."""
+"""HTTP statuses of refused statements, by code. All other codes give 422."""
 
 LogSize = Annotated[int, Query(ge=0, lt=2**31)]
 Digest = Annotated[str, Path(pattern="^[0-9a-f]{64}$")]
@@ -43,14 +44,14 @@ Found = TypeVar("Found")
 
 
 def require_found(found: Found | None) -> Found:
-    """Return `found`, or answer 404 where it is None."""
+    """Return `found`, or raise a 404 error if it is None."""
     if found is None:
         raise HTTPException(HTTPStatus.NOT_FOUND)
     return found
 
 
 def has_tag(request: Request, tag: str) -> bool:
-    """Return whether the client says (If-None-Match) that it holds the answer with this entity tag."""
+    """Return whether the request's If-None-Match header contains this entity tag."""
     held = {
         part.strip().removeprefix("W/")
         for part in request.headers.get("if-none-match", "").split(",")
@@ -59,7 +60,7 @@ def has_tag(request: Request, tag: str) -> bool:
 
 
 def refuse(status: int, code: str, note: str | None = None) -> JSONResponse:
-    """Return the answer for a refusal: its code, and the log's signed note where there is one."""
+    """Return the response for a refusal: its code and, if there is one, the signed note."""
     body = {"code": code}
     if note is not None:
         body["refusal"] = note
@@ -67,7 +68,7 @@ def refuse(status: int, code: str, note: str | None = None) -> JSONResponse:
 
 
 def answer_errors_by_code(app: FastAPI, metrics: Metrics) -> None:
-    """Turn every failure into its code, and write what happened to the log without what was sent."""
+    """Register error handlers that answer with codes and log failures without request content."""
 
     @app.exception_handler(ProtocolError)
     async def answer_refused_statement(request: Request, error: ProtocolError) -> Response:
@@ -99,19 +100,17 @@ def answer_errors_by_code(app: FastAPI, metrics: Metrics) -> None:
 
     @app.exception_handler(Exception)
     async def answer_unexpected_error(_request: Request, _error: Exception) -> Response:
-        return refuse(
-            HTTPStatus.INTERNAL_SERVER_ERROR, "internal"
-        )  # the turnstile writes it to the log
+        return refuse(HTTPStatus.INTERNAL_SERVER_ERROR, "internal")  # the turnstile logs it
 
 
 def name_route(scope: Scope) -> str:
-    """Return the route's method and pattern, never the path that was asked for."""
+    """Return the method and pattern of the route, never the requested path."""
     route = scope.get("route")
     return f"{scope['method']} {route.path}" if route is not None else "unknown"
 
 
 def name_place(error: BaseException) -> str:
-    """Return file and line of the innermost frame."""
+    """Return the file and line of the error's innermost frame."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

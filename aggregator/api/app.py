@@ -1,7 +1,7 @@
-"""The application: every route of an aggregator in one place.
+"""The web application with all routes of an aggregator.
 
-A new group of routes is a module `*_routes.py` with `make_router(home)`, and a line in ROUTERS.
-No handler opens a connection, whatever a payload says.
+To add a group of routes, create a module `*_routes.py` with `make_router(home)` and list it in
+ROUTERS. No handler makes outgoing connections, whatever the content of a payload.
 """
 
 from fastapi import FastAPI
@@ -32,19 +32,19 @@ ROUTERS = (
 
 
 def make_app(home: Home) -> ASGIApp:
-    """Return the application for one aggregator's directory, with its limits around it."""
+    """Return the application for an aggregator's directory, with all limits applied."""
     metrics = Metrics()
     return Turnstile(HeadRequests(make_routes(home, metrics)), home.settings, metrics)
 
 
 def make_routes(home: Home, metrics: Metrics) -> FastAPI:
-    """Return the routes alone."""
+    """Return the routes without limits."""
     app = FastAPI(
         title="Intramural aggregator",
         docs_url=None,
         redoc_url=None,
         openapi_url="/v1/openapi.json",
-        redirect_slashes=False,  # the address would be made of the Host header, which is anybody's
+        redirect_slashes=False,  # the redirect would use the untrusted Host header
     )
     answer_errors_by_code(app, metrics)
     for make_router in ROUTERS:

@@ -1,4 +1,4 @@
-"""The live board under /board/: read only, no cookies, no script, nothing from elsewhere."""
+"""Routes of the live board under /board/: read-only, without cookies, scripts or external resources."""
 
 from http import HTTPStatus
 from typing import Final
@@ -44,7 +44,7 @@ def make_router(home: Home) -> APIRouter:
         try:
             return _answer(board, path or "index.html", request)
         except BoardNotReadyError:
-            words = "The board is being made. Please try again in a few seconds.\n"
+            words = "The board is being built. Please try again in a few seconds.\n"
             return PlainTextResponse(
                 words, HTTPStatus.SERVICE_UNAVAILABLE, {**_HEADERS, "Retry-After": "10"}
             )

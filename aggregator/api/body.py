@@ -1,4 +1,4 @@
-"""Reading a request body from someone who may mean harm: counted while it arrives, and never waited for long."""
+"""Reading of request bodies from untrusted clients, with limits on size and time."""
 
 import asyncio
 
@@ -6,17 +6,17 @@ from starlette.requests import ClientDisconnect, Request
 
 
 class BodyRefusedError(Exception):
-    """The body is too large, too slow, encoded or cut off. Nothing more is said to the client."""
+    """The body is too large, too slow, encoded or incomplete. The client is not told which."""
 
 
 async def read_body(request: Request, *, limit: int, timeout_s: float) -> bytes:
     """Read at most `limit` bytes within `timeout_s`.
 
-    The declared length is only used to refuse early; what arrives is counted, so an absent or lying
-    Content-Length changes nothing. A compressed body is refused unread.
+    The declared length is only used to refuse early. The received bytes are counted, so a missing
+    or wrong Content-Length has no effect. A compressed body is refused unread.
 
     Raises:
-        BodyRefusedError: as its name says.
+        BodyRefusedError: the body is too large, too slow, encoded or incomplete.
     """
     if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
         raise BodyRefusedError

@@ -1,25 +1,25 @@
-"""Who sends a request, as far as limits need to know: an address, or the network that one customer is given."""
+"""Identification of clients for limits: by address, or by the network assigned to one customer."""
 
 from collections.abc import Sequence
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from starlette.types import Scope
 
-IPV6_CUSTOMER_BITS = 64  # one customer is given this network and can use every address in it
+IPV6_CUSTOMER_BITS = 64  # a customer is assigned such a network and can use every address in it
 UNKNOWN_CLIENT = "unknown"
 
 Network = IPv4Network | IPv6Network
 
 
 class ClientNamer:
-    """Names the client of a request; behind trusted proxies by the header that they write."""
+    """Identifies the client of a request, using the header of trusted proxies if there are any."""
 
     def __init__(self, trusted_proxies: Sequence[str], header: str) -> None:
-        """Trust `header` from these networks alone.
+        """Trust `header` only in requests from the given networks.
 
         Args:
-            trusted_proxies: addresses or networks of our own reverse proxies.
-            header: name of the header that they append the client's address to, such as X-Forwarded-For.
+            trusted_proxies: Addresses or networks of our own reverse proxies.
+            header: Header to which they append the client's address, such as X-Forwarded-For.
         """
         self._trusted: list[Network] = [ip_network(text) for text in trusted_proxies]
         self._header = header.lower().encode("ascii")
@@ -30,8 +30,8 @@ class ClientNamer:
         nearest = peer[0] if peer else ""
         if not self._is_trusted(nearest):
             return _name_customer(nearest)
-        # Each proxy appends the address it saw. The last one that is not a proxy of ours is the client; all before it
-        # is the client's own claim.
+        # Each proxy appends the address of its peer. The last address that is not one of our
+        # proxies is the client. Earlier ones are claimed by the client and not trusted.
         for address in reversed(self._read_header(scope)):
             if not self._is_trusted(address):
                 return _name_customer(address)

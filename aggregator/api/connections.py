@@ -1,7 +1,7 @@
-"""Connections: how long each may take for each step, and which one makes room when there are too many.
+"""Limits on connections: the time allowed for each phase, and which connection is closed when there are too many.
 
-A connection that waits costs a file descriptor and a few kilobytes, so thousands may be open. None of them holds a
-place among the requests being worked on.
+A waiting connection costs only a file descriptor and a few kilobytes, so thousands may be open.
+They do not count as requests being processed.
 """
 
 import asyncio
@@ -19,28 +19,28 @@ from uvicorn.server import ServerState
 
 from aggregator.errors import SettingsError
 
-SWEEP_S = 0.5  # how far beyond its limit a phase may last
+SWEEP_S = 0.5  # check interval: a phase may exceed its limit by this
 FILES_OF_OUR_OWN = 128  # database connections, log, libraries
 
 
 class Phase(Enum):
-    """What a connection waits for."""
+    """The phase of a connection, by what it waits for."""
 
     IDLE = "the next request to begin"
-    ARRIVING = "the head of a request, or the rest of a body that was refused"
-    WORKING = "the rest of a body, or the answer"
-    LEAVING = "the client to take the last bytes"
+    ARRIVING = "the head of a request, or the rest of a refused body"
+    WORKING = "the rest of a body, or the response"
+    LEAVING = "the client to receive the last bytes"
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
-    """Seconds a connection may stay in each phase, and how many may be open.
+    """Maximum seconds in each phase, and the maximum number of open connections.
 
     Attributes:
-        arrival_s: for the head of a request.
-        keep_alive_s: between two requests.
-        exchange_s: from the head of a request until its answer is taken.
-        max_connections: open at once in one process.
+        arrival_s: To receive the head of a request.
+        keep_alive_s: Between two requests.
+        exchange_s: From the head of a request until the client has received the response.
+        max_connections: Maximum connections open at once in one process.
     """
 
     arrival_s: float
@@ -49,7 +49,7 @@ class ConnectionLimits:
     max_connections: int
 
     def allow(self, phase: Phase) -> float:
-        """Return the seconds that a connection may stay in this phase."""
+        """Return the maximum seconds in this phase."""
         match phase:
             case Phase.IDLE:
                 return self.keep_alive_s
@@ -60,7 +60,7 @@ class ConnectionLimits:
 
 
 class LimitedConnection(H11Protocol):
-    """A connection with a time limit on every phase. `limits` is set by the subclass that `limit` makes."""
+    """A connection with a time limit on every phase. `limits` is set by the subclass that `limit` creates."""
 
     limits: ConnectionLimits
 
@@ -71,23 +71,23 @@ class LimitedConnection(H11Protocol):
         app_state: dict[str, Any],
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
-        """Make a connection as the server does."""
+        """Create a connection with the server's own arguments."""
         super().__init__(config, server_state, app_state, _loop)
         self.phase = Phase.ARRIVING
         self.phase_began = time.monotonic()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take the connection, and make room for it if there are too many."""
+        """Accept the connection, and make room for it if there are too many."""
         if len(self.connections) >= self.limits.max_connections:
             self._make_room()
         super().connection_made(transport)
         if len(self.connections) > self.limits.max_connections:
-            transport.abort()  # every other one is being worked on
+            transport.abort()  # all other connections are processing requests
             return
         self.loop.call_later(SWEEP_S, self._sweep)
 
     def data_received(self, data: bytes) -> None:
-        """Feed bytes to the parser, and note which phase they belong to."""
+        """Feed bytes to the parser and update the phase."""
         if self.phase is Phase.IDLE:
             self._enter(Phase.ARRIVING)
         before = self.cycle
@@ -97,18 +97,18 @@ class LimitedConnection(H11Protocol):
         self._note_phase()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request; the server calls this when the last byte of an answer was handed over."""
+        """Wait for the next request. The server calls this when it has sent the last byte of a response."""
         before = self.cycle
         super().on_response_complete()
         if self.cycle is not before:
-            self._enter(Phase.WORKING)  # the next request had arrived already
+            self._enter(Phase.WORKING)  # the next request has already arrived
         elif before is not None and before.more_body:
             self._enter(Phase.ARRIVING)
         else:
             self._enter(Phase.IDLE)
 
     def send_400_response(self, msg: str) -> None:
-        """Answer bytes that are no HTTP request, in the form of every other refusal."""
+        """Answer bytes that are not an HTTP request, in the same format as other refusals."""
         del msg
         body = json.dumps({"code": "malformed"}).encode()
         head = f"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
@@ -118,12 +118,12 @@ class LimitedConnection(H11Protocol):
 
     @property
     def can_make_room(self) -> bool:
-        """Whether no complete request of this connection is being worked on."""
+        """Whether the connection has no complete request being processed."""
         return self.phase is not Phase.WORKING or self.cycle is None or self.cycle.more_body
 
     @property
     def address(self) -> str:
-        """The peer's address."""
+        """The address of the peer."""
         return self.client[0] if self.client else ""
 
     def _enter(self, phase: Phase) -> None:
@@ -135,7 +135,7 @@ class LimitedConnection(H11Protocol):
             self._enter(Phase.LEAVING)
 
     def _sweep(self) -> None:
-        """End the connection if its phase takes too long, else look again."""
+        """Close the connection if its phase has taken too long, otherwise schedule the next check."""
         if self not in self.connections:
             return
         self._note_phase()
@@ -147,7 +147,7 @@ class LimitedConnection(H11Protocol):
         self.loop.call_later(SWEEP_S, self._sweep)
 
     def _make_room(self) -> None:
-        """End the oldest connection without a complete request, of the address that has most of them."""
+        """Close the oldest connection without a complete request, from the address with the most such connections."""
         others = [
             other
             for other in self.connections
@@ -169,7 +169,7 @@ def limit(limits: ConnectionLimits) -> type[LimitedConnection]:
 
 
 def raise_open_files(connections: int) -> None:
-    """Let this process open as many files as `connections` need.
+    """Raise this process's limit on open files to what `connections` need.
 
     Raises:
         SettingsError: the system's hard limit is lower.
@@ -180,7 +180,7 @@ def raise_open_files(connections: int) -> None:
         return
     if hard != resource.RLIM_INFINITY and hard < needed:
         raise SettingsError(
-            f"max_connections is {connections}, which needs {needed} open files; the system allows {hard}",
+            f"max_connections is {connections}, which needs {needed} open files, but the system allows only {hard}",
             f"Raise the limit (systemd: LimitNOFILE={needed}), or lower max_connections in aggregator.yaml to "
             f"{max(1, hard - FILES_OF_OUR_OWN)}.",
         )

@@ -1,6 +1,7 @@
-"""What the OpenAPI page says beyond the routes' own signatures: bodies, media types, and every error with its codes.
+"""OpenAPI documentation that the routes' signatures do not provide: bodies, media types, and errors with their codes.
 
-Errors are documented as they are answered (`answers.py`, `turnstile.py`); a test compares the two.
+The documented errors match the actual responses (`answers.py`, `turnstile.py`), which a test
+ensures.
 """
 
 from http import HTTPStatus
@@ -23,17 +24,19 @@ SERVICE_CODES = {
     HTTPStatus.INTERNAL_SERVER_ERROR: ("internal",),
     HTTPStatus.SERVICE_UNAVAILABLE: ("overloaded", "unavailable", "registry_expired"),
 }
-"""Codes of refusals that are about the request or the service and not about a statement."""
+"""Codes of refusals that concern the request or the service, not a statement."""
 
 _MEANING = {
-    HTTPStatus.BAD_REQUEST: "The request cannot be read: a parameter, the size, the bytes or the form of the body.",
-    HTTPStatus.FORBIDDEN: "No enrolled keys have signed this.",
-    HTTPStatus.NOT_FOUND: "There is no such thing.",
+    HTTPStatus.BAD_REQUEST: "The request is malformed: a parameter, or the size, encoding or format of the body.",
+    HTTPStatus.FORBIDDEN: "The request is not signed by enrolled keys.",
+    HTTPStatus.NOT_FOUND: "The requested item does not exist.",
     HTTPStatus.CONFLICT: "The statement does not fit into its site's chain.",
     HTTPStatus.UNPROCESSABLE_ENTITY: "The statement is refused.",
-    HTTPStatus.TOO_MANY_REQUESTS: "This client asks too often, or enough of its site was kept today. See Retry-After.",
-    HTTPStatus.INTERNAL_SERVER_ERROR: "A fault of the service.",
-    HTTPStatus.SERVICE_UNAVAILABLE: "The service cannot answer now. See Retry-After.",
+    HTTPStatus.TOO_MANY_REQUESTS: (
+        "This client sends too many requests, or its site has used up today's allowance. See Retry-After."
+    ),
+    HTTPStatus.INTERNAL_SERVER_ERROR: "An internal error of the service.",
+    HTTPStatus.SERVICE_UNAVAILABLE: "The service is temporarily unavailable. See Retry-After.",
 }
 
 
@@ -44,13 +47,13 @@ class EnvelopeResponse(Response):
 
 
 class LinesResponse(Response):
-    """One JSON object on a line."""
+    """One JSON object per line."""
 
     media_type = LINES_MEDIA_TYPE
 
 
 class MetricsResponse(Response):
-    """A page in the text format of Prometheus."""
+    """Metrics in the Prometheus text format."""
 
     media_type = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -59,8 +62,9 @@ def describe_refusals(*statuses: HTTPStatus, statement: bool = False) -> Respons
     """Return the documentation of refusals.
 
     Args:
-        statuses: of the route; those that every route may answer are added by the application.
-        statement: whether the route takes a signed statement, so that every code of the protocol may come.
+        statuses: Statuses of the route. The application adds those common to all routes.
+        statement: Whether the route accepts a signed statement, so that any protocol code may
+            occur.
     """
     wanted = set(statuses)
     if statement:
@@ -73,7 +77,7 @@ def describe_refusals(*statuses: HTTPStatus, statement: bool = False) -> Respons
 
 
 def describe_everywhere() -> Responses:
-    """Return the documentation of the refusals that every route may answer."""
+    """Return the documentation of the refusals common to all routes."""
     everywhere = (
         HTTPStatus.TOO_MANY_REQUESTS,
         HTTPStatus.INTERNAL_SERVER_ERROR,
@@ -83,22 +87,22 @@ def describe_everywhere() -> Responses:
 
 
 def describe_envelope() -> Responses:
-    """Return the documentation of an answer that is a DSSE envelope."""
+    """Return the documentation of a response that is a DSSE envelope."""
     content = {ENVELOPE_MEDIA_TYPE: {"schema": _ENVELOPE_SCHEMA}}
     return {int(HTTPStatus.OK): {"description": "The version as signed.", "content": content}}
 
 
 def describe_unchanged() -> Responses:
-    """Return the documentation of the answer to a client that names the entity tag of what it holds."""
+    """Return the documentation of the response for a client that already has the current version."""
     return {
         int(HTTPStatus.NOT_MODIFIED): {
-            "description": "If-None-Match names this version; there is no body."
+            "description": "If-None-Match names this version. The response has no body."
         }
     }
 
 
 def describe_body(media_type: str, about: str) -> dict[str, Any]:
-    """Return the documentation of a request's body, which the routes read as bytes."""
+    """Return the documentation of a request body, which the routes read as bytes."""
     schema: dict[str, Any] = {"type": "string", "description": about}
     if media_type == ENVELOPE_MEDIA_TYPE:
         schema = _ENVELOPE_SCHEMA
@@ -112,7 +116,7 @@ def describe_body(media_type: str, about: str) -> dict[str, Any]:
 
 
 def correct_openapi(app: FastAPI) -> None:
-    """Make the page say 400 `malformed` where the framework's own page says 422 for wrong parameters."""
+    """Document 400 `malformed` for invalid parameters instead of the framework's 422."""
     make_page = app.openapi
 
     def openapi() -> dict[str, Any]:
@@ -147,7 +151,7 @@ def _describe(status: HTTPStatus, *, statement: bool) -> dict[str, Any]:
     if statement and status in {HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY}:
         properties["refusal"] = {
             "type": "string",
-            "description": "Note signed by the receipt key, where the site's two keys have signed the statement.",
+            "description": "Note signed by the receipt key, if both of the site's keys have signed the statement.",
         }
     schema = {
         "type": "object",

@@ -1,17 +1,17 @@
-"""HEAD requests: answered as GET is, with the same headers and without a body, on every route that GET has."""
+"""HEAD requests, answered on every GET route with the same headers and no body."""
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 class HeadRequests:
-    """Middleware that lets routes know GET alone."""
+    """Middleware that answers HEAD requests through GET routes."""
 
     def __init__(self, app: ASGIApp) -> None:
         """Wrap `app`."""
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Answer a request."""
         if scope["type"] != "http" or scope["method"] != "HEAD":
             await self._app(scope, receive, send)
             return
@@ -26,4 +26,4 @@ class HeadRequests:
             await self._app(asked, receive, send_without_body)
         finally:
             if "route" in asked:
-                scope["route"] = asked["route"]  # the metrics count answers by it
+                scope["route"] = asked["route"]  # the metrics count responses by route

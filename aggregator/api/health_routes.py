@@ -1,4 +1,4 @@
-"""Routes for the people who watch over the service. A reverse proxy keeps `/readyz` and `/metrics` to them."""
+"""Health and metrics routes for operators. A reverse proxy should restrict access to `/readyz` and `/metrics`."""
 
 import asyncio
 import time
@@ -25,7 +25,7 @@ Value = TypeVar("Value")
 
 
 def make_router(home: Home, metrics: Metrics) -> APIRouter:
-    """Return the routes that say how the service is."""
+    """Return the health and metrics routes."""
     router = APIRouter()
     readiness = _Recent(lambda: check_readiness(home))
     page = _Recent(lambda: metrics.render(read_state(home)))
@@ -52,7 +52,7 @@ def make_router(home: Home, metrics: Metrics) -> APIRouter:
 
 
 class _Recent(Generic[Value]):
-    """A value worked out at most once a second, so that asking often costs nothing: no limit is before these routes."""
+    """A value computed at most once per second, since no rate limit applies to these routes."""
 
     def __init__(self, work_out: Callable[[], Value]) -> None:
         self._work_out = work_out
@@ -69,7 +69,7 @@ class _Recent(Generic[Value]):
 
 
 def check_readiness(home: Home) -> dict[str, bool]:
-    """Return, for each thing a submission needs, whether it is there."""
+    """Return the result of each readiness check for accepting submissions."""
 
     def passes(check: Callable[[], bool]) -> bool:
         try:
@@ -97,15 +97,15 @@ def is_in_force(home: Home) -> bool:
 
 
 def has_log_key(home: Home) -> bool:
-    """Return whether this directory holds the log key that the registry names. Raises AggregatorError."""
+    """Return whether the directory contains the log key that the registry names. Raises AggregatorError."""
     with home.database.reading() as connection:
         newest = versions.newest_registry(connection)
-    # `home` keeps keys that it has read: only a fresh look sees a directory that was removed meanwhile.
+    # `home` caches keys. Only a new `Home` notices a directory that has been removed.
     return Home(home.directory).log_signer(newest) is not None
 
 
 def read_state(home: Home) -> dict[str, float]:
-    """Return figures for the metrics page; none while the database is away."""
+    """Return the values for the metrics page; empty if the database is unavailable."""
     try:
         with home.database.reading() as connection:
             newest = versions.newest_registry(connection)

@@ -1,6 +1,7 @@
-"""Bounds on work: how many requests are worked on, how many wait and in which order, how often a client may ask.
+"""Limits on load: concurrent requests, waiting requests and their order, and requests per client.
 
-Connections are cheap and are bounded elsewhere (`connections.py`). All of this runs in one event loop, without locks.
+Connections are limited separately (`connections.py`). This code runs in a single event loop and
+needs no locks.
 """
 
 import asyncio
@@ -14,10 +15,10 @@ MAX_REMEMBERED_CLIENTS = 20_000
 
 
 class OverloadedError(Exception):
-    """A request is turned away without being worked on.
+    """A request is rejected without being processed.
 
     Attributes:
-        retry_after_s: whole seconds after which another try makes sense, at least 1.
+        retry_after_s: Whole seconds after which to try again, at least 1.
     """
 
     def __init__(self, retry_after_s: int) -> None:
@@ -26,29 +27,30 @@ class OverloadedError(Exception):
 
 
 class QueueFullError(OverloadedError):
-    """Too many requests wait already, of everybody or of this client, or this one has waited too long."""
+    """Too many requests are waiting, in total or of this client, or this one has waited too long."""
 
 
 class TooOftenError(OverloadedError):
-    """The client asks more often than it may."""
+    """The client has exceeded its rate limit."""
 
 
 class Gate:
-    """Lets a number of requests through at once; the others wait, and clients take turns.
+    """A gate that lets a limited number of requests through. The others wait, and clients take turns.
 
-    Turns are by client, so a client with hundreds of requests waiting delays another's first one by one turn only.
+    A client with hundreds of waiting requests therefore delays another client's first request by
+    only one turn.
     """
 
     def __init__(
         self, *, at_once: int, waiting: int, waiting_per_client: int, patience_s: float
     ) -> None:
-        """Make an open gate.
+        """Create a gate.
 
         Args:
-            at_once: requests let through at once.
-            waiting: requests of everybody that may wait.
-            waiting_per_client: requests of one client that may wait.
-            patience_s: seconds after which a waiting request is turned away.
+            at_once: Maximum requests let through at once.
+            waiting: Maximum waiting requests in total.
+            waiting_per_client: Maximum waiting requests per client.
+            patience_s: Seconds after which a waiting request is rejected.
         """
         self._free = at_once
         self._at_once = at_once
@@ -59,12 +61,12 @@ class Gate:
 
     @property
     def waiting(self) -> int:
-        """The number of requests that wait."""
+        """The number of waiting requests."""
         return sum(len(queue) for queue in self._queues.values())
 
     @property
     def working(self) -> int:
-        """The number of requests that were let through and are not done."""
+        """The number of requests that were let through and are not finished."""
         return self._at_once - self._free
 
     @asynccontextmanager
@@ -92,7 +94,7 @@ class Gate:
                 await turn
         except BaseException as error:
             if turn.done() and not turn.cancelled():
-                self._pass_on()  # the turn came in the same moment and would be lost
+                self._pass_on()  # the turn was granted at the same moment and must be passed on
             else:
                 self._forget(client, turn)
             if isinstance(error, TimeoutError):
@@ -100,12 +102,12 @@ class Gate:
             raise
 
     def _pass_on(self) -> None:
-        """Give the turn to the next client's first request, or keep it free."""
+        """Give the turn to the next client's first request, or free it if no request waits."""
         while self._queues:
             client, queue = self._queues.popitem(last=False)
             turn = queue.popleft()
             if queue:
-                self._queues[client] = queue  # at the end: other clients come first
+                self._queues[client] = queue  # move to the end: other clients are next
             if not turn.done():
                 turn.set_result(None)
                 return
@@ -121,19 +123,19 @@ class Gate:
 
 
 class RateLimit:
-    """Allows each client a number of requests a minute, a quarter of them at once."""
+    """A limit on requests per client and minute, with bursts up to a quarter of it."""
 
     def __init__(
         self, requests_per_minute: int, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """Make a limit; 0 requests a minute means none."""
+        """Create a rate limit. 0 requests per minute means no limit."""
         self._per_second = requests_per_minute / 60
         self._burst = max(1.0, requests_per_minute / 4)
         self._clock = clock
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def count(self, client: str) -> None:
-        """Count one request of a client. Raises TooOftenError."""
+        """Count a request of a client. Raises TooOftenError."""
         if self._per_second == 0:
             return
         now = self._clock()
@@ -142,7 +144,7 @@ class RateLimit:
         allowed = left >= 1
         self._buckets[client] = (left - 1 if allowed else left, now)
         while len(self._buckets) > MAX_REMEMBERED_CLIENTS:
-            # The client that has been silent longest has most likely its whole allowance back.
+            # The client that has been silent longest has most likely recovered its full allowance.
             self._buckets.popitem(last=False)
         if not allowed:
             raise TooOftenError(math.ceil((1 - left) / self._per_second))

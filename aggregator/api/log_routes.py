@@ -1,4 +1,4 @@
-"""Routes that read the log: heads of sites, receipts, checkpoint, entries and proofs."""
+"""Routes for reading the log: site heads, receipts, checkpoint, entries and proofs."""
 
 import time
 from http import HTTPStatus
@@ -22,15 +22,15 @@ from protocol.errors import Code, ProtocolError
 from protocol.head_request import check_head_request
 from protocol.site_head import sign_site_head
 
-MAX_ENTRIES = 256  # of the log, in one answer
+MAX_ENTRIES = 256  # maximum per response
 
 
 def make_router(home: Home) -> APIRouter:
-    """Return the routes that read the log."""
+    """Return the routes for reading the log."""
     router = APIRouter()
     not_found = describe_refusals(HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND)
     asked_by_agent = describe_body(
-        ENVELOPE_MEDIA_TYPE, "A request for the head, signed by the site's agent just now."
+        ENVELOPE_MEDIA_TYPE, "A request for the head, freshly signed by the site's agent."
     )
     note = describe_body("text/plain", "A checkpoint of this log with the signatures of witnesses.")
 
@@ -95,11 +95,11 @@ def make_router(home: Home) -> APIRouter:
 def _tell_head(home: Home, site: str, data: bytes) -> str:
     """Return the signed head of a site to the site itself.
 
-    Nothing is read of the site before it has proven that it asks, so that no answer and no time that an answer takes
-    tells others whether its head has moved.
+    No data of the site is read before the requester has proven to be the site, so that neither the
+    response nor its timing reveals to others whether the site's head has changed.
 
     Raises:
-        ProtocolError: as `check_head_request`.
+        ProtocolError: as for `check_head_request`.
     """
     with home.database.reading() as connection:
         newest, size = versions.newest_registry(connection), journal.size(connection)
@@ -110,13 +110,13 @@ def _tell_head(home: Home, site: str, data: bytes) -> str:
 
 
 def _find_receipt(home: Home, site: str, digest: str, data: bytes) -> str | None:
-    """Return the receipt of a site's entry to the site itself, None if it has no such entry.
+    """Return the receipt of a site's entry to the site itself; None if it has no such entry.
 
-    Statements that are public name earlier ones that are hidden. Whoever got the receipt of these would learn which
-    hidden entry is the site's.
+    Public statements may name earlier hidden ones by digest. The receipt of a hidden statement
+    would reveal which log entry is the site's, so others must not get it.
 
     Raises:
-        ProtocolError: as `check_head_request`.
+        ProtocolError: as for `check_head_request`.
     """
     with home.database.reading() as connection:
         newest, size = versions.newest_registry(connection), journal.size(connection)
@@ -125,13 +125,13 @@ def _find_receipt(home: Home, site: str, digest: str, data: bytes) -> str | None
 
 
 def _keep_cosignatures(home: Home, data: bytes) -> list[str]:
-    """Keep the signatures of witnesses on a checkpoint of this log; return the names of the witnesses."""
+    """Store the signatures of witnesses on a checkpoint of this log. Return the names of the witnesses."""
     try:
         note = data.decode("utf-8")
     except UnicodeDecodeError:
         raise ProtocolError(Code.BAD_CHECKPOINT, "not UTF-8 text") from None
     with home.database.reading() as connection:
-        # Strangers are turned away without holding up the one writer.
+        # Reject unknown signers without occupying the single writer.
         registry = versions.newest_registry(connection)
         signer = home.log_signer(registry)
         newest = journal.checkpoint(connection, origin=registry.log_name, log_key=signer)

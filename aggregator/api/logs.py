@@ -1,4 +1,4 @@
-"""The service's log on standard error: as lines of text, or as JSON for collectors. It never holds payloads."""
+"""The service's log on standard error, as text or JSON lines. It never contains payloads."""
 
 import json
 import logging
@@ -11,19 +11,19 @@ ExceptionInfo = (
 
 
 class TextFormatter(logging.Formatter):
-    """One line of text for each event."""
+    """A formatter that writes one line of text per event."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line. Of an exception it names the kind alone: a message may quote what was sent."""
+        """Return the line. Only the type of an exception is named, since its message may quote request data."""
         line = f"{self.formatTime(record)} level={record.levelname} logger={record.name} {record.getMessage()}"
         return f"{line} exception={name_exception(record.exc_info)}" if record.exc_info else line
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object on a line for each event: time (UTC), level, logger, message, exception."""
+    """A formatter that writes one JSON object per event: time (UTC), level, logger, message, exception."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line, without its end."""
+        """Return the line without a line feed."""
         time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         line = {
             "time": time,
@@ -38,18 +38,19 @@ class JsonFormatter(logging.Formatter):
 
 
 def name_exception(info: ExceptionInfo) -> str:
-    """Return the exception's kind, or nothing."""
+    """Return the exception's type; empty if there is none."""
     return info[0].__name__ if info[0] is not None else ""
 
 
 def start_logging(level: str, form: str = "text") -> None:
-    """Write to standard error: identifiers, counts and codes, never what was sent.
+    """Start logging to standard error. Logs contain identifiers, counts and codes, never request data.
 
-    The level is that of our own loggers; other libraries', which may quote statements and addresses, stay at warnings.
+    The level applies to our own loggers. Loggers of libraries, which may quote statements and
+    addresses, stay at warning level.
 
     Args:
-        level: `info` or `warning`.
-        form: `text` or `json`.
+        level: Either `info` or `warning`.
+        form: Either `text` or `json`.
     """
     handler = logging.StreamHandler()
     handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter())

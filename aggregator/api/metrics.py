@@ -1,7 +1,8 @@
-"""Figures about the service for Prometheus: requests, refusals, the log's size. No site, address or payload in them.
+"""Metrics of the service for Prometheus, such as requests, refusals and log size, without sites, addresses or payloads.
 
-With several workers each writes its own files in the folder that PROMETHEUS_MULTIPROC_DIR names, and any of them adds
-all up. `prometheus_client` reads that variable when it is first imported, so it is imported after the workers part.
+With several workers, each writes its own files in the folder named by PROMETHEUS_MULTIPROC_DIR, and
+any of them can add up the values. `prometheus_client` reads that variable when it is first
+imported, so it must be imported after the workers have been forked.
 """
 
 import os
@@ -18,10 +19,10 @@ SECONDS_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0
 
 
 class Metrics:
-    """Counters of one process; `render` gives the sums over all workers."""
+    """The counters of one process. `render` returns the sums over all workers."""
 
     def __init__(self) -> None:
-        """Make the counters, all zero."""
+        """Create the counters, all zero."""
         from prometheus_client import CollectorRegistry, Counter, Histogram
 
         self._own = CollectorRegistry()
@@ -33,7 +34,7 @@ class Metrics:
         )
         self._seconds = Histogram(
             "intramural_answer_seconds",
-            "Seconds from a request's head to its answer, waiting included.",
+            "Seconds from a request's head to its response, including waiting.",
             ["method"],
             buckets=SECONDS_BUCKETS,
             registry=self._own,
@@ -43,13 +44,13 @@ class Metrics:
         )
         self._turned_away = Counter(
             "intramural_turned_away",
-            "Requests turned away unread or unanswered.",
+            "Requests rejected without being processed.",
             ["code"],
             registry=self._own,
         )
 
     def count_answer(self, scope: Scope, status: int, seconds: float) -> None:
-        """Count one answer; status 0 means that the client left before there was one."""
+        """Count a response. Status 0 means that the client disconnected before there was one."""
         route = scope.get("route")
         path = route.path if route is not None else "unknown"
         method = scope["method"] if scope["method"] in {"GET", "HEAD", "POST"} else "other"
@@ -57,18 +58,18 @@ class Metrics:
         self._seconds.labels(method).observe(seconds)
 
     def count_refusal(self, code: str) -> None:
-        """Count a statement that was refused with this code."""
+        """Count a statement refused with this code."""
         self._refused.labels(code).inc()
 
     def count_turned_away(self, code: str) -> None:
-        """Count a request that was not worked on."""
+        """Count a request that was rejected without being processed."""
         self._turned_away.labels(code).inc()
 
     def render(self, state: dict[str, float]) -> bytes:
         """Return the page for Prometheus.
 
         Args:
-            state: by name, what the database says now; it is the same for every worker.
+            state: Current values from the database by name, the same for every worker.
         """
         from prometheus_client import CollectorRegistry, generate_latest
 
@@ -91,12 +92,12 @@ STATE_HELP = {
     "intramural_log_entries": "Entries in the log.",
     "intramural_registry_version": "Version of the registry in force.",
     "intramural_registry_days_left": "Days until the registry in force expires; 0 once it has.",
-    "intramural_requests_waiting": "Enrolments, resets and rotations that wait for a person.",
+    "intramural_requests_waiting": "Enrolments, resets and rotations that await approval.",
 }
 
 
 class _State:
-    """Figures read from the database for one page."""
+    """Values read from the database for one page."""
 
     def __init__(self, state: dict[str, float]) -> None:
         self._state = state

@@ -1,4 +1,4 @@
-"""Routes that serve registry versions, as they were signed."""
+"""Routes for registry versions, as signed."""
 
 from hashlib import sha256
 from http import HTTPStatus
@@ -20,7 +20,7 @@ from protocol.registry import Registry
 
 
 def make_router(home: Home) -> APIRouter:
-    """Return the routes that serve registry versions."""
+    """Return the routes for registry versions."""
     router = APIRouter()
     not_found = describe_refusals(HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND)
     newest = _NewestRegistry(home)
@@ -51,14 +51,14 @@ def make_router(home: Home) -> APIRouter:
 
 
 class _NewestRegistry:
-    """The newest registry as signed, kept in memory: of many sites it has megabytes, and everybody may ask for it."""
+    """The newest registry as signed, cached in memory: with many sites it has megabytes, and anyone may request it."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
         self._kept: tuple[Registry, str, bytes] | None = None
 
     def read(self) -> tuple[str, bytes]:
-        """Return its entity tag and its bytes. Raises AggregatorError."""
+        """Return the registry's entity tag and bytes. Raises AggregatorError."""
         with self._home.database.reading() as connection:
             newest = versions.newest_registry(connection)
             kept = self._kept

@@ -1,4 +1,4 @@
-"""Running the HTTP face in one process; `workers.py` runs several of them."""
+"""The HTTP server in a single process. `workers.py` runs several of them."""
 
 import math
 import socket
@@ -15,14 +15,14 @@ from aggregator.registry.versions import recent_envelopes, walk
 from protocol.errors import ProtocolError
 
 MAX_HEADERS = 16 * 1024  # bytes
-BACKLOG = 1024  # connections that the system keeps until they are taken
+BACKLOG = 1024  # connections that the system queues until they are accepted
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Open the listening socket; port 0 takes a free one.
+    """Open the listening socket. Port 0 chooses a free port.
 
     Raises:
-        SettingsError: the address cannot be listened on.
+        SettingsError: the address is not available.
     """
     try:
         listening = socket.create_server(
@@ -30,20 +30,23 @@ def bind(host: str, port: int) -> socket.socket:
         )
     except OSError as error:
         raise SettingsError(f"cannot listen on {host} port {port}: {error.strerror}") from None
-    # An answer is written in two parts. Without this, the second waits 40 ms for the client to confirm the first, since
-    # the event loop sets it itself only on sockets that say their protocol. Accepted connections inherit it.
+    # A response is written in two parts. Without TCP_NODELAY, the second waits 40 ms for the client
+    # to acknowledge the first. The event loop sets the option only on sockets created with an
+    # explicit protocol. Accepted connections inherit it.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
 
 
 def check_ready(home: Home) -> None:
-    """Refuse to start where a submission could not be handled.
+    """Check that submissions can be handled, before starting.
 
     Raises:
-        StoreError: the database is missing or of another version, or was restored and not compared.
-        RegistryError: of the registry versions that a statement may name, one does not follow from the one before. All
-            others were verified when they were signed, and `verify` walks them.
-        KeyFileError: the log's key is missing or readable by others, or is not the registry's.
+        StoreError: the database is missing or of another version, or was restored and not yet
+            resumed.
+        RegistryError: a registry version that statements may name does not follow from the previous
+            one. Older versions were verified when they were signed, and `verify` checks them.
+        KeyFileError: the log key is missing, is readable by others, or is not the one in the
+            registry.
     """
     home.database.check_version()
     with home.database.reading() as connection:
@@ -52,13 +55,13 @@ def check_ready(home: Home) -> None:
     try:
         newest = walk([envelope for _, envelope in recent], first=recent[0][0] if recent else 1)[-1]
     except (ProtocolError, IndexError) as error:
-        raise RegistryError(f"the registry in the database does not hold: {error}") from None
+        raise RegistryError(f"the registry in the database is not valid: {error}") from None
     home.log_signer(newest)
     home.receipt_signer(newest)
 
 
 def make_server(home: Home) -> uvicorn.Server:
-    """Make the server. Running it ends at SIGINT or SIGTERM, after the requests under way."""
+    """Create the server. It stops at SIGINT or SIGTERM, after finishing the requests in progress."""
     limits = ConnectionLimits(
         arrival_s=home.settings.arrival_timeout_s,
         keep_alive_s=home.settings.keep_alive_s,
@@ -67,11 +70,11 @@ def make_server(home: Home) -> uvicorn.Server:
     )
     config = uvicorn.Config(
         make_app(home),
-        access_log=False,  # it would write addresses and paths, and anybody can put anything into a path
+        access_log=False,  # it would log addresses and paths, which may contain any client data
         log_config=None,
-        log_level="error",  # a line for each malformed request would fill the disk for an attacker
+        log_level="error",  # with a line per malformed request, an attacker could fill the disk
         server_header=False,
-        proxy_headers=False,  # `clients.py` decides which proxy is believed
+        proxy_headers=False,  # `clients.py` decides which proxies are trusted
         backlog=BACKLOG,
         timeout_keep_alive=math.ceil(home.settings.keep_alive_s),
         timeout_graceful_shutdown=10,
@@ -85,5 +88,5 @@ def make_server(home: Home) -> uvicorn.Server:
 
 
 def serve_directory(directory: Path, listening: socket.socket) -> None:
-    """Serve one aggregator's directory in this process until it is asked to end."""
+    """Serve an aggregator's directory in this process until it is told to stop."""
     make_server(Home(directory)).run(sockets=[listening])

@@ -1,4 +1,4 @@
-"""Routes that take statements: submissions, enrolments, and requests about keys."""
+"""Routes that accept statements: submissions, enrolments, and requests concerning keys."""
 
 import logging
 from http import HTTPStatus
@@ -20,7 +20,7 @@ log = logging.getLogger("aggregator.api")
 
 
 def make_router(home: Home) -> APIRouter:
-    """Return the routes that take statements."""
+    """Return the routes that accept statements."""
     router = APIRouter()
     refusals = describe_refusals(statement=True)
     body = describe_body(ENVELOPE_MEDIA_TYPE, "A statement in its DSSE envelope.")
@@ -55,26 +55,26 @@ def make_router(home: Home) -> APIRouter:
 
 
 def keep_enrolment(home: Home, data: bytes) -> dict[str, str]:
-    """Keep an enrolment for a person to decide on."""
+    """Store an enrolment until an operator decides on it."""
     with home.database.reading() as connection:
-        # Strangers are turned away without holding up the one writer.
+        # Reject unknown signers without occupying the single writer.
         invites.open_request(connection, data, today_day=today_day())
     with home.database.writing() as connection:
         asked = invites.open_request(connection, data, today_day=today_day())
         invites.keep_request(connection, asked)
-    log.info("enrolment request: site=%s waits for a person", asked.site)
+    log.info("enrolment request: site=%s awaits approval", asked.site)
     return {"digest": asked.enrolment.digest}
 
 
 def keep_rekeying(home: Home, data: bytes) -> dict[str, str]:
-    """Keep a reset or rotation for a person; give the receipt of one that is in force already."""
+    """Store a reset or rotation until an operator decides on it. Return the receipt if it is already in force."""
     digest = decode(data).digest
     try:
         with home.database.reading() as connection:
             receipt = journal.receipt(connection, digest)
             if receipt is not None:
                 return {"digest": digest, "receipt": receipt}
-            # Strangers are turned away without holding up the one writer.
+            # Reject unknown signers without occupying the single writer.
             asked = rekeyings.receive_request(connection, data)
             if rekeyings.is_kept(connection, digest):
                 return {"digest": digest}
@@ -84,5 +84,5 @@ def keep_rekeying(home: Home, data: bytes) -> dict[str, str]:
             rekeyings.keep_request(connection, asked)
     except rekeyings.TooManyRequestsError:
         raise HTTPException(HTTPStatus.TOO_MANY_REQUESTS) from None
-    log.info("request: site=%s kind=%s waits for a person", asked.site_id, asked.kind)
+    log.info("request: site=%s kind=%s awaits approval", asked.site_id, asked.kind)
     return {"digest": digest}

@@ -1,7 +1,7 @@
-"""Routes for mirrors: the log as tiles (c2sp.org/tlog-tiles) under `/v1/log`, beside `/v1/log/checkpoint`.
+"""Routes for mirrors: the log as tiles (c2sp.org/tlog-tiles) under `/v1/log`, next to `/v1/log/checkpoint`.
 
-Bundles of entries are lines of JSON, as in a published board, since of a pooled site's statements nothing but the leaf
-hash is public.
+Bundles of entries are JSON lines, as in a published board, since only the leaf hashes of a pooled
+site's statements are public.
 """
 
 from http import HTTPStatus
@@ -19,19 +19,19 @@ from aggregator.log.publication import read_public
 from aggregator.log.tiles import MAX_TILE_LEVEL, WIDTH, TileName, parse_tile_name, read_tile
 
 NEVER_CHANGES = {"Cache-Control": "public, max-age=31536000, immutable"}
-MAX_LOG = 2**31 // WIDTH  # tiles of leaf hashes that a log can have
+MAX_LOG = 2**31 // WIDTH  # maximum number of tiles of leaf hashes in a log
 
 TileLevel = Annotated[int, Path(ge=0, le=MAX_TILE_LEVEL)]
 
 
 class TileResponse(Response):
-    """Hashes of 32 bytes, one after the other."""
+    """Concatenated hashes of 32 bytes each."""
 
     media_type = "application/octet-stream"
 
 
 def make_router(home: Home) -> APIRouter:
-    """Return the routes that mirrors read."""
+    """Return the routes for mirrors."""
     router = APIRouter()
     refusals = describe_refusals(HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND)
 

@@ -1,6 +1,7 @@
-"""The way of every request to its route: rate limit, body, turn, answer. Failures of ours end here.
+"""Middleware through which every request passes: rate limit, body, waiting for a turn, response. Handles all errors.
 
-Bodies are read before a request waits for its turn, so a body that drips keeps nobody else waiting.
+Bodies are read before a request waits for its turn, so that a slow body does not delay other
+requests.
 """
 
 import logging
@@ -23,13 +24,15 @@ from protocol.errors import Code
 log = logging.getLogger("aggregator.api")
 
 WATCHERS_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
-"""Answered to the people who watch over the service, above all when everything else waits."""
+"""Routes for operators, answered even when all other requests have to wait."""
 METHODS_WITH_BODY = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 OVERLOAD_REPORT_S = 60.0
 
 
 class Turnstile:
-    """Middleware around all routes. Statements and readings have a gate each, so neither starves the other."""
+    """Middleware around all routes. Statements and reading requests have separate gates, so that
+    neither starves the other.
+    """
 
     def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
         """Wrap `app`."""
@@ -52,7 +55,7 @@ class Turnstile:
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Answer a request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -69,7 +72,9 @@ class Turnstile:
     async def _let_in(self, scope: Scope, receive: Receive, send: "_ObservedSend") -> None:
         if is_ambiguous(scope):
             answer = refuse(HTTPStatus.BAD_REQUEST, Code.MALFORMED)
-            answer.headers["Connection"] = "close"  # the bytes after it belong to nobody
+            answer.headers["Connection"] = (
+                "close"  # the remaining bytes cannot be assigned to a request
+            )
             await answer(scope, receive, send)
             return
         client = self._clients.name(scope)
@@ -105,13 +110,13 @@ class Turnstile:
         await answer(scope, receive, send)
 
     def _report_overload(self, code: str) -> None:
-        """Write a line a minute: a line a request would fill the disk for an attacker."""
+        """Log one line per minute. With a line per request, an attacker could fill the disk."""
         self._turned_away[code] += 1
         now = time.monotonic()
         if now - self._reported_at < OVERLOAD_REPORT_S:
             return
         counts = " ".join(f"{code}={count}" for code, count in sorted(self._turned_away.items()))
-        log.warning("turned away since the last such line: %s", counts)
+        log.warning("requests rejected since the last such line: %s", counts)
         self._turned_away.clear()
         self._reported_at = now
 
@@ -119,8 +124,8 @@ class Turnstile:
         observed = send if isinstance(send, _ObservedSend) else _ObservedSend(send)
         try:
             await self._app(scope, receive, observed)
-        except Exception as error:  # noqa: BLE001 - the last resort must answer after any failure
-            # The message may quote what was sent; its kind and place are enough to find the fault.
+        except Exception as error:  # noqa: BLE001 - last resort: every failure must be answered
+            # The message may quote request data. Type and location are enough to find the bug.
             route = name_route(scope)
             log.error("failed: route=%s %s at %s", route, type(error).__name__, name_place(error))
             if observed.status == 0:
@@ -128,7 +133,7 @@ class Turnstile:
 
 
 def is_ambiguous(scope: Scope) -> bool:
-    """Return whether a proxy may see another end of this request than we do, which could hide a second one in it."""
+    """Return whether a proxy could see a different end of this request than we do (request smuggling)."""
     names = {name for name, _ in scope["headers"]}
     if scope["http_version"] not in {"1.0", "1.1"}:
         return True
@@ -138,7 +143,7 @@ def is_ambiguous(scope: Scope) -> bool:
 
 
 class _ObservedSend:
-    """Sends on, and remembers the status; 0 before there is one."""
+    """A wrapper of `send` that records the response status, or 0 before there is one."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -151,7 +156,7 @@ class _ObservedSend:
 
 
 class _Replay:
-    """Gives a route the body that was read before its turn came."""
+    """A replacement of `receive` that returns the body that was already read."""
 
     def __init__(self, body: bytes, receive: Receive) -> None:
         self._body: bytes | None = body
@@ -159,6 +164,6 @@ class _Replay:
 
     async def __call__(self) -> Message:
         if self._body is None:
-            return await self._receive()  # comes back when the client goes away
+            return await self._receive()  # returns when the client disconnects
         body, self._body = self._body, None
         return {"type": "http.request", "body": body, "more_body": False}

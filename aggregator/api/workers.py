@@ -1,7 +1,7 @@
-"""Several worker processes behind one address, each with the whole service in it; a worker that dies is replaced.
+"""Several worker processes behind one address, each running the whole service. A worker that dies is replaced.
 
-The database keeps the log in order: every append is one transaction behind one lock, whichever worker makes it. SQLite
-files are made for one process, so several workers need PostgreSQL.
+The database keeps the log in order: every append, by any worker, is one transaction under a single
+lock. SQLite is only supported with one process, so several workers need PostgreSQL.
 """
 
 import logging
@@ -18,17 +18,17 @@ from aggregator.home import Home
 
 log = logging.getLogger("aggregator.workers")
 
-FORCED_END_S = 15.0  # after which a worker that was asked to end is killed
+FORCED_END_S = 15.0  # time after which a worker that was told to stop is killed
 SHORT_LIFE_S = 5.0
-RESTART_PAUSE_S = 1.0  # before a worker that died young is replaced
+RESTART_PAUSE_S = 1.0  # pause before replacing a worker that died shortly after its start
 
 
 def check_workers(home: Home, workers: int) -> None:
-    """Refuse several workers where the database is SQLite. Raises SettingsError."""
+    """Refuse several workers if the database is SQLite. Raises SettingsError."""
     if workers > 1 and home.database.engine.dialect.name == "sqlite":
         raise SettingsError(
-            f"{workers} workers need PostgreSQL; this directory's database is SQLite",
-            "Serve with --workers 1, or set database_url in aggregator.yaml to a PostgreSQL database.",
+            f"{workers} workers need PostgreSQL, but this directory's database is SQLite",
+            "Use --workers 1, or set database_url in aggregator.yaml to a PostgreSQL database.",
         )
 
 
@@ -38,9 +38,10 @@ def run_workers(
     """Run workers until SIGINT or SIGTERM.
 
     Args:
-        workers: number of processes.
-        listening: the socket that all of them take connections from.
-        run_one: what a worker does; it runs in a process of its own and has to open its own connections.
+        workers: Number of processes.
+        listening: The socket from which all of them accept connections.
+        run_one: The function that a worker runs, in its own process. It must open its own
+            connections.
     """
     with tempfile.TemporaryDirectory(prefix="intramural-metrics-") as folder:
         os.environ[SHARED_FOLDER_VARIABLE] = folder
@@ -48,12 +49,12 @@ def run_workers(
 
 
 class Supervisor:
-    """Starts workers, replaces those that die, and ends them all."""
+    """A supervisor that starts workers, replaces those that die, and stops them all."""
 
     def __init__(
         self, workers: int, listening: socket.socket, run_one: Callable[[socket.socket], None]
     ) -> None:
-        """Start nothing yet; see `run_workers`."""
+        """Create a supervisor without starting workers; see `run_workers`."""
         self._wanted = workers
         self._listening = listening
         self._run_one = run_one
@@ -61,7 +62,7 @@ class Supervisor:
         self._is_ending = False
 
     def run(self) -> None:
-        """Keep the wanted number of workers running until a signal asks to end."""
+        """Keep the given number of workers running until a signal requests the end."""
         signal.signal(signal.SIGTERM, self._end)
         signal.signal(signal.SIGINT, self._end)
         while not self._is_ending:
@@ -81,10 +82,10 @@ class Supervisor:
         try:
             self._run_one(self._listening)
             code = 0
-        except Exception as error:  # noqa: BLE001 - the message may quote what was sent
+        except Exception as error:  # noqa: BLE001 - the message may quote request data
             log.error("worker failed: %s", type(error).__name__)
         finally:
-            os._exit(code)  # nothing of the parent's is to be cleaned up here
+            os._exit(code)  # skip cleanup that belongs to the parent
 
     def _wait_for_one(self) -> None:
         pid, status = os.waitpid(-1, os.WNOHANG)

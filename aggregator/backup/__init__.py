@@ -1,1 +1,1 @@
-"""Back-ups: writing them while the service runs, and restoring them without forking the log."""
+"""Backups: writing them while the service runs, and restoring them without forking the log."""

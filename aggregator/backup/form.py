@@ -1,13 +1,14 @@
-"""The form of a back-up: one compressed file of JSON lines, made from one snapshot while the service runs.
+"""The backup format: a compressed file of JSON lines, written from one snapshot while the service may be running.
 
-The same file restores into SQLite and into PostgreSQL. Its lines are
+The same file can be restored to SQLite and to PostgreSQL. Its lines are
 
     {"format": "intramural-backup/1", "schema": ..., "log_size": ..., "keys": ...}
-    {"file": NAME, "content": BASE64}         settings, and private keys if they were asked for
-    {"table": NAME, "columns": [...]}         followed by one list of values for each row
-    {"sha256": HEX}                           of all bytes before this line
+    {"file": NAME, "content": BASE64}         settings, and private keys if requested
+    {"table": NAME, "columns": [...]}         followed by a list of values for each row
+    {"sha256": HEX}                           of all preceding bytes
 
-The log's tree is not in it: it is worked out again from the envelopes and compared with the last signed checkpoint.
+The log's tree is not included. It is recomputed from the envelopes and compared with the last
+signed checkpoint.
 """
 
 import base64

@@ -1,4 +1,4 @@
-"""Restoring a back-up: everything is checked from the first byte, and comes as a whole or not at all."""
+"""Restoring of a backup, with all its content verified, completely or not at all."""
 
 import gzip
 import hashlib
@@ -28,27 +28,31 @@ from protocol.merkle import leaf_hash
 
 MAX_LINE_LENGTH = 64 * 1024 * 1024  # bytes
 MAX_HEADER_LENGTH = 4096  # bytes
-_DAMAGED_ADVICE = "Use another back-up. Nothing was restored."
+_DAMAGED_ADVICE = "Use another backup. Nothing was restored."
 
 
 def restore_backup(
     backup: Path, directory: Path, *, database_url: str | None, today_day: int
 ) -> Home:
-    """Restore a back-up into a new directory and an empty database; appending stays forbidden until `resume`.
+    """Restore a backup to a new directory and an empty database. Appending is forbidden until `resume`.
 
     Args:
-        backup: the file that `write_backup` made.
-        directory: made if missing; must not hold an aggregator.
-        database_url: of an empty database, or None for SQLite in the directory.
-        today_day: days since 1970-01-01 UTC.
+        backup: A file written by `write_backup`.
+        directory: The directory, created if missing. It must not contain an aggregator.
+        database_url: URL of an empty database, or None for SQLite in the directory.
+        today_day: Days since 1970-01-01 UTC.
 
     Raises:
-        SettingsError: the directory holds an aggregator or cannot be made, or the file is not a back-up.
-        StoreError: the database is not empty or failed, or the back-up is damaged; nothing was restored.
-        KeyFileError: a private key cannot be written; nothing was restored.
+        SettingsError: the directory contains an aggregator or cannot be created, or the file is not
+            a backup.
+        StoreError: the database is not empty or failed, or the backup is damaged. Nothing was
+            restored.
+        KeyFileError: a private key cannot be written. Nothing was restored.
     """
     if (directory / SETTINGS_FILE).exists():
-        raise SettingsError(f"{directory} holds an aggregator already", "Choose another directory.")
+        raise SettingsError(
+            f"{directory} already contains an aggregator", "Choose another directory."
+        )
     _check_kind(backup)
     with _making(directory):
         database = Database(database_url or f"sqlite:///{directory.absolute() / DATABASE_FILE}")
@@ -59,14 +63,14 @@ def restore_backup(
                 mark_restored(connection, _check_log(connection), today_day)
                 _write_files(directory, files, database_url)
         except EOFError:
-            raise _damaged("it is cut off") from None
+            raise _damaged("it is truncated") from None
         except (gzip.BadGzipFile, zlib.error):
-            raise _damaged("its bytes are not those that were written") from None
+            raise _damaged("its bytes have changed since it was written") from None
         except (ValueError, KeyError, TypeError):
-            raise _damaged("its content is not in its form") from None
+            raise _damaged("its content is malformed") from None
         except OSError as error:
             raise StoreError(
-                f"the back-up cannot be restored: {error.strerror}", _DAMAGED_ADVICE
+                f"the backup cannot be restored: {error.strerror}", _DAMAGED_ADVICE
             ) from None
         finally:
             database.close()
@@ -74,7 +78,7 @@ def restore_backup(
 
 
 def _check_kind(backup: Path) -> None:
-    """Refuse a file that is no back-up, before anything is made. Raises SettingsError."""
+    """Refuse a file that is not a backup, before anything is created. Raises SettingsError."""
     try:
         with gzip.open(backup, "rb") as stream:
             header = json.loads(stream.readline(MAX_HEADER_LENGTH))
@@ -85,21 +89,21 @@ def _check_kind(backup: Path) -> None:
         return
     if isinstance(kind, str) and kind.startswith(FORMAT.partition("/")[0]):
         raise SettingsError(
-            f"{backup.name} is a back-up of another version of intramural",
-            "Restore it with the version that made it.",
+            f"{backup.name} is a backup of another version of intramural",
+            "Restore it with the version that created it.",
         )
     raise SettingsError(
-        f"{backup.name} is not a back-up of an aggregator",
-        "Name a file that `intramural-aggregator backup` has written. Nothing was restored.",
+        f"{backup.name} is not a backup of an aggregator",
+        "Use a file that `intramural-aggregator backup` has written. Nothing was restored.",
     )
 
 
 @contextmanager
 def _making(directory: Path) -> Iterator[None]:
-    """Make a directory if it is missing; where restoring fails, remove what restoring has made.
+    """Create a directory if it is missing. If the body fails, remove everything that restoring created.
 
     Raises:
-        SettingsError: it cannot be made.
+        SettingsError: the directory cannot be created.
     """
     made = [folder for folder in (directory, *directory.parents) if not folder.exists()]
     try:
@@ -107,14 +111,14 @@ def _making(directory: Path) -> Iterator[None]:
         before = _list_made(directory)
     except OSError as error:
         raise SettingsError(
-            f"{directory} cannot be made: {error.strerror}", "Choose another directory."
+            f"{directory} cannot be created: {error.strerror}", "Choose another directory."
         ) from None
     try:
         yield
     except BaseException:
         for path in sorted(
             _list_made(directory) - before, reverse=True
-        ):  # files before their folder
+        ):  # remove files before their folder
             path.rmdir() if path.is_dir() else path.unlink(missing_ok=True)
         for folder in made:
             folder.rmdir()
@@ -122,7 +126,7 @@ def _making(directory: Path) -> Iterator[None]:
 
 
 def _list_made(directory: Path) -> set[Path]:
-    """Return what restoring makes, as far as it is there: the directory may be somebody's who works in it."""
+    """Return the existing files that restoring can create. The directory may also contain files of the user."""
     keys = directory / "keys"
     made = {
         directory / SETTINGS_FILE,
@@ -134,24 +138,24 @@ def _list_made(directory: Path) -> set[Path]:
 
 
 def _damaged(fault: str) -> StoreError:
-    return StoreError(f"the back-up is damaged: {fault}", _DAMAGED_ADVICE)
+    return StoreError(f"the backup is damaged: {fault}", _DAMAGED_ADVICE)
 
 
 class _Reader:
-    """Reads the lines of one back-up into an empty database, in the caller's transaction."""
+    """A reader that inserts the lines of a backup into an empty database, within the caller's transaction."""
 
     def __init__(self, stream: gzip.GzipFile) -> None:
         self._stream = stream
         self._digest = hashlib.sha256()
 
     def read_all(self, connection: Connection) -> dict[str, bytes]:
-        """Insert all rows; return the files by name."""
+        """Insert all rows. Return the files by name."""
         lines = self._read_lines()
         header = next(lines)
         if header["schema"] != needed_schema():
             raise StoreError(
-                f"the back-up has schema {header['schema']}; this program needs {needed_schema()}",
-                "Restore it with the version of intramural that made it, and migrate then.",
+                f"the backup has schema {header['schema']}, but this program needs {needed_schema()}",
+                "Restore it with the version of intramural that created it, then migrate.",
             )
         files: dict[str, bytes] = {}
         table: Table | None = None
@@ -180,12 +184,12 @@ class _Reader:
         return files
 
     def _read_lines(self) -> Iterator[Any]:
-        """Give the lines, the last one apart: it must be the digest of all others."""
+        """Yield all lines except the last, which must be the digest of the others."""
         while data := self._stream.readline(MAX_LINE_LENGTH):
             line = json.loads(data)
             if isinstance(line, dict) and "sha256" in line:
                 if line["sha256"] != self._digest.hexdigest() or self._stream.read(1):
-                    raise ValueError("the digest is another")
+                    raise ValueError("the digest does not match")
                 return
             self._digest.update(data)
             yield line
@@ -194,7 +198,7 @@ class _Reader:
     def _begin_table(self, connection: Connection, line: dict[str, Any]) -> Table:
         table = metadata.tables[line["table"]]
         if line["columns"] != [column.name for column in table.columns]:
-            raise ValueError("the columns are others")
+            raise ValueError("the columns do not match")
         if count_rows(connection, table):
             raise StoreError(
                 "the database is not empty", "Restore into a new database. Nothing was restored."
@@ -203,7 +207,7 @@ class _Reader:
 
 
 def _check_log(connection: Connection) -> int:
-    """Check registry and log from the first byte, store the log's tree and return its size. Raises StoreError."""
+    """Verify registry and log completely, store the log's tree and return its size. Raises StoreError."""
     try:
         walk(all_envelopes(connection))
         registry = newest_registry(connection)
@@ -227,16 +231,16 @@ def _check_log(connection: Connection) -> int:
         if newest is not None:
             head = verify_checkpoint(newest, registry.log_keys, registry.log_name)
             if (head.size, head.root) != (log_size, fold(peaks)):
-                raise ValueError("the tree is not the signed one")
+                raise ValueError("the tree does not match the signed checkpoint")
     except (ProtocolError, ValueError, IndexError) as error:
         raise StoreError(
-            f"the log in the back-up does not hold: {type(error).__name__}", _DAMAGED_ADVICE
+            f"the log in the backup is not valid: {type(error).__name__}", _DAMAGED_ADVICE
         ) from None
     return log_size
 
 
 def _write_files(directory: Path, files: dict[str, bytes], database_url: str | None) -> None:
-    """Write keys and settings; the settings come last, as they make the directory an aggregator's."""
+    """Write keys and settings. The settings come last, because they mark the directory as an aggregator's."""
     for name, content in files.items():
         path = directory / name
         if name == SETTINGS_FILE or path.parent != directory / "keys":
@@ -249,10 +253,10 @@ def _write_files(directory: Path, files: dict[str, bytes], database_url: str | N
         settings["database_url"] = database_url
     text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True) if settings else ""
     (directory / SETTINGS_FILE).write_text(
-        "# Settings of this aggregator, restored from a back-up.\n" + text, "utf-8"
+        "# Settings of this aggregator, restored from a backup.\n" + text, "utf-8"
     )
 
 
 def _decode_value(value: object) -> object:
-    """Return one value of a row; bytes stand in an object of their own."""
+    """Decode a value of a row. Bytes are encoded as an object."""
     return decode_bytes(value["base64"]) if isinstance(value, dict) else value

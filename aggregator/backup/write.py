@@ -1,4 +1,4 @@
-"""Writing a back-up of an aggregator that may be running."""
+"""Writing of backups of an aggregator that may be running."""
 
 import gzip
 import hashlib
@@ -16,23 +16,23 @@ from aggregator.store.schema import entries, metadata
 
 
 def write_backup(home: Home, out: Path, *, with_keys: bool) -> int:
-    """Write a back-up of an aggregator's directory and database; return the log's size in it.
+    """Write a backup of an aggregator's directory and database. Return the size of its log.
 
     Args:
-        home: the directory; its service may be running.
-        out: the new file. It appears as a whole or not at all, readable by its owner alone.
-        with_keys: whether the private keys are in it.
+        home: The aggregator's directory. Its service may be running.
+        out: The new file. It is created complete or not at all, readable by its owner only.
+        with_keys: Whether to include the private keys.
 
     Raises:
-        SettingsError: there is a file of that name already, or it cannot be written.
+        SettingsError: the file already exists, or cannot be written.
         StoreError: the database failed.
     """
     if out.exists():
         raise SettingsError(
-            f"{out.name} exists already", "Choose another name; a back-up is never overwritten."
+            f"{out.name} already exists", "Choose another name; a backup is never overwritten."
         )
     if not out.parent.is_dir():
-        raise SettingsError(f"{out.parent} is not a folder", "Name a file in a folder that exists.")
+        raise SettingsError(f"{out.parent} is not a folder", "Choose a file in an existing folder.")
     unfinished = out.with_name(out.name + ".unfinished")
     try:
         unfinished.unlink(missing_ok=True)
@@ -46,13 +46,13 @@ def write_backup(home: Home, out: Path, *, with_keys: bool) -> int:
     except OSError as error:
         unfinished.unlink(missing_ok=True)
         raise SettingsError(
-            f"{out.name} cannot be written: {error.strerror}", "Check that the disk has room."
+            f"{out.name} cannot be written: {error.strerror}", "Check that the disk has free space."
         ) from None
     return log_size
 
 
 class _Writer:
-    """Writes the lines of one back-up."""
+    """A writer of the lines of a backup."""
 
     def __init__(self, stream: gzip.GzipFile) -> None:
         self._stream = stream

@@ -1,9 +1,9 @@
-"""The whole log, sealed to the auditors: with it they recompute the figures that the public log hides (rule 8.1).
+"""The whole log, encrypted for the auditors, who recompute the figures that the public log hides (rule 8.1).
 
-A line that names the format, a line of JSON with the key sealed to each auditor (sealed boxes of libsodium, by the
-X25519 form of their Ed25519 keys), and the entries in one secretstream (XChaCha20-Poly1305) of chunks of 1 MiB. A file
-that was cut off or changed anywhere cannot be opened. The entries prove themselves: an auditor holds them against the
-signed head of the board.
+An archive consists of a line that names the format, a line of JSON with the key sealed to each
+auditor (libsodium sealed boxes, with the X25519 form of their Ed25519 keys), and the entries in one
+secretstream (XChaCha20-Poly1305) of 1 MiB chunks. A truncated or modified file cannot be read. The
+archive itself is not signed: an auditor checks its entries against the signed head of the board.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,22 +36,23 @@ from protocol.errors import ProtocolError
 from protocol.keys import PublicKey
 
 FORMAT: Final = b"intramural-archive/v1\n"
-CHUNK: Final = 1024 * 1024  # bytes of entries in one encrypted chunk
+CHUNK: Final = 1024 * 1024  # bytes of entries per encrypted chunk
 MAX_HEADER_LENGTH: Final = 64 * 1024  # bytes
 _HEADER: Final = frozenset({"recipients", "stream"})
-_DAMAGED: Final = "the archive is damaged, cut off or was changed"
-_DAMAGED_ADVICE: Final = "Ask the people who run the aggregator for it again."
+_DAMAGED: Final = "the archive is damaged, truncated or was modified"
+_DAMAGED_ADVICE: Final = "Ask the people who run the aggregator for another copy."
 
 
 def write_archive(path: Path, entries: Iterable[Entry], auditors: Sequence[PublicKey]) -> int:
     """Write the entries to a new file that only the auditors can open; return their number.
 
     Raises:
-        SettingsError: there are no auditors, the file exists, or the disk refuses; then nothing is left of it.
+        SettingsError: there are no auditors, the file exists, or it cannot be written; no partial
+            file remains.
     """
     if not auditors:
         raise SettingsError(
-            "the registry names no auditors, to whom an archive could be sealed",
+            "the registry names no auditors to seal an archive to",
             "Add their keys with `intramural-aggregator registry propose`.",
         )
     key = random(crypto_secretstream_xchacha20poly1305_KEYBYTES)
@@ -64,7 +65,7 @@ def write_archive(path: Path, entries: Iterable[Entry], auditors: Sequence[Publi
             file.write(FORMAT + header + b"\n")
             return _write_chunks(file, state, entries)
     except FileExistsError:
-        raise SettingsError(f"{path} exists already", "Name a new file with --out.") from None
+        raise SettingsError(f"{path} already exists", "Name a new file with --out.") from None
     except OSError as error:
         path.unlink(missing_ok=True)
         raise SettingsError(f"the archive cannot be written to {path}: {error.strerror}") from None
@@ -105,16 +106,16 @@ def _write_chunk(
 
 
 def read_archive(path: Path, keyid: str, private_key: bytes) -> Iterator[Entry]:
-    """Give the entries of an archive. Nothing in it is believed before they are held against a signed head.
+    """Yield the entries of an archive. They must not be trusted before they are checked against a signed head.
 
     Args:
-        path: of the file.
-        keyid: of the auditor.
-        private_key: the 32 bytes of the auditor's Ed25519 key (its seed).
+        path: The archive.
+        keyid: The auditor's key id.
+        private_key: The auditor's 32-byte Ed25519 seed.
 
     Raises:
-        SettingsError: not an archive, or not sealed to this auditor.
-        BoardMismatchError: damaged, cut off or changed.
+        SettingsError: the file is not an archive, or is not sealed to this auditor.
+        BoardMismatchError: the archive is damaged, truncated or was modified.
     """
     try:
         with path.open("rb") as file:
@@ -146,7 +147,7 @@ def _unseal(recipients: object, keyid: str, private_key: bytes) -> bytes:
     if not isinstance(recipients, dict) or keyid not in recipients:
         raise SettingsError(
             "the archive is not sealed to this key",
-            "Use the key that the registry names as an auditor's.",
+            "Use an auditor's key that the registry names.",
         )
     box = SealedBox(SigningKey(private_key).to_curve25519_private_key())
     try:
@@ -161,7 +162,7 @@ def _unseal(recipients: object, keyid: str, private_key: bytes) -> bytes:
 def _read_chunks(
     file: BinaryIO, state: crypto_secretstream_xchacha20poly1305_state
 ) -> Iterator[bytes]:
-    """Give the plain chunks; only a last chunk that says so, and nothing after it, ends the file rightly."""
+    """Yield the decrypted chunks. The last chunk must be marked as final and end the file."""
     is_last = False
     while not is_last:
         sealed = file.read(CHUNK + crypto_secretstream_xchacha20poly1305_ABYTES)

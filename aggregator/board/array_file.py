@@ -1,4 +1,6 @@
-"""A file of JSON values and arrays of numbers, with a digest that tells a damaged one. Nothing in it is ever run."""
+"""A file format for JSON values and arrays of numbers, with a digest that reveals damage. Reading
+never executes code.
+"""
 
 import hashlib
 import json
@@ -16,11 +18,11 @@ _SIGNED: Final = (numpy.int8, numpy.int16, numpy.int32)
 
 
 class DamagedFileError(ValueError):
-    """The bytes are not those of a file that was written here."""
+    """The file was not written by this module, or has changed since."""
 
 
 def write_array_file(path: Path, values: object, arrays: Sequence[Array]) -> None:
-    """Write a file that its owner alone can read; whoever reads meanwhile gets the old one. Raises OSError."""
+    """Write a file atomically, readable by its owner only. Raises OSError."""
     packed = [_narrow(array) for array in arrays]
     described = [[array.dtype.str, list(array.shape)] for array in packed]
     header = json.dumps({"values": values, "arrays": described}, separators=(",", ":")).encode()
@@ -38,11 +40,11 @@ def write_array_file(path: Path, values: object, arrays: Sequence[Array]) -> Non
 
 
 def read_array_file(path: Path) -> tuple[Any, list[Array]]:
-    """Return what was written. The arrays cannot be changed, and may be of a smaller type than what was given.
+    """Return the stored values and arrays. The arrays are read-only and may have a smaller type than when written.
 
     Raises:
         OSError: the file cannot be read.
-        DamagedFileError: it is not as it was written.
+        DamagedFileError: its content does not match its digest.
     """
     content = path.read_bytes()
     start = _DIGEST + 1
@@ -53,7 +55,7 @@ def read_array_file(path: Path) -> tuple[Any, list[Array]]:
     arrays, place = [], end + 1
     for name, shape in header["arrays"]:
         if name not in _TYPES:
-            raise DamagedFileError(f"{path.name} has an array of an unknown type")
+            raise DamagedFileError(f"{path.name} contains an array of an unknown type")
         array = numpy.frombuffer(
             content, dtype=name, count=int(numpy.prod(shape)), offset=place
         ).reshape(shape)

@@ -1,6 +1,7 @@
-"""Auditing a board: an auditor opens the archive, recomputes everything that the public cannot, and signs.
+"""Auditing a board: an auditor opens the archive, recomputes the figures that the public cannot, and signs the board.
 
-It runs on the auditor's computer, with the published board, the sealed archive and the auditor's key.
+The audit runs on the auditor's computer, with the published board, the sealed archive and the
+auditor's key.
 """
 
 import itertools
@@ -35,10 +36,10 @@ class Audited:
     """A board that an auditor has recomputed and signed.
 
     Attributes:
-        verified: the part that the public can recompute.
-        hidden: entries that only auditors read.
-        file: path of the signature in the board's folder.
-        releases: before this board, computed again from the whole log.
+        verified: The part that the public can recompute.
+        hidden: Number of entries that only auditors can read.
+        file: Path of the signature in the board's folder.
+        releases: Earlier releases, recomputed from the whole log.
     """
 
     verified: Verified
@@ -48,7 +49,7 @@ class Audited:
 
 
 def archive(home: Home, out: Path) -> int:
-    """Write the whole log, sealed to the registry's auditors; return the number of entries.
+    """Write the whole log to an archive sealed to the registry's auditors. Return the number of entries.
 
     Raises:
         SettingsError: the registry names no auditors, or the file cannot be written.
@@ -61,21 +62,21 @@ def archive(home: Home, out: Path) -> int:
 def audit(
     board: Path, archived: Path, key_file: Path, root_keys: Sequence[str], *, today_day: int
 ) -> Audited:
-    """Recompute a board from the public log and the archive, and sign it where all is right.
+    """Recompute a board from the public log and the archive, and sign it if everything matches.
 
     Args:
-        board: folder of the published board; the signature is written into it.
-        archived: of this log, at the board's size or later.
-        key_file: the auditor's private key.
-        root_keys: as of `verify`.
-        today_day: as of `verify`.
+        board: Folder of the published board. The signature is written into it.
+        archived: Archive of this log, made when the log was at least as long as the board's.
+        key_file: The auditor's private key file.
+        root_keys: As for `verify`.
+        today_day: As for `verify`.
 
     Raises:
-        SettingsError, KeyFileError: a file is not the one that is needed.
-        BoardMismatchError: the board is not what the log says; nothing is signed.
+        SettingsError, KeyFileError: a file cannot be read, or is the wrong file.
+        BoardMismatchError: the board does not match the log. Nothing is signed.
     """
     auditor = load_key(key_file)
-    # Before the hours that a large board takes: a wrong file or key is told at once.
+    # A large board takes hours, so reject a wrong file or key first.
     first = next(read_archive(archived, auditor.public.keyid, auditor.seed), None)
     verified = verify(board, root_keys, today_day=today_day)
     if auditor.public.keyid not in verified.log.registry.auditors.by_keyid():
@@ -101,46 +102,48 @@ def audit(
 
 
 def _check_deployment(first: Entry | None, archived: Path, deployment: str) -> None:
-    """Check that an archive is of the board's deployment, as its first entry says. Raises SettingsError."""
+    """Check that the archive's first entry names the board's deployment. Raises SettingsError."""
     if first is None:
         return
     try:
         claimed = parse_statement(decode(first.envelope).payload).header.deployment
     except ProtocolError:
-        return  # the comparison says what is wrong with it
+        return  # the comparison reports the error
     if claimed != deployment:
         raise SettingsError(
-            f"{archived.name} is an archive of {claimed}, and the board is that of {deployment}",
-            "With --archive give the one that came with this board.",
+            f"{archived.name} is an archive of {claimed}, but the board is of {deployment}",
+            "Use --archive with the archive that came with this board.",
         )
 
 
 def _compare_entries(
     registries: Sequence[bytes], shown: Iterable[PublishedEntry], archived: Iterable[Entry]
 ) -> Iterator[Entry]:
-    """Give the archived entries, each held against the published one: nothing is hidden that must be shown."""
+    """Yield the archived entries after comparing each with the published one. Only entries that may
+    be hidden are hidden.
+    """
     versions: dict[int, Registry] = {}
     position = 0
     for position, (published, entry) in enumerate(itertools.zip_longest(shown, archived), 1):
         if entry is None:
             raise SettingsError(
                 f"the archive ends before log entry {position - 1} of the board: it was made before the board",
-                "With --archive give one that was made since: ask the people who run the aggregator for it.",
+                "Use --archive with a newer one: ask the people who run the aggregator for it.",
             )
         if published is None or not 1 <= entry.registry <= len(registries):
             raise BoardMismatchError(
-                f"log entry {position - 1} of the archive is not the one that was published"
+                f"log entry {position - 1} of the archive differs from the published one"
             )
         if entry.registry not in versions:
-            # The replay verifies them; here they only say which sites were named.
+            # The replay verifies them. Here they only show which sites were named.
             envelope = decode(registries[entry.registry - 1], REGISTRY_TYPE)
             versions = {entry.registry: parse_registry(envelope.payload)}
         expected = as_published(entry, versions[entry.registry])
         if published != expected:
             hidden = (
-                "hides a statement that must be shown"
+                "hides a statement that must be public"
                 if isinstance(expected, Entry)
-                else "is not the archive's"
+                else "differs from the archive's"
             )
             raise BoardMismatchError(f"log entry {position - 1} of the board {hidden}")
         yield entry
@@ -149,5 +152,6 @@ def _compare_entries(
 def _compare_figures(published: bytes, recomputed: AuditedFigures) -> None:
     if published != recomputed.to_bytes():
         raise BoardMismatchError(
-            f"{AUDITED_FILE} is not what the whole log gives", "Do not sign. Tell the others."
+            f"{AUDITED_FILE} does not match the whole log",
+            "Do not sign. Inform the other auditors.",
         )

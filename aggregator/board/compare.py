@@ -1,4 +1,4 @@
-"""Two models side by side on the benchmarks that both have figures for. Pure."""
+"""Side-by-side comparison of two models on the benchmarks for which both have figures. Pure."""
 
 from dataclasses import dataclass
 
@@ -8,11 +8,11 @@ from aggregator.board.page_model import CardView, Column, Figure, ModelView, foo
 
 @dataclass(frozen=True, slots=True)
 class ComparedLine:
-    """One benchmark. `difference` is second minus first in the metric's own range, empty without both figures.
+    """One benchmark. `difference` is second minus first in the metric's own range, or empty unless both have figures.
 
     Attributes:
-        verdict: which figure is higher, and whether their intervals overlap.
-        leader: 1, 2, or 0 where neither leads.
+        verdict: Which figure is higher, and whether their intervals overlap.
+        leader: 1 or 2 for the higher figure; 0 if they are equal or one is missing.
     """
 
     column: Column
@@ -25,12 +25,12 @@ class ComparedLine:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """All benchmarks, and how often each model leads."""
+    """The comparison over all benchmarks, with the number on which each model leads."""
 
     lines: tuple[ComparedLine, ...]
     first_leads: int
     second_leads: int
-    apart: int  # of the benchmarks with both figures, those whose intervals do not overlap
+    apart: int  # benchmarks on which the two intervals do not overlap
     both: int
 
 
@@ -86,7 +86,7 @@ def _are_apart(shown_first: Figure, shown_second: Figure) -> bool:
 
 
 def _write_difference(shown_first: Figure, shown_second: Figure, column: Column) -> str:
-    """Write second minus first with its sign; the range's lower end drops out of a difference."""
+    """Return the signed difference, second minus first. The lower end of the range cancels out."""
     cell = column.cell
     thousandths = shown_second.value - shown_first.value
     size = (

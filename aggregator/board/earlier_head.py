@@ -1,7 +1,8 @@
-"""An earlier head of a log, opened with the key that was the log's when it was signed.
+"""An earlier head of a log, verified with the log key in force when it was signed.
 
-A key that turns out stolen is taken back from some size of the log on, and a truthful head that it signed before
-anybody knew is then no longer the newest registry's to vouch for. It still says which log its reader saw.
+When a log key is stolen, the registry revokes it from some log size on. The newest registry then no
+longer vouches for heads of that size or larger, not even for a genuine one signed before the theft
+was known. Such a head still shows which log its reader saw.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,12 +17,12 @@ _NOT_SIGNED = frozenset({Code.UNSIGNED_CHECKPOINT, Code.BAD_SIGNATURE})
 
 @dataclass(frozen=True, slots=True)
 class EarlierHead:
-    """A head that a reader of the log saw.
+    """A head that a reader of the log has seen.
 
     Attributes:
-        checkpoint: its content.
-        taken_back_from: first size of the log that the newest registry no longer lets its key sign for; None where
-            the newest registry vouches for the head.
+        checkpoint: The parsed head.
+        taken_back_from: First log size from which the newest registry has revoked the signing key;
+            None if the newest registry vouches for the head.
     """
 
     checkpoint: Checkpoint
@@ -29,27 +30,28 @@ class EarlierHead:
 
     @property
     def remark(self) -> str:
-        """A sentence about its key, "" where there is nothing to say."""
+        """A sentence about a revoked log key; empty if the newest registry vouches for the head."""
         if self.taken_back_from is None:
             return ""
         return (
-            f"The earlier checkpoint, of {self.checkpoint.size} entries, is signed with a log key that was declared "
-            f"stolen since: the registry takes it no more for logs of {self.taken_back_from} entries and more."
+            f"The earlier checkpoint, of {self.checkpoint.size} entries, is signed with a log key that has since been "
+            f"declared stolen: the registry no longer accepts it for logs of {self.taken_back_from} or more entries."
         )
 
 
 def open_earlier_head(
     note: str, newest: Registry, earlier_keys: Iterable[Sequence[LogKey]]
 ) -> EarlierHead:
-    """Read an earlier head of the log that `newest` names.
+    """Verify and return an earlier head of the log that `newest` names.
 
     Args:
-        note: the signed head.
-        newest: the newest registry.
-        earlier_keys: the log's keys as earlier versions, which were verified, gave them.
+        note: The signed head.
+        newest: The newest registry.
+        earlier_keys: The log keys of earlier, verified registry versions.
 
     Raises:
-        ProtocolError: as `verify_checkpoint`, by the newest registry, if none of them has the key that signed.
+        ProtocolError: no registry version has a key that verifies the head; the error is that of
+            `verify_checkpoint` for the newest registry.
     """
     try:
         return EarlierHead(verify_checkpoint(note, newest.log_keys, newest.log_name))
@@ -67,7 +69,7 @@ def open_earlier_head(
 
 
 def _taken_back_from(keys: Sequence[LogKey], newest: Registry, size: int) -> int:
-    """Return the first size that the key which signed for `size` no longer signs for."""
+    """Return the first log size for which the key that signed for `size` is revoked."""
     signer = key_for_size(keys, size)
     for entry in newest.log_keys:
         if entry.key == signer and entry.until_size is not None:

@@ -1,8 +1,8 @@
-"""Earlier releases computed again from the log, as it was when they were published.
+"""Recomputation of earlier releases from the log as it was when they were published.
 
-A release says how long the log was and which registry was in force, so that whoever holds the log up to there can make
-its board again and compare the figures that are kept of it. Figures are kept of the newest releases alone; of older
-ones the list has a digest, which nobody computes again here.
+A release records the size of the log and the registry version in force. Anyone who has the log up
+to that size can rebuild its board and compare the stored figures. Figures are stored for the newest
+releases only. Older releases have only a digest in the list, which is not recomputed here.
 """
 
 from bisect import bisect_left
@@ -31,19 +31,19 @@ from protocol.registry import Registry, parse_registry
 
 _ADVICE = (
     "Do not rely on it, and do not sign. Tell the people who run the board. If another version of this program "
-    "published that release, they begin a new list: move releases.json and the folder releases out of the aggregator's "
-    "directory, and publish to a new folder."
+    "published that release, they must begin a new list: move releases.json and the folder releases out of the "
+    "aggregator's directory, and publish to a new folder."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedReleases:
-    """The releases before a board, by number.
+    """The numbers of the releases before a board, by how far they could be checked.
 
     Attributes:
-        recomputed: their figures follow from the log.
-        unread: their figures need hidden entries, so that they rest on auditors.
-        older: no figures of them are kept, only digests; nobody has checked these.
+        recomputed: Their figures match the log.
+        unread: Their figures depend on hidden entries, which only auditors can check.
+        older: Only their digests are stored. They have not been checked.
     """
 
     recomputed: tuple[int, ...] = ()
@@ -52,19 +52,19 @@ class CheckedReleases:
 
     @property
     def sentences(self) -> list[str]:
-        """Say what is known of them; nothing where there are none."""
+        """Return a sentence for each group that has releases."""
         said = []
         if self.recomputed:
             said.append(
-                f"Earlier releases computed again from the log: {_name_range(self.recomputed)}."
+                f"Earlier releases recomputed from the log: {_name_range(self.recomputed)}."
             )
         if self.unread:
             said.append(
-                f"Earlier releases whose figures rest on auditors: {_name_range(self.unread)}."
+                f"Earlier releases whose figures rely on auditors: {_name_range(self.unread)}."
             )
         if self.older:
             said.append(
-                f"Older releases, listed by digests that nobody checked: {_name_range(self.older)}."
+                f"Older releases, listed by digest only and not checked: {_name_range(self.older)}."
             )
         return said
 
@@ -72,16 +72,17 @@ class CheckedReleases:
 def recompute_releases(
     releases: Releases, registries: Sequence[bytes], shown: Replayed, whole: Replayed | None = None
 ) -> CheckedReleases:
-    """Make every earlier board again of which figures are kept, as far as the log at hand has what it takes.
+    """Rebuild every earlier board that has stored figures, as far as the available log allows, and compare the figures.
 
     Args:
-        releases: of a board, its own last; of this log, as `Kept.check_roots` says.
-        registries: every version as signed.
-        shown: the public log.
-        whole: the same log with nothing hidden, None for a reader who has not got it.
+        releases: The releases of a board, ending with its own. `Kept.check_roots` must have
+            confirmed that they are of this log.
+        registries: Every registry version as signed.
+        shown: The public log.
+        whole: The same log without hidden entries; None for a reader who does not have it.
 
     Raises:
-        BoardMismatchError: names the release that is not what the log gives.
+        BoardMismatchError: names a release that does not match the log.
     """
     recomputed, unread, older = [], [], []
     history = _History(registries, shown, whole)
@@ -99,7 +100,7 @@ def recompute_releases(
 
 
 class _History:
-    """The log as it was at earlier sizes; they are asked for from the oldest on."""
+    """The log as it was at earlier sizes, which must be requested in ascending order."""
 
     def __init__(
         self, registries: Sequence[bytes], shown: Replayed, whole: Replayed | None
@@ -107,13 +108,13 @@ class _History:
         self._registries = registries
         self._shown = _FollowedLog(shown)
         self._whole = None if whole is None else _FollowedLog(whole)
-        self._payloads: list[bytes] = []  # of the versions that were needed so far
+        self._payloads: list[bytes] = []  # of the versions that have been needed so far
 
     def check(self, release: Release) -> None:
-        """Compare a release with the board that the log gave. Raises BoardMismatchError."""
+        """Compare a release with the board recomputed from the log. Raises BoardMismatchError."""
         if not 1 <= release.registry <= len(self._registries):
             raise BoardMismatchError(
-                f"release {release.number} names a registry version that there is not", _ADVICE
+                f"release {release.number} names a registry version that does not exist", _ADVICE
             )
         for envelope in self._registries[len(self._payloads) : release.registry]:
             self._payloads.append(decode(envelope, REGISTRY_TYPE).payload)
@@ -130,18 +131,18 @@ class _History:
         if sha256(summarize(board)).hexdigest() != release.summary:
             name = SUMMARY_FILE.format(number=release.number)
             raise BoardMismatchError(
-                f"{name} is not what the first {release.log_size} log entries give", _ADVICE
+                f"{name} does not match the first {release.log_size} log entries", _ADVICE
             )
         if sha256(json_file(board, registry, head)).hexdigest() != release.board:
             raise BoardMismatchError(
-                f"{RELEASES_FILE}: release {release.number} is not the board that the first {release.log_size} log "
-                "entries give",
+                f"{RELEASES_FILE}: release {release.number} does not match the board of the first "
+                f"{release.log_size} log entries",
                 _ADVICE,
             )
 
 
 class _FollowedLog:
-    """A log, followed up to one release, from where it is followed to the next: most models stay as they were."""
+    """A log that is followed from one release to the next, since most models do not change in between."""
 
     def __init__(self, log: Replayed) -> None:
         self._versions = log.versions
@@ -151,7 +152,7 @@ class _FollowedLog:
         self._size = self._version = 0
 
     def follow(self, size: int, registry: Registry, payloads: Sequence[bytes]) -> Federation:
-        """Return the state after `size` entries under the registry whose versions have these payloads."""
+        """Return the state after `size` entries under `registry`. `payloads` are those of its versions."""
         if self._federation is not None and self._is_continued(
             self._federation, size, registry, payloads
         ):
@@ -170,7 +171,9 @@ class _FollowedLog:
     def _is_continued(
         self, federation: Federation, size: int, registry: Registry, payloads: Sequence[bytes]
     ) -> bool:
-        """Whether following on has the same outcome as following again: nothing was taken away by the registry."""
+        """Return whether continuing gives the same result as starting over, because the registry
+        has revoked nothing since.
+        """
         if (
             federation.unknown
             or not {card for card, _ in federation.models} <= registry.scorecards.keys()
@@ -189,7 +192,7 @@ class _FollowedLog:
 
 
 def _name_range(numbers: tuple[int, ...]) -> str:
-    """Return numbers in words; in each of the three kinds they follow one another, or nearly so."""
+    """Return the numbers as a range in words. Within each group they are consecutive, or nearly so."""
     if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:
         return f"{numbers[0]} to {numbers[-1]}"
     return ", ".join(map(str, numbers))

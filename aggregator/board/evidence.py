@@ -1,8 +1,9 @@
-"""A log, and the verification that comes before any figure of it is believed.
+"""A log and its verification, which must succeed before any of its figures is trusted.
 
-The public log shows of a pooled site's statements the leaf hash alone (`aggregator.log.publication`). All that it does
-show is verified as the aggregator did when it accepted it; of a site that was pooled for a time the hidden statements
-are taken as they would have to be. The whole log, which auditors have, leaves nothing to be taken.
+The public log shows only the leaf hashes of a pooled site's statements
+(`aggregator.log.publication`). Every statement that it shows is verified in the same way as when
+the aggregator accepted it. If a site was pooled for some time, its hidden statements are assumed to
+be what the shown ones require. Auditors have the whole log and need no such assumptions.
 """
 
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -51,13 +52,13 @@ from protocol.verification import (
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A log as somebody has it; nothing in it is believed before `replay`.
+    """A log as read from files or a database. It must not be trusted before `replay` has verified it.
 
     Attributes:
-        registries: every version as signed, version 1 first.
-        entries: in order; read once.
-        checkpoint: the signed head of the log.
-        is_whole: whether no entry may be hidden: the log as the aggregator and the auditors have it.
+        registries: Every registry version as signed, version 1 first.
+        entries: The log entries in order. They are read once.
+        checkpoint: The signed head of the log.
+        is_whole: Whether no entry may be hidden, as in the log of the aggregator and the auditors.
     """
 
     registries: tuple[bytes, ...]
@@ -68,20 +69,20 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """A log in which every signature, proof and rule was found to hold.
+    """A log whose signatures, proofs and rules have all been verified.
 
     Attributes:
-        registry: the newest.
-        checkpoint: the head of the log.
-        results: as far as they are shown; withdrawn ones too.
-        withdrawals: as far as they are shown.
-        hidden: number of entries that are shown as a leaf hash alone.
-        roots: of the earlier logs that were asked for, by their size.
-        federation: the same results and withdrawals, followed already; None where they are not.
-        changes: when keys were revoked, sites left or the policy changed.
-        versions: by log position, the registry version that the entry was accepted under.
-        shown_until: number of entries before the first hidden one; None if none is hidden.
-        log_keys: the log's keys in every version, each set of them once.
+        registry: The newest registry version.
+        checkpoint: The head of the log.
+        results: The results that are shown, including withdrawn ones.
+        withdrawals: The withdrawals that are shown.
+        hidden: Number of entries of which only the leaf hash is shown.
+        roots: Roots of the requested earlier logs, by log size.
+        federation: The state after these results and withdrawals, if it has been computed already.
+        changes: When keys were revoked, sites left or the policy changed.
+        versions: Registry version under which each entry was accepted, by log position.
+        shown_until: Number of entries before the first hidden one; None if none is hidden.
+        log_keys: The distinct sets of log keys over all registry versions.
     """
 
     registry: Registry
@@ -100,15 +101,16 @@ class Replayed:
 def replay(
     evidence: Evidence, pins: RootPins | None = None, roots_at: Container[int] = ()
 ) -> Replayed:
-    """Verify a log from its first byte, as the aggregator did when it accepted each entry.
+    """Verify a whole log, as the aggregator did when it accepted each entry.
 
     Args:
-        evidence: the log.
-        pins: the roots that must have signed the first registry; None takes the first registry at its word.
-        roots_at: sizes of earlier logs whose roots the answer has.
+        evidence: The log.
+        pins: The roots that must have signed the first registry; None trusts the roots that it
+            names.
+        roots_at: Sizes of earlier logs whose roots are returned.
 
     Raises:
-        BoardMismatchError: says which entry or version fails, and why.
+        BoardMismatchError: names the entry or version that fails, and the reason.
     """
     registries = _walk(evidence.registries, pins)
     newest = registries[-1]
@@ -121,19 +123,17 @@ def replay(
         except ProtocolError as error:
             refuse_unreleased(error)
             raise BoardMismatchError(
-                f"log entry {position} does not hold: {error.detail} ({error.code})"
+                f"log entry {position} is not valid: {error.detail} ({error.code})"
             ) from None
         if log.tree.size in roots_at:
             roots[log.tree.size] = log.tree.root
     if head.size != log.tree.size:
         raise BoardMismatchError(
-            f"the checkpoint is for {head.size} log entries, {log.tree.size} are published"
+            f"the checkpoint covers {head.size} log entries, but {log.tree.size} are published"
         )
     log.check_unexplained_changes()
     if log.tree.root != head.root:
-        raise BoardMismatchError(
-            "the published log entries are not those that the checkpoint was signed for"
-        )
+        raise BoardMismatchError("the published log entries do not match the signed checkpoint")
     payloads = [decode(envelope, REGISTRY_TYPE).payload for envelope in evidence.registries]
     changes = date_changes(divide_versions(payloads, newest), log.versions)
     return Replayed(
@@ -151,25 +151,24 @@ def replay(
 
 
 def open_checkpoint(note: str, registry: Registry) -> Checkpoint:
-    """Read a checkpoint of the log that `registry` names.
+    """Verify and return a checkpoint of the log that `registry` names.
 
     Raises:
-        BoardMismatchError: it is not in its form, of another log, or the log's key has not signed it.
+        BoardMismatchError: it is malformed, belongs to another log, or lacks the log key's
+            signature.
     """
     try:
         return verify_checkpoint(note, registry.log_keys, registry.log_name)
     except ProtocolError as error:
-        raise BoardMismatchError(
-            f"the published checkpoint is not what it should be: {error.detail}"
-        ) from None
+        raise BoardMismatchError(f"the published checkpoint is not valid: {error.detail}") from None
 
 
 def refuse_unreleased(error: ProtocolError) -> None:
-    """Raise BoardMismatchError if `error` says that a file is of an unreleased version."""
+    """Raise BoardMismatchError if `error` reports a file of an unreleased version."""
     if error.code is Code.OLD_SCHEMA:
         raise BoardMismatchError(
-            "the board was made by an unreleased version of intramural, which no version after it reads",
-            "Start anew: publish a board of an aggregator that this version made.",
+            "the board was made by an unreleased version of intramural, which later versions cannot read",
+            "Start over: publish a board from an aggregator that was set up with this version.",
         ) from None
 
 
@@ -178,21 +177,21 @@ def _walk(versions: Sequence[bytes], pins: RootPins | None) -> list[Registry]:
         return walk(versions, pins)
     except ProtocolError as error:
         refuse_unreleased(error)
-        raise BoardMismatchError(
-            f"the published registry is not what it should be: {error.detail}"
-        ) from None
+        raise BoardMismatchError(f"the published registry is not valid: {error.detail}") from None
 
 
 @dataclass(slots=True)
 class _SiteState:
-    """What the log holds of one site before the next entry.
+    """The log's record of one site before the next entry.
 
     Attributes:
-        head: last link of the present epoch, None right after its start.
-        ledger: as the newest statement of any kind gives it.
-        datasets, plans: by digest, oldest first; a plan is open until a statement settles it.
-        results: digests of results that stand, with their scores_root.
-        is_partly_hidden: whether the log may hide statements of it, so that the state may lack some of them.
+        head: Last link of the current epoch; None right after its start.
+        ledger: The ledger as reported by the newest statement of any kind.
+        datasets, plans: By digest, oldest first. A plan is open until a result or another statement
+            closes it.
+        results: The scores_root of each result that has not been withdrawn, by digest.
+        is_partly_hidden: Whether the log may hide statements of the site, so that the state may be
+            incomplete.
     """
 
     head: ChainHead | None = None
@@ -204,7 +203,7 @@ class _SiteState:
 
 
 class _Log:
-    """The state that the aggregator had before each entry, and what the entries add up to."""
+    """The state of the aggregator before each entry, and the results collected so far."""
 
     def __init__(self, registries: Sequence[Registry], *, is_whole: bool) -> None:
         self.tree = GrowingTree()
@@ -218,29 +217,29 @@ class _Log:
         self._assurances = Assurances()
         self.versions: list[
             int
-        ] = []  # by log position, the registry that the entry was accepted under
+        ] = []  # the registry under which each entry was accepted, by log position
         self._registries = registries
         self._in_force = 1
-        self._answered_by = 1  # the version that answers the requests among the last entries
+        self._answered_by = 1  # registry version that answers the most recent requests
         self._sites: dict[str, _SiteState] = {}
         self._roots: set[str] = set()
         self._figures: dict[str, set[str]] = {}  # fingerprint -> sites that reported it
         self._explained: dict[tuple[int, str], Site] = {}
-        """By registry version and site: the entry that a statement in the log asks for."""
+        """The registry entry that a statement in the log requests, by registry version and site."""
 
     def follow(self, position: int, entry: PublishedEntry) -> None:
-        """Verify the next entry and take it in. Raises ProtocolError or BoardMismatchError."""
+        """Verify the next entry and add it to the state. Raises ProtocolError or BoardMismatchError."""
         self.versions.append(entry.registry)
         if isinstance(entry, HiddenEntry):
             self._enter_registry(position, entry.registry, is_request=False)
             if self._is_whole:
                 raise BoardMismatchError(
-                    f"log entry {position} is hidden, in a log that must be whole"
+                    f"log entry {position} is hidden, but the log must be complete"
                 )
             if entry.registry not in self._with_pooled:
                 raise BoardMismatchError(
-                    f"log entry {position} is hidden, but no site had chosen pooled publication by then",
-                    "Tell the people who run it: a named site's statement is missing.",
+                    f"log entry {position} is hidden, but no site had chosen pooled publication at that point",
+                    "Tell the people who run the board: a named site's statement is missing.",
                 )
             if self.shown_until is None:
                 self.shown_until = position
@@ -254,7 +253,7 @@ class _Log:
         if not self._is_whole and not is_public(statement, self._registries[entry.registry - 1]):
             raise BoardMismatchError(
                 f"log entry {position} shows a statement of a site that chose pooled publication",
-                "Tell the people who run it: the statement should not have been published.",
+                "Tell the people who run the board: the statement should not have been published.",
             )
         self.tree.add(leaf_hash(envelope.pae))
         match statement:
@@ -266,7 +265,7 @@ class _Log:
                 self._accept(position, entry, envelope, statement)
 
     def _enter_registry(self, position: int, version: int, *, is_request: bool) -> None:
-        """Check that the version an entry names was in force: several requests may be answered by one version."""
+        """Check that the registry version named by an entry was in force. One version may answer several requests."""
         is_answered_together = is_request and version == self._in_force
         lowest = self._in_force if is_answered_together else max(self._in_force, self._answered_by)
         if not lowest <= version <= len(self._registries):
@@ -276,13 +275,14 @@ class _Log:
         self._in_force = version
 
     def check_unexplained_changes(self) -> None:
-        """Check that no registry gives a site a key or an epoch that no statement in the log asks for.
+        """Check that every key and epoch that a registry gives a site was requested by a statement in the log.
 
-        Without a statement of the site a registry may end or revoke keys, rename a site or drop it.
+        A registry may end or revoke keys, and rename or remove a site, without a statement of the
+        site.
         """
         if self._registries[0].sites:
             raise BoardMismatchError(
-                "registry version 1 names sites, which only log entries can bring in"
+                "registry version 1 names sites, but sites can only be added by log entries"
             )
         for before, after in zip(self._registries, self._registries[1:], strict=False):
             for site_id, site in after.sites.items():
@@ -292,17 +292,17 @@ class _Log:
                 if explained is None or not only_restricts(explained, site):
                     raise BoardMismatchError(
                         f"registry version {after.version} gives site {site_id} keys or an epoch that no log entry "
-                        "asks for"
+                        "requests"
                     )
 
     def _next_registry(self, entry: Entry) -> Registry | None:
-        """Return the registry that followed the one in force at an entry: what a request brought about."""
+        """Return the registry version after the one in force at an entry, which answers a request."""
         return self._registries[entry.registry] if entry.registry < len(self._registries) else None
 
     def _enroll(
         self, position: int, entry: Entry, envelope: Envelope, statement: EnrollPredicate
     ) -> None:
-        """Check possession of both keys, and that the next registry took the site in by this very statement."""
+        """Check that the site holds both keys and that the next registry enrols it by this statement."""
         agent, steward = load_public(statement.agent_key), load_public(statement.steward_key)
         keys = {agent.keyid: agent, steward.keyid: steward}
         envelope.verify(keys)
@@ -320,7 +320,7 @@ class _Log:
             or {signature.keyid for signature in envelope.signatures} != set(keys)
         ):
             raise BoardMismatchError(
-                f"log entry {position} is an enrolment that the registry does not know"
+                f"log entry {position} is an enrolment that the registry does not contain"
             )
         self._sites[header.site] = _SiteState(ledger=header.ledger)
         self._take_registry(after, header.site, site)
@@ -328,7 +328,7 @@ class _Log:
     def _rekey(
         self, position: int, entry: Entry, statement: ResetPredicate | RotatePredicate
     ) -> None:
-        """Check a reset or rotation, and that the next registry gave the site what it asks for and no more."""
+        """Check a reset or rotation, and that the next registry grants exactly what it requests."""
         registry = self._registries[entry.registry - 1]
         state = self._state(position, statement, entry.registry)
         history = self._history(statement, state, registry)
@@ -338,14 +338,14 @@ class _Log:
         before = registry.sites[statement.header.site]
         if after is None or site is None or not answers(before, site, rekeying, position):
             raise BoardMismatchError(
-                f"log entry {position} changes a site's keys otherwise than the registry does"
+                f"log entry {position} changes a site's keys in a different way than the registry"
             )
         state.head = None if isinstance(statement, ResetPredicate) else rekeying.head
         state.ledger = statement.header.ledger
         self._take_registry(after, statement.header.site, site)
 
     def _take_registry(self, registry: Registry, site_id: str, site: Site) -> None:
-        """Note that a registry came into force together with the entry that it answers."""
+        """Record that a registry came into force with the entry that it answers."""
         self._explained[registry.version, site_id] = site
         self._answered_by = registry.version
 
@@ -389,7 +389,7 @@ class _Log:
         state = self._sites.get(statement.header.site)
         if state is None:
             raise BoardMismatchError(
-                f"log entry {position} is of a site whose enrolment is not in the log"
+                f"log entry {position} belongs to a site whose enrolment is not in the log"
             )
         if version >= self._pooled_from.get(statement.header.site, version + 1):
             state.is_partly_hidden = True
@@ -415,7 +415,7 @@ def _has_pooled(registry: Registry) -> bool:
 
 
 def _find_pooled(registries: Iterable[Registry]) -> dict[str, int]:
-    """Return for each site that was ever pooled the first registry version that says so."""
+    """Return the first registry version in which each site is pooled, for all sites that ever were."""
     pooled: dict[str, int] = {}
     for registry in registries:
         for site_id, site in registry.sites.items():
@@ -425,7 +425,7 @@ def _find_pooled(registries: Iterable[Registry]) -> dict[str, int]:
 
 
 class _FiguresOfOthers(Container[str]):
-    """Fingerprints of figures that a site other than the named one has reported."""
+    """The fingerprints of figures reported by any site other than the given one."""
 
     def __init__(self, reported: Mapping[str, set[str]], site: str) -> None:
         self._reported, self._site = reported, site
@@ -435,7 +435,7 @@ class _FiguresOfOthers(Container[str]):
 
 
 def _day_of(statement: Link) -> int:
-    """Return a day on which a link could have come: the log does not say on which day one came."""
+    """Return a day on which a link could have been accepted. The log does not record the actual day."""
     match statement:
         case ResultPredicate(day=day):
             return day

@@ -1,4 +1,4 @@
-"""An Atom feed of releases (RFC 4287). Links are relative, so that it works wherever the board is put."""
+"""An Atom feed of releases (RFC 4287). Links are relative, so that the feed works at any address."""
 
 from xml.sax.saxutils import escape, quoteattr
 
@@ -10,7 +10,7 @@ _START = "1970-01-01"
 
 
 def write_feed(deployment: str, releases: Releases) -> bytes:
-    """Return the feed, newest release first, of the newest FEED_ENTRIES."""
+    """Return the feed with the newest FEED_ENTRIES releases, newest first."""
     newest = releases.entries[::-1][:FEED_ENTRIES]
     updated = iso_date(newest[0].day) if newest else _START
     lines = [
@@ -44,5 +44,5 @@ def _write_entry(deployment: str, release: Release, releases: Releases) -> list[
 
 
 def _name(deployment: str, thing: str) -> str:
-    """Return a name that stays the same wherever the feed lies."""
+    """Return an identifier that does not depend on the feed's address."""
     return f"urn:intramural:{deployment}:{thing}"

@@ -1,4 +1,4 @@
-"""How figures are written: in the metric's own range, with as many digits as they carry."""
+"""Formatting of figures: in the metric's own range, with the number of digits that their precision supports."""
 
 from datetime import date
 from functools import cache
@@ -7,9 +7,9 @@ from protocol.scorecard import Cell
 
 
 def in_range(thousandths: int | None, cell: Cell) -> str:
-    """Write thousandths of a metric's range as a number of that range; "" for None.
+    """Format thousandths of a metric's range as a number in that range; "" for None.
 
-    Three decimals for a range one wide, else two, rounded half up in whole numbers.
+    A range of width 1 gives three decimals, any other two, rounded half up with integer arithmetic.
     """
     if thousandths is None:
         return ""
@@ -21,13 +21,13 @@ def in_range(thousandths: int | None, cell: Cell) -> str:
 
 
 def roughly(units: int) -> str:
-    """Write a number of units with two significant digits, which is about what its bucket tells."""
+    """Format a number of units with two significant digits, about the precision of its published range."""
     unit = 10 ** max(0, len(str(units)) - 2)
     return f"{(2 * units + unit) // (2 * unit) * unit:,}"
 
 
 def rate(thousandths: int | None) -> str:
-    """Write a win rate with three decimals; a dash for None."""
+    """Format a win rate with three decimals; a dash for None."""
     return "–" if thousandths is None else _decimal(thousandths, 3)
 
 
@@ -38,5 +38,5 @@ def _decimal(scaled: int, decimals: int) -> str:
 
 @cache
 def iso_date(day: int) -> str:
-    """Write days since 1970-01-01 as a date."""
+    """Format days since 1970-01-01 as an ISO 8601 date."""
     return date.fromordinal(date(1970, 1, 1).toordinal() + day).isoformat()

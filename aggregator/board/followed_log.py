@@ -1,8 +1,9 @@
-"""Our own log as merging has followed it up to some size, kept in the aggregator's directory between publications.
+"""The merged state of our own log up to some size, stored in the aggregator's directory between publications.
 
-The file spares `publish` the entries that it has read before. It is taken only by the same program, and only for a log
-and a registry that continue those it was made of; otherwise everything is read anew, with the same outcome. Whoever can
-write the aggregator's directory can change it as well as the database beside it: `verify` and `audit` read neither.
+With this file `publish` need not read earlier entries again. It is used only by the same version of
+the program, and only if the log and the registry continue those that it was made from. Otherwise
+everything is read again, with the same result. Anyone who can write to the aggregator's directory
+can change this file, just like the database next to it; `verify` and `audit` read neither.
 """
 
 import hashlib
@@ -37,17 +38,17 @@ _DOUBTS: Final = (
 
 @dataclass(slots=True)
 class FollowedLog:
-    """A log up to some size, with everything that a board is made of.
+    """A log up to some size, with everything needed to build a board.
 
     Attributes:
-        registry: the newest version when it was followed, and SHA-256 of its envelope.
-        whole, shown: the results; with all of them, and with those that the public sees.
-        size: number of entries.
-        hidden: of them, those that the public sees as a leaf hash alone.
-        assurances: what plans say.
-        roots: of the log by size; of `size`, and of earlier sizes that were asked for.
+        registry: The newest registry version at that size, and the SHA-256 of its envelope.
+        whole, shown: The merged state of all results, and of the public ones.
+        size: Number of entries.
+        hidden: Number of entries of which the public sees only the leaf hash.
+        assurances: The assurances stated by plans.
+        roots: Roots of the log at `size` and at the requested earlier sizes, by size.
         bundles: SHA-256 of each full bundle of entries as published.
-        peaks: of the tree over the entries in full bundles.
+        peaks: The peaks of the tree over the entries in full bundles.
     """
 
     whole: Federation
@@ -67,7 +68,7 @@ class FollowedLog:
 
 
 def write_followed_log(directory: Path, log: FollowedLog) -> None:
-    """Keep a log in the aggregator's directory. Raises OSError."""
+    """Store a followed log in the aggregator's directory. Raises OSError."""
     arrays: list[Array] = []
 
     def put(array: Array) -> int:
@@ -90,13 +91,13 @@ def write_followed_log(directory: Path, log: FollowedLog) -> None:
 
 
 def read_followed_log(directory: Path, registry: Registry) -> FollowedLog | None:
-    """Return the log that was kept; None without one, or where anything about the file is doubtful.
+    """Return the stored log; None if there is none or the file is not usable.
 
-    Whether it is the beginning of the present log is left to the reader of that.
+    The caller must check that the current log continues it.
 
     Args:
-        directory: the aggregator's.
-        registry: the newest.
+        directory: The aggregator's directory.
+        registry: The newest registry version.
     """
     try:
         values, arrays = read_array_file(directory / FOLLOWED_FILE)
@@ -127,7 +128,7 @@ def _restore(values: dict[str, Any], arrays: list[Array], registry: Registry) ->
 
 @cache
 def _digest_program() -> str:
-    """Return a digest of this program's text: what another version has followed may mean something else."""
+    """Return a digest of this program's source code, since another version may store a different state."""
     digest = hashlib.sha256(numpy.__version__.encode())
     for package in (aggregator, protocol):
         folder = Path(package.__path__[0])

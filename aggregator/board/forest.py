@@ -1,4 +1,4 @@
-"""Forest plots: one model's figure at every named site, and the merged one below them. Coordinates only. Pure."""
+"""Coordinates of forest plots: one model's figure at every named site, with the merged figure below. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from aggregator.merge.site_figures import SiteFigures
 from protocol.scorecard import Cell
 
 WIDTH, LEFT, RIGHT, LINE = 760, 230, 560, 24
-LABEL_LENGTH = 30  # characters that fit left of the plot
+LABEL_LENGTH = 30  # characters that fit to the left of the plot
 
 
 @dataclass(frozen=True, slots=True)
 class ForestLine:
-    """One site. x positions are in the plot's own units; `x` is None for a figure that is known as an interval only."""
+    """One site. x positions are in the plot's own units; `x` is None for a figure known only as an interval."""
 
     label: str
     figures: str
@@ -22,16 +22,17 @@ class ForestLine:
     x_low: float | None
     x: float | None
     x_high: float | None
-    half: float  # half the side of the square, by the site's weight
+    half: float  # half the side of the square, which shows the site's weight
 
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """A plot, and the same in words.
+    """A plot and its description in words.
 
     Attributes:
-        more: named sites that are not drawn.
-        diamond, prediction: corners of the merged figure, ends of the prediction interval; empty or None without.
+        more: Number of named sites that are not drawn.
+        diamond, prediction: Corners of the merged figure's diamond and ends of the prediction
+            interval; empty and None if there is none.
     """
 
     title: str
@@ -49,14 +50,14 @@ class Forest:
 def draw_forest(
     name: str, results: Sequence[SiteResult], cell: Cell, merged: MergedCell, *, limit: int
 ) -> Forest | None:
-    """Draw one model's figures of one cell; None where no named site has one.
+    """Lay out one model's figures of one cell. Return None if no named site has a figure.
 
     Args:
-        name: of the model, for the title.
-        results: of named sites.
-        cell: which figure.
-        merged: the figure over all sites.
-        limit: the most sites that are drawn; the heaviest are.
+        name: The model's name, for the title.
+        results: The results of named sites.
+        cell: The cell to draw.
+        merged: The merged figure over all sites.
+        limit: Maximum number of sites drawn; those with the largest weights are kept.
     """
     with_figure = []
     for result in results:
@@ -92,12 +93,10 @@ def draw_forest(
 
 
 def _weigh(result: SiteResult, key: str) -> int | None:
-    """Return a site's share of the weight in percent, None where it has no figure."""
+    """Return the site's weight in the cell; None if it has no figure."""
     figures = result.figures
     if isinstance(figures, SiteFigures):
-        return figures.weight_of(
-            key
-        )  # working out 250 intervals to draw the 25 heaviest takes long
+        return figures.weight_of(key)  # computing all 250 intervals to draw only 25 sites is slow
     return None if figures[key].low is None else figures[key].weight_percent
 
 

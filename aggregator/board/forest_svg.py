@@ -1,14 +1,14 @@
-"""Writing a forest plot as SVG. By hand and not by a template: a board has tens of thousands of these lines. Pure."""
+"""Forest plots as SVG. Built from strings, since a board has too many of these lines for a template. Pure."""
 
 from markupsafe import Markup, escape
 
 from aggregator.board.forest import Forest, ForestLine
 
-_TEXT_X = 575  # where the figures in words begin
+_TEXT_X = 575  # where the text column with the figures begins
 
 
 def write_forest(forest: Forest, identifier: str) -> Markup:
-    """Return the drawing; `identifier` is of its title, which says in words what it shows."""
+    """Return the drawing. `identifier` is the id of its title, which describes the plot in words."""
     parts = [
         f'<svg class="forest" viewBox="0 0 760 {forest.height}" role="img" aria-labelledby="{identifier}">',
         f'<title id="{identifier}">{escape(f"{forest.title}. {forest.text}")}</title>',
@@ -35,7 +35,7 @@ def write_forest(forest: Forest, identifier: str) -> Markup:
             f'<text x="{_TEXT_X}" y="{merged.y + 4}" font-weight="600">{merged.figures}</text>'
         )
     parts.append("</svg>")
-    return Markup("\n".join(parts))  # noqa: S704 - names are escaped above, all else is ours
+    return Markup("\n".join(parts))  # noqa: S704 - names are escaped above, the rest is generated
 
 
 def _write_site(line: ForestLine) -> str:

@@ -1,7 +1,7 @@
-"""MedHELM's public results, shown beside the merged ones: figures made elsewhere, verified by nobody here.
+"""MedHELM's public results, shown next to the merged ones. They were produced elsewhere and are not verified here.
 
-A reference never enters a mean, a win rate or a rank. `references/NAME.json` in a published folder is a copy of the
-imported figures, so that its pages can be made again.
+A reference never enters a mean, a win rate or a rank. `references/NAME.json` in a published folder
+is a copy of the imported figures, from which its pages can be rebuilt.
 """
 
 import hashlib
@@ -22,16 +22,16 @@ from protocol.registry import Model
 REFERENCE_FOLDER = "references"
 _SCHEMA = 1
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,47}")
-_MAX_SIZE = 64 * 1024 * 1024  # bytes of one of HELM's tables
-_UNIT = 10_000  # figures are kept as whole ten-thousandths
-_SPLIT = re.compile(r" \[.*\]$")  # what HELM adds to a model's name to tell methods apart
+_MAX_SIZE = 64 * 1024 * 1024  # bytes per HELM table
+_UNIT = 10_000  # figures are stored as integers in ten-thousandths
+_SPLIT = re.compile(r" \[.*\]$")  # suffix that HELM adds to a model's name to distinguish methods
 _MAX_TEXT_LENGTH = 200
 _PARTS = "Name the folder that `helm-summarize` wrote: schema.json, summary.json and groups/*.json belong together."
 
 
 @dataclass(frozen=True, slots=True)
 class HelmFigure:
-    """One public figure: the main metric of a benchmark for a model, in ten-thousandths of the metric's own unit."""
+    """A public figure: a model's value of a benchmark's main metric, in ten-thousandths of the metric's own unit."""
 
     benchmark: str
     benchmark_name: str
@@ -42,7 +42,7 @@ class HelmFigure:
 
     @property
     def text(self) -> str:
-        """The figure with three decimals."""
+        """The figure, formatted with three decimals."""
         return f"{self.value / _UNIT:.3f}"
 
 
@@ -51,10 +51,10 @@ class HelmRelease:
     """Public results of one release of a HELM leaderboard.
 
     Attributes:
-        name: of the release.
-        date: as its summary gives it; may be empty.
-        source: SHA-256 over the files that were read.
-        figures: by benchmark and model.
+        name: The name of the release.
+        date: The date stated in its summary; may be empty.
+        source: SHA-256 over the imported files.
+        figures: The figures by benchmark and model.
     """
 
     name: str
@@ -64,16 +64,16 @@ class HelmRelease:
 
     @property
     def file(self) -> str:
-        """Path of its copy in a published folder."""
+        """The path of its copy in a published folder."""
         return f"{REFERENCE_FOLDER}/{self.name}.json"
 
     @property
     def page(self) -> str:
-        """Path of its page."""
+        """The path of its page in a published folder."""
         return f"{REFERENCE_FOLDER}/{self.name}.html"
 
     def to_bytes(self) -> bytes:
-        """Return the copy."""
+        """Return the copy as canonical JSON."""
         return (
             json.dumps({"schema": _SCHEMA, **asdict(self)}, indent=1, sort_keys=True).encode()
             + b"\n"
@@ -81,7 +81,7 @@ class HelmRelease:
 
     @property
     def copy_digest(self) -> str:
-        """SHA-256 of the copy: its page names it, so that a change of the copy alone is seen."""
+        """SHA-256 of the copy. Its page shows it, so that a change of the copy alone is detected."""
         return hashlib.sha256(self.to_bytes()).hexdigest()
 
     @cached_property
@@ -101,7 +101,7 @@ class HelmRelease:
         return None
 
     def beside(self, card: CardView) -> list["PublicRow"]:
-        """Return every model of the release, with the merged figures of the same model where there are some."""
+        """Return every model of the release, with its merged counterpart if there is one."""
         columns = {column.benchmark.id: column for column in card.columns}
         by_model: dict[str, dict[str, HelmFigure]] = {}
         for figure in self.figures:
@@ -123,7 +123,7 @@ class HelmRelease:
 
 @dataclass(frozen=True, slots=True)
 class PublicRow:
-    """A model of a public release, and the same model among the merged ones."""
+    """A model of a public release and, if there is one, the same model among the merged ones."""
 
     name: str
     merged: ModelView | None
@@ -140,10 +140,10 @@ def _find_model(card: CardView, figure: HelmFigure) -> ModelView | None:
 
 
 def parse_references(files: Mapping[str, bytes]) -> tuple[HelmRelease, ...]:
-    """Read the references among a board's files, by name.
+    """Parse the references among a board's files, in order of name.
 
     Raises:
-        BoardMismatchError: one is not in its one form.
+        BoardMismatchError: a reference is not in canonical form.
     """
     names = sorted(
         name for name in files if name.startswith(f"{REFERENCE_FOLDER}/") and name.endswith(".json")
@@ -156,21 +156,21 @@ def _parse_reference(file: str, content: bytes) -> HelmRelease:
         found = json.loads(content)
         figures = tuple(HelmFigure(**item) for item in found["figures"])
         if any(type(figure.value) is not int for figure in figures):
-            raise ValueError("a figure is not a whole number")
+            raise ValueError("a figure is not an integer")
         reference = HelmRelease(found["name"], found["date"], found["source"], figures)
         if (
             reference.file != file
             or _NAME.fullmatch(reference.name) is None
             or reference.to_bytes() != content
         ):
-            raise ValueError("not in its one form")
+            raise ValueError("not in canonical form")
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise BoardMismatchError(f"{file} is not a copy of public results") from None
     return reference
 
 
 def read_references(folder: Path) -> tuple[HelmRelease, ...]:
-    """Read the references that an aggregator's directory holds; none without the folder."""
+    """Read the references in an aggregator's directory. Return none if their folder does not exist."""
     if not folder.is_dir():
         return ()
     files = {}
@@ -180,7 +180,7 @@ def read_references(folder: Path) -> tuple[HelmRelease, ...]:
 
 
 def keep_reference(release: HelmRelease, home: Path) -> Path:
-    """Write the copy of a release into an aggregator's directory; return its file.
+    """Write the copy of a release into an aggregator's directory. Return its path.
 
     Raises:
         SettingsError: it cannot be written.
@@ -189,7 +189,7 @@ def keep_reference(release: HelmRelease, home: Path) -> Path:
     try:
         path.parent.mkdir(exist_ok=True)
     except OSError as error:
-        raise SettingsError(f"{path.parent} cannot be made: {error.strerror}") from None
+        raise SettingsError(f"{path.parent} cannot be created: {error.strerror}") from None
     replace_file(path, release.to_bytes())
     return path
 
@@ -198,7 +198,7 @@ def remove_reference(name: str, home: Path) -> None:
     """Remove the copy of a release from an aggregator's directory.
 
     Raises:
-        SettingsError: there is none of this name, or it cannot be removed.
+        SettingsError: no release of this name was imported, or it cannot be removed.
     """
     folder = home / REFERENCE_FOLDER
     held = {path.stem: path for path in folder.glob("*.json")}
@@ -214,14 +214,15 @@ def remove_reference(name: str, home: Path) -> None:
 
 
 def import_release(directory: Path, name: str | None = None) -> HelmRelease:
-    """Read a release as helm-summarize wrote it: schema.json, summary.json and groups/*.json.
+    """Read a release as written by helm-summarize: schema.json, summary.json and groups/*.json.
 
     Args:
-        directory: the release's folder, or one that holds it under `releases/`.
-        name: what to call it; None takes its own name.
+        directory: The release's folder, or a folder that contains it under `releases/`.
+        name: The name to give it; None uses its own name.
 
     Raises:
-        SettingsError: a file is missing, too large or not in HELM's form; names it.
+        SettingsError: a file, which the message names, is missing, too large or not in HELM's
+            format.
     """
     folder = _find_release(directory)
     digest = hashlib.sha256()
@@ -231,9 +232,9 @@ def import_release(directory: Path, name: str | None = None) -> HelmRelease:
     called = name or own_name
     if _NAME.fullmatch(called) is None:
         raise SettingsError(
-            f"the release's name {called!r} cannot be a file's name: expected 1 to 48 of the characters A-Z, a-z, 0-9, "
-            "., _ and - with a letter or digit first",
-            "Give such a name with --name.",
+            f"the release's name {called!r} cannot be used as a file name: expected 1 to 48 of the characters A-Z, "
+            "a-z, 0-9, ., _ and - with a letter or digit first",
+            "Choose a name with --name.",
         )
     figures: list[HelmFigure] = []
     try:
@@ -242,11 +243,11 @@ def import_release(directory: Path, name: str | None = None) -> HelmRelease:
             figures += _read_group(folder, group, schema, models, digest)
     except (KeyError, TypeError, AttributeError, ValueError):
         raise SettingsError(
-            f"{folder.name}: schema.json or a table of groups/ is not in HELM's form", _PARTS
+            f"{folder.name}: schema.json or a table in groups/ is not in HELM's format", _PARTS
         ) from None
     if not figures:
         raise SettingsError(
-            f"{folder.name}: no table of groups/ holds a main figure",
+            f"{folder.name}: no table in groups/ contains a main metric",
             _PARTS,
         )
     figures.sort(key=lambda figure: (figure.benchmark, figure.model))
@@ -256,7 +257,7 @@ def import_release(directory: Path, name: str | None = None) -> HelmRelease:
 
 
 def _find_release(directory: Path) -> Path:
-    """Return the folder of the release: the given one, or the only one under its `releases/`."""
+    """Return the folder of the release: the given folder, or the only folder under its `releases/`."""
     if (directory / "schema.json").is_file() or not (directory / "releases").is_dir():
         return directory
     folders = sorted(
@@ -266,23 +267,24 @@ def _find_release(directory: Path) -> Path:
     )
     if not folders:
         raise SettingsError(
-            f"{directory} holds no release of HELM: its folder releases is empty", _PARTS
+            f"{directory} is not a HELM release: its folder releases is empty", _PARTS
         )
     if len(folders) > 1:
         names = ", ".join(folder.name for folder in folders)
         raise SettingsError(
-            f"{directory} holds several releases: {names}", f"Name one: {folders[0]}"
+            f"{directory} contains several releases: {names}",
+            f"Name one of them, such as {folders[0]}",
         )
     if not (folders[0] / "schema.json").is_file():
         raise SettingsError(
-            f"{directory} holds no release of HELM: {folders[0]} has no schema.json", _PARTS
+            f"{directory} is not a HELM release: {folders[0]} lacks schema.json", _PARTS
         )
     return folders[0]
 
 
 def _read_json(path: Path, digest: Any) -> Any:
     if not path.is_file():
-        raise SettingsError(f"{path.parent} is no release of HELM: it has no {path.name}", _PARTS)
+        raise SettingsError(f"{path.parent} is not a HELM release: it lacks {path.name}", _PARTS)
     content = read_small(path, _MAX_SIZE)
     digest.update(content)
     try:
@@ -292,7 +294,7 @@ def _read_json(path: Path, digest: Any) -> Any:
 
 
 def _name_models(schema: Mapping[str, Any]) -> dict[str, str]:
-    """Return HELM's names of models by the names that its tables show."""
+    """Return HELM's model names by the display names in its tables."""
     return {
         str(model["display_name"]): str(model["name"])
         for model in schema.get("models") or ()
@@ -307,7 +309,7 @@ def _read_group(
     models: Mapping[str, str],
     digest: Any,
 ) -> Iterable[HelmFigure]:
-    """Yield the main figures of one benchmark's table; nothing for a heading over several, or one that was not run."""
+    """Yield the main figures of a benchmark's table; nothing for a group of benchmarks or one that was not run."""
     main = (group.get("environment") or {}).get("main_name")
     name = str(group["name"])
     path = folder / "groups" / f"{name}.json"
@@ -342,7 +344,7 @@ def _read_group(
 def _main_column(
     header: Sequence[Mapping[str, Any]], schema: Mapping[str, Any], main: str
 ) -> int | None:
-    """Return the column of a benchmark's main metric, by the name that the schema shows for it."""
+    """Return the column of a benchmark's main metric, identified by its display name in the schema."""
     headings = set()
     for metric in schema["metrics"]:
         if metric["name"] == main:

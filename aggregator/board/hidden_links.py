@@ -1,6 +1,7 @@
-"""The statements of a pooled site that the public log hides, as they would have to be for a shown one to be right.
+"""Assumptions about the hidden statements of a pooled site that a public one depends on.
 
-A site that changes from pooled to named publication goes on in a chain whose first links only auditors can read.
+When a site changes from pooled to named publication, it continues a chain whose first links only
+auditors can read. The hidden links are assumed to be what the public ones require.
 """
 
 from dataclasses import replace
@@ -24,14 +25,14 @@ _MAX_SIZE = len(BUCKETS) - 1
 
 
 def assume_hidden(statement: Statement, history: History, registry: Registry) -> History:
-    """Return `history` with the hidden statements that a shown one follows and names.
+    """Return `history` extended by the hidden statements that a public one follows or names.
 
-    Nothing that is known is replaced: a link that contradicts a shown one is still refused.
+    Known statements are never replaced, so a link that contradicts a public one is still refused.
 
     Args:
-        statement: of a site some of whose statements may be hidden.
-        history: as far as it is shown.
-        registry: the version that the statement was accepted under.
+        statement: A statement of a site some of whose statements may be hidden.
+        history: The public part of the site's history.
+        registry: The registry version under which the statement was accepted.
     """
     return replace(
         history,
@@ -45,7 +46,7 @@ def assume_hidden(statement: Statement, history: History, registry: Registry) ->
 def _assume_head(
     statement: Statement, shown: ChainHead | None, registry: Registry
 ) -> ChainHead | None:
-    """Return the link that the statement follows, unless one as far is shown."""
+    """Return the link that the statement follows, unless a public link has reached the same point."""
     header = statement.header
     if isinstance(statement, ResetPredicate):
         epoch = header.epoch - 1
@@ -77,7 +78,7 @@ def _assume_datasets(statement: Statement, registry: Registry) -> dict[str, Data
 
 
 def _assume_previous(statement: DatasetPredicate) -> dict[str, DatasetPredicate]:
-    """Return the version before one, or some dataset of its lineage where it has none before it."""
+    """Return the previous version of a dataset, or a dataset of its lineage if it has no previous version."""
     if statement.previous != NONE:
         assumed = _any_dataset(statement, statement.definition, statement.lineage)
         return {statement.previous: assumed}
@@ -87,7 +88,7 @@ def _assume_previous(statement: DatasetPredicate) -> dict[str, DatasetPredicate]
 
 
 def _any_dataset(statement: Statement, definition: str, lineage: str) -> DatasetPredicate:
-    """Return a dataset of as many units as there can be; its commitment is nobody's."""
+    """Return a placeholder dataset with the maximum number of units and a commitment that matches no real dataset."""
     return DatasetPredicate(
         header=statement.header,
         definition=definition,
@@ -103,7 +104,7 @@ def _any_dataset(statement: Statement, definition: str, lineage: str) -> Dataset
 
 
 def _assume_plan(statement: Statement) -> dict[str, KnownPlan]:
-    """Return the plan that a result names, as the result says it was, or one that a statement abandons."""
+    """Return the plan that a result names, with the result's own details, or the plan that a statement abandons."""
     match statement:
         case ResultPredicate() if statement.plan != NONE:
             plan = PlanPredicate(

@@ -1,6 +1,7 @@
-"""The files of a board that its log does not give: the releases before it, and public results shown beside it.
+"""The files of a board that are not derived from its log: earlier releases, and public results shown for comparison.
 
-Both are carried from one published folder to the next, so that each folder can be made again from itself alone.
+Both are copied from one published folder to the next, so that each folder can be rebuilt from its
+own content.
 """
 
 from collections.abc import Mapping
@@ -25,7 +26,7 @@ from aggregator.errors import BoardMismatchError, SettingsError
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Releases and public results of a published folder."""
+    """The releases and public results of a published folder."""
 
     releases: Releases = NO_RELEASES
     references: tuple[HelmRelease, ...] = ()
@@ -36,26 +37,26 @@ class Kept:
         return {release.log_size for release in self.releases.entries}
 
     def check_roots(self, roots: Mapping[int, bytes]) -> None:
-        """Check that every release is of this log.
+        """Check that every release was computed from this log.
 
         Args:
-            roots: of the log at each of `log_sizes`.
+            roots: The root of the log at each of `log_sizes`.
 
         Raises:
-            BoardMismatchError: names the release that is not.
+            BoardMismatchError: names a release of another log.
         """
         for release in self.releases.entries:
             if release.log_size not in roots or roots[release.log_size].hex() != release.log_root:
                 raise BoardMismatchError(
-                    f"release {release.number} in {RELEASES_FILE} is not of this log"
+                    f"release {release.number} in {RELEASES_FILE} was not computed from this log"
                 )
 
 
 def read_kept(folder: Path) -> Kept:
-    """Read releases and public results of a published folder; none where there is no folder.
+    """Read the releases and public results of a published folder. Both are empty if the folder does not exist.
 
     Raises:
-        BoardMismatchError: a file is missing or not in its one form.
+        BoardMismatchError: a file is missing or not in canonical form.
     """
     names = [RELEASES_FILE]
     for pattern in (SUMMARY_FILE.format(number="*"), f"{REFERENCE_FOLDER}/*.json"):
@@ -65,11 +66,12 @@ def read_kept(folder: Path) -> Kept:
 
 
 def kept_before(folder: Path, home: Path) -> Kept:
-    """Return what the next board in `folder` carries on: the releases so far, and the public results in the home.
+    """Return the releases so far and the public results in `home`, which the next board in `folder` continues.
 
     Args:
-        folder: of the board that is replaced, if there is one.
-        home: the aggregator's directory. It holds the releases too, so that a board in a new folder continues them.
+        folder: Folder of the board to replace, if there is one.
+        home: The aggregator's directory. It also stores the releases, so that a board in a new
+            folder continues them.
     """
     releases = max(
         (read_kept(place).releases for place in (folder, home)),
@@ -79,13 +81,13 @@ def kept_before(folder: Path, home: Path) -> Kept:
 
 
 def stamp_kept(folder: Path) -> tuple[int, ...]:
-    """Return numbers that change when the releases or public results of a folder do."""
+    """Return numbers that change whenever the releases or public results of a folder change."""
     stamps = []
     for path in (folder / RELEASES_FILE, *sorted((folder / REFERENCE_FOLDER).glob("*.json"))):
         try:
             stamps.append(path.stat().st_mtime_ns)
         except OSError:
-            stamps.append(0)  # none yet, or just removed
+            stamps.append(0)  # it does not exist yet or was just removed
     return tuple(stamps)
 
 
@@ -93,14 +95,15 @@ def keep_releases(home: Path, files: Mapping[str, bytes]) -> None:
     """Copy the releases among a published board's files into the aggregator's directory.
 
     Raises:
-        SettingsError: they cannot be written.
+        SettingsError: a file cannot be written.
     """
     releases = parse_releases(files)
     try:
         for name, content in reversed(releases.files().items()):
             path = home / name
             path.parent.mkdir(exist_ok=True)
-            # A reader sees the old file or the new one; the list comes last, when all that it names is there.
+            # Files are replaced atomically. The list is written last, when every file that it names
+            # exists.
             fresh = path.with_name(f".{path.name}.new")
             fresh.write_bytes(content)
             fresh.replace(path)

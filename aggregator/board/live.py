@@ -1,4 +1,4 @@
-"""The board as it stands now, served from memory: made once for a size of the log, however many people look at it."""
+"""The current board, served from memory. It is built once for each size of the log, however many readers it has."""
 
 import logging
 import threading
@@ -20,12 +20,12 @@ from aggregator.registry.versions import newest_registry
 
 log = logging.getLogger("aggregator.board")
 
-WAIT_S: Final = 0.5  # how long a reader waits for a newer board before the present one is shown
+WAIT_S: Final = 0.5  # how long a reader waits for a newer board before the current one is shown
 FIRST_WAIT_S: Final = (
-    5.0  # and for the first one, before being sent away: readers of the log wait behind it
+    5.0  # how long a reader waits for the first board; meanwhile, readers of the log wait too
 )
-REST: Final = 9.0  # times as long as a board took, none is made, so that making them takes a tenth of the time at most
-REST_FREE_S: Final = 5.0  # of that time off, this much is waived: small boards follow every entry
+REST: Final = 9.0  # pause after a board, as a multiple of its build time: building takes at most a tenth of the time
+REST_FREE_S: Final = 5.0  # deducted from that pause, so that small boards follow every entry
 PAGES_KEPT: Final = 512
 
 _Version = tuple[
@@ -34,19 +34,19 @@ _Version = tuple[
 
 
 class BoardNotReadyError(Exception):
-    """The first board is still being made."""
+    """The first board is still being built."""
 
 
 class LiveBoard:
-    """Pages of the newest board that is ready. A newer one is made beside it, by one thread."""
+    """The pages of the newest board that is ready. One background thread builds the next one."""
 
     def __init__(self, home: Home, *, rest: float = REST, rest_free_s: float = REST_FREE_S) -> None:
-        """Make nothing yet: the first reader does.
+        """Create a live board. Nothing is built until the first reader asks.
 
         Args:
-            home: whose board.
-            rest: no board is made for so many times the seconds that the last one took.
-            rest_free_s: seconds taken off that pause.
+            home: The aggregator's directory.
+            rest: Pause after building a board, as a multiple of its build time.
+            rest_free_s: Seconds deducted from that pause.
         """
         self._home = home
         self._rest, self._rest_free_s = rest, rest_free_s
@@ -55,15 +55,15 @@ class LiveBoard:
         self._maker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="board")
         self._ready: tuple[_Version, BoardPages] | None = None
         self._making: Future[None] | None = None
-        self._followed: FollowedLog | None = None  # the maker's alone
+        self._followed: FollowedLog | None = None  # used by the building thread only
         self._kept: dict[str, bytes] = {}
         self._kept_of: BoardPages | None = None
 
     def pages(self) -> BoardPages:
-        """Return the pages of the newest board, or for a while those of the one before.
+        """Return the pages of the newest board. While it is being built, return those of the previous one.
 
         Raises:
-            BoardNotReadyError: there is none yet; one is being made.
+            BoardNotReadyError: the first board is still being built.
         """
         version = self._read_version()
         with self._lock:
@@ -79,22 +79,22 @@ class LiveBoard:
         except NotReadyError:
             if ready is None:
                 raise BoardNotReadyError from None
-            # The board is large; its page says of which log it is.
+            # A large board may be older than the log. Its pages state the log size.
         except Exception as error:
             if ready is None:
                 raise
-            log.error("the board could not be made again: %s", type(error).__name__)
+            log.error("the board could not be rebuilt: %s", type(error).__name__)
         with self._lock:
             if self._ready is None:
-                raise RuntimeError("no board was made")
+                raise RuntimeError("no board was built")
             return self._ready[1]
 
     def page(self, path: str, query: Mapping[str, str]) -> tuple[bytes, str]:
-        """Return one page or file, and a tag that changes when it may have changed.
+        """Return a page or file, and a tag that changes whenever its content may have changed.
 
         Raises:
-            PageNotFoundError: the board has no such page.
-            BoardNotReadyError: there is no board yet.
+            PageNotFoundError: the board does not have this page.
+            BoardNotReadyError: the first board is still being built.
         """
         pages = self.pages()
         tag = _tag(pages.publication)
@@ -112,7 +112,7 @@ class LiveBoard:
         return content, tag
 
     def close(self) -> None:
-        """Wait for a board that is being made, and make no more."""
+        """Wait for a board that is being built, and do not build any more."""
         self._maker.shutdown()
 
     def _read_version(self) -> _Version:
@@ -123,7 +123,7 @@ class LiveBoard:
     def _make(self) -> None:
         began = time.monotonic()
         stamp = stamp_kept(self._home.directory)
-        followed, self._followed = self._followed, None  # what fails half-way is not gone on from
+        followed, self._followed = self._followed, None  # a failed attempt is not continued
         with self._home.database.reading() as connection:
             own = read_own_log(connection, self._home, known=followed)
         board = merge_board(own.shown, merge_audited(own.whole))
@@ -141,7 +141,7 @@ class LiveBoard:
 
 
 def _tag(publication: Publication) -> str:
-    """Return a tag of everything that pages are made of."""
+    """Return a tag that identifies everything the pages are built from."""
     head = publication.head
     beside = "".join(reference.copy_digest[:8] for reference in publication.references)
     return f'W/"{head.size}-{head.registry}-{len(publication.releases.entries)}-{beside}"'

@@ -2,10 +2,11 @@
 
 log/checkpoint             the signed head of the log, with the cosignatures of witnesses
 log/registry/N.dsse.json   every registry version, as signed
-log/entries/NNN            bundles of 256 entries, one a line; named as in C2SP tlog-tiles
+log/entries/NNN            bundles of 256 entries, one per line; named as in C2SP tlog-tiles
 log/entries/NNN.p/W        the last bundle, of W < 256 entries
 
-A file that is written never changes: a bundle that grows gets another name. So mirrors fetch each file once.
+Except for the checkpoint, files never change after they are written: a bundle that grows gets
+another name. Mirrors therefore fetch each file only once.
 """
 
 from collections.abc import Iterator
@@ -20,15 +21,15 @@ CHECKPOINT_FILE = audit.CHECKPOINT_FILE
 REGISTRY_FILE = "log/registry/{version}.dsse.json"
 ENTRIES_FOLDER = "log/entries/"
 MISSING_ADVICE = (
-    "Copy or fetch the whole folder again. A file that is missing at its origin too is for the people who run the "
-    "board to explain; until then do not trust it."
+    "Copy or fetch the whole folder again. If the file is also missing at its source, ask the people who run the "
+    "board why, and do not trust the board until they explain it."
 )
 
 
 def bundle_file(number: int, width: int = BUNDLE) -> str:
-    """Return the file of bundle `number`, from 0, which holds `width` entries.
+    """Return the path of bundle `number`, counted from 0, which contains `width` entries.
 
-    Source: c2sp.org/tlog-tiles: three digits a path element, all but the last with an `x` before them.
+    Source: c2sp.org/tlog-tiles: three digits per path element, with an `x` before all but the last.
     """
     elements = [f"{number % 1000:03d}"]
     while number := number // 1000:
@@ -38,19 +39,21 @@ def bundle_file(number: int, width: int = BUNDLE) -> str:
 
 
 def bundle_files(size: int) -> list[str]:
-    """Return the files of a log of `size` entries, in order."""
+    """Return the paths of the bundles of a log of `size` entries, in order."""
     full, rest = divmod(size, BUNDLE)
     files = [bundle_file(number) for number in range(full)]
     return [*files, bundle_file(full, rest)] if rest else files
 
 
 def read_bundles(folder: Path, size: int) -> Iterator[PublishedEntry]:
-    """Give the entries of a published log, one bundle at a time.
+    """Yield the entries of a published log, reading one bundle at a time.
 
     Raises:
-        BoardMismatchError: a bundle is missing, has more or fewer entries than its name says, or a line is no entry.
+        BoardMismatchError: a bundle is missing, has more or fewer entries than its name states, or
+            has a line that is not an entry.
     """
-    # Named one by one: a checkpoint may speak of more entries than a list of files has room for.
+    # Generate the names one at a time: a checkpoint may claim more entries than a list of names can
+    # hold.
     for start in range(0, size, BUNDLE):
         width = min(size - start, BUNDLE)
         name = bundle_file(start // BUNDLE, width)
@@ -62,14 +65,14 @@ def read_bundles(folder: Path, size: int) -> Iterator[PublishedEntry]:
 
 
 def parse_bundle(content: bytes, name: str, width: int) -> list[PublishedEntry]:
-    """Read one bundle of `width` entries.
+    """Parse a bundle of `width` entries.
 
     Raises:
-        BoardMismatchError: as `read_bundles`.
+        BoardMismatchError: as for `read_bundles`.
     """
     lines = content.split(b"\n")
     if lines.pop() != b"" or len(lines) != width:
-        raise BoardMismatchError(f"{name} does not hold {width} lines")
+        raise BoardMismatchError(f"{name} does not contain {width} lines")
     parsed = []
     for number, line in enumerate(lines, 1):
         try:

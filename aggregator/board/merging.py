@@ -1,4 +1,6 @@
-"""From a log to the values of its board: the figures that need pooled sites' statements, and all others. Pure."""
+"""Computation of a board's values from a log: the figures that depend on pooled sites' statements,
+and all others. Pure.
+"""
 
 from aggregator.board.evidence import Replayed
 from aggregator.merge.board_model import AuditedFigures, Board
@@ -7,12 +9,12 @@ from aggregator.merge.table import follow_log, make_audited, make_board
 
 
 def merge_audited(whole: Replayed) -> AuditedFigures:
-    """Return the figures that pooled sites' statements are needed for."""
+    """Return the figures that depend on pooled sites' statements."""
     return make_audited(_follow(whole), whole.checkpoint.size)
 
 
 def merge_board(shown: Replayed, audited: AuditedFigures) -> Board:
-    """Return the board from the public log and the figures that rest on auditors."""
+    """Return the board computed from the public log and the figures that rely on auditors."""
     return make_board(_follow(shown), audited)
 
 

@@ -1,8 +1,9 @@
-"""Reading our own log for a board.
+"""Reading of our own log for a board.
 
-Signatures were verified when the entries were accepted, and `verify` and `audit` verify them again. Here it is enough
-that every leaf hash follows from its payload and that all of them lead to the signed head. What an earlier reading
-followed need not be followed again, if the log and the registry continue those that it read.
+Signatures were verified when the entries were accepted, and `verify` and `audit` verify them again.
+Here it is enough to check that every leaf hash matches its payload and that the leaf hashes lead to
+the signed head. Entries that were read before need not be read again if the log and the registry
+continue the earlier ones.
 """
 
 import json
@@ -36,40 +37,40 @@ from protocol.predicates import PlanPredicate, ResultPredicate, WithdrawPredicat
 from protocol.registry import Publication, Registry
 from protocol.statements import reread_statement
 
-_SPOILT: Final = "the entries in the database are not those that the log's head was signed for"
+_SPOILT: Final = "the entries in the database do not match the signed head of the log"
 _SPOILT_ADVICE: Final = (
-    "Nothing was published. Restore the database from a back-up, and find out who changed it."
+    "Nothing was published. Restore the database from a backup, and find out who changed it."
 )
 
 
 class LogFiles(Protocol):
-    """Where the files of the public log go, by their paths in a board's folder."""
+    """A destination for the files of the public log, by their paths in a board's folder."""
 
     def write(self, name: str, content: bytes) -> str:
-        """Write a file, and return its SHA-256."""
+        """Write a file and return its SHA-256."""
 
     def share(self, name: str, digest: str) -> bool:
-        """Take over the file of the board before if its SHA-256 is `digest`; return whether it is."""
+        """Reuse the previous board's file if its SHA-256 is `digest`. Return whether it was reused."""
 
 
 class NoLogFiles:
-    """Takes the place of files that nobody needs."""
+    """A destination that discards all files."""
 
     def write(self, name: str, content: bytes) -> str:  # noqa: ARG002
         """Write nothing."""
         return ""
 
     def share(self, name: str, digest: str) -> bool:  # noqa: ARG002
-        """Say that nothing need be written."""
+        """Return True: the file need not be written."""
         return True
 
 
 @dataclass(frozen=True, slots=True)
 class OwnLog:
-    """Our own log: with everything in it, and with nothing but that which the public sees.
+    """Our own log, in full and as the public sees it.
 
     Attributes:
-        followed: from which the next reading may go on.
+        followed: The state from which the next reading can continue.
     """
 
     whole: Replayed
@@ -84,17 +85,18 @@ def read_own_log(
     roots_at: Collection[int] = (),
     known: FollowedLog | None = None,
 ) -> OwnLog:
-    """Read the log in one snapshot.
+    """Read the log within one database snapshot.
 
     Args:
-        connection: of the snapshot.
-        home: whose log it is.
-        files: take the public log.
-        roots_at: sizes of earlier logs whose roots the answer has, as far as the log was ever so long.
-        known: where to go on. It is used up; and not believed if this is not the log that it was followed in.
+        connection: The connection with the snapshot.
+        home: The aggregator's directory.
+        files: Destination of the public log.
+        roots_at: Sizes of earlier logs whose roots are returned. Sizes beyond the end of the log
+            are ignored.
+        known: The state to continue from. It is modified, and ignored if it belongs to another log.
 
     Raises:
-        BoardMismatchError: an entry is not what the log's head was signed for.
+        BoardMismatchError: the entries do not match the signed head of the log.
     """
     files = files or NoLogFiles()
     registry = newest_registry(connection)
@@ -130,7 +132,7 @@ def _is_continued(
     registry: Registry,
     roots_at: Collection[int],
 ) -> bool:
-    """Whether log and registry continue those that were followed, so that following goes on with the same outcome."""
+    """Return whether log and registry continue those followed so far, so that continuing gives the same result."""
     if known.size > head.size or any(
         size <= known.size and size not in known.roots for size in roots_at
     ):
@@ -171,7 +173,7 @@ def _payload_of(envelope: bytes) -> bytes:
 def _write_registries(
     connection: Connection, files: LogFiles, *, with_payloads: bool
 ) -> list[bytes]:
-    """Write every registry version; return their payloads if they are wanted."""
+    """Write every registry version. Return their payloads if requested."""
     first = 1
     if not with_payloads:
         versions = select(registry_versions.c.version, registry_versions.c.digest).order_by(
@@ -191,9 +193,10 @@ def _write_registries(
 
 
 class _Reader:
-    """The tree and the results that a board is made of, entry by entry.
+    """A reader that builds the tree and the results of a board entry by entry.
 
-    Results are followed as they come and then forgotten: 50,000 of them would fill half a gigabyte.
+    Each result is merged when it is read and then discarded: 50,000 of them would fill half a
+    gigabyte.
     """
 
     def __init__(
@@ -204,13 +207,14 @@ class _Reader:
         self._whole = SegmentedLog(followed.whole, coming)
         self._shown = SegmentedLog(followed.shown, coming)
         self._known_bundles = len(followed.bundles)
-        # Entries of the last bundle are read again: it is written anew, and its tree goes on from the full ones.
+        # The entries of the last, partial bundle are read again, since it is rewritten. The tree
+        # continues from the full bundles.
         self._tree = GrowingTree(BUNDLE * self._known_bundles, followed.peaks)
         self._position = 0
         self._lines: list[bytes] = []
 
     def share_bundles(self) -> int:
-        """Take over the full bundles of the board before that are known; return the number of entries in them."""
+        """Reuse the previous board's full bundles that are known. Return the number of entries in them."""
         for number, digest in enumerate(self.followed.bundles):
             if not self._files.share(bundle_file(number, BUNDLE), digest):
                 break
@@ -218,7 +222,7 @@ class _Reader:
         return self._position
 
     def take(self, row: LogRow, roots_at: Collection[int]) -> None:
-        """Take in the next entry."""
+        """Process the next entry."""
         position = self._position
         self._position += 1
         if position >= BUNDLE * self._known_bundles:
@@ -288,10 +292,10 @@ class _Reader:
             raise BoardMismatchError(_SPOILT, _SPOILT_ADVICE)
 
     def finish(self, head: Checkpoint) -> None:
-        """Write the last bundle, and put the newest registry in force.
+        """Write the last bundle and apply the newest registry.
 
         Raises:
-            BoardMismatchError: the entries are not those that `head` was signed for.
+            BoardMismatchError: the entries do not match the signed `head`.
         """
         if self._lines:
             self._write_bundle()

@@ -1,7 +1,7 @@
-"""The board as pages show it: one prepared view of each scorecard, and the views that a reader's choice gives. Pure.
+"""The data that board pages show: a prepared view of each scorecard, and its views under a reader's filters. Pure.
 
-Everything that does not depend on a reader's choice is prepared once in a `CardView`, so that a page is made in
-milliseconds whichever filters it has.
+Everything that does not depend on a reader's filters is prepared once in a `CardView`, so that a
+page with any filters renders in milliseconds.
 """
 
 import string
@@ -34,7 +34,7 @@ WORDS = {
     State.HIGH_CODED: "high (coded)",
     State.WITHHELD: "withheld",
 }
-TOO_FEW_SITES = "too few sites"  # under a filter by sites
+TOO_FEW_SITES = "too few sites"  # shown when a filter by sites applies
 _SHORT = {
     "not run": "–",
     "suppressed": "supp.",
@@ -43,7 +43,7 @@ _SHORT = {
     "withheld": "held",
     TOO_FEW_SITES: "few",
 }
-"""Words for narrow columns; the whole word stands beside each for screen readers, and below the table."""
+"""Short words for narrow columns. The full word is given to screen readers and in the footnotes."""
 _SHADES = 10
 
 
@@ -52,8 +52,8 @@ class Column:
     """A benchmark as a column of the heatmap.
 
     Attributes:
-        path: of the benchmark's page, from the board's root.
-        is_first: of its category.
+        path: Path of the benchmark's page, relative to the board's root.
+        is_first: Whether it is the first column of its category.
     """
 
     benchmark: BenchmarkEntry
@@ -64,7 +64,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A remark on a model's results in words."""
+    """A short remark on a model's results."""
 
     words: str
     needs_care: bool
@@ -72,7 +72,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class ModelView:
-    """A model of one scorecard, and where its pages are."""
+    """A model of one scorecard, with the paths of its pages."""
 
     row: Row
     slug: str
@@ -83,7 +83,7 @@ class ModelView:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A footnote: a mark, the word it explains, and why the word stands in the place of a figure."""
+    """A footnote: a mark, the word it explains, and the reason why the word replaces a figure."""
 
     mark: str
     word: str
@@ -108,10 +108,10 @@ class CardView:
         """Prepare a table.
 
         Args:
-            table: of the board.
-            results: named sites' results for this scorecard.
-            floor: the policy whose thresholds the footnotes name.
-            is_first: the board's front page shows this table.
+            table: A table of the board.
+            results: Named sites' results for this scorecard.
+            floor: The policy whose thresholds the footnotes name.
+            is_first: Whether the board's front page shows this table.
         """
         self.table = table
         self.floor = floor
@@ -122,7 +122,7 @@ class CardView:
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
-        """The benchmarks, categories together, in the scorecard's order."""
+        """The benchmarks, grouped by category, in the scorecard's order."""
         columns = []
         for benchmarks in self.table.categories.values():
             for position, benchmark in enumerate(benchmarks):
@@ -134,11 +134,11 @@ class CardView:
 
     @cached_property
     def models(self) -> tuple[ModelView, ...]:
-        """The models, best mean win rate first."""
+        """The models, by descending mean win rate."""
         return tuple(self._view_model(row) for row in self.table.rows)
 
     def _view_model(self, row: Row) -> ModelView:
-        # The digest keeps addresses apart and as they are when other models come.
+        # The digest keeps addresses unique, and stable when other models are added.
         name = f"{slug(row.model.name)}-{row.digest[:6]}"
         return ModelView(
             row=row,
@@ -155,7 +155,7 @@ class CardView:
 
     @cached_property
     def model_by_slug(self) -> dict[str, ModelView]:
-        """The models by the part of their addresses."""
+        """The models by slug."""
         return {model.slug: model for model in self.models}
 
     @cached_property
@@ -168,12 +168,12 @@ class CardView:
 
     @property
     def has_language_models(self) -> bool:
-        """Whether a row is more than a reference baseline."""
+        """Whether any row is not a reference baseline."""
         return any(row.model.is_language_model for row in self.table.rows)
 
     @cached_property
     def category_names(self) -> dict[str, str]:
-        """Names of the categories by slug."""
+        """The names of the categories by slug."""
         return {
             slug(benchmark.category): benchmark.category
             for benchmark in self.table.scorecard.benchmarks
@@ -181,7 +181,7 @@ class CardView:
 
     @cached_property
     def subcategory_names(self) -> dict[str, str]:
-        """Names of the subcategories by slug; a scorecard need not have any."""
+        """The names of the subcategories by slug. A scorecard may have none."""
         benchmarks = self.table.scorecard.benchmarks
         return {
             slug(entry.subcategory): entry.subcategory for entry in benchmarks if entry.subcategory
@@ -189,7 +189,7 @@ class CardView:
 
     @cached_property
     def family_names(self) -> dict[str, str]:
-        """Names of the model families by slug; a model need not have one."""
+        """The names of the model families by slug. A model may have none."""
         families = sorted(
             {row.model.family for row in self.table.rows if row.model.family}, key=str.casefold
         )
@@ -197,32 +197,32 @@ class CardView:
 
     @cached_property
     def shadings(self) -> dict[int, "Shading"]:
-        """Win rates by benchmark, by the least number of sites, as they are asked for."""
+        """The win rates per benchmark that have been computed so far, by minimum number of sites."""
         return {}
 
     def shading(self, sites: int) -> "Shading":
-        """Return the win rates by benchmark from figures of at least so many sites."""
+        """Return the win rates per benchmark, computed from figures with at least `sites` sites."""
         if sites not in self.shadings:
             shading = Shading(self, sites)
             if sites not in (0, *MINIMUM_SITES):
-                return shading  # any number may be asked for; only a few are kept
+                return shading  # readers may ask for any number; cache only a few
             self.shadings[sites] = shading
         return self.shadings[sites]
 
     def explain(self, reason: Reason) -> str:
-        """Say in plain words why something else stands in the place of a figure."""
+        """Return the reason why a word replaces a figure, as a sentence."""
         return explain(reason, self.floor)
 
 
 HeatCell = tuple[str, str, str, str]
-"""Classes, text, footnote mark and the whole word of one cell of the heatmap; the word is empty for a figure."""
+"""CSS classes, text, footnote mark and full word of a heatmap cell. The word is empty for a figure."""
 
 
 class Shading:
-    """Every model's share of the others that it does better than, on each benchmark; and the heatmap's texts."""
+    """The share of other models that each model outperforms on each benchmark, and the texts of the heatmap."""
 
     def __init__(self, card: CardView, sites: int) -> None:
-        """Compare all models on figures that at least `sites` sites stand behind."""
+        """Compare all models on figures with at least `sites` sites."""
         self.rates: dict[str, dict[str, float]] = {}  # by model digest and cell key
         self.values: dict[str, dict[str, int]] = {}
         for row in card.table.rows:
@@ -246,49 +246,55 @@ class Shading:
 
 
 def shade(win_rate: float | None) -> str:
-    """Return the class that colours a share from 0 to 1; empty for None."""
+    """Return the CSS class that colours a share from 0 to 1; empty for None."""
     return "" if win_rate is None else f"h{round(win_rate * _SHADES)}"
 
 
 def short_share(thousandths: int) -> str:
-    """Write thousandths as a share with three decimals and no leading zero."""
+    """Format thousandths as a share with three decimals and no leading zero."""
     return "1.00" if thousandths >= 1000 else f".{max(thousandths, 0):03d}"
 
 
 def short_word(state: State) -> str:
-    """Write the state of a figure that is not shown, for a narrow column."""
+    """Return the short word for the state of a figure that is not shown."""
     return _SHORT[WORDS[state]]
 
 
 def say_parameters(millions: int) -> str:
-    """Write a number of parameters, given in millions."""
+    """Format a number of parameters, given in millions."""
     return f"{millions / 1000:g} billion" if millions >= 1000 else f"{millions} million"
 
 
 def explain(reason: Reason, floor: DisclosurePolicy) -> str:
-    """Say in plain words why something else stands in the place of a figure."""
+    """Return the reason why a word replaces a figure, as a sentence."""
     match reason:
         case State.NOT_RUN, _:
-            return "No site ran it. Not a zero: it lowers no model's win rate."
+            return (
+                "No site ran it. It does not count as zero and does not lower a model's win rate."
+            )
         case State.LOW_CODED, _:
-            return f"The figure is low: surely fewer than {floor.min_events} successes stand behind it."
+            return (
+                f"The figure is low: it certainly covers fewer than {floor.min_events} successes."
+            )
         case State.HIGH_CODED, _:
-            return f"The figure is high: surely fewer than {floor.min_events} failures stand behind it."
+            return (
+                f"The figure is high: it certainly covers fewer than {floor.min_events} failures."
+            )
         case State.WITHHELD, _:
             return (
-                f"Fewer than {floor.pooled_sites} sites stand behind it that do not publish under their name, "
-                "one of them makes up most of it, or too few of them changed since it was last shown."
+                f"Fewer than {floor.pooled_sites} sites that do not publish under their name contribute to it, "
+                "one of them makes up most of it, or too few of them have changed since it was last shown."
             )
         case _, Why.SMALL_GROUP:
             return (
-                f"Fewer than {floor.min_units} patients or documents stand behind it, or a group of so few could be "
+                f"It covers fewer than {floor.min_units} patients or documents, or such a small group could be "
                 "found by subtraction."
             )
         case _, Why.ANOTHER_METRIC:
-            return "Of one group of patients or documents only the first figure leaves a site."
+            return "A site releases only the first figure of each group of patients or documents."
         case _, Why.FEW_EVENTS:
             return (
-                f"Perhaps fewer than {floor.min_events} successes or failures stand behind it, or another figure that "
+                f"It may cover fewer than {floor.min_events} successes or failures, or another figure that "
                 "is withheld could be computed from it."
             )
     return "The sites withheld it, for different reasons."
@@ -326,7 +332,7 @@ def _some(number: int, whole: int, word: str, none: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class CategoryView:
-    """A category among the shown columns."""
+    """A category of the shown columns."""
 
     name: str
     slug: str
@@ -335,7 +341,9 @@ class CategoryView:
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardRow:
-    """One model under a reader's choice. Rates and averages are thousandths; None without anything to compare."""
+    """One model under a reader's filters. Rates and averages are in thousandths; None if there is
+    nothing to compare.
+    """
 
     model: ModelView
     rank: str
@@ -346,18 +354,18 @@ class LeaderboardRow:
     macro: int | None
     macro_low: int | None
     macro_high: int | None
-    categories: tuple[tuple[str, str], ...]  # text and class
+    categories: tuple[tuple[str, str], ...]  # text and CSS class
     category_rates: Mapping[str, float | None]
     heat: tuple[HeatCell, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """A leaderboard under a reader's choice.
+    """A leaderboard under a reader's filters.
 
     Attributes:
-        says: the choice in one sentence; empty when everything is shown.
-        recomputed: win rates and averages are over the shown columns.
+        says: The filters in one sentence; empty if everything is shown.
+        recomputed: Whether win rates and averages were recomputed over the shown columns.
     """
 
     selection: Selection
@@ -371,12 +379,12 @@ class Leaderboard:
 
     @property
     def sort(self) -> str:
-        """The order, as the selection names it."""
+        """The order, as named in the selection."""
         return self.selection.sort
 
     @property
     def sorted_by(self) -> str:
-        """The order in words; empty for the usual one."""
+        """The order in words; empty for the default order."""
         if self.sort == "win-rate":
             return ""
         if self.sort in SORTS:
@@ -386,10 +394,11 @@ class Leaderboard:
 
 
 def view_leaderboard(card: CardView, selection: Selection) -> Leaderboard:
-    """Return a leaderboard under a reader's choice.
+    """Return a leaderboard with a reader's filters and order applied.
 
     Raises:
-        UnknownChoiceError: the choice names a category, subcategory or family that the scorecard does not have.
+        UnknownChoiceError: the selection names a category, subcategory or family that the scorecard
+            does not have.
     """
     _check_names(card, selection)
     columns = _choose_columns(card, selection)
@@ -453,7 +462,7 @@ def _is_chosen(row: Row, selection: Selection) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Aggregates:
-    """Win rates, averages and ranks over chosen columns, by model digest."""
+    """Win rates, averages and ranks over the chosen columns, by model digest."""
 
     win_rates: Mapping[str, int]
     averages: Mapping[str, int]
@@ -550,7 +559,7 @@ def _view_row(
 
 
 def rank_range(row: Row) -> str:
-    """Write the ranks that resamplings of the sites give; empty where there are none."""
+    """Format the range of ranks over resamplings of the sites; empty if there is none."""
     low, high = row.ranges.rank_low, row.ranges.rank_high
     return "" if low is None or high is None else f"{low} to {high}"
 
@@ -570,25 +579,25 @@ def _heat_cell(
 
 
 class Footnotes:
-    """The footnotes of one page, marked in the order in which a reader meets them."""
+    """The footnotes of one page, numbered in order of appearance."""
 
     def __init__(self, card: CardView) -> None:
         self._card = card
         self._notes: dict[Reason | str, Note] = {}
 
     def mark(self, reason: Reason) -> str:
-        """Return the mark of a reason."""
+        """Return the footnote mark of a reason."""
         if reason not in self._notes:
             self._add(reason, WORDS[reason[0]], self._card.explain(reason))
         return self._notes[reason].mark
 
     def mark_few(self, sites: int) -> str:
-        """Return the mark of figures that a filter by sites leaves out."""
+        """Return the footnote mark of figures that a filter by sites leaves out."""
         if TOO_FEW_SITES not in self._notes:
             self._add(
                 TOO_FEW_SITES,
                 TOO_FEW_SITES,
-                f"Fewer than {sites} sites stand behind it, as you chose.",
+                f"Fewer than {sites} sites contribute to it, which your filter excludes.",
             )
         return self._notes[TOO_FEW_SITES].mark
 
@@ -596,12 +605,12 @@ class Footnotes:
         self._notes[reason] = Note(string.ascii_lowercase[len(self._notes)], word, text)
 
     def notes(self) -> tuple[Note, ...]:
-        """Return the notes that were asked for."""
+        """Return the notes that the page refers to."""
         return tuple(self._notes.values())
 
 
 def _sort(rows: list[LeaderboardRow], selection: Selection) -> None:
-    """Put rows in the chosen order; those without a figure come last, the usual order breaks ties."""
+    """Sort rows in the chosen order. Rows without a figure come last; the default order breaks ties."""
 
     def figure(row: LeaderboardRow) -> float:
         match selection.sort:
@@ -622,7 +631,7 @@ def _sort(rows: list[LeaderboardRow], selection: Selection) -> None:
 
 
 def _say(card: CardView, selection: Selection) -> str:
-    """Write a reader's filters as one sentence; empty without any."""
+    """Return a reader's filters as one sentence; empty if there are none."""
     parts = []
     if selection.access:
         parts.append(f"{selection.access} benchmarks")
@@ -632,30 +641,30 @@ def _say(card: CardView, selection: Selection) -> str:
         parts.append(f"the subcategory {card.subcategory_names[selection.subcategory]}")
     if selection.sites:
         parts.append(
-            f"figures of at least {selection.sites} {'site' if selection.sites == 1 else 'sites'}"
+            f"figures from at least {selection.sites} {'site' if selection.sites == 1 else 'sites'}"
         )
     if selection.family:
         parts.append(f"models of the family {card.family_names[selection.family]}")
     if selection.size:
         parts.append(
-            f"models of a size of {SIZES[selection.size]} parameters"
+            f"models with {SIZES[selection.size]} parameters"
             if selection.size != "unknown"
-            else "models whose size is not known"
+            else "models of unknown size"
         )
     if selection.planned:
-        parts.append("models all of whose results were announced first")
+        parts.append("models whose results were all announced beforehand")
     return f"Shown: {'; '.join(parts)}." if parts else ""
 
 
 def _summarize(card: CardView, selection: Selection, rows: int, columns: int) -> str:
     if not selection.filters_columns and not selection.filters_models:
-        return "everything is shown"
+        return "showing everything"
     return f"{rows} of {len(card.models)} models, {columns} of {len(card.columns)} benchmarks"
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One value of a filter; `href` is empty where no page was made in advance for it."""
+    """One value of a filter. `href` is empty if it has no pre-built page."""
 
     label: str
     value: str
@@ -665,7 +674,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceGroup:
-    """A filter or the order, and its values."""
+    """A filter, or the order, with its values."""
 
     name: str
     label: str
@@ -673,7 +682,7 @@ class ChoiceGroup:
 
 
 def list_choices(card: CardView, chosen: Selection) -> list[ChoiceGroup]:
-    """Return every filter with its values, and the orders. A filter with nothing to choose from is left out."""
+    """Return every filter with its values, and the orders. A filter without alternatives is left out."""
     sizes = {size_class(row.model) for row in card.table.rows}
     most_sites = max(
         (cell.sites for row in card.table.rows for cell in row.cells.values()), default=0
@@ -685,7 +694,7 @@ def list_choices(card: CardView, chosen: Selection) -> list[ChoiceGroup]:
         ("subcategory", "Subcategory", card.subcategory_names),
         ("family", "Model family", card.family_names),
         ("size", "Parameters", {key: label for key, label in SIZES.items() if key in sizes}),
-        ("planned", "Plan", {"yes": "announced first only"} if len(unplanned) > 1 else {}),
+        ("planned", "Plan", {"yes": "announced beforehand only"} if len(unplanned) > 1 else {}),
         ("sites", "Sites", {str(n): f"at least {n}" for n in MINIMUM_SITES if n <= most_sites}),
     ]
     shown = [
@@ -699,7 +708,7 @@ def list_choices(card: CardView, chosen: Selection) -> list[ChoiceGroup]:
 
 
 def _has_choice(name: str, values: Mapping[str, str]) -> bool:
-    """Whether a filter could change anything: some have one value that leaves something out."""
+    """Return whether a filter can change anything. For some filters a single value is enough."""
     return len(values) > (0 if name in {"planned", "sites"} else 1)
 
 
@@ -719,7 +728,7 @@ def _list_group(name: str, label: str, values: Mapping[str, str], chosen: Select
 
 
 def select_one(name: str, value: str) -> Selection:
-    """Return the selection with one filter or order."""
+    """Return a selection with a single filter or order."""
     if name == "planned":
         return Selection(planned=True)
     if name == "sites":
@@ -729,7 +738,7 @@ def select_one(name: str, value: str) -> Selection:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One merged cell in full, as model and benchmark pages write it. Ends of bars are thousandths of the range."""
+    """A merged cell in full, as shown on model and benchmark pages. Ends of bars are in thousandths of the range."""
 
     has_value: bool
     text: str
@@ -745,7 +754,7 @@ class Figure:
 
 
 def view_figure(cell: MergedCell, of: Cell, marks: "Footnotes | None" = None) -> Figure:
-    """Write one merged cell in the metric's own range."""
+    """Format a merged cell in the metric's own range."""
     steps = say_steps(cell)
     if cell.value is None:
         reason = (cell.state, cell.why)
@@ -770,10 +779,11 @@ def view_figure(cell: MergedCell, of: Cell, marks: "Footnotes | None" = None) ->
 
 
 def say_spread(cell: MergedCell, of: Cell) -> str:
-    """Say how much sites differ; empty below three sites."""
+    """Describe how much sites differ; empty for fewer than three sites."""
     parts = []
     if cell.tau is not None:
-        # A deviation has no zero point of its own: in the metric's units it is a part of the range's width.
+        # A deviation is a fraction of the range's width; unlike a value, it does not depend on the
+        # range's lower end.
         parts.append(f"τ {_width(cell.tau, of)}")
     if cell.i2_percent is not None:
         parts.append(f"I² {cell.i2_percent} %")
@@ -793,7 +803,9 @@ def _width(thousandths: int, of: Cell) -> str:
 
 
 def say_steps(cell: MergedCell) -> str:
-    """Say since when the pooled part of a cell stands and how many sites' changes wait; empty without such a part."""
+    """Describe since when the pooled part of a cell is unchanged and how many sites' changes wait;
+    empty without one.
+    """
     parts = []
     if cell.since:
         parts.append(f"pooled part since log entry {cell.since}")
@@ -805,5 +817,5 @@ def say_steps(cell: MergedCell) -> str:
 
 
 def footnotes(card: CardView) -> Footnotes:
-    """Return the footnotes of a page, none yet."""
+    """Return an empty set of footnotes for a page."""
     return Footnotes(card)

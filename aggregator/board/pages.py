@@ -1,7 +1,7 @@
-"""The board's pages, live and published: plain HTML that needs no script and no other host. All text is escaped.
+"""The board's pages, live and published, as plain HTML without scripts or external resources. All text is escaped.
 
-The same templates make both. A published folder has one page for each single filter and each order; the live board
-takes every combination in the query.
+Both use the same templates. A published folder has one page for each single filter and each order;
+the live board accepts every combination in the query string.
 """
 
 import base64
@@ -55,35 +55,37 @@ PAGES = {
     "methods.html": "Methods",
     "downloads.html": "Downloads",
 }
-"""The pages that every page links to."""
-_DEEPEST = 20  # levels of a path that the page about a missing one leads back from
-FORESTS_DRAWN = 10  # models of a benchmark whose sites a published page draws
-FOREST_SITES = 40  # sites in one plot of a published page
-SITE_FIGURES = 60_000  # figures of single sites that all published site pages together show
-WORTH_TWO_PROCESSES = 2_000  # results of named sites from which on pages are made by two processes
-COMPARED_BELOW = 1  # models after each in the order with which a published folder compares it
+"""The pages in the navigation of every page."""
+_DEEPEST = 20  # maximum depth of a path for which the "not found" page links back to the root
+FORESTS_DRAWN = 10  # maximum models per benchmark with a forest plot on a published page
+FOREST_SITES = 40  # maximum sites in one plot of a published page
+SITE_FIGURES = 60_000  # maximum figures of single sites on all published site pages together
+WORTH_TWO_PROCESSES = 2_000  # results of named sites from which two processes render the pages
+COMPARED_BELOW = (
+    1  # number of following models in the ranking with which a published folder compares each model
+)
 WITHDRAWAL_WORDS = {
     "data_error": "an error in the data",
     "model_error": "an error with the model",
     "scoring_error": "an error in the scoring",
-    "consent": "consent was missing or was withdrawn",
-    "duplicate": "it was reported twice",
+    "consent": "consent was missing or withdrawn",
+    "duplicate": "the result was reported twice",
 }
 
 
 class PageNotFoundError(LookupError):
-    """The board has no page at this path, or no such choice for it."""
+    """The board has no page at this path, or does not support the given filter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """What pages need besides the board.
+    """The information that pages need in addition to the board.
 
     Attributes:
-        registry: the newest.
-        head: the log that the board was computed from.
-        releases: earlier ones and, in a published folder, this one as the last.
-        references: MedHELM's public results that are shown beside the merged ones.
+        registry: The newest registry version.
+        head: The log that the board was computed from.
+        releases: Earlier releases and, in a published folder, this one as the last.
+        references: MedHELM's public results, shown next to the merged ones.
     """
 
     registry: Registry
@@ -95,12 +97,12 @@ class Publication:
 def render(
     board: Board, publication: Publication, board_json: bytes | None = None
 ) -> dict[str, bytes]:
-    """Return every file of a published board but the log and what auditors sign, by path. Deterministic.
+    """Return all files of a published board by path, except the log and the auditors' files. Deterministic.
 
     Args:
-        board: to show.
-        publication: what pages need besides.
-        board_json: the content of board.json, if it was made before.
+        board: The board to show.
+        publication: The further information that pages need.
+        board_json: The content of board.json, if already computed.
     """
     pages = BoardPages(board, publication, live=False)
     if board_json is not None:
@@ -114,7 +116,7 @@ def render(
 
 
 def render_in_processes(pages: "BoardPages", processes: int = 2) -> dict[str, bytes]:
-    """Return every page by its path, each made by one of several processes that share this one's memory."""
+    """Render every page in several processes that share this one's memory. Return the pages by path."""
     _shared.append(pages)
     paths = list(pages.paths())
     try:
@@ -133,7 +135,7 @@ def _render_shared(path: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Inline:
-    """Our style sheet, and the digest by which the page's policy allows it and nothing else."""
+    """Our style sheet, and its digest, the only source that the pages' Content-Security-Policy allows."""
 
     text: Markup
     csp: str
@@ -142,7 +144,7 @@ class Inline:
 def _read_style() -> Inline:
     text = (TEMPLATES / "board.css").read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-    return Inline(Markup(text), f"'sha256-{digest}'")  # noqa: S704 - our own file, not anyone's words
+    return Inline(Markup(text), f"'sha256-{digest}'")  # noqa: S704 - a file of ours, not user input
 
 
 def _make_environment() -> Environment:
@@ -175,12 +177,12 @@ CONTENT_SECURITY_POLICY = (
     f"default-src 'none'; style-src {STYLE.csp}; base-uri "
     f"'none'; form-action 'self'; frame-ancestors 'none'"
 )
-"""Of the live board; published pages carry theirs in themselves, without forms."""
+"""The Content-Security-Policy of the live board. Published pages contain theirs, which does not allow forms."""
 
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Addresses of other choices of one leaderboard, as seen from its page."""
+    """Addresses of a leaderboard with other filters and orders, relative to its page."""
 
     card: CardView
     selection: Selection
@@ -188,7 +190,7 @@ class Links:
     live: bool
 
     def sort(self, order: str) -> str:
-        """Return the address of another order: live with the present filters, published without."""
+        """Return the address of another order, on the live board with the current filters."""
         if self.live:
             return self._address(self.selection.changed(sort=order))
         return self._address(select_one("sort", order))
@@ -202,33 +204,33 @@ class Links:
 
 
 def leaderboard_page(card: CardView, page: str) -> str:
-    """Return the path of a leaderboard's page made in advance."""
+    """Return the path of a pre-built page of a leaderboard."""
     return card.path if page == "index.html" else card.folder + page
 
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """A variable that divides a benchmark's patients or documents, and the figures of its groups."""
+    """A variable that divides a benchmark's patients or documents into groups, with the cells of the groups."""
 
     variable: str
     cells: tuple[Cell, ...]
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """Names of the metrics among the cells."""
+        """The names of the metrics in the cells."""
         return tuple(dict.fromkeys(cell.metric for cell in self.cells))
 
     def heading(self, cell: Cell) -> str:
-        """Write the group of a cell without its variable, with the metric where there are several."""
+        """Return the heading of a cell: its group, and the metric if there are several."""
         group = (cell.subgroup or "").partition(".")[2].replace("_", " ")
         return f"{group}, {cell.metric.replace('_', ' ')}" if len(self.metrics) > 1 else group
 
 
 class BoardPages:
-    """Every page of one board. What pages share is prepared once."""
+    """All pages of one board. Data that pages share is prepared once."""
 
     def __init__(self, board: Board, publication: Publication, *, live: bool) -> None:
-        """Take a board; `live` pages have forms and answer to queries."""
+        """Prepare the pages of a board. Live pages have forms and accept queries."""
         self.board = board
         self.publication = publication
         self.live = live
@@ -246,7 +248,7 @@ class BoardPages:
 
     @cached_property
     def by_site(self) -> dict[str, list[SiteResult]]:
-        """Named sites' results by site id, by name of the site."""
+        """Named sites' results by site id, sorted by the site's name."""
         by_site: dict[str, list[SiteResult]] = {}
         for result in sorted(
             self.board.site_results, key=lambda result: (result.site_name.casefold(), result.site)
@@ -255,7 +257,7 @@ class BoardPages:
         return by_site
 
     def paths(self) -> Iterator[str]:
-        """Yield the path of every file of a published folder that this makes."""
+        """Yield the path of every file that this class renders for a published folder."""
         yield from PAGES
         yield from (JSON_FILE, CSV_FILE, FEED_FILE)
         for card in self.cards:
@@ -276,7 +278,7 @@ class BoardPages:
 
     @cached_property
     def _routes(self) -> dict[str, tuple[str, CardView | None, str]]:
-        """Kind, scorecard and subject of every page by path."""
+        """The kind, scorecard and subject of every page, by path."""
         routes: dict[str, tuple[str, CardView | None, str]] = {}
         for name in PAGES:
             routes[name] = (name.removesuffix(".html"), None, "")
@@ -309,14 +311,15 @@ class BoardPages:
         return routes
 
     def page(self, path: str, query: Mapping[str, str] | None = None) -> bytes:
-        """Return one page or file.
+        """Return a page or file.
 
         Args:
-            path: from the board's root.
-            query: words of the query, of the live board.
+            path: The path relative to the board's root.
+            query: The query parameters, for the live board.
 
         Raises:
-            PageNotFoundError: there is none, or the query names something that the board does not have.
+            PageNotFoundError: there is no such page, or the query names something that the board
+                does not have.
         """
         if path not in self._routes:
             raise PageNotFoundError(path)
@@ -335,7 +338,7 @@ class BoardPages:
             raise PageNotFoundError(path) from None
 
     def not_found(self, path: str) -> bytes:
-        """Return the page that says that there is none at `path`, with links that work from there."""
+        """Return the "not found" page for `path`, with links that work from there."""
         depth = min(path.count("/"), _DEEPEST)
         return self._write("not_found.html", "/".join(["x"] * (depth + 1)), "Not found", "").encode(
             "utf-8"
@@ -362,7 +365,7 @@ class BoardPages:
                 case "compare":
                     return self._compare(card, subject, path, words)
         match kind:
-            case "index":  # a board without any table
+            case "index":  # a board without tables
                 return self._write("empty.html", path, "Leaderboard", "index.html")
             case "benchmarks":
                 return self._write("benchmarks.html", path, "Benchmarks", path, cards=self.cards)
@@ -504,7 +507,7 @@ class BoardPages:
     def _forests(
         self, card: CardView, cell: Cell, models: Sequence[ModelView], chosen: str
     ) -> Iterator[tuple[ModelView, Forest]]:
-        """Yield the plots of a benchmark: of the best models, or of one with all its sites."""
+        """Yield the forest plots of a benchmark: of the best models, or of one model with all its sites."""
         drawn = 0
         for model in [card.model_by_slug[chosen]] if chosen else models:
             if drawn == FORESTS_DRAWN:
@@ -520,7 +523,7 @@ class BoardPages:
     def _public_figures(
         self, card: CardView, benchmark: BenchmarkEntry
     ) -> dict[str, list[tuple[str, str]]]:
-        """Return MedHELM's public figures of one benchmark by model digest: release and figure."""
+        """Return MedHELM's public figures of a benchmark as (release, figure) pairs by model digest."""
         shown: dict[str, list[tuple[str, str]]] = {}
         for reference in self.publication.references:
             for model in card.models:
@@ -584,7 +587,7 @@ class BoardPages:
         slugs = subject.split()
         if not slugs and words:
             slugs = [words.pop("a", ""), words.pop("b", "")]
-        elif not slugs:  # nobody has chosen
+        elif not slugs:  # no models chosen
             slugs = [model.slug for model in card.models[:2]]
         if words or len(slugs) < 2 or not all(name in card.model_by_slug for name in slugs):
             raise UnknownChoiceError("compare")
@@ -603,7 +606,7 @@ class BoardPages:
 
     @cached_property
     def _site_figures(self) -> int:
-        """Number of main figures of single sites."""
+        """The number of main figures of single sites."""
         return sum(len(result.scorecard.benchmarks) for result in self.board.site_results)
 
     def _site(self, site: str, path: str) -> str:
@@ -655,7 +658,7 @@ class BoardPages:
 
 
 def _leads(table: Table) -> tuple[bool, int]:
-    """Return the key that puts the table for the first page first: open, and with most models."""
+    """Return a sort key that puts the table of the front page first: open tables before retired, most models first."""
     return table.retired, -len(table.rows)
 
 
@@ -664,7 +667,7 @@ def _descending(value: int | None) -> int:
 
 
 def _pages_made_in_advance(card: CardView) -> list[str]:
-    """Return the pages of single filters and orders: the rule that bounds a published folder."""
+    """Return the pages of single filters and orders. Only these are pre-built, which limits the size of the folder."""
     pages: dict[str, None] = {}
     for group in list_choices(card, Selection()):
         for choice in group.choices:
@@ -681,7 +684,7 @@ def _selection_of(page: str) -> Selection:
 
 
 def _pairs(card: CardView) -> list[tuple[ModelView, ModelView]]:
-    """Return the pairs that a published folder compares: each model with the first, and with the next in order."""
+    """Return the pairs that a published folder compares: each model with the first and with the next in the ranking."""
     models = card.models
     pairs = [(models[0], model) for model in models[1:]]
     pairs += [(models[i], models[i + 1]) for i in range(1, len(models) - COMPARED_BELOW)]
@@ -693,7 +696,7 @@ def _compare_path(card: CardView, first: ModelView, second: ModelView) -> str:
 
 
 def _divisions(card: CardView, benchmark: BenchmarkEntry) -> list[Division]:
-    """Return the subgroup tables of a benchmark, one for each variable, without metrics that never leave a site."""
+    """Return the subgroup tables of a benchmark, one per variable, without metrics that sites never release."""
     by_variable: dict[str, list[Cell]] = {}
     for cell in card.table.scorecard.cells:
         if cell.benchmark == benchmark.id and cell.subgroup is not None:

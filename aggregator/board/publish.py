@@ -1,4 +1,4 @@
-"""Publishing a board as a folder of plain files."""
+"""Publication of a board as a folder of plain files."""
 
 import gc
 from collections.abc import Iterator
@@ -38,11 +38,12 @@ class Published:
     """A board that was written.
 
     Attributes:
-        log: as the aggregator has it.
-        audited: the figures that rest on auditors.
-        digest: of the board.
-        audits: how many auditors' signatures of this very board it has.
-        lapsed_audits: how many the board before had that are not of this one; they are gone with it.
+        log: The whole log, as the aggregator has it.
+        audited: The figures that rely on auditors.
+        digest: The digest of the board.
+        audits: Number of auditors' signatures of exactly this board.
+        lapsed_audits: Number of signatures of the previous board that do not cover this one and
+            were removed.
     """
 
     log: Replayed
@@ -55,16 +56,17 @@ class Published:
 def derived_files(
     shown: Replayed, audited: AuditedFigures, kept: Kept, *, published_day: int | None = None
 ) -> dict[str, bytes]:
-    """Return every file that follows from the public log, the audited figures and what is kept, by path. Pure.
+    """Return every file derived from the public log, the audited figures and the kept files, by path. Pure.
 
     Args:
-        shown: the public log.
-        audited: the figures that rest on auditors.
-        kept: releases before this board and public results beside it.
-        published_day: day on which this board becomes a release; None where it is one already, the last of `kept`.
+        shown: The public log.
+        audited: The figures that rely on auditors.
+        kept: Releases before this board, and the public results shown with it.
+        published_day: Day on which this board becomes a release; None if it already is the last
+            release of `kept`.
 
     Raises:
-        BoardMismatchError: the last release is another board.
+        BoardMismatchError: the last release is of another board.
     """
     board = merge_board(shown, audited)
     head = LogHead(shown.checkpoint.size, shown.checkpoint.root.hex(), shown.registry.version)
@@ -79,19 +81,20 @@ def derived_files(
 
 
 def publish(home: Home, out: Path, *, from_scratch: bool = False) -> Published:
-    """Write the board to `out`, replacing an earlier board there as a whole. Files that did not change are shared.
+    """Write the board to `out`, replacing an earlier board as a whole. Unchanged files are hard-linked.
 
-    Auditors' signatures are kept where the board is still the one that they signed.
+    Auditors' signatures are kept if they are of exactly this board.
 
     Args:
-        home: whose log it is.
-        out: folder of the board.
-        from_scratch: read every entry again, whatever an earlier publication has kept of it.
+        home: The aggregator's directory.
+        out: Folder of the board.
+        from_scratch: Read every entry again, ignoring the state stored by an earlier publication.
 
     Raises:
-        BoardMismatchError: our own log does not hold, or does not continue the one of the board that is there;
-            nothing is changed.
-        SettingsError: `out` is not a board, or holds files that are not the board's, or cannot be written.
+        BoardMismatchError: our own log is not valid, or does not continue that of the existing
+            board. Nothing is changed.
+        SettingsError: `out` is not a board, contains files that do not belong to the board, or
+            cannot be written.
     """
     _refuse_other_content(out)
     with _no_garbage_collected(), replacing(out) as folder, home.database.reading() as connection:
@@ -111,14 +114,14 @@ def publish(home: Home, out: Path, *, from_scratch: bool = False) -> Published:
         refuse_foreign_files(out, folder.digests)
         folder.take_place()
         keep_releases(home.directory, derived)
-        with suppress(OSError):  # the next publication then takes longer
+        with suppress(OSError):  # without the file the next publication only takes longer
             write_followed_log(home.directory, log.followed)
     return Published(log.whole, audited, digest, audits, lapsed)
 
 
 @contextmanager
 def _no_garbage_collected() -> Iterator[None]:
-    """Keep the collector from looking again and again through a million objects, none of them garbage."""
+    """Suspend garbage collection, which would repeatedly scan a million objects that are all in use."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -140,7 +143,7 @@ def _refuse_other_content(out: Path) -> None:
     is_board = (out / JSON_FILE).is_file() and (out / CHECKPOINT_FILE).is_file()
     if not out.is_dir() or not (is_board or not any(out.iterdir())):
         raise SettingsError(
-            f"{out} exists and is not a board", "Name an empty or a new folder with --out."
+            f"{out} exists and is not a board", "Name an empty or new folder with --out."
         )
 
 
@@ -152,7 +155,7 @@ def _read_log(
     sizes: set[int],
     known: FollowedLog | None,
 ) -> OwnLog:
-    """Read our log, write its files, and check that it continues the log of the board that is there."""
+    """Read our log, write its files, and check that it continues the log of the existing board."""
     old = _read_old_checkpoint(out, connection)
     log = read_own_log(
         connection, home, folder, {old.checkpoint.size, *sizes} if old else sizes, known
@@ -163,7 +166,7 @@ def _read_log(
 
 
 def _read_old_checkpoint(out: Path, connection: Connection) -> EarlierHead | None:
-    """Open the head of the board that is there, which an earlier version of the registry may have to vouch for."""
+    """Verify the head of the existing board, with the keys of an earlier registry version if necessary."""
     path = out / CHECKPOINT_FILE
     if not path.exists():
         return None
@@ -175,36 +178,36 @@ def _read_old_checkpoint(out: Path, connection: Connection) -> EarlierHead | Non
         return open_earlier_head(path.read_text("utf-8"), newest_registry(connection), earlier_keys)
     except (UnicodeDecodeError, ProtocolError):
         raise BoardMismatchError(
-            f"{out} holds the board of another log, or its {CHECKPOINT_FILE} was changed",
+            f"{out} contains the board of another log, or its {CHECKPOINT_FILE} was changed",
             "Nothing was published. Name another folder with --out, or find out who changed this one.",
         ) from None
 
 
 def _check_continues(old: EarlierHead, log: Replayed) -> None:
-    """Refuse a log that a reader of the old board would call a forgery. Raises BoardMismatchError."""
+    """Refuse a log that does not continue that of the old board. Raises BoardMismatchError."""
     size = old.checkpoint.size
     if size > log.checkpoint.size:
-        fault = f"the board there was published from {size} log entries, the database has {log.checkpoint.size}"
+        fault = f"the existing board was published from {size} log entries, but the database has {log.checkpoint.size}"
     elif log.roots[size] != old.checkpoint.root:
-        fault = f"the first {size} entries of the log are not those of the board that is there"
+        fault = f"the first {size} entries of the log differ from those of the existing board"
     else:
         return
     if old.remark:
         raise BoardMismatchError(
             f"{fault}. {old.remark}",
-            "Nothing was published, and the board there is evidence: keep a copy. If the key's thief put it there, "
-            "tell the board's readers and publish to another folder with --out. If it is yours, the database is a "
-            "restored back-up: restore a newer one.",
+            "Nothing was published. Keep a copy of the existing board as evidence. If the thief of the key published "
+            "it, inform the board's readers and publish to another folder with --out. If it is yours, the database is "
+            "a restored backup: restore a newer one.",
         )
     raise BoardMismatchError(
         fault,
-        "Nothing was published: readers would see two histories of one log. If the database is a restored back-up, "
+        "Nothing was published: readers would see two histories of one log. If the database is a restored backup, "
         "restore a newer one.",
     )
 
 
 def _keep_audits(out: Path, folder: Replacement, audit: Audit, registry: Registry) -> int:
-    """Take over the auditors' signatures of exactly this board; return how many there are."""
+    """Copy the auditors' signatures of exactly this board. Return their number."""
     kept = 0
     for path in sorted((out / AUDITS_FOLDER).glob("*.dsse.json")):
         content = path.read_bytes()

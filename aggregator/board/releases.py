@@ -1,9 +1,10 @@
-"""Releases: the published boards, each with its day, its log and a digest, and the figures by which two are compared.
+"""Releases: the published boards, each with its day, log and digest, and summaries for comparing two of them.
 
 releases.json       every release, oldest first
-releases/N.json     ranks and main figures of release N; only of the newest SUMMARIES_KEPT
+releases/N.json     ranks and main figures of release N; only for the newest SUMMARIES_KEPT
 
-A published folder carries the releases before it, so that its own list can be made again from it alone.
+A published folder contains the earlier releases, so that its list can be rebuilt from its own
+content.
 """
 
 import hashlib
@@ -27,10 +28,11 @@ class Release:
     """One published board.
 
     Attributes:
-        number: from 1.
-        day: of publication, in days since 1970-01-01 UTC, by the clock of the computer that published it.
-        log_size, log_root: the log that it was computed from; the root in hexadecimal digits.
-        registry: the registry version it was computed under.
+        number: Number of the release, from 1.
+        day: Day of publication, in days since 1970-01-01 UTC, by the clock of the publishing
+            computer.
+        log_size, log_root: Size and hexadecimal root of the log that it was computed from.
+        registry: The registry version that it was computed under.
         board: SHA-256 of its board.json.
         summary: SHA-256 of its releases/N.json.
     """
@@ -46,13 +48,13 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Releases:
-    """The releases of one deployment up to a board, that board's own last, and the newest summaries by number."""
+    """The releases of one deployment up to and including a given board, and the newest summaries by number."""
 
     entries: tuple[Release, ...] = ()
     summaries: Mapping[int, bytes] = field(default_factory=dict)
 
     def files(self) -> dict[str, bytes]:
-        """Return the files by path; none before the first release."""
+        """Return the files by path. There are none before the first release."""
         if not self.entries:
             return {}
         content = {"schema": _SCHEMA, "releases": [asdict(entry) for entry in self.entries]}
@@ -78,7 +80,7 @@ class LogHead:
 def add_release(
     earlier: Releases, board: Board, board_json: bytes, head: LogHead, *, day: int
 ) -> Releases:
-    """Return the releases with this board as the newest. A board that was the newest already is no new release."""
+    """Return the releases with this board as the newest. If it already is the newest, they are unchanged."""
     digest = hashlib.sha256(board_json).hexdigest()
     if earlier.entries and earlier.entries[-1].board == digest:
         return earlier
@@ -99,10 +101,10 @@ def add_release(
 
 
 def check_releases(releases: Releases, board: Board, board_json: bytes, head: LogHead) -> None:
-    """Check that the newest release is this board. The roots of older ones are checked with the log.
+    """Check that the newest release is this board. The roots of older releases are checked with the log.
 
     Raises:
-        BoardMismatchError: it is another one.
+        BoardMismatchError: it is another board.
     """
     if not releases.entries:
         return
@@ -118,10 +120,11 @@ def check_releases(releases: Releases, board: Board, board_json: bytes, head: Lo
 
 
 def parse_releases(files: Mapping[str, bytes]) -> Releases:
-    """Read the releases among a board's files.
+    """Parse the releases among a board's files.
 
     Raises:
-        BoardMismatchError: they are not in their one form, out of order, or a summary is not the one of its release.
+        BoardMismatchError: the list is not in canonical form or is out of order, or a summary does
+            not match its release.
     """
     if RELEASES_FILE not in files:
         return Releases()
@@ -142,7 +145,7 @@ def parse_releases(files: Mapping[str, bytes]) -> Releases:
         summaries[entry.number] = files[name]
     releases = Releases(entries, summaries)
     if releases.files()[RELEASES_FILE] != files[RELEASES_FILE]:
-        raise BoardMismatchError(f"{RELEASES_FILE} is not in its one form")
+        raise BoardMismatchError(f"{RELEASES_FILE} is not in canonical form")
     return releases
 
 
@@ -152,10 +155,10 @@ def _parse_release(item: Mapping[str, object]) -> Release:
     release = Release(**item)  # type: ignore[arg-type]
     whole_numbers = (release.number, release.day, release.log_size, release.registry)
     if any(type(number) is not int or number < 0 for number in whole_numbers):
-        raise ValueError("not a whole number")
+        raise ValueError("not an integer")
     for digest in (release.log_root, release.board, release.summary):
         if re.fullmatch(r"[0-9a-f]{64}", digest) is None:
-            raise ValueError("not a digest")
+            raise ValueError("not a SHA-256 digest")
     return release
 
 
@@ -166,12 +169,12 @@ def _check_order(entries: tuple[Release, ...]) -> None:
     for before, after in pairwise(entries):
         if after.log_size < before.log_size or after.registry < before.registry:
             raise BoardMismatchError(
-                f"{RELEASES_FILE}: release {after.number} is of an older log than the one before"
+                f"{RELEASES_FILE}: release {after.number} is of an older log than the previous release"
             )
 
 
 def summarize(board: Board) -> bytes:
-    """Return ranks, rates and main figures of every model, as JSON with whole numbers."""
+    """Return the ranks, rates and main figures of every model as JSON with integers only."""
     content = {"schema": _SCHEMA, "scorecards": [_summarize_table(table) for table in board.tables]}
     return json.dumps(content, separators=(",", ":"), sort_keys=True).encode() + b"\n"
 
@@ -209,10 +212,10 @@ def _check_summary(text: bytes, name: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ModelChange:
-    """One model of one scorecard in two releases; None where it was not there or had no figure.
+    """A model of one scorecard in two releases. A value is None if the model was absent or had no figure.
 
     Attributes:
-        figures: benchmark id -> main figure before and after, of those that differ.
+        figures: Main figures that differ, before and after, by benchmark id.
     """
 
     scorecard: str
@@ -228,13 +231,13 @@ class ModelChange:
 
     @property
     def is_changed(self) -> bool:
-        """Whether anything that the summaries hold differs."""
+        """Whether any value in the summaries differs."""
         pairs = (self.rank, self.win_rate, self.macro_average, self.sites)
         return bool(self.figures) or any(before != after for before, after in pairs)
 
 
 def compare_summaries(before: bytes, after: bytes) -> list[ModelChange]:
-    """Return every model of two summaries with its differences, in the order of the newer one."""
+    """Return every model of two summaries with its differences, in the order of the newer summary."""
     old, new = _read_models(before), _read_models(after)
     names = [*new, *(name for name in old if name not in new)]
     return [_compare_model(name, old.get(name), new.get(name)) for name in names]
@@ -282,12 +285,12 @@ def _compare_model(
 def _number(model: _ModelSummary | None, field: str) -> int | None:
     value = None if model is None else model[field]
     if value is not None and type(value) is not int:
-        raise ValueError(f"{field} is not a whole number")
+        raise ValueError(f"{field} is not an integer")
     return value
 
 
 def _figures(model: _ModelSummary | None) -> dict[str, int]:
     figures = {} if model is None else model["figures"]
     if not isinstance(figures, dict) or any(type(value) is not int for value in figures.values()):
-        raise ValueError("figures are not whole numbers by benchmark")
+        raise ValueError("figures are not integers by benchmark")
     return figures

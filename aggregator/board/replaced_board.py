@@ -1,7 +1,8 @@
-"""What the board that a new one replaces holds beside it: files of the user's, and auditors' signatures.
+"""Files in a board's folder that a new board does not replace: the user's own files, and auditors' signatures.
 
-A published folder is signed as a whole, and `verify` refuses a file in it that does not belong to the board. So files
-of the user's are not carried over; and they are not lost either: publishing is refused until they are moved.
+A published folder is signed as a whole, and `verify` refuses files that do not belong to the board.
+The user's own files are therefore not copied to the new folder. To avoid losing them, publishing is
+refused until they are moved.
 """
 
 import re
@@ -23,18 +24,18 @@ _KEPT: Final = re.compile(
 _START_OF_A_PAGE: Final = (
     b'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta http-equiv="Content-'
 )
-"""Of every page that any version has made, and hardly of anybody's own."""
+"""The beginning of every page that any version has published; a user's own page is unlikely to have it."""
 
 
 def refuse_foreign_files(board: Path, fresh: Collection[str]) -> None:
-    """Return if nothing would be lost but files that an earlier publication made.
+    """Check that only files written by an earlier publication would be lost.
 
     Args:
-        board: the folder that is to be replaced; it may be missing.
-        fresh: paths of the files of the new board.
+        board: The folder to be replaced; it may be missing.
+        fresh: Paths of the files of the new board.
 
     Raises:
-        SettingsError: names files that no publication has made.
+        SettingsError: the folder contains other files, which the message names.
     """
     foreign = [
         name for name in _list_files(board) if name not in fresh and not _is_ours(board, name)
@@ -44,19 +45,19 @@ def refuse_foreign_files(board: Path, fresh: Collection[str]) -> None:
     named = ", ".join(foreign[:_MAX_NAMED])
     more = f" and {len(foreign) - _MAX_NAMED} more" if len(foreign) > _MAX_NAMED else ""
     raise SettingsError(
-        f"{board} holds files that are not the board's: {named}{more}",
+        f"{board} contains files that do not belong to the board: {named}{more}",
         "Nothing was published: they would be lost, and `verify` refuses a board with other files in it. Move them "
-        "elsewhere, and let the web server add them, or whatever copies the board to it.",
+        "elsewhere, and have the web server, or the tool that copies the board to it, add them.",
     )
 
 
 def count_signatures(board: Path) -> int:
-    """Return the number of auditors' signatures in a published folder, whichever board they are of."""
+    """Return the number of auditors' signatures in a published folder, of any board."""
     return sum(_AUDIT.fullmatch(name) is not None for name in _list_files(board))
 
 
 def _list_files(board: Path) -> list[str]:
-    """Return the paths of everything in a folder that is not a folder itself."""
+    """Return the paths of everything in a folder except subfolders."""
     found = [path for path in sorted(board.rglob("*")) if path.is_symlink() or not path.is_dir()]
     return [path.relative_to(board).as_posix() for path in found]
 

@@ -1,7 +1,8 @@
-"""Replacing a published folder as a whole: readers see the old files or the new ones, never some of each.
+"""Replacement of a published folder as a whole: readers see either the old files or the new ones, never a mixture.
 
-The work is done in `.NAME.publishing` beside the folder, which holds a file that says whose it is. Nothing else is
-deleted, whatever it is called. A command that was killed leaves that folder behind, and the next one goes on from it.
+The new files are written to `.NAME.publishing` next to the folder. A marker file in it identifies
+it as ours; a folder without the marker is never deleted. A command that was killed leaves the
+working folder behind, and the next one continues with it.
 """
 
 import fcntl
@@ -21,22 +22,24 @@ _OLD: Final = "old"
 
 
 class Replacement:
-    """A folder that is being made, and the one it will replace."""
+    """A new folder under construction, and the one that it will replace."""
 
     def __init__(self, out: Path, work: Path) -> None:
         self._out, self._work = out, work
         self._fresh = work / _NEW
         self.digests: dict[str, str] = {}
-        """Hex SHA-256 of every file written so far, by path."""
+        """The SHA-256 in hexadecimal digits of every file written so far, by path."""
 
     def write(self, name: str, content: bytes) -> str:
-        """Write a file, and return its SHA-256. One with the same name and bytes in the old folder is shared."""
+        """Write a file and return its SHA-256. If the old folder has an identical file at this
+        path, it is hard-linked.
+        """
         digest = hashlib.sha256(content).hexdigest()
         self._put(name, content, digest, is_old=_holds(self._out / name, content))
         return digest
 
     def share(self, name: str, digest: str) -> bool:
-        """Take a file over from the old folder if its SHA-256 there is `digest`; return whether it is."""
+        """Reuse a file of the old folder if its SHA-256 is `digest`. Return whether it was reused."""
         old = self._out / name
         try:
             content = old.read_bytes()
@@ -60,7 +63,7 @@ class Replacement:
         path.write_bytes(content)
 
     def take_place(self) -> None:
-        """Put the new folder in the place of the old one."""
+        """Replace the old folder with the new one."""
         old = self._work / _OLD
         if self._out.exists():
             self._out.rename(old)
@@ -80,11 +83,11 @@ def _holds(path: Path, content: bytes) -> bool:
 
 @contextmanager
 def replacing(out: Path) -> Iterator[Replacement]:
-    """Give a new folder to fill; `take_place` puts it where `out` is. Without that everything stays as it was.
+    """Provide a new folder to fill; its `take_place` replaces `out`. Without that call nothing changes.
 
     Raises:
-        SettingsError: a folder of the working folder's name is not ours, another command is publishing there, or the
-            disk refuses.
+        SettingsError: the working folder exists and is not ours, another command is publishing to
+            it, or a file cannot be written.
     """
     work = out.with_name(f".{out.name}.publishing")
     try:
@@ -104,15 +107,15 @@ def replacing(out: Path) -> Iterator[Replacement]:
 
 
 def _open_work(work: Path) -> int:
-    """Make or take over the working folder, and return the lock on it."""
+    """Create or reuse the working folder. Return its lock."""
     if work.is_file():
-        raise SettingsError(f"{work.name} beside the board is a file", "Move it elsewhere.")
+        raise SettingsError(f"{work.name} next to the board is a file", "Move it elsewhere.")
     work.mkdir(exist_ok=True)
     if not work.is_symlink() and not any(work.iterdir()):
         (work / _MARK).touch()
     elif work.is_symlink() or not (work / _MARK).is_file():
         raise SettingsError(
-            f"{work.name} beside the board was not made by this command",
+            f"{work.name} next to the board was not created by this command",
             "Move it elsewhere, or name another folder with --out.",
         )
     handle = os.open(work / _MARK, os.O_RDWR | os.O_CLOEXEC)
@@ -121,13 +124,13 @@ def _open_work(work: Path) -> int:
     except OSError:
         os.close(handle)
         raise SettingsError(
-            f"another command is publishing to {work.name}", "Wait until it has ended."
+            f"another command is publishing to {work.name}", "Wait until it has finished."
         ) from None
     return handle
 
 
 def _recover(out: Path, work: Path) -> None:
-    """Put the old board back where no new one took its place, and remove the rest."""
+    """Restore the old board if no new one replaced it, and remove leftover files."""
     if not out.exists() and (work / _OLD).is_dir():
         (work / _OLD).rename(out)
     for name in (_NEW, _OLD):

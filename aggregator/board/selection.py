@@ -1,7 +1,8 @@
-"""What a reader chose to see of a leaderboard: filters and an order, as a query string or as a page made in advance.
+"""A reader's selection for a leaderboard: filters and an order, as a query string or as a pre-built page.
 
-Filters of columns (access level, category, subcategory) and the least number of sites change which figures are
-compared, so win rates are computed again from what is shown. Filters of models only leave out rows.
+Filters of columns (access level, category, subcategory) and the minimum number of sites change
+which figures are compared, so win rates are recomputed from what is shown. Filters of models only
+hide rows.
 """
 
 import re
@@ -21,31 +22,31 @@ SIZES = {
     "large": "over 80 billion",
     "unknown": "not known",
 }
-"""Classes of a model's number of parameters, by the word in addresses."""
+"""Classes of model size, by the word used in addresses."""
 SORTS = {
     "win-rate": "mean win rate",
     "macro-average": "macro-average",
     "name": "name",
     "sites": "number of sites",
 }
-"""Orders of a leaderboard besides the one by a category."""
+"""Orders of a leaderboard, other than by category."""
 CATEGORY_SORT = "category-"  # followed by the slug of a category
 
 
 class UnknownChoiceError(ValueError):
-    """A query names a filter or a value that this board does not have."""
+    """A query names a filter or value that this board does not have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Filters and order of a leaderboard. An empty string, False or 0 stands for no filter.
+    """Filters and order of a leaderboard. An empty string, False or 0 means no filter.
 
     Attributes:
-        category, subcategory, family: slugs of names that the scorecard and the registry give.
-        size: a key of `SIZES`.
-        planned: only models all of whose results were announced in the log first.
-        sites: only figures that at least so many sites stand behind.
-        sort: a key of `SORTS`, or CATEGORY_SORT and the slug of a category.
+        category, subcategory, family: Slugs of names in the scorecard and the registry.
+        size: A key of `SIZES`.
+        planned: Show only models whose results were all announced in the log beforehand.
+        sites: Show only figures from at least this number of sites.
+        sort: A key of `SORTS`, or CATEGORY_SORT followed by the slug of a category.
     """
 
     access: str = ""
@@ -59,16 +60,16 @@ class Selection:
 
     @property
     def filters_columns(self) -> bool:
-        """Whether figures are left out, so that win rates differ from those of the whole board."""
+        """Whether figures are left out, so that win rates differ from those of the full board."""
         return bool(self.access or self.category or self.subcategory or self.sites)
 
     @property
     def filters_models(self) -> bool:
-        """Whether rows are left out."""
+        """Whether rows are hidden."""
         return bool(self.family or self.size or self.planned)
 
     def chosen(self) -> dict[str, str]:
-        """Return the fields that differ from the whole board, as words of a query."""
+        """Return the fields that differ from the full board, as query parameters."""
         words = {}
         for field in fields(self):
             value = getattr(self, field.name)
@@ -77,13 +78,14 @@ class Selection:
         return words
 
     def query(self) -> str:
-        """Return the query string, empty for the whole board."""
+        """Return the query string; empty for the full board."""
         return urlencode(self.chosen())
 
     def page(self) -> str | None:
-        """Return the file of a page made in advance, None for a combination that has none.
+        """Return the file name of the pre-built page; None for a combination that has none.
 
-        The rule that bounds the published folder: one filter in the usual order, or one order without a filter.
+        Pre-built pages have one filter in the default order, or one order without a filter. This
+        limits the size of the published folder.
         """
         words = self.chosen()
         if len(words) > 1:
@@ -94,15 +96,15 @@ class Selection:
         return f"by/{name}-{value}.html"
 
     def changed(self, **choice: str | bool | int) -> "Selection":
-        """Return the selection with other choices."""
+        """Return a copy with the given fields changed."""
         return replace(self, **choice)  # type: ignore[arg-type]
 
 
 def parse_query(query: Mapping[str, str]) -> Selection:
-    """Read the words of a query string. An empty word is no filter, as forms send it.
+    """Parse query parameters. An empty value, as forms send it, means no filter.
 
     Raises:
-        UnknownChoiceError: a name or value is unknown; slugs are checked by who knows the board's.
+        UnknownChoiceError: a name or value is unknown. Slugs are checked later, against the board.
     """
     selection = Selection()
     for name, word in query.items():
@@ -129,7 +131,7 @@ def parse_query(query: Mapping[str, str]) -> Selection:
 
 
 def slug(text: str) -> str:
-    """Return text as a part of an address: lower-case letters, digits and single hyphens; `other` for none of these."""
+    """Return text as part of an address: lower-case letters, digits and single hyphens; `other` if nothing remains."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "other"
 
 

@@ -1,4 +1,6 @@
-"""The board's twins for machines: JSON with whole numbers only, and CSV that a spreadsheet cannot take for formulas."""
+"""The board in machine-readable form: JSON with integers only, and CSV that spreadsheets do not
+interpret as formulas.
+"""
 
 import csv
 import io
@@ -21,12 +23,13 @@ COLUMNS = (
     "without_one_site_low", "without_one_site_high", "pooled_part_since_log_entry", "sites_waiting", "rests_on_audit",
     "sites_with_partial_results", "sites_with_unplanned_results",
 )  # fmt: skip
-# A spreadsheet takes cells that begin so for a formula; some skip white space first, some read full-width signs.
+# Spreadsheets interpret cells that begin with these characters as formulas. Some skip leading white
+# space, and some accept full-width signs.
 _FORMULA = re.compile(r"\s*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 
 
 def json_file(board: Board, registry: Registry, head: LogHead) -> bytes:
-    """Return the board as JSON. Values, intervals, win rates and averages are thousandths of their range."""
+    """Return the board as JSON. Values, intervals, win rates and averages are in thousandths of their range."""
     content = {
         "schema": 2,
         "deployment": registry.deployment,
@@ -46,9 +49,9 @@ def json_file(board: Board, registry: Registry, head: LogHead) -> bytes:
 
 
 def _write_lines(content: dict[str, Any]) -> str:
-    """Write a JSON object with a line for each member, and for each item of its lists: a difference has a place.
+    """Serialise a JSON object with one line per member and per list item, so that differences can be located by line.
 
-    The encoder's own indentation takes several times as long.
+    The encoder's own indentation is several times slower.
     """
     members = []
     for name in sorted(content):
@@ -63,7 +66,7 @@ def _write_lines(content: dict[str, Any]) -> str:
 
 _encode = json.JSONEncoder(
     sort_keys=True
-).encode  # `json.dumps` makes a new encoder for every value
+).encode  # `json.dumps` would create an encoder for every value
 
 
 def _site_result(result: SiteResult) -> dict[str, Any]:
@@ -131,7 +134,7 @@ def _row(row: Row) -> dict[str, Any]:
 
 
 def _cell(cell: MergedCell) -> dict[str, Any]:
-    """Write a cell; numbers that are not there are left out."""
+    """Return a cell as a JSON object, without missing numbers."""
     written = {name: value for name in _CELL_FIELDS if (value := getattr(cell, name)) is not None}
     return {_NAMES.get(name, name): value for name, value in written.items()}
 
@@ -141,10 +144,10 @@ _CELL_FIELDS = tuple(field.name for field in fields(MergedCell))
 
 
 def csv_file(board: Board) -> bytes:
-    """Return every cell as a line, values in the metric's own range.
+    """Return the board as CSV with one line per cell. Values are in the metric's own range.
 
-    `sites_with_partial_results` and `sites_with_unplanned_results` are the model's, over all benchmarks; all other
-    numbers are the cell's.
+    `sites_with_partial_results` and `sites_with_unplanned_results` are counted per model over all
+    benchmarks; all other numbers are per cell.
     """
     out = io.StringIO()
     writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
@@ -205,5 +208,5 @@ def _say_yes(is_so: bool) -> str:
 
 
 def without_formula(text: str) -> str:
-    """Return text that no spreadsheet reads as a formula: one that could be gets an apostrophe before it."""
+    """Return text that spreadsheets do not interpret as a formula, prefixed with an apostrophe if necessary."""
     return f"'{text}" if _FORMULA.match(text) else text

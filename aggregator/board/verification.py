@@ -1,4 +1,6 @@
-"""Checking a published board: all that the public can recompute, byte for byte, and the auditors' signatures."""
+"""Verification of a published board: everything that the public can recompute, byte for byte, and
+the auditors' signatures.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -27,30 +29,30 @@ from protocol.envelope import REGISTRY_TYPE, decode
 from protocol.errors import Code, ProtocolError
 from protocol.registry import Registry, RootPins, parse_registry
 
-MAX_FILE = 512 * 1024 * 1024  # bytes; larger ones are not a board's
-_FOLDER_ADVICE = "Give the folder that `intramural-aggregator publish --out` wrote, or a copy (--board, or --log)."
+MAX_FILE = 512 * 1024 * 1024  # bytes; no file of a board is larger
+_FOLDER_ADVICE = "Use a folder written by `intramural-aggregator publish --out`, or a copy of it (--board or --log)."
 _STRANGE_FILE_ADVICE = (
-    "If you put it there yourself, move it elsewhere. If it came with the board, tell the people who run it: no board "
-    "that `publish` writes holds it."
+    "If you put it there yourself, move it elsewhere. If it came with the board, inform the people who run the board: "
+    "`publish` does not write such a file."
 )
 _NO_AUDITORS_ADVICE = (
-    "Cells that are not marked as resting on auditors are recomputed and right. Nobody can vouch for the others yet: "
-    "the people who run the board first name auditors (`intramural-aggregator registry propose --add-auditor`)."
+    "Cells that are not marked as relying on auditors were recomputed and are correct. The others cannot be checked "
+    "yet: the people who run the board must name auditors (`intramural-aggregator registry propose --add-auditor`)."
 )
 _SIZE_LINE = re.compile(r"(?:0|[1-9][0-9]{0,15})")
 
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """A board that is all that its log says.
+    """A board that matches its log.
 
     Attributes:
-        log: as far as it is public.
-        digest: of the board.
-        audited_cells: how many cells rest on auditors' signatures.
-        auditors: names of those who have signed this very board.
-        witnesses: names of those who have cosigned its checkpoint.
-        releases: before this board.
+        log: The public log.
+        digest: The digest of the board.
+        audited_cells: Number of cells that rely on auditors' signatures.
+        auditors: Names of the auditors who have signed exactly this board.
+        witnesses: Names of the witnesses who have cosigned its checkpoint.
+        releases: The releases before this board.
     """
 
     log: Replayed
@@ -61,13 +63,13 @@ class Verified:
     releases: CheckedReleases
 
     def check_audited(self) -> None:
-        """Return if enough auditors have signed, or the log hides nothing from the public.
+        """Check that enough auditors have signed, unless the log hides nothing from the public.
 
-        A board whose log hides entries needs them even if no cell rests on these: whether they were results, and are
-        left out, only auditors can see.
+        If the log hides entries, signatures are needed even if no cell relies on them: only
+            auditors can see whether a hidden entry is a result that should count.
 
         Raises:
-            UnauditedBoardError: says how many signatures are missing.
+            UnauditedBoardError: states how many signatures are missing.
         """
         threshold = self.log.registry.auditors.threshold
         if not self.log.hidden or 0 < threshold <= len(self.auditors):
@@ -75,10 +77,10 @@ class Verified:
         if threshold == 0:
             fault, advice = "the registry names no auditors", _NO_AUDITORS_ADVICE
         else:
-            fault = f"{len(self.auditors)} of the {threshold} auditors' signatures that it takes are there"
+            fault = f"{len(self.auditors)} of {threshold} required auditors' signatures are present"
             advice = None
         raise UnauditedBoardError(
-            f"{self.audited_cells} cells rest on auditors' signatures, and {fault}; {self.log.hidden} log entries are "
+            f"{self.audited_cells} cells rely on auditors' signatures, and {fault}; {self.log.hidden} log entries are "
             "hidden from the public",
             advice,
         )
@@ -87,18 +89,18 @@ class Verified:
 def verify(folder: Path, root_keys: Sequence[str] = (), *, today_day: int) -> Verified:
     """Recompute the board in `folder` from its own public log, and compare every byte.
 
-    Figures that pooled sites' statements are needed for are taken from `audited.json`: `Verified.check_audited` says
-    whether enough auditors vouch for them.
+    Figures that depend on pooled sites' statements are taken from `audited.json`.
+    `Verified.check_audited` checks whether enough auditors vouch for them.
 
     Args:
-        folder: a published board.
-        root_keys: fingerprints of root keys, all of which must have signed the first registry; none takes that
-            registry at its word.
-        today_day: days since 1970-01-01 UTC; a board whose registry has expired by then is refused.
+        folder: A published board.
+        root_keys: Fingerprints of root keys, all of which must have signed the first registry. If
+            empty, the roots that the first registry names are trusted.
+        today_day: Days since 1970-01-01 UTC. A board whose registry has expired by then is refused.
 
     Raises:
-        SettingsError: a root key is not a fingerprint, or `folder` is none.
-        BoardMismatchError: says what differs.
+        SettingsError: a root key is not a fingerprint, or `folder` is not a board.
+        BoardMismatchError: the board does not match its log; the message names the difference.
     """
     keyids = frozenset(parse_fingerprint(fingerprint) for fingerprint in root_keys)
     names = _list_files(folder)
@@ -127,10 +129,10 @@ def verify(folder: Path, root_keys: Sequence[str] = (), *, today_day: int) -> Ve
 
 
 def read_evidence(folder: Path, names: Mapping[str, int] | None = None) -> Evidence:
-    """Read the public log of a published board; nothing of it is verified yet.
+    """Read the public log of a published board without verifying it.
 
     Raises:
-        BoardMismatchError: a file is missing or not in its form.
+        BoardMismatchError: a file is missing or malformed.
     """
     names = _list_files(folder) if names is None else names
     registries: list[bytes] = []
@@ -147,7 +149,7 @@ def read_evidence(folder: Path, names: Mapping[str, int] | None = None) -> Evide
 
 
 def claimed_size(checkpoint: str) -> int:
-    """Return the number of entries that a checkpoint speaks of, before anybody believes it."""
+    """Return the number of entries that a checkpoint claims, without verifying it."""
     lines = checkpoint.split("\n")
     if len(lines) < 3 or not _SIZE_LINE.fullmatch(lines[1]):
         raise BoardMismatchError(f"{CHECKPOINT_FILE} is not a checkpoint")
@@ -155,7 +157,7 @@ def claimed_size(checkpoint: str) -> int:
 
 
 def parse_fingerprint(fingerprint: str) -> str:
-    """Return the key id that a person has typed as a fingerprint. Raises SettingsError."""
+    """Return the key id for a fingerprint as typed by a user. Raises SettingsError."""
     keyid = re.sub(r"[\s:]", "", fingerprint).lower()
     if re.fullmatch(r"[0-9a-f]{64}", keyid) is None:
         raise SettingsError("a root key's fingerprint has 64 hexadecimal digits")
@@ -163,11 +165,11 @@ def parse_fingerprint(fingerprint: str) -> str:
 
 
 def pin_roots(evidence: Evidence, keyids: frozenset[str]) -> RootPins:
-    """Pin the given roots; the deployment's name is the one that they signed.
+    """Pin the given root keys, with the deployment name that they signed.
 
     Raises:
-        BoardMismatchError: a given key is no root of the first registry. Whether it was mistyped or the log is another
-            one, only the reader can find out.
+        BoardMismatchError: a given key is not a root of the first registry. Only the user can find
+            out whether it was mistyped or the log is another one.
     """
     claimed = _parse_claimed(evidence.registries, 1)
     for keyid in sorted(keyids - {root.keyid for root in claimed.roots}):
@@ -175,20 +177,20 @@ def pin_roots(evidence: Evidence, keyids: frozenset[str]) -> RootPins:
         newest = _parse_claimed(evidence.registries, len(evidence.registries))
         if keyid in {root.keyid for root in newest.roots}:
             raise BoardMismatchError(
-                f"root key {shown} is of registry version {newest.version}, and not yet of version 1",
-                "With --root-key give the root keys of the first version: ask the people who hold the root keys.",
+                f"root key {shown} belongs to registry version {newest.version}, but not to version 1",
+                "Use --root-key with the root keys of version 1: ask the people who hold the root keys.",
             )
         roots = ", ".join(f"{root.keyid[:16]}..." for root in claimed.roots)
         raise BoardMismatchError(
             f"root key {shown} has not signed the first registry, whose root keys are {roots}",
-            "Compare --root-key with the fingerprint that you were given. If that is right, this is the log of another "
+            "Compare --root-key with the fingerprint that you were given. If they match, this is the log of another "
             "deployment or a forgery: do not trust it.",
         )
     return RootPins(claimed.deployment, keyids, len(keyids))
 
 
 def _parse_claimed(registries: Sequence[bytes], version: int) -> Registry:
-    """Read a registry version that nobody has verified yet."""
+    """Parse a registry version without verifying it."""
     try:
         return parse_registry(decode(registries[version - 1], REGISTRY_TYPE).payload)
     except ProtocolError as error:
@@ -199,12 +201,12 @@ def _parse_claimed(registries: Sequence[bytes], version: int) -> Registry:
 
 
 def check_expiry(registry: Registry, today_day: int) -> None:
-    """Refuse a registry that is too old to vouch for keys. Raises BoardMismatchError."""
+    """Refuse an expired registry. Raises BoardMismatchError."""
     if today_day >= registry.expires_day:
         day = date(1970, 1, 1) + timedelta(days=registry.expires_day)
         raise BoardMismatchError(
-            f"its newest registry, version {registry.version}, has expired on {day.isoformat()}",
-            "Fetch the board again: keys that were revoked since would not be known from this one.",
+            f"its newest registry, version {registry.version}, expired on {day.isoformat()}",
+            "Fetch the board again: this copy may lack revocations of keys since then.",
         )
 
 
@@ -212,7 +214,7 @@ def read_witnesses(note: str, registry: Registry) -> tuple[str, ...]:
     """Return the names of the registry's witnesses who have cosigned a checkpoint.
 
     Raises:
-        BoardMismatchError: a signature that bears a witness's name does not verify.
+        BoardMismatchError: a signature in a witness's name does not verify.
     """
     try:
         return tuple(sorted(read_cosignatures(note, witness_keys(registry))))
@@ -223,12 +225,12 @@ def read_witnesses(note: str, registry: Registry) -> tuple[str, ...]:
 
 
 def _list_files(folder: Path) -> dict[str, int]:
-    """Return the size of every file by its path; a board holds nothing but plain files."""
+    """Return the size of every file by path. A board contains only plain files."""
     if not folder.is_dir():
         raise SettingsError(f"{folder} is not a folder", _FOLDER_ADVICE)
     if not any((folder / name).exists() for name in (CHECKPOINT_FILE, JSON_FILE)):
         raise SettingsError(
-            f"{folder} is not a published board: {CHECKPOINT_FILE} is not in it", _FOLDER_ADVICE
+            f"{folder} is not a published board: it lacks {CHECKPOINT_FILE}", _FOLDER_ADVICE
         )
     sizes = {}
     for path in sorted(folder.rglob("*")):
@@ -238,7 +240,7 @@ def _list_files(folder: Path) -> dict[str, int]:
         if path.is_file():
             sizes[name] = path.stat().st_size
             if sizes[name] > MAX_FILE:
-                raise BoardMismatchError(f"{name} is too large to be a board's")
+                raise BoardMismatchError(f"{name} is too large to be a file of a board")
     return sizes
 
 
@@ -248,13 +250,13 @@ def _read_audited(folder: Path, names: Mapping[str, int], log: Replayed) -> Audi
     try:
         audited = parse_audited((folder / AUDITED_FILE).read_bytes())
     except ProtocolError as error:
-        raise BoardMismatchError(f"{AUDITED_FILE} is not in its form: {error.detail}") from None
+        raise BoardMismatchError(f"{AUDITED_FILE} is malformed: {error.detail}") from None
     if audited.log_size != log.checkpoint.size:
         raise BoardMismatchError(
-            f"{AUDITED_FILE} was computed from {audited.log_size} log entries; the log has {log.checkpoint.size}"
+            f"{AUDITED_FILE} was computed from {audited.log_size} log entries, but the log has {log.checkpoint.size}"
         )
     if not log.hidden and audited != AuditedFigures(log.checkpoint.size):
-        raise BoardMismatchError(f"{AUDITED_FILE} has figures, but the log hides no entry")
+        raise BoardMismatchError(f"{AUDITED_FILE} contains figures, but the log hides no entry")
     return audited
 
 
@@ -283,16 +285,17 @@ def _compare(name: str, published: bytes, expected: bytes) -> None:
         if their_line != our_line:
             line = number
             break
-    raise BoardMismatchError(f"{name} differs from what the log says, first in line {line + 1}")
+    raise BoardMismatchError(f"{name} differs from the recomputed file, first in line {line + 1}")
 
 
 def _verify_audits(
     folder: Path, names: Mapping[str, int], audit: Audit, registry: Registry
 ) -> tuple[str, ...]:
-    """Return the names of the auditors who have signed this very board.
+    """Return the names of the auditors who have signed exactly this board.
 
     Raises:
-        BoardMismatchError: a file among the audits is none of this board by one of the registry's auditors.
+        BoardMismatchError: a file among the audits is not an audit of this board by one of the
+            registry's auditors.
     """
     signed = set()
     for name in sorted(names):
@@ -303,14 +306,14 @@ def _verify_audits(
         except ProtocolError as error:
             if error.code is Code.UNKNOWN_KEY:
                 raise BoardMismatchError(
-                    f"{name} is signed by a key that is no auditor's"
+                    f"{name} is signed with a key that is not an auditor's"
                 ) from None
             raise BoardMismatchError(
                 f"{name} is not an audit: {error.detail} ({error.code})"
             ) from None
         if name != AUDIT_FILE.format(keyid=keyid):
             raise BoardMismatchError(
-                f"{name} is not named after the key that signed it, which may sign once"
+                f"{name} is not named after the key that signed it; each key may sign only once"
             )
         if found != audit:
             raise BoardMismatchError(

@@ -1,1 +1,1 @@
-"""Pooling of sites' cells into board rows; pure."""
+"""Merging of sites' results into a board. Pure."""

@@ -1,4 +1,4 @@
-"""Accepted statements as merging takes them: results, withdrawals, and registry versions that came into force. Pure."""
+"""The input of merging: accepted results, withdrawals, and registry versions that came into force. Pure."""
 
 from dataclasses import dataclass, field
 
@@ -12,12 +12,14 @@ class Result:
     """An accepted result.
 
     Attributes:
-        position: index of its log entry, from 0.
-        keyids: of the keys that signed it.
-        digest: of the statement.
-        publication: of its site in the registry that it was accepted under, which says for good how it is shown;
-            None takes that of the newest registry.
-        assurance: `weights_hashed` or `served_claimed` by its plan, "" without one (see `Assurances`).
+        position: Index of its log entry, from 0.
+        keyids: Ids of the keys that signed it.
+        digest: Digest of the statement.
+        publication: The site's publication setting in the registry under which the result was
+            accepted, which permanently determines how it is shown. None uses that of the newest
+            registry.
+        assurance: `weights_hashed` or `served_claimed` according to its plan; "" without a plan
+            (see `Assurances`).
     """
 
     position: int
@@ -29,12 +31,12 @@ class Result:
 
     @property
     def place(self) -> tuple[int, int]:
-        """Its place in the site's chain; a later result of the same model and scorecard replaces an earlier."""
+        """The position in the site's chain. A later result for the same model and scorecard replaces an earlier one."""
         return self.predicate.header.epoch, self.predicate.header.seq
 
     @property
     def is_planned(self) -> bool:
-        """Whether the site had put into the log what it would run before it ran it."""
+        """Whether the site had announced the run in the log beforehand."""
         return self.predicate.plan != NONE
 
 
@@ -43,7 +45,7 @@ class Withdrawal:
     """An accepted withdrawal of a result.
 
     Attributes:
-        position, keyids, publication: as of a result.
+        position, keyids, publication: As for a result.
     """
 
     position: int
@@ -56,7 +58,8 @@ class Withdrawal:
 class RegistryChange:
     """A registry version that came into force when the log had `log_size` entries.
 
-    Needed of versions that revoke keys, drop sites or change the federation's policy: they change which steps follow.
+    Only versions that revoke keys, remove sites or change the federation's policy are needed: they
+    affect later steps.
     """
 
     log_size: int
@@ -65,19 +68,20 @@ class RegistryChange:
 
 @dataclass(slots=True)
 class Assurances:
-    """What plans say of the model's weights, for the results that name them.
+    """The assurances of plans about the model's weights, for the results that name the plans.
 
-    A shown result may name a plan that is hidden, because its site was pooled when it planned. The public cannot read
-    it, so that such a result counts as planned and no more, for everybody alike.
+    A public result may name a hidden plan if its site was pooled when it planned. Since the public
+    cannot read the plan, such a result counts as planned without further assurance, in the public
+    and the whole log.
 
     Attributes:
-        plans: by digest, the assurance and whether the public log hides the plan.
+        plans: The assurance of each plan and whether the public log hides the plan, by digest.
     """
 
     plans: dict[str, tuple[str, bool]] = field(default_factory=dict)
 
     def note(self, digest: str, plan: PlanPredicate, *, is_hidden: bool) -> None:
-        """Take in an accepted plan."""
+        """Record an accepted plan."""
         self.plans[digest] = (plan.model_assurance, is_hidden)
 
     def find(self, result: ResultPredicate, *, is_hidden: bool) -> str:

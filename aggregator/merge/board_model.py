@@ -1,7 +1,9 @@
-"""The board as values: tables of merged cells, named sites' contributions, and the figures that rest on auditors. Pure.
+"""The data model of the board: tables of merged cells, named sites' contributions, and the figures
+that rely on auditors. Pure.
 
-Every published number is a whole number: figures, intervals, win rates and averages are thousandths of their range,
-I2 is in percent. `build_board` makes these values; pages, CSV and JSON are written from nothing else.
+Every published number is an integer: figures, intervals, win rates and averages are in thousandths
+of their range, I2 is in percent. `build_board` computes these values. Pages, CSV and JSON are
+generated from them alone.
 """
 
 from collections.abc import Mapping
@@ -17,56 +19,61 @@ from protocol.scorecard import BenchmarkEntry, Cell, Scorecard
 
 MAX_SITES = 10_000
 MAX_LOG_ENTRIES = 2**53 - 1
-_DEPTH = 7  # of nested objects in `audited.json`
+_DEPTH = 7  # maximum nesting of objects in `audited.json`
 
 
 class State(StrEnum):
-    """What a board's cell shows."""
+    """The state of a board's cell."""
 
     VALUE = "value"
     NOT_RUN = "not run"
     SUPPRESSED = "suppressed"  # see Why
-    LOW_CODED = "low-coded"  # surely too few successes to name the figure
-    HIGH_CODED = "high-coded"  # surely too few failures to name the figure
+    LOW_CODED = "low-coded"  # certainly too few successes to publish the figure
+    HIGH_CODED = "high-coded"  # certainly too few failures to publish the figure
     WITHHELD = "withheld"  # too few sites to hide each among the others, or too few changed since the last step
 
 
 class Why(StrEnum):
-    """Why a figure is suppressed, as far as the published statements tell."""
+    """The reason why a figure is suppressed, as far as it can be inferred from the published statements."""
 
-    SMALL_GROUP = "small group"  # too few units, or so that a group with too few cannot be computed
-    ANOTHER_METRIC = (
-        "another metric"  # of this group another metric's figure leaves, and no more do
+    SMALL_GROUP = (
+        "small group"  # too few units, or to keep a group with too few from being computed
     )
-    FEW_EVENTS = "few events"  # perhaps too few successes or failures, or so that another figure cannot be computed
-    SEVERAL = "several"  # the sites had different reasons
+    ANOTHER_METRIC = "another metric"  # the group's only released figure is that of another metric
+    FEW_EVENTS = "few events"  # possibly too few successes or failures, or to keep another figure from being computed
+    SEVERAL = "several"  # the sites' reasons differ
 
 
 @dataclass(frozen=True, slots=True)
 class MergedCell:
-    """One model's figure for one cell, merged over sites. docs/merging.md has the formulas.
+    """A model's figure for one cell, merged over sites. See docs/merging.md for the formulas.
 
-    All attributes but `state`, counts and flags are None unless `state` is VALUE. Where sites that publish pooled are
-    in, whatever depends on the spread over sites is rounded, or left out (see `aggregator.merge.coarse`).
+    All attributes except `state`, counts and flags are None unless `state` is VALUE. If pooled
+    sites contribute, values that depend on the spread over sites are rounded or omitted (see
+    `aggregator.merge.coarse`).
 
     Attributes:
-        state, why: `why` only of a suppressed cell.
-        value: the mean over sites by the size of each, thousandths of the metric's range.
-        low, high: 95 % interval of `value`.
-        units: approximate number of units; of a public or gated benchmark those of the largest site.
-        sites: distinct sites behind the value, coded ones too.
-        named_sites: of `sites`, those shown by name.
-        coded_sites: of `sites`, those whose figure is only known to lie near an end of the range.
-        left_out: sites that ran this, but whose figure is suppressed.
-        average, average_low, average_high: the random-effects mean over sites and its Hartung-Knapp interval; from
-            three sites.
-        tau: standard deviation between sites (Paule-Mandel), thousandths; from three sites.
-        i2_percent: share of the variation that is between sites, 0..100; from three sites.
-        prediction_low, prediction_high: where the figure of a further site is expected, 95 %; from three sites.
-        leave_one_out_low, leave_one_out_high: range of `value` when any one site is left out; from three sites.
-        since: log size at which the part of the pooled sites came to stand; 0 without such a part.
-        waiting: pooled sites with a change that no published figure contains yet.
-        rests_on_audit: pooled sites' statements are needed to recompute the cell.
+        state, why: `why` is only set for a suppressed cell.
+        value: Mean over sites weighted by size, in thousandths of the metric's range.
+        low, high: The 95 % interval of `value`.
+        units: Approximate number of units; for a public or gated benchmark, that of the largest
+            site.
+        sites: Number of distinct sites that contribute to the value, including those with coded
+            figures.
+        named_sites: Number of `sites` shown by name.
+        coded_sites: Number of `sites` whose figure is only known to be near an end of the range.
+        left_out: Number of sites that ran the cell but suppressed the figure.
+        average, average_low, average_high: Random-effects mean over sites and its Hartung-Knapp
+            interval; requires three sites.
+        tau: Standard deviation between sites (Paule-Mandel), in thousandths; requires three sites.
+        i2_percent: Share of the variation that is between sites, 0 to 100; requires three sites.
+        prediction_low, prediction_high: The 95 % prediction interval for the figure of one more
+            site; requires three sites.
+        leave_one_out_low, leave_one_out_high: Range of `value` when any one site is left out;
+            requires three sites.
+        since: Log size at which the current pooled part was first shown; 0 without a pooled part.
+        waiting: Number of pooled sites with a change that no published figure contains yet.
+        rests_on_audit: Whether pooled sites' statements are needed to recompute the cell.
     """
 
     state: State
@@ -98,15 +105,17 @@ NOT_RUN_CELL = MergedCell(State.NOT_RUN)
 
 @dataclass(frozen=True, slots=True)
 class RowCounts:
-    """How many sites' results stand behind a row, and of which kinds. Of pooled sites, those published at a step.
+    """The numbers of sites, by kind of result, that contribute to a row. Pooled sites count as of their last step.
 
     Attributes:
-        sites: sites with a counted result.
-        partial: of them, those whose result leaves questions out.
-        unplanned: of them, those whose result had no plan.
-        weights_hashed: of them, those whose plan says that the model's weights were hashed, not only served.
-        stale: of them, those made by an agent version or under a policy that the registry lists no more.
-        withdrawn: results of this model that sites took back.
+        sites: Number of sites with a counted result.
+        partial: Number of these whose result omits questions.
+        unplanned: Number of these whose result had no plan.
+        weights_hashed: Number of these whose plan states that the model's weights were hashed, not
+            only served.
+        stale: Number of these produced by an agent version or under a policy that the registry no
+            longer lists.
+        withdrawn: Number of results of this model that sites have withdrawn.
     """
 
     sites: int = 0
@@ -117,7 +126,7 @@ class RowCounts:
     withdrawn: int = 0
 
     def plus(self, other: "RowCounts") -> "RowCounts":
-        """Return the sums of both."""
+        """Return the element-wise sum of both."""
         return RowCounts(
             sites=self.sites + other.sites,
             partial=self.partial + other.partial,
@@ -130,9 +139,9 @@ class RowCounts:
 
 @dataclass(frozen=True, slots=True)
 class Ranges:
-    """Where a row's aggregates come to lie when sites are drawn anew, 95 %. None below three sites.
+    """The 95 % ranges of a row's aggregates when sites are resampled. None for fewer than three sites.
 
-    Ranks count language models only, from 1; a baseline has none.
+    Ranks start at 1 and count only language models. A baseline has none.
     """
 
     win_rate_low: int | None = None
@@ -145,19 +154,21 @@ class Ranges:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One model's line.
+    """A model's row in a table.
 
     Attributes:
-        digest: of the model.
-        cells: by cell key, all cells of the scorecard.
-        win_rate: mean win rate over the benchmarks' main cells, thousandths; None without anything to compare.
-        macro_average: mean of the main cells, thousandths of each metric's range, so that a rating from 1 to 5
-            enters as (x - 1)/4; None without a value.
-        rank: among language models by win rate, from 1, equal rates share one; None for baselines.
-        ranges: of win rate, macro-average and rank.
-        counts: of the sites behind the row.
-        coded: cells in which at least one site's figure is coded.
-        waiting: pooled sites with a result that `counts` does not contain yet.
+        digest: Digest of the model.
+        cells: All cells of the scorecard, by cell key.
+        win_rate: Mean win rate over the benchmarks' main cells, in thousandths; None if there is
+            nothing to compare.
+        macro_average: Mean of the main cells, in thousandths of each metric's range, so that a
+            rating x from 1 to 5 counts as (x - 1)/4; None without a value.
+        rank: Rank among language models by win rate, from 1; equal rates share a rank. None for
+            baselines.
+        ranges: Ranges of win rate, macro-average and rank.
+        counts: Counts of the sites that contribute to the row.
+        coded: Number of cells in which at least one site's figure is coded.
+        waiting: Number of pooled sites with a result that `counts` does not include yet.
     """
 
     digest: str
@@ -173,17 +184,17 @@ class Row:
 
     @property
     def sites(self) -> int:
-        """Sites with a counted result."""
+        """The number of sites with a counted result."""
         return self.counts.sites
 
     @property
     def partial(self) -> int:
-        """Of the sites, those whose result leaves questions out."""
+        """The number of these sites whose result omits questions."""
         return self.counts.partial
 
     @property
     def unplanned(self) -> int:
-        """Of the sites, those whose result had no plan."""
+        """The number of these sites whose result had no plan."""
         return self.counts.unplanned
 
     @property
@@ -194,11 +205,11 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """All models' results for one scorecard, best mean win rate first.
+    """All models' results for one scorecard, by descending mean win rate.
 
     Attributes:
-        retired: whether the registry takes no more results for the scorecard.
-        sites: distinct sites behind the table's ranges.
+        retired: Whether the registry accepts no more results for the scorecard.
+        sites: Number of distinct sites that contribute to the table's ranges.
     """
 
     scorecard: Scorecard
@@ -207,7 +218,7 @@ class Table:
     sites: int = 0
 
     def main_cell(self, benchmark: BenchmarkEntry) -> Cell:
-        """Return the cell that stands for a benchmark: its first."""
+        """Return a benchmark's main cell, which is its first."""
         return main_cell(self.scorecard, benchmark)
 
     @property
@@ -220,20 +231,20 @@ class Table:
 
 
 def main_cell(scorecard: Scorecard, benchmark: BenchmarkEntry) -> Cell:
-    """Return the cell that stands for a benchmark: its first."""
+    """Return a benchmark's main cell, which is its first."""
     return next(cell for cell in scorecard.cells if cell.benchmark == benchmark.id)
 
 
 @dataclass(frozen=True, slots=True)
 class SiteFigure:
-    """One named site's figure for one cell, as a forest plot draws it.
+    """A named site's figure for one cell, as shown in a forest plot.
 
     Attributes:
-        state, why: as of a merged cell; never WITHHELD.
-        value, low, high: thousandths of the range; the interval is the site's own, noise and rounding included. Of
-            a coded figure only low and high are known.
-        units: middle of the bucket.
-        weight_percent: the site's share of the merged cell's weight, rounded; 0 without a value.
+        state, why: As for a merged cell; never WITHHELD.
+        value, low, high: In thousandths of the range. The interval is the site's own and includes
+            noise and rounding. For a coded figure only low and high are known.
+        units: Middle of the bucket of the number of units.
+        weight_percent: The site's share of the merged cell's weight, rounded; 0 without a value.
     """
 
     state: State
@@ -247,17 +258,17 @@ class SiteFigure:
 
 @dataclass(frozen=True, slots=True)
 class SiteResult:
-    """A counted result of a site that is shown by name.
+    """A counted result of a site shown by name.
 
     Attributes:
-        digest, log_position: of the statement; the position is the index of its log entry, from 0.
-        day: days since 1970-01-01 UTC, as the site states it.
-        outcome, approval: as in the statement.
-        plan: digest of its plan, `none` without.
+        digest, log_position: Digest of the statement and index of its log entry, from 0.
+        day: Days since 1970-01-01 UTC, as stated by the site.
+        outcome, approval: As in the statement.
+        plan: Digest of its plan; `none` without a plan.
         assurance: `weights_hashed`, `served_claimed`, or "" without a plan.
-        is_stale: the agent version or policy that it names is registered no more.
-        agent_version, policy_name: "no longer registered" where that is so.
-        figures: by cell key, all cells of the scorecard.
+        is_stale: Whether the agent version or policy that it names is no longer registered.
+        agent_version, policy_name: "no longer registered" if that is the case.
+        figures: Figures of all cells of the scorecard, by cell key.
     """
 
     site: str
@@ -285,7 +296,7 @@ class SiteResult:
 
 @dataclass(frozen=True, slots=True)
 class WithdrawnResult:
-    """A result that a named site took back: log positions of both statements, and the reason."""
+    """A result that a named site has withdrawn, with the log positions of both statements and the reason."""
 
     position: int
     withdrawn_at: int
@@ -294,14 +305,15 @@ class WithdrawnResult:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """Everything the board shows.
+    """The content of the board.
 
     Attributes:
-        tables: by name, newest version first.
-        site_results: of named sites, by site name, scorecard and model.
-        pooled_sites: distinct sites behind published figures that are not shown by name.
-        revoked: log positions of named sites' results that count no more.
-        withdrawn: named sites' results that were taken back, by log position.
+        tables: The tables by scorecard name, newest version first.
+        site_results: Results of named sites, sorted by site name, scorecard and model.
+        pooled_sites: Number of distinct sites that contribute to published figures and are not
+            shown by name.
+        revoked: Log positions of named sites' results that no longer count because of revocations.
+        withdrawn: Named sites' withdrawn results, sorted by log position.
     """
 
     tables: tuple[Table, ...]
@@ -312,7 +324,7 @@ class Board:
 
     @property
     def audited_cells(self) -> int:
-        """Number of cells that rest on auditors' signatures."""
+        """The number of cells that rely on auditors' signatures."""
         return sum(
             cell.rests_on_audit
             for table in self.tables
@@ -323,14 +335,14 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class AuditedRow:
-    """The part of one row that needs pooled sites' statements.
+    """The part of a row that depends on pooled sites' statements.
 
     Attributes:
-        cells: by cell key, those in which a pooled site has a part, published or waiting.
-        counts: of the pooled sites alone.
-        waiting: as of the row.
-        replaced: log positions of named results that count no more, because their sites are pooled by now and have
-            sent another or withdrawn them.
+        cells: Cells to which a pooled site contributes, published or waiting, by cell key.
+        counts: Counts of the pooled sites only.
+        waiting: As for the row.
+        replaced: Log positions of named results that no longer count because their sites are now
+            pooled and have replaced or withdrawn them.
     """
 
     cells: Mapping[str, MergedCell] = field(default_factory=dict)
@@ -341,12 +353,12 @@ class AuditedRow:
 
 @dataclass(frozen=True, slots=True)
 class AuditedTable:
-    """The part of one table that needs pooled sites' statements.
+    """The part of a table that depends on pooled sites' statements.
 
     Attributes:
-        rows: by model digest, those in which a pooled site has a part.
-        ranges: by model digest, of all rows: they depend on all sites at once.
-        sites: distinct sites behind the ranges.
+        rows: Rows to which a pooled site contributes, by model digest.
+        ranges: Ranges of all rows by model digest, since they depend on all sites.
+        sites: Number of distinct sites that contribute to the ranges.
     """
 
     rows: Mapping[str, AuditedRow]
@@ -356,12 +368,12 @@ class AuditedTable:
 
 @dataclass(frozen=True, slots=True)
 class AuditedFigures:
-    """All figures of a board that pooled sites' statements are needed for (`audited.json`).
+    """All figures of a board that depend on pooled sites' statements (`audited.json`).
 
     Attributes:
-        log_size: number of log entries that they were computed from.
-        pooled_sites: as of the board.
-        tables: by scorecard digest; only tables in which a pooled site has a part.
+        log_size: Number of log entries that they were computed from.
+        pooled_sites: As for the board.
+        tables: Tables to which a pooled site contributes, by scorecard digest.
     """
 
     log_size: int
@@ -370,11 +382,11 @@ class AuditedFigures:
 
     @property
     def cells(self) -> int:
-        """Number of cells contained: those that rest on auditors' signatures."""
+        """The number of these cells, which rely on auditors' signatures."""
         return sum(len(row.cells) for table in self.tables.values() for row in table.rows.values())
 
     def to_bytes(self) -> bytes:
-        """Return the content of `audited.json`: canonical JSON and a line feed."""
+        """Return the content of `audited.json`: canonical JSON followed by a line feed."""
         return canonical(self.to_json()) + b"\n"
 
     def to_json(self) -> dict[str, object]:
@@ -418,7 +430,7 @@ def _write_row(row: AuditedRow) -> dict[str, object]:
 
 
 def _write_cell(cell: MergedCell) -> dict[str, object]:
-    """Write a cell; numbers that are not there are left out."""
+    """Return a cell as a JSON object, without missing numbers."""
     written: dict[str, object] = {"state": cell.state.value}
     if cell.why is not None:
         written["why"] = cell.why.value
@@ -436,13 +448,13 @@ def _write_optional(values: Mapping[str, int | None]) -> dict[str, int]:
 
 
 def parse_audited(content: bytes) -> AuditedFigures:
-    """Read `audited.json`: canonical, closed, every number in its range.
+    """Parse `audited.json`, which must be canonical, without unknown keys, and with every number in its range.
 
     Raises:
-        ProtocolError: those of `parse_canonical`, and SCHEMA.
+        ProtocolError: as for `parse_canonical`, or SCHEMA.
     """
     if not content.endswith(b"\n"):
-        raise ProtocolError(Code.SCHEMA, "audited figures end with a line feed")
+        raise ProtocolError(Code.SCHEMA, "audited figures must end with a line feed")
     found = schema.record(
         parse_canonical(content[:-1], max_depth=_DEPTH),
         frozenset({"schema", "log_size", "pooled_sites", "tables"}),
@@ -524,5 +536,5 @@ def _refuse_unknown(found: Mapping[str, object], known: frozenset[str]) -> None:
     unknown = sorted(found.keys() - known)
     if unknown:
         raise ProtocolError(
-            Code.SCHEMA, f"audited figures: {len(unknown)} unknown among {len(found)} keys"
+            Code.SCHEMA, f"audited figures: {len(unknown)} of {len(found)} keys are unknown"
         )

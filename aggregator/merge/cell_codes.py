@@ -1,6 +1,8 @@
-"""One site's figure for one cell as one number, so that thousands of sites' figures are columns of numbers. Pure.
+"""Encoding of a site's figure for a cell as one integer, so that thousands of sites' figures form
+numeric columns. Pure.
 
-Two figures have the same code exactly if they say the same. Code 0 stands for a cell that the site did not run.
+Two figures have the same code if and only if they are identical. Code 0 means that the site did not
+run the cell.
 """
 
 from collections.abc import Mapping
@@ -15,7 +17,7 @@ from protocol.policy import BUCKETS, DisclosurePolicy
 from protocol.predicates import ResultPredicate
 from protocol.scorecard import Scorecard
 
-_MIN_VALUE = -4  # codes of cells start here
+_MIN_VALUE = -4  # the lowest code of a cell without a value
 _VALUES = 1000 - _MIN_VALUE + 1
 _SPREADS = SPREAD_STEPS + 2  # NO_SPREAD and 0 to SPREAD_STEPS
 _WITHOUT_POLICY = _VALUES * _SPREADS * len(BUCKETS)
@@ -23,7 +25,7 @@ _WITHOUT_POLICY = _VALUES * _SPREADS * len(BUCKETS)
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The fields of many codes; all arrays have the shape of the codes."""
+    """The decoded fields of many codes. All arrays have the shape of the codes."""
 
     value: Integers
     spread: Integers
@@ -32,25 +34,25 @@ class Columns:
 
     @property
     def is_value(self) -> Flags:
-        """Whether the figure is a value."""
+        """Whether each figure is a value."""
         is_value: Flags = self.value >= 0
         return is_value
 
     @property
     def is_coded(self) -> Flags:
-        """Whether the figure is only known to lie near an end of the range."""
+        """Whether each figure is only known to be near an end of the range."""
         is_coded: Flags = (self.value < 0) & (self.value != SUPPRESSED) & (self.value != NOT_RUN)
         return is_coded
 
     @property
     def weight(self) -> Integers:
-        """The weight by size."""
+        """The weight of each figure by size."""
         weights: Integers = WEIGHT[self.bucket]
         return weights
 
 
 def decode_codes(codes: Integers) -> Columns:
-    """Return the fields of codes, of any shape; code 0 has the value NOT_RUN."""
+    """Decode an array of codes of any shape. Code 0 gives the value NOT_RUN."""
     rest = numpy.maximum(codes - 1, 0)
     rest, value = numpy.divmod(rest, _VALUES)
     rest, spread = numpy.divmod(rest, _SPREADS)
@@ -60,7 +62,9 @@ def decode_codes(codes: Integers) -> Columns:
 
 
 def decode_code(code: int) -> tuple[int, int, int]:
-    """Return value (or code of a cell), bucket and spread of one code: for one, arrays take twenty times as long."""
+    """Return value (or cell code), bucket and spread of a single code. For one code, arrays would
+    be twenty times slower.
+    """
     if code == 0:
         return NOT_RUN, 0, NO_SPREAD
     rest, value = divmod(code - 1, _VALUES)
@@ -69,26 +73,28 @@ def decode_code(code: int) -> tuple[int, int, int]:
 
 
 def drop_policy(codes: Integers) -> Integers:
-    """Return the codes without the policy: as of policy 0."""
+    """Return the codes with the policy set to 0."""
     return numpy.where(codes == 0, 0, (codes - 1) % _WITHOUT_POLICY + 1)
 
 
 def value_and_bucket(codes: Integers) -> Integers:
-    """Return numbers that are equal where value (or code) and bucket are: all that a weighted mean is made of."""
+    """Return numbers that are equal if and only if value (or cell code) and bucket are, which
+    determine a weighted mean.
+    """
     fields = decode_codes(codes)
     return numpy.where(codes == 0, 0, 1 + fields.bucket * _VALUES + (fields.value - _MIN_VALUE))
 
 
 @dataclass(frozen=True, slots=True)
 class CardLayout:
-    """A scorecard's cells as columns.
+    """The column layout of a scorecard's cells.
 
     Attributes:
-        keys, groups: of the cells, in the scorecard's order.
-        protected: by column, whether disclosure rules apply.
-        main: columns of the benchmarks' main cells, in the order of the benchmarks.
-        places: column by key.
-        surplus: by policy, keys of the cells that never leave under it; filled as asked for.
+        keys, groups: Keys and groups of the cells, in the scorecard's order.
+        protected: Whether disclosure rules apply, by column.
+        main: Columns of the benchmarks' main cells, in the order of the benchmarks.
+        places: Column numbers by key.
+        surplus: Keys of the cells that are never released, by policy; filled on demand.
     """
 
     scorecard: Scorecard
@@ -105,8 +111,8 @@ class CardLayout:
         """Return the code of every cell of a result.
 
         Args:
-            result: of this scorecard.
-            policy: the number that stands for the policy that it names.
+            result: A result for this scorecard.
+            policy: Number assigned to the policy that the result names.
         """
         value = numpy.array([result.cells[key] for key in self.keys], dtype=numpy.int64)
         bucket = numpy.array([result.groups[group] for group in self.groups], dtype=numpy.int64)
@@ -121,7 +127,7 @@ class CardLayout:
 
 
 def lay_out(scorecard: Scorecard) -> CardLayout:
-    """Return the columns of a scorecard."""
+    """Return the column layout of a scorecard."""
     cells = scorecard.cells
     first: dict[str, int] = {}
     for column, cell in enumerate(cells):

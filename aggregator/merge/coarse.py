@@ -1,7 +1,8 @@
-"""How coarsely the spread over pooled sites is told, so that no site's figure follows from it. Pure.
+"""Rounding of the spread over pooled sites, so that no site's figure can be derived from it. Pure.
 
-A merged value is one equation in the figures of the sites behind it. Whatever else depends on how far they lie apart is
-another, and three figures follow from three equations: the fewer pooled sites, the coarser are all others.
+A merged value is an equation in the contributing sites' figures. Any other published number that
+depends on their spread is a further equation, and three equations determine three figures. The
+fewer the pooled sites, the more coarsely such numbers are rounded.
 """
 
 from dataclasses import replace
@@ -10,17 +11,20 @@ from aggregator.merge.board_model import MergedCell, Ranges
 from aggregator.merge.site_cell import RANGE
 
 SPREAD_SITES = 6
-"""Pooled sites with a value from which their spread is told in hundredths; that of fewer in tenths, or not at all."""
+"""Number of pooled sites with a value from which their spread is rounded to hundredths. With fewer
+sites it is rounded to tenths or omitted.
+"""
 
 TENTH, HUNDREDTH = 100, 10  # thousandths
 
 
 def coarsen_cell(merged: MergedCell, *, is_few: bool) -> MergedCell:
-    """Round what tells of the spread over the sites of a cell in which pooled ones are.
+    """Round the values of a cell that depend on the spread over sites, if pooled sites contribute.
 
     Args:
-        merged: the exact figures.
-        is_few: whether fewer than SPREAD_SITES pooled sites stand behind a figure that must not give them away.
+        merged: The exact figures.
+        is_few: Whether fewer than SPREAD_SITES pooled sites contribute to a figure that must not
+            reveal theirs.
     """
     if is_few:
         return _coarsen_few(merged)
@@ -44,9 +48,10 @@ def coarsen_cell(merged: MergedCell, *, is_few: bool) -> MergedCell:
 
 
 def _coarsen_few(merged: MergedCell) -> MergedCell:
-    """Tell of the spread over a few pooled sites two widths alone, each in tenths: those of interval and leave-one-out.
+    """Keep only two widths for the spread over a few pooled sites, in tenths: those of interval and
+    leave-one-out range.
 
-    Ends that are rounded each for itself would be two equations more.
+    Ends that are rounded separately would provide two further equations.
     """
     low, high = _coarse_shift(merged.value, merged.low, merged.high, TENTH)
     leave_one_out_low, leave_one_out_high = _coarse_shift(
@@ -69,11 +74,12 @@ def _coarsen_few(merged: MergedCell) -> MergedCell:
 
 
 def coarsen_ranges(ranges: Ranges, fewest: int) -> Ranges:
-    """Round the ranges of a row outwards. A draw of few sites often has one of them alone: its figure is the end.
+    """Round the ranges of a row outwards. With few sites, a draw often contains only one, whose figure becomes the end.
 
     Args:
-        ranges: the exact ones.
-        fewest: least number of pooled sites with a value behind any figure of the table that must not give them away.
+        ranges: The exact ranges.
+        fewest: Lowest number of pooled sites with a value that contribute to any figure of the
+            table that must not reveal theirs.
     """
     if fewest < SPREAD_SITES:
         return replace(
@@ -95,7 +101,7 @@ def coarsen_ranges(ranges: Ranges, fewest: int) -> Ranges:
 def _coarse_shift(
     value: int | None, low: int | None, high: int | None, step: int
 ) -> tuple[int | None, int | None]:
-    """Return a range around a value as the value and the largest shift, rounded up to a whole step."""
+    """Return a range around a value as value ± largest shift, rounded up to a whole step."""
     if value is None or low is None or high is None:
         return None, None
     shift = max(value - low, high - value, 1)

@@ -1,6 +1,7 @@
-"""The state of a federation's results after each log entry: who counts, and which steps pooled sites took. Pure.
+"""The state of a federation's results after each log entry: the results that count and the steps of pooled sites. Pure.
 
-It is carried on from entry to entry, so that one more result costs the same however many came before.
+The state is updated entry by entry, so that the cost of a further result does not depend on the
+number before it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,18 +19,18 @@ from protocol.policy import DisclosurePolicy
 from protocol.registry import Registry, Site
 
 PARTIAL, UNPLANNED, WEIGHTS_HASHED = 1, 2, 4
-_FLAGS = 8  # a row's code is 1 + flags + _FLAGS * withdrawn results
+_FLAGS = 8  # a row's code is 1 + flags + _FLAGS * number of withdrawn results
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A result as the state keeps it: everything but its figures, which are in codes.
+    """A result as stored in the state, with its figures encoded.
 
     Attributes:
-        is_hidden: its site was pooled when it was accepted.
-        place: epoch and seq.
-        flags: PARTIAL, UNPLANNED, WEIGHTS_HASHED.
-        codes: one for each cell of the scorecard.
+        is_hidden: Whether its site was pooled when the result was accepted.
+        place: Epoch and seq in the site's chain.
+        flags: A combination of PARTIAL, UNPLANNED and WEIGHTS_HASHED.
+        codes: A code for each cell of the scorecard.
     """
 
     digest: str
@@ -53,13 +54,14 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class MergedKey:
-    """Everything that merged cells of one model depend on.
+    """Everything on which the merged cells of a model depend.
 
     Attributes:
-        changes: of the model's state.
-        replaced: log positions of named results that count no more, as far as the public cannot tell.
-        floor: the federation's policy.
-        policies: by the number that stands for each in codes.
+        changes: The number of changes of the model's state.
+        replaced: Log positions of named results that no longer count, for reasons that the public
+            cannot see.
+        floor: The federation's policy.
+        policies: The policies, by their numbers in codes.
     """
 
     changes: int
@@ -70,12 +72,12 @@ class MergedKey:
 
 @dataclass(slots=True)
 class Merged:
-    """Merged cells of one model, kept so that a further result of another model does not merge them again.
+    """Merged cells of a model, cached so that they are not merged again when another model gets a result.
 
     Attributes:
-        key: they hold as long as it is the same.
-        cells: by column.
-        main: for drawing sites anew.
+        key: The cells are valid as long as this key is unchanged.
+        cells: The cells by column.
+        main: The main figures, for resampling sites.
     """
 
     key: MergedKey
@@ -85,16 +87,18 @@ class Merged:
 
 @dataclass(slots=True)
 class ModelState:
-    """One model's results for one scorecard.
+    """A model's results for one scorecard.
 
     Attributes:
-        layout: of the scorecard.
-        steps: of pooled sites, a column for each cell and a last one for the row's counts.
-        by_site: numbers of all results of a site, in the order of the log.
-        named: by site the number of the newest named result that the public sees standing.
-        replaced: sites of `named` whose result counts no more, for a reason that the public cannot read.
-        changes: number of changes so far.
-        merged: what was made of the state after `changes` changes; whoever makes it says when it holds no more.
+        layout: Column layout of the scorecard.
+        steps: Steps of pooled sites, with a column for each cell and a last one for the row's
+            counts.
+        by_site: Numbers of all results by site, in the order of the log.
+        named: Number of the newest named result that counts according to the public log, by site.
+        replaced: Sites of `named` whose result no longer counts, for a reason that the public
+            cannot see.
+        changes: Number of changes so far.
+        merged: Cached merged cells, valid as long as their key is unchanged.
     """
 
     layout: CardLayout
@@ -107,16 +111,17 @@ class ModelState:
 
 
 class Federation:
-    """All results and withdrawals up to one log entry.
+    """All results and withdrawals up to a log entry.
 
     Attributes:
-        registry: in force.
-        results: by number, in the order of the log.
-        models: by scorecard and model digest.
-        policies: digests of the policies that results name, by the number that stands for each in codes.
-        unknown: positions of named results of a scorecard that the registry did not know.
-        withdrawals: by number of the result.
-        counts: by number, whether a result may stand behind a figure; at least as long as `results`.
+        registry: The registry in force.
+        results: Results by number, in the order of the log.
+        models: States of the models, by scorecard and model digest.
+        policies: Digests of the policies that results name, by their numbers in codes.
+        unknown: Log positions of named results for a scorecard that was not in the registry.
+        withdrawals: Withdrawals by number of the result.
+        counts: Whether a result may contribute to a figure, by number; at least as long as
+            `results`.
     """
 
     def __init__(self, registry: Registry) -> None:
@@ -129,11 +134,11 @@ class Federation:
         self.withdrawals: dict[int, Withdrawal] = {}
         self.counts = numpy.zeros(0, dtype=numpy.bool_)
         self._layouts: dict[str, CardLayout] = {}
-        self._numbers: dict[str, int] = {}  # by digest of a result
+        self._numbers: dict[str, int] = {}  # numbers of results, by digest
         self._of_site: dict[str, list[int]] = {}
 
     def take(self, event: Result | Withdrawal | RegistryChange) -> None:
-        """Take in the next event of the log."""
+        """Process the next event of the log."""
         match event:
             case Result():
                 self._take_result(event)
@@ -143,7 +148,7 @@ class Federation:
                 self.enter_registry(event.registry, event.log_size)
 
     def enter_registry(self, registry: Registry, log_size: int) -> None:
-        """Put a registry version in force: keys may be revoked, sites gone, the rule for steps another."""
+        """Apply a registry version, which may revoke keys, remove sites or change the rule for steps."""
         before, self.registry = self.registry, registry
         rule = self._rule()
         for state in self.models.values():
@@ -159,7 +164,7 @@ class Federation:
             self._recount(self.models[scorecard, model], site, log_size)
 
     def withdrawal_of(self, number: int) -> Withdrawal | None:
-        """Return the withdrawal of a result, None without one by keys that stand."""
+        """Return the withdrawal of a result; None unless there is one signed by valid keys."""
         found = self.withdrawals.get(number)
         if found is None or not self._keys_stand(
             found.predicate.header.site, found.keyids, found.position
@@ -168,12 +173,12 @@ class Federation:
         return found
 
     def stands(self, number: int) -> bool:
-        """Whether the registry still vouches for a result: its keys were its site's and valid then."""
+        """Return whether the registry still vouches for a result: its keys belonged to its site and were valid then."""
         taken = self.results[number]
         return self._keys_stand(taken.site, taken.keyids, taken.position)
 
     def find_void(self, state: ModelState) -> Flags:
-        """Return the columns whose pooled part shows a contribution that counts no more."""
+        """Return the columns whose pooled part shows a contribution that no longer counts."""
         return state.steps.find_void(self.counts)
 
     def _take_result(self, result: Result) -> None:
@@ -214,7 +219,7 @@ class Federation:
         self._recount(state, taken.site, result.position + 1)
 
     def file(self, taken: Taken) -> ModelState:
-        """Add a result to the lists of its site and its model, without any effect yet; return the model's state."""
+        """Add a result to the lists of its site and model, without any further effect. Return the model's state."""
         number = len(self.results)
         self.results.append(taken)
         self._numbers[taken.digest] = number
@@ -228,7 +233,7 @@ class Federation:
         return state
 
     def lay_out(self, scorecard: str) -> CardLayout:
-        """Return the columns of a registered scorecard, by its digest. Raises KeyError."""
+        """Return the column layout of a registered scorecard by its digest. Raises KeyError."""
         if scorecard not in self._layouts:
             self._layouts[scorecard] = lay_out(self.registry.scorecards[scorecard].scorecard)
         return self._layouts[scorecard]
@@ -244,7 +249,7 @@ class Federation:
         )
 
     def _recount(self, state: ModelState, site: str, log_size: int) -> None:
-        """Find the result of a site that counts now, and have it contribute in the place of the one before."""
+        """Determine the site's result that now counts, and let it replace the previous contribution."""
         state.changes += 1
         standing = [number for number in state.by_site[site] if self.stands(number)]
         counting = [number for number in standing if self.withdrawal_of(number) is None]
@@ -253,7 +258,7 @@ class Federation:
         is_named = named is not None and named == newest
         self.counts[state.by_site[site]] = False
         for number in counting:
-            # A pooled site that is shown by name now stands behind figures by name only.
+            # A formerly pooled site that is now shown by name contributes to figures by name only.
             self.counts[number] = self.results[number].is_hidden and not is_named
         state.replaced.discard(site)
         if named is None:
@@ -284,14 +289,14 @@ class Federation:
         return max(numbers, key=lambda number: self.results[number].place, default=None)
 
     def _public_sees(self, number: int) -> bool:
-        """Whether a result stands for those who read the public log alone."""
+        """Return whether a result counts according to the public log alone."""
         if self.results[number].is_hidden:
             return False
         withdrawal = self.withdrawal_of(number)
         return withdrawal is None or self.is_hidden(withdrawal)
 
     def is_hidden(self, withdrawal: Withdrawal) -> bool:
-        """Whether the public log hides a withdrawal."""
+        """Return whether the public log hides a withdrawal."""
         publication = withdrawal.publication or self._publication(withdrawal.predicate.header.site)
         return publication == "pooled"
 
@@ -304,10 +309,10 @@ class Federation:
         return "named" if found is None else found.publication
 
     def _keys_stand(self, site: str, keyids: Iterable[str], position: int) -> bool:
-        """Whether all keys are the site's, and none was revoked before it signed the entry at `position`.
+        """Return whether all keys belong to the site and none was revoked from `position` or earlier.
 
-        Whether a key had begun or had ended by then was decided when the entry was accepted: an end that a later
-        version sets takes nothing back.
+        Whether a key had begun or ended by then was decided when the entry was accepted. A later
+        end of a key does not invalidate earlier entries.
         """
         for keyid in keyids:
             found = self.registry.site_of(keyid)
@@ -326,6 +331,6 @@ def _same_keys(before: Site | None, after: Site | None) -> bool:
 
 
 def read_row_code(code: int) -> tuple[int, int]:
-    """Return the flags and the number of withdrawn results of a row's code above 0."""
+    """Return the flags and the number of withdrawn results for a row's code above 0."""
     withdrawn, flags = divmod(code - 1, _FLAGS)
     return flags, withdrawn

@@ -1,11 +1,13 @@
-"""Merging one cell's figures from several sites into the one figure the board shows. Pure.
+"""Merging of several sites' figures for a cell into the figure that the board shows. Pure.
 
-Whose figures may be merged follows the disclosure rules: a site that chose pooled publication is never shown, nor
-computable by subtraction, unless as many such sites as the policy demands stand behind the figure and none holds more
-of their weight than it allows. Cells of public benchmarks are free of this: their data is published.
+The disclosure rules determine which figures may be merged. A pooled site's figure is never shown,
+nor can it be computed by subtraction, unless the number of pooled sites that the policy requires
+contribute to the merged figure and none has more of their weight than the policy allows. Cells of
+public benchmarks are exempt, since their data is public.
 
-Pooled sites enter as one block of their own: its mean and its weight depend on pooled sites alone and move in steps
-(`aggregator.merge.steps`), so that nothing that a named site changes moves a pooled site's share.
+Pooled sites are merged as one block. Its mean and weight depend on pooled sites only and change in
+steps (`aggregator.merge.steps`), so that a change by a named site never moves a pooled site's
+share.
 """
 
 import math
@@ -44,16 +46,19 @@ from protocol.figures import Z95, normal_interval, wilson
 from protocol.policy import DisclosurePolicy
 from protocol.scorecard import Cell
 
-SPREAD_STEP = 0.5 / SPREAD_STEPS  # of the metric's range: no standard deviation exceeds half of it
+SPREAD_STEP = (
+    0.5 / SPREAD_STEPS
+)  # as a share of the metric's range: no standard deviation exceeds half of it
 
 
 def pool(published: Sequence[SiteCell], cell: Cell, policy: DisclosurePolicy) -> MergedCell:
-    """Merge the figures of distinct sites, all at once and without steps.
+    """Merge the figures of distinct sites without steps.
 
     Args:
-        published: one for every site, in any order.
-        cell: whose figures they are.
-        policy: the federation's floor, which says when figures may be merged and how coarse they are.
+        published: One figure per site, in any order.
+        cell: The cell of these figures.
+        policy: The federation's policy floor, which determines when figures may be merged and how
+            coarse they are.
     """
     ran = [figure for figure in published if figure.state is not State.NOT_RUN]
     shown = _publishable(ran, policy) if cell.protected else ran
@@ -70,7 +75,7 @@ def pool(published: Sequence[SiteCell], cell: Cell, policy: DisclosurePolicy) ->
 
 
 def _publishable(ran: Sequence[SiteCell], policy: DisclosurePolicy) -> list[SiteCell]:
-    """Drop the sites that chose pooled publication unless they hide each other."""
+    """Return the figures without pooled sites, unless those sites hide each other."""
     hidden = [figure for figure in ran if not figure.named]
     weights = numpy.array(
         [WEIGHT[figure.bucket] for figure in hidden if figure.state is State.VALUE], numpy.int64
@@ -81,7 +86,7 @@ def _publishable(ran: Sequence[SiteCell], policy: DisclosurePolicy) -> list[Site
 
 
 def hide_each_other(weights: Integers, policy: DisclosurePolicy) -> bool:
-    """Whether pooled sites with figures of these weights may stand behind a figure together."""
+    """Return whether pooled sites with figures of these weights may be merged."""
     if len(weights) < policy.pooled_sites:
         return False
     return bool(
@@ -96,14 +101,14 @@ def _reasons(shown: Sequence[SiteCell]) -> set[Why]:
 def describe_absence(
     states: set[State], reasons: set[Why], left_out: int, waiting: int, has_hidden: bool
 ) -> MergedCell:
-    """Say why there is no figure.
+    """Return an empty cell with the reason why there is no figure.
 
     Args:
-        states: of the sites that may be shown.
-        reasons: of those of them that suppressed their figure.
-        left_out: number of those.
-        waiting: pooled sites that are not shown yet.
-        has_hidden: whether a pooled site ran the cell.
+        states: States of the sites that may be shown.
+        reasons: Reasons of those sites that suppressed their figure.
+        left_out: Number of those sites.
+        waiting: Number of pooled sites that are not shown yet.
+        has_hidden: Whether a pooled site ran the cell.
     """
     ran = states - {State.NOT_RUN}
     why = None
@@ -119,12 +124,12 @@ def describe_absence(
 
 
 def merge_figures(figures: Figures, weights: Integers, cell: Cell) -> MergedCell | None:
-    """Merge figures that may be shown together; None if not one of them is a value.
+    """Merge figures that may be shown together. Return None if none of them is a value.
 
     Args:
-        figures: of distinct sites; those of pooled sites hide each other.
-        weights: of the sites, as `weigh` gives them.
-        cell: whose figures they are.
+        figures: Figures of distinct sites. The pooled sites among them must hide each other.
+        weights: Weights of the sites, as returned by `weigh`.
+        cell: The cell of these figures.
     """
     if not len(figures) or figures.is_coded.all():
         return None
@@ -151,11 +156,12 @@ def merge_figures(figures: Figures, weights: Integers, cell: Cell) -> MergedCell
 
 
 def _tell_block(figures: Figures, weights: Integers) -> tuple[Figures, float]:
-    """Put the mean of a few pooled sites in the place of each of their figures; say how far they lie apart at most.
+    """Replace each figure of a few pooled sites with their mean. Also return the bound on their distance from it.
 
-    Widths are made of these. A named site that sends one figure after another sees where a rounded width turns, and so
-    what it was before it was rounded. So a width rests on pooled figures only by their mean, which is told anyhow, and
-    by this distance, a share of the range in whole tenths that stands still from step to step.
+    Interval widths are computed from these. A named site that submits one figure after another can
+    observe at which point a rounded width changes, and thereby its value before rounding. Widths
+    therefore depend on pooled figures only through their mean, which is public, and through this
+    distance, a share of the range in whole tenths that is constant between steps.
     """
     hidden = figures.is_hidden
     ends, distance = [], 1
@@ -171,8 +177,8 @@ def _tell_block(figures: Figures, weights: Integers) -> tuple[Figures, float]:
 def weigh(figures: Figures, policy: DisclosurePolicy) -> Integers:
     """Return each site's weight (rule 8.6).
 
-    By size; from three sites none above four times the median; none above the policy's share. The limits of pooled
-    sites depend on pooled sites alone.
+    Weights depend on size. With three or more sites, none exceeds four times the median; none
+    exceeds the policy's share. The limits of pooled sites depend on pooled sites only.
     """
     by_size = WEIGHT[figures.bucket]
     weights = by_size.copy()
@@ -189,18 +195,19 @@ def weigh(figures: Figures, policy: DisclosurePolicy) -> Integers:
 
 
 def round_half_up(weights: Integers, doubled: Integers) -> int:
-    """Return the weighted mean of `doubled` / 2, rounded half up, in whole numbers throughout."""
+    """Return the weighted mean of `doubled` / 2, rounded half up, using integer arithmetic only."""
     total = int(weights.sum())
     return (int((weights * doubled).sum()) + total) // (2 * total)
 
 
 def interval_of_site(figure: SiteCell, cell: Cell, policy: DisclosurePolicy) -> tuple[int, int]:
-    """Return the interval of one named site's value: that of `pool` for this site alone, in a hundredth of the time.
+    """Return the interval of a named site's value. It equals that of `pool` for this site alone,
+    but is a hundred times faster.
 
     Args:
-        figure: a value.
+        figure: A value.
         cell: whose figure it is.
-        policy: that the site obeyed.
+        policy: The policy that the site followed.
     """
     mean, least = figure.value / RANGE, int(MIN_UNITS_IN_BUCKET[figure.bucket])
     rounding, noise = 0.5 / RANGE, 0.0
@@ -224,16 +231,17 @@ def interval_of_site(figure: SiteCell, cell: Cell, policy: DisclosurePolicy) -> 
 
 
 def _over_sites(units: Integers, cell: Cell) -> int:
-    """Add units up for a private benchmark only.
+    """Return the total number of units for a private benchmark, otherwise the largest.
 
-    Sites that run a public or gated one ask the same questions of the same data, so there the largest alone counts.
+    Sites that run a public or gated benchmark ask the same questions about the same data, so only
+    the largest counts.
     """
     return int(units.sum() if cell.access == "private" else units.max())
 
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """A merge with every coded figure at one end of where it may lie; shares of the range."""
+    """A merge with every coded figure at one end of its possible interval, in shares of the range."""
 
     low: float
     high: float
@@ -243,7 +251,9 @@ class _End:
 def _merge_end(
     thousandths: Integers, figures: Figures, weights: Integers, cell: Cell, apart: float
 ) -> _End:
-    """Make interval and random effects of the mean; pooled figures lie up to `apart` from what is told of them."""
+    """Compute interval and random effects. Pooled figures may deviate by up to `apart` from the
+    mean that replaces them.
+    """
     values = thousandths / RANGE
     total = int(weights.sum())
     mean = int((weights * thousandths).sum()) / (RANGE * total)
@@ -260,16 +270,17 @@ def _merge_end(
 
 
 def _half_width_between(values: Floats, shares: Floats, mean: float, within: float) -> float:
-    """Return half the interval of a weighted mean that the spread over sites alone gives (Hartung and Knapp)."""
+    """Return half the width of a weighted mean's interval from the spread over sites alone (Hartung and Knapp)."""
     squares = shares * (values - mean) * (values - mean)
     degrees = len(values) - 1
     return student_quantile(degrees) * math.sqrt((sum_in_order(squares) + within) / degrees)
 
 
 def _variance_within(figures: Figures, shares: Floats, cell: Cell) -> float | None:
-    """Return the variance of one unit's score, common to all sites; None where that of a share of right answers holds.
+    """Return the variance of a unit's score, pooled over sites; None if the variance of a proportion applies.
 
-    A spread is rounded to whole steps; half a step more is the most it can have been.
+    Spreads are rounded to whole steps, so half a step is added as the largest possible rounding
+    error.
     """
     if cell.binary or (figures.spread < 0).any():
         return None
@@ -278,10 +289,11 @@ def _variance_within(figures: Figures, shares: Floats, cell: Cell) -> float | No
 
 
 def site_variances(figures: Figures, mean: float, variance: float | None) -> Floats:
-    """Return the variance of each site's figure within the site.
+    """Return the within-site variance of each site's figure.
 
-    Sampling of its units, rounding to the grid (uniform), and noise (Laplace). Without spreads no variable between 0
-    and 1 with mean p varies more than p(1 - p) (Bhatia and Davis 2000); p is the merged mean, moved off the ends of
+    The variance has three parts: sampling of units, rounding to the grid (uniform), and noise
+    (Laplace). Without spreads it uses the upper bound p(1 - p) for a variable between 0 and 1
+    with mean p (Bhatia and Davis 2000), where p is the merged mean, moved away from the ends of
     the range as by Agresti and Coull (1998).
     """
     units = MIN_DAMPED_UNITS[figures.bucket]
@@ -303,7 +315,7 @@ def _sampling_interval(
     variance: float | None,
     cell: Cell,
 ) -> tuple[float, float]:
-    """Return the 95 % interval for these very sites, widened by the most that rounding and noise may be off."""
+    """Return the 95 % interval for exactly these sites, widened by the largest error from rounding and noise."""
     slack = sum_in_order(shares * (figures.rounding + SURE_NOISE * figures.noise))
     lowest, highest = max(0.0, mean - slack), min(1.0, mean + slack)
     units = _effective_units(MIN_UNITS_IN_BUCKET[figures.bucket], weights, cell)
@@ -316,7 +328,7 @@ def _sampling_interval(
 
 
 def _effective_units(least: Integers, weights: Integers, cell: Cell) -> float:
-    """Return the number of units that an unweighted mean of the same variance would have (Kish 1965)."""
+    """Return the number of units of an unweighted mean with the same variance (Kish 1965)."""
     units = numpy.maximum(1, least)
     if cell.access != "private":
         return float(units.max())
@@ -325,7 +337,7 @@ def _effective_units(least: Integers, weights: Integers, cell: Cell) -> float:
 
 
 def _hull(low: _End, high: _End) -> MergedCell:
-    """Join the merges at both ends of the coded figures: means in the middle, intervals around both."""
+    """Combine the merges at both ends of the coded figures: the middle of the means, and intervals that cover both."""
     merged = MergedCell(
         State.VALUE,
         low=math.floor(RANGE * min(low.low, high.low)),
@@ -348,7 +360,7 @@ def _hull(low: _End, high: _End) -> MergedCell:
 def _leave_one_out(
     merged: MergedCell, figures: Figures, weights: Integers, apart: float
 ) -> MergedCell:
-    """Add the range of the value when any one site is left out, the weights of the others as they are."""
+    """Add the range of the value when any one site is left out and the others keep their weights."""
     rest = int(weights.sum()) - weights
     lowest = (int((weights * figures.low_end).sum()) - weights * figures.low_end) / rest
     highest = (int((weights * figures.high_end).sum()) - weights * figures.high_end) / rest

@@ -1,7 +1,8 @@
 """Random-effects meta-analysis of sites: Paule-Mandel, Hartung-Knapp, prediction interval, I2. Pure.
 
-Sums run in the order of the given arrays and nothing else is used than additions, products, quotients and square
-roots, so that every computer gets the same bits. docs/merging.md has the formulas and their sources.
+Sums follow the order of the given arrays, and only additions, products, quotients and square roots
+are used, so that every computer gets identical bits. See docs/merging.md for the formulas and their
+sources.
 """
 
 import math
@@ -13,20 +14,22 @@ from numpy.typing import NDArray
 Floats = NDArray[numpy.float64]
 MIN_SITES = 3
 _MAX_ROUNDS = 100
-_CLOSE_ENOUGH = 1e-12  # of Q to its expectation, relative
+_CLOSE_ENOUGH = 1e-12  # relative difference between Q and its expectation
 
 
 @dataclass(frozen=True, slots=True)
 class RandomEffects:
-    """The distribution of sites' true figures, as far as k of them tell.
+    """The distribution of sites' true figures, estimated from k sites.
 
     Attributes:
-        mean: the mean over sites.
-        standard_error: by Hartung and Knapp, never below that of inverse variances.
-        tau2: variance between sites, by Paule and Mandel.
-        i2: share of the variation that is between sites, 0..1 (Higgins and Thompson).
-        low, high: 95 % interval of the mean, by Student's t with k - 1 degrees of freedom.
-        prediction_low, prediction_high: 95 % interval of a further site's true figure.
+        mean: The mean over sites.
+        standard_error: Standard error by Hartung and Knapp, never below that of inverse-variance
+            weighting.
+        tau2: Variance between sites, by Paule and Mandel.
+        i2: Share of the variation that is between sites, 0 to 1 (Higgins and Thompson).
+        low, high: The 95 % interval of the mean, by Student's t with k - 1 degrees of freedom.
+        prediction_low, prediction_high: The 95 % prediction interval for the true figure of one
+            more site.
     """
 
     mean: float
@@ -40,19 +43,19 @@ class RandomEffects:
 
 
 def sum_in_order(numbers: Floats) -> float:
-    """Return the sum, added one by one: pairwise sums depend on the processor."""
+    """Return the sum, adding one number at a time. The result of pairwise summation depends on the processor."""
     return float(numpy.cumsum(numbers)[-1])
 
 
 def estimate_tau2(values: Floats, variances: Floats) -> float:
-    """Return the variance between sites by Paule and Mandel (1982): where Q(tau2) equals its expectation k - 1.
+    """Return the variance between sites by Paule and Mandel (1982), at which Q(tau2) equals its expectation k - 1.
 
-    Newton's method from 0. Q falls and is convex in tau2, so that the steps come from below and never pass the root
-    (DerSimonian and Kacker 2007).
+    Uses Newton's method, starting from 0. Q is decreasing and convex in tau2, so the iteration
+    approaches the root from below and never passes it (DerSimonian and Kacker 2007).
 
     Args:
-        values: one for each site, at least two.
-        variances: of each value within its site, above 0.
+        values: One value per site, at least two.
+        variances: Within-site variance of each value, above 0.
     """
     expected = len(values) - 1
     tau2 = 0.0
@@ -73,10 +76,10 @@ def combine_sites(
     """Combine the figures of at least two sites.
 
     Args:
-        values: one for each site.
-        variances: of each value within its site, above 0.
-        floor_at_inverse_variance: never let the Hartung-Knapp factor narrow the interval (Knapp and Hartung 2003);
-            False gives the plain method.
+        values: One value per site.
+        variances: Within-site variance of each value, above 0.
+        floor_at_inverse_variance: Whether to keep the Hartung-Knapp factor from narrowing the
+            interval (Knapp and Hartung 2003). False gives the unmodified method.
     """
     count = len(values)
     tau2 = estimate_tau2(values, variances)
@@ -121,9 +124,10 @@ _Z = 1.959963984540054
 
 
 def student_quantile(degrees: int) -> float:
-    """Return the two-sided 95 % quantile of Student's t: a table up to 30, above it an expansion exact to 1e-7.
+    """Return the two-sided 95 % quantile of Student's t, from a table up to 30, above by an expansion accurate to 1e-7.
 
-    The expansion is Abramowitz and Stegun 26.7.5; it needs no function whose last digit depends on the computer.
+    The expansion is Abramowitz and Stegun 26.7.5. It uses no function whose last digit depends on
+    the computer.
     """
     if degrees < 1:
         raise ValueError("need at least one degree of freedom")

@@ -1,8 +1,10 @@
-"""Where win rates, macro-averages and ranks come to lie when sites are drawn anew. Pure.
+"""Ranges of win rates, macro-averages and ranks from resampling sites. Pure.
 
-Sites are drawn with replacement (Efron 1979; sites are the clusters, so that both the spread between sites and the
-chance within them are in). Every sum is of whole numbers below 2^53, so that each computer gets the same bits, however
-it orders them. The draws follow from the scorecard's digest by SHAKE-256, not from a generator that may change.
+Sites are drawn with replacement (Efron 1979). Sites are the clusters, so that the ranges include
+both the variation between sites and the chance variation within them. All sums are of integers
+below 2^53, so that every computer gets identical bits in any order of summation. The draws are
+derived from the scorecard's digest with SHAKE-256 rather than a random generator, which might
+change.
 """
 
 import hashlib
@@ -18,8 +20,8 @@ from aggregator.merge.site_cell import Floats, Integers
 
 DRAWS = 400
 _OUTSIDE = 10  # draws beyond either end of a 95 % interval
-_BLOCK = 500_000  # figures at a time, so that memory stays small
-_BYTES = 8  # a draw of one site: 64 bits, so that the remainder favours no site by more than 2^-50
+_BLOCK = 500_000  # figures processed at a time, to limit memory
+_BYTES = 8  # per draw of a site: with 64 bits, the modulo bias is at most 2^-50
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +29,11 @@ class MainFigures:
     """One model's figures for the benchmarks' main cells.
 
     Attributes:
-        sites: for each benchmark the site ids behind the merged value; empty without a value.
-        weights: of each of these sites.
-        doubled: of each of these sites twice its figure, thousandths.
-        is_language_model: whether the model takes part in the ranks.
+        sites: Ids of the sites that contribute to the merged value, for each benchmark; empty
+            without a value.
+        weights: Weights of these sites.
+        doubled: Twice the figure of each of these sites, in thousandths.
+        is_language_model: Whether the model is ranked.
     """
 
     sites: tuple[tuple[str, ...], ...]
@@ -40,22 +43,22 @@ class MainFigures:
 
 
 def count_sites(models: Sequence[MainFigures]) -> int:
-    """Return the number of distinct sites behind the models' main figures."""
+    """Return the number of distinct sites that contribute to the models' main figures."""
     return len(_sites_of(models))
 
 
 def _sites_of(models: Sequence[MainFigures]) -> list[str]:
-    # Benchmarks often share one list of sites; to look at each list once takes a fraction of the time.
+    # Benchmarks often share one list of sites. Looking at each list only once is much faster.
     lists = {id(sites): sites for model in models for sites in model.sites}
     return sorted({site for sites in lists.values() for site in sites})
 
 
 def draw_ranges(models: Sequence[MainFigures], seed: str) -> list[Ranges]:
-    """Return the ranges of each model; all None where fewer than three sites stand behind a table or a row.
+    """Return the ranges of each model. All are None if fewer than three sites contribute to the table or the row.
 
     Args:
-        models: of one table, in an order of their own.
-        seed: digest of the scorecard.
+        models: The models of one table, in a fixed order.
+        seed: Digest of the scorecard.
     """
     sites = _sites_of(models)
     if len(sites) < MIN_SITES:
@@ -100,7 +103,7 @@ def _round(number: float) -> int:
 
 
 def _draw_counts(seed: str, sites: int) -> Floats:
-    """Return how often each site is in each of DRAWS draws of as many sites."""
+    """Return how often each site occurs in each of DRAWS draws. A draw has the size of the set of sites."""
     stream = hashlib.shake_256(f"intramural ranges {seed} {sites}".encode()).digest(
         DRAWS * sites * _BYTES
     )
@@ -118,14 +121,14 @@ def _draw_counts(seed: str, sites: int) -> Floats:
 
 
 def _draw_means(models: Sequence[MainFigures], sites: Sequence[str], counts: Floats) -> Floats:
-    """Return the merged figure of each draw, model and benchmark, thousandths; NaN without a site."""
+    """Return the merged figure for each draw, model and benchmark, in thousandths; NaN if no site was drawn."""
     rows = {site: row for row, site in enumerate(sites)}
     benchmarks = len(models[0].sites)
     weights = numpy.zeros((len(models), benchmarks, len(sites)))
     products = numpy.zeros_like(weights)
     places_of: dict[
         int, Integers
-    ] = {}  # by identity of a list of sites: benchmarks often share one
+    ] = {}  # by identity of the list of sites, which benchmarks often share
     for number, model in enumerate(models):
         for benchmark, behind in enumerate(model.sites):
             places = places_of.get(id(behind))
@@ -145,19 +148,21 @@ def _draw_means(models: Sequence[MainFigures], sites: Sequence[str], counts: Flo
 
 
 def _win_rates(means: Floats) -> Floats:
-    """Return the mean win rate of each model in each draw, as `protocol.figures.mean_win_rates`; NaN without any.
+    """Return the mean win rate of each model in each draw, as `protocol.figures.mean_win_rates` does; NaN if none.
 
     Args:
-        means: by draw, model and benchmark, NaN where there is none.
+        means: Merged figures by draw, model and benchmark; NaN if missing.
     """
-    # Sorted, equal figures stand side by side: from `first` to `last` of them, after all that are lower.
+    # After sorting, equal figures are adjacent, at positions `first` to `last`.
     order = numpy.argsort(means, axis=1)
     ascending = numpy.take_along_axis(means, order, axis=1)
     place = numpy.arange(means.shape[1])[None, :, None]
     differs = numpy.ones_like(ascending, dtype=numpy.bool_)
     differs[:, 1:] = ascending[:, 1:] != ascending[:, :-1]
     first = numpy.maximum.accumulate(numpy.where(differs, place, 0), axis=1)
-    is_last = numpy.roll(differs, -1, axis=1)  # the one after the last is the first, which differs
+    is_last = numpy.roll(
+        differs, -1, axis=1
+    )  # wraps around from the last to the first, which differs
     end = means.shape[1] - 1
     last = numpy.minimum.accumulate(numpy.where(is_last, place, end)[:, ::-1], axis=1)[:, ::-1]
     wins = numpy.empty_like(means)
@@ -169,7 +174,7 @@ def _win_rates(means: Floats) -> Floats:
 
 
 def _mean_of_present(numbers: Floats) -> Floats:
-    """Return the mean over the last axis of what is not NaN, added in order; NaN where nothing is."""
+    """Return the mean of the non-NaN values over the last axis, summed in order; NaN if there are none."""
     present = ~numpy.isnan(numbers)
     count = present.sum(axis=-1)
     summed = numpy.cumsum(numpy.where(present, numbers, 0.0), axis=-1)[..., -1]
@@ -179,13 +184,13 @@ def _mean_of_present(numbers: Floats) -> Floats:
 
 
 def _ranks(rates: Floats) -> Floats:
-    """Return each model's rank in each draw, equal rates sharing one; NaN without a rate."""
+    """Return each model's rank in each draw; NaN without a rate. Equal rates share a rank."""
     better = (rates[:, None, :] > rates[:, :, None]).sum(axis=2)
     return numpy.where(numpy.isnan(rates), numpy.nan, 1.0 + better)
 
 
 def _middle_of(drawn: NDArray[numpy.float64]) -> _Pair | None:
-    """Return the ends between which 95 % of the draws lie; None if too many of them have no figure."""
+    """Return the ends of the range that contains 95 % of the draws; None if too many draws lack a figure."""
     present = numpy.sort(drawn[~numpy.isnan(drawn)])
     outside = _OUTSIDE * len(present) // len(drawn)
     if 2 * len(present) < len(drawn):

@@ -1,8 +1,8 @@
-"""Which registry versions change the steps of pooled sites, and the registry as merging sees it between them. Pure.
+"""Registry versions that affect the steps of pooled sites, and the effective registry between them. Pure.
 
-Most versions add something: a site, a model, a key. Merging must know when keys were revoked, when sites left and when
-the federation's policy changed, because the board was made of those sites before and is not after. Everything else is
-taken from the newest version.
+Most versions only add something: a site, a model or a key. Merging also depends on when keys were
+revoked, sites left or the federation's policy changed, since that determines which sites
+contributed to the board at which time. Everything else is taken from the newest version.
 """
 
 import re
@@ -22,11 +22,12 @@ _FLOOR = re.compile(rb'"policy_floor":"([0-9a-f]{64})"')
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Registry versions in a row that are the same for merging.
+    """Consecutive registry versions that are equivalent for merging.
 
     Attributes:
-        first_version: of them.
-        registry: the newest version, with the keys, sites and policy that were in force then.
+        first_version: The first of these versions.
+        registry: The newest version, but with the keys, sites and policy that were in force in this
+            segment.
     """
 
     first_version: int
@@ -37,8 +38,9 @@ def divide_versions(payloads: Sequence[bytes], newest: Registry) -> list[Segment
     """Return the segments of a registry's history.
 
     Args:
-        payloads: of all versions, version 1 first; in canonical form, so that no version need be parsed for looking.
-        newest: the last of them.
+        payloads: Payloads of all versions, version 1 first. Their canonical form allows comparing
+            them without parsing.
+        newest: The last of these versions.
     """
     signs = [_read_sign(payload) for payload in payloads]
     first_versions = [1]
@@ -56,19 +58,19 @@ def divide_versions(payloads: Sequence[bytes], newest: Registry) -> list[Segment
 
 
 def add_only(payloads: Sequence[bytes]) -> bool:
-    """Whether versions in a row, given by their payloads, are all the same for merging."""
+    """Return whether consecutive versions, given by their payloads, are all equivalent for merging."""
     signs = [_read_sign(payload) for payload in payloads]
     return not any(_differ(before, after) for before, after in pairwise(signs))
 
 
 @dataclass(frozen=True, slots=True)
 class _Sign:
-    """What of a version tells, unparsed, whether anything was taken away since the one before."""
+    """The parts of a version that show, without parsing, whether anything was removed since the previous version."""
 
     floor: bytes
     keys: frozenset[
         tuple[bytes, bytes]
-    ]  # of sites, each with the log entry that it is revoked from
+    ]  # revoked site keys, each with the log entry from which it is revoked
     sites: frozenset[bytes]
 
 
@@ -88,7 +90,7 @@ def _differ(before: _Sign, after: _Sign) -> bool:
 
 
 def _as_it_was(newest: Registry, then: Registry) -> Registry:
-    """Return the newest registry without the revocations, departures and change of policy that came after `then`."""
+    """Return the newest registry without the revocations, departures and policy changes made after `then`."""
     sites: dict[str, Site] = {
         site_id: site for site_id, site in then.sites.items() if site_id not in newest.sites
     }
@@ -114,8 +116,8 @@ def date_changes(segments: Sequence[Segment], versions: Sequence[int]) -> list[R
     """Return when each segment came into force.
 
     Args:
-        segments: as `divide_versions` gives them.
-        versions: of each log entry the registry version that it was accepted under.
+        segments: As returned by `divide_versions`.
+        versions: Registry version under which each log entry was accepted.
     """
     changes = []
     for segment in segments:
@@ -125,29 +127,29 @@ def date_changes(segments: Sequence[Segment], versions: Sequence[int]) -> list[R
 
 
 class SegmentedLog:
-    """A federation that is told, before each entry, which registry version the entry was accepted under."""
+    """A federation that switches, before each entry, to the registry version under which the entry was accepted."""
 
     def __init__(self, federation: Federation, coming: Sequence[Segment] = ()) -> None:
-        """Start with a federation under the registry of its segment, before the segments that are `coming`."""
+        """Start with a federation in its current segment, before the `coming` segments."""
         self._federation = federation
         self._coming = list(coming)
 
     def take(self, event: Result | Withdrawal) -> None:
-        """Take in the next statement."""
+        """Process the next statement."""
         self._federation.take(event)
 
     def reach(self, version: int, log_size: int) -> None:
-        """Put the registry in force that holds from `version` on.
+        """Apply the registry of the segment that contains `version`.
 
         Args:
-            version: that the next entry was accepted under.
-            log_size: number of entries before it.
+            version: Registry version under which the next entry was accepted.
+            log_size: Number of entries before it.
         """
         while self._coming and self._coming[0].first_version <= version:
             self._federation.enter_registry(self._coming.pop(0).registry, log_size)
 
     def finish(self, log_size: int) -> None:
-        """Put the newest version in force."""
+        """Apply the newest version."""
         for segment in self._coming:
             self._federation.enter_registry(segment.registry, log_size)
         self._coming = []

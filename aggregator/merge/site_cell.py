@@ -1,4 +1,4 @@
-"""One site's published figure for one cell, and many of them as columns of numbers. Pure."""
+"""A site's published figure for one cell, and numeric columns of many such figures. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,15 +28,16 @@ CODES = {
 
 @dataclass(frozen=True, slots=True)
 class SiteCell:
-    """One site's published figure for one cell.
+    """A site's published figure for one cell.
 
     Attributes:
-        named: the site chose to be shown by name.
-        value: thousandths of the metric's range, or a code below 0.
-        bucket: of the number of units.
-        spread: standard deviation in steps of 0.02 of the range; None for binary cells, -1 suppressed.
-        policy: that the site obeyed; None: the federation's floor.
-        is_surplus: its policy lets other metrics of the group out, and not this one.
+        named: Whether the site chose to be shown by name.
+        value: Thousandths of the metric's range, or a code below 0.
+        bucket: Bucket of the number of units.
+        spread: Standard deviation in steps of 0.02 of the range; None for binary cells, -1 if
+            suppressed.
+        policy: The policy that the site followed; None means the federation's floor.
+        is_surplus: Whether its policy releases other metrics of the group instead of this one.
     """
 
     named: bool
@@ -48,23 +49,23 @@ class SiteCell:
 
     @property
     def state(self) -> State:
-        """Value or code of this one site."""
+        """The state of this site's figure."""
         return CODES.get(self.value, State.VALUE)
 
     @property
     def why(self) -> Why:
-        """The reason for a figure that is suppressed."""
+        """The reason why the figure is suppressed."""
         if self.is_surplus:
             return Why.ANOTHER_METRIC
         return Why.FEW_EVENTS if self.bucket else Why.SMALL_GROUP
 
     @property
     def units(self) -> int:
-        """The middle of the bucket, by which sites are weighted."""
+        """The middle of the bucket, which determines the site's weight."""
         return middle_of(self.bucket)
 
     def ends(self, floor: DisclosurePolicy) -> tuple[int, int]:
-        """Return the ends between which a coded figure lies, thousandths."""
+        """Return the bounds of a coded figure, in thousandths."""
         few = int(few_events_by_bucket(self.policy or floor)[self.bucket])
         return (0, few) if self.state is State.LOW_CODED else (RANGE - few, RANGE)
 
@@ -81,7 +82,7 @@ WEIGHT = numpy.array([max(1, size_weight(int(units))) for units in MIDDLE], dtyp
 MIN_DAMPED_UNITS = numpy.array(
     [max(1, size_weight(int(units))) for units in MIN_UNITS_IN_BUCKET], dtype=numpy.int64
 )
-"""By bucket: middle, lower edge, weight, and the number of units that the variance within a site is made from."""
+"""Tables by bucket: middle, lower edge, weight, and the number of units used for the within-site variance."""
 
 
 @lru_cache(maxsize=64)
@@ -98,7 +99,7 @@ def noise_by_bucket(policy: DisclosurePolicy) -> Floats:
 
 @lru_cache(maxsize=64)
 def few_events_by_bucket(policy: DisclosurePolicy) -> Integers:
-    """Return how far from its end of the range a coded figure lies at most, in thousandths, by bucket."""
+    """Return the maximum distance of a coded figure from its end of the range, in thousandths, by bucket."""
     return numpy.array(
         [min(RANGE, -(-RANGE * policy.min_events // max(1, low))) for low, _ in BUCKETS],
         dtype=numpy.int64,
@@ -107,16 +108,16 @@ def few_events_by_bucket(policy: DisclosurePolicy) -> Integers:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Figures of distinct sites for one cell as columns, all of VALUE or coded state, in an order of their own.
+    """The figures of distinct sites for one cell as columns, in a canonical order. All are values or coded.
 
     Attributes:
-        place: where each site stands in the columns that these were made from.
-        low_end, high_end: thousandths; both are the value, but of a coded figure the ends between which it lies.
-        is_coded: whether they differ.
-        is_hidden: of a site that is not shown by name.
-        bucket: of the number of units, from 1.
-        spread: in steps; -1 where there is none.
-        rounding, noise: half a step of the grid and the scale of the noise, shares of the range.
+        place: Index of each site in the input columns.
+        low_end, high_end: Bounds of each figure in thousandths. They differ only for coded figures.
+        is_coded: Whether each figure is coded.
+        is_hidden: Whether each site is not shown by name.
+        bucket: Bucket of the number of units, from 1.
+        spread: Standard deviation in steps; -1 if there is none.
+        rounding, noise: Half a step of the grid and the scale of the noise, as shares of the range.
     """
 
     place: Integers
@@ -144,16 +145,16 @@ def make_figures(
     *,
     protected: bool,
 ) -> Figures:
-    """Make the columns, sorted by content, from those of sites whose figure is a value or coded.
+    """Create the columns, sorted by content. Every figure must be a value or coded.
 
     Args:
-        value: thousandths, or LOW_CODED or HIGH_CODED.
-        bucket: of the number of units.
-        spread: in steps, NO_SPREAD without one.
-        policy: index into `policies` of the policy that the site obeyed.
-        is_hidden: of a site that is not shown by name.
-        policies: all that are named.
-        protected: whether the values of the cell lie on a grid and are perturbed.
+        value: Thousandths, or LOW_CODED or HIGH_CODED.
+        bucket: Bucket of the number of units.
+        spread: Standard deviation in steps; NO_SPREAD if there is none.
+        policy: Index into `policies` of the policy that the site followed.
+        is_hidden: Whether each site is not shown by name.
+        policies: The policies that are referred to.
+        protected: Whether the values of the cell are on a grid and perturbed.
     """
     order = numpy.lexsort((is_hidden, policy, spread, bucket, value))
     value, bucket, spread = value[order], bucket[order], spread[order]
@@ -176,7 +177,7 @@ def make_figures(
 
 
 def figures_of(cells: Sequence[SiteCell], floor: DisclosurePolicy, *, protected: bool) -> Figures:
-    """Return the columns of those figures that are values or coded."""
+    """Return columns of the figures that are values or coded."""
     shown = [
         cell for cell in cells if cell.state in {State.VALUE, State.LOW_CODED, State.HIGH_CODED}
     ]

@@ -1,4 +1,4 @@
-"""A named site's figures as its page and a forest plot show them, worked out when they are asked for. Pure."""
+"""A named site's figures as shown on its page and in forest plots, computed on demand. Pure."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,11 +21,11 @@ _BYTES: Final = numpy.dtype(numpy.int64).itemsize
 
 @dataclass(slots=True)
 class NamedWeights:
-    """The weights of the named sites of one model, by column; worked out when a column is asked for.
+    """The weights of the named sites of a model by column, computed on demand.
 
     Attributes:
-        codes: of every named site, a row each.
-        share_percent: largest share of the weight.
+        codes: Codes of every named site, one row per site.
+        share_percent: Largest share of the weight allowed.
     """
 
     codes: Integers
@@ -33,7 +33,7 @@ class NamedWeights:
     _by_column: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def share_of(self, column: int, bucket: int) -> int:
-        """Return the share in percent that a site with a figure of this bucket has of the named sites' weight."""
+        """Return the share of the named sites' weight, in percent, of a site whose figure has this bucket."""
         if column not in self._by_column:
             self._by_column[column] = self._limit_and_total(column)
         limit, total = self._by_column[column]
@@ -50,14 +50,14 @@ class NamedWeights:
 
 @dataclass(frozen=True, slots=True)
 class SiteFigures(Mapping[str, SiteFigure]):
-    """The figures of one result by cell key.
+    """The figures of a result by cell key.
 
     Attributes:
-        layout: of its scorecard.
-        codes: of its cells, without the policy.
-        policy: that the site obeyed.
-        floor: the federation's.
-        named_weights: of the named sites of the same model.
+        layout: Column layout of its scorecard.
+        codes: Codes of its cells, without the policy.
+        policy: The policy that the site followed.
+        floor: The federation's policy.
+        named_weights: Weights of the named sites of the same model.
     """
 
     layout: CardLayout
@@ -67,14 +67,14 @@ class SiteFigures(Mapping[str, SiteFigure]):
     named_weights: NamedWeights = field(compare=False, repr=False)
 
     def __getitem__(self, key: str) -> SiteFigure:
-        """Return the figure of one cell. Raises KeyError."""
+        """Return the figure of a cell. Raises KeyError."""
         if key not in self.layout.places:
             raise KeyError(key)
         column = self.layout.places[key]
         return self._figure(column, self._code(column))
 
     def weight_of(self, key: str) -> int | None:
-        """Return `weight_percent` of one cell without working its interval out; None of a figure that has none."""
+        """Return `weight_percent` of a cell without computing its interval; None for a figure without an interval."""
         column = self.layout.places[key]
         value, bucket, _ = decode_code(self._code(column))
         if value in (SUPPRESSED, NOT_RUN):
@@ -118,7 +118,7 @@ class SiteFigures(Mapping[str, SiteFigure]):
 
 
 def surplus_keys(layout: CardLayout, policy: DisclosurePolicy) -> frozenset[str]:
-    """Return the keys of the cells that never leave a site under a policy."""
+    """Return the keys of the cells that a site never releases under a policy."""
     known = layout.surplus.get(policy)
     if known is None:
         known = frozenset(cell.key for cell in surplus_cells(layout.scorecard, policy))
@@ -129,7 +129,7 @@ def surplus_keys(layout: CardLayout, policy: DisclosurePolicy) -> frozenset[str]
 def suppression_reasons(
     codes: Integers, column: int, layout: CardLayout, policies: Sequence[DisclosurePolicy]
 ) -> list[SiteCell]:
-    """Return the sites' cells of one column as objects, for saying why no figure is there."""
+    """Return the sites' cells of a column as objects, to determine why there is no figure."""
     cell = layout.scorecard.cells[column]
     fields = decode_codes(codes)
     cells = []

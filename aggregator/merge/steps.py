@@ -1,13 +1,14 @@
-"""How the part of pooled sites moves: in steps that each hide every site among others (rule 8.2). Pure.
+"""Steps in which the pooled part of figures changes, each of which hides every site among others (rule 8.2). Pure.
 
-For each column (a cell of one model) two sets are kept: the *present* contributions of pooled sites, and the *shown*
-ones, which alone the board is made of. The present set becomes the shown one as soon as at least `pooled_sites` sites
-have a figure in it that was never shown in this column before, and no site dominates it. So any two sets that were ever
-shown, next to each other or not, differ by the figures of at least `pooled_sites` sites: whatever the earlier of them
-was, so many figures of the later one were not in it.
+Two sets are kept for each column (a cell of one model): the *present* contributions of pooled
+sites, and the *shown* ones, which are the only ones used for the board. The present set becomes the
+shown one as soon as at least `pooled_sites` sites have a figure in it that was never shown in this
+column before, and no site dominates it. Any two sets that were ever shown, consecutive or not,
+therefore differ by the figures of at least `pooled_sites` sites, because that many figures of the
+later set were in no earlier one.
 
-A new result that repeats the site's value hides nobody, whatever else in it is new. Nor does a coded figure, which is
-known to lie near an end of the range.
+A new result that repeats the site's value does not hide other sites, even if other parts of it are
+new. Nor does a coded figure, which is known to be near an end of the range.
 """
 
 from dataclasses import dataclass, field
@@ -23,11 +24,11 @@ NO_RESULT = -1
 
 @dataclass(frozen=True, slots=True)
 class StepRule:
-    """When the present contributions of a column become the shown ones.
+    """The rule for when the present contributions of a column become the shown ones.
 
     Attributes:
-        sites: fewest sites with a figure that was never shown before.
-        share_percent: most that one site may have of the weight of all figures.
+        sites: Minimum number of sites with a figure that was never shown before.
+        share_percent: Maximum share of the total weight for one site.
     """
 
     sites: int
@@ -36,7 +37,7 @@ class StepRule:
 
 @dataclass(slots=True)
 class Past:
-    """An earlier contribution of one site: its marks, and in which columns they were ever shown."""
+    """An earlier contribution of a site: its marks, and the columns in which they were shown."""
 
     marks: Integers
     was_shown: Flags
@@ -46,22 +47,25 @@ class Past:
 class Steps:
     """The pooled sites' contributions to the columns of one model.
 
-    A contribution is a code and a mark for each column. Two contributions with the same code are the same there. The
-    mark stands for the value alone: contributions with the same mark do not hide a site among them.
+    A contribution has a code and a mark for each column. Contributions with the same code are
+        identical in that column. The mark represents only the value: contributions with the same
+        mark do not hide each other.
 
     Attributes:
-        moves_freely: columns that need no steps.
-        rule: for the others.
-        sites: site ids, in the order of their first contribution; rows below are in this order.
-        present, shown: codes.
-        marks, weight: of the present contributions; NOTHING marks one that hides nobody.
-        present_result, shown_result: number of the result that a contribution is of, NO_RESULT without one.
-        since: by column, log size at which the shown set came to stand; 0 for none.
-        taken: by column, number of steps so far.
-        was_shown: whether the present mark was ever shown in this column.
-        is_fresh: whether it never was, and hides others.
-        fresh: by column, number of fresh figures.
-        past: by row, earlier contributions of which something was shown.
+        moves_freely: Columns that need no steps.
+        rule: Rule for the other columns.
+        sites: Site ids in the order of their first contribution, which is the order of the rows
+            below.
+        present, shown: Codes of the contributions.
+        marks, weight: Marks and weights of the present contributions. The mark NOTHING means that a
+            contribution does not hide others.
+        present_result, shown_result: Number of the contribution's result; NO_RESULT without one.
+        since: Log size at which the shown set took effect, by column; 0 without one.
+        taken: Number of steps so far, by column.
+        was_shown: Whether the present mark was ever shown in this column.
+        is_fresh: Whether it was never shown, and hides others.
+        fresh: Number of fresh figures, by column.
+        past: Earlier contributions that were at least partly shown, by row.
     """
 
     moves_freely: Flags
@@ -101,15 +105,15 @@ class Steps:
         weight: Integers,
         log_size: int,
     ) -> None:
-        """Replace a site's contribution, and take every step that is possible now.
+        """Replace a site's contribution, and perform all steps that are now possible.
 
         Args:
-            site: whose.
-            result: number of the result that it is of.
-            codes: one for each column.
-            marks: of the values, NOTHING where there is none that hides others.
-            weight: of each figure.
-            log_size: number of log entries, the one that brings this in it.
+            site: Id of the site.
+            result: Number of the contribution's result.
+            codes: A code for each column.
+            marks: Marks of the values; NOTHING where the contribution does not hide others.
+            weight: Weight of each figure.
+            log_size: Number of log entries, including the one with this contribution.
         """
         row = self._row_of(site)
         self._keep_past(row)
@@ -122,21 +126,21 @@ class Steps:
         self._step(log_size)
 
     def retract(self, site: str, log_size: int) -> None:
-        """Take a site's contribution away, and take every step that is possible now."""
+        """Remove a site's contribution, and perform all steps that are now possible."""
         if site in self.sites:
             nothing = numpy.zeros(len(self.moves_freely), dtype=numpy.int64)
             self.contribute(site, NO_RESULT, nothing, nothing, nothing, log_size)
 
     def count_waiting(self) -> Integers:
-        """Return by column the number of sites whose present contribution is not the shown one."""
+        """Return the number of sites, by column, whose present contribution differs from the shown one."""
         waiting: Integers = (self.present != self.shown).sum(axis=0)
         return waiting
 
     def find_void(self, stands: Flags) -> Flags:
-        """Return the columns that show a contribution which counts no more.
+        """Return the columns that show a contribution that no longer counts.
 
         Args:
-            stands: by result number, whether the result still counts.
+            stands: Whether a result still counts, by result number.
         """
         if not self.sites or not len(stands):
             return numpy.zeros(len(self.moves_freely), dtype=numpy.bool_)
@@ -167,7 +171,7 @@ class Steps:
         )
 
     def _keep_past(self, row: int) -> None:
-        """Remember in which columns the present marks of a site were shown."""
+        """Record in which columns the present marks of a site were shown."""
         if self.was_shown[row].any():
             self.past.setdefault(row, []).append(
                 Past(self.marks[row].copy(), self.was_shown[row].copy())
@@ -180,7 +184,7 @@ class Steps:
         return was_shown
 
     def _step(self, log_size: int) -> None:
-        """Show the present contributions in every column where that is allowed."""
+        """Perform a step in every column where it is allowed."""
         ready = self.fresh >= self.rule.sites
         if ready.any():
             ready &= self._is_balanced()
@@ -198,7 +202,7 @@ class Steps:
         self.taken[ready] += 1
 
     def _is_balanced(self) -> Flags:
-        """Return the columns in which no site has more than its share of the figures' weight."""
+        """Return the columns in which no site exceeds the allowed share of the weight."""
         weights = numpy.where(self.marks != NOTHING, self.weight, 0)
         balanced: Flags = 100 * weights.max(axis=0) <= self.rule.share_percent * weights.sum(axis=0)
         return balanced

@@ -1,6 +1,7 @@
-"""A federation's state as plain values and arrays, and back: so that the next publication goes on from it. Pure.
+"""Serialisation of a federation's state to JSON values and arrays, so that the next publication can
+continue from it. Pure.
 
-Values are JSON; arrays lie beside them and are named by their number. What follows from the rest is not stored.
+JSON values refer to the arrays by number. Data that can be derived from the rest is not stored.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,11 +24,11 @@ from protocol.statements import build_statement, parse_statement
 
 Array = NDArray[Any]
 Put = Callable[[Array], int]
-"""Takes an array, and returns the number that stands for it."""
+"""A function that stores an array and returns its number."""
 
 _TEXTS: Final = (
     *("site", "model", "scorecard", "agent", "policy", "plan", "assurance", "outcome", "approval"),
-)  # of a result, each of a few different ones
+)  # fields of a result that have few distinct values
 _NUMBERS: Final = ("position", "day", "flags")
 _ROWS: Final = (
     "present",
@@ -46,11 +47,11 @@ _CELL_NUMBERS: Final = tuple(
     field.name for field in fields(MergedCell) if field.name not in {"state", "why"}
 )
 _DIGEST: Final = 64  # hexadecimal digits
-_NONE: Final = -(2**31)  # stands for None among the numbers of a merged cell
+_NONE: Final = -(2**31)  # represents None among the numbers of a merged cell
 
 
 class _Texts:
-    """Texts by number, and rows of texts by number; each is stored once."""
+    """Numbered texts and rows of texts, each stored once."""
 
     def __init__(self, texts: Sequence[str] = ()) -> None:
         self.texts = list(texts)
@@ -58,7 +59,7 @@ class _Texts:
         self._numbers = {text: number for number, text in enumerate(self.texts)}
 
     def write(self, texts: Iterable[str]) -> Array:
-        """Return the numbers of texts."""
+        """Return the numbers of the given texts."""
         numbers = []
         for text in texts:
             number = self._numbers.get(text)
@@ -73,12 +74,12 @@ class _Texts:
         return self.rows.setdefault(row, len(self.rows))
 
     def read(self, numbers: Array) -> list[str]:
-        """Return the texts of numbers."""
+        """Return the texts with the given numbers."""
         return [self.texts[number] for number in numbers.tolist()]
 
 
 def store_federation(federation: Federation, put: Put) -> dict[str, Any]:
-    """Return the state as JSON values; `put` takes the arrays."""
+    """Return the state as JSON values. Arrays are stored with `put`."""
     texts = _Texts()
     stored = {
         "results": _store_results(federation.results, texts, put),
@@ -100,10 +101,11 @@ def store_federation(federation: Federation, put: Put) -> dict[str, Any]:
 def restore_federation(
     stored: Mapping[str, Any], arrays: Sequence[Array], registry: Registry
 ) -> Federation:
-    """Return the state that was stored, under a registry that has everything in it that the state names.
+    """Restore a stored state under a registry that contains everything to which the state refers.
 
     Raises:
-        LookupError, TypeError, ValueError: the values do not fit together, or not the registry.
+        LookupError, TypeError, ValueError: the values are inconsistent, or do not match the
+            registry.
     """
     federation = Federation(registry)
     texts = _Texts(stored["texts"])
@@ -158,7 +160,7 @@ def _restore_results(
     columns["digest"] = _restore_digests(arrays[stored["digest"]])
     signers = {
         text: tuple(text.split(" ")) for text in texts.texts
-    }  # results of one site share one tuple
+    }  # results of the same site share one tuple
     columns["keyids"] = [signers[text] for text in texts.read(arrays[stored["keyids"]])]
     columns["place"] = [(epoch, seq) for epoch, seq in arrays[stored["place"]].tolist()]
     columns["codes"] = _restore_codes(arrays[stored["codes"]], columns["scorecard"], federation)
@@ -172,7 +174,7 @@ def _restore_digests(array: Array) -> list[str]:
 
 
 def _restore_codes(array: Array, scorecards: Sequence[str], federation: Federation) -> list[Any]:
-    """Cut the row of all codes into those of each result: as many as its scorecard has cells."""
+    """Split the array of all codes by result. A result has as many codes as its scorecard has cells."""
     cells = {digest: len(federation.lay_out(digest).keys) for digest in set(scorecards)}
     codes = _Pieces(array.astype(numpy.int64))
     return [codes.take(cells[digest]) for digest in scorecards]
@@ -247,9 +249,9 @@ def _restore_model(
 
 
 def _check(array: Array, shape: tuple[int, ...], like: Array) -> Array:
-    """Return a copy that may be changed. Raises ValueError unless it has the shape."""
+    """Return a writable copy. Raises ValueError if the array has another shape."""
     if array.shape != shape:
-        raise ValueError("an array of another shape")
+        raise ValueError("an array has an unexpected shape")
     return array.astype(like.dtype)
 
 
@@ -273,7 +275,7 @@ def _restore_merged(
     arrays: Sequence[Array],
     registry: Registry,
 ) -> Merged | None:
-    """Return what was merged; None if it was merged by a policy that is registered no more."""
+    """Restore cached merged cells. Return None if they depend on a policy that is no longer registered."""
     policies: list[DisclosurePolicy | None] = [
         registry.policies.get(digest) for digest in [stored["floor"], *stored["policies"]]
     ]
@@ -333,15 +335,15 @@ def _join(arrays: Sequence[Integers]) -> Integers:
 
 
 class _Pieces:
-    """The parts of an array that several were joined to."""
+    """A reader that splits a joined array into its parts."""
 
     def __init__(self, joined: Integers) -> None:
         self._joined, self._taken = joined, 0
 
     def take(self, length: int) -> Integers:
-        """Return the next part. Raises ValueError if there is less left."""
+        """Return the next part. Raises ValueError if too few numbers remain."""
         piece = self._joined[self._taken : self._taken + length]
         if len(piece) != length:
-            raise ValueError("an array that ends too early")
+            raise ValueError("an array is too short")
         self._taken += length
         return piece

@@ -1,6 +1,7 @@
-"""From accepted results to the board. Pure, and the same for any order of arrival.
+"""Computation of the board from accepted results. Pure, and independent of the order of the input.
 
-Two ways lead to the same board: from the whole log, and from the public log with the figures that auditors have signed.
+The board can be computed in two ways with the same result: from the whole log, or from the public
+log and the figures signed by auditors.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -70,10 +71,10 @@ def follow_log(
     """Return the state at the end of a log.
 
     Args:
-        results, withdrawals: all of the log that is known, in any order.
-        registry: the newest version.
-        changes: as `registry_segments.date_changes` gives them; without them the newest version's words hold from the
-            first entry, except that keys are revoked at the end.
+        results, withdrawals: All known results and withdrawals of the log, in any order.
+        registry: The newest registry version.
+        changes: As returned by `registry_segments.date_changes`. Without them, the newest version
+            applies from the first entry, except that keys are revoked at the end.
     """
     statements: list[Result | Withdrawal] = [*results, *withdrawals]
     statements.sort(key=lambda statement: statement.position)
@@ -96,7 +97,7 @@ def start_log(registry: Registry) -> Federation:
 
 
 def _without_revocations(registry: Registry) -> Registry:
-    """Return the registry as it might have been before keys were revoked: when they signed, they did."""
+    """Return the registry without revocations of keys, as it was when the keys signed."""
     sites = {}
     for site_id, site in registry.sites.items():
         if all(key.revoked_from is None for key in site.keys):
@@ -117,25 +118,26 @@ def build_board(
 ) -> Board:
     """Merge results under one registry.
 
-    A result that was withdrawn counts as little as one that was never made: an earlier one of the same site, model and
-    scorecard stands again.
+    A withdrawn result is ignored, so that an earlier result of the same site, model and scorecard
+    counts again.
 
     Args:
-        results, withdrawals: of the whole log, or of the public log together with `audited`.
-        registry: the newest version.
-        audited: the figures that need pooled sites' statements; None takes them from `results`.
-        changes: as of `follow_log`.
+        results, withdrawals: Those of the whole log, or of the public log if `audited` is given.
+        registry: The newest registry version.
+        audited: The figures that depend on pooled sites' statements; None computes them from
+            `results`.
+        changes: As for `follow_log`.
     """
     federation = follow_log(results, registry, withdrawals, changes)
     return make_board(federation, make_audited(federation, 0) if audited is None else audited)
 
 
 def make_audited(federation: Federation, log_size: int) -> AuditedFigures:
-    """Return all figures that pooled sites' statements are needed for.
+    """Return all figures that depend on pooled sites' statements.
 
     Args:
-        federation: the state at the end of the whole log.
-        log_size: number of entries of the log.
+        federation: The state at the end of the whole log.
+        log_size: Number of entries of the log.
     """
     builder = _Builder(federation)
     tables = {}
@@ -165,11 +167,11 @@ def make_audited(federation: Federation, log_size: int) -> AuditedFigures:
 
 
 def make_board(federation: Federation, audited: AuditedFigures) -> Board:
-    """Return the board.
+    """Return the board for a federation's state.
 
     Args:
-        federation: the state at the end of the whole log, or of the public one.
-        audited: the figures that need pooled sites' statements.
+        federation: The state at the end of the whole log, or of the public log.
+        audited: The figures that depend on pooled sites' statements.
     """
     builder = _Builder(federation)
     digests = dict.fromkeys([*builder.scorecards(), *audited.tables])
@@ -194,7 +196,7 @@ def make_board(federation: Federation, audited: AuditedFigures) -> Board:
 
 
 class _Builder:
-    """Reads a federation's state under its newest registry."""
+    """A reader of a federation's state under its newest registry."""
 
     def __init__(self, federation: Federation) -> None:
         self.federation = federation
@@ -204,11 +206,11 @@ class _Builder:
         self.policies = [self._policy(digest) for digest in federation.policies] or [self.floor]
 
     def _policy(self, digest: str) -> DisclosurePolicy:
-        """Return the policy that results obeyed; the floor where the one they name is no longer registered."""
+        """Return the policy with this digest; the floor if it is no longer registered."""
         return self.registry.policy_for(digest) if digest in self.registry.policies else self.floor
 
     def share(self, sites: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the one tuple of these sites that all figures share: most models and benchmarks have the same."""
+        """Return a shared tuple of these sites, since most models and benchmarks have the same sites."""
         return self._site_lists.setdefault(sites, sites)
 
     def scorecards(self) -> list[str]:
@@ -219,11 +221,11 @@ class _Builder:
     def models_of(
         self, scorecard: str, audited: Mapping[str, AuditedRow]
     ) -> dict[str, "_ModelMerger"]:
-        """Return what merges each registered model's results for a scorecard, by digest.
+        """Return the mergers of all registered models' results for a scorecard, by model digest.
 
         Args:
-            scorecard: its digest.
-            audited: by model, the parts of rows that need pooled sites' statements.
+            scorecard: Digest of the scorecard.
+            audited: The parts of rows that depend on pooled sites' statements, by model.
         """
         digests = sorted(model for card, model in self.federation.models if card == scorecard)
         mergers = {}
@@ -236,7 +238,7 @@ class _Builder:
         return mergers
 
     def table(self, scorecard: Scorecard, audited: AuditedTable | None, *, retired: bool) -> Table:
-        """Make the table of a scorecard."""
+        """Return the table of a scorecard."""
         rests_on = audited.rows if audited is not None else {}
         mergers = self.models_of(scorecard.digest, rests_on)
         rows: dict[str, Row] = {}
@@ -260,7 +262,7 @@ class _Builder:
         return Table(scorecard, tuple(_rank(scorecard, rows, ranges)), retired, sites)
 
     def site_results(self, audited: AuditedFigures) -> list[SiteResult]:
-        """Return the counted results of named sites, by site name, scorecard and model."""
+        """Return the counted results of named sites, sorted by site name, scorecard and model."""
         results = []
         for (scorecard, model), state in self.federation.models.items():
             registered = self.registry.scorecards.get(scorecard)
@@ -293,8 +295,9 @@ class _Builder:
         """Return the named results that count, by site.
 
         Args:
-            state: of one model.
-            replaced: log positions of those that do not, as far as the public cannot tell.
+            state: State of one model.
+            replaced: Log positions of results that no longer count, for reasons that the public
+                cannot see.
         """
         counting = {}
         for site in sorted(state.named):
@@ -327,11 +330,11 @@ class _Builder:
         )
 
     def is_stale(self, taken: Taken) -> bool:
-        """Whether the registry no longer lists the agent version or the policy of a result."""
+        """Return whether the registry no longer lists the agent version or policy of a result."""
         return taken.agent not in self.registry.agents or taken.policy not in self.registry.policies
 
     def revoked(self) -> list[int]:
-        """Return the positions of named sites' results that count no more, without withdrawn ones."""
+        """Return the log positions of named sites' results that no longer count, except withdrawn ones."""
         positions = list(self.federation.unknown)
         for number, taken in enumerate(self.federation.results):
             is_known = (
@@ -342,7 +345,7 @@ class _Builder:
         return sorted(positions)
 
     def withdrawn(self) -> list[WithdrawnResult]:
-        """Return named sites' results that were taken back, by position."""
+        """Return the withdrawn results of named sites, sorted by log position."""
         withdrawn = []
         for number, taken in enumerate(self.federation.results):
             withdrawal = self.federation.withdrawal_of(number)
@@ -359,15 +362,15 @@ class _Builder:
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """The contributions to one cell that may be merged.
+    """The contributions to a cell that may be merged.
 
     Attributes:
-        sites: their ids.
-        codes: one for each, with the policy.
-        is_hidden: of a pooled site.
-        has_figure: whether it is a value or coded.
-        figures: of those that have one.
-        weights: of these figures.
+        sites: Ids of the contributing sites.
+        codes: A code for each site, with the policy.
+        is_hidden: Whether each site is pooled.
+        has_figure: Whether each contribution is a value or coded.
+        figures: Figures of the contributions that have one.
+        weights: Weights of these figures.
     """
 
     sites: list[str]
@@ -379,13 +382,13 @@ class _Column:
 
     @property
     def sites_of_figures(self) -> tuple[str, ...]:
-        """The sites in the order of the figures."""
+        """The sites, in the order of the figures."""
         places = numpy.flatnonzero(self.has_figure)[self.figures.place]
         return tuple(self.sites[place] for place in places)
 
 
 class _ModelMerger:
-    """Merges one model's results for one scorecard."""
+    """A merger of a model's results for one scorecard."""
 
     def __init__(self, builder: _Builder, state: ModelState, replaced: Sequence[int] = ()) -> None:
         self._builder = builder
@@ -410,11 +413,11 @@ class _ModelMerger:
 
     @property
     def has_anything(self) -> bool:
-        """Whether a result counts here, or did until it was withdrawn from among pooled sites' figures."""
+        """Return whether a result counts, or a withdrawn one is still part of pooled sites' shown figures."""
         return bool(self._named_sites) or bool(self.has_hidden.any()) or bool(self._state.replaced)
 
     def cell(self, column: int) -> MergedCell:
-        """Return one cell, pooled sites' shown contributions in it."""
+        """Return a merged cell, including pooled sites' shown contributions."""
         if column not in self._merged.cells:
             self._merged.cells[column] = self._merge_cell(column)
         return self._merged.cells[column]
@@ -439,7 +442,7 @@ class _ModelMerger:
             waiting,
             has_hidden,
         )
-        coded = len(behind.figures)  # without a value all figures are coded
+        coded = len(behind.figures)  # without a value, all figures are coded
         named = int((~behind.figures.is_hidden).sum())
         return replace(absent, sites=coded, named_sites=named, coded_sites=coded, since=since)
 
@@ -448,7 +451,7 @@ class _ModelMerger:
         return self._count_named()
 
     def audited_row(self) -> AuditedRow:
-        """Return the part of the row that needs pooled sites' statements."""
+        """Return the part of the row that depends on pooled sites' statements."""
         cells = {}
         for column, key in enumerate(self._layout.keys):
             if self.has_hidden[column]:
@@ -458,14 +461,14 @@ class _ModelMerger:
         )
 
     def replaced_positions(self) -> tuple[int, ...]:
-        """Return the log positions of named results that count no more, as far as the public cannot tell."""
+        """Return the log positions of named results that no longer count, for reasons that the public cannot see."""
         results = self._builder.federation.results
         return tuple(
             sorted(results[self._state.named[site]].position for site in self._state.replaced)
         )
 
     def sites_behind_row(self) -> set[str]:
-        """Return the pooled sites that the row's counts contain."""
+        """Return the pooled sites included in the row's counts."""
         if self._is_void[-1]:
             return set()
         return {
@@ -473,7 +476,7 @@ class _ModelMerger:
         }
 
     def main_figures(self, model: Model) -> MainFigures:
-        """Return the figures of the main cells, for drawing sites anew."""
+        """Return the figures of the main cells, for resampling sites."""
         if (
             self._merged.main is None
             or self._merged.main.is_language_model != model.is_language_model
@@ -502,7 +505,7 @@ class _ModelMerger:
         return MainFigures(tuple(sites), tuple(weights), tuple(doubled), model.is_language_model)
 
     def count_hidden_values(self) -> Iterator[int]:
-        """Give the least number of pooled sites with a value behind each main figure that must not give them away."""
+        """Yield the number of pooled sites with a value for each main figure that must not reveal theirs."""
         for column in self._layout.main:
             if not self.has_hidden[column] or not self._layout.scorecard.cells[column].protected:
                 continue
@@ -512,7 +515,7 @@ class _ModelMerger:
                 yield max(0, hidden - cell.coded_sites)
 
     def _column(self, column: int) -> _Column:
-        """Return the contributions of named sites that ran the cell, and the shown ones of pooled sites."""
+        """Return the contributions of named sites that ran the cell, and the shown contributions of pooled sites."""
         known = self._columns.get(column)
         if known is not None:
             return known
@@ -540,13 +543,13 @@ class _ModelMerger:
             figures=figures,
             weights=weigh(figures, self._builder.floor),
         )
-        if column in self._layout.main:  # these are asked for twice
+        if column in self._layout.main:  # main columns are requested twice
             self._columns[column] = made
         return made
 
     @cached_property
     def _shown(self) -> Integers:
-        """The shown codes of pooled sites, with the policy, a row each; 0 in columns that are withheld."""
+        """The shown codes of pooled sites, with the policy, one row per site; 0 in withheld columns."""
         results = self._builder.federation.results
         columns, rows = len(self._layout.keys), len(self._hidden_sites)
         has_part = (self._steps.shown[:rows, :columns] != NOTHING) & ~self._is_void[:columns]
@@ -603,7 +606,7 @@ def _row(
     merger: _ModelMerger | None,
     audited: AuditedRow,
 ) -> Row:
-    """Make a row without aggregates: audited cells where pooled sites have a part, named sites' cells elsewhere."""
+    """Return a row without aggregates: audited cells where pooled sites contribute, named sites' cells elsewhere."""
     cells = {}
     for column, cell in enumerate(scorecard.cells):
         if cell.key in audited.cells:
@@ -627,7 +630,7 @@ def _row(
 
 
 def _rank(scorecard: Scorecard, rows: dict[str, Row], ranges: dict[str, Ranges]) -> list[Row]:
-    """Return the rows with win rates, macro-averages, ranks and ranges, best first."""
+    """Return the rows with win rates, macro-averages, ranks and ranges, by descending win rate."""
     unranked = Table(scorecard, ())
     main = [unranked.main_cell(benchmark).key for benchmark in scorecard.benchmarks]
     scores: dict[str, dict[str, float]] = {}
@@ -653,7 +656,7 @@ def _thousandths(rate: float | None) -> int | None:
 
 
 def _macro_average(scores: dict[str, float]) -> int | None:
-    """Return the mean of thousandths of each metric's range, rounded half up."""
+    """Return the mean of figures in thousandths of each metric's range, rounded half up."""
     if not scores:
         return None
     total, count = int(sum(scores.values())), len(scores)
@@ -661,7 +664,7 @@ def _macro_average(scores: dict[str, float]) -> int | None:
 
 
 def _hold(ranges: Ranges, rate: int | None, average: int | None, rank: int | None) -> Ranges:
-    """Widen ranges so that they hold the figures they are ranges of."""
+    """Widen ranges so that they include the figures themselves."""
     return Ranges(
         *_widen(ranges.win_rate_low, ranges.win_rate_high, rate),
         *_widen(ranges.macro_average_low, ranges.macro_average_high, average),

@@ -1,6 +1,6 @@
-"""How much each site counts in a merged figure (rule 8.6). Pure.
+"""Weights of sites in merged figures (rule 8.6). Pure.
 
-Whole numbers only, so that the order of sums changes nothing.
+Only integers are used, so that the order of summation does not matter.
 """
 
 from math import isqrt
@@ -10,38 +10,39 @@ from numpy.typing import NDArray
 
 Integers = NDArray[numpy.int64]
 
-LINEAR_UP_TO = 10_000  # units; from here on a weight grows with the square root
-MAX_TIMES_MEDIAN = 4  # so that one site that claims any size cannot outvote the others
-MIN_FOR_MEDIAN = 3  # of fewer sites none is in the middle
+LINEAR_UP_TO = 10_000  # units; above this a weight grows with the square root
+MAX_TIMES_MEDIAN = 4  # keeps a site that claims to be very large from dominating
+MIN_FOR_MEDIAN = 3  # a median needs at least three sites
 
 
 def size_weight(units: int) -> int:
-    """Return the weight of a site with so many units: `units` up to 10,000, then 100 times their square root."""
+    """Return the weight of a site: `units` up to 10,000, above that 100 times their square root."""
     if units <= LINEAR_UP_TO:
         return units
     return isqrt(LINEAR_UP_TO * units)
 
 
 def lower_median(weights: Integers) -> int:
-    """Return the median; of an even number of weights the smaller of the two in the middle."""
+    """Return the median; for an even number of weights, the lower of the two middle ones."""
     return int(numpy.sort(weights)[(len(weights) - 1) // 2])
 
 
 def limit_by_median(weights: Integers, median: int) -> Integers:
-    """Return the weights, none more than MAX_TIMES_MEDIAN times `median`."""
+    """Return the weights, limited to MAX_TIMES_MEDIAN times `median`."""
     limited: Integers = numpy.minimum(weights, MAX_TIMES_MEDIAN * median)
     return limited
 
 
 def limit_share(weights: Integers, share_percent: int, others: int = 0) -> Integers:
-    """Return the weights, none more than a share of their sum; what is cut off falls to the others in proportion.
+    """Return the weights, limited to a share of their sum. The excess is distributed to the others in proportion.
 
-    A site that stands alone keeps its weight. Where so few sites stand that the share cannot be kept, all count alike.
+    A single site keeps its weight. If there are too few sites to satisfy the limit, all get equal
+    weights.
 
     Args:
-        weights: in any order.
-        share_percent: largest share of the sum of all weights, `others` in it.
-        others: weight of sites that are below the share in any case.
+        weights: Weights in any order.
+        share_percent: Largest allowed share of the sum of all weights, including `others`.
+        others: Total weight of sites that are below the limit in any case.
     """
     if len(weights) == 0 or (len(weights) == 1 and not others):
         return weights

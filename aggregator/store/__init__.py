@@ -1,1 +1,1 @@
-"""SQLAlchemy tables and migrations."""
+"""The aggregator's database: SQLAlchemy tables, transactions and migrations."""

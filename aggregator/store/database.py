@@ -1,4 +1,4 @@
-"""Opening the database: SQLite by default, PostgreSQL by URL; whole transactions, one writer at a time."""
+"""The database, SQLite by default or PostgreSQL by URL, with transactions and one writer at a time."""
 
 import math
 import time
@@ -17,24 +17,22 @@ from sqlalchemy.exc import ArgumentError, DisconnectionError, SQLAlchemyError
 from aggregator.errors import StoreError
 
 MIGRATIONS = Path(__file__).parent / "migrations"
-WRITER_LOCK = 0x696E7472  # PostgreSQL advisory lock of whoever appends
+WRITER_LOCK = 0x696E7472  # PostgreSQL advisory lock of the current writer
 _TAKE_WRITER_LOCK = text("SELECT pg_advisory_xact_lock(:lock)")
 BUSY_TIMEOUT_S = 30.0
-UNTRIED_S = (
-    1.0  # a connection that rested longer is tried first: the database may have been started anew
-)
-NO_LIMIT = -1  # of connections: the service bounds the requests that use them
+UNTRIED_S = 1.0  # test a connection that was idle longer: the database may have been restarted
+NO_LIMIT = -1  # no limit on connections: the service limits the requests that use them
 UNRELEASED_SCHEMA = "0001"
 
 
 class Database:
-    """A migrated database. Every use is one transaction: `reading()` or `writing()`."""
+    """A migrated database. It is used in transactions: `reading()` or `writing()`."""
 
     def __init__(self, url: str) -> None:
-        """Connect lazily to `url`, an SQLAlchemy URL.
+        """Create a database that connects lazily to an SQLAlchemy URL.
 
         Raises:
-            StoreError: the URL is not understood or its driver is not installed.
+            StoreError: the URL is not valid, or its driver is not installed.
         """
         try:
             self.engine = _engine(url)
@@ -53,7 +51,7 @@ class Database:
         self._identity: tuple[int, int] | None = None
 
     def migrate(self) -> None:
-        """Create the tables, or bring them up to this version's schema. Raises StoreError."""
+        """Create the tables, or migrate them to this version's schema. Raises StoreError."""
         config = _alembic_config()
         with _store_errors(), self.engine.begin() as connection:
             _refuse_unreleased(MigrationContext.configure(connection).get_current_revision())
@@ -64,7 +62,7 @@ class Database:
         """Refuse a database that is missing, empty or of another version.
 
         Raises:
-            StoreError: there is none, or its schema is not the one this program was written for.
+            StoreError: the database is missing, or has another schema than this program needs.
         """
         self._refuse_missing()
         wanted = needed_schema()
@@ -74,10 +72,10 @@ class Database:
         if found is None:
             raise StoreError("the database is empty")
         if found != wanted:
-            raise StoreError(f"the database has schema {found}; this program needs {wanted}")
+            raise StoreError(f"the database has schema {found}, but this program needs {wanted}")
 
     def _refuse_missing(self) -> None:
-        """Refuse a SQLite file that is not there: opening it would leave an empty one."""
+        """Refuse a missing SQLite file, since opening it would create an empty one."""
         name = self.engine.url.database
         is_file = (
             self.engine.dialect.name == "sqlite"
@@ -89,16 +87,17 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Give a consistent snapshot."""
+        """Provide a connection with a consistent snapshot."""
         self._check_file()
         with _store_errors(), self._reading_engine.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
     def looking(self) -> Iterator[Connection]:
-        """Give a connection whose every answer is of the moment of its question, for whoever tolerates that.
+        """Provide a connection without a snapshot: every query sees the state at its own time.
 
-        It spares PostgreSQL's beginning and end of a transaction, which take as long as a question each.
+        This saves beginning and ending a transaction in PostgreSQL, each of which takes as long as
+        a query.
         """
         self._check_file()
         with _store_errors(), self._looking_engine.connect() as connection:
@@ -106,7 +105,9 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Give a transaction that no other writer can interleave with; commits on leaving, else rolls back."""
+        """Provide an exclusive write transaction. It commits at the end of the block, and rolls
+        back on an exception.
+        """
         self._check_file()
         with _store_errors(), self._writing_engine.connect() as connection, connection.begin():
             if connection.dialect.name == "postgresql":
@@ -119,9 +120,10 @@ class Database:
         self._identity = None
 
     def _check_file(self) -> None:
-        """Refuse to go on with a SQLite file that was removed or replaced while it was open.
+        """Refuse to use a SQLite file that was removed or replaced while it was open.
 
-        What is written to such a file is lost when its last connection closes, whatever receipts were given for it.
+        Data written to such a file is lost when its last connection closes, even if receipts were
+        issued for it.
         """
         if self._file is None:
             return
@@ -135,28 +137,30 @@ class Database:
         elif identity != self._identity:
             raise StoreError(
                 f"{self._file.name} was {'replaced' if identity else 'removed'} while it was in use",
-                "End this command, put the right database back, and start again.",
+                "Stop this command, restore the correct database, and start again.",
             )
 
 
 def needed_schema() -> str:
-    """Return the schema that this program was written for."""
+    """Return the schema version that this program needs."""
     head = ScriptDirectory.from_config(_alembic_config()).get_current_head()
-    assert head is not None, "there are migrations"
+    assert head is not None, "at least one migration must exist"
     return head
 
 
 def _refuse_unreleased(schema: str | None) -> None:
     if schema == UNRELEASED_SCHEMA:
         raise StoreError(
-            "the database was made by an unreleased version of intramural, which no version after it reads",
-            "Start anew: run `intramural-aggregator init` in another directory, with another database.",
+            "the database was created by an unreleased version of intramural, which later versions cannot read",
+            "Start over: run `intramural-aggregator init` in another directory, with another database.",
         )
 
 
 @contextmanager
 def _store_errors() -> Iterator[None]:
-    """Name the kind of a database failure only: driver messages quote statements and their values."""
+    """Convert database errors to StoreError with only the error type, since driver messages quote
+    statements and values.
+    """
     try:
         yield
     except SQLAlchemyError as error:
@@ -165,7 +169,8 @@ def _store_errors() -> Iterator[None]:
 
 def _engine(url: str) -> Engine:
     if not url.startswith("sqlite"):
-        # Under READ COMMITTED a writer that waited for the lock sees what the one before it appended.
+        # Under READ COMMITTED, a writer that waited for the lock sees the entries that the previous
+        # writer appended.
         engine = create_engine(
             url, isolation_level="READ COMMITTED", hide_parameters=True, max_overflow=NO_LIMIT
         )
@@ -177,9 +182,11 @@ def _engine(url: str) -> Engine:
 
     @event.listens_for(engine, "connect")
     def _durable(dbapi_connection: Any, _record: Any) -> None:
-        dbapi_connection.isolation_level = None  # we say BEGIN ourselves, see _begin
+        dbapi_connection.isolation_level = None  # we issue BEGIN ourselves, see _begin
         dbapi_connection.execute("PRAGMA journal_mode = WAL")
-        dbapi_connection.execute("PRAGMA synchronous = FULL")  # a receipt given is an entry kept
+        dbapi_connection.execute(
+            "PRAGMA synchronous = FULL"
+        )  # an entry must be durable before its receipt is issued
         dbapi_connection.execute("PRAGMA foreign_keys = ON")
 
     @event.listens_for(engine, "begin")
@@ -191,10 +198,11 @@ def _engine(url: str) -> Engine:
 
 
 def _try_rested_connections(engine: Engine) -> None:
-    """Replace connections that were broken while they rested.
+    """Replace connections that broke while they were idle.
 
-    A busy one that breaks fails its statement, which is put off and sent again, and takes all others of the pool along.
-    To try each before every use (`pool_pre_ping`) would cost as much as the shortest transaction.
+    If a connection breaks during a statement, the request fails and is sent again, and all other
+    connections of the pool are replaced too. Testing each connection before every use
+    (`pool_pre_ping`) would cost as much as the shortest transaction.
     """
 
     @event.listens_for(engine, "checkin")
@@ -208,7 +216,7 @@ def _try_rested_connections(engine: Engine) -> None:
         try:
             engine.dialect.do_ping(dbapi_connection)
         except engine.dialect.loaded_dbapi.Error:
-            raise DisconnectionError from None  # the pool opens another one
+            raise DisconnectionError from None  # the pool opens a new connection
 
 
 def _alembic_config() -> Config:

@@ -1,7 +1,7 @@
-"""Several pieces of writing in one transaction: under load the disk is awaited once for all that came meanwhile.
+"""Group commit: several writes in one transaction, so that under load they share one wait for the disk.
 
-No thread waits for company. The one that finds the writer free takes all that is queued, its own included; those that
-come while it writes are queued for the next.
+No thread waits for others to join. A thread that finds the writer free processes all queued writes,
+including its own. Writes that arrive meanwhile are queued for the next transaction.
 """
 
 import threading
@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from aggregator.errors import StoreError
 from aggregator.store.database import Database
 
-MAX_TOGETHER = 32  # pieces in one transaction, so that none waits long for the others
+MAX_TOGETHER = 32  # maximum writes per transaction, so that none waits long for the others
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -32,7 +32,7 @@ class _Piece:
 
 
 class GroupCommit:
-    """Runs pieces of writing, as many as there are in each transaction."""
+    """A writer that commits queued writes together."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -42,16 +42,17 @@ class GroupCommit:
     def run(
         self, write: Callable[[Connection, Sequence[Item]], Sequence[Result]], item: Item
     ) -> Result:
-        """Return the result of writing `item`, once it is committed.
+        """Write `item` and return the result once it is committed.
 
         Args:
-            write: writes several items and returns a result for each. It may be called twice for an item: a failure
-                takes back the whole transaction, and every item of it is then tried in one of its own.
-            item: what is to be written.
+            write: A function that writes several items and returns a result for each. It may be
+                called twice for an item: after a failure the transaction is rolled back, and each
+                of its items is retried in its own transaction.
+            item: The item to write.
 
         Raises:
             StoreError: the database failed.
-            Exception: whatever `write` raises; nothing of the item was written.
+            Exception: any error raised by `write`. The item was not written.
         """
         done: Future[Result] = Future()
         self._queue.append(_Piece(write, item, done))
@@ -61,7 +62,7 @@ class GroupCommit:
         return done.result()
 
     def _take(self) -> list[_Piece]:
-        """Take the oldest pieces off the queue."""
+        """Remove the oldest writes from the queue and return them."""
         together: list[_Piece] = []
         while self._queue and len(together) < MAX_TOGETHER:
             together.append(self._queue.popleft())
@@ -73,7 +74,7 @@ class GroupCommit:
             with self._database.writing() as connection:
                 for write, alike in groupby(pieces, key=lambda piece: piece.write):
                     results += write(connection, [piece.item for piece in alike])
-        except Exception as error:  # noqa: BLE001 - given to the thread that waits for it
+        except Exception as error:  # noqa: BLE001 - passed to the waiting thread
             if len(pieces) == 1:
                 pieces[0].done.set_exception(error)
                 return
@@ -87,13 +88,13 @@ class GroupCommit:
             for piece in pieces:
                 piece.done.set_exception(error)
             raise
-        # Leaving the block has committed: only now may anybody hear of it.
+        # The transaction is committed when the block ends. Only then may results be reported.
         for piece, result in zip(pieces, results, strict=True):
             piece.done.set_result(result)
 
 
 def _fail_unfinished(pieces: Sequence[_Piece]) -> None:
-    """Let nobody wait for a piece that an interruption kept from being tried."""
+    """Fail the writes that were not tried because of an interruption, so that no thread waits for them."""
     for piece in pieces:
         if not piece.done.done():
             piece.done.set_exception(

@@ -1,4 +1,4 @@
-"""The aggregator's tables. Migrations in `migrations/` create them; a test keeps the two equal."""
+"""The aggregator's tables. Migrations in `migrations/` create them; a test checks that both match."""
 
 from sqlalchemy import (
     Boolean,
@@ -23,8 +23,9 @@ registry_versions = Table(
     Column("envelope", LargeBinary, nullable=False),
     Column("digest", String(64)),
 )
-"""Every registry ever signed, exactly as signed. The highest version is in force. `digest`, always filled, is the
-envelope's SHA-256, so that a registry that was read before is recognised without reading megabytes again."""
+"""Every registry version, exactly as signed. The highest version is in force. `digest` (never null)
+is the envelope's SHA-256, which identifies a known registry without reading megabytes again.
+"""
 
 entries = Table(
     "entries",
@@ -47,10 +48,12 @@ entries = Table(
     UniqueConstraint("site", "epoch", "seq", name="one_link_per_place"),
     Index("entries_of_a_kind", "site", "kind", "position"),
 )
-"""The log. `position` counts from 0 without gaps; `registry` was in force when the entry was accepted; `kind` and
-`ledger_*` repeat what the statement says. `settles` is the digest of the earlier statement that this one ends: of a
-result or an abandonment its plan, of a withdrawal the result; no statement is ended twice. `scores_root` and `figures`
-are a result's, to recognise copies; `checkpoint` is the signed head right after this entry."""
+"""The log. `position` counts from 0 without gaps. `registry` is the version in force when the entry
+was accepted. `kind` and `ledger_*` are copied from the statement. `settles` is the digest of the
+earlier statement that this one closes: the plan of a result or abandonment, or the result of a
+withdrawal. No statement is closed twice. `scores_root` and `figures` of a result serve to detect
+copies. `checkpoint` is the signed head after this entry.
+"""
 
 nodes = Table(
     "nodes",
@@ -60,8 +63,9 @@ nodes = Table(
     Column("hash", LargeBinary(32), nullable=False),
     sqlite_with_rowid=False,
 )
-"""The log's Merkle tree: the root of every complete subtree, as `aggregator.log.tree_nodes` names them. Written with
-the entry that completes it, and never changed."""
+"""The log's Merkle tree: the root of every complete subtree, numbered as in
+`aggregator.log.tree_nodes`. A node is written with the entry that completes it, and never changes.
+"""
 
 forks = Table(
     "forks",
@@ -73,7 +77,9 @@ forks = Table(
     Column("envelope", LargeBinary, nullable=False),
     Index("forks_of_a_site", "site", "epoch"),
 )
-"""Second payloads signed for a place of a site's chain that another holds. They freeze the site for that epoch."""
+"""Payloads signed for a position in a site's chain that another payload already occupies. They
+freeze the site for that epoch.
+"""
 
 refusals = Table(
     "refusals",
@@ -84,8 +90,10 @@ refusals = Table(
     Column("log_size", Integer, nullable=False),
     Column("note", Text, nullable=False),
 )
-"""The last signed refusal of each payload that a site's two keys had signed. A row stays where the payload was accepted
-later: the site, which held the refusal, may have put another payload in its place."""
+"""The last signed refusal of each payload that both of a site's keys had signed. A row is kept if
+the payload is accepted later: the site may have relied on the refusal and signed another payload
+for the same position.
+"""
 
 invites = Table(
     "invites",
@@ -96,7 +104,7 @@ invites = Table(
     Column("token_verifier", String(64), nullable=False),
     Column("expires_day", Integer, nullable=False),
 )
-"""Open and used invites; an invite is used once a row of `entries` holds its site."""
+"""Open and used invites. An invite is used once a row of `entries` has its site."""
 
 enrolment_requests = Table(
     "enrolment_requests",
@@ -105,7 +113,7 @@ enrolment_requests = Table(
     Column("digest", String(64), nullable=False, unique=True),
     Column("envelope", LargeBinary, nullable=False),
 )
-"""Requests whose signatures and token proof were right, waiting for a person to compare fingerprints."""
+"""Enrolment requests with valid signatures and token proof, waiting for an operator to compare fingerprints."""
 
 rekeying_requests = Table(
     "rekeying_requests",
@@ -115,8 +123,10 @@ rekeying_requests = Table(
     Column("signed_by_known_keys", Boolean, nullable=False),
     Column("envelope", LargeBinary, nullable=False),
 )
-"""Resets and rotations whose signatures were right, waiting for a person: few at a time of each site (see
-`registry.rekeyings`). Anybody can sign a reset with keys of their own; those of the site's own keys are shown first."""
+"""Resets and rotations with valid signatures that await approval, limited to a few per site (see
+`registry.rekeyings`). Anyone can sign a reset with their own keys. Requests signed with the site's
+current keys are shown first.
+"""
 
 cosignatures = Table(
     "cosignatures",
@@ -125,8 +135,9 @@ cosignatures = Table(
     Column("name", String(128), primary_key=True),
     Column("line", Text, nullable=False),
 )
-"""Cosignatures of witnesses, by size of the log and name of the witness, as lines of a signed note. Only the newest
-few of each witness are kept."""
+"""Cosignatures of witnesses by log size and witness name, as lines of a signed note. Only the
+newest few of each witness are kept.
+"""
 
 restorations = Table(
     "restorations",
@@ -134,5 +145,6 @@ restorations = Table(
     Column("log_size", Integer, primary_key=True, autoincrement=False),
     Column("restored_day", Integer, nullable=False),
 )
-"""Holds a row while this copy of the log, restored from a back-up, has not been compared with what others have seen.
-Nothing is appended as long as it is there (see `aggregator.log.restored`)."""
+"""Contains a row while this log, restored from a backup, has not yet been compared with checkpoints
+from outside. Nothing is appended during that time (see `aggregator.log.restored`).
+"""

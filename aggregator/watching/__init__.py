@@ -1,1 +1,1 @@
-"""Watching a log from another computer: mirrors and witnesses."""
+"""Monitoring of a log from another computer, by mirrors and witnesses."""

@@ -1,4 +1,4 @@
-"""Whether a log continues the one that was seen before; if not, in words, with the evidence kept and advice on it."""
+"""Checks whether a log continues the one seen before. If not, the error explains it and the evidence is stored."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,31 +10,32 @@ from protocol.checkpoint import Checkpoint, check_growth
 from protocol.errors import Code, ProtocolError
 
 _FAULTS: Final = {
-    Code.WRONG_ORIGIN: "the log is another one: {detail}",
-    Code.LOG_SHRANK: "the log has shrunk {detail}: entries that were there before are gone",
+    Code.WRONG_ORIGIN: "the log belongs to another deployment: {detail}",
+    Code.LOG_SHRANK: "the log has shrunk {detail}: earlier entries are missing",
     Code.SPLIT_VIEW: "the log shows different readers different entries: {detail}",
-    Code.BAD_PROOF: "the log does not continue the one that was seen before: entries were changed",
+    Code.BAD_PROOF: "the log does not continue the one seen before: entries were changed",
 }
 EVIDENCE_ADVICE: Final = (
-    "Keep both checkpoints: the log's key has signed them, so together they prove it. Tell the people who run the "
-    "aggregator, its sites and its auditors, and believe neither history until they have explained it."
+    "Keep both checkpoints: both are signed with the log's key, so together they prove it. Inform the people who run "
+    "the aggregator, its sites and its auditors, and trust neither history until they have explained it."
 )
 STOLEN_KEY_ADVICE: Final = (
     "Keep both checkpoints. Send them to the people who hold the root keys, who declared the key stolen, and to the "
-    "auditors: they find out whether the thief or the aggregator made the other history. Believe neither until then."
+    "auditors, who must find out whether the thief or the aggregator produced the other history. Trust neither until "
+    "then."
 )
 
 
 def check_continues(seen: EarlierHead, now: Checkpoint, proof: Sequence[bytes]) -> None:
-    """Return if the log `now` continues the one that was `seen`.
+    """Check that the log `now` continues the `seen` one.
 
     Args:
-        seen: an earlier head of the log.
-        now: the newest.
-        proof: the consistency proof between them; empty where `seen` is empty or as large as `now`.
+        seen: An earlier head of the log.
+        now: The newest head.
+        proof: The consistency proof between them, which is empty if `seen` is empty or as large as `now`.
 
     Raises:
-        BoardMismatchError: says what is wrong, and what to keep.
+        BoardMismatchError: it does not; the message names the problem and the evidence to keep.
     """
     try:
         check_growth(seen.checkpoint, now, proof)
@@ -43,15 +44,15 @@ def check_continues(seen: EarlierHead, now: Checkpoint, proof: Sequence[bytes]) 
 
 
 def check_root(seen: EarlierHead, now: Checkpoint, root_then: bytes | None) -> None:
-    """Return if the log `now`, of which all entries are at hand, continues the one that was `seen`.
+    """Check that the log `now`, with all its entries available, continues the `seen` one.
 
     Args:
-        seen: an earlier head of the log.
-        now: the newest.
-        root_then: root of the first `seen.checkpoint.size` entries now; None where there are not so many.
+        seen: An earlier head of the log.
+        now: The newest head.
+        root_then: Current root of the first `seen.checkpoint.size` entries; None if there are fewer.
 
     Raises:
-        BoardMismatchError: as `check_continues`.
+        BoardMismatchError: as for `check_continues`.
     """
     before = seen.checkpoint
     if before.origin != now.origin or root_then is None or before.size >= now.size:
@@ -70,22 +71,22 @@ def _describe(code: Code, detail: str, seen: EarlierHead) -> BoardMismatchError:
 def keep_beside(
     seen: Path, digest: bytes, content: bytes, error: BoardMismatchError
 ) -> BoardMismatchError:
-    """Keep what contradicts a file that was kept before, and return the error with the names of both.
+    """Store evidence that contradicts an earlier file. Return the error with the names of both files.
 
     Args:
-        seen: the file that was kept before; it stays as it is.
-        digest: of that which contradicts it, for the name of the new file.
-        content: of the new file.
-        error: the contradiction.
+        seen: The earlier file, which is not changed.
+        digest: Digest of the contradicting evidence, used in the new file's name.
+        content: Content of the new file.
+        error: The error that describes the contradiction.
     """
     beside = seen.with_name(f"{seen.name}.contradicted-by-{digest.hex()[:16]}")
     try:
         with beside.open("xb") as file:
             file.write(content)
     except FileExistsError:
-        pass  # kept the last time
+        pass  # stored by an earlier run
     except OSError as failure:
         shown = content.decode("utf-8", "replace")
-        fault = f"{error}. {beside} cannot be written ({failure.strerror}); keep this yourself:\n{shown}"
+        fault = f"{error}. {beside} cannot be written ({failure.strerror}). Keep this yourself:\n{shown}"
         return BoardMismatchError(fault, error.advice)
     return BoardMismatchError(f"{error}. The evidence is in {seen} and {beside}", error.advice)

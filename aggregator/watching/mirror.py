@@ -1,4 +1,4 @@
-"""Checking a log on another computer: every entry, the whole registry, and an earlier head that it must continue."""
+"""Verification of a log from another computer: every entry, the whole registry, and continuity with an earlier head."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,14 +24,14 @@ from protocol.errors import Code, ProtocolError
 
 @dataclass(frozen=True, slots=True)
 class CheckedLog:
-    """A log in which everything public holds.
+    """A log whose public part was verified.
 
     Attributes:
-        log: as far as it is public.
-        note: its checkpoint, as signed.
-        continues: size of the earlier log that it was found to continue; None without one.
-        witnesses: names of those who have cosigned the checkpoint.
-        remark: a sentence about the earlier checkpoint, "" where there is nothing to say.
+        log: The public log.
+        note: Its signed checkpoint.
+        continues: Size of the earlier log that it continues; None if none was given.
+        witnesses: Names of the witnesses who have cosigned the checkpoint.
+        remark: A sentence about the earlier checkpoint; may be empty.
     """
 
     log: Replayed
@@ -42,29 +42,29 @@ class CheckedLog:
 
 
 _SINCE_ADVICE: Final = (
-    "With --since give the file that `verify --log ... --save FILE` wrote for this log."
+    "Use --since with a file that `verify --log ... --save FILE` wrote for this log."
 )
 _OTHER_KEY_ADVICE: Final = (
-    "Either the file was changed, or two logs go by one name. Keep it, and compare the root keys with the people who "
-    "hold them: believe only the log whose root keys they name (--root-key)."
+    "Either the file was changed, or two logs have the same name. Keep the file, and compare the root keys with the "
+    "people who hold them: trust only the log whose root keys they confirm (--root-key)."
 )
 
 
 def check_log(
     source: str, since: Path | None, root_keys: Sequence[str], *, today_day: int
 ) -> CheckedLog:
-    """Verify a public log from its first byte.
+    """Verify a complete public log.
 
     Args:
         source: URL of an aggregator, or folder of a published board.
-        since: file with an earlier checkpoint of the same log.
-        root_keys: fingerprints of root keys, all of which must have signed the first registry; none takes that
-            registry at its word.
-        today_day: days since 1970-01-01 UTC.
+        since: File with an earlier checkpoint of the same log.
+        root_keys: Fingerprints of root keys, all of which must have signed the first registry. If
+            empty, the roots that it names are trusted.
+        today_day: Days since 1970-01-01 UTC.
 
     Raises:
         SettingsError: an option or a file is wrong, or the aggregator cannot be reached.
-        BoardMismatchError: says what does not hold.
+        BoardMismatchError: the log is not valid; the message names the problem.
     """
     keyids = frozenset(parse_fingerprint(fingerprint) for fingerprint in root_keys)
     earlier = None if since is None else _read_earlier(since)
@@ -76,8 +76,8 @@ def check_log(
             size = claimed_size(note)
         except BoardMismatchError:
             raise SettingsError(
-                f"what {source} gives for its checkpoint is none",
-                "Give the address of an aggregator with --log.",
+                f"{source} does not return a valid checkpoint",
+                "Use --log with the address of an aggregator.",
             ) from None
         return _check(
             Evidence(remote.registries(), remote.entries(size), note), earlier, keyids, today_day
@@ -86,7 +86,7 @@ def check_log(
 
 @dataclass(frozen=True, slots=True)
 class _EarlierNote:
-    """A file with an earlier checkpoint, its text, and the size of the log that the text claims."""
+    """A file with an earlier checkpoint, its text, and the claimed log size."""
 
     path: Path
     note: str
@@ -118,7 +118,9 @@ def _check(
 
 
 def _check_continues(earlier: _EarlierNote, log: Replayed, newest_note: str) -> EarlierHead:
-    """Return the earlier head, which the log continues; where it does not, keep the newest checkpoint beside it."""
+    """Return the earlier head if the log continues it. Otherwise store the newest checkpoint next
+    to the file and raise.
+    """
     try:
         seen = open_earlier_head(earlier.note, log.registry, log.log_keys)
     except ProtocolError as error:
@@ -132,7 +134,7 @@ def _check_continues(earlier: _EarlierNote, log: Replayed, newest_note: str) -> 
                 f"{name} is not a checkpoint: {error.detail}", _SINCE_ADVICE
             ) from None
         raise BoardMismatchError(
-            f"no version of this log's registry names the key that signed the checkpoint in {name}",
+            f"no registry version of this log names the key that signed the checkpoint in {name}",
             _OTHER_KEY_ADVICE,
         ) from None
     try:

@@ -1,4 +1,4 @@
-"""Reading the public log of an aggregator over HTTP. Nothing that comes is believed here."""
+"""Reading of an aggregator's public log over HTTP. The received data is not verified here."""
 
 import ssl
 import time
@@ -17,25 +17,29 @@ ENTRIES_AT_ONCE: Final = 256
 TIMEOUT_S: Final = 30.0
 TRIES: Final = 5
 MAX_WAIT_S: Final = 60.0
-MAX_ANSWER: Final = 32 * 1024 * 1024  # bytes; 256 entries of 88 KiB at most, or a registry
-MAX_ANSWER_S: Final = 300.0  # from its first byte on
-MAX_VERSIONS: Final = 100_000  # of the registry
-MAX_REGISTRIES: Final = 2 * 1024**3  # bytes of all versions together, which are held at once
+MAX_ANSWER: Final = (
+    32 * 1024 * 1024
+)  # bytes; enough for 256 entries of up to 88 KiB, or for a registry
+MAX_ANSWER_S: Final = 300.0  # seconds for receiving an answer, from its first byte
+MAX_VERSIONS: Final = 100_000  # maximum number of registry versions
+MAX_REGISTRIES: Final = (
+    2 * 1024**3
+)  # total bytes of all versions, which are kept in memory together
 
 
 class RemoteLog:
-    """The log of the aggregator at a URL."""
+    """The public log of the aggregator at a URL."""
 
     def __init__(self, url: str) -> None:
-        """Connect lazily.
+        """Create a client, which connects lazily.
 
         Raises:
-            SettingsError: not an http or https URL.
+            SettingsError: the URL is not an http or https URL.
         """
         if not url.startswith(("http://", "https://")):
-            raise SettingsError("the log's URL begins with https:// (or http://)")
+            raise SettingsError("the log's URL must begin with https:// (or http://)")
         self._url = url.rstrip("/")
-        # No compression: a short answer must not unfold into a large one.
+        # No compression: a small response must not expand to a large one.
         headers = {"Accept-Encoding": "identity"}
         self._client = httpx.Client(
             timeout=TIMEOUT_S, verify=ssl.create_default_context(), headers=headers
@@ -52,7 +56,9 @@ class RemoteLog:
         return _as_text(self._get("/v1/log/checkpoint"), "its checkpoint")
 
     def consistency(self, old_size: int, new_size: int) -> list[bytes]:
-        """Return the consistency proof between two sizes; empty where the old log is empty or as large."""
+        """Return the consistency proof between two sizes, which is empty if the old size is 0 or
+        equals the new size.
+        """
         if old_size in (0, new_size):
             return []
         answer = self._get(f"/v1/log/consistency?from={old_size}&to={new_size}")
@@ -61,17 +67,18 @@ class RemoteLog:
                 bytes.fromhex(node) for node in httpx.Response(200, content=answer).json()["proof"]
             ]
         except (ValueError, TypeError, KeyError, RecursionError):
-            raise BoardMismatchError("the log's consistency proof is not in its form") from None
+            raise BoardMismatchError("the log's consistency proof is malformed") from None
 
     def newest_registry(self) -> bytes:
-        """Return the newest registry, as signed."""
+        """Return the newest registry as signed."""
         return self._get("/v1/registry")
 
     def registries(self) -> tuple[bytes, ...]:
-        """Return every registry version, as signed.
+        """Return every registry version as signed.
 
         Raises:
-            BoardMismatchError: the newest claims to be a version that no aggregator reaches, or all are too large.
+            BoardMismatchError: the newest claims an implausible version number, or all versions
+                together are too large.
         """
         newest = self.newest_registry()
         try:
@@ -82,7 +89,7 @@ class RemoteLog:
             ) from None
         if count > MAX_VERSIONS:
             raise BoardMismatchError(
-                f"the newest registry claims version {count}; at most {MAX_VERSIONS} are read"
+                f"the newest registry claims version {count}, but at most {MAX_VERSIONS} versions are read"
             )
         versions: list[bytes] = []
         size = len(newest)
@@ -97,22 +104,22 @@ class RemoteLog:
         return (*versions, newest)
 
     def entries(self, size: int) -> Iterator[PublishedEntry]:
-        """Give the first `size` entries as the public sees them."""
+        """Yield the first `size` entries as the public sees them."""
         for start in range(0, size, ENTRIES_AT_ONCE):
             end = min(size, start + ENTRIES_AT_ONCE)
             lines = self._get(f"/v1/log/entries?start={start}&end={end}").splitlines()
             if len(lines) != end - start:
                 raise BoardMismatchError(
-                    f"the log gives {len(lines)} of the entries {start} to {end - 1}"
+                    f"the log returned {len(lines)} of the entries {start} to {end - 1}"
                 )
             for line in lines:
                 yield parse_entry(line)
 
     def send_cosignature(self, note: str) -> None:
-        """Hand over a checkpoint with this witness's signature.
+        """Send a checkpoint with this witness's signature.
 
         Raises:
-            BoardMismatchError: the aggregator does not take it.
+            BoardMismatchError: the aggregator does not accept it.
         """
         try:
             with self._client.stream(
@@ -123,12 +130,12 @@ class RemoteLog:
             raise _unreachable(error) from None
         if status != httpx.codes.OK:
             raise BoardMismatchError(
-                f"the aggregator does not take the cosignature (HTTP status {status})",
-                "Ask the people who run it whether the registry names this witness, with this key.",
+                f"the aggregator does not accept the cosignature (HTTP status {status})",
+                "Ask the people who run it whether the registry names this witness with this key.",
             )
 
     def _get(self, path: str) -> bytes:
-        """Return an answer; wait and try again while the aggregator says that it is busy."""
+        """Return a response. While the aggregator reports that it is busy, wait and try again."""
         for attempt in range(TRIES):
             try:
                 with self._client.stream("GET", self._url + path) as answer:
@@ -144,18 +151,18 @@ class RemoteLog:
                 / TRIES
             )
         raise SettingsError(
-            f"the aggregator answers {path.partition('?')[0]} with HTTP status {answer.status_code}",
+            f"the aggregator answered {path.partition('?')[0]} with HTTP status {answer.status_code}",
             "Check the URL, or try again later.",
         )
 
 
 def _read_limited(answer: httpx.Response, path: str) -> bytes:
-    """Return the bytes of an answer as they come, and stop where they are too many or take too long."""
+    """Read the bytes of a response. Stop if they are too many or take too long."""
     fault = ""
     content = bytearray()
     until = time.monotonic() + MAX_ANSWER_S
     if answer.headers.get("Content-Encoding", "identity") != "identity":
-        fault = "compressed, though that was not asked for"
+        fault = "with compression, which was not requested"
     else:
         for chunk in answer.iter_raw():
             content += chunk
@@ -167,8 +174,8 @@ def _read_limited(answer: httpx.Response, path: str) -> bytes:
                 break
     if fault:
         raise SettingsError(
-            f"the aggregator answers {path.partition('?')[0]} {fault}",
-            "Check the URL; if it is right, tell the people who run it.",
+            f"the aggregator answered {path.partition('?')[0]} {fault}",
+            "Check the URL. If it is correct, inform the people who run the aggregator.",
         )
     return bytes(content)
 

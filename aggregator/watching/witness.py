@@ -1,7 +1,8 @@
-"""An independent witness: it cosigns the checkpoints of a log that continue all that it has seen of it.
+"""An independent witness, which cosigns a log's checkpoints if they continue everything that it has seen of the log.
 
-It keeps two files: the last checkpoint that it has seen, and the registry that named the log's key. A witness that has
-cosigned one history never cosigns another, whatever the aggregator's keys sign.
+It stores two files: the last checkpoint that it has seen, and the registry that named the log's
+key. A witness that has cosigned one history never cosigns another, whatever the aggregator's keys
+sign.
 """
 
 import os
@@ -27,15 +28,15 @@ from protocol.registry import Registry, RootPins, parse_registry, step_registry
 CHECKPOINT_FILE: Final = "checkpoint"
 REGISTRY_FILE: Final = "registry.dsse.json"
 _STATE_ADVICE: Final = (
-    "Nothing was cosigned. Each log needs a folder of its own (--state). If this is the right one, restore it from a "
-    "back-up: a witness that forgets what it has seen may sign two histories."
+    "Nothing was cosigned. Each log needs its own folder (--state). If this is the right one, restore it from a "
+    "backup: a witness that forgets what it has seen may sign two histories."
 )
 _UNTRUSTED: Final = (
     "Nothing was cosigned. Compare the root keys' fingerprints with those that you were given."
 )
 _ROOTS_ADVICE: Final = (
-    "Nothing was cosigned. Keep both files: root keys have signed them. Send them to the people who hold the root "
-    "keys, and to the auditors; an aggregator that was restored from a back-up has to take its newer registry again."
+    "Nothing was cosigned. Keep both files, which are signed with root keys. Send them to the people who hold the root "
+    "keys, and to the auditors. An aggregator that was restored from a backup must first restore its newer registry."
 )
 
 
@@ -44,9 +45,9 @@ class Witnessed:
     """A checkpoint that was cosigned.
 
     Attributes:
-        origin, size: of the log.
-        seen_size: of the checkpoint seen before; None the first time.
-        remark: a sentence about that one, "" where there is nothing to say.
+        origin, size: Origin and size of the log.
+        seen_size: Size of the checkpoint seen before; None the first time.
+        remark: A sentence about that checkpoint; may be empty.
     """
 
     origin: str
@@ -61,16 +62,18 @@ def witness(
     """Fetch the newest checkpoint, check that it continues the last one seen, and cosign it.
 
     Args:
-        url: of the aggregator.
-        state: the witness's folder; the first checkpoint is taken as it comes, every later one must continue it.
-        key: the witness's, which the registry names.
-        root_keys: fingerprints of the roots, needed the first time.
-        unix_time: seconds since 1970-01-01 UTC.
-        today_day: days since then.
+        url: URL of the aggregator.
+        state: The witness's folder. The first checkpoint is accepted without comparison; every
+            later one must continue it.
+        key: The witness's key file, whose key the registry names.
+        root_keys: Fingerprints of root keys, required the first time.
+        unix_time: Seconds since 1970-01-01 UTC.
+        today_day: Days since 1970-01-01 UTC.
 
     Raises:
         SettingsError: an option is wrong, or the aggregator cannot be reached.
-        BoardMismatchError: the log or its registry does not continue the one seen before; nothing is cosigned.
+        BoardMismatchError: the log or its registry does not continue the one seen before. Nothing
+            is cosigned.
     """
     with RemoteLog(url) as remote:
         envelope = remote.newest_registry()
@@ -94,8 +97,9 @@ def witness(
                 check_continues(seen, now, proof)
             except BoardMismatchError as error:
                 raise keep_beside(state / CHECKPOINT_FILE, now.root, note.encode(), error) from None
-        # Kept before it is signed: a witness that dies between the two has signed nothing that it does not remember.
-        # The registry comes last: the newer checkpoint opens with it, the older one need not.
+        # Store the checkpoint before signing it, so that a witness that crashes has never signed
+        # one that it does not remember. Store the registry last: it verifies the newer checkpoint,
+        # but not necessarily the older one.
         _keep(state / CHECKPOINT_FILE, note.encode())
         _keep(state / REGISTRY_FILE, envelope)
         remote.send_cosignature(note + cosign(note, names[0], key, unix_time))
@@ -105,7 +109,7 @@ def witness(
 
 
 def _read_registry(state: Path) -> Registry | None:
-    """Return the registry that this witness saw last, None the first time."""
+    """Return the last registry that this witness has seen; None the first time."""
     try:
         return parse_registry(decode((state / REGISTRY_FILE).read_bytes(), REGISTRY_TYPE).payload)
     except FileNotFoundError:
@@ -114,7 +118,7 @@ def _read_registry(state: Path) -> Registry | None:
         raise SettingsError(f"the witness's folder cannot be read: {error.strerror}") from None
     except ProtocolError as error:
         raise SettingsError(
-            f"{state / REGISTRY_FILE} was damaged: {error.detail}", _STATE_ADVICE
+            f"{state / REGISTRY_FILE} is damaged: {error.detail}", _STATE_ADVICE
         ) from None
 
 
@@ -124,14 +128,14 @@ def _follow_registry(
     """Verify the newest registry against the last one seen, or the first time against the given roots."""
     claimed = _parse_claimed(envelope)
     if kept is not None and claimed.deployment != kept.deployment:
-        fault = f"{state} is the witness's folder for {kept.deployment}, and the log is that of {claimed.deployment}"
+        fault = f"{state} is the witness's folder for {kept.deployment}, but the log is that of {claimed.deployment}"
         raise SettingsError(fault, _STATE_ADVICE)
     try:
         return step_registry(envelope, kept or _pin(claimed, root_keys))
     except ProtocolError as error:
         if error.code not in {Code.REGISTRY_ROLLBACK, Code.REGISTRY_SPLIT}:
             raise BoardMismatchError(
-                f"the newest registry is not to be trusted: {error.detail}", _UNTRUSTED
+                f"the newest registry cannot be trusted: {error.detail}", _UNTRUSTED
             ) from None
         fault = f"the newest registry contradicts the one seen before: {error.detail}"
         contradiction = BoardMismatchError(fault, _ROOTS_ADVICE)
@@ -141,7 +145,7 @@ def _follow_registry(
 
 
 def _parse_claimed(envelope: bytes) -> Registry:
-    """Read a registry that nobody has verified yet."""
+    """Parse a registry without verifying it."""
     try:
         return parse_registry(decode(envelope, REGISTRY_TYPE).payload)
     except ProtocolError as error:
@@ -152,14 +156,17 @@ def _parse_claimed(envelope: bytes) -> Registry:
 def _pin(claimed: Registry, root_keys: Sequence[str]) -> RootPins:
     if not root_keys:
         raise SettingsError(
-            "the first time a witness needs the roots' fingerprints", "Give --root-key."
+            "a witness needs the fingerprints of the root keys the first time",
+            "Specify --root-key.",
         )
     keyids = frozenset(parse_fingerprint(fingerprint) for fingerprint in root_keys)
     return RootPins(claimed.deployment, keyids, len(keyids))
 
 
 def _read_seen(state: Path, registry: Registry, kept: Registry | None) -> EarlierHead | None:
-    """Open the last checkpoint seen, with the newest registry or, if its key was taken back, with the one seen then."""
+    """Verify the last checkpoint seen, with the newest registry or, if its key was revoked, with
+    the registry seen then.
+    """
     path = state / CHECKPOINT_FILE
     try:
         note = path.read_text("utf-8")
@@ -173,12 +180,12 @@ def _read_seen(state: Path, registry: Registry, kept: Registry | None) -> Earlie
         return open_earlier_head(note, registry, [] if kept is None else [kept.log_keys])
     except ProtocolError as error:
         raise SettingsError(
-            f"{path} was damaged, or is of another log: {error.detail}", _STATE_ADVICE
+            f"{path} is damaged, or belongs to another log: {error.detail}", _STATE_ADVICE
         ) from None
 
 
 def _keep(path: Path, content: bytes) -> None:
-    """Replace a file so that it is the old or the new one at any moment, and on the disk afterwards."""
+    """Replace a file atomically and sync it to disk."""
     fresh = path.with_name(f".{path.name}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

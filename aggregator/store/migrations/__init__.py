@@ -1,1 +1,1 @@
-"""Numbered Alembic migrations of the aggregator's database; run by `aggregator.store.database.migrate`."""
+"""Numbered Alembic migrations of the aggregator's database, run by `aggregator.store.database.Database.migrate`."""

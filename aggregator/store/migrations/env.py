@@ -1,4 +1,4 @@
-"""Alembic's entry: runs the migrations on the connection that `migrate` hands over."""
+"""Alembic's entry point, which runs the migrations on the connection provided by `migrate`."""
 
 from alembic import context
 

@@ -1,1 +1,3 @@
-"""The steward's tool: shows what a site asks to publish from its exact bytes, signs it, and keeps a list of its own."""
+"""The steward's tool, which shows and signs the exact bytes that a site asks to publish, and keeps
+its own list of decisions.
+"""

@@ -1,4 +1,4 @@
-"""Runs the command line as `python -m intramural_steward`."""
+"""Entry point of `python -m intramural_steward`."""
 
 from intramural_steward.cli import main
 

@@ -1,9 +1,10 @@
-"""The steward's own list: every statement that was approved or rejected, one line each, chained by hash.
+"""The steward's own list of approved and rejected statements, one per line, chained by hash.
 
-A line is canonical JSON. It holds the whole envelope, so that an approval can be repeated byte for byte and the next
-release compared with the last one without asking the site. A line that was changed, moved or taken out of the middle no
-longer fits, and then nothing is signed; lines taken off the end can be seen only by whoever noted the head that
-`intramural-steward list` prints.
+A line is canonical JSON. It contains the whole envelope, so that an approval can be repeated byte
+for byte and the next release can be compared with the last one without asking the site. A line that
+was changed, moved or removed from the middle breaks the chain, and then nothing is signed. Removal
+of lines at the end can only be detected by comparing with a noted head, as printed by
+`intramural-steward list`.
 """
 
 import fcntl
@@ -28,7 +29,7 @@ from protocol.statements import kind_name, parse_statement
 
 APPROVED: Final = "approved"
 REJECTED: Final = "rejected"
-NO_LINK: Final = "0" * 64  # stands before the first line
+NO_LINK: Final = "0" * 64  # link before the first line
 
 _DECISIONS = (APPROVED, REJECTED)
 _NO_REASON = ""
@@ -44,10 +45,10 @@ _ENTRY = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class RegistryMark:
-    """Which registry a decision was made with, and whom it names as its roots.
+    """The registry used for a decision, and its root keys.
 
-    `version` is 0 and `digest` is `none` for a request about keys, which is read without a registry, and for what was
-    rejected without knowing the root keys.
+    `version` is 0 and `digest` is `none` for a request about keys, which needs no registry, and for
+    a rejection without known root keys.
     """
 
     version: int
@@ -61,17 +62,17 @@ NO_REGISTRY: Final = RegistryMark(0, NONE, (), 0)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One decision.
+    """A decision on the list.
 
     Attributes:
-        number: from 1; 0 for one that is not on the list yet.
-        before: link of the line before, NO_LINK for the first.
+        number: From 1; 0 for an entry that is not on the list yet.
+        before: Link of the previous line; NO_LINK for the first.
         decision: APPROVED or REJECTED.
-        reason: one of REJECTION_REASONS; empty for an approval.
-        day: of the decision, days since 1970-01-01 UTC.
-        key: key id of the steward's key that signed; `none` for a rejection.
-        envelope: approved: with the steward's signature; rejected: as the site sent it.
-        statement, digest: read from the envelope.
+        reason: One of REJECTION_REASONS; empty for an approval.
+        day: Day of the decision, in days since 1970-01-01 UTC.
+        key: Key id of the steward's key that signed; `none` for a rejection.
+        envelope: With the steward's signature if approved; as the site sent it if rejected.
+        statement, digest: Read from the envelope.
     """
 
     decision: str
@@ -93,7 +94,7 @@ class Entry:
 
     @property
     def line(self) -> bytes:
-        """The entry as it stands in the file, without its line break. The header is repeated for people."""
+        """The entry's line in the file, without its line break. The header is repeated for human readers."""
         header = self.header
         return canonical(
             {
@@ -124,7 +125,7 @@ class Entry:
 
     @property
     def link(self) -> str:
-        """Digest of the line, which the next one names."""
+        """The digest of the line, which the next line names."""
         return hashlib.sha256(self.line).hexdigest()
 
 
@@ -138,10 +139,10 @@ def make_entry(
     registry: RegistryMark = NO_REGISTRY,
     audit: AuditHead = NO_AUDIT,
 ) -> Entry:
-    """Return a decision that is not on the list yet; the parameters are the attributes of `Entry`.
+    """Return an entry that is not on the list yet. The parameters are attributes of `Entry`.
 
     Raises:
-        ProtocolError: it is not the envelope of a statement.
+        ProtocolError: the envelope does not contain a statement.
     """
     opened = envelope.decode(signed)
     statement = parse_statement(opened.payload)
@@ -149,7 +150,7 @@ def make_entry(
 
 
 class ApprovalList:
-    """The entries of one list, oldest first, as they were when it was opened; see `open_list`."""
+    """The entries of a list, oldest first, as of when it was opened; see `open_list`."""
 
     def __init__(self, path: Path, entries: tuple[Entry, ...]) -> None:
         self._path = path
@@ -157,11 +158,11 @@ class ApprovalList:
 
     @property
     def head(self) -> str:
-        """Link of the last line."""
+        """The link of the last line."""
         return self.entries[-1].link if self.entries else NO_LINK
 
     def of_site(self, deployment: str, site: str) -> list[Entry]:
-        """Return the decisions about one site."""
+        """Return the decisions about a site."""
         return [
             entry
             for entry in self.entries
@@ -169,10 +170,10 @@ class ApprovalList:
         ]
 
     def append(self, added: Sequence[Entry]) -> None:
-        """Add decisions at once: after a crash either all of them or none are on the list.
+        """Add decisions atomically: after a crash either all of them or none are on the list.
 
         Raises:
-            ListError: the disk refuses; the list is as it was.
+            ListError: the list cannot be written. It is unchanged.
         """
         entries = list(self.entries)
         for entry in added:
@@ -189,10 +190,10 @@ class ApprovalList:
 
 @contextmanager
 def open_list(path: Path) -> Iterator[ApprovalList]:
-    """Hold a list for one command, after checking all of it; one that is not there is empty.
+    """Open, lock and check a list for one command. A missing list is empty.
 
     Raises:
-        ListError: another command holds it, it cannot be read, or it is damaged.
+        ListError: another command is using the list, it cannot be read, or it is damaged.
     """
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -208,7 +209,7 @@ def open_list(path: Path) -> Iterator[ApprovalList]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise ListError(
-                "another command is using the list", "Wait until it has ended, then try again."
+                "another command is using the list", "Wait until it has finished, then try again."
             ) from None
         yield ApprovalList(path, _read_entries(path))
     finally:
@@ -226,7 +227,7 @@ def _read_entries(path: Path) -> tuple[Entry, ...]:
         ) from None
     lines = content.split(b"\n")
     if lines.pop():
-        raise _damaged(len(lines) + 1, "is cut off")
+        raise _damaged(len(lines) + 1, "is truncated")
     entries: list[Entry] = []
     before = NO_LINK
     for number, line in enumerate(lines, 1):
@@ -235,9 +236,9 @@ def _read_entries(path: Path) -> tuple[Entry, ...]:
         except ProtocolError:
             raise _damaged(number, "cannot be read") from None
         if (entry.number, entry.before) != (number, before):
-            raise _damaged(number, "does not follow the one before")
+            raise _damaged(number, "does not follow the previous line")
         if entry.line != line:
-            raise _damaged(number, "contradicts the statement in it")
+            raise _damaged(number, "contradicts the statement that it contains")
         entries.append(entry)
         before = entry.link
     return tuple(entries)
@@ -275,6 +276,6 @@ def _read_entry(line: bytes) -> Entry:
 def _damaged(line: int, how: str) -> ListError:
     return ListError(
         f"the list of approvals is damaged: line {line} {how}",
-        "Nothing was signed. Restore the list from a back-up that is as new as your last decision. Without one, keep "
-        "the damaged file, tell the aggregator's people, and begin a new list with --list: it will know no history.",
+        "Nothing was signed. Restore the list from a backup that includes your last decision. Without one, keep "
+        "the damaged file, inform the aggregator's people, and begin a new list with --list, which has no history.",
     )

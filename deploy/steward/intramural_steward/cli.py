@@ -1,7 +1,8 @@
 """The steward's command line: `intramural-steward`.
 
-Exit codes: 0 success, 1 a "no" or an unexpected error, 2 usage or a file that cannot be used, 3 the site's request is
-not in order, 4 key or password, 5 the list of approvals, 6 the site's history contradicts the list, 130 interrupted.
+Exit codes: 0 success, 1 answered "no" or unexpected error, 2 usage or an unusable file, 3 the
+site's request is not valid, 4 key or password, 5 the list of approvals, 6 the site's history
+contradicts the list, 130 interrupted.
 """
 
 import json
@@ -65,13 +66,13 @@ from protocol.keys import Signer
 from protocol.statements import kind_name
 
 _FILE: Final = click.Path(dir_okay=False, path_type=Path)
-_MIN_DIGEST_LENGTH: Final = 8  # characters that tell drafts apart
+_MIN_DIGEST_LENGTH: Final = 8  # enough characters to distinguish drafts
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
 class _KeyOptions:
-    """Where the steward's key is: in a file, or on a token."""
+    """The options for the steward's key, in a file or on a token."""
 
     path: Path | None
     password_file: Path | None
@@ -83,7 +84,9 @@ class _KeyOptions:
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="intramural-steward")
 def cli() -> None:
-    """Show what a hospital asks to publish, from the exact bytes; sign it, or not; remember it."""
+    """Review, sign or reject what a hospital asks to publish, from the exact bytes, and keep a list
+    of your decisions.
+    """
 
 
 def _list_option(command: _Command) -> _Command:
@@ -104,7 +107,7 @@ def _root_option(command: _Command) -> _Command:
         "roots",
         multiple=True,
         metavar="KEYID",
-        help="A root key that must have signed the registry; spaces in it do not matter. Later your list knows it.",
+        help="Fingerprint of a root key that must have signed the registry, with or without spaces. The list keeps it.",
     )(command)
 
 
@@ -116,10 +119,10 @@ def _key_options(command: _Command) -> _Command:
             "--pkcs11-module",
             "module",
             type=_FILE,
-            help="The PKCS #11 library of a token that has the key.",
+            help="PKCS #11 library of the token with the key.",
         ),
         click.option(
-            "--password-file", type=_FILE, help="File with the password or PIN; else you are asked."
+            "--password-file", type=_FILE, help="File with the password or PIN [default: ask]."
         ),
         click.option("--key", "path", type=_FILE, help="Your key file."),
     ):
@@ -133,12 +136,12 @@ def _key_options(command: _Command) -> _Command:
     "--html",
     "html_path",
     type=_FILE,
-    help="Write the pages to this file, for a browser or a printer.",
+    help="Write the pages to this file as HTML, for a browser or printer.",
 )
 @_root_option
 @_list_option
 def show(file: Path, html_path: Path | None, roots: tuple[str, ...], list_path: Path) -> None:
-    """Show what FILE asks you to sign, and what your list says about it. Signs nothing."""
+    """Show what FILE asks you to sign, and compare it with your list. Nothing is signed."""
     with open_list(list_path.expanduser()) as known:
         pages, _ = _read_pages(file, roots, known)
     if html_path is not None:
@@ -154,13 +157,13 @@ def show(file: Path, html_path: Path | None, roots: tuple[str, ...], list_path: 
 @click.argument("file", type=_FILE)
 @_key_options
 @click.option(
-    "--out", type=_FILE, required=True, help="Write what you signed to this file, for the site."
+    "--out", type=_FILE, required=True, help="File to write the signed drafts to, for the site."
 )
-@click.option("--digest", help="Only this draft: at least the first 8 characters of its digest.")
+@click.option("--digest", help="Select one draft by at least the first 8 characters of its digest.")
 @click.option(
     "--yes",
     is_flag=True,
-    help="Do not ask; needs --digest of the page that you have read, and known roots.",
+    help="Do not ask. Requires --digest of the page that you have read, and known root keys.",
 )
 @_root_option
 @_list_option
@@ -177,11 +180,11 @@ def approve(
     roots: tuple[str, ...],
     list_path: Path,
 ) -> None:
-    """Show each draft of FILE and sign it after you agreed. Approving again gives the same bytes."""
+    """Show each draft in FILE and sign it after you have agreed. Approving again gives the same bytes."""
     key = _check_key_options(_KeyOptions(path, password_file, module, token, label))
     if yes and digest is None:
         raise UsageError(
-            "--yes needs --digest: at least the first 8 characters of the digest on the page you read"
+            "--yes requires --digest: at least the first 8 characters of the digest on the page you read"
         )
     with open_list(list_path.expanduser()) as known:
         pages, request = _read_pages(file, roots, known)
@@ -190,7 +193,7 @@ def approve(
                 "this is a request about keys", "Sign it with `intramural-steward sign-request`."
             )
         if yes and not (roots or _remembered_roots(known, request.registry.deployment)):
-            raise UsageError("--yes needs --root, until your list knows the root keys")
+            raise UsageError("--yes requires --root until your list contains the root keys")
         chosen = _choose(pages, digest)
         _check_order(pages, chosen)
         check_pages(chosen)
@@ -202,7 +205,7 @@ def approve(
             envelopes = sign_pages(chosen, signer, known)
     write_new(out, write_signed_drafts(SignedDrafts(tuple(envelopes))))
     click.echo(
-        f"{_count(len(envelopes), 'draft')} signed to {out.name}. Take it back to the site, where it is read with"
+        f"{_count(len(envelopes), 'draft')} signed to {out.name}. Return it to the site, where it is read with"
     )
     click.echo(f"  intramural submission approve --signed {out.name}")
 
@@ -211,7 +214,7 @@ def approve(
 @click.argument("file", type=_FILE)
 @_key_options
 @click.option(
-    "--out", type=_FILE, required=True, help="Write the signed request to this file, for the site."
+    "--out", type=_FILE, required=True, help="File to write the signed request to, for the site."
 )
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @_list_option
@@ -228,7 +231,8 @@ def sign_request(
 ) -> None:
     """Sign a request about keys: enrolment, reset or rotation.
 
-    When your own key is rotated, sign twice: with the old key, then what came out with the new one.
+    To rotate your own key, sign twice: first the request with the old key, then the result with the
+        new key.
     """
     key = _check_key_options(_KeyOptions(path, password_file, module, token, label))
     with open_list(list_path.expanduser()) as known:
@@ -244,7 +248,7 @@ def sign_request(
             (envelope,) = sign_pages(pages, signer, known)
     write_new(out, envelope)
     click.echo(
-        f"Signed to {out.name}. Take it back to the site, and read the fingerprints to the aggregator's people."
+        f"Signed to {out.name}. Return it to the site, and read the fingerprints out to the aggregator's people."
     )
 
 
@@ -254,18 +258,16 @@ def sign_request(
     "--reason",
     type=click.Choice(REJECTION_REASONS),
     required=True,
-    help="Why; nothing else goes back.",
+    help="Reason, the only information returned to the site.",
 )
-@click.option(
-    "--out", type=_FILE, required=True, help="Write the reply to this file, for the site."
-)
-@click.option("--digest", help="Only this draft: at least the first 8 characters of its digest.")
+@click.option("--out", type=_FILE, required=True, help="File to write the reply to, for the site.")
+@click.option("--digest", help="Select one draft by at least the first 8 characters of its digest.")
 @_root_option
 @_list_option
 def reject(
     file: Path, reason: str, out: Path, digest: str | None, roots: tuple[str, ...], list_path: Path
 ) -> None:
-    """Refuse to sign what FILE asks, or one draft of it, and put that on your list."""
+    """Reject the drafts in FILE, or one of them, and record the rejection on your list."""
     check_new(out)
     with open_list(list_path.expanduser()) as known:
         pages, _ = _read_pages(file, roots, known)
@@ -273,8 +275,8 @@ def reject(
         for page in chosen:
             if page.continuity.approved_before is not None:
                 raise UsageError(
-                    f"draft {page.description.digest[:12]} was approved before, which cannot be taken back",
-                    "If it has not left the site yet, ask there for it not to be sent.",
+                    f"draft {page.description.digest[:12]} was approved before, which cannot be undone",
+                    "If it has not left the site yet, ask the site not to send it.",
                 )
         entries = []
         for page in chosen:
@@ -292,7 +294,7 @@ def reject(
         known.append(entries)
     digests = tuple(page.description.digest for page in chosen)
     write_new(out, write_rejection(Rejection(digests, reason)))
-    click.echo(f"{_count(len(digests), 'draft')} rejected; take {out.name} back to the site.")
+    click.echo(f"{_count(len(digests), 'draft')} rejected; return {out.name} to the site.")
 
 
 @cli.command("list")
@@ -301,7 +303,7 @@ def reject(
 )
 @_list_option
 def list_command(form: str, list_path: Path) -> None:
-    """Show your decisions, oldest first, after checking that nobody changed the list."""
+    """Show your decisions, oldest first, after checking the integrity of the list."""
     with open_list(list_path.expanduser()) as known:
         entries, head = known.entries, known.head
     if form == "json":
@@ -319,7 +321,7 @@ def list_command(form: str, list_path: Path) -> None:
         )
     click.echo(f"{_count(len(entries), 'decision')}; head {head}")
     click.echo(
-        "Keep a copy of the list, and note the head: lines taken off its end cannot be noticed otherwise."
+        "Keep a copy of the list, and note the head: otherwise removal of lines at the end cannot be detected."
     )
 
 
@@ -333,13 +335,11 @@ def key() -> None:
     "--out",
     type=_FILE,
     required=True,
-    help="Where it is written; FILE.pub beside it is its public half.",
+    help="File to write the key to. The public key is written to FILE.pub.",
 )
-@click.option(
-    "--password-file", type=_FILE, help="File with the password; else you are asked for it twice."
-)
+@click.option("--password-file", type=_FILE, help="File with the password [default: ask twice].")
 def new(out: Path, password_file: Path | None) -> None:
-    """Make a key (Ed25519), encrypted with a password. Keep the file to yourself: not on the site's machine."""
+    """Create an Ed25519 key, encrypted with a password. Keep the file private, and not on the site's machine."""
     check_new(out)
     check_new(out.with_name(out.name + ".pub"))
     if password_file is not None:
@@ -348,9 +348,7 @@ def new(out: Path, password_file: Path | None) -> None:
         question = f"Password for the new key, at least {MIN_PASSWORD_LENGTH} characters"
         password = click.prompt(question, hide_input=True, confirmation_prompt=True, err=True)
     public = create_key_file(out, password.encode())
-    click.echo(
-        f"key         {out.name} (keep it to yourself, and a copy of it where nobody else gets at it)"
-    )
+    click.echo(f"key         {out.name} (keep it private, with a copy in a safe place)")
     click.echo(f"public key  {out.name}.pub (for the site's enrolment)")
     click.echo(f"fingerprint {public.fingerprint}")
 
@@ -358,7 +356,7 @@ def new(out: Path, password_file: Path | None) -> None:
 def _read_pages(
     file: Path, roots: tuple[str, ...], known: ApprovalList
 ) -> tuple[list[Page], SiteRequest | KeyRequest]:
-    """Return a page for each statement of a file, and the file itself, verified."""
+    """Return a page for each statement in a file, and the verified file."""
     data, today = read_file(file, MAX_FILE_BYTES), _today_day()
     if is_single_statement(data):
         key_request = open_key_request(data)
@@ -374,7 +372,7 @@ def _read_pages(
 
 
 def _remembered_roots(known: ApprovalList, deployment: str) -> RegistryMark | None:
-    """Return the newest registry by which something of an aggregator was approved, None if nothing was."""
+    """Return the newest registry used for an approval for an aggregator; None if there is none."""
     for entry in reversed(known.entries):
         if (
             entry.header.deployment == deployment
@@ -392,20 +390,22 @@ def _choose(pages: list[Page], digest: str | None) -> list[Page]:
     if len(digest) < _MIN_DIGEST_LENGTH or len(chosen) != 1:
         raise RequestError(
             "the file has no draft with this digest",
-            f"Give at least its first {_MIN_DIGEST_LENGTH} characters.",
+            f"Specify at least its first {_MIN_DIGEST_LENGTH} characters.",
         )
     return chosen
 
 
 def _check_order(pages: list[Page], chosen: list[Page]) -> None:
-    """Check that every draft before the first chosen one is approved already: each names the one before it."""
+    """Check that all drafts before the first chosen one are already approved, since each draft
+    names its predecessor.
+    """
     for page in pages:
         if page is chosen[0]:
             return
         if page.continuity.approved_before is None:
             raise UsageError(
                 f"draft {page.description.digest[:12]} comes before it in the site's chain",
-                "Nothing was signed. Approve the drafts in their order.",
+                "Nothing was signed. Approve the drafts in order.",
             )
 
 
@@ -424,7 +424,7 @@ def _check_key_options(key: _KeyOptions) -> _KeyOptions:
     if key.path is None and all(on_token):
         return key
     raise UsageError(
-        "give your key: --key FILE, or all of --pkcs11-module, --token and --key-label"
+        "specify your key with --key FILE, or with --pkcs11-module, --token and --key-label"
     )
 
 
@@ -432,7 +432,7 @@ def _check_key_options(key: _KeyOptions) -> _KeyOptions:
 def _open_signer(key: _KeyOptions) -> Iterator[Signer]:
     if key.path is None:
         if key.module is None or key.token is None or key.label is None:
-            raise UsageError("give all of --pkcs11-module, --token and --key-label")
+            raise UsageError("--pkcs11-module, --token and --key-label must be used together")
         pin = _ask_password(key.password_file, "PIN of the token")
         with open_card(key.module, key.token, key.label, pin) as signer:
             yield signer
@@ -442,7 +442,7 @@ def _open_signer(key: _KeyOptions) -> Iterator[Signer]:
         yield open_key(pem, _ask_password(key.password_file, "Password of your key").encode())
         return
     click.echo(
-        "warning: your key file has no password; make one with `intramural-steward key new`",
+        "warning: your key file has no password; create one with `intramural-steward key new`",
         err=True,
     )
     yield open_key(pem, None)
@@ -460,7 +460,7 @@ def _read_password(path: Path) -> str:
     try:
         return content.decode().splitlines()[0]
     except (UnicodeDecodeError, IndexError):
-        raise KeyFileError("the password file has no first line of text") from None
+        raise KeyFileError("the password file does not begin with a line of text") from None
 
 
 def _entry_row(entry: Entry) -> dict[str, object]:
@@ -492,9 +492,9 @@ def _count(number: int, noun: str) -> str:
 
 
 def main() -> None:
-    """Run the command line; every error ends in one readable sentence and its exit code."""
+    """Run the command line. Every error is reported as a readable message with its exit code."""
     try:
-        # Without its standalone mode click returns the exit code of a command that asked to leave with one.
+        # In non-standalone mode, click returns the exit code that a command has set.
         sys.exit(cli.main(standalone_mode=False, prog_name="intramural-steward") or 0)
     except StewardError as error:
         click.secho(f"error: {error}", fg="red", err=True)
@@ -504,16 +504,14 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, click.Abort):
-        click.echo("interrupted; nothing was given out that is not on your list", err=True)
+        click.echo("interrupted; nothing was released that is not on your list", err=True)
         sys.exit(130)
-    except Exception as error:  # noqa: BLE001 (the last line of defence: a message may quote a file)
+    except Exception as error:  # noqa: BLE001 (last resort: the message may quote a file)
         click.secho(
-            f"unexpected error: {type(error).__name__} (its message is withheld: it may quote a file)",
+            f"unexpected error: {type(error).__name__} (its message is withheld because it may quote a file)",
             err=True,
         )
         for frame in traceback.extract_tb(error.__traceback__):
             click.echo(f"  {Path(frame.filename).name}:{frame.lineno} in {frame.name}", err=True)
-        click.echo(
-            "This is a fault of intramural-steward; please report the lines above.", err=True
-        )
+        click.echo("This is a bug in intramural-steward. Please report the lines above.", err=True)
         sys.exit(1)

@@ -1,7 +1,7 @@
-"""Whether a statement continues the history that the steward's list holds of its site.
+"""Checks whether a statement continues the site's history on the steward's list.
 
-The site's word on its own history is never asked for: what was approved before, with which ledger, audit log and
-registry, stands on the list.
+The site's own account of its history is not used: the list records what was approved before, and
+with which ledger, audit log and registry.
 """
 
 from collections.abc import Collection, Sequence
@@ -17,12 +17,13 @@ _MONTH = 30  # days
 
 @dataclass(frozen=True, slots=True)
 class Continuity:
-    """What the list says about a statement.
+    """The result of comparing a statement with the list.
 
     Attributes:
-        approved_before: the entry that approved this very statement; then nothing else was checked.
-        faults: why it must not be signed.
-        cautions: what the list cannot vouch for.
+        approved_before: The entry that approved exactly this statement. If there is one, nothing
+            else was checked.
+        faults: Reasons why it must not be signed.
+        cautions: Points that the list cannot confirm.
     """
 
     approved_before: Entry | None = None
@@ -33,18 +34,21 @@ class Continuity:
 def check_continuity(
     asked: Entry, known: Sequence[Entry], refused: Collection[str] = ()
 ) -> Continuity:
-    """Compare a statement with what is known of its site.
+    """Compare a statement with the known history of its site.
 
     Args:
-        asked: the statement, as it would be put on the list.
-        known: the list's decisions about the same site, oldest first, and statements of the same request before it.
-        refused: digests of statements that the aggregator has refused: their places in the chain are free again.
+        asked: The statement as an entry for the list.
+        known: The list's decisions about the same site, oldest first, followed by earlier
+            statements of the same request.
+        refused: Digests of statements that the aggregator has refused, whose positions in the chain
+            are free again.
     """
     same = [entry for entry in known if entry.digest == asked.digest]
-    for entry in reversed(same):  # the newest, which has every signature
+    for entry in reversed(same):  # start with the newest, which has all signatures
         if entry.decision == APPROVED:
             return Continuity(approved_before=entry)
-    # A draft that was rejected once is as old as its rejection: what came after it had more entries in its ledger.
+    # A rejected draft is as old as its rejection: later statements had more entries in their
+    # ledgers.
     before = known[: known.index(same[0])] if same else known
     all_approved = [entry for entry in known if entry.decision == APPROVED]
     approved = leave_out_refused(all_approved, refused)
@@ -59,11 +63,11 @@ def check_continuity(
 
 
 def leave_out_refused(approved: Sequence[Entry], refused: Collection[str]) -> list[Entry]:
-    """Return the approvals that the aggregator did not refuse, and that follow none that it refused.
+    """Return the approvals that the aggregator did not refuse and that do not follow a refused one.
 
     Args:
-        approved: oldest first.
-        refused: digests.
+        approved: Approvals, oldest first.
+        refused: Digests of the refused statements.
     """
     void = set(refused)
     valid = []
@@ -77,31 +81,33 @@ def leave_out_refused(approved: Sequence[Entry], refused: Collection[str]) -> li
 
 def _compare_ledgers(asked: Entry, known: Sequence[Entry]) -> list[str]:
     for entry in known:
-        # What was rejected without knowing whose it was may have been made by anybody.
+        # A statement that was rejected without verifying its author may have been created by
+        # anyone.
         if entry.decision != APPROVED and not entry.registry.version:
             continue
         try:
             check_ledger(asked.header.ledger, entry.header.ledger)
         except ProtocolError as error:
             return [
-                f"the site's ledger of releases is shorter than your list knows it, or another ({error.detail})"
+                f"the site's ledger of releases is shorter than, or differs from, the one on your list ({error.detail})"
             ]
     return []
 
 
 def _compare_audit_logs(asked: Entry, approved: Sequence[Entry]) -> list[str]:
     for entry in approved:
-        # A new epoch begins with a reset that steward and root keys signed: a restored machine has an older log.
+        # A new epoch begins with a reset signed by steward and root keys. A restored machine may
+        # have an older log.
         if entry.header.epoch != asked.header.epoch:
             continue
         if asked.audit.number < entry.audit.number:
             return [
-                f"the site's audit log is shorter than your list knows it ({asked.audit.number} events after "
+                f"the site's audit log is shorter than on your list ({asked.audit.number} events after "
                 f"{entry.audit.number})"
             ]
         if asked.audit.number == entry.audit.number and asked.audit.link != entry.audit.link:
             return [
-                f"the site's audit log is another than your list knows (two of {asked.audit.number} events)"
+                f"the site's audit log differs from the one on your list (both have {asked.audit.number} events)"
             ]
     return []
 
@@ -119,9 +125,10 @@ def _compare_registries(asked: Entry, approved: Sequence[Entry]) -> list[str]:
 
 
 def _compare_places(asked: Entry, approved: Sequence[Entry]) -> tuple[list[str], list[str]]:
-    """Return faults and cautions about the statement's place in the site's chain.
+    """Return faults and cautions about the statement's position in the site's chain.
 
-    A request about keys may come to nothing without a word from the aggregator, so it takes no place for good.
+    A request about keys may be dropped by the aggregator without notice, so it does not permanently
+    occupy a position.
     """
     place = _place(asked)
     requests = [entry for entry in approved if isinstance(entry.statement, Request)]
@@ -129,7 +136,7 @@ def _compare_places(asked: Entry, approved: Sequence[Entry]) -> tuple[list[str],
     cautions = []
     if any(_place(entry) == place for entry in requests):
         cautions.append(
-            "You signed a request about keys for this place of the chain: only one of both can count."
+            "You signed a request about keys for this position in the chain: only one of the two can count."
         )
     if links:
         newest = links[0]
@@ -139,21 +146,21 @@ def _compare_places(asked: Entry, approved: Sequence[Entry]) -> tuple[list[str],
         epoch, seq = _place(newest)
         if any(_place(entry) == place for entry in links):
             return [
-                f"you approved another statement for its place in the chain (epoch {place[0]}, link {place[1]}), and "
-                "no refusal of that one by the aggregator is in the request"
+                f"you approved another statement for its position in the chain (epoch {place[0]}, link {place[1]}), "
+                "and the request contains no refusal of that statement by the aggregator"
             ], cautions
         if place < (epoch, seq):
             return [
-                f"it comes before link {seq} of epoch {epoch}, which you approved already"
+                f"it comes before link {seq} of epoch {epoch}, which you have already approved"
             ], cautions
         if place == (epoch, seq + 1) and asked.header.prev != newest.digest:
-            return ["the link before it is another than the one that you approved"], cautions
+            return ["the link before it differs from the one that you approved"], cautions
         if asked.header.prev == newest.digest:
             return [], cautions
     is_known = any(asked.header.prev == entry.digest for entry in requests)
     if not is_known and not isinstance(asked.statement, EnrollPredicate):
         cautions.append(
-            "Your list does not hold the link before it: it began, or was continued, elsewhere."
+            "Your list does not contain the link before it: another list was used for earlier statements."
         )
     return [], cautions
 
@@ -174,7 +181,7 @@ def _caution_about_release(asked: Entry, approved: Sequence[Entry]) -> list[str]
     cautions = []
     if not any(other.scorecard == result.scorecard for other in same_model):
         cautions.append(
-            "Your list holds no earlier release of this model and scorecard to compare with."
+            "Your list contains no earlier release of this model and scorecard to compare with."
         )
     recent = sum(result.day - other.day < _MONTH for other in same_model)
     if recent:

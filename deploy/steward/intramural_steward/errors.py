@@ -1,25 +1,25 @@
-"""Every error the tool raises on purpose.
+"""Errors raised by the steward's tool.
 
-StewardError           base; the command line prints message and advice, and leaves with `exit_code`
-├── UsageError     2   options that do not go together, or a file that cannot be read or written
-├── RequestError   3   the file is damaged, signed by somebody else, or breaks a rule: the site must make another
-├── KeyFileError   4   the steward's key or its password is missing, wrong, or too widely readable
-├── ListError      5   the list of approvals is damaged, or in use
-└── HistoryError   6   the site's history is shorter than, or another than, the one on the list
+StewardError           base; the command line prints message and advice, and exits with `exit_code`
+├── UsageError     2   options that cannot be combined, or a file that cannot be read or written ├──
+RequestError   3   the file is damaged, signed with a wrong key, or breaks a rule: the site must
+create another ├── KeyFileError   4   the steward's key or its password is missing, wrong, or too
+widely readable ├── ListError      5   the list of approvals is damaged, or in use └── HistoryError
+6   the site's history is shorter than, or differs from, the one on the list
 
-Exit code 0 is success, 1 a "no" or an unexpected error, 130 interrupted. Messages quote no password and no content of a
-file.
+Exit code 0 means success, 1 the answer "no" or an unexpected error, 130 interrupted. Messages never
+quote passwords or the content of files.
 """
 
 from typing import ClassVar
 
 
 class StewardError(Exception):
-    """Base of every error the tool raises on purpose.
+    """Base class of the tool's errors.
 
     Args:
-        message: what is wrong, and where.
-        advice: what the reader should do; defaults to the class's advice.
+        message: The problem and its location.
+        advice: What the user should do; defaults to the class's advice.
     """
 
     exit_code: ClassVar[int] = 1
@@ -32,14 +32,14 @@ class StewardError(Exception):
 
 
 class UsageError(StewardError):
-    """Options do not go together, or a file cannot be read or written."""
+    """Options cannot be combined, or a file cannot be read or written."""
 
     exit_code = 2
     advice = "Nothing was signed. See --help."
 
 
 class RequestError(StewardError):
-    """A file from the site is not what it should be."""
+    """A file from the site is not valid."""
 
     exit_code = 3
     advice = "Nothing was signed. Ask the site for another file."
@@ -56,7 +56,7 @@ class ListError(StewardError):
     """The list of approvals cannot be used."""
 
     exit_code = 5
-    advice = "Nothing was signed. Restore the list from a back-up."
+    advice = "Nothing was signed. Restore the list from a backup."
 
 
 class HistoryError(StewardError):
@@ -64,6 +64,6 @@ class HistoryError(StewardError):
 
     exit_code = 6
     advice = (
-        "Nothing was signed. Ask the site what happened to its machine: after a restored back-up it starts a new epoch "
+        "Nothing was signed. Ask the site what happened to its machine: after restoring a backup it starts a new epoch "
         "with a reset request, which you sign with `intramural-steward sign-request`."
     )

@@ -1,4 +1,4 @@
-"""Reading what a person named, and writing files that are complete or not there."""
+"""Reading of files named by the user, and atomic writing of files."""
 
 import os
 import stat
@@ -11,17 +11,17 @@ _MAX_SECRET = 16 * 1024  # bytes of a key or password file
 
 
 def read_file(path: Path, most: int) -> bytes:
-    """Return the content of a plain file of at most `most` bytes.
+    """Return the content of a regular file of at most `most` bytes.
 
     Raises:
-        UsageError: missing, unreadable, longer, or a pipe, device or folder.
+        UsageError: the file is missing, unreadable, too long, or a pipe, device or folder.
     """
     try:
-        # A pipe must not make the command wait for whoever writes into it.
+        # Do not wait for a writer if the file is a pipe.
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb") as file:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise UsageError(f"{path.name} is not a plain file")
+                raise UsageError(f"{path.name} is not a regular file")
             content = file.read(most + 1)
     except OSError as error:
         raise UsageError(f"{path.name} cannot be read ({error.strerror})") from None
@@ -31,14 +31,14 @@ def read_file(path: Path, most: int) -> bytes:
 
 
 def read_secret_file(path: Path, what: str) -> bytes:
-    """Return the content of a file that its owner alone may read.
+    """Return the content of a file that only its owner may read.
 
     Raises:
-        KeyFileError: missing, unreadable, of another user, readable by others, empty or too long; it is named as
-            `what`, and nothing of it is quoted.
+        KeyFileError: the file is missing, unreadable, owned by another user, readable by others,
+            empty or too long. The message refers to it as `what` and does not quote its content.
     """
     try:
-        # Opened first and checked then, so that nobody can swap the file in between.
+        # Open the file before checking it, so that it cannot be swapped in between.
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         raise KeyFileError(f"{what} is missing") from None
@@ -47,7 +47,7 @@ def read_secret_file(path: Path, what: str) -> bytes:
     with os.fdopen(handle, "rb") as file:
         state = os.fstat(handle)
         if not stat.S_ISREG(state.st_mode):
-            raise KeyFileError(f"{what} is not a plain file")
+            raise KeyFileError(f"{what} is not a regular file")
         if state.st_uid != os.geteuid():
             raise KeyFileError(
                 f"{what} belongs to another user", "Run the command as the user who owns it."
@@ -55,8 +55,8 @@ def read_secret_file(path: Path, what: str) -> bytes:
         mode = stat.S_IMODE(state.st_mode)
         if mode & 0o077:
             raise KeyFileError(
-                f"{what} may be read by others (mode {mode:04o}, expected 0600)",
-                "Treat it as known to others: find out who could read it, and replace it if anyone did. "
+                f"{what} can be read by others (mode {mode:04o}, expected 0600)",
+                "Find out who could read it, and replace it if anyone has read it. "
                 "If not, chmod 600.",
             )
         content = file.read(_MAX_SECRET + 1)
@@ -66,18 +66,18 @@ def read_secret_file(path: Path, what: str) -> bytes:
 
 
 def check_new(path: Path) -> None:
-    """Check that nothing lies where a file is to be written. Raises UsageError."""
+    """Check that the path of a new file does not exist. Raises UsageError."""
     if path.exists() or path.is_symlink():
         raise UsageError(
-            f"{path.name} is there already; nothing is overwritten", "Name another file with --out."
+            f"{path.name} already exists and is not overwritten", "Choose another file with --out."
         )
 
 
 def write_new(path: Path, content: bytes, *, mode: int = 0o644) -> None:
-    """Write a file that is not there yet, whole or not at all; one with the same content is left as it is.
+    """Write a new file atomically. An existing file with the same content is left unchanged.
 
     Raises:
-        UsageError: there is another file, or the disk refuses.
+        UsageError: another file exists, or the file cannot be written.
     """
     try:
         if path.is_file() and not path.is_symlink() and path.read_bytes() == content:
@@ -89,16 +89,18 @@ def write_new(path: Path, content: bytes, *, mode: int = 0o644) -> None:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Give a file, mode 0600, a new content: at any moment, a loss of power included, it has the old or the new one.
+    """Replace the content of a file with mode 0600. Even after a power failure, it has either the
+    old or the new content.
 
     Raises:
-        OSError: the disk refuses; the file is as it was.
+        OSError: the file cannot be written. It is unchanged.
     """
     _write_whole(path, content, 0o600)
 
 
 def _write_whole(path: Path, content: bytes, mode: int) -> None:
-    # The same name each time: what a killed command left goes with the next one.
+    # Always use the same temporary name, so that the next command removes what a killed one left
+    # behind.
     temporary = path.with_name(f".{path.name}.new")
     with suppress(FileNotFoundError):
         temporary.unlink()

@@ -1,4 +1,6 @@
-"""Pages as one HTML file: no script, no address, a style of its own that the content policy names by its digest."""
+"""Pages as a single HTML file without scripts or links. Its style is allowed by digest in the
+Content-Security-Policy.
+"""
 
 import base64
 import hashlib
@@ -42,7 +44,7 @@ dd { margin: 0; overflow-wrap: anywhere; }
 
 
 def render_html(pages: Iterable[Page]) -> bytes:
-    """Return one document with all pages."""
+    """Return a document with all pages."""
     digest = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     articles = "\n".join(_render_page(page) for page in pages)
@@ -70,14 +72,12 @@ def _render_page(page: Page) -> str:
         f'<p class="digest">{escape(description.kind)} {escape(description.digest)}</p>',
     ]
     parts += [f'<p class="fault">Must not be signed: {escape(fault)}</p>' for fault in page.faults]
-    parts += [
-        f'<p class="caution">Look into this: {escape(caution)}</p>' for caution in page.cautions
-    ]
+    parts += [f'<p class="caution">Check this: {escape(caution)}</p>' for caution in page.cautions]
     before = page.continuity.approved_before
     if before is not None:
         parts.append(
-            f'<p class="again">You approved it before (number {before.number} of your list); approving gives the same '
-            "bytes again.</p>"
+            f'<p class="again">You approved it before (number {before.number} on your list); approving it gives the '
+            "same bytes again.</p>"
         )
     roots = [Fact("root key", root.fingerprint) for root in page.roots]
     parts.append(_render_facts([*description.facts, *roots]))
@@ -87,12 +87,12 @@ def _render_page(page: Page) -> str:
             _render_figures(description.figures, has_before=bool(description.previous)),
         ]
     if description.notes:
-        parts.append("<h2>The site says</h2>")
-        parts.append("<p>These numbers do not leave the site, and nothing here can check them.</p>")
+        parts.append("<h2>Statements of the site</h2>")
+        parts.append("<p>These numbers do not leave the site, and cannot be checked here.</p>")
         parts.append(_render_facts(description.notes))
     if description.rules:
         parts += ["<h2>Rules</h2>", _render_rules(description.rules)]
-    parts.append("<h2>What follows from signing</h2>")
+    parts.append("<h2>Consequences of signing</h2>")
     parts += [f"<p>{escape(sentence)}</p>" for sentence in description.sentences]
     parts.append(_render_payload(description))
     return "<article>\n" + "\n".join(parts) + "\n</article>"
@@ -120,7 +120,7 @@ def _render_figures(figures: Sequence[FigureRow], *, has_before: bool) -> str:
         cells += [f'<td class="number">{escape(number)}</td>' for number in numbers]
         cells.append(f'<td class="meaning">{escape(figure.meaning)}</td>')
         rows.append("<tr>" + "".join(cells) + "</tr>")
-    return _render_table([*names, "How to read it"], rows)
+    return _render_table([*names, "Meaning"], rows)
 
 
 def _render_rules(rules: Sequence[RuleRow]) -> str:
@@ -149,6 +149,6 @@ def _render_table(names: Sequence[str], rows: Sequence[str]) -> str:
 
 def _render_payload(description: Description) -> str:
     return (
-        f"<h2>The exact bytes</h2>\n<p>These {len(description.payload)} bytes are what is signed and leaves the site, "
-        f"and nothing else.</p>\n<pre>{escape(description.payload)}</pre>"
+        f"<h2>The exact bytes</h2>\n<p>Exactly these {len(description.payload)} bytes are signed and leave the site."
+        f"</p>\n<pre>{escape(description.payload)}</pre>"
     )

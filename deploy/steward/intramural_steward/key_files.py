@@ -1,7 +1,7 @@
-"""The steward's key as a file: PKCS #8 in PEM, encrypted with a password by scrypt (RFC 7914) and AES-256-CBC.
+"""The steward's key file: PKCS #8 in PEM, encrypted with a password using scrypt (RFC 7914) and AES-256-CBC.
 
-The library that reads such files does not write them with scrypt, so the few bytes of DER around the ciphertext are
-made here. Whatever is wrong, the answer is `KeyFileError`, which quotes neither key nor password.
+The library can read such files but cannot write them with scrypt, so the DER around the ciphertext
+is encoded here. All problems raise `KeyFileError`, which quotes neither key nor password.
 """
 
 import base64
@@ -20,9 +20,9 @@ from intramural_steward.errors import KeyFileError
 from intramural_steward.files import read_secret_file, write_new
 from protocol.keys import Ed25519Signer, P256Signer, PublicKey, Signer
 
-MIN_PASSWORD_LENGTH: Final = 10  # characters of a new one
+MIN_PASSWORD_LENGTH: Final = 10  # characters of a new password
 
-# 128 MiB and some tenths of a second for each guess.
+# Each guess costs 128 MiB and some tenths of a second.
 _SCRYPT_N: Final = 2**17
 _SCRYPT_R: Final = 8
 _SCRYPT_P: Final = 1
@@ -35,16 +35,16 @@ _INTEGER, _OCTETS, _SEQUENCE = 0x02, 0x04, 0x30
 
 
 def create_key_file(path: Path, password: bytes) -> PublicKey:
-    """Make an Ed25519 key; write it encrypted to `path`, mode 0600, and its public half to `path`.pub.
+    """Create an Ed25519 key. Write it encrypted to `path`, with mode 0600, and its public key to `path`.pub.
 
     Raises:
         KeyFileError: the password is too short.
-        UsageError: a file is there already, or the disk refuses.
+        UsageError: a file already exists, or cannot be written.
     """
     if len(password) < MIN_PASSWORD_LENGTH:
         raise KeyFileError(
             f"the password has fewer than {MIN_PASSWORD_LENGTH} characters",
-            "No key was made. Choose a longer one.",
+            "No key was created. Choose a longer password.",
         )
     key = Ed25519PrivateKey.generate()
     plain = key.private_bytes(
@@ -57,12 +57,12 @@ def create_key_file(path: Path, password: bytes) -> PublicKey:
 
 
 def is_encrypted(pem: bytes) -> bool:
-    """Whether a key file needs a password."""
+    """Return whether a key file needs a password."""
     return b"ENCRYPTED" in pem
 
 
 def read_key_file(path: Path) -> bytes:
-    """Return a key file's bytes, once nobody but its owner may read it. Raises KeyFileError."""
+    """Return a key file's bytes after checking that only its owner can read it. Raises KeyFileError."""
     return read_secret_file(path, "the steward's key")
 
 
@@ -70,11 +70,11 @@ def open_key(pem: bytes, password: bytes | None) -> Signer:
     """Return the signer of a key file.
 
     Args:
-        pem: its content.
-        password: None for one that is not encrypted.
+        pem: Content of the key file.
+        password: The password; None if the key is not encrypted.
 
     Raises:
-        KeyFileError: the password is wrong, or it is not a key of Ed25519 or P-256.
+        KeyFileError: the password is wrong, or the key is not an Ed25519 or P-256 key.
     """
     try:
         key = serialization.load_pem_private_key(pem, password=password)
@@ -84,7 +84,7 @@ def open_key(pem: bytes, password: bytes | None) -> Signer:
             raise KeyFileError(
                 "the password does not open this key, or the key is damaged"
             ) from None
-        raise KeyFileError("the steward's key is damaged, or is no private key in PEM") from None
+        raise KeyFileError("the steward's key is damaged, or is not a private key in PEM") from None
     if isinstance(key, Ed25519PrivateKey):
         return Ed25519Signer(key)
     if isinstance(key, EllipticCurvePrivateKey) and isinstance(key.curve, SECP256R1):
@@ -108,13 +108,13 @@ def _encrypt(plain: bytes, password: bytes) -> bytes:
 
 
 def _encode(tag: int, content: bytes) -> bytes:
-    """Return one DER element; here none is longer than 255 bytes."""
+    """Return a DER element. Elements here are at most 255 bytes long."""
     length = bytes([len(content)]) if len(content) < 128 else bytes([0x81, len(content)])
     return bytes([tag]) + length + content
 
 
 def _encode_integer(number: int) -> bytes:
-    # One bit more than the number has, for the sign.
+    # DER integers are signed, so one more bit is needed.
     return _encode(_INTEGER, number.to_bytes(number.bit_length() // 8 + 1, "big"))
 
 

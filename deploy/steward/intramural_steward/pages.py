@@ -1,4 +1,4 @@
-"""Pages: what a person reads about each statement of a file before deciding, with the list's word beside it."""
+"""Pages that show each statement of a file before the decision, with the results of comparing it with the list."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -14,22 +14,23 @@ from protocol.keys import PublicKey
 from protocol.statements import kind_name
 
 _ROOTS_UNKNOWN: Final = (
-    "You have not named the root keys (--root), and your list knows none: compare their fingerprints with what the "
-    "aggregator's people tell you by telephone. Whoever holds them decides on all names and on the federation's rules."
+    "You have not specified root keys (--root), and your list contains none: compare their fingerprints with what the "
+    "aggregator's people tell you by telephone. These keys control all names and the federation's rules."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One statement as a person sees it.
+    """A statement as shown to the steward.
 
     Attributes:
-        description: what the statement says.
-        continuity: what the list says about it.
-        asked: the statement as it would be put on the list, unsigned.
-        roots: the root keys that signed the registry; none for a request about keys.
-        is_from_site: whether known root keys vouch for the agent's key that signed it.
-        cautions: what to look into; `faults`: why it must not be signed.
+        description: Description of the statement.
+        continuity: Result of comparing the statement with the list.
+        asked: The unsigned statement as an entry for the list.
+        roots: The root keys that signed the registry; empty for a request about keys.
+        is_from_site: Whether known root keys vouch for the agent's key that signed it.
+        cautions: Points to check.
+        faults: Reasons why it must not be signed.
     """
 
     description: Description
@@ -47,13 +48,15 @@ def make_pages(
     """Return a page for each draft of a request.
 
     Args:
-        request: verified.
-        known: the steward's list.
-        today_day: days since 1970-01-01 UTC.
-        roots_are_known: whether the registry was checked against root keys that the steward named, or the list has.
+        request: The verified request.
+        known: The steward's list.
+        today_day: Days since 1970-01-01 UTC.
+        roots_are_known: Whether the registry was verified with root keys that the steward specified
+            or the list contains.
 
     Raises:
-        RequestError: a draft cannot be shown, since it names something that the registry does not have.
+        RequestError: a draft cannot be shown because it refers to something that is not in the
+            registry.
     """
     history = known.of_site(request.registry.deployment, request.site)
     pages = []
@@ -112,6 +115,6 @@ def make_key_page(request: KeyRequest, known: ApprovalList, today_day: int) -> P
 
 
 def name_entry(entry: Entry) -> str:
-    """Return a decision's kind and place in a few words."""
+    """Return a short text with a decision's kind and position in the chain."""
     header = entry.header
     return f"{kind_name(entry.statement)}, epoch {header.epoch}, link {header.seq}"

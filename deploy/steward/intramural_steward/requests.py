@@ -1,4 +1,4 @@
-"""Opening what a site hands to its steward: everything in it is verified, and none of it believed before."""
+"""Reading and verification of the files that a site gives to its steward."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -31,9 +31,9 @@ _ABOUT_KEYS: Final = (EnrollPredicate, ResetPredicate, RotatePredicate)
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A statement that the site's agent has signed.
+    """A statement signed by the site's agent.
 
-    `data` is its envelope file; `notes` are the site's own figures about it.
+    `data` is its envelope file. `notes` are additional figures stated by the site.
     """
 
     data: bytes
@@ -43,21 +43,22 @@ class Draft:
 
     @property
     def digest(self) -> str:
-        """The statement's identity."""
+        """The statement's digest."""
         return self.opened.digest
 
 
 @dataclass(frozen=True, slots=True)
 class SiteRequest:
-    """A request for approval, verified.
+    """A verified request for approval.
 
     Attributes:
-        registry: signed by `signers`, which are among its root keys.
-        mark: the registry as the list will keep it.
-        policy: the site's own, as it says.
-        drafts: of one site, in the order of its chain.
-        audit_head: of the site's audit log, as it says.
-        refused: digests of earlier statements that the aggregator has refused, by notes that the receipt key signed.
+        registry: The registry, signed by `signers`, which are among its root keys.
+        mark: The registry as recorded on the list.
+        policy: The site's own policy, as stated by the site.
+        drafts: Drafts of one site, in the order of its chain.
+        audit_head: Head of the site's audit log, as stated by the site.
+        refused: Digests of earlier statements that the aggregator has refused in notes signed with
+            the receipt key.
     """
 
     registry: Registry
@@ -70,13 +71,13 @@ class SiteRequest:
 
     @property
     def site(self) -> str:
-        """Id of the site that asks."""
+        """The id of the requesting site."""
         return self.drafts[0].statement.header.site
 
 
 @dataclass(frozen=True, slots=True)
 class KeyRequest:
-    """A request about keys: an enrolment, a reset or a rotation, with the signatures it has so far."""
+    """A request about keys (an enrolment, reset or rotation) with its signatures so far."""
 
     data: bytes
     opened: Envelope
@@ -84,12 +85,12 @@ class KeyRequest:
 
     @property
     def digest(self) -> str:
-        """The statement's identity."""
+        """The statement's digest."""
         return self.opened.digest
 
 
 def is_single_statement(data: bytes) -> bool:
-    """Whether a file is one envelope, as requests about keys are, rather than a request for approval."""
+    """Return whether a file is a single envelope, like a request about keys, rather than a request for approval."""
     try:
         found = parse(data)
     except ProtocolError:
@@ -98,10 +99,10 @@ def is_single_statement(data: bytes) -> bool:
 
 
 def read_deployment(data: bytes) -> str:
-    """Return the aggregator that a request claims to be for; nothing is verified yet.
+    """Return the aggregator for which a request claims to be, without verifying it.
 
     Raises:
-        RequestError: it is no request for approval.
+        RequestError: the file is not a request for approval.
     """
     try:
         opened = envelope.decode(read_approval_request(data).registry, REGISTRY_TYPE)
@@ -113,17 +114,18 @@ def read_deployment(data: bytes) -> str:
 def open_request(
     data: bytes, roots: Collection[str], threshold: int, today_day: int
 ) -> SiteRequest:
-    """Read a request for approval and verify everything in it.
+    """Parse a request for approval and verify everything in it.
 
     Args:
-        data: the file.
-        roots: key ids of root keys; `threshold` of them must have signed the registry. Where there are none, the
-            registry's own word is taken, and a person must compare `SiteRequest.signers`.
-        threshold: from 1 to the number of `roots`.
+        data: Content of the file.
+        roots: Key ids of root keys, `threshold` of which must have signed the registry. If empty,
+            the registry's own root keys are trusted, and the steward must compare
+            `SiteRequest.signers`.
+        threshold: From 1 to the number of `roots`.
         today_day: days since 1970-01-01 UTC.
 
     Raises:
-        RequestError: it is damaged, or something in it is not signed by whom it should be.
+        RequestError: the request is damaged, or something in it lacks the required signature.
     """
     try:
         form = read_approval_request(data)
@@ -146,7 +148,7 @@ def open_request(
     except ProtocolError as error:
         raise _refusal(error) from None
     if len({draft.statement.header.site for draft in drafts}) != 1:
-        raise RequestError("the request has drafts of several sites")
+        raise RequestError("the request contains drafts of several sites")
     places = [(draft.statement.header.epoch, draft.statement.header.seq) for draft in drafts]
     if places != sorted(set(places)):
         raise RequestError("the drafts are not in the order of the site's chain")
@@ -168,18 +170,18 @@ def open_request(
 
 
 def open_key_request(data: bytes) -> KeyRequest:
-    """Read a request about keys, and verify the signatures of the keys that it names.
+    """Parse a request about keys, and verify the signatures of the keys that it names.
 
     Raises:
-        RequestError: it is no such request, or the agent has not signed it.
+        RequestError: the file is not a request about keys, or the agent has not signed it.
     """
     try:
         opened = envelope.decode(data)
         statement = parse_statement(opened.payload)
         if not isinstance(statement, _ABOUT_KEYS):
             raise RequestError(
-                f"this is a single {kind_name(statement)} statement, which cannot be judged alone",
-                "Nothing was signed. Ask the site for a request for approval, which has the registry in it.",
+                f"this is a single {kind_name(statement)} statement, which cannot be reviewed on its own",
+                "Nothing was signed. Ask the site for a request for approval, which contains the registry.",
             )
         named = _named_keys(statement)
         for signature in opened.signatures:
@@ -191,7 +193,7 @@ def open_key_request(data: bytes) -> KeyRequest:
         agent = load_public(statement.agent_key)
         if len(named) != 2 or {signature.keyid for signature in opened.signatures} - named.keys():
             raise RequestError(
-                "the request names one key twice, or is signed by a key that it does not name"
+                "the request names a key twice, or is signed with a key that it does not name"
             )
         if agent.keyid not in {signature.keyid for signature in opened.signatures}:
             raise RequestError("the site's agent has not signed the request")
@@ -213,7 +215,8 @@ def _open_draft(data: bytes, notes: dict[str, int], registry: Registry, today_da
     statement = parse_statement(opened.payload)
     if isinstance(statement, _ABOUT_KEYS):
         raise ProtocolError(
-            Code.WRONG_TYPE, "a request about keys among the drafts; it is signed by itself"
+            Code.WRONG_TYPE,
+            "one of the drafts is a request about keys, which must be signed separately",
         )
     header = statement.header
     site = registry.sites.get(header.site)
@@ -221,9 +224,7 @@ def _open_draft(data: bytes, notes: dict[str, int], registry: Registry, today_da
         raise ProtocolError(Code.WRONG_SITE, f"{header.site} is not enrolled in this registry")
     agents = active_keys(registry, header.site, "agent")
     if len(opened.signatures) != 1:
-        raise ProtocolError(
-            Code.UNKNOWN_KEY, "expected the signature of the site's agent, and no other"
-        )
+        raise ProtocolError(Code.UNKNOWN_KEY, "expected only the signature of the site's agent")
     opened.verify(agents)
     check_context(header, registry)
     if header.epoch != site.epoch:
@@ -247,7 +248,7 @@ def _open_draft(data: bytes, notes: dict[str, int], registry: Registry, today_da
 
 
 def active_keys(registry: Registry, site: str, role: str) -> dict[str, PublicKey]:
-    """Return the keys of a site's role that have no end in the registry, by key id."""
+    """Return the keys of a role at a site that have not ended in the registry, by key id."""
     entry = registry.sites.get(site)
     keys: dict[str, PublicKey] = {}
     for key in entry.keys if entry else ():
@@ -260,8 +261,8 @@ def _refusal(error: ProtocolError) -> RequestError:
     advice = RequestError.advice
     if error.code is Code.UNDER_THRESHOLD:
         advice = (
-            "Nothing was signed. The registry is not signed by the root keys that you named, or that your list "
-            "remembers. Ask the aggregator's people, by telephone, for the fingerprints of their root keys; only if "
-            "they changed them, give the new ones as --root."
+            "Nothing was signed. The registry is not signed by the root keys that you specified or that your list "
+            "contains. Ask the aggregator's people by telephone for the fingerprints of their root keys. Only if "
+            "the keys have changed, specify the new ones with --root."
         )
-    return RequestError(f"the file does not pass ({error.code}: {error.detail})", advice)
+    return RequestError(f"the file is not valid ({error.code}: {error.detail})", advice)

@@ -1,4 +1,4 @@
-"""Signing, and putting it on the list: whatever is given out stands on the list first."""
+"""Signing of statements. Every signed statement is recorded on the list before it is returned."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +14,7 @@ from protocol.predicates import RotatePredicate
 
 
 def check_pages(pages: Sequence[Page]) -> None:
-    """Check that nothing on the pages forbids signing.
+    """Check that nothing on the pages prevents signing.
 
     Raises:
         HistoryError: a statement contradicts the list.
@@ -37,10 +37,10 @@ def check_steward_key(public: PublicKey, request: SiteRequest) -> None:
 
 
 def check_key_for_request(public: PublicKey, request: KeyRequest) -> None:
-    """Check that a key is one that a steward signs this request about keys with. Raises KeyFileError."""
+    """Check that a key is a steward's key that may sign this request about keys. Raises KeyFileError."""
     statement = request.statement
     if isinstance(statement, RotatePredicate):
-        # Which key the steward had until now is for the registry to say, and for the aggregator to check.
+        # The aggregator checks the steward's previous key against the registry.
         if statement.role == "agent" and load_public(statement.new_key).keyid == public.keyid:
             raise _agents_key()
         return
@@ -48,22 +48,23 @@ def check_key_for_request(public: PublicKey, request: KeyRequest) -> None:
         raise _agents_key()
     if load_public(statement.steward_key).keyid != public.keyid:
         raise KeyFileError(
-            f"this key ({public.fingerprint}) is not the steward's key that the request names"
+            f"this key ({public.fingerprint}) is not the steward key that the request names"
         )
 
 
 def sign_pages(pages: Sequence[Page], signer: Signer, known: ApprovalList) -> list[bytes]:
-    """Return the signed envelopes, after writing the new ones to the list; what was approved before comes from there.
+    """Sign the pages and return the envelopes. New ones are first recorded on the list; earlier
+    approvals are taken from it.
 
     Args:
-        pages: which a person has read and agreed to.
-        signer: whose key was checked.
-        known: the steward's list, held.
+        pages: Pages that the steward has read and agreed to.
+        signer: The signer, whose key has been checked.
+        known: The steward's list, opened and locked.
 
     Raises:
-        ListError: it cannot be written.
-        KeyFileError: the device that holds the key does not sign.
-        RequestError: the statement cannot take another signature.
+        ListError: the list cannot be written.
+        KeyFileError: the device with the key does not sign.
+        RequestError: no further signature can be added to the statement.
     """
     added: list[Entry] = []
     envelopes = []
@@ -81,7 +82,9 @@ def sign_pages(pages: Sequence[Page], signer: Signer, known: ApprovalList) -> li
 
 
 def _needs_another_signature(before: Entry, public: PublicKey) -> bool:
-    """Whether a statement on the list is to be signed once more: a steward's new key is, beside the old one."""
+    """Return whether a statement on the list needs a further signature, as for a steward's new key
+    in addition to the old one.
+    """
     signers = {signature.keyid for signature in decode(before.envelope).signatures}
     return isinstance(before.statement, RotatePredicate) and public.keyid not in signers
 
@@ -102,6 +105,6 @@ def _add_missing_signature(data: bytes, signer: Signer) -> bytes:
 
 def _agents_key() -> KeyFileError:
     return KeyFileError(
-        "this is the agent's key: whoever prepares a statement does not approve it",
-        "Nothing was signed. Use the key of another person, made with `intramural-steward key new`.",
+        "this is the agent's key, but a statement must be approved by another person than the one who prepared it",
+        "Nothing was signed. Use the key of another person, created with `intramural-steward key new`.",
     )

@@ -1,7 +1,7 @@
-"""The steward's key on a smart card, a token or in an HSM, by PKCS #11. Needs the extra `pkcs11`.
+"""The steward's key on a smart card, token or HSM, accessed through PKCS #11. Requires the extra `pkcs11`.
 
-The private key never leaves the device. What comes back is brought into the protocol's one form: strict DER with a low
-s for P-256, 64 bytes for Ed25519; and each signature is verified before it is used.
+The private key never leaves the device. Signatures are converted to the protocol's canonical form
+(strict DER with a low s for P-256, 64 bytes for Ed25519) and verified before use.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from protocol.keys import P256_ORDER, PublicKey, load_public
 if TYPE_CHECKING:
     import pkcs11
 
-# SubjectPublicKeyInfo up to the point, which follows.
+# The beginning of a SubjectPublicKeyInfo, up to the public point.
 _P256_INFO: Final = bytes.fromhex("3059301306072a8648ce3d020106082a8648ce3d030107034200")
 _ED25519_INFO: Final = bytes.fromhex("302a300506032b6570032100")
 _P256_PARAMETERS: Final = bytes.fromhex("06082a8648ce3d030107")
@@ -29,23 +29,23 @@ _OCTETS: Final = 0x04
 
 
 class _CardKey(Protocol):
-    """A private key on the device that may sign."""
+    """A private key on the device that can sign."""
 
     def sign(self, data: bytes, *, mechanism: "pkcs11.Mechanism") -> bytes: ...
 
 
 class CardSigner:
-    """Signs with a key that stays on the device."""
+    """A signer whose key stays on the device."""
 
     def __init__(self, key: _CardKey, public: PublicKey) -> None:
         self._key = key
         self.public = public
 
     def sign(self, message: bytes) -> bytes:
-        """Return the signature in the protocol's form.
+        """Return the signature in the protocol's canonical form.
 
         Raises:
-            KeyFileError: the device refuses, or gives something that is no signature by this key.
+            KeyFileError: the device refuses, or does not return a valid signature of this key.
         """
         import pkcs11
 
@@ -65,37 +65,38 @@ class CardSigner:
 
 @contextmanager
 def open_card(module: Path, token_label: str, key_label: str, pin: str) -> Iterator[CardSigner]:
-    """Open a session and yield the signer of one key; the session ends with the block.
+    """Open a session and yield the signer of a key. The session ends with the block.
 
     Args:
-        module: the vendor's PKCS #11 library.
-        token_label: which token.
-        key_label: label of the key pair on it; its public half must be there too.
-        pin: of the token's user.
+        module: The vendor's PKCS #11 library.
+        token_label: Label of the token.
+        key_label: Label of the key pair on the token, which must include the public key.
+        pin: PIN of the token's user.
 
     Raises:
-        KeyFileError: the extra is not installed, library, token, PIN or key is wrong, or the key is of another kind.
+        KeyFileError: the extra is not installed; library, token, PIN or key is wrong; or the key is
+            of another kind.
     """
     try:
         import pkcs11
     except ImportError:
         raise KeyFileError(
-            "this installation knows no PKCS #11",
+            "this installation does not support PKCS #11",
             "Install it with: pip install 'intramural-steward[pkcs11]'",
         ) from None
     try:
         token = pkcs11.lib(str(module.absolute())).get_token(token_label=token_label)
     except (pkcs11.PKCS11Error, RuntimeError) as error:
         raise KeyFileError(
-            f"there is no such token ({type(error).__name__})",
-            "Check --pkcs11-module and --token; is the card in?",
+            f"the token was not found ({type(error).__name__})",
+            "Check --pkcs11-module and --token, and that the card is inserted.",
         ) from None
     try:
         session = token.open(user_pin=pin)
     except pkcs11.PKCS11Error as error:
         raise KeyFileError(
-            f"the token does not open ({type(error).__name__})",
-            "Nothing was signed. Check the PIN: after a few wrong ones most tokens lock themselves.",
+            f"the token cannot be opened ({type(error).__name__})",
+            "Nothing was signed. Check the PIN: most tokens lock after a few wrong attempts.",
         ) from None
     with session:
         yield _find_key(session, key_label)
@@ -112,11 +113,11 @@ def _find_key(session: "pkcs11.Session", label: str) -> CardSigner:
         parameters = bytes(public[pkcs11.Attribute.EC_PARAMS])
     except (pkcs11.PKCS11Error, KeyError) as error:
         raise KeyFileError(
-            f"the token has no key pair of this label ({type(error).__name__})",
+            f"the token has no key pair with this label ({type(error).__name__})",
             "Check --key-label.",
         ) from None
     if not hasattr(private, "sign"):
-        raise KeyFileError("the key of this label may not be used to sign")
+        raise KeyFileError("the key with this label cannot be used for signing")
     der = b""
     if kind == pkcs11.KeyType.EC and parameters == _P256_PARAMETERS:
         der = _P256_INFO + point
@@ -129,13 +130,13 @@ def _find_key(session: "pkcs11.Session", label: str) -> CardSigner:
 
 
 def _read_point(value: bytes) -> bytes:
-    """Return a public point; the standard wraps it into a DER octet string, some devices do not."""
+    """Return a public point. The standard wraps it in a DER octet string, but some devices do not."""
     is_wrapped = len(value) in {_P256_POINT_BYTES + 2, _ED25519_POINT_BYTES + 2}
     return value[2:] if is_wrapped and value[0] == _OCTETS else value
 
 
 def _encode_p256(signature: bytes) -> bytes:
-    """Return r and s, which the device joins, as strict DER, with the lower of the two values of s that verify."""
+    """Convert the device's concatenated r and s to strict DER, with the lower of the two valid values of s."""
     half = len(signature) // 2
     r, s = int.from_bytes(signature[:half], "big"), int.from_bytes(signature[half:], "big")
     return encode_dss_signature(r, min(s, P256_ORDER - s))

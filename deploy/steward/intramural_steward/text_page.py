@@ -1,4 +1,4 @@
-"""A page as plain text, for a terminal or a printer: wrapped to its width, nothing left out."""
+"""A page as plain text, wrapped for a terminal or printer, with its full content."""
 
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -25,10 +25,10 @@ def _lines(page: Page) -> Iterator[str]:
     for fault in page.faults:
         yield from _wrap("MUST NOT BE SIGNED: ", fault)
     for caution in page.cautions:
-        yield from _wrap("Look into this: ", caution)
+        yield from _wrap("Check this: ", caution)
     before = page.continuity.approved_before
     if before is not None:
-        yield f"You approved it before (number {before.number} of your list); approving gives the same bytes again."
+        yield f"You approved it before (number {before.number} on your list); approving it gives the same bytes again."
     for fact in description.facts:
         yield from _wrap(f"{fact.name:<{_NAME_WIDTH}} ", fact.text)
     for root in page.roots:
@@ -39,19 +39,19 @@ def _lines(page: Page) -> Iterator[str]:
         yield from _list_figures(description.figures, has_before=bool(description.previous))
     if description.notes:
         yield ""
-        yield "The site says (these numbers do not leave it, and nothing here can check them)"
+        yield "Statements of the site (these numbers do not leave it, and cannot be checked here)"
         for note in description.notes:
             yield from _wrap("  ", f"{note.text} {note.name}")
     if description.rules:
         yield ""
-        yield "Rules: the stricter of the site's and the federation's number is applied"
+        yield "Rules: the stricter of the site's and the federation's limits applies"
         for rule in description.rules:
             yield from _list_rule(rule)
     yield ""
     for sentence in description.sentences:
         yield from textwrap.wrap(sentence, _WIDTH)
     yield ""
-    yield f"These {len(description.payload)} bytes are what is signed and leaves the site, and nothing else:"
+    yield f"Exactly these {len(description.payload)} bytes are signed and leave the site:"
     yield from textwrap.wrap(
         description.payload,
         _WIDTH,
@@ -62,7 +62,7 @@ def _lines(page: Page) -> Iterator[str]:
 
 
 def _list_figures(figures: Sequence[FigureRow], *, has_before: bool) -> Iterator[str]:
-    """Yield each figure as a line of columns, with its meaning below."""
+    """Yield a line of columns for each figure, followed by its meaning."""
     names = ["value", "of range", "units", "std. dev."]
     if has_before:
         names += ["before", "its units", "change"]

@@ -1,1 +1,1 @@
-"""One module a version of the schema, named by number; a released one never changes."""
+"""Migrations, one module per schema version, named by number. A released migration never changes."""

@@ -1,4 +1,4 @@
-"""The log, the registry versions, refusals, invites and requests. Revision 0001 was of an unreleased version."""
+"""Tables of log, registry versions, refusals, invites and requests. Revision 0001 was part of an unreleased version."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -76,5 +76,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Nothing: evidence is never dropped by a tool. Restore a back-up instead."""
-    raise NotImplementedError("the log is never migrated backwards")
+    """Refuse: evidence must never be deleted by a tool. Restore a backup instead."""
+    raise NotImplementedError("the database cannot be downgraded")

@@ -1,4 +1,6 @@
-"""The nodes of the log's Merkle tree, cosignatures, and what makes looking up the newest registry and forks cheap."""
+"""Tables of Merkle tree nodes and cosignatures, and columns and indexes for finding the newest
+registry and forks quickly.
+"""
 
 import hashlib
 
@@ -14,7 +16,7 @@ AT_ONCE = 4096  # rows
 
 
 def upgrade() -> None:
-    """Create the tables and fill those that follow from what is there."""
+    """Create the tables, and fill those that can be derived from existing data."""
     op.create_table(
         "nodes",
         sa.Column("level", sa.Integer, primary_key=True, autoincrement=False),
@@ -34,14 +36,14 @@ def upgrade() -> None:
         sa.Column("restored_day", sa.Integer, nullable=False),
     )
     op.create_index("forks_of_a_site", "forks", ["site", "epoch"])
-    # SQLite adds no column that must be filled to a table that others refer to.
+    # SQLite cannot add a NOT NULL column to a table that other tables reference.
     op.add_column("registry_versions", sa.Column("digest", sa.String(64)))
     _fill_nodes(op.get_bind())
     _fill_digests(op.get_bind())
 
 
 def _fill_nodes(connection: sa.Connection) -> None:
-    """Work the nodes out from the leaf hashes, in order."""
+    """Compute the nodes from the leaf hashes in order."""
     entries = sa.table("entries", sa.column("position"), sa.column("leaf_hash"))
     nodes = sa.table("nodes", sa.column("level"), sa.column("position"), sa.column("hash"))
     leaves = connection.execute(
@@ -73,5 +75,5 @@ def _fill_digests(connection: sa.Connection) -> None:
 
 
 def downgrade() -> None:
-    """Nothing: evidence is never dropped by a tool. Restore a back-up instead."""
-    raise NotImplementedError("the log is never migrated backwards")
+    """Refuse: evidence must never be deleted by a tool. Restore a backup instead."""
+    raise NotImplementedError("the database cannot be downgraded")
