@@ -37,7 +37,7 @@ def build_recognizers(policy: RedactionPolicy, deadline: Deadline) -> list[Entit
             for recognizer in (
                 *_LANGUAGES[language].recognizers(deadline),
                 *presidio_recognizers(language),
-                *_models(policy, language, deadline),
+                *_open_models(policy, language, deadline),
             )
         ]
         + [
@@ -48,11 +48,13 @@ def build_recognizers(policy: RedactionPolicy, deadline: Deadline) -> list[Entit
                 *((entity, Phrases(entries).find) for entity, entries in policy.deny.items()),
             ]
         ]
-        + [_other(model, policy, deadline) for model in policy.other_models]
+        + [_open_other_model(model, policy, deadline) for model in policy.other_models]
     )
 
 
-def _models(policy: RedactionPolicy, language: str, deadline: Deadline) -> list[EntityRecognizer]:
+def _open_models(
+    policy: RedactionPolicy, language: str, deadline: Deadline
+) -> list[EntityRecognizer]:
     folder = shipped_model(language) if "shipped" in policy.models else None
     return (
         []
@@ -61,7 +63,9 @@ def _models(policy: RedactionPolicy, language: str, deadline: Deadline) -> list[
     )
 
 
-def _other(model: OtherModel, policy: RedactionPolicy, deadline: Deadline) -> EntityRecognizer:
+def _open_other_model(
+    model: OtherModel, policy: RedactionPolicy, deadline: Deadline
+) -> EntityRecognizer:
     """Open a model that is not shipped with the package, registered for one language as above."""
     folder = Path(model.path)
     if model.kind != "intramural":

@@ -154,7 +154,7 @@ class KnownNames:
         self, name: str, words: tuple[str, ...], full_words: tuple[str, ...]
     ) -> tuple[set[str], set[str]]:
         """Return the words of a name that identify its person on their own, and those of them that are common words."""
-        joined = {"".join(pair) for pair in _joined_words(name)} | _join_as_logins(
+        joined = {"".join(pair) for pair in _list_joined_words(name)} | _join_as_logins(
             words, full_words
         )
         long_words = {word for word in full_words if len(word) >= _STRONG_LETTERS}
@@ -249,7 +249,7 @@ class KnownNames:
             beside = (*words[begin:first], *words[last + 1 : end + 1])
             has_more = any(len(word.key) > 1 and word.key not in _PARTICLES for word in beside)
             if strong or has_more or self._is_written_as_name(text, first):
-                yield words[begin].start, _end_with_point(text, end)
+                yield words[begin].start, _find_end_of_word(text, end)
 
     def _is_strong_at(self, text: TextWords, first: int, last: int, searched: str) -> bool:
         """Return whether a matched word identifies a person on its own at its position."""
@@ -362,14 +362,14 @@ def _join_as_logins(words: tuple[str, ...], full_words: tuple[str, ...]) -> set[
     return {login for login in logins if len(login) >= _JOINED_LETTERS}
 
 
-def _joined_words(name: str) -> Iterator[tuple[str, str]]:
+def _list_joined_words(name: str) -> Iterator[tuple[str, str]]:
     """Yield the pairs of words of a name that are joined by a hyphen or an apostrophe."""
     for word, following in pairwise(split_words(name)):
         if name[word.end : following.start] in _JOINTS:
             yield word.key, following.key
 
 
-def _end_with_point(text: TextWords, index: int) -> int:
+def _find_end_of_word(text: TextWords, index: int) -> int:
     """Return the end of a word, including the full stop that follows an initial."""
     word = text.words[index]
     return (

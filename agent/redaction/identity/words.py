@@ -71,11 +71,11 @@ def plain_words(text: str) -> tuple[str, ...]:
 
 def to_plain(word: str) -> str:
     """Return a word in lower case and without accents."""
-    return word.lower() if word.isascii() else _without_accents(word)
+    return word.lower() if word.isascii() else _remove_accents(word)
 
 
 @cache
-def _letters_without_accents() -> dict[int, str]:
+def _map_accents() -> dict[int, str]:
     return str.maketrans(
         {
             "ß": "ss",
@@ -91,8 +91,6 @@ def _letters_without_accents() -> dict[int, str]:
     )
 
 
-def _without_accents(word: str) -> str:
+def _remove_accents(word: str) -> str:
     decomposed = unicodedata.normalize("NFD", word.casefold())
-    return "".join(c for c in decomposed if not unicodedata.combining(c)).translate(
-        _letters_without_accents()
-    )
+    return "".join(c for c in decomposed if not unicodedata.combining(c)).translate(_map_accents())

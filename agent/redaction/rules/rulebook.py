@@ -5,6 +5,7 @@ for each pattern would scan the text a hundred times; this scans it once and loo
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -67,7 +68,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 _LONG = re.compile(r"\S{32,}")
 _DIGITS = re.compile(r"[0-9]+")
 _MAX_CODE_LENGTH = 40  # maximum letters before the first digit
-_TOLD_APART = "/-.),"  # the signs after digits that are distinguished
+_DISTINGUISHED_SIGNS = "/-.),"  # after digits
 _SHORT = 4  # maximum letters of a phrase that could be an abbreviation if written in capitals
 _TRIED_AT_ONCE = 256  # words between two checks of the deadline
 
@@ -186,39 +187,45 @@ class Rulebook(EntityRecognizer):
 
     def _compile(self, wanted: tuple[str, ...]) -> None:
         """Compile the rules of the wanted entities, which do not change under one policy."""
-        by_word: dict[str, list[_Try]] = {}
+        by_word: defaultdict[str, list[_Try]] = defaultdict(list)
         self._anywhere = []
         self._long = []
         self._by_sign = {}
         self._by_digits = []
         self._by_number = {}
         for rule in self._rules:
-            if rule.entity not in wanted:
-                continue
-            pattern = compile_pattern(rule.pattern, self._language, regex.MULTILINE)
-            if rule.begins in (ANYWHERE, LONG):
-                (self._anywhere if rule.begins == ANYWHERE else self._long).append((rule, pattern))
-                continue
-            attempt: _Try = (rule.entity, pattern.match, "since" in pattern.groupindex)
-            if isinstance(rule.begins, Digits):
-                self._by_digits.append((rule.begins, attempt))
-                continue
-            if isinstance(rule.begins, Signs):
-                for sign in rule.begins.texts:
-                    self._by_sign.setdefault(sign, []).append(attempt)
-                continue
-            for word in _words_of(rule, self._language):
-                by_word.setdefault(word, []).append(attempt)
+            if rule.entity in wanted:
+                self._compile_rule(rule, by_word)
         for entity, begins, judge in self._judged:
-            for word in begins if entity in wanted else ():
-                by_word.setdefault(word, []).append((entity, judge, False))
+            if entity in wanted:
+                for word in begins:
+                    by_word[word].append((entity, judge, False))
         for entity, phrase in self._phrases:
-            if entity in wanted and (first := _WORD.match(phrase)):
-                by_word.setdefault(first.group().lower(), []).append(
-                    (entity, Phrase(phrase, self._unless).match, False)
-                )
+            first_word = _WORD.match(phrase)
+            if entity in wanted and first_word is not None:
+                attempt = (entity, Phrase(phrase, self._unless).match, False)
+                by_word[first_word.group().lower()].append(attempt)
         self._by_word = {word: tuple(tries) for word, tries in by_word.items()}
         self._wanted = wanted
+
+    def _compile_rule(self, rule: Rule, by_word: defaultdict[str, list[_Try]]) -> None:
+        """Compile a rule, and register it under the signs, digits or words with which it begins."""
+        pattern = compile_pattern(rule.pattern, self._language, regex.MULTILINE)
+        if rule.begins == ANYWHERE:
+            self._anywhere.append((rule, pattern))
+            return
+        if rule.begins == LONG:
+            self._long.append((rule, pattern))
+            return
+        attempt: _Try = (rule.entity, pattern.match, "since" in pattern.groupindex)
+        if isinstance(rule.begins, Digits):
+            self._by_digits.append((rule.begins, attempt))
+        elif isinstance(rule.begins, Signs):
+            for sign in rule.begins.texts:
+                self._by_sign.setdefault(sign, []).append(attempt)
+        else:
+            for word in _list_first_words(rule, self._language):
+                by_word[word].append(attempt)
 
     def analyze(
         self, text: str, entities: list[str], nlp_artifacts: NlpArtifacts | None = None
@@ -232,30 +239,31 @@ class Rulebook(EntityRecognizer):
         wanted = tuple(entities)
         if wanted != self._wanted:
             self._compile(wanted)
-        found = set(self._begun(text))
-        found.update(self._searched(text))
-        for kinds, find in self._finders:
-            if not kinds.isdisjoint(wanted):
-                found.update(
-                    finding for finding in find(text, self._deadline) if finding[0] in wanted
+        detections = set(self._match_at_starts(text))
+        detections.update(self._search_patterns(text))
+        for entities_of_finder, find in self._finders:
+            if not entities_of_finder.isdisjoint(wanted):
+                detections.update(
+                    detection for detection in find(text, self._deadline) if detection[0] in wanted
                 )
         return [
-            RecognizerResult(entity, start, end, SURE) for entity, start, end in _outermost(found)
+            RecognizerResult(entity, start, end, SURE)
+            for entity, start, end in _drop_nested(detections)
         ]
 
-    def _begun(self, text: str) -> Iterator[tuple[Entity, int, int]]:
-        for tries, place in self._places(text):
-            for entity, match, since in tries:
-                if (found := match(text, place)) is not None:
-                    start = (
-                        found.start("since")
-                        if since and found.start("since") >= 0
-                        else found.start()
-                    )
-                    if start < found.end():
-                        yield entity, start, found.end()
+    def _match_at_starts(self, text: str) -> Iterator[tuple[Entity, int, int]]:
+        for tries, position in self._find_starts(text):
+            for entity, match, has_since in tries:
+                matched = match(text, position)
+                if matched is None:
+                    continue
+                start = matched.start()
+                if has_since and matched.start("since") >= 0:
+                    start = matched.start("since")
+                if start < matched.end():
+                    yield entity, start, matched.end()
 
-    def _places(self, text: str) -> Iterator[tuple[Sequence[_Try], int]]:
+    def _find_starts(self, text: str) -> Iterator[tuple[Sequence[_Try], int]]:
         """Yield each position at which rules can begin, with these rules."""
         by_word = self._by_word
         for count, word in enumerate(_WORD.finditer(text)):
@@ -277,14 +285,14 @@ class Rulebook(EntityRecognizer):
             while begin and text[begin - 1].isalnum() and start - begin < _MAX_CODE_LENGTH:
                 begin -= 1
             if begin == start:
-                yield self._numbers(text, start, digits.end()), start
+                yield self._list_number_rules(text, start, digits.end()), start
             elif begin > end_of_code:
                 yield codes, begin
             end_of_code = digits.end()
 
-    def _numbers(self, text: str, start: int, end: int) -> tuple[_Try, ...]:
+    def _list_number_rules(self, text: str, start: int, end: int) -> tuple[_Try, ...]:
         """Return the rules that can begin with the digits `text[start:end]`."""
-        key = min(end - start, 10), _what_follows(text[end : end + 2])
+        key = min(end - start, 10), _classify_following(text[end : end + 2])
         if key not in self._by_number:
             self._by_number[key] = tuple(
                 attempt
@@ -294,7 +302,7 @@ class Rulebook(EntityRecognizer):
             )
         return self._by_number[key]
 
-    def _searched(self, text: str) -> Iterator[tuple[Entity, int, int]]:
+    def _search_patterns(self, text: str) -> Iterator[tuple[Entity, int, int]]:
         lower = text.lower() if self._anywhere else ""
         for rule, pattern in self._anywhere:
             if not rule.needs or any(needed in lower for needed in rule.needs):
@@ -310,7 +318,7 @@ class Rulebook(EntityRecognizer):
 
 
 @cache
-def _words_of(rule: Rule, language: str) -> tuple[str, ...]:
+def _list_first_words(rule: Rule, language: str) -> tuple[str, ...]:
     """Return the words, in lower case, at which a rule is tried."""
     if rule.begins == WORDS:
         return tuple(sorted(read_first_words(write_lists(rule.pattern, language))))
@@ -320,20 +328,24 @@ def _words_of(rule: Rule, language: str) -> tuple[str, ...]:
     return tuple(str(rule.begins).split())
 
 
-def _what_follows(two: str) -> str:
+def _classify_following(two: str) -> str:
     """Return the kind, as in `Digits.then`, of the next two characters."""
     first, second = two[:1], two[1:]
     if not first or first.isspace():
         if second.isdigit():
             return "9"
         return "A" if second.isupper() or second > "\x7f" else " "
-    return "a" if first.isalpha() else first if first in _TOLD_APART else "*"
+    if first.isalpha():
+        return "a"
+    return first if first in _DISTINGUISHED_SIGNS else "*"
 
 
-def _outermost(found: Iterable[tuple[Entity, int, int]]) -> Iterator[tuple[Entity, int, int]]:
+def _drop_nested(
+    detections: Iterable[tuple[Entity, int, int]],
+) -> Iterator[tuple[Entity, int, int]]:
     """Drop detections within another of the same entity, to avoid Presidio's comparison of all pairs."""
     last: tuple[str, int, int] = ("", 0, 0)
-    for finding in sorted(found, key=lambda each: (each[0], each[1], -each[2])):
-        if finding[0] != last[0] or finding[2] > last[2]:
-            yield finding
-            last = finding
+    for detection in sorted(detections, key=lambda each: (each[0], each[1], -each[2])):
+        if detection[0] != last[0] or detection[2] > last[2]:
+            yield detection
+            last = detection

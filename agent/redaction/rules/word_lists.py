@@ -13,7 +13,7 @@ _NAMED_LIST = re.compile(r"\\L<(\w+)>")
 @cache
 def read_entries(language: str, name: str) -> tuple[str, ...]:
     """Return the lines of a list as written, without empty lines and comments."""
-    lines = _folder_of(language).joinpath(f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    lines = _find_folder(language).joinpath(f"{name}.txt").read_text(encoding="utf-8").splitlines()
     return tuple(line.strip() for line in lines if line.strip() and not line.startswith("#"))
 
 
@@ -27,7 +27,7 @@ def read_words(language: str, name: str) -> frozenset[str]:
 
 def read_safe_words(language: str) -> frozenset[str]:
     """Return the words that do not identify a person. The English list takes 8 MB and is read on first use."""
-    packed = _folder_of(language).joinpath("safe_words.txt.gz").read_bytes()
+    packed = _find_folder(language).joinpath("safe_words.txt.gz").read_bytes()
     return frozenset(gzip.decompress(packed).decode().split())
 
 
@@ -56,5 +56,5 @@ def _write_alternatives(language: str, name: str) -> str:
     return f"(?:{'|'.join(escaped)})"
 
 
-def _folder_of(language: str) -> Path:
+def _find_folder(language: str) -> Path:
     return Path(__file__).parent / language / "words"

@@ -48,12 +48,12 @@ def with_texts(value: Json, texts: Iterator[str]) -> Json:
         case dict():
             written: dict[str, Json] = {}
             for item in value.values():
-                key = _free(next(texts), written.__contains__)
+                key = _make_unique(next(texts), written.__contains__)
                 written[key] = with_texts(item, texts)
             return written
 
 
-def _free(key: str, taken: Callable[[str], bool]) -> str:
+def _make_unique(key: str, taken: Callable[[str], bool]) -> str:
     if not taken(key):
         return key
     number = 2

@@ -43,7 +43,7 @@ def find_unknown(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, i
 
 def is_safe(word: str) -> bool:
     """Return whether a list contains the word or its base form."""
-    safe, lower = _safe_words(), word.lower()
+    safe, lower = _read_safe_words(), word.lower()
     if lower in safe or word in safe or _ROMAN.fullmatch(word):
         return True
     return any(lower.endswith(end) and lower[: -len(end)] in safe for end in _INFLECTIONS) or (
@@ -59,7 +59,7 @@ def _is_name(word: str) -> bool:
 
 
 @cache
-def _safe_words() -> frozenset[str]:
+def _read_safe_words() -> frozenset[str]:
     """Return words that do not identify a person. The list takes 8 MB and is read on first use."""
     own = words("function_words") | words("medical_words") | words("everyday_words")
     return read_safe_words("en") | own

@@ -54,13 +54,15 @@ class SpanishRules(Rulebook):
         """
         # Labels and signatures first: their values identify a person whatever they contain.
         labelled = [
-            RecognizerResult(*found, SURE) for found in self._labelled(text) if found[0] in entities
+            RecognizerResult(*found, SURE)
+            for found in self._find_labelled(text)
+            if found[0] in entities
         ]
         return labelled + super().analyze(
             without_harmless(text, self._deadline), entities, nlp_artifacts
         )
 
-    def _labelled(self, text: str) -> Iterator[tuple[Entity, int, int]]:
+    def _find_labelled(self, text: str) -> Iterator[tuple[Entity, int, int]]:
         for entity, start, end in (
             *find_fields(text, self._deadline),
             *find_signatures(text, self._deadline),

@@ -99,7 +99,7 @@ def find_fields(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, in
         end = len(text) if end < 0 else end
         if index + 1 < len(labels):
             end = min(end, labels[index + 1].start("since"))
-        start, end = _value(text, label.end(), end, entity)
+        start, end = _find_value(text, label.end(), end, entity)
         if start < end and end - start <= _MAX_LENGTH:
             yield (
                 _OVER[entity] if entity in _OVER and _OVER_89.match(text, start, end) else entity,
@@ -111,7 +111,7 @@ def find_fields(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, in
 _OVER: dict[Entity, Entity] = {"AGE_BELOW_90": "AGE"}
 
 
-def _value(text: str, start: int, end: int, entity: Entity) -> tuple[int, int]:
+def _find_value(text: str, start: int, end: int, entity: Entity) -> tuple[int, int]:
     """Return the position of the value between `start` and `end`, which is empty if there is no value of its kind."""
     if entity == "NAME" and (digit := _DIGIT.search(text, start, end)):
         end = digit.start()

@@ -59,7 +59,7 @@ def find_signatures(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int
             continue
         person_end = min((s for s, _ in unnaming if s < person.end()), default=person.end())
         if person_end > start:
-            yield "NAME", start, _without_edge(text, start, person_end)
+            yield "NAME", start, _trim_end(text, start, person_end)
         kept = sorted(
             [
                 *unnaming,
@@ -69,14 +69,14 @@ def find_signatures(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int
         place = person_end
         for kept_start, kept_end in [*kept, (end, end)]:
             if kept_start > place:
-                yield from _piece(text, place, kept_start)
+                yield from _yield_address(text, place, kept_start)
             place = max(place, kept_end)
 
 
-def _piece(text: str, start: int, end: int) -> Iterator[tuple[Entity, int, int]]:
+def _yield_address(text: str, start: int, end: int) -> Iterator[tuple[Entity, int, int]]:
     edge = _EDGE.match(text, start, end)
     start = edge.end() if edge else start
-    end = _without_edge(text, start, end)
+    end = _trim_end(text, start, end)
     if start < end and _WITH_LETTERS.search(text, start, end):
         yield (
             ("EMAIL" if "@" in text[start:end] and " " not in text[start:end] else "ADDRESS"),
@@ -85,7 +85,7 @@ def _piece(text: str, start: int, end: int) -> Iterator[tuple[Entity, int, int]]
         )
 
 
-def _without_edge(text: str, start: int, end: int) -> int:
+def _trim_end(text: str, start: int, end: int) -> int:
     while end > start and not text[end - 1].isalnum():
         end -= 1
     return end

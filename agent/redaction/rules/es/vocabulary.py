@@ -11,7 +11,7 @@ from agent.redaction.rules.rulebook import Rule
 def places() -> tuple[str, ...]:
     """Return regions and towns, as written and in capitals, except for everyday words and names of people."""
     ambiguous = frozenset(entries("ambiguous_places"))
-    return _and_in_capitals(tuple(place for place in entries("places") if place not in ambiguous))
+    return _add_capitals(tuple(place for place in entries("places") if place not in ambiguous))
 
 
 def companies() -> tuple[str, ...]:
@@ -21,7 +21,7 @@ def companies() -> tuple[str, ...]:
 
 def countries() -> tuple[str, ...]:
     """Return countries, as written and in capitals."""
-    return _and_in_capitals(entries("countries"))
+    return _add_capitals(entries("countries"))
 
 
 def towns_abroad() -> Rule:
@@ -30,7 +30,7 @@ def towns_abroad() -> Rule:
     town = r"[,;.(] ?(?P<since>\p{Lu}\p{L}{1,30}(?:[ -]\p{Lu}\p{L}{1,30}){0,2})[,.-] ?"
     states = "|".join(state for state in entries("states_of_america") if len(state) == len("CA"))
     pattern = rf"(?<={town})(?:\L<countries>|\L<states_of_america>)(?![\p{{L}}\d])|(?<=\p{{Ll}}, )(?:{states})(?=[);,])"
-    return Rule("LOCATION", _first_words(names), pattern)
+    return Rule("LOCATION", _list_first_words(names), pattern)
 
 
 def nationalities() -> Rule:
@@ -63,12 +63,12 @@ def professions() -> Rule:
         begins += [stem + ending for ending in endings]
     return Rule(
         "PROFESSION",
-        _first_words(begins),
+        _list_first_words(begins),
         rf"(?i)(?<![\p{{L}}-])(?:{'|'.join(forms)})(?![\p{{L}}-])",
     )
 
 
-def _first_words(phrases: Iterable[str]) -> str:
+def _list_first_words(phrases: Iterable[str]) -> str:
     """Return the first words of phrases, in the format of a rule."""
     begins = {
         first.group().lower() for phrase in phrases if (first := regex.match(r"\p{L}+", phrase))
@@ -76,5 +76,5 @@ def _first_words(phrases: Iterable[str]) -> str:
     return " ".join(sorted(begins))
 
 
-def _and_in_capitals(written: tuple[str, ...]) -> tuple[str, ...]:
+def _add_capitals(written: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*written, *(name.upper() for name in written))))

@@ -33,7 +33,7 @@ def policy(tmp_path: Path, **keys: object) -> Path:
         ),
         (
             {"recognizers": [{"entity": "ID", "pattern": "X?"}]},
-            r"recognizers.0.pattern: matches where there is noth",
+            r"recognizers.0.pattern: matches the empty string",
         ),
         (
             {"recognizers": [{"entity": "ID", "pattern": r"(\w+\s?)+!"}]},

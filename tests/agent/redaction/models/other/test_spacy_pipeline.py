@@ -36,7 +36,7 @@ def test_folders_that_are_no_pipeline_are_refused(pipeline, tmp_path):
     with pytest.raises(RedactionError, match=r"config\.cfg"):
         open_model("spacy", tmp_path, {}, ["en"], deadline())
     spacy.blank("en").to_disk(tmp_path / "blank")
-    with pytest.raises(RedactionError, match="no component that finds entities"):
+    with pytest.raises(RedactionError, match="no component that detects entities"):
         open_model("spacy", tmp_path / "blank", {}, ["en"], deadline())
     config = (pipeline / "config.cfg").read_text("utf-8")
     (tmp_path / "config.cfg").write_text(
