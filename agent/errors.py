@@ -1,23 +1,23 @@
-"""Every error the agent raises on purpose.
+"""The errors that the agent raises.
 
-AgentError                 base; the command line prints message and advice, and leaves with `exit_code`
-├── ConfigError        2   a setting, option or run entry is wrong: the operator changes it
-├── BenchmarkError     3   a benchmark folder or a dataset file is wrong: its author mends the named file and row
-├── InferenceError     4   the model server failed or lacks what the run needs: mend the server, run again
-├── RedactionError     5   text could not be cleared: nothing is shown
+AgentError                 base; the command line prints message and advice, and exits with `exit_code`
+├── ConfigError        2   a setting, option or run entry is wrong: the operator corrects it
+├── BenchmarkError     3   a benchmark folder or dataset file is wrong: its author corrects the named file and row
+├── InferenceError     4   the model server failed or lacks a feature: repair the server and run again
+├── RedactionError     5   text could not be redacted safely: nothing is shown
 ├── DisclosureError    6   the gate refuses: nothing leaves the site
 ├── DeliveryError      7   the aggregator could not be reached or refused: the submission is kept
 └── StoreError         8   a key or the store is missing, too widely readable, or damaged
 
-Exit code 0 is success, 1 an unexpected error, 9 a run that ended with instances unscored because of failures.
-Messages never quote a prompt, an answer, a record or a server's reply: those may hold patient text.
+Exit code 0 means success, 1 an unexpected error, 9 a run in which failures left instances unscored.
+Messages never quote a prompt, an answer, a record or a server's reply, which may contain patients' text.
 """
 
 from typing import ClassVar
 
 
 class AgentError(Exception):
-    """Base of every error the agent raises on purpose.
+    """Base class of the agent's errors.
 
     Args:
         message: what is wrong and where (file, row, key), without any text of a case.
@@ -48,14 +48,14 @@ class BenchmarkError(AgentError):
 
 
 class InferenceError(AgentError):
-    """The model server failed or does not honour what the run needs."""
+    """The model server failed or does not support a feature that the run needs."""
 
     exit_code = 4
-    advice = "Check the server with `intramural doctor`, then run the same command again: answers are kept."
+    advice = "Check the server with `intramural doctor`, then run the same command again: stored answers are kept."
 
 
 class RedactionError(AgentError):
-    """Text could not be cleared of identifiers, so it is not shown."""
+    """Text could not be redacted safely, so it is not shown."""
 
     exit_code = 5
     advice = "Nothing was shown. Check the redaction policy with `intramural doctor`."
@@ -69,7 +69,7 @@ class DisclosureError(AgentError):
 
 
 class DeliveryError(AgentError):
-    """The aggregator could not be reached, or refused the submission, which is kept."""
+    """The aggregator could not be reached or refused the submission, which stays stored."""
 
     exit_code = 7
     advice = "The submission is kept. Try `intramural submission send` again later."
@@ -83,4 +83,4 @@ class StoreError(AgentError):
 
 
 class BusyError(StoreError):
-    """Another command is using what this one needs; it need only be tried again."""
+    """Another command is using a resource that this one needs; trying again later is enough."""

@@ -1,9 +1,9 @@
-"""Private keys on disk: made once, readable by their owner alone, never overwritten.
+"""Private keys on disk: readable by their owner only, and never overwritten.
 
-`data.key` (32 random bytes, hexadecimal) encrypts the store; `seal.key` (of the same form) seals what must not be
-rewritten, the release ledger and the audit log; `agent.key` (Ed25519, PEM) signs what the disclosure gate let through.
-All lie in the site's `keys/` folder, mode 0700. A steward's key is made and kept elsewhere, by another person. Whatever
-is wrong with a key, the answer is `StoreError`: naming its role, and never its content.
+`data.key` (32 random bytes in hexadecimal) encrypts the store. `seal.key` (in the same format) seals the records that
+must not be rewritten: the release ledger and the audit log. `agent.key` (Ed25519, PEM) signs statements that passed the
+disclosure gate. All three are stored in the site's `keys/` folder, mode 0700. A steward's key is made and kept
+elsewhere by another person. Every fault of a key raises `StoreError`, which names its role but never its contents.
 """
 
 import base64
@@ -26,11 +26,11 @@ from protocol.errors import ProtocolError
 from protocol.keys import Ed25519Signer, PublicKey, load_public
 
 _SECRET_KEY_BYTES: Final = 32
-_MAX_KEY_FILE: Final = 4096  # bytes; a PEM of Ed25519 has 119
+_MAX_KEY_FILE: Final = 4096  # bytes; an Ed25519 key in PEM has 119
 
 
 class KeyRole(StrEnum):
-    """Whose key it is. The site's own three are kept in a folder that only its owner enters."""
+    """The role of a key. The site's own three keys are stored in a folder that only its owner can enter."""
 
     DATA = "data"
     SEAL = "seal"
@@ -39,10 +39,10 @@ class KeyRole(StrEnum):
 
 
 def create_keys_directory(directory: Path) -> None:
-    """Make the folder for the site's keys, mode 0700; one that is there already must be as narrow.
+    """Create the folder for the site's keys with mode 0700; an existing folder must have the same mode.
 
     Raises:
-        StoreError: it cannot be made, or others may enter it.
+        StoreError: the folder cannot be created, or others may enter it.
     """
     try:
         directory.mkdir(mode=0o700, exist_ok=True)
@@ -55,7 +55,7 @@ def create_data_key(path: Path) -> None:
     """Make the key that encrypts the store.
 
     Raises:
-        StoreError: there is one already (it is never overwritten: texts under it would be lost), or the disk refuses.
+        StoreError: a data key exists (it is never overwritten, since texts would be lost), or it cannot be written.
     """
     _create_secret_key(path, KeyRole.DATA)
 
@@ -64,7 +64,7 @@ def read_data_key(path: Path) -> bytes:
     """Return the 32 bytes of the data key.
 
     Raises:
-        StoreError: missing, not ours, readable by others, or damaged.
+        StoreError: the key is missing, belongs to another user, is readable by others, or is damaged.
     """
     return _read_secret_key(path, KeyRole.DATA)
 
@@ -72,11 +72,11 @@ def read_data_key(path: Path) -> bytes:
 def create_seal_key(path: Path) -> None:
     """Make the key that seals the release ledger and the audit log.
 
-    It is random and not derived from the data key, so that whoever holds the data key cannot rewrite either.
+    It is random, not derived from the data key, so that a holder of the data key can rewrite neither.
 
     Raises:
-        StoreError: there is one already (it is never overwritten: nothing under it could be checked again), or the
-            disk refuses.
+        StoreError: a seal key exists (it is never overwritten, since older seals could no longer be checked), or it
+            cannot be written.
     """
     _create_secret_key(path, KeyRole.SEAL)
 
@@ -85,13 +85,13 @@ def read_seal_key(path: Path) -> bytes:
     """Return the 32 bytes of the seal key.
 
     Raises:
-        StoreError: missing, not ours, readable by others, or damaged.
+        StoreError: the key is missing, belongs to another user, is readable by others, or is damaged.
     """
     return _read_secret_key(path, KeyRole.SEAL)
 
 
 def derive_key(secret_key: bytes, purpose: str) -> bytes:
-    """Return the 32-byte key for one `purpose`, so that no two uses of the data key or of the seal key share a key.
+    """Derive the 32-byte key for one `purpose` from the data key or the seal key, so that no two uses share a key.
 
     HMAC-SHA256 under a uniformly random key: one expansion step of HKDF (RFC 5869, section 2.3).
     """
@@ -99,10 +99,10 @@ def derive_key(secret_key: bytes, purpose: str) -> bytes:
 
 
 def create_signing_key(path: Path, role: KeyRole) -> Ed25519Signer:
-    """Make an Ed25519 key and return its signer; its file is PEM (PKCS #8), unencrypted, mode 0600.
+    """Make an Ed25519 key and return its signer. The file is unencrypted PEM (PKCS #8), mode 0600.
 
     Raises:
-        StoreError: there is a file of that name, or the disk refuses.
+        StoreError: a file of that name exists, or it cannot be written.
     """
     key = Ed25519PrivateKey.generate()
     pem = key.private_bytes(
@@ -116,13 +116,14 @@ def load_signer(path: Path, role: KeyRole) -> Ed25519Signer:
     """Read an Ed25519 key.
 
     Raises:
-        StoreError: missing, not ours, readable by others, damaged, or another kind of key.
+        StoreError: the key is missing, belongs to another user, is readable by others, is damaged, or is of another
+            kind.
     """
     text = _read(path, role)
     try:
         key = serialization.load_pem_private_key(text, password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        # The library's message may quote the file, so the cause is dropped.
+        # The cause is dropped, because the library's message may quote the file.
         raise _damaged(role, "an unencrypted Ed25519 key in PEM") from None
     if not isinstance(key, Ed25519PrivateKey):
         raise _damaged(role, "an Ed25519 key")
@@ -130,7 +131,7 @@ def load_signer(path: Path, role: KeyRole) -> Ed25519Signer:
 
 
 def write_public(path: Path, key: PublicKey) -> None:
-    """Write a public key as PEM, for handing to others. Raises StoreError; a file that is there is not overwritten."""
+    """Write a public key as PEM, to be given to others. Raises StoreError if the file exists or cannot be written."""
     text = base64.encodebytes(key.der).decode()
     try:
         with path.open("x", encoding="ascii") as file:
@@ -140,7 +141,7 @@ def write_public(path: Path, key: PublicKey) -> None:
 
 
 def read_public(path: Path) -> PublicKey:
-    """Read a public key from PEM. Raises StoreError: missing, damaged, weak or of another kind."""
+    """Read a public key from PEM. Raises StoreError if it is missing, damaged, weak or of another kind."""
     try:
         key = serialization.load_pem_public_key(path.read_bytes())
         return load_public(
@@ -152,12 +153,12 @@ def read_public(path: Path) -> PublicKey:
         raise StoreError(f"the public key cannot be read ({error.strerror})") from error
     except (ValueError, UnsupportedAlgorithm, ProtocolError):
         raise StoreError(
-            "this is not a public key in PEM", "Use the .pub file beside the steward's key."
+            "this is not a public key in PEM", "Use the .pub file next to the steward's key."
         ) from None
 
 
 def _create_secret_key(path: Path, role: KeyRole) -> None:
-    """Write 32 random bytes as 64 hexadecimal digits and a line break."""
+    """Write 32 random bytes as 64 hexadecimal digits and a newline."""
     _create(path, role, secrets.token_bytes(_SECRET_KEY_BYTES).hex().encode() + b"\n")
 
 
@@ -174,7 +175,7 @@ def _read_secret_key(path: Path, role: KeyRole) -> bytes:
 
 
 def _create(path: Path, role: KeyRole, content: bytes) -> None:
-    """Write a new file that nobody else could open at any moment, and see it on the disk before returning."""
+    """Write a new file that no other user can open at any time, and sync it to disk before returning."""
     if role is not KeyRole.STEWARD:
         _check_directory(path.parent, role)
     try:
@@ -183,8 +184,8 @@ def _create(path: Path, role: KeyRole, content: bytes) -> None:
         )
     except FileExistsError as error:
         raise StoreError(
-            f"there is a file where the {role} key should be made; a key is never overwritten",
-            "Keep the key that is there, or choose another place. Delete it only if nothing depends on it any more.",
+            f"the file for the {role} key exists already; a key is never overwritten",
+            "Keep the existing key, or choose another path. Delete it only if nothing depends on it any more.",
         ) from error
     except OSError as error:
         raise StoreError(f"the {role} key cannot be made ({error.strerror})") from error
@@ -202,7 +203,7 @@ def _create(path: Path, role: KeyRole, content: bytes) -> None:
 
 
 def _read(path: Path, role: KeyRole) -> bytes:
-    """Open first and check what was opened, so that nobody can swap the file between the check and the reading."""
+    """Open a key file, then check the open file, so that it cannot be swapped between check and read."""
     if role is not KeyRole.STEWARD:
         _check_directory(path.parent, role)
     try:
@@ -234,7 +235,7 @@ def _check_file(state: os.stat_result, role: KeyRole) -> None:
         raise StoreError(
             f"the {role} key may be read by others (mode {mode:04o}, expected 0600)",
             "Treat the key as known to others: find out who could read it, and replace it if anyone did. "
-            "If not, chmod 600.",
+            "Otherwise, run chmod 600 on it.",
         )
 
 
@@ -243,7 +244,7 @@ def _check_directory(directory: Path, whose: str) -> None:
         state = directory.lstat()
     except FileNotFoundError as error:
         raise StoreError(
-            f"the folder of the {whose} key is missing", "Make the site with `intramural init`."
+            f"the folder of the {whose} key is missing", "Create the site with `intramural init`."
         ) from error
     except OSError as error:
         raise StoreError(
@@ -271,7 +272,7 @@ def _damaged(role: KeyRole, expected: str) -> StoreError:
 
 def _missing_finding(role: KeyRole) -> str:
     if role is KeyRole.SEAL:
-        return "the seal key is missing: it was lost, or this site was made by an earlier, unreleased version"
+        return "the seal key is missing: it was lost, or this site was created by an earlier, unreleased version"
     return f"the {role} key is missing"
 
 
@@ -282,6 +283,6 @@ def _missing_advice(role: KeyRole) -> str:
         case KeyRole.DATA:
             return "Restore it from a back-up: without it no stored text can be read again."
         case KeyRole.SEAL:
-            return "Restore it from a back-up; where there is none, make a new site with `intramural init`."
+            return "Restore it from a back-up; if there is none, create a new site with `intramural init`."
         case KeyRole.AGENT:
             return "Restore it from a back-up, or enrol the site again with a new key."

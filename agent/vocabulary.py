@@ -1,6 +1,6 @@
-"""The words the whole agent shares: instance, run entry, response, score and unscored.
+"""Types shared by the whole agent, such as instance, run entry, response, score and unscored.
 
-Plain frozen values without behaviour beyond their own meaning; see the architecture page for the vocabulary.
+They are frozen values with little behaviour; docs/architecture.md defines the vocabulary.
 """
 
 from collections.abc import Mapping
@@ -9,16 +9,16 @@ from enum import StrEnum
 from typing import Literal
 
 AccessLevel = Literal["public", "gated", "private"]
-Scoring = Literal["intramural", "helm"]  # the rules a score was computed by
-ScoringChoice = Literal["intramural", "helm", "both"]  # the rules a run is scored by
+Scoring = Literal["intramural", "helm"]  # the rules by which a score was computed
+ScoringChoice = Literal["intramural", "helm", "both"]  # the rules by which a run is scored
 ParserKind = Literal["option_letter", "text", "json", "pattern"]
 
 
 class Reason(StrEnum):
-    """Why an instance has no score, or a request no response. Closed, so that it can be counted and shown."""
+    """The reason why an instance has no score, or a request no response. A closed list, so that it can be counted."""
 
-    EMPTY = "empty"  # the server answered with no text
-    UNPARSED = "unparsed"  # the answer holds nothing the benchmark's parser accepts
+    EMPTY = "empty"  # the server returned no text
+    UNPARSED = "unparsed"  # the answer contains nothing that the benchmark's parser accepts
     LENGTH = "length"  # cut off by max_tokens before (or inside) the answer
     CONTENT_FILTER = "content_filter"  # the server's filter withheld the answer
     CONTEXT_LENGTH = "context_length"  # the prompt does not fit the model
@@ -27,16 +27,16 @@ class Reason(StrEnum):
     TIMEOUT = "timeout"  # no reply within the limits
     UNREACHABLE = "unreachable"  # connection refused or broken
     NO_REFERENCE = "no_reference"  # the dataset has no usable gold for this instance
-    NOT_APPLICABLE = "not_applicable"  # the metric asks nothing of such an instance or answer
+    NOT_APPLICABLE = "not_applicable"  # the metric does not apply to this instance or answer
     NOT_ASKED = "not_asked"  # the run stopped before this instance
-    NOT_JUDGED = "not_judged"  # the answer is kept, and no jury has graded it yet
-    NO_QUORUM = "no_quorum"  # the jury was asked, and too few of its seats gave a valid verdict
-    NOT_MEASURED = "not_measured"  # the answer is kept, and this metric has yet to be computed
-    NOT_IMPORTED = "not_imported"  # the imported run holds no such score for this instance
+    NOT_JUDGED = "not_judged"  # the answer is stored, but no jury has graded it yet
+    NO_QUORUM = "no_quorum"  # the jury was asked, but too few of its seats gave a valid verdict
+    NOT_MEASURED = "not_measured"  # the answer is stored, but this metric has not been computed yet
+    NOT_IMPORTED = "not_imported"  # the imported run has no such score for this instance
 
 
 OWN_MAKING = frozenset({Reason.EMPTY, Reason.UNPARSED, Reason.LENGTH, Reason.CONTENT_FILTER})
-"""Reasons that are of the model's own making: it was asked, and gave nothing that could be scored."""
+"""Reasons that the model itself caused: it was asked, and its answer could not be scored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A reference answer, in dataset order; `correct` marks gold (several may be)."""
+    """A reference answer. `correct` marks gold; several references may be correct."""
 
     text: str
     correct: bool
@@ -57,12 +57,12 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Shortenable:
-    """The part of a prompt that may be shortened when the whole does not fit the model: never the question.
+    """The part of a prompt that may be shortened if the prompt does not fit the model; never the question.
 
     Attributes:
         message: index into `Instance.messages`.
-        start, end: the part, in characters of that message's content, end exclusive.
-        keep: which end of the part stays: "start" cuts from its end, "end" cuts from its start.
+        start, end: character positions in that message's content, end exclusive.
+        keep: the end that is kept: "start" cuts from the end of the part, "end" from its start.
     """
 
     message: int
@@ -75,16 +75,16 @@ IDENTIFIER_KINDS = (
     "NAME", "DATE", "MRN", "ENCOUNTER", "SSN", "PHONE", "EMAIL", "ADDRESS", "ZIP", "LOCATION", "FACILITY",
     "ORGANIZATION", "PLAN", "ACCOUNT", "LICENSE", "VEHICLE", "DEVICE", "URL", "IP", "ID",
 )  # fmt: skip
-"""What a column of a dataset can identify people by: those of `agent.redaction.entities.Entity` that are searched."""
+"""Kinds of identifier that a dataset's column can hold: the searchable ones of `agent.redaction.entities.Entity`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """What a dataset says, in a column of its own, of the people of a record.
+    """An identifier of a record's people that a dataset states in a separate column.
 
     Attributes:
-        entity: its kind, one of `IDENTIFIER_KINDS`.
-        value: as the dataset writes it.
+        entity: the kind of identifier, one of `IDENTIFIER_KINDS`.
+        value: the identifier as written in the dataset.
     """
 
     entity: str
@@ -103,8 +103,9 @@ class Instance:
         multiple_choice: whether the answer is one of the option letters.
         extra: further columns that metrics need (for example MedCalc's limits and category).
         subgroups: for cells of subgroups: name of the attribute (sex, age group, ...) -> this instance's value.
-        shortenable: what may be cut from an over-long prompt; None: nothing.
-        identifiers: of the record's people, as the dataset gives them; redaction searches them in every text.
+        shortenable: the part that may be cut from an over-long prompt; None if there is none.
+        identifiers: identifiers of the record's people, as stated in the dataset; redaction searches for them in every
+            text.
     """
 
     id: str
@@ -120,12 +121,12 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class AnswerParser:
-    """How a benchmark reads an answer before it is scored.
+    """The parser that a benchmark applies to an answer before it is scored.
 
     Attributes:
-        kind: "json" and "pattern" take a part of it; "option_letter" and "text" leave it to the metrics.
-        field: with "json", the field whose value is the answer, for example "answer".
-        pattern: with "pattern", the expression; its group 1, else the whole match, is the answer.
+        kind: "json" and "pattern" extract a part; "option_letter" and "text" pass the whole answer to the metrics.
+        field: for "json", the field whose value is the answer, for example "answer".
+        pattern: for "pattern", the regular expression; group 1, else the whole match, is the answer.
     """
 
     kind: ParserKind
@@ -135,7 +136,7 @@ class AnswerParser:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """One seat of a jury: a model and where it is served. `name` is a short one for people; empty: the model's."""
+    """One seat of a jury: a model and its deployment. `name` is a short name for people; "" means the model's name."""
 
     model_deployment: str
     model_name: str
@@ -144,21 +145,21 @@ class Judge:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The lowest and the highest grade that a judge may give, both included."""
+    """The lowest and the highest grade that a judge may give, inclusive."""
 
     low: float
     high: float
 
 
-USUAL_SCALE = Scale(1, 5)  # that of HELM's juries, which name none
+USUAL_SCALE = Scale(1, 5)  # the scale of HELM's juries, which do not state one
 
 
 @dataclass(frozen=True, slots=True)
 class RunEntry:
     """A (model, benchmark) pair in HELM's own syntax, parsed.
 
-    `arguments` holds what is left for the benchmark (subset, data_path, ...) once HELM's run expanders
-    (model, model_deployment, num_output_tokens, ...) are taken out.
+    `arguments` holds the arguments of the benchmark (subset, data_path, ...), without those of HELM's run expanders
+    (model, model_deployment, num_output_tokens, ...).
     """
 
     benchmark: str
@@ -171,10 +172,10 @@ class RunEntry:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """Everything that decides an answer: what is sent is exactly this, and its keyed hash is the answer's key.
+    """A request to a model. Exactly these fields are sent, and their keyed hash is the key of the stored answer.
 
-    `max_tokens` is in tokens, `extra_body` holds JSON values. Fields left None are not sent. `shortenable` is never
-    sent: it says what may be cut should the prompt not fit.
+    `extra_body` holds JSON values. Fields that are None are not sent. `shortenable` is never sent: it marks the part
+    of the prompt that may be cut if the prompt does not fit.
     """
 
     model: str
@@ -190,10 +191,10 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What the model said. `text` is the answer alone; reasoning is kept apart.
+    """A model's response. `text` is the answer without reasoning, which is stored separately.
 
-    A cut-off thought has an empty text and finish_reason "length". `shortened` counts the prompt's tokens that were
-    left out to make it fit, `attempts` how often it was sent until this answer came.
+    If the reasoning was cut off, `text` is empty and finish_reason is "length". `shortened` is the number of tokens
+    cut from the prompt to make it fit, `attempts` the number of requests sent for this response.
     """
 
     text: str
@@ -208,7 +209,7 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a request brought no response. `status` is the last HTTP status, if there was one."""
+    """The reason why a request got no response. `status` is the last HTTP status, if there was one."""
 
     reason: Reason
     status: int | None = None
@@ -216,7 +217,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Unscored:
-    """There is no score, and this is why. Never a default number."""
+    """A missing score, with its reason; never replaced by a default number."""
 
     reason: Reason
 

@@ -1,4 +1,4 @@
-"""The command `agreement`: how far judges agree, and what their grades go with besides the answer."""
+"""The command `agreement`: agreement among judges, and factors besides the answer that their grades depend on."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
     from agent.store import Run, Store
 
 ALPHAS = {"alpha_interval": "Alpha", "alpha_ordinal": "Ordinal alpha"}
-# Those of the first kind are in JSON and CSV: they are as if every answer had judges of its own.
+# ICC(1) appears in JSON and CSV only: it assumes that each answer has a different set of judges.
 ONE = {"icc2": "ICC(2,1)", "icc3": "ICC(3,1)"}
 MEAN = {"icc2k": "ICC(2,k)", "icc3k": "ICC(3,k)"}
 CHECKS = {
-    "length": "Length of the answer and grades",
-    "judge": "Judges beside the others",
-    "family": "Judges of the model's family beside those of others",
-    "favour": "Favour of a judge for models of its family",
+    "length": "Grades and the length of the answer",
+    "judge": "Each judge compared with the others",
+    "family": "Judges of the model's family compared with the others",
+    "favour": "Favour of a judge for models of its own family",
 }
 EXPLAINED = {
-    "length": "Rank correlation with the answer's characters, within each model's answers.",
-    "judge": "How far the judge stands above the mean of the others, on the jury's scale.",
-    "family": "How far judges of the model's own family stand above the others, for the same answers:\n"
-    "favour, severity, or grades that lie less far apart.",
-    "favour": "How much further the judge stands above judges of other families for models of its own than\n"
-    "for the rest: favour, or grades that lie less far apart; a dash where the answers are too unlike,\n"
-    "which the others grade more than a standard deviation apart.",
+    "length": "Rank correlation with the number of characters, within each model's answers.",
+    "judge": "The judge's mean grade minus that of the others, on the jury's scale.",
+    "family": "Mean grade by judges of the model's own family minus that of the others, for the same answers:\n"
+    "favour, a different severity, or a narrower range of grades.",
+    "favour": "The judge's mean grade minus that of judges of other families, for models of its own family,\n"
+    "minus the same difference for all other models: favour, or a narrower range of grades. A dash if\n"
+    "the answers are too different: the other judges grade them more than a standard deviation apart.",
 }
 LIMITS = {
-    "F": "F, where each answer is of a unit of its own; of ICC(2): for judges like these",
-    "percentile": "units, resampled where answers share them; for exactly these judges:\n"
-    "    others like them may agree less",
+    "F": "F: F distribution, if every answer has a different unit; for ICC(2) they apply to similar judges",
+    "percentile": "units: resampled units, if answers share units; they apply to these judges only:\n"
+    "    similar judges may agree less",
 }
 METHODS = {"F": "F", "percentile": "units"}  # in the column "By"
 
@@ -51,10 +51,10 @@ METHODS = {"F": "F", "percentile": "units"}  # in the column "By"
 def agreement(site: Site, suite: str, benchmark: str | None, form: str) -> None:
     """Show how far a suite's judges agree.
 
-    By benchmark and criterion, and over a judge's mean of all criteria: Krippendorff's alpha and the intraclass
-    correlations of one judge and of the mean of all, with 95 % intervals. Then how grades go with the length of the
-    answer, with the judge, and with the family of judge and model. Agreement among judges is not yet agreement with
-    people: see `calibrate`.
+    For each benchmark and criterion, and for the mean of all criteria: Krippendorff's alpha and the intraclass
+    correlations of one judge and of the mean of all judges, with 95 % intervals. Then how grades depend on the length
+    of the answer, on the judge, and on the families of judge and model. Agreement among judges does not imply
+    agreement with people: see `calibrate`.
     """
     from agent.results.judge_agreement import measure_agreement
 
@@ -70,7 +70,7 @@ def agreement(site: Site, suite: str, benchmark: str | None, form: str) -> None:
     for note in _list_notes(agreements):
         click.echo(f"note: {note}", err=True)
     if not any(run.details.is_judged for run in runs):
-        click.echo(f"no benchmark of suite {suite} has a metric that a jury gives", err=True)
+        click.echo(f"no benchmark of suite {suite} has a metric that a jury grades", err=True)
     elif not agreements:
         click.echo(
             f"no jury has graded answers of suite {suite}: ask one with `intramural judge`",
@@ -79,7 +79,7 @@ def agreement(site: Site, suite: str, benchmark: str | None, form: str) -> None:
 
 
 def _select_runs(store: "Store", suite: str, benchmark: str | None) -> "list[Run]":
-    """Return the suite's runs of a benchmark, or all. Raises ConfigError: there is none."""
+    """Return the suite's runs of a benchmark, or all of its runs. Raises ConfigError if there are none."""
     store.runs.require_suite(suite)
     runs = store.runs.select(suite)
     if benchmark is None:
@@ -95,7 +95,7 @@ def _select_runs(store: "Store", suite: str, benchmark: str | None) -> "list[Run
 
 
 def build_agreement_row(agreement: "Agreement") -> dict[str, Any]:
-    """Return one criterion's agreement, as JSON shows it."""
+    """Return one criterion's agreement as a JSON row."""
     row: dict[str, Any] = {
         "kind": "agreement",
         "benchmark": agreement.benchmark,
@@ -118,7 +118,7 @@ def build_agreement_row(agreement: "Agreement") -> dict[str, Any]:
 
 
 def build_bias_row(bias: "Bias") -> dict[str, Any]:
-    """Return one check, as JSON shows it."""
+    """Return one check for bias as a JSON row."""
     row: dict[str, Any] = {
         "kind": bias.kind,
         "benchmark": bias.benchmark,
@@ -139,7 +139,7 @@ def _build_interval(name: str, figure: "Alpha | Icc") -> dict[str, float | None]
 
 
 def _list_csv_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the keys of rows of all kinds; lists are shown in JSON alone."""
+    """Return the keys of all rows, without those whose values are lists, which only JSON shows."""
     columns: dict[str, str] = {}
     for row in rows:
         columns |= dict.fromkeys(row, "")
@@ -188,11 +188,9 @@ def _show_agreements(
     rows = [_build_table_row(agreement) for agreement in agreements]
     head = {"benchmark": "Benchmark", **jury_column, "criterion": "Criterion"}
     columns = head | {"answers": "n", "units": "Units"} | ALPHAS
-    show_rows(rows, columns, "table", title=f"Suite {suite}: how far the judges agree")
-    click.echo("Alpha is over answers that two judges or more graded.")
-    click.echo(
-        "In brackets: 95 % intervals, by resampled units; of fewer than 10 units there is none."
-    )
+    show_rows(rows, columns, "table", title=f"Suite {suite}: agreement among judges")
+    click.echo("Alpha is over answers graded by at least two judges.")
+    click.echo("In brackets: 95 % intervals from resampled units (none for fewer than 10 units).")
     complete = [row for row in rows if row["complete"]]
     if not complete:
         return
@@ -201,14 +199,14 @@ def _show_agreements(
     head |= {"complete": "n", "complete_units": "Units"}
     show_rows(complete, head | ONE | method_column, "table", title="One judge")
     show_rows(complete, head | MEAN | method_column, "table", title="The mean of all judges")
-    click.echo("ICC is over answers that every judge graded.")
+    click.echo("ICC is over answers graded by every judge.")
     click.echo("ICC(2): absolute agreement; ICC(3): judges may differ in severity. Limits by")
     for method in methods:
         click.echo(f"  {LIMITS[method]}")
 
 
 def _build_table_row(agreement: "Agreement") -> dict[str, Any]:
-    """Return one criterion's agreement with each figure and its interval in one cell."""
+    """Return one criterion's agreement as a table row, each value with its interval in one cell."""
     row = build_agreement_row(agreement)
     has_icc_limits = any(row[f"{form}_low"] is not None for form in ONE)
     row["by"] = METHODS[agreement.method] if has_icc_limits else None
@@ -223,7 +221,7 @@ def _list_heard(agreement: "Agreement") -> list[str]:
 
 
 def _list_notes(agreements: "Sequence[Agreement]") -> list[str]:
-    """Return a note for each benchmark that too few judges graded to measure their agreement."""
+    """Return a note for each benchmark that too few judges graded to measure agreement."""
     notes: dict[str, None] = {}
     has_several_juries = any(agreement.jury > 1 for agreement in agreements)
     for agreement in agreements:
@@ -233,11 +231,11 @@ def _list_notes(agreements: "Sequence[Agreement]") -> list[str]:
             answers += f" (jury {agreement.jury})"
         if len(heard) == 1:
             notes[
-                f"{heard[0]} alone graded answers of {answers}: there is nobody to agree with"
+                f"only {heard[0]} graded answers of {answers}, so agreement cannot be measured"
             ] = None
         elif not agreement.complete:
             silent = ", ".join(agreement.silent)
-            reason = f" ({silent} gave none at all)" if silent else ""
+            reason = f" (none at all from {silent})" if silent else ""
             notes[
                 f"no answer of {answers} has a verdict of every judge{reason}, so there is no ICC"
             ] = None
@@ -245,7 +243,10 @@ def _list_notes(agreements: "Sequence[Agreement]") -> list[str]:
 
 
 def _format_interval(value: float | None, low: float | None, high: float | None) -> str | None:
-    """Return `0.71 (0.62 to 0.80)`, without the brackets if there is no interval; None if there is no value."""
+    """Return for example `0.71 (0.62 to 0.80)`; the brackets are omitted if there is no interval.
+
+    Return None if there is no value.
+    """
     if value is None:
         return None
     if low is None or high is None:
@@ -254,5 +255,5 @@ def _format_interval(value: float | None, low: float | None, high: float | None)
 
 
 def _format_figure(figure: float) -> str:
-    rounded = round(figure, 2) + 0.0  # adding zero removes the minus of -0.0
+    rounded = round(figure, 2) + 0.0  # adding zero turns -0.0 into 0.0
     return f"{rounded:.2f}"

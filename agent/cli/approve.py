@@ -30,10 +30,14 @@ if TYPE_CHECKING:
 @click.option("--out", type=FILE, help="Write a request for the steward to this file.")
 @click.option("--signed", "signed_path", type=FILE, help="File that the steward signed.")
 @click.option("--rejected", "rejected_path", type=FILE, help="File with the steward's rejections.")
-@click.option("--key", "key_path", type=FILE, help="Steward's private key, if it is at hand.")
+@click.option(
+    "--key", "key_path", type=FILE, help="The steward's private key, if it is available here."
+)
 @DIGEST
 @click.option(
-    "--yes", is_flag=True, help="With --key: do not ask; needs --digest of the page that was read."
+    "--yes",
+    is_flag=True,
+    help="With --key: skip the confirmation; requires the --digest of the page that was read.",
 )
 @click.pass_obj
 def approve(
@@ -45,13 +49,13 @@ def approve(
     digest: str | None,
     yes: bool,
 ) -> None:
-    """Have the steward, a second person, sign drafts of submissions.
+    """Have the steward (a second person) sign draft submissions.
 
     \b
     At the site:             --out REQUEST
     The steward, elsewhere:  intramural-steward approve REQUEST --key KEY --out SIGNED
     Back at the site:        --signed SIGNED   (or --rejected FILE)
-    --signed repeats every check; only then can the submission be sent.
+    --signed repeats every check. Only then can the submission be sent.
 
     With --key the steward signs on this machine, after reading the page of each draft. The key is refused if the
     account that runs the site can read it: that account could then approve alone. `one_account_approval: true` in
@@ -72,7 +76,7 @@ def approve(
             _import_rejected(site, rejected_path)
         case _:
             raise click.UsageError(
-                "these options do not go together; see --help for the ways to approve"
+                "these options cannot be combined; see --help for the ways to approve"
             )
 
 
@@ -87,7 +91,7 @@ def _approve_here(site: Site, key_path: Path, digest: str | None, *, yes: bool) 
     steward = load_signer(key_path, KeyRole.STEWARD)
     chosen = choose_submissions(outbox, digest, "prepared")
     if not chosen:
-        click.echo("No draft waits for approval.")
+        click.echo("No draft is waiting for approval.")
     for draft in chosen:
         check_steward(draft, registry, steward.public)
         if draft.state.value == "prepared":
@@ -107,7 +111,7 @@ def _write_request(site: Site, digest: str | None, out: Path) -> None:
     registry = federation.read_registry(today_day())
     chosen = choose_submissions(outbox, digest, "prepared")
     if not chosen:
-        click.echo("No draft waits for approval.")
+        click.echo("No draft is waiting for approval.")
         return
     for draft in chosen:
         check_draft(draft, registry, policy)
@@ -122,8 +126,8 @@ def _write_request(site: Site, digest: str | None, out: Path) -> None:
         ),
     )
     click.echo(
-        f"{count_drafts(len(drafts))} written to {out.name}. The steward reads and signs them, on another "
-        "computer, with"
+        f"{count_drafts(len(drafts))} written to {out.name}. The steward reads and signs them on another "
+        "computer with"
     )
     click.echo(f"  intramural-steward approve {out.name} --key KEY --out SIGNED")
     click.echo(
@@ -138,19 +142,19 @@ def _import_signed_file(site: Site, signed_path: Path) -> None:
     from agent.io.atomic_files import read_bounded
 
     for signed in read_signed(
-        read_bounded(signed_path, MAX_EXCHANGED_BYTES, "what the steward signed")
+        read_bounded(signed_path, MAX_EXCHANGED_BYTES, "the file signed by the steward")
     ):
         _import_signed(site, signed)
 
 
 def _import_rejected(site: Site, rejected_path: Path) -> None:
-    """Show why the steward rejected drafts, and discard those that are still there, with the drafts after them."""
+    """Show why the steward rejected drafts, and discard the rejected drafts with all drafts that follow them."""
     from agent.disclosure.approval import discard
     from agent.disclosure.exchange import MAX_EXCHANGED_BYTES, REJECTION_WORDS, read_rejected
     from agent.io.atomic_files import read_bounded
 
     rejection = read_rejected(
-        read_bounded(rejected_path, MAX_EXCHANGED_BYTES, "what the steward rejected")
+        read_bounded(rejected_path, MAX_EXCHANGED_BYTES, "the file of rejections")
     )
     click.echo(
         f"The steward rejected {count_drafts(len(rejection.digests))}: {REJECTION_WORDS[rejection.reason]}."

@@ -1,4 +1,4 @@
-"""`intramural audit`: the log of what was done here, and what was submitted once more from the store."""
+"""The commands `audit`: show and check the audit log, and recompute submitted results from the store."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agent.disclosure.leaf_rescoring import LeafCheck
     from agent.store import Store
 
-_MAX_LIST = 16 * 1024 * 1024  # bytes of a file of heads
+_MAX_LIST = 16 * 1024 * 1024  # maximum size of a file of heads, in bytes
 _SHOWN_DIFFERENCES = 20
 _SHORT = 12  # characters of a digest in a table
 
@@ -27,7 +27,7 @@ _SHORT = 12  # characters of a digest in a table
 def _parse_heads(
     context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> tuple[AuditHead, ...]:
-    """Return the heads that were given as NUMBER:LINK, the form in which `intramural audit` prints its own."""
+    """Parse heads given as NUMBER:LINK, the form in which `intramural audit` prints a head."""
     heads: list[AuditHead] = []
     for value in values:
         number, _, link = value.partition(":")
@@ -43,10 +43,10 @@ def _parse_heads(
 @format_option()
 @click.pass_context
 def audit(context: click.Context, form: str) -> None:
-    """Show the audit log, after checking that it is whole.
+    """Show the audit log after checking its integrity.
 
-    It checks that no event was changed, moved or removed. The last line is the log's head: kept by somebody else, it
-    shows later whether the store was put back from a back-up (`audit verify --head`).
+    The check finds events that were changed, moved or removed. The last line is the log's head. If someone else keeps
+    a copy of it, `audit verify --head` can later detect that the store was restored from a back-up.
     """
     if context.invoked_subcommand is not None:
         return
@@ -80,13 +80,13 @@ def audit(context: click.Context, form: str) -> None:
     multiple=True,
     metavar="NUMBER:LINK",
     callback=_parse_heads,
-    help="A head of the log that was kept elsewhere; may be repeated.",
+    help="A head of the log that was stored elsewhere; may be repeated.",
 )
 @click.option(
     "--heads",
     "heads_path",
     type=FILE,
-    help="A file of such heads, one line of canonical JSON for each.",
+    help="A file of such heads, one line of canonical JSON per head.",
 )
 @format_option()
 @click.pass_obj
@@ -95,8 +95,8 @@ def verify(
 ) -> None:
     """Check the log, and recompute submitted figures from the store.
 
-    Root, figures and verdicts of every approved result are computed once more; the first difference is named. The exit
-    code is 1 unless everything matches.
+    Recomputes the root, figures and verdicts of every approved result, and names the first difference. The exit code
+    is 1 unless everything matches.
     """
     kept = [*heads, *(_read_heads(heads_path) if heads_path else [])]
     with site.store() as store:
@@ -122,10 +122,10 @@ def verify(
 @format_option()
 @click.pass_obj
 def sample(site: Site, digest: str, count: int, seed: str | None, form: str) -> None:
-    """Score some of a submission's answers again, drawn at random.
+    """Score a random sample of a submission's answers again.
 
-    Opens leaves of its commitment, scores the stored answers behind them, and says which share of wrong leaves as many
-    matches exclude with 95 % confidence. The exit code is 1 unless all match.
+    Opens leaves of its commitment, scores the stored answers behind them, and reports the upper limit of the number of
+    wrong leaves with 95 % confidence. The exit code is 1 unless all match.
     """
     import secrets
 
@@ -142,8 +142,8 @@ def sample(site: Site, digest: str, count: int, seed: str | None, form: str) -> 
         basis = find_basis(store, gate, submission, site.own_benchmarks)
         if basis.scores_root != submission.result.scores_root:
             raise DisclosureError(
-                "the scores in the store are not those behind this submission, so none of its leaves can be opened",
-                "`intramural audit verify` says more. Find out who changed the scores, or run the suite again.",
+                "the scores in the store are not those of this submission, so its leaves cannot be opened",
+                "`intramural audit verify` gives details. Find out who changed the scores, or run the suite again.",
             )
         leaves = open_leaves(basis.records, draw_leaves(len(basis.records), count, seed))
         checks = check_leaves(store, basis.runs, leaves, submission.result.scores_root, site.means)
@@ -157,12 +157,12 @@ def sample(site: Site, digest: str, count: int, seed: str | None, form: str) -> 
 
 
 def _check_log(store: "Store") -> dict[str, object]:
-    """Return a row that says how many events the log has. Raises StoreError where it was changed."""
+    """Return a row with the number of events in the log. Raises StoreError if the log was changed."""
     events = len(store.audit.read_events())
     return {
         "what": "audit log",
         "outcome": "match",
-        "finding": f"{events} events, each as it was written",
+        "finding": f"{events} events, all unchanged",
     }
 
 
@@ -178,7 +178,7 @@ def _check_heads(store: "Store", heads: Sequence[AuditHead]) -> Iterator[dict[st
 
 
 def _check_results(site: Site, store: "Store", digest: str | None) -> Iterator[dict[str, object]]:
-    """Compute every approved result again, or the one asked for."""
+    """Recompute every approved result, or only the one requested."""
     from agent.delivery.outbox import LIVE, Outbox
     from agent.disclosure.recomputation import recompute_submission
 
@@ -243,7 +243,7 @@ def _show_sample(
 
 
 def _opening(check: "LeafCheck") -> dict[str, object]:
-    """Return an opened leaf as it can be checked by any program that knows RFC 6962."""
+    """Return an opened leaf in a form that any implementation of RFC 6962 can check."""
     leaf = check.leaf
     return {
         "index": leaf.index,
@@ -258,12 +258,12 @@ def _opening(check: "LeafCheck") -> dict[str, object]:
 def _require_result(submission: "Submission") -> None:
     if not submission.is_result:
         raise DisclosureError(
-            "this submission is no result, so it has no figures", "Name a result."
+            "this submission is not a result, so it has no figures", "Name a result."
         )
 
 
 def _read_heads(path: Path) -> list[AuditHead]:
-    """Read a file of heads: canonical JSON, one head a line."""
+    """Read a file of heads: canonical JSON, one head per line."""
     from agent.io.atomic_files import read_bounded
     from protocol.canonical import parse_canonical
     from protocol.errors import ProtocolError
@@ -286,8 +286,8 @@ def _read_heads(path: Path) -> list[AuditHead]:
 
 def _no_head(line: int) -> ConfigError:
     return ConfigError(
-        f"line {line} of the file of heads is no head of an audit log",
-        'A line is canonical JSON: {"link":"64 hex digits","number":41}.',
+        f"line {line} of the file of heads is not a head of an audit log",
+        'Each line must be canonical JSON, for example {"link":"64 hex digits","number":41}.',
     )
 
 

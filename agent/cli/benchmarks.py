@@ -1,4 +1,4 @@
-"""Commands around benchmarks: `benchmarks list|show|new|check|scorecard`."""
+"""Commands about benchmarks: `benchmarks list|show|new|check|scorecard`."""
 
 import json
 import shlex
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from agent.vocabulary import Instance, Message
 
 MAX_CLASSES = 12
-"""More different right answers than this are counted, not listed."""
+"""Maximum number of distinct right answers to list; a larger number is only counted."""
 CHARACTERS_A_TOKEN = 4
-MAX_CLASS_LENGTH = 40  # characters of a right answer that is listed
+MAX_CLASS_LENGTH = 40  # maximum characters of a right answer that is listed
 LIST_COLUMNS = {
     "id": "Id",
     "display_name": "Name",
@@ -45,16 +45,16 @@ LIST_COLUMNS = {
 
 @click.group()
 def benchmarks() -> None:
-    """List, show, make and check benchmarks."""
+    """List, show, create and check benchmarks."""
 
 
 @benchmarks.command("list")
 @format_option()
 @click.pass_obj
 def list_benchmarks(site: Site, form: str) -> None:
-    """List benchmarks by category, and whether their data is here.
+    """List benchmarks by category, with access level and main metric.
 
-    With access level and main metric.
+    Also shows whether the site has the data of each benchmark.
     """
     from agent.catalog.benchmark import survey_benchmarks
     from agent.catalog.taxonomy import taxonomy
@@ -145,9 +145,9 @@ def _print_file(file: Mapping[str, Any]) -> None:
     for version in file["versions"]:
         name = version["version"] or "known version"
         click.echo(f"    {name}: {version['rows'] or '?'} instances  SHA-256 {version['sha256']}")
-        click.echo(f"    {version['url'] or 'no public address'}")
+        click.echo(f"    {version['url'] or 'no public URL'}")
     if not file["versions"]:
-        click.echo(f"    {file['rows'] or '?'} instances, no version is known by its digest")
+        click.echo(f"    {file['rows'] or '?'} instances, no version with a known digest")
 
 
 def _build_details(benchmark: "Benchmark") -> dict[str, Any]:
@@ -176,7 +176,7 @@ def _build_details(benchmark: "Benchmark") -> dict[str, Any]:
         "examples_in_prompt": few_shot.count if few_shot else 0,
         "system_prompt": bool(benchmark.system_template),
         "messages_column": benchmark.messages_column,
-        "shorten": f"{shorten.column}, its {shorten.keep} stays" if shorten else None,
+        "shorten": f"{shorten.column}, keeping its {shorten.keep}" if shorten else None,
         "subgroups": dict(benchmark.subgroup_columns) or None,
         "arguments": arguments or None,
         "aliases": list(benchmark.aliases) or None,
@@ -265,13 +265,13 @@ def _format_value(value: Any) -> str:
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="A new folder [default: benchmarks/NAME of the site, or NAME here where there is no site].",
+    help="A new folder [default: benchmarks/NAME in the site, or NAME in the current directory without a site].",
 )
 @click.pass_obj
 def new_benchmark(site: Site, name: str, kind: str, out: Path | None) -> None:
-    """Write an example benchmark to change.
+    """Write an example benchmark as a starting point.
 
-    Definition, prompt and a few rows of data.
+    It consists of a definition, a prompt and a few rows of data.
     """
     from agent.catalog.benchmark import survey_benchmarks
     from agent.catalog.new_benchmark import write_new_benchmark
@@ -286,11 +286,11 @@ def new_benchmark(site: Site, name: str, kind: str, out: Path | None) -> None:
     is_of_site = out is None and site.own_benchmarks is not None
     if is_of_site:
         entry = f"{name}:model=MODEL"
-    else:  # a run entry finds a benchmark elsewhere by its path alone
+    else:  # outside the site, a run entry must give the benchmark's path
         entry = (
             f"medhelm_configurable_benchmark:config_path={folder / 'benchmark.yaml'},model=MODEL"
         )
-    click.echo("Change them to what you need, then check and run:")
+    click.echo("Adapt these files, then check and run the benchmark:")
     click.echo(with_site(f"  intramural benchmarks check {shlex.quote(str(folder))}"))
     click.echo(
         with_site(f"  intramural run --run-entries {shlex.quote(entry) if ' ' in entry else entry}")
@@ -308,12 +308,12 @@ def new_benchmark(site: Site, name: str, kind: str, out: Path | None) -> None:
 )
 @click.pass_obj
 def check_benchmark(site: Site, place: Path, rows: int) -> None:
-    """Check a definition and all of its data.
+    """Check a benchmark's definition and all of its data.
 
-    The first prompts are shown as a model would get them; where a jury grades answers, the first judge's prompt too.
-    PATH is a folder with a benchmark.yaml, or a YAML file; ID is that of a benchmark that is known here. Every
-    error is named at once, with file and row; also a right answer that the main metric cannot use. The prompts
-    are the records themselves, not redacted: this command is for their author, at the author's own terminal.
+    Shows the first prompts as a model would get them and, if a jury grades the answers, the first judge's prompt.
+    PATH is a folder with a benchmark.yaml, or a YAML file; ID is the id of a benchmark known to this site. All errors
+    are reported at once with file and row, including right answers that the main metric cannot use. The prompts are
+    not redacted, so this command is for the benchmark's author only.
     """
     benchmark, contents = _read_contents(site, place, rows)
     _print_size(benchmark, contents)
@@ -331,13 +331,13 @@ def check_benchmark(site: Site, place: Path, rows: int) -> None:
     if jury_use is not None and contents.first:
         instance = contents.first[0]
         click.secho(
-            f"\n--- what a judge is asked about instance {printable(instance.id)} ---", bold=True
+            f"\n--- the judge's prompt for instance {printable(instance.id)} ---", bold=True
         )
         _show_messages(write_judge_example(jury_use, instance))
 
 
 def _read_contents(site: Site, place: Path, rows: int) -> "tuple[Benchmark, DatasetContents]":
-    """Read a benchmark and all of its data, keeping the first rows. Raises ConfigError: no benchmark is there."""
+    """Read a benchmark and all of its data, keeping the first rows. Raises ConfigError if none is found."""
     from agent.catalog.run_entries import find_named_benchmark
     from agent.datasets.manage.check import check_benchmark, read_data
 
@@ -346,12 +346,14 @@ def _read_contents(site: Site, place: Path, rows: int) -> "tuple[Benchmark, Data
     try:
         benchmark = find_named_benchmark(str(place), site.own_benchmarks)
     except ConfigError as error:
-        raise ConfigError(f"{place} is no file or folder here, and {error}", error.advice) from None
+        raise ConfigError(
+            f"{place} is not a file or folder here, and {error}", error.advice
+        ) from None
     return benchmark, read_data(benchmark, site.data, keep=rows)
 
 
 def _print_size(benchmark: "Benchmark", contents: "DatasetContents") -> None:
-    """Print the numbers of instances, right answers and tokens."""
+    """Print the number of instances, the right answers and the expected tokens."""
     origin = _describe_origin(benchmark, contents.known)
     click.echo(f"{benchmark.id}: {contents.instances} instances of {benchmark.unit}, {origin}")
     if any(contents.parts):
@@ -360,10 +362,10 @@ def _print_size(benchmark: "Benchmark", contents: "DatasetContents") -> None:
     click.echo(f"right answers: {_describe_balance(benchmark, contents)}")
     tokens = contents.characters // CHARACTERS_A_TOKEN
     click.echo(
-        f"expected tokens (characters / {CHARACTERS_A_TOKEN}): {tokens // contents.instances} a prompt, "
+        f"expected tokens (characters / {CHARACTERS_A_TOKEN}): {tokens // contents.instances} per prompt, "
         f"{contents.longest // CHARACTERS_A_TOKEN} the longest, {tokens} in all"
     )
-    thinking = f"{benchmark.reasoning_max_tokens} of models that think first"
+    thinking = f"{benchmark.reasoning_max_tokens} for models that reason before they answer"
     click.echo(f"answers: at most {benchmark.max_tokens} tokens, or {thinking}")
 
 
@@ -379,8 +381,8 @@ def _describe_origin(benchmark: "Benchmark", known: str) -> str:
 
 
 def _describe_balance(benchmark: "Benchmark", contents: "DatasetContents") -> str:
-    """Return how often each option or class is the right answer; only their number if there are many."""
-    # As many right answers as instances are texts, and no classes.
+    """Return how often each option or class is the right answer, or only the number of distinct answers if many."""
+    # If nearly every instance has a different right answer, the answers are free texts rather than classes.
     has_classes = len(contents.gold) <= min(MAX_CLASSES, contents.instances - 1)
     counts: dict[str, int] = {}
     if contents.letters:
@@ -395,7 +397,7 @@ def _describe_balance(benchmark: "Benchmark", contents: "DatasetContents") -> st
     return (
         f"{len(contents.gold)} different texts"
         if contents.gold
-        else "very many different texts, or none"
+        else "too many different texts to count, or none"
     )
 
 
@@ -434,19 +436,19 @@ def _show_instance(instance: "Instance") -> None:
     type=click.IntRange(1),
     default=1,
     show_default=True,
-    help="Version; must be higher than the one before.",
+    help="Version; must be higher than the previous one.",
 )
 @click.option(
     "--subgroup",
     "subgroups",
     multiple=True,
     metavar="ID:VARIABLE=VALUE,...",
-    help="Report groups of units beside all of them; may be repeated.",
+    help="Also report these subgroups of units; may be repeated.",
 )
 @click.option(
     "--judges",
     type=FILE,
-    help="Register this jury for the metrics that judges grade: a file like judges.yaml.",
+    help="Register this jury for the metrics graded by judges: a file in the form of judges.yaml.",
 )
 @click.option("--out", type=FILE, required=True, help="A new file.")
 @click.pass_obj
@@ -461,7 +463,7 @@ def write_scorecard(
 ) -> None:
     """Write a scorecard of these benchmarks.
 
-    It is for the central team to register with the aggregator.
+    The central team registers it with the aggregator.
     """
     from agent.catalog.judges import read_jury
     from agent.catalog.run_entries import find_named_benchmark

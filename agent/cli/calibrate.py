@@ -1,4 +1,4 @@
-"""The commands `calibrate new`, `import`, `report`, `list` and `delete`: a jury set beside clinicians."""
+"""The commands `calibrate new`, `import`, `report`, `list` and `delete`: compare a jury with clinicians."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -55,16 +55,16 @@ def calibrate() -> None:
     type=click.IntRange(1, 50),
     default=2,
     show_default=True,
-    help="Number of clinicians; each grades every answer.",
+    help="Number of clinicians; each of them grades every answer.",
 )
 @click.option("--seed", type=click.IntRange(0), help="Seed that chooses the answers.")
 @click.option(
-    "--with-reference", is_flag=True, help="Show the right answer too, as the judges may see it."
+    "--with-reference", is_flag=True, help="Also show the right answer, as judges may see it."
 )
 @click.option(
     "--reveal",
     is_flag=True,
-    help="Write original instead of redacted text; recorded in the audit log.",
+    help="Write original instead of redacted text; this is recorded in the audit log.",
 )
 @click.option(
     "--output",
@@ -89,8 +89,9 @@ def new(
 ) -> None:
     """Write a blinded sample of stored answers for clinicians to grade.
 
-    A CSV file for each clinician, in an order of its own, with columns to fill in, and instructions. An even share of
-    every model's answers; nothing says whose they are or what the jury gave. NAME is what the sample is called here.
+    Writes instructions and a CSV file for each clinician, in a different order, with columns to fill in. The sample
+    has an equal share of every model's answers. The files show neither the model nor the jury's grades. NAME becomes
+    the name of the sample.
     """
     from agent.calibration.make_calibration import CalibrationSampling, make_calibration
 
@@ -105,13 +106,13 @@ def new(
     click.echo(made.note)
     notes = {
         f"{items} answers were requested; only {made.items} are available": made.items < items,
-        f"{_counted(made.purged, 'answer')} could not be chosen: their texts were purged": made.purged
+        f"{_counted(made.purged, 'answer')} could not be chosen, because their texts were purged": made.purged
         > 0,
-        f"{_counted(made.withheld, 'text')} could not be cleared and are not shown": made.withheld
+        f"{_counted(made.withheld, 'text')} could not be redacted safely and are not shown": made.withheld
         > 0,
         f"{_counted(made.too_long, 'item')} with a text longer than a spreadsheet's cell holds (32,767 characters): "
         "spreadsheets cut or split it; open the file with another program": made.too_long > 0,
-        "with one clinician nothing is known of how far clinicians agree": raters == 1,
+        "agreement among clinicians cannot be measured with one clinician": raters == 1,
     }
     for note, applies in notes.items():
         if applies:
@@ -139,8 +140,9 @@ def import_ratings(
 ) -> None:
     """Import a clinician's grades.
 
-    FILE may be partly filled in: blank cells are missing grades. A wrong cell is named, and nothing is taken in. Only
-    grades are read. Grades that are all another clinician's are refused: one sheet would count as two people's.
+    FILE may be partly filled in: blank cells are missing grades. If a cell is invalid, it is named and nothing is
+    imported. Only the grades are read. A file with exactly the same grades as another clinician's is refused, because
+    one sheet would count as two people's.
     """
     from agent.calibration.sheet import read_sheet
     from agent.metrics import Scale
@@ -164,8 +166,8 @@ def import_ratings(
                 and not same_grades
             ):
                 raise ConfigError(
-                    f"every grade is the same as R{other.number}'s: the same sheet under another name?",
-                    "If both clinicians did give these grades, confirm it with --same-grades.",
+                    f"all grades are the same as R{other.number}'s: is it the same sheet under another name?",
+                    "If both clinicians did give these grades, confirm this with --same-grades.",
                 )
         number = store.calibrations.keep_ratings(name, rater, grades)
         store.audit.record(
@@ -188,14 +190,14 @@ def import_ratings(
     type=click.FloatRange(0, 2, min_open=True, max_open=True),
     default=0.2,
     show_default=True,
-    help="Width of an interval; the report estimates the patients or documents that it needs.",
+    help="Width of an interval, for which the report estimates the required patients or documents.",
 )
 @format_option("csv")
 @click.pass_obj
 def report(site: Site, name: str, width: float, form: str) -> None:
-    """Show how far jury, judges and clinicians agree.
+    """Show the agreement of jury, judges and clinicians.
 
-    Per criterion and overall, on the same answers, with bootstrap intervals over patients or documents.
+    For each criterion and overall, on the same answers, with bootstrap intervals over patients or documents.
     """
     from agent.calibration.clinician_agreement import compare_graders
     from agent.calibration.ratings import build_rating_table
@@ -206,8 +208,8 @@ def report(site: Site, name: str, width: float, form: str) -> None:
     clinicians = len(table.list_columns("clinician"))
     if not clinicians:
         raise ConfigError(
-            f"no clinician's grades are in calibration {name}",
-            "Take them in with `intramural calibrate import`.",
+            f"calibration {name} has no clinician's grades",
+            "Import them with `intramural calibrate import`.",
         )
     found = list(compare_graders(table, width))
     rows = [_row(figure, clinicians) for figure in found]
@@ -228,8 +230,8 @@ def report(site: Site, name: str, width: float, form: str) -> None:
         needed = [f"{row['who']} {row['needed']}" for row in rows if _asks_for_more(row, rows)]
         if needed:
             click.echo(
-                f"For an interval of width {width:g} of ICC(2,1) on {rows[-1]['criterion']}, about so many patients or "
-                f"documents:\n  {', '.join(needed)}"
+                f"Approximate number of patients or documents for an interval of width {width:g} of ICC(2,1) on "
+                f"{rows[-1]['criterion']}:\n  {', '.join(needed)}"
             )
     for note in _notes(table, calibration, found):
         click.echo(f"note: {note}", err=True)
@@ -238,23 +240,23 @@ def report(site: Site, name: str, width: float, form: str) -> None:
 def _show(title: str, rows: Sequence[Mapping[str, Any]], units: int) -> None:
     show_rows(rows, AGREEMENT, "table", title=title)
     click.echo(
-        "Each figure is a mean over pairs with a clinician; n: answers that the two of a pair both graded.\n"
+        "Each value is a mean over pairs with a clinician. n: answers that both members of a pair graded.\n"
         f"In brackets: 95 % intervals, resampled over {_counted(units, 'patient or document')} (none below 10).\n"
-        "It is for exactly these clinicians and judges: others like them may agree less.\n"
-        "ICC(2,1) is absolute agreement; that of z scores does not mind scales, and metrics have it alone."
+        "They apply to these clinicians and judges only: similar ones may agree less.\n"
+        "ICC(2,1) is absolute agreement. The ICC of z scores ignores scales; metrics have only this one."
     )
     beside = [row for row in rows if row["words"]]
     if beside:
-        show_rows(beside, BESIDE, "table", title="Beside what clinicians have with each other")
+        show_rows(beside, BESIDE, "table", title="Compared with the agreement among clinicians")
         click.echo(
-            "Above theirs: the ICC(3,1) of z scores with the two clinicians of a pair, less what these two have\n"
-            "with each other, on answers that all three graded.\n"
-            "In words: by each interval alone; of twenty such, one may be wrong by chance."
+            "Above theirs: the ICC(3,1) of z scores with the two clinicians of a pair, minus the ICC(3,1)\n"
+            "between these two, on answers that all three graded.\n"
+            "In words: based on each interval alone; one in twenty may be wrong by chance."
         )
 
 
 def _asks_for_more(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the row is of jury or clinicians, over all criteria, and says how many units an interval takes."""
+    """Return whether the row is the jury's or the clinicians' overall row and states the required number of units."""
     of_note = row["kind"] in ("clinician", "jury") and row["criterion"] == rows[-1]["criterion"]
     return of_note and row["needed"] is not None
 
@@ -265,10 +267,10 @@ def _asks_for_more(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) ->
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.pass_obj
 def delete(site: Site, name: str, rater: str | None, yes: bool) -> None:
-    """Delete a sample and its grades, or one clinician's.
+    """Delete a sample and its grades, or one clinician's grades.
 
-    Sheets outside the store stay where they are; those of a deleted sample can no longer be taken in. The audit log
-    says that it was done.
+    Files outside the store are not deleted; those of a deleted sample can no longer be imported. The deletion is
+    recorded in the audit log.
     """
     from agent.calibration.make_calibration import delete_calibration, delete_rater
 
@@ -300,7 +302,7 @@ def delete(site: Site, name: str, rater: str | None, yes: bool) -> None:
 @format_option("csv")
 @click.pass_obj
 def list_(site: Site, form: str) -> None:
-    """List the samples: benchmark, size, and whose grades are there."""
+    """List the samples with benchmark, size and graders."""
     rows = []
     with site.store() as store:
         for one in store.calibrations.read_all():
@@ -327,7 +329,7 @@ def list_(site: Site, form: str) -> None:
         "Clinicians",
         "Graded by",
         "Answers graded",
-        "Made (UTC)",
+        "Created (UTC)",
     )
     keys = ("name", "suite", "benchmark", "items", "asked", "graded", "grades", "made_at")
     show_rows(rows, dict(zip(keys, headings, strict=True)), form)
@@ -339,7 +341,7 @@ def _known(store: "Store", name: str) -> "Calibration":
         known = ", ".join(one.name for one in store.calibrations.read_all()) or "none yet"
         raise ConfigError(
             f"there is no calibration {name} (here: {known})",
-            "Make one with `intramural calibrate new`.",
+            "Create one with `intramural calibrate new`.",
         )
     return found
 
@@ -368,7 +370,7 @@ def _row(figure: "AgreementFigure", clinicians: int) -> dict[str, Any]:
 
 
 def _range(figure: "AgreementFigure") -> str:
-    """Return how many answers its pairs have in common, from the fewest to the most."""
+    """Return the range of the numbers of answers that pairs have in common."""
     few, many = min(figure.pairs.values(), default=0), max(figure.pairs.values(), default=0)
     return str(few) if few == many else f"{few} to {many}"
 
@@ -387,7 +389,7 @@ def _with_limits(row: Mapping[str, Any], key: str) -> str | None:
 def _notes(
     table: "RatingTable", calibration: "Calibration", found: "Sequence[AgreementFigure]"
 ) -> list[str]:
-    """Return what a reader should know of the sample."""
+    """Return notes on the sample for the reader of a report."""
     from agent.calibration.clinician_agreement import MIN_ANSWERS, find_constant_graders
 
     items = len(calibration.plan["items"])
@@ -399,17 +401,17 @@ def _notes(
         grader: ", ".join(criteria) for grader, criteria in find_constant_graders(table).items()
     }
     notes: dict[str, int] = {
-        f"{table.changed} of {items} answers are left out: their run brought another answer since": table.changed,
-        f"{table.purged} of {items} answers were purged: that they are those which were graded is known by their "
-        "question alone": table.purged,
+        f"{table.changed} of {items} answers are left out, because their run has a different answer now": table.changed,
+        f"{table.purged} of {items} answers were purged: only their questions show that they are the graded "
+        "ones": table.purged,
         "the jury has graded none of these answers": not table.list_columns("jury"),
-        "several juries graded these answers; each is set beside clinicians by itself": len(
+        "several juries graded these answers; each is compared with the clinicians separately": len(
             table.list_columns("jury")
         )
         > 1,
-        "one clinician: nothing is known of how far clinicians agree": clinicians == 1,
+        "agreement among clinicians cannot be measured with one clinician": clinicians == 1,
         _more_raters(clinicians, sheets): clinicians > sheets,
-        f"left out, for fewer than {MIN_ANSWERS} answers in common: {', '.join(left_out)}": bool(
+        f"left out, with fewer than {MIN_ANSWERS} answers in common: {', '.join(left_out)}": bool(
             left_out
         ),
         f"one grade for every answer, so no z scores: {'; '.join(f'{who} ({of})' for who, of in alike.items())}": bool(
@@ -423,7 +425,7 @@ def _notes(
 
 
 def _more_raters(raters: int, sheets: int) -> str:
-    return f"{raters} clinicians have handed in, and sheets were made for {sheets}: is one of them there twice?"
+    return f"grades of {raters} clinicians were imported, but there are sheets for {sheets}: was one imported twice?"
 
 
 def _counted(count: int, what: str) -> str:

@@ -1,4 +1,4 @@
-"""The command `compare`: two models on the instances that both answered."""
+"""The command `compare`: compare two models on the instances that both answered."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ COLUMNS = {
 SPARE = (
     "units",
     "p",
-)  # left out where the table is wider than the terminal; beside p stands Holm's
+)  # dropped if the table is wider than the terminal; "p" is next to Holm's p
 ALL = "all together"
 
 
@@ -46,7 +46,7 @@ ALL = "all together"
 @click.argument("model_a")
 @click.argument("model_b")
 @click.option("--suite", help="Name of the collection of runs.  [default: default]")
-@click.option("--suites", multiple=True, help="Look in these suites together.")
+@click.option("--suites", multiple=True, help="Combine the runs of these suites.")
 @click.option("--metric", help="Metric to compare (default: each benchmark's main one).")
 @plot_option
 @format_option("csv")
@@ -63,16 +63,14 @@ def compare(
 ) -> None:
     """Compare two models on the instances that both answered.
 
-    For every benchmark: the difference of their means with its 95 % interval, p without and with Holm's correction
-    for all benchmarks shown, and the smallest difference that could well have been seen (MDD). Models are named as in
+    For every benchmark: the difference of the means with its 95 % interval, p without and with Holm's correction
+    for all benchmarks shown, and the minimum detectable difference (MDD). Models are named as in
     `intramural summarize`, or by their deployment.
     """
     from agent.results.compare_models import compare_models
 
     if suite is not None and suites:
-        raise ConfigError(
-            "--suite and --suites both say where to look", "Leave out one of the two."
-        )
+        raise ConfigError("--suite and --suites cannot be combined", "Give only one of them.")
     check_plot(plot, form)
     names = list(dict.fromkeys(suites or (suite or "default",)))
     with site.store() as store:
@@ -104,14 +102,14 @@ def compare(
 def _pair_models(
     store: "Store", suites: Sequence[str], model_a: str, model_b: str, metric: str | None
 ) -> "Pairing":
-    """Pair the models in every benchmark. Raises ConfigError: none can be compared; names the reasons."""
+    """Pair the models in every benchmark. Raises ConfigError, with the reasons, if none can be compared."""
     from agent.results.paired_models import pair_models
 
     pairing = pair_models(store, suites, model_a, model_b, metric)
     if not pairing.benchmarks:
         raise ConfigError(
             f"{model_a} and {model_b} have nothing to compare ({_describe_left_out(pairing)})",
-            "Run both models on the same data and score them alike; both need scores.",
+            "Run both models on the same data and score both with the same rules.",
         )
     return pairing
 
@@ -121,7 +119,7 @@ def _describe_left_out(pairing: "Pairing") -> str:
 
 
 def build_comparison_rows(comparison: "ModelComparison") -> list[dict[str, Any]]:
-    """Return one row for each benchmark, as JSON shows it, and one for all together if there are several."""
+    """Return a JSON row for each benchmark and, if there are several, one for all of them together."""
     from agent.results.compare_models import shows_difference
 
     rows = [_build_row(benchmark) for benchmark in comparison.benchmarks]
@@ -197,7 +195,7 @@ def _build_difference(difference: "MeanDifference") -> dict[str, Any]:
 
 
 def _flatten_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the row with its lists and maps as single values, for a spreadsheet."""
+    """Return the row with lists and maps flattened to single values, for a spreadsheet."""
     maps = ("floor", "without_family", "bounds", "scale")
     flat = {key: value for key, value in row.items() if key not in (*maps, "words")}
     for key in ("unscored_a", "unscored_b"):
@@ -254,35 +252,36 @@ def _show_table(
     ]
     if provisional:
         click.echo(
-            f"Main metric yet to be judged or measured, another stands here: {', '.join(provisional)}"
+            f"Main metric not judged or measured yet, so another metric is shown: {', '.join(provisional)}"
         )
 
 
 def _explain_columns(is_several: bool) -> None:
     click.echo(
-        "Over the instances that both have a score for. Low and High bound the 95 % interval of A - B."
+        "Over the instances for which both have a score. Low and High are the limits of the 95 % interval of A - B."
     )
     among = " among the benchmarks shown" if is_several else ""
     click.echo(
-        f"MDD: four of five such comparisons see a true difference of this size{among}; smaller ones may stay "
-        "unseen. Without one, no difference could be seen."
+        f"MDD: four in five such comparisons would detect a true difference of this size{among}; smaller ones "
+        "may be missed. Without an MDD, no difference could be detected."
     )
     if is_several:
         click.echo(
-            "Holm p: corrected for all benchmarks shown. Words go by it and the interval: up to 0.05 is a difference."
+            "Holm p: corrected for all benchmarks shown. In words: a difference if Holm p is at most 0.05 and the "
+            "interval agrees."
         )
 
 
 def _explain_overall(comparison: "ModelComparison") -> None:
     click.echo(
-        f"{ALL.capitalize()}: the mean of {len(comparison.in_overall)} benchmarks' differences as shares of their "
-        "metrics' ranges, what a model left without a score itself as the lowest "
+        f"{ALL.capitalize()}: the mean difference over {len(comparison.in_overall)} benchmarks, as a share of each "
+        "metric's range; answers that the model itself left unscored count as the lowest score "
         f"({', '.join(comparison.in_overall)})."
     )
 
 
 def _print_metrics(comparison: "ModelComparison") -> None:
-    """Print each metric with its scale, where that is not 0 to 1, and the benchmarks that it belongs to."""
+    """Print each metric with its benchmarks, and with its scale unless that is 0 to 1."""
     benchmarks_by_metric: dict[str, list[str]] = {}
     for benchmark in comparison.benchmarks:
         metric = benchmark.paired.metric
@@ -303,7 +302,7 @@ def _format_p(value: float | None) -> str | None:
 
 
 def _list_remarks(comparison: "BenchmarkComparison") -> list[str]:
-    """Return the remarks that a reader of one benchmark's row needs."""
+    """Return remarks on one benchmark's row for the reader of the table."""
     paired = comparison.paired
     side_a, side_b = paired.side_a, paired.side_b
     remarks: list[str] = []
@@ -316,8 +315,8 @@ def _list_remarks(comparison: "BenchmarkComparison") -> list[str]:
         )
     if side_a.seats_empty or side_b.seats_empty:
         remarks.append(
-            f"without a verdict of some judge: {side_a.seats_empty} of A, {side_b.seats_empty} of B, of "
-            f"{paired.scored} answers; each pair of answers is by the judges of both"
+            f"lacking a judge's verdict: {side_a.seats_empty} answers of A and {side_b.seats_empty} of B, of "
+            f"{paired.scored}; each pair of answers is compared on the judges that graded both"
         )
     at_floor, bounds, without_family = (
         comparison.at_floor,
@@ -326,29 +325,31 @@ def _list_remarks(comparison: "BenchmarkComparison") -> list[str]:
     )
     if at_floor is not None and at_floor.value is not None:
         remarks.append(
-            f"A - B is {_format_difference(at_floor)} if what a model left without a score itself is the lowest"
+            f"A - B is {_format_difference(at_floor)} if answers left unscored by a model count as the lowest"
         )
     if bounds is not None and bounds.matters:
         remarks.append(
-            f"whatever is unscored is worth, A - B is {bounds.low:.3f} to {bounds.high:.3f}"
+            f"depending on the true scores of unscored answers, A - B is {bounds.low:.3f} to {bounds.high:.3f}"
         )
     if side_a.only or side_b.only:
-        remarks.append(f"asked of one alone: {side_a.only} of A, {side_b.only} of B")
+        remarks.append(f"asked of one model only: {side_a.only} of A, {side_b.only} of B")
     if side_a.family:
-        remarks.append(f"of A's own family are the judges {', '.join(side_a.family)}")
+        remarks.append(f"judges of A's own family: {', '.join(side_a.family)}")
     if side_b.family:
-        remarks.append(f"of B's own family are the judges {', '.join(side_b.family)}")
+        remarks.append(f"judges of B's own family: {', '.join(side_b.family)}")
     if without_family is not None and without_family.value is not None:
         remarks.append(
             f"without judges of either family A - B is {_format_difference(without_family)}, n {without_family.n}"
         )
     if paired.passed_over:
-        remarks.append(f"the last run of each counts, {paired.passed_over} earlier passed over")
+        remarks.append(
+            f"only the last run of each model counts; {paired.passed_over} earlier left out"
+        )
     return remarks
 
 
 def _describe_unscored(model: str, reasons: Mapping[str, int]) -> str:
-    """Return the number of a model's unscored instances with their reasons; empty if all have a score."""
+    """Return the number of a model's unscored instances with their reasons; "" if all have a score."""
     if not reasons:
         return ""
     counts = ", ".join(f"{count} {reason}" for reason, count in Counter(reasons).most_common())

@@ -1,4 +1,4 @@
-"""Commands around the data of benchmarks: `datasets list`, `datasets add`, `datasets fetch`, `datasets register`."""
+"""Commands about the data of benchmarks: `datasets list|add|fetch|register`."""
 
 import sys
 from collections.abc import Mapping
@@ -37,9 +37,9 @@ def datasets() -> None:
 def list_datasets(site: Site, form: str, verify: bool) -> None:
     """List benchmarks with the state of their data.
 
-    Shows the next step for each benchmark. A file counts as unchanged while its size and modification time are as
-    recorded; --verify reads its contents again, as every run does. For gated and private benchmarks it shows the
-    registered version and the number of rows that are not registered yet.
+    Shows the next step for each benchmark. A file counts as unchanged if its size and modification time are as
+    recorded; --verify reads the contents again, as every run does. For gated and private benchmarks, the list shows
+    the registered version and the number of rows that are not registered yet.
     """
     from agent.catalog.benchmark import survey_benchmarks
     from agent.datasets.manage.register import check_data
@@ -78,9 +78,11 @@ def list_datasets(site: Site, form: str, verify: bool) -> None:
 @click.argument("benchmark_id", metavar="ID")
 @click.argument("source", metavar="PATH", type=click.Path(exists=True, path_type=Path))
 @click.option(
-    "--agreement", metavar="TEXT", help="Agreement under which this site may use the data."
+    "--agreement", metavar="TEXT", help="The agreement under which this site may use the data."
 )
-@click.option("--attested-by", metavar="NAME", help="Name of the person who attests to that.")
+@click.option(
+    "--attested-by", metavar="NAME", help="Name of the person who attests to the agreement."
+)
 @click.option("--replace", is_flag=True, help="Replace existing data.")
 @click.pass_obj
 def add_dataset(
@@ -91,13 +93,13 @@ def add_dataset(
     attested_by: str | None,
     replace: bool,
 ) -> None:
-    """Copy a benchmark's data into the site, after reading all of it.
+    """Copy a benchmark's data into the site after reading all of it.
 
-    PATH is a file, a folder or an archive (.zip, .tar, .tar.gz) that holds the official files under their own names.
+    PATH is a file, a folder or an archive (.zip, .tar, .tar.gz) with the official files under their original names.
     If the data has problems, each is reported with file and row, and nothing is added. Each reference answer is also
     checked against the main metric, except in benchmarks that a jury scores or that run queries, and in files of a
-    known version.
-    A benchmark with an argument that must be given, such as ehrshot with its 14 subjects, is read once for each value.
+    known version. A benchmark with a required argument, such as ehrshot with its 14 subjects, is read once for each
+    value.
     """
     from agent.catalog.run_entries import find_named_benchmark
     from agent.datasets.manage.register import add_data
@@ -130,9 +132,7 @@ def _read_attestation(agreement: str | None, attested_by: str | None) -> "Attest
     if agreement is None and attested_by is None:
         return None
     if not (agreement or "").strip() or not (attested_by or "").strip():
-        raise ConfigError(
-            "--agreement and --attested-by must be given together: the agreement, and who attests to it"
-        )
+        raise ConfigError("--agreement and --attested-by must be given together")
     assert agreement is not None
     assert attested_by is not None
     if (
@@ -141,7 +141,7 @@ def _read_attestation(agreement: str | None, attested_by: str | None) -> "Attest
         or len(agreement) > 500
         or len(attested_by) > 200
     ):
-        raise ConfigError("--agreement and --attested-by must be short texts of one line")
+        raise ConfigError("--agreement and --attested-by must each be one short line")
     return Attestation(agreement.strip(), attested_by.strip())
 
 
@@ -163,8 +163,8 @@ def _format_audit_detail(
 def fetch_dataset(site: Site, benchmark_id: str, replace: bool) -> None:
     """Download a public benchmark's data.
 
-    From its pinned address, through the site's proxy and CA. A file is kept only if its SHA-256 is that of the
-    definition. No other command downloads data.
+    Downloads from the pinned URL, through the site's proxy and CA. A file is kept only if its SHA-256 matches the
+    benchmark's definition. No other command downloads data.
     """
     from agent.catalog.run_entries import find_named_benchmark
     from agent.datasets.manage.fetch import FetchSettings, fetch_files, select_pinned_files
@@ -209,12 +209,11 @@ def _describe_registration(benchmark: "Benchmark", site: Site) -> str | None:
 def register_dataset(site: Site, benchmark_id: str, dry_run: bool) -> None:
     """Register a version of a gated or private dataset.
 
-    Results on such data may leave the site only for registered versions.
+    Results on gated and private data may leave the site only for registered versions.
 
     Copies the current data, enters keyed fingerprints of its units into the ledger of releases, and drafts a
-    statement that the steward approves. Runs read the newest registered version until another is registered. A
-    version that differs too little from one whose results may already be known is refused: register again when more
-    rows have arrived.
+    statement for the steward to approve. Runs read the newest registered version. A version is refused if it differs
+    too little from an earlier one whose results may already be known: register again when more rows have arrived.
     """
     from agent.catalog.run_entries import find_named_benchmark
     from agent.disclosure.registration import register
@@ -255,7 +254,7 @@ def _say_registered(benchmark: "Benchmark", done: "Registered") -> None:
             )
     click.echo(
         with_site(
-            "Next, the steward reviews it (`intramural submission show`) and approves it; it is sent before, or with, "
+            "Next, the steward reviews it (`intramural submission show`) and approves it. It is sent before, or with, "
             "the first figures of this version."
         )
     )
@@ -280,12 +279,12 @@ def _describe_candidate(candidate: "DatasetCandidate") -> list[str]:
 
 
 def _say_part(benchmark: "Benchmark") -> "Progress":
-    """Report which part is being read when a dataset takes several passes over its files."""
+    """Return a callback that reports which part is being read, for datasets that need several passes."""
     return lambda part: click.echo(f"reading {benchmark.id}: {part}", err=True)
 
 
 class _Bar:
-    """Shows the progress of a download on a terminal."""
+    """The progress of a download, shown on a terminal."""
 
     def __init__(self) -> None:
         self._shown = ""

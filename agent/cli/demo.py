@@ -1,7 +1,7 @@
-"""`intramural demo`: the whole of Intramural once, by the very commands that a real site and aggregator use.
+"""The command `demo`: a complete example, with the commands that a real site and aggregator use.
 
-Each step runs a command in a process of its own and shows it, so that what is seen here can be repeated by hand. A step
-that was done in an earlier demo of the same folder is not done again.
+Each step shows its command and runs it in a separate process, so that every step can be repeated by hand. Steps that
+an earlier demo in the same folder completed are skipped.
 """
 
 import json
@@ -38,20 +38,22 @@ MODELS: Final = {
 }
 SUITE: Final = "demo"
 SCORECARD: Final = "demo"
-PLANNED: Final = "baseline/retrieval"  # the model whose evaluation the demo plans before it runs
+PLANNED: Final = "baseline/retrieval"  # the demo plans this model's evaluation before running it
 ORIGIN: Final = "board.demo.example"
 PROGRAMS: Final = {"intramural": "agent", "intramural-aggregator": "aggregator"}
 
 
 class DemoError(AgentError):
-    """A step of the demo failed; what it printed stands above."""
+    """A step of the demo failed; its output is shown above the error."""
 
-    advice = "What the step printed stands above. Give the command again, or name a new folder with --dir."
+    advice = (
+        "See the output of the step above. Run the command again, or name a new folder with --dir."
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """The folder of one demo: a site, a steward, an aggregator and a board."""
+    """The folder of a demo, with a site, a steward, an aggregator and a board."""
 
     directory: Path
 
@@ -62,7 +64,7 @@ class Demo:
 
     @property
     def steward_key(self) -> Path:
-        """The second person's key; in a real site it is kept on a machine of theirs."""
+        """The steward's key; at a real site the steward keeps it on another machine."""
         return self.directory / "steward" / "steward.key"
 
     @property
@@ -77,7 +79,7 @@ class Demo:
 
     @property
     def invite(self) -> Path:
-        """What the central team hands to the site."""
+        """The invite that the central team gives to the site."""
         return self.directory / "invite.json"
 
     @property
@@ -86,15 +88,15 @@ class Demo:
         return self.directory / "board"
 
     def agent(self, *words: str | Path, shown: bool | int = True) -> str:
-        """Run `intramural --site SITE WORDS`."""
+        """Run `intramural --site SITE WORDS` and return its output."""
         return self._run("intramural", ["--site", self.site, *words], shown)
 
     def central(self, *words: str | Path, shown: bool | int = True) -> str:
-        """Run `intramural-aggregator --dir DIR WORDS`."""
+        """Run `intramural-aggregator --dir DIR WORDS` and return its output."""
         return self._run("intramural-aggregator", ["--dir", self.aggregator, *words], shown)
 
     def _run(self, program: str, words: Sequence[str | Path], shown: bool | int) -> str:
-        """Run a command and return what it printed; show the command and its output, or its last `shown` lines."""
+        """Run a command and return its output; show the command and its output, or the last `shown` lines."""
         if shown:
             click.secho(f"$ {program} {shlex.join(map(str, words))}", fg="cyan")
         command = [sys.executable, "-m", PROGRAMS[program], *map(str, words)]
@@ -106,12 +108,12 @@ class Demo:
         elif shown:
             click.echo("\n".join(process.stdout.splitlines()[-shown:]))
         if process.returncode:
-            raise DemoError(f"the step {words[2]} left with exit code {process.returncode}")
+            raise DemoError(f"the step {words[2]} ended with exit code {process.returncode}")
         return process.stdout
 
     @contextmanager
     def serve(self, program: str, *words: str | Path) -> Iterator[str]:
-        """Serve in the background, logging into the demo's folder; yield the first line printed, with the address."""
+        """Run a server in the background, logging to the demo's folder; yield its first line, which has the address."""
         command = [sys.executable, "-m", PROGRAMS[program], *map(str, words)]
         with (self.directory / f"{program}.log").open("a", encoding="utf-8") as log:
             process = subprocess.Popen(
@@ -139,20 +141,20 @@ class Demo:
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("intramural-demo"),
     show_default=True,
-    help="Folder of the demo; the same folder again continues it.",
+    help="Folder of the demo; give the same folder again to continue.",
 )
 def demo(directory: Path) -> None:
     """Demonstrate all of Intramural on this machine.
 
-    On real samples and invented patients: a site evaluates reference baselines, a second person approves what leaves,
-    an aggregator publishes the board.
+    Uses real samples and invented patients: a site evaluates reference baselines, a second person approves the
+    submissions, and an aggregator publishes the board.
     """
     started_at = time.monotonic()
     demo_folder = Demo(directory)
     directory.mkdir(parents=True, exist_ok=True)
-    _print_title(1, "The hospital makes a site: keys, settings, encrypted store")
+    _print_title(1, "The hospital creates a site: keys, settings, encrypted store")
     make_site(demo_folder)
-    _print_title(2, "The central team makes an aggregator and registers what may be reported")
+    _print_title(2, "The central team creates an aggregator and registers scorecard and models")
     make_aggregator(demo_folder)
     _print_title(
         3,
@@ -170,20 +172,23 @@ def demo(directory: Path) -> None:
         join_federation(demo_folder)
         _print_title(
             5,
-            "A private dataset is registered, and one evaluation planned: the steward approves both",
+            "The site registers a private dataset and plans one evaluation; the steward approves both",
         )
         register_and_plan(demo_folder)
-        _print_title(6, "The private benchmark is run on the registered version")
+        _print_title(6, "The site runs the private benchmark on the registered version")
         run_private_benchmark(demo_folder)
-        _print_title(7, "What would leave is prepared, shown, approved by the steward, and sent")
+        _print_title(
+            7,
+            "The site prepares and shows the submissions, the steward approves them, and they are sent",
+        )
         submit(demo_folder)
-    _print_title(8, "The board is published, and recomputed from the log")
+    _print_title(8, "The aggregator publishes the board, which is then recomputed from the log")
     publish(demo_folder)
     _print_end(demo_folder, time.monotonic() - started_at)
 
 
 def _print_end(demo_folder: Demo, seconds: float) -> None:
-    """Print where the board is, and the command that shows the site's own pages."""
+    """Print the path of the board and the command that shows the site's own pages."""
     board = (demo_folder.board / "index.html").absolute()
     program = Path(sys.executable).parent / "intramural"
     view = [
@@ -203,16 +208,16 @@ def _print_title(number: int, text: str) -> None:
 
 
 def make_site(demo_folder: Demo) -> None:
-    """Make the site, and the steward's key on what stands for another person's machine."""
+    """Create the site, and the steward's key in a folder that represents the steward's machine."""
     if (demo_folder.site / "site.yaml").exists():
-        click.echo("made by an earlier demo in this folder")
+        click.echo("created by an earlier demo in this folder")
     else:
         demo_folder.agent("init", demo_folder.site, "--site-name", "Demo Hospital")
         with (demo_folder.site / "site.yaml").open("a", encoding="utf-8") as settings:
             settings.write("one_account_approval: true\n")
     click.secho(
-        "In this demo one account plays the steward too (one_account_approval: true in site.yaml). In a hospital the "
-        "steward is another person, with a key that this account cannot read.",
+        "In this demo one account also acts as the steward (one_account_approval: true in site.yaml). In a hospital "
+        "the steward is another person, with a key that this account cannot read.",
         fg="yellow",
     )
     if not demo_folder.own_benchmark.exists():
@@ -224,9 +229,9 @@ def make_site(demo_folder: Demo) -> None:
 
 
 def make_aggregator(demo_folder: Demo) -> None:
-    """Make the aggregator with a scorecard of the demo's benchmarks and the baselines as models."""
+    """Create the aggregator; register a scorecard of the demo's benchmarks, and the baselines as models."""
     if (demo_folder.aggregator / "aggregator.yaml").exists():
-        click.echo("made by an earlier demo in this folder")
+        click.echo("created by an earlier demo in this folder")
         return
     scorecard = demo_folder.directory / "scorecard.json"
     if not scorecard.exists():
@@ -265,7 +270,7 @@ def run_benchmarks(demo_folder: Demo) -> None:
 
 
 def write_deployments(demo_folder: Demo, url: str) -> None:
-    """Name the baselines as the site's deployments. Answers belong to these names, whatever port they are served on."""
+    """Write the baselines as the site's deployments. Answers are stored by these names, whatever the port."""
     lines = ["model_deployments:"]
     for name in MODELS:
         lines += [f"  - name: {name}", f"    model_name: {name}", "    client_spec:"]
@@ -275,7 +280,7 @@ def write_deployments(demo_folder: Demo, url: str) -> None:
 
 
 def point_site_at(demo_folder: Demo, url: str) -> None:
-    """Write the aggregator's address into the site's settings: each demo takes a free port."""
+    """Write the aggregator's address into the site's settings; its port differs from demo to demo."""
     settings = demo_folder.site / "site.yaml"
     lines = [
         line
@@ -286,7 +291,7 @@ def point_site_at(demo_folder: Demo, url: str) -> None:
 
 
 def join_federation(demo_folder: Demo) -> None:
-    """Enrol the site, if it is not yet."""
+    """Enrol the site, unless it is enrolled already."""
     if "this site is enrolled" in _update_registry(demo_folder):
         click.echo("the site is enrolled already")
         return
@@ -308,7 +313,7 @@ def join_federation(demo_folder: Demo) -> None:
 
 
 def register_and_plan(demo_folder: Demo) -> None:
-    """Register the private dataset and plan the evaluation of one model; what was done before is not done again."""
+    """Register the private dataset and plan the evaluation of one model; skip steps done by an earlier demo."""
     kinds = {str(row["kind"]) for row in _list_submissions(demo_folder)}
     if "dataset" not in kinds:
         demo_folder.agent("datasets", "register", BENCHMARK)
@@ -327,12 +332,14 @@ def run_private_benchmark(demo_folder: Demo) -> None:
 
 
 def submit(demo_folder: Demo) -> None:
-    """Prepare, show, approve and send; each is safe to repeat."""
+    """Prepare, show, approve and send the submissions; each step is safe to repeat."""
     demo_folder.agent("submission", "prepare", "--suite", SUITE)
     drafts = _list_drafts(demo_folder)
     for digest in drafts[:1]:
         demo_folder.agent("submission", "show", "--digest", digest)
-        click.echo(f"({len(drafts) - 1} more like it; in a real site the steward reads each)")
+        click.echo(
+            f"({len(drafts) - 1} more like it; at a real site the steward reads each of them)"
+        )
     approve_and_send(demo_folder)
     demo_folder.agent("submission", "status")
 
@@ -354,7 +361,7 @@ def approve_and_send(demo_folder: Demo) -> None:
 
 
 def publish(demo_folder: Demo) -> None:
-    """Publish the board and verify it as anyone could."""
+    """Publish the board, and verify it as the public can."""
     demo_folder.central("publish", "--out", demo_folder.board)
     demo_folder.central("verify", "--board", demo_folder.board)
 

@@ -1,4 +1,4 @@
-"""The private benchmark of the demo: invented patients of four wards, one question about each."""
+"""The demo's private benchmark: invented patients of four wards, with one question about each."""
 
 import csv
 import random
@@ -10,10 +10,10 @@ from agent.io.atomic_files import write_atomically
 
 BENCHMARK: Final = "discharge-questions"
 WARDS: Final = {"surgery": 80, "medicine": 70, "geriatrics": 24, "icu": 6}
-"""Patients of each ward. The last is too small to be reported, and one more must be withheld beside it."""
+"""Patients per ward. The last ward is too small to be reported, so a second one must be withheld as well."""
 
 SUBGROUPS: Final = f"{BENCHMARK}:ward={','.join(WARDS)}"
-"""How a scorecard is told to report the wards, see `intramural benchmarks scorecard`."""
+"""The value of `--subgroup` of `intramural benchmarks scorecard` that reports the wards."""
 
 _DEFINITION: Final = """\
 # Invented patients: a hospital's own benchmark, as `intramural benchmarks new` makes one.
@@ -64,7 +64,7 @@ _SEED: Final = 20_700
 
 
 def write_benchmark(folder: Path) -> None:
-    """Write the benchmark's three files into a new folder; the same patients each time."""
+    """Write the benchmark's three files into a new folder, with the same patients each time."""
     folder.mkdir(parents=True)
     write_atomically(folder / "prompt.txt", _PROMPT.encode())
     with (folder / "data.csv").open("w", encoding="utf-8", newline="") as file:
@@ -73,7 +73,7 @@ def write_benchmark(folder: Path) -> None:
         writer.writerows(_invent_patients())
     write_atomically(
         folder / "benchmark.yaml", _DEFINITION.encode()
-    )  # last: its presence makes the benchmark
+    )  # written last: its presence makes the folder a benchmark
 
 
 def _invent_patients() -> Iterator[dict[str, str]]:
@@ -87,7 +87,7 @@ def _invent_patients() -> Iterator[dict[str, str]]:
 
 def _invent_patient(number: int, ward: str, chance: random.Random) -> dict[str, str]:
     options = chance.sample(_DRUGS, 3)
-    # The first option is right somewhat more often, so that the baselines differ.
+    # The first option is the right one slightly more often, so that the baselines' scores differ.
     place = chance.choices(range(3), weights=(5, 3, 2))[0]
     taken_home = options[place]
     mentioned = chance.choice(options)

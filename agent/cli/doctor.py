@@ -1,4 +1,4 @@
-"""The checks of `intramural doctor`: each has a finding and advice. Nothing is changed."""
+"""The checks of `intramural doctor`, each with a finding and advice. They change nothing."""
 
 import asyncio
 import ipaddress
@@ -33,16 +33,16 @@ from agent.vocabulary import ChatRequest, Failure, Message, Response, Unscored
 
 Verdict = Literal["ok", "warning", "failed"]
 
-PATIENCE_S = 60.0  # a server that loads a model needs longer, and runs give it that; a person at a terminal does not
-MIN_SEATS = 2  # of a jury; fewer cannot disagree
-ANSWER_TOKENS = 1024  # room for a model that thinks before it answers
+PATIENCE_S = 60.0  # shorter than the limit of runs, because a person is waiting
+MIN_SEATS = 2  # minimum seats of a jury; a single judge cannot disagree
+ANSWER_TOKENS = 1024  # enough for a model that reasons before it answers
 IDENTIFIERS = ("Margarethe Oberhuber-Quill", "555-867-5309", "MRN 4471982", "03/14/1951")
 SPECIMEN = "Patient name: {}, phone {}, {}, born {}, was seen for chest pain.".format(*IDENTIFIERS)
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One line of the report. `exit_code` is that of the error behind a failure."""
+    """One line of the report. `exit_code` is the exit code of the error behind a failure."""
 
     subject: str
     verdict: Verdict
@@ -52,17 +52,17 @@ class Check:
 
 
 def examine(site: Site, server: str | None = None, model: str | None = None) -> Iterator[Check]:
-    """Run all checks, in the order in which they depend on each other.
+    """Run all checks, each after the checks that it depends on.
 
     Args:
         site: the site directory; it may be broken.
-        server: check this server instead of those of model_deployments.yaml.
-        model: the model to ask `server` for.
+        server: check this server instead of those in model_deployments.yaml.
+        model: the model to request from `server`.
     """
     settings = _run_check("settings", lambda: _check_settings(site))
     yield settings
     if settings.verdict == "failed":
-        return  # nothing below can be judged without settings
+        return  # the other checks need the settings
     yield _run_check("site directory", lambda: _check_directory(site))
     yield _run_check("data key", lambda: _check_data_key(site))
     yield _run_check("seal key", lambda: _check_seal_key(site))
@@ -88,7 +88,9 @@ def _run_check(subject: str, check: Callable[[], Check]) -> Check:
 
 
 def _check_settings(site: Site) -> Check:
-    return Check("settings", "ok", f"site.yaml is read and every setting is known ({site.name})")
+    return Check(
+        "settings", "ok", f"site.yaml is readable and every setting is known ({site.name})"
+    )
 
 
 def _check_directory(site: Site) -> Check:
@@ -145,7 +147,7 @@ def _check_benchmarks(site: Site) -> Iterator[Check]:
 
 
 def _check_dataset(subject: str, site: Site, benchmark: Benchmark) -> Check:
-    """Report the same state as `datasets list`; data that was never read is read now, so that its faults show."""
+    """Report the same state as `datasets list`; read data that was never read before, to find its faults."""
     state = check_data(benchmark, site.data)
     if state.state == "sample only":
         return Check(subject, "ok", f"sample only: {state.detail}")
@@ -163,7 +165,7 @@ def _check_dataset(subject: str, site: Site, benchmark: Benchmark) -> Check:
         subject,
         "warning",
         "; ".join((finding, *data.problems)),
-        f"Add it with `intramural datasets add {benchmark.id} PATH --replace`, so that changes show.",
+        f"Add it with `intramural datasets add {benchmark.id} PATH --replace`, so that later changes are noticed.",
     )
 
 
@@ -177,8 +179,8 @@ def _check_redaction(site: Site) -> Check:
         return Check(
             "redaction",
             "failed",
-            f"{missed} of {len(IDENTIFIERS)} planted identifiers came through",
-            "Choose another redaction_policy in site.yaml; show no text to anybody until this is repaired.",
+            f"{missed} of {len(IDENTIFIERS)} planted identifiers were missed",
+            "Choose another redaction_policy in site.yaml. Do not show texts to anyone until this is repaired.",
             5,
         )
     return Check(
@@ -224,32 +226,34 @@ def _check_approval(site: Site) -> Check:
             "approval",
             "warning",
             "one account may approve its own submissions (one_account_approval in site.yaml)",
-            "Remove that setting except in trials: the steward approves elsewhere, with `intramural-steward`.",
+            "Remove that setting except in trials: the steward should approve elsewhere, with `intramural-steward`.",
         )
     return Check(
-        "approval", "ok", "two people: a steward's key that this site's account can read is refused"
+        "approval",
+        "ok",
+        "by a second person: a steward's key that this site's account can read is refused",
     )
 
 
 def _check_outgoing(site: Site) -> Check:
-    """Report the addresses that the agent can ever reach: those of the settings and of the invite, and no others."""
+    """Report all addresses that the agent can reach: those in the settings and in the invite."""
     outside = [host for host in site.settings.allowed_hosts if not _is_inside(host)]
     aggregator = _aggregator_url(site)
     way = " through the proxy of site.yaml" if site.settings.proxy else ""
     finding = (
         f"submissions go to {urlsplit(aggregator).hostname}{way}"
         if aggregator
-        else "submissions go out as files only"
+        else "submissions leave as files only"
     )
     judges = len(site.settings.outside_judge_hosts)
     if judges:
-        finding += f"; redacted text may be sent to judges on {judges} hosts outside"
+        finding += f"; redacted text may be sent to judges on {judges} external hosts"
     if outside:
         return Check(
             "outgoing",
             "warning",
             f"prompts may be sent to {len(outside)} hosts that are not private addresses; {finding}",
-            "Make sure that every name of allowed_hosts is inside the hospital's network.",
+            "Make sure that every host in allowed_hosts is inside the hospital's network.",
         )
     return Check(
         "outgoing",
@@ -259,7 +263,7 @@ def _check_outgoing(site: Site) -> Check:
 
 
 def _aggregator_url(site: Site) -> str:
-    """Return the address that `submission send` would use: of site.yaml, else of the invite; empty for none."""
+    """Return the address that `submission send` would use, from site.yaml or else from the invite; "" if neither."""
     from agent.delivery.membership import Federation
 
     if site.settings.aggregator_url or not (site.submissions / "membership.json").exists():
@@ -291,7 +295,7 @@ def _check_servers(site: Site, server: str | None, model: str | None) -> Iterato
             "deployments",
             "warning",
             "none yet",
-            "Name your servers in model_deployments.yaml, or check one with --server URL --model NAME.",
+            "Add your servers to model_deployments.yaml, or check one with --server URL --model NAME.",
         )
     for deployment in deployments:
         yield from _check_server(site, deployment)
@@ -329,8 +333,8 @@ def _check_server(site: Site, deployment: Deployment) -> Iterator[Check]:
             yield Check(
                 f"{subject}, {name.replace('_', ' ')}",
                 "failed",
-                f"{feature.finding}; every run and every jury that asks it is refused",
-                "Serve the model by a server that honours a limit of tokens.",
+                f"{feature.finding}; runs and juries that use it are refused",
+                "Serve the model with a server that honours token limits.",
                 InferenceError.exit_code,
             )
         elif feature.state in ("ignored", "refused"):
@@ -343,7 +347,7 @@ def _check_server(site: Site, deployment: Deployment) -> Iterator[Check]:
 
 
 def _resolve_deployment(deployment: Deployment, site: Site) -> Deployment:
-    """Return the deployment as it is asked: as a model's, or as that of a judge outside."""
+    """Return the deployment resolved as a model's, or as that of an external judge."""
     if urlsplit(deployment.base_url).hostname not in site.settings.outside_judge_hosts:
         return check_reachable(deployment, site)
     (seat,) = seat_judges(
@@ -353,18 +357,18 @@ def _resolve_deployment(deployment: Deployment, site: Site) -> Deployment:
 
 
 def _check_jury(site: Site) -> Check:
-    """Report the site's jury; its servers are checked with the other deployments."""
+    """Report on the site's jury; its servers are checked with the other deployments."""
     if not site.judges.is_file():
         return Check(
             "jury",
             "ok",
-            "none; answers in free text are judged only where a run or a benchmark names judges",
+            "none; answers in free text are judged only if a run or a benchmark names judges",
         )
     jury = read_jury(site.judges)
     seats = seat_judges(jury.judges, site, read_deployments(site.deployments))
     quorum = compute_quorum(MetricUse("jury_score", judges=jury.judges, quorum=jury.quorum))
     outside = sum(seat.outside for seat in seats)
-    sent = f"; {outside} of them outside, which are sent redacted text only" if outside else ""
+    sent = f"; {outside} of them are external and get redacted text only" if outside else ""
     names = ", ".join(dict.fromkeys(seat.deployment.name for seat in seats))
     finding = f"{len(seats)} seats ({names}), of which {quorum} must give a valid verdict{sent}"
     if len(seats) < MIN_SEATS:
@@ -379,7 +383,7 @@ def _check_jury(site: Site) -> Check:
             "jury",
             "warning",
             f"{finding}; {told}",
-            "Name a jury without it with --judges for its runs.",
+            "For its runs, name a jury without it with --judges.",
         )
     return Check("jury", "ok", finding)
 
@@ -389,7 +393,7 @@ def _has_jury(run: Run) -> bool:
 
 
 def _name_deployment(deployment: Deployment) -> str:
-    """Name a deployment for the report; the deployment of `--server` goes by its model's name."""
+    """Return a deployment's name for the report; the deployment of `--server` is named by its model."""
     if deployment.name.startswith("server-"):
         return f"server, model {deployment.model_name}"
     return f"deployment {deployment.name}"
@@ -403,30 +407,30 @@ def _check_window(deployment: Deployment, capabilities: Capabilities) -> Check:
         "vllm": "the server counts prompts",
         "llama.cpp": "the server counts prompts",
         "tokenizer_file": "prompts are counted by the tokenizer file",
-        None: "prompts' tokens cannot be counted",
+        None: "the tokens of prompts cannot be counted",
     }[capabilities.counting]
     if window is None:
         return Check(
             subject,
             "warning",
             f"the server does not state its context length; {counts}",
-            "Name max_sequence_length in its deployment, so that over-long prompts are noticed before they are asked.",
+            "Set max_sequence_length in its deployment, so that over-long prompts are noticed before they are sent.",
         )
     said = deployment.max_sequence_length
     smaller = (
-        f", as its deployment says ({capabilities.window} served)"
+        f", as set in its deployment ({capabilities.window} served)"
         if said and window != capabilities.window
         else ""
     )
-    tokens = f"{window} tokens of prompt and answer{smaller}; {counts}"
+    tokens = f"{window} tokens for prompt and answer{smaller}; {counts}"
     if capabilities.counting is None:
         return Check(
             subject,
             "warning",
-            f"{tokens}, so over-long ones cannot be shortened",
-            "Name the model's tokenizer.json as tokenizer_file in its deployment, or use a server that counts.",
+            f"{tokens}, so over-long prompts cannot be shortened",
+            "Set tokenizer_file to the model's tokenizer.json in its deployment, or use a server that counts tokens.",
         )
-    return Check(subject, "ok", f"{tokens}, so over-long ones can be shortened")
+    return Check(subject, "ok", f"{tokens}, so over-long prompts can be shortened")
 
 
 def _shorten_limits(site: Site) -> HttpLimits:
@@ -440,7 +444,7 @@ def _shorten_limits(site: Site) -> HttpLimits:
 
 
 def _check_answer(site: Site, deployment: Deployment, capabilities: Capabilities) -> Check:
-    """Ask one harmless question through the same path as runs."""
+    """Ask one harmless question in the same way as a run."""
     results: list[Response | Failure] = []
     request = ChatRequest(
         deployment.served_model,
@@ -466,7 +470,7 @@ def _check_answer(site: Site, deployment: Deployment, capabilities: Capabilities
             subject,
             "failed",
             f"the model gave no answer: {result.reason}{status}",
-            "Look at the server's own log.",
+            "Look at the server's log.",
             4,
         )
     if not result.text.strip():

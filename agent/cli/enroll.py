@@ -1,4 +1,4 @@
-"""Commands of belonging to a federation: `enroll`, `registry` and `steward-key`."""
+"""Commands for membership of a federation: `enroll`, `registry` and `steward-key`."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,13 +25,16 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--invite", "invite_path", type=FILE, help="The invite file.")
 @click.option(
-    "--steward-key", "key_path", type=FILE, help="Steward's private key, if it is at hand."
+    "--steward-key",
+    "key_path",
+    type=FILE,
+    help="The steward's private key, if it is available here.",
 )
 @click.option(
     "--steward-public",
     "public_path",
     type=FILE,
-    help="Otherwise its .pub file; the steward signs later.",
+    help="The steward's .pub file otherwise; the steward signs later.",
 )
 @click.option(
     "--request", "request_path", type=FILE, help="An existing request to sign or to send."
@@ -46,12 +49,12 @@ def enroll(
     request_path: Path | None,
     out: Path | None,
 ) -> None:
-    """Ask to be enrolled with an aggregator.
+    """Request enrolment with an aggregator.
 
-    The aggregator must have sent an invite. A person there compares the fingerprints of the keys.
+    Requires an invite from the aggregator. A person there compares the fingerprints of the keys.
 
     \b
-    With the steward's key at hand:  --invite INVITE --steward-key KEY
+    With the steward's key here:     --invite INVITE --steward-key KEY
     Else, at the site:               --invite INVITE --steward-public KEY.pub --out REQUEST
           the steward, anywhere:     --request REQUEST --steward-key KEY --out SIGNED
           at the site:               --invite INVITE --request SIGNED
@@ -65,7 +68,7 @@ def enroll(
             next_step = _BACK_AT_THE_SITE
         case None, _, _, _:
             raise click.UsageError(
-                "give --invite; only the steward, who signs a --request to --out, needs none"
+                "give --invite; only a steward who signs a --request to --out needs none"
             )
         case _, Path(), None, None:
             data = _make_signed_request(site, invite, key_path, online=out is None)
@@ -78,7 +81,7 @@ def enroll(
             next_step = _AFTER_ENROLMENT
         case _:
             raise click.UsageError(
-                "these options do not go together; see --help for the ways to enrol"
+                "these options cannot be combined; see --help for the ways to enrol"
             )
     if out is not None:
         write_new_file(out, data)
@@ -89,40 +92,40 @@ def enroll(
     click.echo("Fingerprints of the keys in the request:")
     click.echo(f"  agent    {agent.fingerprint}")
     click.echo(f"  steward  {steward.fingerprint}")
-    # The steward signs on another computer, where this command line's --site means nothing.
+    # The steward signs on another computer, where this command line's --site does not apply.
     click.echo(next_step if next_step == _STEWARD_SIGNS else with_site(next_step))
 
 
-_STEWARD_SIGNS = "The steward signs it next, with `intramural-steward sign-request REQUEST --key KEY --out SIGNED`."
+_STEWARD_SIGNS = "Next, the steward signs it with `intramural-steward sign-request REQUEST --key KEY --out SIGNED`."
 _BACK_AT_THE_SITE = (
-    "Take it back to the site, which sends it with "
+    "Take it back to the site, and send it from there with "
     "`intramural enroll --invite INVITE --request SIGNED`."
 )
-_READ_THEM = "Read the fingerprints to the aggregator's people, by telephone or face to face. "
+_READ_THEM = "Read the fingerprints to the aggregator's central team by telephone or face to face. "
 _AFTER_ENROLMENT = (
     _READ_THEM + "After they have enrolled the site, run `intramural registry update`."
 )
 _BY_HAND = (
-    "Hand it to the aggregator's people. "
+    "Hand it to the aggregator's central team. "
     + _READ_THEM
-    + "They give you a registry with the site in it: take it with "
+    + "They will give you a registry that contains the site; import it with "
     "`intramural registry update --import FILE`."
 )
 
 
 @click.group()
 def registry() -> None:
-    """The federation's registry: who may sign and what may be named."""
+    """Update and show the federation's registry."""
 
 
 @registry.command()
 @click.option("--import", "path", type=FILE, help="Import a registry from a file.")
 @click.pass_obj
 def update(site: Site, path: Path | None) -> None:
-    """Take the newest registry.
+    """Fetch or import the newest registry.
 
-    It is verified from the invite's root keys on, and never older than the one that is here. The aggregator's log must
-    continue the last head of it that this site has seen.
+    It is verified starting from the invite's root keys, and an older version than the stored one is refused. The
+    aggregator's log must extend the last head of it that this site has seen.
     """
     from agent.delivery.outbox import Outbox
     from agent.delivery.proven_log import follow_newest_checkpoint
@@ -141,7 +144,7 @@ def update(site: Site, path: Path | None) -> None:
             follow_newest_checkpoint(Outbox(site.submissions), newest, aggregator)
     site_id = federation.read_membership().site
     if adopt_new_agent_key(site.keys, newest, site_id):
-        click.echo("the new agent key is in force, and in place")
+        click.echo("the new agent key is in force and installed")
     click.echo(
         f"registry {newest.version} of {newest.deployment}; {_describe_standing(site, newest, site_id)}"
     )
@@ -163,7 +166,7 @@ def show_registry(site: Site, form: str) -> None:
     else:
         rows.append(_build_row("site", _describe_standing(site, current, site_id), site_id))
     rows += _build_registered_rows(current)
-    if form == "table":  # JSON has the whole ids
+    if form == "table":  # JSON has the full ids
         rows = [{**row, "id": row["id"][:12]} for row in rows]
     show_rows(rows, {"kind": "Kind", "name": "Name", "id": "Id"}, form)
 
@@ -207,7 +210,7 @@ def _build_row(kind: str, name: str, identity: str) -> dict[str, str]:
     help="File for the private key; the public key is written to FILE.pub.",
 )
 def steward_key(out: Path) -> None:
-    """Make a steward's key pair. The steward runs it on their own computer, which the key never leaves."""
+    """Make a steward's key pair. The steward does this on their own computer, which the key never leaves."""
     signer = create_signing_key(out, KeyRole.STEWARD)
     write_public(out.with_name(out.name + ".pub"), signer.public)
     click.echo(f"key         {out.name} (keep it to yourself)")
@@ -217,7 +220,7 @@ def steward_key(out: Path) -> None:
 
 @contextmanager
 def _advise_trying_again(command: str) -> Iterator[None]:
-    """Say in errors of the network what to try again: no submission was on its way."""
+    """Replace the advice of network errors by the command to try again, as no submission was being sent."""
     try:
         yield
     except DeliveryError as error:
@@ -231,14 +234,14 @@ def _load_agent_key(site: Site) -> "PublicKey":
 
 
 def _describe_standing(site: Site, current: "Registry", site_id: str) -> str:
-    """Say whether the registry names this very site: its id alone may stand there for another hospital's keys."""
+    """Describe whether the registry lists this site with its own keys, or another hospital under the same id."""
     from agent.delivery.membership import is_enrolled
 
     if is_enrolled(current, site_id, _load_agent_key(site).keyid):
         return "this site is enrolled"
     if site_id in current.sites:
         return (
-            f"this site is not enrolled: {site_id} stands there with other keys. Was the invite used by another site? "
+            f"this site is not enrolled: {site_id} is registered with other keys. Was the invite used by another site? "
             "Ask the central team for a new one"
         )
     return "this site is not yet enrolled"
@@ -258,7 +261,7 @@ def _join(site: Site, invite: "Invite", *, online: bool) -> None:
 
 
 def _make_request(site: Site, invite: "Invite", steward: "PublicKey", *, online: bool) -> bytes:
-    """Return the site's enrolment request: the one made before, or a new one with the agent's signature."""
+    """Return the site's earlier enrolment request, or a new one with the agent's signature."""
     from agent.delivery.membership import make_request, read_request_keys
 
     _join(site, invite, online=online)
@@ -269,7 +272,7 @@ def _make_request(site: Site, invite: "Invite", steward: "PublicKey", *, online:
         keyids = [key.keyid for key in read_request_keys(earlier)]
         if keyids == [agent.public.keyid, steward.keyid]:
             return earlier
-    version = 1  # of the registry; without a network none newer than the first is known
+    version = 1  # of the registry; without a network no newer version is known
     if online:
         with _advise_trying_again("enroll"):
             version = federation.update(connect_aggregator(site, invite.url), today_day()).version
@@ -279,7 +282,7 @@ def _make_request(site: Site, invite: "Invite", steward: "PublicKey", *, online:
 
 
 def _make_signed_request(site: Site, invite: "Invite", key_path: Path, *, online: bool) -> bytes:
-    """Return the site's enrolment request with the signatures of agent and steward, and keep it."""
+    """Store and return the site's enrolment request with the signatures of agent and steward."""
     steward = load_signer(key_path, KeyRole.STEWARD)
     data = _sign(_make_request(site, invite, steward.public, online=online), key_path)
     open_federation(site).keep_request(data)
@@ -287,7 +290,7 @@ def _make_signed_request(site: Site, invite: "Invite", key_path: Path, *, online
 
 
 def _take_signed_request(site: Site, invite: "Invite", request_path: Path) -> bytes:
-    """Read a request that was away to be signed, check it and keep it. Raises ConfigError: it is not this site's."""
+    """Read, check and store a request that the steward signed. Raises ConfigError if it is not this site's."""
     from agent.delivery.membership import check_request
     from protocol.registry import Registry
 
@@ -315,7 +318,7 @@ def _sign(data: bytes, key_path: Path) -> bytes:
 
 
 def _post(site: Site, invite: "Invite", data: bytes) -> None:
-    """Send the request. One that is refused for good leaves nothing behind, unless this site is enrolled already."""
+    """Send the request. Delete the stored request if it is refused for good, unless the site is enrolled already."""
     from agent.delivery.membership import is_enrolled, post_request
     from agent.delivery.transport import SubmissionRefusedError
 
@@ -332,4 +335,4 @@ def _post(site: Site, invite: "Invite", data: bytes) -> None:
                 ) from None
             federation.leave()
         raise
-    click.echo(f"Request sent to {invite.deployment}; it waits for a person there.")
+    click.echo(f"Request sent to {invite.deployment}; a person there decides about it.")

@@ -1,4 +1,4 @@
-"""Commands that move runs in and out as files: `export`, `import`."""
+"""The commands `export` and `import`, which write runs to files and read them from files."""
 
 import json
 from pathlib import Path
@@ -25,20 +25,20 @@ _EXISTING = click.Path(exists=True, file_okay=False, path_type=Path)
     type=click.Choice(get_args(ExportForm)),
     default="jsonl",
     show_default=True,
-    help="Tables of runs and instances, or HELM's run folders.",
+    help="Tables of runs and instances, or run folders in HELM's format.",
 )
 @click.option("--output", "--out", "out", required=True, type=_FOLDER, help="A new folder.")
 @click.option(
     "--reveal",
     is_flag=True,
-    help="Write original instead of redacted text; recorded in the audit log.",
+    help="Write original instead of redacted text; this is recorded in the audit log.",
 )
 @click.pass_obj
 def export(site: Site, suite: str, form: ExportForm, out: Path, reveal: bool) -> None:
-    """Write a suite's runs and their redacted instances as files.
+    """Write a suite's runs and their redacted instances to files.
 
-    jsonl, csv, parquet: the tables runs and instances, and summary.json. helm: run folders that helm-summarize and
-    helm-server read.
+    jsonl, csv and parquet write two tables (runs and instances) and summary.json. helm writes run folders for
+    helm-summarize and helm-server.
     """
     from agent.exchange.helm.export import export_helm
     from agent.exchange.shown_names import show_summaries
@@ -70,28 +70,28 @@ def export(site: Site, suite: str, form: ExportForm, out: Path, reveal: bool) ->
 
 @click.group(name="import")
 def import_() -> None:
-    """Import results of HELM, marked as imported."""
+    """Import results from HELM; they are marked as imported."""
 
 
 @import_.command(name="helm")
 @click.argument("directory", type=_EXISTING)
 @click.option(
     "--suite",
-    help="The suite to keep the runs in [default: the name of the folder that they lie in].",
+    help="The suite to store the runs in [default: the name of the folder that contains them].",
 )
-@click.option("--replace", is_flag=True, help="Replace imported runs of the same names.")
+@click.option("--replace", is_flag=True, help="Replace imported runs with the same names.")
 @click.pass_obj
 def import_helm_runs(site: Site, directory: Path, suite: str | None, replace: bool) -> None:
     """Read HELM's run folders into the encrypted store.
 
-    Prompts, references, answers and HELM's scores are taken.
+    Imports prompts, references, answers and HELM's scores.
 
-    DIRECTORY is a run's folder, a suite's (benchmark_output/runs/SUITE) or HELM's output folder.
+    DIRECTORY is the folder of a run, the folder of a suite (benchmark_output/runs/SUITE) or HELM's output folder.
     """
     from agent.exchange.helm.import_runs import import_helm
 
     for run in import_helm(site, directory, suite, replace=replace):
-        unknown = "" if run.known else ", a benchmark that is not in this catalogue"
+        unknown = "" if run.known else ", a benchmark that this site does not have"
         click.echo(
             f"{printable(run.name)}: {run.instances} instances into suite {run.suite}{printable(unknown)}"
         )
@@ -99,15 +99,15 @@ def import_helm_runs(site: Site, directory: Path, suite: str | None, replace: bo
 
 @import_.command(name="helm-leaderboard")
 @click.argument("directory", type=_EXISTING)
-@click.option("--release", help="Name of the release here [default: its own].")
+@click.option("--release", help="Name under which to store the release [default: HELM's].")
 @click.pass_obj
 def import_helm_leaderboard(site: Site, directory: Path, release: str | None) -> None:
-    """Read the tables of a downloaded HELM release.
+    """Import the tables of a downloaded HELM release.
 
-    From schema.json and groups/*.json, to stand beside local runs.
+    Reads schema.json and groups/*.json, so that HELM's results can be shown next to local runs.
     """
     from agent.exchange.helm.leaderboard import import_leaderboard
 
     name, count = import_leaderboard(site, directory, release)
-    click.echo(f"{count} figures of {name}")
+    click.echo(f"{count} figures of {name} imported")
     click.echo(f"Next: intramural summarize --suites SUITE {name} --release NAME")

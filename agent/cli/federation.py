@@ -1,4 +1,4 @@
-"""The site's federation and its aggregator, opened for the commands that deal with them."""
+"""Helpers for commands that use the site's federation and its aggregator."""
 
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -13,27 +13,27 @@ if TYPE_CHECKING:
 
 
 def today_day() -> int:
-    """Return the days since 1970-01-01 UTC."""
+    """Return today's date (UTC) as the number of days since 1970-01-01."""
     return (datetime.now(UTC).date() - date(1970, 1, 1)).days
 
 
 def open_federation(site: Site) -> "Federation":
-    """Return the site's membership. Raises ConfigError: this is no site."""
+    """Return the site's membership of a federation. Raises ConfigError if this is not a site."""
     from agent.delivery.membership import Federation
 
-    _ = site.settings  # reads the file, so that a folder which is no site is refused
+    _ = site.settings  # reads the file, so that a folder that is not a site is refused
     return Federation(site.submissions)
 
 
 def connect_aggregator(site: Site, invited_to: str) -> "Aggregator":
-    """Return the aggregator at the address in site.yaml, else at the one in the invite."""
+    """Return the aggregator at the address in site.yaml, or else in the invite."""
     from agent.delivery.transport import Aggregator, AggregatorConnection
 
     settings = site.settings
     url = settings.aggregator_url or invited_to
     if not url:
         raise ConfigError(
-            "this site has no address of the aggregator",
+            "this site lacks the aggregator's address",
             "Set `aggregator_url` in site.yaml, or exchange files with --export and --import-receipt.",
         )
     return Aggregator(
@@ -48,10 +48,10 @@ def connect_aggregator(site: Site, invited_to: str) -> "Aggregator":
 
 
 def write_new_file(path: Path, data: bytes) -> None:
-    """Write a file that is to be carried elsewhere, whole or not at all; keep one with the same content.
+    """Write a file for use elsewhere, atomically; do nothing if a file with the same contents exists.
 
     Raises:
-        ConfigError: another file is there, which is not overwritten, or the disk refuses.
+        ConfigError: a different file of that name exists, or the file cannot be written.
     """
     from agent.errors import StoreError
     from agent.io.atomic_files import write_atomically
@@ -61,9 +61,11 @@ def write_new_file(path: Path, data: bytes) -> None:
             return
         if path.exists() or path.is_symlink():
             raise ConfigError(
-                f"{path.name} is there already; nothing is overwritten", "Name another file."
+                f"{path.name} exists already and is not overwritten", "Name another file."
             )
-        write_atomically(path, data, mode=0o666)  # as far as the account's umask lets others read
+        write_atomically(
+            path, data, mode=0o666
+        )  # others may read it if the account's umask allows that
     except OSError as error:
         raise ConfigError(f"{path.name} cannot be written ({error.strerror})") from None
     except StoreError as error:

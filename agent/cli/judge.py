@@ -1,4 +1,4 @@
-"""The command `judge`: juries grade stored answers."""
+"""The command `judge`: ask juries to grade stored answers."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 @click.option(
     "--judges",
     type=FILE,
-    help="YAML file of the jury (MedHELM's judges.yaml); else each run's own, else the site's judges.yaml.",
+    help="The jury's YAML file (MedHELM's judges.yaml); default: each run's own, else the site's judges.yaml.",
 )
-@click.option("--only", multiple=True, help="Ask only these judges (name or deployment) this time.")
-@click.option("-b", "--benchmarks", multiple=True, help="Runs of these benchmarks only.")
+@click.option("--only", multiple=True, help="Ask only these judges (name or deployment) now.")
+@click.option("-b", "--benchmarks", multiple=True, help="Judge only runs of these benchmarks.")
 @max_in_flight_option
 @click.option(
-    "--replace", is_flag=True, help="Replace the judgements of another jury than that of --judges."
+    "--replace", is_flag=True, help="Replace the judgements of a jury other than that of --judges."
 )
 @dry_run_option("Show the expected cost and time of each judge; send no text of a case.")
 @quiet_option
@@ -56,10 +56,10 @@ def judge(
     dry_run: bool,
     quiet: bool,
 ) -> None:
-    """Ask juries about stored answers.
+    """Ask juries to grade stored answers.
 
-    No model is asked again, so its server may be gone and its GPU may serve a judge. Stored judgements are never asked
-    for again: run it again and it resumes where it stopped.
+    The models are not asked again, so their GPU can serve a judge instead. Stored judgements are never requested
+    again. After an interruption, run the command again: it resumes where it stopped.
     """
     from agent.io.progress import Progress
     from agent.judging.judge_suite import JudgeOptions, judge_suite
@@ -98,7 +98,7 @@ def _print_outcomes(site: Site, outcomes: "Sequence[JudgedRun]") -> None:
         for outcome in outcomes:
             run = outcome.summary.run
             if outcome.left:
-                click.echo(f"{run.name}: left as it was: {outcome.left}", err=True)
+                click.echo(f"{run.name}: unchanged: {outcome.left}", err=True)
                 continue
             judged = describe_judged(outcome.judged).removeprefix("; ") or "nothing left to judge"
             click.echo(f"{run.name}  {describe_main_score(outcome.summary)}  {judged}")
@@ -109,13 +109,13 @@ def _print_outcomes(site: Site, outcomes: "Sequence[JudgedRun]") -> None:
                 click.echo(f"  {printable(line)}")
     total_lines = judging.describe_total()
     if total_lines:
-        click.echo("runs judged now, together:")
+        click.echo("all runs judged now:")
         for line in total_lines:
             click.echo(f"  {line}")
 
 
 def _print_forecasts(site: Site, options: "JudgeOptions") -> None:
-    """Print the expected time and cost of each judge, by run and in total; no text of a case is sent."""
+    """Print the expected time and cost of each judge, by run and in total, without sending text of a case."""
     import asyncio
 
     from agent.judging.judge_suite import survey_judging
@@ -139,13 +139,13 @@ def _print_forecasts(site: Site, options: "JudgeOptions") -> None:
     for run_id, outcome in survey.runs.items():
         lines = describe_judging(forecasts.get(run_id, ()), other_jury=run_id in other_jury)
         if outcome.left and not lines:
-            lines = [f"would be left as it was: {outcome.left}"]
+            lines = [f"would stay unchanged: {outcome.left}"]
         elif not lines:
             lines = ["nothing is left to judge"]
         click.echo(outcome.summary.run.name)
         for line in lines:
             click.echo(f"  {line}")
     if len(forecasts) > 1:
-        click.echo(f"{len(forecasts)} runs together")
+        click.echo(f"all {len(forecasts)} runs")
         for line in describe_judging_total(list(forecasts.values())):
             click.echo(f"  {line}")

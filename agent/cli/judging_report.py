@@ -1,4 +1,4 @@
-"""The work of juries, described for the reports of `run` and `judge`."""
+"""Descriptions of the work of juries, for the reports of `run` and `judge`."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 def describe_judged(judged: "JudgingOutcome") -> str:
-    """Return the end of a run's line that counts judged answers; empty if the jury did nothing."""
+    """Return the number of judged answers and requests, to end a run's line; "" if the jury did nothing."""
     if not judged.answers:
         return ""
     return f"; {format_count(judged.answers, 'answer')} judged with {format_count(judged.asked, 'request')} to judges"
 
 
 def describe_seats(summary: "RunSummary") -> list[str]:
-    """Return a line with the seats that each judge filled, and why not all; no line if no judge was asked."""
+    """Return a line with the seats that each judge filled and the reasons for empty ones; [] if no judge was asked."""
     jury = summary.main.jury
     if jury is None or not jury.begun:
         return []
@@ -37,14 +37,14 @@ def describe_seats(summary: "RunSummary") -> list[str]:
 
 
 def describe_unseated(answers: int) -> str:
-    """Return a line that counts answers which lack a judge's reply."""
-    return f"answers without a reply of some judge: {answers:,}; run the same command again to ask only those."
+    """Return a line with the number of answers that lack a judge's reply."""
+    return f"answers that lack a judge's reply: {answers:,}; run the same command again to ask only those."
 
 
 def describe_unjudged(
     summaries: "Sequence[RunSummary]", suite: str, *, no_judging: bool
 ) -> list[str]:
-    """Return lines that name the benchmarks whose answers wait for a jury, and the command that asks one."""
+    """Return lines with the benchmarks whose answers wait for a jury, and the command that asks one."""
     from agent.vocabulary import Reason
 
     without_jury: dict[str, None] = {}
@@ -57,8 +57,8 @@ def describe_unjudged(
     lines: list[str] = []
     if without_jury:
         lines.append(
-            f"no jury: answers of {', '.join(without_jury)} are kept and not judged; write judges.yaml into the site "
-            f"directory and give {command}, or name a file with --judges"
+            f"no jury: answers of {', '.join(without_jury)} are stored but not judged; write judges.yaml in the site "
+            f"directory and run {command}, or name a file with --judges"
         )
     if with_jury and no_judging:
         lines.append(f"answers of {', '.join(with_jury)} wait for their jury: {command} asks it")
@@ -73,7 +73,7 @@ def _find_judges(run: "Run") -> "tuple[Judge, ...]":
 
 
 def is_judged_by_itself(run: "Run") -> bool:
-    """Whether the run's deployment sits on the jury of its own answers."""
+    """Return whether the run's deployment is a judge of its own answers."""
     return any(judge.model_deployment == run.deployment for judge in _find_judges(run))
 
 
@@ -82,7 +82,7 @@ class _UsageOfRun:
     """The usage of one judge in one run.
 
     Attributes:
-        seconds: wall time of judging now; 0 if the judge was not asked now.
+        seconds: wall time of judging in this command; 0 if the judge was not asked.
     """
 
     usage: "Usage"
@@ -90,7 +90,7 @@ class _UsageOfRun:
 
 
 class JudgingUsage:
-    """Gathers the usage of judges run by run, and describes it by run and in total."""
+    """The usage of judges, collected run by run and described by run and in total."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -108,10 +108,10 @@ class JudgingUsage:
         """Add one run, and return lines with the usage and cost of its judgements.
 
         Args:
-            store: holds the judgements.
-            run: whose answers were judged.
-            judged: the work done now.
-            asked: deployments of the judges that were asked now; None: all of the jury.
+            store: the store that holds the judgements.
+            run: the run whose answers were judged.
+            judged: the work done by this command.
+            asked: deployments of the judges that this command asked; None for the whole jury.
         """
         from agent.runs.forecast.usage import describe_judge_usage
 
@@ -132,7 +132,7 @@ class JudgingUsage:
         return lines
 
     def describe_total(self) -> list[str]:
-        """Return lines with each judge's usage and cost over all runs; no line for fewer than two runs."""
+        """Return lines with each judge's usage and cost over all runs; [] for fewer than two runs."""
         from agent.runs.forecast.usage import describe_judge_usage, total_usage
 
         if self._judged_runs < 2:

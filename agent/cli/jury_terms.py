@@ -1,4 +1,4 @@
-"""The terms of a benchmark's jury and an example of its prompt, shown to the benchmark's author."""
+"""The terms of a benchmark's jury and an example of its prompt, for the benchmark's author."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -7,20 +7,20 @@ if TYPE_CHECKING:
     from agent.metrics import MetricUse
     from agent.vocabulary import Instance, Message
 
-ANSWER = "(here stands the model's answer)"
+ANSWER = "(the model's answer)"
 MARKER = "NEWMARKEACHTIME"
-"""Stands for the marks around texts, which are drawn anew for each request to a judge."""
+"""Placeholder for the marks around texts, which are random in each request to a judge."""
 
 
 def find_jury_metric(benchmark: "Benchmark") -> "MetricUse | None":
-    """Return the metric that a jury gives, if there is one."""
+    """Return the metric that a jury grades, or None."""
     from agent.metrics import JUDGED
 
     return next((use for use in benchmark.metrics if use.name in JUDGED), None)
 
 
 def build_jury_terms(use: "MetricUse") -> dict[str, Any]:
-    """Return the terms of a jury: criterion -> question, empty where its own prompt has them, scale and judges."""
+    """Return the terms of a jury: scale, judges, and criterion -> question ("" if the benchmark's prompt asks it)."""
     judges = []
     for judge in use.judges:
         judges.append(
@@ -41,26 +41,26 @@ def build_jury_terms(use: "MetricUse") -> dict[str, Any]:
 
 
 def describe_jury(use: "MetricUse") -> list[str]:
-    """Return the terms of a jury in lines for people."""
+    """Return lines that describe the terms of a jury."""
     from agent.jury.seats import name_seats
 
     lines = [f"{use.name}: grades from {use.scale.low:g} to {use.scale.high:g}"]
     for name, question in use.criteria.items():
         lines.append(f"  {name}: {question}" if question else f"  {name}")
-    prompt = "a prompt of its own" if use.prompt else "our prompt"
+    prompt = "the benchmark's own prompt" if use.prompt else "the default prompt"
     gold = "shown" if _is_gold_shown(use) else "not shown"
-    lines.append(f"  asked in the words of {prompt}; the right answer is {gold}")
-    quorum = f", and {use.quorum} at least" if use.quorum else ""
+    lines.append(f"  asked with {prompt}; the right answer is {gold}")
+    quorum = f", and at least {use.quorum}" if use.quorum else ""
     lines.append(f"  valid verdicts needed: more than half of the seats{quorum}")
     judges = ", ".join(name_seats(use.judges))
     lines.append(
-        f"  judges: {judges or 'those of --judges, of the run entry, or of judges.yaml of the site'}"
+        f"  judges: {judges or 'those of --judges, of the run entry, or of judges.yaml in the site'}"
     )
     return lines
 
 
 def write_judge_example(use: "MetricUse", instance: "Instance") -> "tuple[Message, ...]":
-    """Return the messages that a judge would get about an answer to this instance."""
+    """Return the messages that a judge would get for an answer to this instance."""
     from agent.jury.prompts import build_matter, write_judge_messages
 
     return write_judge_messages(use, build_matter(instance, ANSWER), MARKER)

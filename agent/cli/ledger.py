@@ -1,4 +1,4 @@
-"""The commands `ledger show|verify`: the sealed record of registered data and of the figures prepared from it."""
+"""The commands `ledger show|verify`, for the sealed record of registered data and figures prepared from it."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -28,9 +28,10 @@ def ledger() -> None:
 @format_option()
 @click.pass_obj
 def show(site: Site, form: str) -> None:
-    """List the ledger's entries, after checking that they are whole.
+    """List the ledger's entries after checking their integrity.
 
-    The last line is the ledger's head: kept by somebody else, it shows later whether the ledger was put back.
+    The last line is the ledger's head. If someone else keeps a copy of it, `ledger verify --head` can later detect
+    that the ledger was restored from a back-up.
     """
     registry = _read_newest_registry(site)
     ledger = _read_ledger(site)
@@ -43,7 +44,7 @@ def show(site: Site, form: str) -> None:
         "model": "Model",
         "units": "Units",
         "figures": "Figures",
-        "published": "Of them published",
+        "published": "Of these published",
     }
     show_rows(rows, columns, form)
     if form == "table":
@@ -53,7 +54,7 @@ def show(site: Site, form: str) -> None:
 def _parse_heads(
     context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> "tuple[LedgerHead, ...]":
-    """Return the heads that were given as NUMBER:LINK, the form in which `intramural ledger show` prints its own."""
+    """Parse heads given as NUMBER:LINK, the form in which `intramural ledger show` prints a head."""
     from protocol.predicates import LedgerHead
 
     heads = []
@@ -75,19 +76,18 @@ def _parse_heads(
     multiple=True,
     metavar="NUMBER:LINK",
     callback=_parse_heads,
-    help="A head of the ledger that was kept elsewhere; may be repeated.",
+    help="A head of the ledger that was stored elsewhere; may be repeated.",
 )
 @format_option()
 @click.pass_obj
 def verify(site: Site, heads: "tuple[LedgerHead, ...]", form: str) -> None:
-    """Check the ledger: its chain, its seals, its heads.
+    """Check the ledger's chain, seals and heads.
 
-    It must agree with every statement, and with every head that was kept elsewhere.
-
-    The exit code is 1 unless everything matches. `intramural reset show` compares it with the aggregator's log.
+    The ledger must match every statement of this site, and every head given with --head. The exit code is 1 unless
+    everything matches. `intramural reset show` compares the ledger with the aggregator's log.
     """
     ledger = _read_ledger(site)
-    finding = f"{len(ledger.entries)} entries, each sealed and following from the one before"
+    finding = f"{len(ledger.entries)} entries, each sealed and linked to the previous one"
     rows = [{"what": "ledger", "outcome": "match", "finding": finding}]
     rows += _check_statements(site, ledger)
     rows += [_check_head(ledger, head, f"head {head.length}") for head in heads]
@@ -97,10 +97,10 @@ def verify(site: Site, heads: "tuple[LedgerHead, ...]", form: str) -> None:
 
 
 def _read_ledger(site: Site) -> "Ledger":
-    """Read the ledger. Raises DisclosureError: an entry was changed or is missing; it is named."""
+    """Read the ledger. Raises DisclosureError, which names the entry, if one was changed or is missing."""
     from agent.disclosure.ledger import derive_ledger_key, read_ledger
 
-    _ = site.settings  # reads the file, so that a folder which is no site is refused
+    _ = site.settings  # reads the file, so that a folder that is not a site is refused
     return read_ledger(open_outbox(site).ledger, derive_ledger_key(site.seal_key()))
 
 
@@ -114,7 +114,7 @@ def _read_newest_registry(site: Site) -> "Registry | None":
 
 
 def _build_row(entry: "LedgerEntry", registry: "Registry | None") -> dict[str, object]:
-    """Return an entry's row: no fingerprint is shown."""
+    """Return an entry's row, without fingerprints."""
     from agent.disclosure.ledger import DatasetEntry, ReleaseEntry
     from protocol.description import format_day
 
@@ -150,7 +150,7 @@ def _describe_release(release: "ReleaseEntry", registry: "Registry | None") -> d
 
 
 def _check_statements(site: Site, ledger: "Ledger") -> Iterator[dict[str, str]]:
-    """Compare the ledger with the head that each statement of the chain names."""
+    """Compare the ledger with the head in each statement of the chain."""
     from agent.disclosure.ledger import ResetEntry
 
     first = ledger.entries[0].content if ledger.entries else None
@@ -165,7 +165,13 @@ def _check_head(ledger: "Ledger", head: "LedgerHead", subject: str) -> dict[str,
     if ledger.holds(head):
         return {"what": subject, "outcome": "match", "finding": f"entry {head.length}"}
     if head.length > ledger.head.length:
-        finding = f"entries {ledger.head.length + 1} to {head.length} are missing: the ledger was cut or put back"
+        finding = (
+            f"entries {ledger.head.length + 1} to {head.length} are missing: "
+            "the ledger was truncated or restored from a back-up"
+        )
     else:
-        finding = f"entry {head.length} is not the one of that time: the ledger was put back and went on since"
+        finding = (
+            f"entry {head.length} differs from the original: "
+            "the ledger was restored from a back-up and then continued"
+        )
     return {"what": subject, "outcome": "different", "finding": finding}

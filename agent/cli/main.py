@@ -42,7 +42,7 @@ from agent.site.directory import Site
 
 
 class _Commands(click.Group):
-    """Adds the --site of the command line to the commands that an error advises to run."""
+    """The top-level command group; adds this command line's --site to the commands that an error's advice names."""
 
     def invoke(self, ctx: click.Context) -> object:
         try:
@@ -70,11 +70,11 @@ class _Commands(click.Group):
     type=click.Choice(["debug", "info", "warning"]),
     default="warning",
     show_default=True,
-    help="Level of the log on standard error; it never holds text of a case.",
+    help="Log level on standard error; the log never contains text of a case.",
 )
 @click.pass_context
 def intramural(context: click.Context, directory: Path, log_level: str) -> None:
-    """Evaluate medical language models inside the hospital; only signed aggregates leave it.
+    """Evaluate medical language models inside the hospital. Only signed aggregates leave it.
 
     Exit codes: 0 success, 1 unexpected error or a "no", 2 settings or usage, 3 benchmark or data, 4 inference server,
     5 redaction, 6 disclosure, 7 delivery, 8 store or keys, 9 some instances failed (run again), 130 interrupted.
@@ -82,7 +82,7 @@ def intramural(context: click.Context, directory: Path, log_level: str) -> None:
     logging.basicConfig(
         format="%(asctime)s %(levelname)s %(name)s %(message)s", level=logging.WARNING
     )
-    # Only our own logger: libraries log addresses, headers and bodies.
+    # Set the level of our own logger only: libraries log addresses, headers and bodies.
     logging.getLogger("intramural").setLevel(log_level.upper())
     context.obj = Site(directory)
 
@@ -101,9 +101,9 @@ def _print_error(error: AgentError) -> None:
 
 
 def main() -> None:
-    """Run the command line; every error ends in one readable sentence and its exit code."""
+    """Run the command line; report every error in a readable sentence and exit with its code."""
     try:
-        # Without its standalone mode click returns the exit code of a command that asked to leave with one.
+        # Outside standalone mode, click returns the exit code of a command that raised `Exit`.
         sys.exit(intramural.main(standalone_mode=False, prog_name="intramural") or 0)
     except AgentError as error:
         _print_error(error)
@@ -124,14 +124,14 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-    except Exception as error:  # noqa: BLE001 (the last line of defence: a message may quote a record)
+    except Exception as error:  # noqa: BLE001 (catch everything: a message may quote a record)
         click.secho(
             f"unexpected error: {type(error).__name__} (its message is withheld: it may quote a record)",
             err=True,
         )
         for frame in traceback.extract_tb(error.__traceback__):
             click.echo(f"  {Path(frame.filename).name}:{frame.lineno} in {frame.name}", err=True)
-        click.echo("This is a fault of intramural; please report the lines above.", err=True)
+        click.echo("This is a bug in intramural; please report the lines above.", err=True)
         sys.exit(1)
 
 

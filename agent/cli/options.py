@@ -13,7 +13,7 @@ EXISTING_FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 class ManyValues(click.Command):
-    """Takes several values after one option, as HELM's commands do: `--run-entries A B` is `-r A -r B`."""
+    """A command that accepts several values after one option, like HELM's: `--run-entries A B` is `-r A -r B`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Repeat the option before each further value."""
@@ -48,7 +48,7 @@ def max_in_flight_option(command: Command) -> Command:
         "--num-threads",
         "max_in_flight",
         type=click.IntRange(1, 4096),
-        help="Maximum requests at a time.",
+        help="Maximum number of concurrent requests.",
     )
     return add_option(command)
 
@@ -59,17 +59,17 @@ def quiet_option(command: Command) -> Command:
 
 
 def dry_run_option(description: str) -> Callable[[Command], Command]:
-    """Return the option that only shows the effect of a command; the description says how far that goes."""
+    """Return the option `--dry-run`, which previews a command; `description` is its help text."""
     return click.option("-d", "--dry-run", is_flag=True, help=description)
 
 
 def format_option(*extra: str) -> Callable[[Command], Command]:
-    """Return the option `--format` of commands that list rows."""
+    """Return the option `--format` for commands that list rows."""
     return click.option(
         "--format",
         "form",
         type=click.Choice(["table", "json", *extra]),
         default="table",
         show_default=True,
-        help="A table for people, or full values for programs.",
+        help="A table for people, or complete values for programs.",
     )

@@ -1,4 +1,4 @@
-"""Output of commands: rows as a table for people, as JSON or CSV for programs; and the commands to run next."""
+"""Output of commands: rows as tables, JSON or CSV, and suggested next commands."""
 
 import csv
 import json
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from rich.table import Table
 from agent.io.plain_text import _TERMINAL, format_cell, printable
 
-_NARROWEST = 24  # characters of a column that folds
+_NARROWEST = 24  # minimum width, in characters, of a column that folds
 
 
 def with_site(text: str) -> str:
-    """Put the --site of this command line into the commands that a text tells somebody to run."""
+    """Add this command line's --site to the `intramural` commands that a text quotes."""
     context = click.get_current_context(silent=True)
     root = context.find_root() if context else None
     if (
@@ -31,7 +31,7 @@ def with_site(text: str) -> str:
     return _COMMAND.sub(lambda match: match[1] + command, text)
 
 
-# Not into those that need no site: making one, and the steward's own.
+# Commands that need no site are excluded: `init` and the steward's `steward-key`.
 _COMMAND = re.compile(r"(`|^ *|^Next: )intramural (?!--|init\b|steward-key\b)", re.MULTILINE)
 
 
@@ -47,10 +47,10 @@ def show_rows(
 
     Args:
         rows: values by key; lists and maps are shown in JSON only.
-        columns: key -> heading, the columns of the table in order. JSON and CSV name columns by key.
+        columns: key -> heading, in the order of the table's columns. JSON and CSV name columns by key.
         form: "table", "json" or "csv".
-        title: above a table.
-        folds: fold the last column of a table to the terminal's width; the others keep their lines whole.
+        title: printed above a table.
+        folds: wrap the last column of a table to fit the terminal; other columns are never wrapped.
     """
     if form == "json":
         shown = json.dumps([dict(row) for row in rows], indent=2, ensure_ascii=False)
@@ -73,9 +73,9 @@ def fitting(
     *,
     folds: bool = False,
 ) -> dict[str, str]:
-    """Return the columns of a table without as many of the spare ones, first to last, as it is wider than the terminal.
+    """Return the columns of a table, dropping spare columns in order until the table fits the terminal.
 
-    An unknown width is taken for 100.
+    If the terminal's width is unknown, 100 characters are assumed.
     """
     remaining = dict(columns)
     for key in spare:
@@ -88,7 +88,7 @@ def fitting(
 def fits(
     rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], *, folds: bool = False
 ) -> bool:
-    """Tell whether a table of these columns is no wider than the terminal."""
+    """Return whether a table with these columns fits the terminal's width."""
     return _measure_minimum(rows, columns, folds) <= _measure_terminal()
 
 
@@ -146,7 +146,7 @@ def _print_table(
     from rich.console import Console
 
     table = _build_table(rows, columns, title, folds)
-    # A table keeps its lines whole: a terminal wraps or scrolls a long line better than columns fold.
+    # Rows stay on one line: a long line that the terminal wraps or scrolls is easier to read than folded columns.
     measured = Console(width=10_000).measure(table)
     width = measured.maximum
     if folds:

@@ -1,4 +1,4 @@
-"""The commands `submission plan|abandon|withdraw`: statements without figures, approved and sent like any other."""
+"""The commands `submission plan|abandon|withdraw`, for statements without figures; these too need approval."""
 
 import click
 
@@ -7,13 +7,13 @@ from agent.cli.submission_context import find_scorecard, open_gate, record_event
 from agent.site.directory import Site
 from protocol.predicates import ABANDON_REASONS, MODEL_ASSURANCES, WITHDRAW_REASONS
 
-_MAX_PLAN = 127  # days, which is what the protocol takes
+_MAX_PLAN = 127  # days; the protocol's limit
 
 
 @click.command()
 @click.option("--model", required=True, help="The model's registered name.")
 @click.option(
-    "--scorecard", "scorecard_name", help="Name of the scorecard, where several are registered."
+    "--scorecard", "scorecard_name", help="Name of the scorecard, if several are registered."
 )
 @click.option(
     "--days",
@@ -28,14 +28,14 @@ _MAX_PLAN = 127  # days, which is what the protocol takes
     type=click.Choice(sorted(MODEL_ASSURANCES)),
     default="served_claimed",
     show_default=True,
-    help="Evidence that this model is the one that runs.",
+    help="Evidence that the running model is this one.",
 )
 @click.pass_obj
 def plan(site: Site, model: str, scorecard_name: str | None, days: int, assurance: str) -> None:
-    """Draft a plan to evaluate a model on certain data.
+    """Draft a plan to evaluate a model on a scorecard's data.
 
-    Its receipt yields the seed by which `intramural run --plan` samples: nobody here can choose it. A result without a
-    plan is taken too, and marked as unplanned.
+    The plan's receipt yields the seed with which `intramural run --plan` samples, so the site cannot choose it.
+    A result without a plan is also accepted, and is marked as unplanned.
     """
     from agent.disclosure.declarations import draft_plan
 
@@ -46,7 +46,8 @@ def plan(site: Site, model: str, scorecard_name: str | None, days: int, assuranc
     click.echo(f"{drafted.state.value} {drafted.digest}")
     click.echo(
         with_site(
-            f"After approval and receipt run it with `intramural run --plan {drafted.digest[:12]} --run-entries ...`."
+            "Once it is approved and has a receipt, run it with "
+            f"`intramural run --plan {drafted.digest[:12]} --run-entries ...`."
         )
     )
 
@@ -62,11 +63,11 @@ def plan(site: Site, model: str, scorecard_name: str | None, days: int, assuranc
     "--reason",
     type=click.Choice(ABANDON_REASONS),
     required=True,
-    help="Reason why it has no result.",
+    help="Reason why the plan has no result.",
 )
 @click.pass_obj
 def abandon(site: Site, digest: str, reason: str) -> None:
-    """Draft the end of a plan without a result. The plan stays in the log, with the reason."""
+    """Draft a statement that a plan ends without a result. The plan and the reason stay in the log."""
     from agent.disclosure.declarations import draft_abandon
 
     gate = open_gate(site)
@@ -87,7 +88,10 @@ def abandon(site: Site, digest: str, reason: str) -> None:
 )
 @click.pass_obj
 def withdraw(site: Site, digest: str, reason: str) -> None:
-    """Draft the withdrawal of a result from the board. The log keeps it; the model's scores may be submitted again."""
+    """Draft the withdrawal of a result from the board.
+
+    The log keeps the result. The model's scores may be submitted again.
+    """
     from agent.disclosure.declarations import draft_withdrawal
 
     gate = open_gate(site)

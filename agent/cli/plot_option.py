@@ -24,7 +24,7 @@ def check_plot(plot: Path | None, form: str) -> None:
     """Check the destination of the plot before anything is computed.
 
     Raises:
-        ConfigError: the file's name does not end in .svg, or plot and figures would both be printed.
+        ConfigError: the file's name does not end in .svg, or plot and rows would both go to standard output.
     """
     if str(plot) == "-" and form != "table":
         raise ConfigError(
@@ -41,9 +41,9 @@ def draw(plot: Path, chart: "Chart", svg: "Callable[[Chart], bytes]") -> None:
     """Draw a chart.
 
     Args:
-        plot: the value of the option, a path or "-" for the terminal.
+        plot: the option's value, a path or "-" for the terminal.
         chart: the chart to draw.
-        svg: renders the chart as the content of an SVG file.
+        svg: renders the chart as the contents of an SVG file.
 
     Raises:
         ConfigError: the file cannot be written.
@@ -59,4 +59,4 @@ def draw(plot: Path, chart: "Chart", svg: "Callable[[Chart], bytes]") -> None:
         raise ConfigError(
             f"{plot.name} cannot be written ({why.strerror})", "Name a file in another folder."
         ) from None
-    click.echo(f"Drawn: {plot.name}", err=True)
+    click.echo(f"Plot written to {plot.name}", err=True)

@@ -1,4 +1,4 @@
-"""Commands that redact what did not come from a run: the group `intramural redact`, and in it `jsonl` and `text`."""
+"""The command group `redact` and its commands `jsonl` and `text`, for texts that are not part of a run."""
 
 import sys
 from pathlib import Path
@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from agent.redaction.files.rows import Others, RowTally
 
 _MENDED = {
-    "undecodable": "Give it in UTF-8, without control characters.",
-    "too long": "Give it in parts.",
-    "language": "The policy names the languages that are read; --language takes another.",
-    "no model": "The package's model is missing or damaged: install it again.",
+    "undecodable": "Convert it to UTF-8 without control characters.",
+    "too long": "Split it into parts.",
+    "language": "The policy lists the supported languages; --language selects one.",
+    "no model": "The model that comes with the package is missing or damaged: reinstall the package.",
 }
-_MAX_TYPED = 64 * 2**20  # bytes of standard input; a policy's own limit for a field is far below
+_MAX_TYPED = (
+    64 * 2**20
+)  # maximum bytes of standard input; a policy's limit for a field is much lower
 
 
 @click.group()
@@ -43,7 +45,7 @@ for command in (helm, bench, review, train):
     "fields",
     required=True,
     multiple=True,
-    help="A field to redact; may be repeated: the fields of a row are redacted together.",
+    help="A field to redact; may be repeated. The fields of a row are redacted together.",
 )
 @click.option("--out", required=True, type=FILE, help="The file to write.")
 @click.option(
@@ -55,12 +57,12 @@ for command in (helm, bench, review, train):
 @click.option(
     "--identifiers",
     metavar="FIELD",
-    help='What is known of a row\'s people: {"NAME": [...], "MRN": ...}.',
+    help='Field with the known identifiers of a row\'s people: {"NAME": [...], "MRN": ...}.',
 )
 @click.option(
     "--unit",
     metavar="FIELD",
-    help="Field with the patient's id: where the policy shifts dates, all of a patient's shift alike.",
+    help="Field with the patient's id: if the policy shifts dates, it shifts all dates of a patient alike.",
 )
 @click.option(
     "--others",
@@ -91,8 +93,8 @@ def jsonl(
 ) -> None:
     """Redact fields of every object of a JSON-lines file, in order.
 
-    OUT is written whole or not at all; a file of that name is replaced. What cannot be judged reads
-    [WITHHELD: reason] there, and is counted; if that is something in every row, the exit code is 5.
+    OUT is written atomically, and replaces any existing file. A field that cannot be redacted safely becomes
+    [WITHHELD: reason] and is counted. If every row has such a field, the exit code is 5.
     """
     from agent.io.atomic_files import open_atomically, open_plain
     from agent.io.progress import Progress
@@ -101,10 +103,11 @@ def jsonl(
 
     if len(set(fields)) < len(fields) or identifiers in fields or (spans and "spans" in fields):
         raise RedactionError(
-            "--field, --identifiers and what --spans writes need different names", "Rename one."
+            "--field, --identifiers and the output of --spans need different field names",
+            "Rename one.",
         )
     if out.exists() and (not out.is_file() or out.samefile(source)):
-        raise RedactionError("--out is the file to read, or no plain file", "Name another file.")
+        raise RedactionError("--out is the input file, or not a regular file", "Name another file.")
     task = RowTask(tuple(fields), spans, identifiers, unit, others)
     choice = chosen(level, language, policy)
     progress, tally = Progress(), RowTally()
@@ -125,22 +128,22 @@ def jsonl(
                 progress.end()
                 if identifiers is not None and tally.rows and not tally.rows_with_people:
                     raise RedactionError(
-                        f"{source.name}: no row has a field {identifiers}, which --identifiers names",
-                        "Nothing was written. Name the field that says who a row is about.",
+                        f"{source.name}: no row has the field {identifiers}, which --identifiers names",
+                        "Nothing was written. Name the field with the identifiers of a row's people.",
                     )
     except OSError as error:
         raise RedactionError(
             f"{source.name} cannot be read, or {out.name} not written ({error.strerror})",
-            "Name plain files, where there is room.",
+            "Name regular files, and make sure that there is enough disk space.",
         ) from error
     _report(tally)
 
 
 def _report(tally: "RowTally") -> None:
-    """Say what became of the rows.
+    """Print how many identifiers and rows were redacted or withheld.
 
     Raises:
-        RedactionError: something was withheld in every row.
+        RedactionError: every row has a withheld field.
     """
     rows, identifiers = (
         format_count(tally.rows, "row"),
@@ -157,7 +160,7 @@ def _report(tally: "RowTally") -> None:
     if tally.rows_with_spans:
         had = "row had a field" if tally.rows_with_spans == 1 else "rows had fields"
         click.echo(
-            f"{tally.rows_with_spans} {had} of the name spans: what --spans found stands there now",
+            f"{tally.rows_with_spans} {had} named spans, which the output of --spans replaced",
             err=True,
         )
     if tally.withheld:
@@ -171,7 +174,7 @@ def _report(tally: "RowTally") -> None:
         if tally.withheld_rows == tally.rows:
             raise RedactionError(
                 said,
-                "No row is left to read. Look at the reasons: a policy's limits, a model, a file.",
+                "Every row has a withheld field. Check the reasons: the policy's limits, a model or a file.",
             )
         click.echo(f"{said}. Each of these fields reads [WITHHELD: reason] in the file.", err=True)
 
@@ -181,7 +184,10 @@ def _report(tally: "RowTally") -> None:
 def text(
     level: Literal["default", "strict"] | None, language: str | None, policy: str | None
 ) -> None:
-    """Redact standard input, as one text. What cannot be judged becomes [WITHHELD: reason]; the exit code is then 5."""
+    """Redact standard input as one text.
+
+    If it cannot be redacted safely, it becomes [WITHHELD: reason] and the exit code is 5.
+    """
     from agent.redaction.redacted import Withheld
 
     choice = chosen(level, language, policy)
@@ -194,5 +200,5 @@ def text(
     if isinstance(found, Withheld):
         click.echo()
         raise RedactionError(
-            f"the text was withheld: {found}", _MENDED.get(found, "Look at the policy's limits.")
+            f"the text was withheld: {found}", _MENDED.get(found, "Check the policy's limits.")
         )

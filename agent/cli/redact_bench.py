@@ -1,4 +1,4 @@
-"""The command `intramural redact bench`: redaction measured on texts whose identifiers are known."""
+"""The command `redact bench`: measure redaction on texts with known identifiers."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -23,26 +23,28 @@ IN_PLACE = "in its place"
     "--gold",
     required=True,
     type=EXISTING_FILE,
-    help='Texts and their identifiers, one object per line: {"text": ..., "spans": [[start, end, kind], ...]}.',
+    help='Texts with their identifiers, one object per line: {"text": ..., "spans": [[start, end, kind], ...]}.',
 )
 @engine_options
 @click.option(
     "--engine",
     "engine",
     metavar="KIND:PATH",
-    help="Your own model: spacy, transformers or gliner, or intramural for one that `redact train` wrote.",
+    help="Your own model: spacy, transformers or gliner, or intramural for one written by `redact train`.",
 )
 @click.option(
     "--label",
     "labels",
     metavar="LABEL=ENTITY",
     multiple=True,
-    help="Entity kind that a label of that model stands for.",
+    help="The entity kind for a label of that model.",
 )
 @click.option(
     "--admit", is_flag=True, help="Allow the models of --policy to replace the package's own."
 )
-@click.option("--force", is_flag=True, help="Admit models that find less than the package's own.")
+@click.option(
+    "--force", is_flag=True, help="Admit models that find fewer identifiers than the package's own."
+)
 @format_option()
 def bench(
     gold: Path,
@@ -59,9 +61,9 @@ def bench(
 
     Shows recall, precision and speed.
 
-    With --engine a model of yours is measured too, with the same rules: in place of the package's own model, and
-    beside it. With a --policy whose models do not name `shipped`, those models are measured, and with --admit may be
-    used from then on, unless they find less.
+    With --engine, a model of yours is measured as well, with the same rules: once in place of the package's own model
+    and once in addition to it. With a --policy whose models do not include `shipped`, those models are measured; with
+    --admit, they may be used from then on unless they find fewer identifiers.
     """
     from agent.cli.redact_tables import COLUMNS, bench_rows
     from agent.redaction.measuring.bench import measure_texts, read_gold, run_bench
@@ -74,7 +76,7 @@ def bench(
     if admit and ("shipped" in rules.models or engine is not None):
         raise RedactionError(
             "--admit: there is nothing to admit",
-            "Name a --policy of yours whose `models` take the place of the package's own (without `shipped`).",
+            "Name a --policy of yours whose `models` replace the package's own (without `shipped`).",
         )
     texts = read_gold(gold)
     costs = {
@@ -95,12 +97,13 @@ def bench(
             force=force,
         )
         click.echo(
-            "The models of this policy may be used from now on: admitted_models.json in its folder says so.",
+            "The models of this policy may be used from now on, as recorded in admitted_models.json in its folder.",
             err=True,
         )
     elif accuracies[IN_PLACE].leaks > accuracies[OURS].leaks and not force:
         click.echo(
-            "Refused in place of the package's own model: core recall is lower (--force).", err=True
+            "Refused as a replacement for the package's own model: core recall is lower (--force overrides).",
+            err=True,
         )
         raise click.exceptions.Exit(1)
 
@@ -108,7 +111,7 @@ def bench(
 def _select_models(
     rules: "RedactionPolicy", engine: str | None, labels: tuple[str, ...]
 ) -> dict[str, tuple[Any, ...]]:
-    """Return the models to measure, as a policy names them, by the name of their row."""
+    """Return the models to measure, in the form of a policy, by the name of their row."""
     if engine is not None:
         kind, _, path = engine.partition(":")
         meanings: dict[str, str | None] = {}

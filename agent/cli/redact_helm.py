@@ -1,4 +1,4 @@
-"""`intramural redact helm`: redact HELM's output folders so that they can be shared."""
+"""The command `redact helm`: redact HELM's output folders so that they can be shared."""
 
 import secrets
 from collections import Counter
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agent.redaction.files.worker import EngineChoice
     from agent.redaction.policy.policy import RedactionPolicy
 
-# The weakest policy under which a folder is called clean, unless a policy is given.
+# The weakest policy under which `--check` reports a folder as clean, unless a policy is given.
 _WEAKEST_POLICY: Final = "hipaa_safe_harbor"
 
 
@@ -37,7 +37,7 @@ _WEAKEST_POLICY: Final = "hipaa_safe_harbor"
 @click.option(
     "--copy-to",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Write a new folder. Otherwise the output folder is replaced, and everything not carried over is deleted.",
+    help="Write a new folder. Otherwise the output folder is replaced, and everything that is not copied is deleted.",
 )
 @click.option(
     "--check", is_flag=True, help="Change nothing; check that the folder is redacted and unchanged."
@@ -56,10 +56,10 @@ def helm(
 ) -> None:
     """Redact an output folder of HELM so that it can be shared.
 
-    Prompts, inputs, references, explanations and errors become "[redacted]", as MedHELM's scripts do. What models
-    and judges wrote is redacted under the policy; ids become keyed hashes, the same in all files. Only files and fields
-    that HELM is known to write are carried over: raw data sets, caches, logs, lists of tokens, times and extra data are
-    not. redaction.json lists every file with its digest. HELM's other folders, such as prod_env, are not looked at.
+    Prompts, inputs, references, explanations and errors become "[redacted]", as with MedHELM's scripts. Texts written
+    by models and judges are redacted under the policy. Ids become keyed hashes, the same in all files. Only files and
+    fields that HELM is known to write are copied, without raw data sets, caches, logs, lists of tokens, times and extra
+    data. redaction.json lists every file with its digest. HELM's other folders, such as prod_env, are ignored.
     """
     chosen_options = _RedactionOptions(policy, language, level)
     if check:
@@ -88,14 +88,14 @@ def helm(
     )
     if (output.absolute().parent / "prod_env").exists():
         click.echo(
-            "Beside the folder lies prod_env, which keeps every prompt and answer. Do not hand it on.",
+            "The folder prod_env next to this one contains every prompt and answer. Do not share it.",
             err=True,
         )
     if manifest.withheld:
         reasons = ", ".join(f"{count} ({reason})" for reason, count in manifest.withheld.items())
         raise RedactionError(
             f"texts that could not be redacted safely were withheld: {reasons}",
-            "The folder is written; they are not in it.",
+            "The folder was written without them.",
         )
 
 
@@ -125,7 +125,8 @@ def _check(output: Path, suites: tuple[str, ...], chosen_options: "_RedactionOpt
     manifest = check_folder(output, *redactors)
     if set(suites) - set(manifest.suites):
         raise RedactionError(
-            "the folder does not hold that suite", "Its manifest lists those that it holds."
+            "the folder does not contain that suite",
+            "Its manifest lists the suites that it contains.",
         )
     click.echo(
         f"clean: {len(manifest.files)} files, unchanged since redaction under {claimed}; checked under {under}"
@@ -142,7 +143,7 @@ class _RedactionOptions:
 
     @property
     def names_a_policy(self) -> bool:
-        """Whether the command line names a policy, a language or a level."""
+        """Return whether the command line names a policy, a language or a level."""
         return (self.level, self.language, self.policy) != (None, None, None)
 
     def open(self, shipped_policy: str | None = None) -> "FolderRedactors":
@@ -152,7 +153,7 @@ class _RedactionOptions:
             shipped_policy: a policy shipped with the program, used in place of the options' or the site's.
 
         Raises:
-            RedactionError: the policy writes surrogates, which a check cannot tell from identifiers.
+            RedactionError: the policy writes surrogates, which a check cannot distinguish from identifiers.
         """
         from agent.exchange.helm.redaction.name_filter import open_name_filter
         from agent.exchange.helm.redaction.walk import FolderRedactors
@@ -164,8 +165,8 @@ class _RedactionOptions:
         if policy.keyed_operators:
             raise RedactionError(
                 f"redaction policy {policy.name}: it writes surrogates or shifted dates, "
-                "which a check cannot tell from real identifiers",
-                "Give a policy that writes tags, such as --policy hipaa_safe_harbor.",
+                "which a check cannot distinguish from real identifiers",
+                "Name a policy that writes tags, such as --policy hipaa_safe_harbor.",
             )
         return FolderRedactors(
             open_engine(choice.policy, directory, language=choice.language),
@@ -187,7 +188,7 @@ class _RedactionOptions:
         )
 
     def shipped_policy(self, claimed: str) -> str | None:
-        """Return the name of the shipped policy that a manifest claims; None if it claims another policy or version."""
+        """Return the name of the shipped policy that a manifest names; None if it names another policy or version."""
         from agent.io.packaged import shipped
 
         name = claimed.partition(" ")[0]
@@ -197,7 +198,7 @@ class _RedactionOptions:
         return name if f"{policy.name} {policy.version}" == claimed else None
 
     def key(self) -> bytes:
-        """Return the key of hashed ids and labels: derived from a named site's, or a random one that is not kept."""
+        """Return the key for hashed ids and labels: derived from a named site's key, or else random and not stored."""
         key = self._choice().key
         return (
             secrets.token_bytes(32)

@@ -1,4 +1,4 @@
-"""The options of every command that redacts: which engine, by which policy, under whose key."""
+"""Options shared by all commands that redact: policy, language and level."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +16,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def engine_options(command: Command) -> Command:
-    """Add the options that say by which rules a text is redacted."""
+    """Add the options that select the rules of redaction."""
     for option in (
         click.option(
             "--policy", help="Name of a policy in policies/redaction, or a file ending in .yaml."
@@ -37,17 +37,17 @@ def engine_options(command: Command) -> Command:
 def chosen(
     level: Literal["default", "strict"] | None, language: str | None, policy: str | None
 ) -> "EngineChoice":
-    """Return the engine that the options ask for; that of a site where --site names one and they ask for none.
+    """Return the engine that the options select, or that of the site named by --site if they select none.
 
     Raises:
-        RedactionError: they contradict each other.
+        RedactionError: the options contradict each other.
         ConfigError, StoreError: there is no such site, or its key cannot be read.
     """
     from agent.redaction.files.worker import EngineChoice
     from agent.redaction.policy.policy import choose_policy
 
     if policy is not None and level is not None:
-        raise RedactionError("--level and --policy both say what is taken", "Give one of them.")
+        raise RedactionError("--level and --policy cannot be combined", "Give only one of them.")
     site = _named_site()
     if site is None:
         return EngineChoice(
@@ -62,7 +62,7 @@ def chosen(
 
 
 def _named_site() -> "Site | None":
-    """Return the site that the command line or the environment names; the current directory alone names none."""
+    """Return the site named by the command line or the environment; None if neither names one."""
     context = click.get_current_context().find_root()
     source = context.get_parameter_source("directory")
     named = (click.core.ParameterSource.COMMANDLINE, click.core.ParameterSource.ENVIRONMENT)

@@ -1,4 +1,4 @@
-"""The commands `redact review new`, `mark`, `report`, `gold`, `list` and `delete`: a person checks redaction."""
+"""The commands `redact review new|mark|report|gold|list|delete`, with which a person checks redaction."""
 
 import json
 from collections.abc import Mapping
@@ -59,7 +59,8 @@ def review() -> None:
 def new(site: Site, name: str, suite: str, records: int, seed: int | None) -> None:
     """Choose random records of a suite for a person to check.
 
-    The detections of redaction are stored with them, encrypted."""
+    They are stored encrypted, with the detections of redaction.
+    """
     from agent.review.sample import ReviewSampling, make_review
 
     made = make_review(site, ReviewSampling(name, suite, records, seed))
@@ -81,8 +82,8 @@ def new(site: Site, name: str, suite: str, records: int, seed: int | None) -> No
 def mark(site: Site, name: str, again: int | None) -> None:
     """Ask which detections in the original texts are wrong or missing.
 
-    For a person who may see patients' texts: the audit log notes each text that is shown. Detections are in brackets,
-    each with its number and kind. Stop at any time (q); run it again to resume there.
+    For a person who may see patients' texts: each text shown is recorded in the audit log. Detections are shown in
+    brackets with their number and kind. You can stop at any time (q) and run the command again to resume.
     """
     from agent.review.sample import require_review
 
@@ -110,7 +111,8 @@ def mark(site: Site, name: str, again: int | None) -> None:
 def report(site: Site, name: str, form: str) -> None:
     """Show the share of identifiers that redaction found, by kind.
 
-    Over the texts reviewed so far, with 95 % intervals."""
+    It is measured on the texts reviewed so far, with 95 % intervals.
+    """
     from agent.review.estimate import estimate_recall
     from agent.review.sample import require_review
 
@@ -148,7 +150,7 @@ def report(site: Site, name: str, form: str) -> None:
     )
     if identifiers < FEW_IDENTIFIERS:
         click.echo(
-            f"{format_count(identifiers, 'identifier')}: too few to say much; review more records",
+            f"{format_count(identifiers, 'identifier')}: too few for a reliable estimate; review more records",
             err=True,
         )
 
@@ -160,8 +162,8 @@ def report(site: Site, name: str, form: str) -> None:
 def gold(site: Site, name: str, out: Path) -> None:
     """Write the reviewed texts with all identifiers annotated.
 
-    For `redact bench` and `redact train`. The file holds original texts: it is readable by its owner alone, and writing
-    it is noted in the audit log.
+    The file is input for `redact bench` and `redact train`. It contains original texts, so only its owner can read it,
+    and writing it is recorded in the audit log.
     """
     import os
 
@@ -173,7 +175,7 @@ def gold(site: Site, name: str, out: Path) -> None:
         rows = list(read_gold_rows(store, name))
         if not rows:
             raise ConfigError(
-                f"review {name} has no reviewed text",
+                f"no text of review {name} has been reviewed yet",
                 f"Run `intramural redact review mark {name}`.",
             )
         revealing = Revealing(lambda event: store.audit.record("reveal", event), "review")
@@ -230,7 +232,7 @@ def delete(site: Site, name: str) -> None:
 
 
 def _mark_text(store: "Store", name: str, text: "ReviewedText", total: int) -> bool:
-    """Show one text and keep the reviewer's marks; return False if the reviewer wants to stop."""
+    """Show one text and store the reviewer's marks; return False if the reviewer wants to stop."""
     from agent.redaction.gateway.cases import Revealing
     from agent.review.marking import MarkedSpan, ReviewVerdict
 
@@ -255,7 +257,7 @@ def _mark_text(store: "Store", name: str, text: "ReviewedText", total: int) -> b
 
 
 def _format_marked(text: str, spans: "tuple[MarkedSpan, ...]") -> str:
-    """Return the text with each span in brackets, after its number and entity."""
+    """Return the text with each span in brackets, preceded by its number and entity."""
     pieces: list[str] = []
     position = 0
     for number, span in enumerate(spans, 1):
@@ -268,10 +270,10 @@ def _format_marked(text: str, spans: "tuple[MarkedSpan, ...]") -> str:
 
 
 def _ask_wrong(marks: int) -> frozenset[int] | None:
-    """Ask for marks that identify nobody, counted from 0; None: stop."""
+    """Ask for the marks that are not identifiers; return their positions from 0, or None to stop."""
     while marks:
         reply = click.prompt(
-            "Marks that identify nobody (numbers; Enter: none; q: stop)",
+            "Marks that are not identifiers (numbers; Enter: none; q: stop)",
             default="",
             show_default=False,
         ).strip()
@@ -279,7 +281,7 @@ def _ask_wrong(marks: int) -> frozenset[int] | None:
             return None
         numbers = reply.replace(",", " ").split()
         if reply == "?":
-            click.echo("The numbers are in the brackets, before the kind: [3 NAME: ...].")
+            click.echo("The numbers are in the brackets before the kind: [3 NAME: ...].")
             continue
         if all(number.isdecimal() and 1 <= int(number) <= marks for number in numbers):
             return frozenset(int(number) - 1 for number in numbers)
@@ -288,7 +290,7 @@ def _ask_wrong(marks: int) -> frozenset[int] | None:
 
 
 def _ask_missed(text: str, spans: "tuple[MarkedSpan, ...]") -> "tuple[MarkedSpan, ...] | None":
-    """Ask for identifiers that were missed, until there are no more; None: stop."""
+    """Ask for missed identifiers until there are no more; return None to stop."""
     from typing import get_args
 
     from agent.redaction.entities import Entity
@@ -314,10 +316,10 @@ def _ask_missed(text: str, spans: "tuple[MarkedSpan, ...]") -> "tuple[MarkedSpan
         additions = find_missed_spans(text, spans, words, entity)
         missed |= {(span.start, span.end): span for span in additions}
         if additions:
-            click.echo(f"{format_count(len(additions), 'place')} noted")
+            click.echo(f"{format_count(len(additions), 'mark')} added")
         else:
             click.echo(
-                f"The text does not contain that, or all of it is marked already. Kinds: {', '.join(kinds)}"
+                f"The text does not contain this, or all occurrences are already marked. Kinds: {', '.join(kinds)}"
             )
 
 

@@ -1,4 +1,4 @@
-"""What was measured of redaction, as rows."""
+"""Table rows for the measurements of redaction."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ COLUMNS = {
 def bench_rows(
     found: Mapping[str, "RedactionFigures"], costs: Mapping[str, "Bench"]
 ) -> list[dict[str, Any]]:
-    """Return one row a figure, by engine: recalls by kind with their intervals first, then what it costs."""
+    """Return one row per measurement and engine: first recall by kind with intervals, then speed and memory."""
     rows = []
     for engine, figures in found.items():
         rows += [_share(engine, "core recall", figures.all.core)]

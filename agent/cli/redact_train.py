@@ -1,4 +1,4 @@
-"""The command `intramural redact train`: the package's model goes on learning from a site's own texts."""
+"""The command `redact train`: train the package's model further on a site's own texts."""
 
 from pathlib import Path
 from typing import Literal
@@ -15,7 +15,7 @@ from agent.io.wording import format_count
     "--gold",
     required=True,
     type=EXISTING_FILE,
-    help="Your own texts with every identifier marked, as `redact review gold` writes them.",
+    help="Your own texts with every identifier marked, as written by `redact review gold`.",
 )
 @click.option(
     "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="A new folder."
@@ -25,7 +25,9 @@ from agent.io.wording import format_count
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the training."
 )
 @click.option(
-    "--force", is_flag=True, help="Write the model even if it finds less than the package's own."
+    "--force",
+    is_flag=True,
+    help="Write the model even if it finds fewer identifiers than the package's own.",
 )
 def train(
     gold: Path,
@@ -38,8 +40,8 @@ def train(
 ) -> None:
     """Train the package's model further on your own texts.
 
-    It is measured on one text in five, held back from training. A model that misses more identifiers than the package's
-    own is refused. It has learned from patients' texts: protect the folder as you protect them.
+    The new model is measured on one text in five, which is held back from training, and is refused if it misses more
+    identifiers than the package's own. It was trained on patients' texts, so protect its folder in the same way.
     """
     from agent.redaction.measuring.bench import read_gold
     from agent.redaction.measuring.fine_tuning import fine_tune
@@ -50,16 +52,16 @@ def train(
     click.echo("learning", err=True)
     made = fine_tune(read_gold(gold), rules, out, seed=seed, force=force)
     click.echo(
-        f"{format_count(made.learned, 'text')} learned from, {made.held_out} kept back to measure on"
+        f"trained on {format_count(made.learned, 'text')}, measured on {made.held_out} held back"
     )
     for name, found in (
         ("the package's own model", made.before),
-        ("the new one in its place", made.after),
+        ("the new model in its place", made.after),
     ):
         click.echo(
-            f"{name}: {found.leaks} identifiers left, core recall {found.all.core.value or 0:.4f}"
+            f"{name}: {found.leaks} identifiers missed, core recall {found.all.core.value or 0:.4f}"
         )
     click.echo(
-        "To use it, name it in a policy of yours, beside the package's own (`shipped`) or in its place:"
+        "To use it, name it in a policy of yours, next to the package's own (`shipped`) or in its place:"
     )
     click.echo(f"models: [shipped, {{kind: intramural, path: {out.absolute()}}}]")

@@ -1,4 +1,4 @@
-"""What the commands `reset` and `rotate` share: the aggregator's word about this site, and sending requests."""
+"""Helpers shared by `reset` and `rotate`: the aggregator's head of this site's chain, and sending requests."""
 
 import json
 from dataclasses import dataclass
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from protocol.registry import Registry
     from protocol.site_head import SiteHead
 
-_MAX_ANSWER = 128 * 1024  # bytes; a receipt has less than 64 KiB
+_MAX_ANSWER = 128 * 1024  # maximum bytes of a reply; a receipt has less than 64 KiB
 
 
 @dataclass(frozen=True, slots=True)
 class SiteStanding:
-    """Where this site stands: its registry, its id, its ledger if it can be read, and the aggregator's word.
+    """The standing of this site: its registry, id and ledger, compared with the aggregator's head of its chain.
 
     Attributes:
-        ledger_fault: why the ledger cannot be read; "" if it can.
+        ledger_fault: the reason why the ledger cannot be read; "" if it can.
     """
 
     registry: "Registry"
@@ -37,13 +37,13 @@ class SiteStanding:
 
 
 def read_standing(site: Site, head_file: Path | None) -> SiteStanding:
-    """Compare this machine with the aggregator's word, fetched now or read from a file.
+    """Compare this machine with the aggregator's signed head of the chain, fetched now or read from a file.
 
     Receipts that this machine lacks are fetched first.
 
     Raises:
-        ConfigError: the site is not enrolled, or has no key to ask with.
-        DeliveryError: the aggregator cannot be asked, or its word does not verify.
+        ConfigError: the site is not enrolled, or lacks the agent's key for the request.
+        DeliveryError: the aggregator cannot be reached, or its signed head does not verify.
         StoreError: a file cannot be read.
     """
     from agent.delivery.site_heads import collect_receipts
@@ -53,7 +53,7 @@ def read_standing(site: Site, head_file: Path | None) -> SiteStanding:
     registry, site_id = federation.read_registry(today_day()), federation.read_membership().site
     if site_id not in registry.sites:
         raise ConfigError(
-            "the registry does not know this site", "Run `intramural registry update`."
+            "the registry does not contain this site", "Run `intramural registry update`."
         )
     head = _read_head(site, registry, site_id, head_file)
     if head_file is None:
@@ -78,7 +78,7 @@ def _read_head(
     from protocol.site_head import MAX_SITE_HEAD
 
     if head_file is not None:
-        note = read_bounded(head_file, MAX_SITE_HEAD, "the aggregator's word").decode(
+        note = read_bounded(head_file, MAX_SITE_HEAD, "the aggregator's signed head").decode(
             "utf-8", "replace"
         )
     else:
@@ -89,10 +89,10 @@ def _read_head(
 
 
 def _find_registered_agent(site: Site, registry: "Registry", site_id: str) -> "Signer":
-    """Return the agent's key here that the registry names: the aggregator tells nobody else about this site.
+    """Return this machine's agent key that the registry names; the aggregator answers only to it.
 
     Raises:
-        ConfigError: there is none, because it was lost, replaced or revoked, or it cannot be read.
+        ConfigError: there is none, because the key was lost, replaced or revoked, or it cannot be read.
     """
     from agent.delivery.departure import list_site_keys
     from agent.delivery.site_heads import CARRIED_HEAD_ADVICE
@@ -102,15 +102,15 @@ def _find_registered_agent(site: Site, registry: "Registry", site_id: str) -> "S
         signers = load_agent_keys(site.keys)
     except StoreError as error:
         raise ConfigError(
-            f"the aggregator tells nothing without the agent's key: {error}",
+            f"the aggregator cannot be asked without the agent's key: {error}",
             f"{error.advice} {CARRIED_HEAD_ADVICE}",
         ) from None
     for signer in signers:
         if signer.public.keyid in registered:
             return signer
     raise ConfigError(
-        "this machine has no agent key that the registry names, and the aggregator tells others nothing about a site",
-        f"Run `intramural registry update` where a key was replaced. {CARRIED_HEAD_ADVICE}",
+        "this machine has no agent key that the registry names, and the aggregator answers only to such a key",
+        f"Run `intramural registry update` if a key was replaced. {CARRIED_HEAD_ADVICE}",
     )
 
 
@@ -124,32 +124,30 @@ def _read_ledger(site: Site) -> "tuple[Ledger | None, str]":
 
 
 def find_steward_key(registry: "Registry", site_id: str) -> "PublicKey":
-    """Return the site's one steward's key that is in force. Raises ConfigError."""
+    """Return the only steward's key in force. Raises ConfigError if there is not exactly one."""
     from agent.delivery.departure import list_site_keys
 
     keys = list(list_site_keys(registry, site_id, "steward").values())
     if len(keys) != 1:
         raise ConfigError(
             f"the registry has {len(keys)} keys of stewards of this site",
-            "Name the steward's with --steward-public.",
+            "Name the steward's key with --steward-public.",
         )
     return keys[0]
 
 
 def post_request(site: Site, data: bytes, digest: str) -> str:
-    """Hand a request about keys to the aggregator; return its receipt if it is in force already, else "".
+    """Send a request about keys to the aggregator; return its receipt if it is already in force, else "".
 
     Raises:
-        DeliveryError: it could not be delivered, or was refused.
+        DeliveryError: the request could not be delivered, or was refused.
     """
     aggregator = connect_aggregator(site, open_federation(site).read_membership().url)
     try:
         answer = json.loads(aggregator.post("/v1/requests", data, limit=_MAX_ANSWER))
         answered, receipt = answer["digest"], answer.get("receipt", "")
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise DeliveryError(
-            "the aggregator answered with something that is no answer to a request"
-        ) from None
+        raise DeliveryError("the aggregator's reply is not an answer to a request") from None
     if answered != digest:
         raise DeliveryError("the aggregator answered about another request")
     return receipt if isinstance(receipt, str) else ""

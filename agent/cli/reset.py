@@ -1,4 +1,4 @@
-"""The commands `reset show|request|send`: start a new epoch after a restore, a copied machine or a lost key."""
+"""The commands `reset show|request|send`: start a new epoch after a restore, a cloned machine or a lost key."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,25 +23,23 @@ HEAD = click.option(
     "--head",
     "head_file",
     type=FILE,
-    help="The aggregator's signed head of this site's chain, if it came as a file.",
+    help="The aggregator's signed head of this site's chain, if received as a file.",
 )
-_COMPARE = (
-    "Read the fingerprints to the aggregator's people, by telephone or face to face: they decide."
-)
+_COMPARE = "Read the fingerprints to the aggregator's central team by telephone or face to face; they decide."
 
 
 @click.group()
 def reset() -> None:
-    """Start a new epoch, after a restored back-up or a lost key."""
+    """Start a new epoch after restoring a back-up or losing a key."""
 
 
 @reset.command()
 @HEAD
 @click.pass_obj
 def show(site: Site, head_file: Path | None) -> None:
-    """Show what this machine has lost, and what to do. The exit code is 1 if anything is lost.
+    """Show what this machine has lost and what to do next. The exit code is 1 if anything is lost.
 
-    Receipts that are missing here are fetched; nothing else is changed.
+    Missing receipts are fetched; nothing else is changed.
     """
     standing = read_standing(site, head_file)
     for line in _describe(standing):
@@ -63,7 +61,7 @@ def show(site: Site, head_file: Path | None) -> None:
 @click.option(
     "--new-agent-key",
     is_flag=True,
-    help="Make a new agent key; it is used once the registry names it.",
+    help="Make a new agent key, which is used once the registry names it.",
 )
 @click.option(
     "--new-ledger", is_flag=True, help="Set an unreadable ledger aside and start a new one."
@@ -82,11 +80,10 @@ def request(
     head_file: Path | None,
     out: Path,
 ) -> None:
-    """Ask for a new epoch of the site's chain.
+    """Request a new epoch of the site's chain.
 
-    It begins where the aggregator's log ends.
-
-    The steward signs it with `intramural-steward sign-request`. The same request again gives the same bytes.
+    The epoch begins where the site's chain ends in the aggregator's log. The steward signs the request with
+    `intramural-steward sign-request`. Running the same command again writes the same bytes.
     """
     from agent.disclosure.ledger import Ledger, derive_ledger_key
     from agent.disclosure.rekeying import request_reset, set_ledger_aside
@@ -97,13 +94,13 @@ def request(
     if standing.ledger is None and not new_ledger:
         raise DisclosureError(
             standing.ledger_fault,
-            "Restore submissions/ledger from a back-up. Only if no back-up is whole, give --new-ledger: the old one is "
+            "Restore submissions/ledger from a back-up. If no back-up is intact, give --new-ledger: the old one is "
             "set aside, and figures of the datasets registered in it stay suppressed.",
         )
     if standing.comparison.is_whole and reason in ("restored", "fork"):
         raise ConfigError(
             "this machine has everything that the aggregator has, so there is nothing to reset",
-            "Go on with `intramural submission send`.",
+            "Continue with `intramural submission send`.",
         )
     agent = _choose_agent_key(site, standing, new_agent_key=new_agent_key)
     steward = (
@@ -139,15 +136,17 @@ def request(
     click.echo(
         f"The steward signs it with `intramural-steward sign-request {out.name} --key KEY --out SIGNED`;"
     )
-    click.echo(with_site(f"you send that with `intramural reset send SIGNED`. {_COMPARE}"))
+    click.echo(with_site(f"send the signed file with `intramural reset send SIGNED`. {_COMPARE}"))
 
 
 @reset.command()
 @click.argument("signed", type=FILE)
-@click.option("--out", type=FILE, help="Check it and write it to this file instead of sending it.")
+@click.option(
+    "--out", type=FILE, help="Check the request and write it to this file instead of sending it."
+)
 @click.pass_obj
 def send(site: Site, signed: Path, out: Path | None) -> None:
-    """Send the request that the steward has signed. The aggregator's people decide about it."""
+    """Send the request signed by the steward. The aggregator's central team decides about it."""
     from agent.disclosure.rekeying import check_signed
     from agent.io.atomic_files import read_bounded
     from protocol.envelope import MAX_BYTES, STATEMENT_TYPE
@@ -159,11 +158,13 @@ def send(site: Site, signed: Path, out: Path | None) -> None:
     record_event(site, "reset sent", f"digest={opened.digest} day={today_day()}")
     if out is not None:
         write_new_file(out, data)
-        click.echo(f"Request written to {out.name}; hand it to the aggregator's people. {_COMPARE}")
+        click.echo(
+            f"Request written to {out.name}; hand it to the aggregator's central team. {_COMPARE}"
+        )
     elif post_request(site, data, opened.digest):
-        click.echo("The reset is in force already.")
+        click.echo("The reset is already in force.")
     else:
-        click.echo(f"Request sent; it waits for a decision at the aggregator. {_COMPARE}")
+        click.echo(f"Request sent; it awaits a decision by the central team. {_COMPARE}")
     click.echo(
         with_site("Once it is in force, run `intramural registry update`, then prepare again.")
     )
@@ -172,7 +173,7 @@ def send(site: Site, signed: Path, out: Path | None) -> None:
 def _check_keys(reason: str, steward_path: Path | None, *, new_agent_key: bool) -> None:
     if reason == "lost_steward_key" and steward_path is None:
         raise click.UsageError(
-            "--reason lost_steward_key needs the new key's public half: --steward-public FILE.pub"
+            "--reason lost_steward_key needs the new public key: --steward-public FILE.pub"
         )
     if reason == "stolen_key" and steward_path is None and not new_agent_key:
         raise click.UsageError(
@@ -181,7 +182,7 @@ def _check_keys(reason: str, steward_path: Path | None, *, new_agent_key: bool) 
 
 
 def _choose_agent_key(site: Site, standing: SiteStanding, *, new_agent_key: bool) -> "Signer":
-    """Return the key that signs from now on: a new one, or the one that is here and may go on signing."""
+    """Return the agent key for the new epoch: a new one, or the present one if it is still valid."""
     if new_agent_key:
         return load_new_agent_key(site.keys)
     if not (site.keys / "agent.key").exists():
@@ -189,7 +190,7 @@ def _choose_agent_key(site: Site, standing: SiteStanding, *, new_agent_key: bool
     signer = load_present_agent_key(site.keys)
     found = standing.registry.site_of(signer.public.keyid)
     if found is None:
-        return signer  # a newly made machine
+        return signer  # a newly set up machine
     entry = found[1]
     ended = entry.revoked_from is not None or entry.until_index is not None
     if found[0] != standing.site_id or entry.role != "agent" or ended:
@@ -225,7 +226,7 @@ def _describe(standing: SiteStanding) -> list[str]:
     if comparison.is_whole:
         return [
             *lines,
-            "Nothing is lost. Go on with `intramural submission send` or `intramural submission prepare`.",
+            "Nothing is lost. Continue with `intramural submission send` or `intramural submission prepare`.",
         ]
     lost = [
         _format_if_any(comparison.lost_links, "{} link", "{} links"),
@@ -238,8 +239,8 @@ def _describe(standing: SiteStanding) -> list[str]:
     reason = "fork" if head.frozen else "restored"
     return [
         *lines,
-        "What to do: if a newer back-up of the folder submissions/ exists, restore it and run this again. If several "
-        "machines run as this site, keep one. Then ask for a new epoch: "
+        "What to do: if a newer back-up of the folder submissions/ exists, restore it and run this command again. If "
+        "several machines run as this site, keep only one. Then request a new epoch: "
         f"`intramural reset request --reason {reason} --out REQUEST`"
         + (" --new-ledger" if standing.ledger is None else "")
         + ". Figures of datasets whose entries are lost stay suppressed until a newer version is registered.",

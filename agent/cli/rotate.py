@@ -1,4 +1,4 @@
-"""The commands `rotate request|send|cancel`: one of the site's two keys is replaced by a new one."""
+"""The commands `rotate request|send|cancel`: replace the site's agent key or steward's key."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,9 +19,7 @@ from agent.site.new_keys import load_new_agent_key
 if TYPE_CHECKING:
     from protocol.keys import Signer
 
-_COMPARE = (
-    "Read the fingerprint to the aggregator's people, by telephone or face to face: they decide."
-)
+_COMPARE = "Read the fingerprint to the aggregator's central team by telephone or face to face; they decide."
 
 
 @click.group()
@@ -44,16 +42,18 @@ def rotate() -> None:
 )
 @click.pass_obj
 def request(site: Site, role: str, steward_path: Path | None, out: Path) -> None:
-    """Ask that a key be replaced. Both old keys and the new one sign.
+    """Request the replacement of a key. Both old keys and the new one sign the request.
 
-    A new agent's key lies beside the old one as keys/agent.key.new, and takes its place once the registry names it.
+    A new agent key is stored as keys/agent.key.new, and replaces the old one once the registry names it.
     """
     from agent.disclosure.ledger import derive_ledger_key, read_ledger
     from agent.disclosure.prepare import find_enrolled_site
     from agent.disclosure.rekeying import request_rotation
 
     if (role == "steward") != (steward_path is not None):
-        raise click.UsageError("--steward-public goes with --role steward, and is needed there")
+        raise click.UsageError(
+            "--steward-public must be given with --role steward, and with no other role"
+        )
     gate, outbox = open_gate(site), open_outbox(site)
     old = load_signer(site.keys / "agent.key", KeyRole.AGENT)
     signers: dict[str, Signer] = {old.public.keyid: old}
@@ -73,19 +73,23 @@ def request(site: Site, role: str, steward_path: Path | None, out: Path) -> None
     click.echo(f"Request written to {out.name}. The new key:")
     click.echo(f"  {role:<8} {new.fingerprint}")
     twice = (
-        " first with the old key, then what came out with the new one," if role == "steward" else ""
+        " first with the old key, then the resulting file with the new one,"
+        if role == "steward"
+        else ""
     )
     click.echo(f"The steward signs it,{twice} with")
     click.echo(f"  intramural-steward sign-request {out.name} --key KEY --out SIGNED")
-    click.echo(with_site(f"and you send that with `intramural rotate send SIGNED`. {_COMPARE}"))
+    click.echo(with_site(f"Send the signed file with `intramural rotate send SIGNED`. {_COMPARE}"))
 
 
 @rotate.command()
 @click.argument("signed", type=FILE)
-@click.option("--out", type=FILE, help="Check it and write it to this file instead of sending it.")
+@click.option(
+    "--out", type=FILE, help="Check the request and write it to this file instead of sending it."
+)
 @click.pass_obj
 def send(site: Site, signed: Path, out: Path | None) -> None:
-    """Send the request that the steward has signed. Until it is in force nothing else can be prepared."""
+    """Send the request signed by the steward. Until it is in force, nothing else can be prepared."""
     from agent.disclosure.chain import settle_chain
     from agent.disclosure.rekeying import check_signed
     from agent.io.atomic_files import read_bounded
@@ -105,20 +109,22 @@ def send(site: Site, signed: Path, out: Path | None) -> None:
             header = parse_statement(opened.payload).header
             if (header.epoch, header.seq, header.prev) != (end.epoch, end.seq, end.prev):
                 raise DisclosureError(
-                    "the site's chain went on since the rotation was requested",
-                    "Nothing was sent. Request it again, and have that signed.",
+                    "the site's chain has grown since the rotation was requested",
+                    "Nothing was sent. Request the rotation again, and have the new request signed.",
                 )
             if not outbox.restore(opened.digest):
                 outbox.put_approved(opened.digest, data)
-            # Noted before a byte leaves: from here on the chain may have this link.
+            # Recorded before anything is sent: from now on the chain may contain this link.
             outbox.mark_sent(opened.digest, today_day())
     record_event(site, "rotation sent", f"digest={opened.digest} day={today_day()}")
     if out is not None:
         write_new_file(out, data)
-        click.echo(f"Request written to {out.name}; hand it to the aggregator's people. {_COMPARE}")
+        click.echo(
+            f"Request written to {out.name}; hand it to the aggregator's central team. {_COMPARE}"
+        )
     else:
         post_request(site, data, opened.digest)
-        click.echo(f"Request sent; it waits for a person there. {_COMPARE}")
+        click.echo(f"Request sent; it awaits a decision by the central team. {_COMPARE}")
     click.echo(
         with_site(
             "Once it is in force, run `intramural registry update`, then `intramural submission send`."
@@ -130,9 +136,9 @@ def send(site: Site, signed: Path, out: Path | None) -> None:
 @HEAD
 @click.pass_obj
 def cancel(site: Site, head_file: Path | None) -> None:
-    """Take back a rotation that will not be put in force.
+    """Cancel a rotation that will not be put in force.
 
-    Ask the aggregator's people first to drop it there.
+    First ask the aggregator's central team to drop the request.
     """
     standing = read_standing(site, head_file)
     outbox = open_outbox(site)
@@ -142,12 +148,12 @@ def cancel(site: Site, head_file: Path | None) -> None:
         ]
         if not waiting:
             raise ConfigError(
-                "no rotation waits", "`intramural submission status` lists the site's chain."
+                "no rotation is pending", "`intramural submission status` lists the site's chain."
             )
         for rotation in waiting:
             if rotation.header.seq <= standing.comparison.head.seq:
                 raise DisclosureError(
-                    "the aggregator's log has it, or another link in its place",
+                    "the aggregator's log contains the rotation, or another link in its place",
                     "Nothing was changed.",
                 )
             outbox.make_void(rotation.digest)

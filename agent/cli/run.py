@@ -1,4 +1,4 @@
-"""The command `run`. Options that HELM has are named as there."""
+"""The command `run`. Options that HELM also has use HELM's names."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,21 +34,21 @@ if TYPE_CHECKING:
     "--conf-paths",
     multiple=True,
     type=FILE,
-    help="Files of run entries (HELM's HOCON form).",
+    help="Files of run entries in HELM's HOCON format.",
 )
 @click.option("--models-to-run", multiple=True, help="Models for entries that name none.")
 @click.option("--groups-to-run", multiple=True, help="Run only entries of these groups.")
 @click.option(
     "--priority",
     type=int,
-    help="Run only entries of this priority or a more important one (a lower number).",
+    help="Run only entries of this or a higher priority (a lower number).",
 )
 @suite_option
 @click.option(
     "-m",
     "--max-eval-instances",
     type=click.IntRange(1),
-    help="Maximum instances per run, chosen as HELM does.",
+    help="Maximum instances per run, chosen in the same way as by HELM.",
 )
 @click.option(
     "--sample-seed", type=int, default=0, show_default=True, help="Seed that chooses the instances."
@@ -56,48 +56,51 @@ if TYPE_CHECKING:
 @click.option(
     "--deployment-map",
     type=FILE,
-    help="YAML file that maps deployments or models named in entries to deployments here.",
+    help="YAML file that maps deployments or models named in entries to this site's deployments.",
 )
 @click.option(
     "--ignore-data-paths",
     is_flag=True,
-    help="Use the site's own data instead of the files that entries name.",
+    help="Use the site's own data instead of the files named in entries.",
 )
 @click.option(
     "--max-train-instances", type=click.IntRange(0), help="Maximum solved examples per prompt."
 )
-@click.option("--server", help="Ask this server (ending in /v1) instead of model_deployments.yaml.")
+@click.option(
+    "--server",
+    help="URL of the server to ask (ending in /v1), instead of those in model_deployments.yaml.",
+)
 @max_in_flight_option
 @click.option(
     "--scoring",
     type=click.Choice(["intramural", "helm", "both"]),
-    help="intramural: corrected rules; helm: upstream's rules with their faults, for comparison; both: side by side.",
+    help="intramural: corrected rules; helm: HELM's rules including their faults, for comparison; both: side by side.",
 )
 @click.option(
     "--judges",
     type=FILE,
-    help="YAML file of the jury (MedHELM's judges.yaml); overrides entries, benchmarks and the site.",
+    help="The jury's YAML file, like MedHELM's judges.yaml; overrides entries, benchmarks and the site.",
 )
 @click.option(
     "--no-judging",
     is_flag=True,
-    help="Do not ask juries now; `intramural judge` asks them later about the stored answers.",
+    help="Do not ask juries now; `intramural judge` can ask them later about the stored answers.",
 )
 @click.option(
     "--unregistered",
     is_flag=True,
-    help="Read gated and private data as it is now, not its registered version; such runs cannot be submitted.",
+    help="Read the current gated and private data, not the registered version; such runs cannot be submitted.",
 )
 @click.option(
     "--plan",
     "plan_digest",
     metavar="DIGEST",
-    help="Sample by the challenge in this plan's receipt, which the site cannot choose (`submission plan`).",
+    help="Sample with the seed from this plan's receipt, which the site cannot choose (see `submission plan`).",
 )
 @click.option(
     "--replace", is_flag=True, help="Replace an existing run that used other instances or rules."
 )
-@dry_run_option("Check everything and show the expected cost and time; ask the model nothing.")
+@dry_run_option("Check everything and show the expected cost and time, without asking the model.")
 @quiet_option
 @click.pass_obj
 def run(
@@ -113,10 +116,10 @@ def run(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Ask models the questions of benchmarks, and score the answers.
+    """Ask models the questions of benchmarks and score the answers.
 
-    Run it again after an interruption: it resumes where it stopped, and never asks for a stored answer again. Options
-    that may be repeated also take several values.
+    After an interruption, run the command again: it resumes where it stopped, and never asks again for a stored
+    answer. Options that may be repeated also accept several values.
     """
     from agent.catalog.run_entries import fill_models, parse_run_entry, read_run_entries
     from agent.cli.run_forecast import print_forecasts
@@ -145,11 +148,11 @@ def run(
 def _read_sampling_options(
     site: Site, digest: str, entries: "Sequence[RunEntry]"
 ) -> dict[str, object]:
-    """Return the digest of a plan and the seed that its receipt gives.
+    """Return the digest of a plan and the seed from its receipt.
 
     Raises:
         DisclosureError: the plan is not open.
-        ConfigError: it is about another model than the entries.
+        ConfigError: the plan is for a model other than that of the entries.
     """
     from agent.cli.federation import open_federation, today_day
     from agent.cli.submission_context import open_outbox
@@ -158,7 +161,9 @@ def _read_sampling_options(
 
     source = click.get_current_context().get_parameter_source("sample_seed")
     if source is click.core.ParameterSource.COMMANDLINE:
-        raise click.UsageError("--plan gives the seed, so --sample-seed cannot be given")
+        raise click.UsageError(
+            "--plan and --sample-seed cannot be combined, because the plan determines the seed"
+        )
     registry = open_federation(site).read_registry(today_day())
     outbox = open_outbox(site)
     submission = outbox.find(digest)
@@ -172,7 +177,7 @@ def _read_sampling_options(
     unplanned = sorted(model for model in models if model_digest(model) != submission.plan.model)
     if unplanned:
         raise ConfigError(
-            f"the plan is about another model than {', '.join(unplanned)}",
+            f"the plan is not for {', '.join(unplanned)}",
             "Run the model that the plan names.",
         )
     challenge = read_challenge(outbox, registry, submission)

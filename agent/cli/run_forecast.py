@@ -1,4 +1,4 @@
-"""The forecast of `run --dry-run`: data, time and cost of each planned run, and why one would be refused."""
+"""The forecast of `run --dry-run`: data, time, cost and possible refusal of each planned run."""
 
 import asyncio
 from collections.abc import Sequence
@@ -35,8 +35,8 @@ class PlanForecast:
     """The forecast of one planned run.
 
     Attributes:
-        remaining: questions that are still to be asked.
-        pace: of the model's server; None if it could not be timed.
+        remaining: the requests that have not been answered yet.
+        pace: the pace of the model's server; None if it could not be timed.
         judging: one forecast for each judge of its jury.
     """
 
@@ -48,7 +48,7 @@ class PlanForecast:
 
     @property
     def prices(self) -> Prices | None:
-        """Prices of the model's deployment."""
+        """The prices of the model's deployment."""
         return self.plan.deployment.prices
 
 
@@ -56,7 +56,7 @@ def print_forecasts(site: Site, plans: Sequence[Plan], *, no_judging: bool) -> N
     """Print the data, cost and time of each plan.
 
     Raises:
-        InferenceError: a server lacks a feature that its run needs; raised after all plans were printed.
+        InferenceError: a server lacks a feature that its run needs; raised after all plans are printed.
     """
     limits = http_limits(site)
     servers = asyncio.run(try_servers(plans, limits))
@@ -89,7 +89,7 @@ def _print_plan(plan: Plan) -> None:
         click.echo(f"note: {plan.data_note}", err=True)
     click.echo(
         f"{plan.name}  {len(plan.instances)} of {plan.available} instances ({plan.dataset.known} data), "
-        f"at most {plan.max_tokens} tokens an answer"
+        f"at most {plan.max_tokens} tokens per answer"
     )
 
 
@@ -111,13 +111,13 @@ def _describe_asking(forecast: PlanForecast) -> list[str]:
     not_asked = planned - len(forecast.remaining.ask)
     if not_asked:
         lines.append(
-            f"{format_count(not_asked, 'instance')} of {planned:,} not asked: stored, or equal to another"
+            f"{format_count(not_asked, 'instance')} of {planned:,} not asked: stored, or identical to another"
         )
     return lines
 
 
 def _find_refusal(plan: Plan, server: ServerTrial) -> InferenceError | None:
-    """Return the error with which the run would be refused, if the server lacks what the run cannot do without."""
+    """Return the error with which the run would be refused, if the server lacks a required feature."""
     if server.capabilities is None:
         return None
     try:
@@ -128,10 +128,10 @@ def _find_refusal(plan: Plan, server: ServerTrial) -> InferenceError | None:
 
 
 def _describe_server(plan: Plan, server: ServerTrial, refusal: InferenceError | None) -> list[str]:
-    """Say why there is no duration, and which features the server lacks."""
+    """Return lines with the reason for a missing duration, and the features that the server lacks."""
     lines = []
     if server.problem:
-        lines.append(f"no duration, and no prompt was counted: {server.problem}")
+        lines.append(f"no expected duration, and prompts were not counted: {server.problem}")
     if refusal is not None:
         lines.append(f"would be refused: {refusal}")
     elif server.capabilities is not None:
@@ -156,7 +156,7 @@ def _describe_judging(forecast: PlanForecast, *, no_judging: bool) -> list[str]:
 
 
 def _print_total(forecasts: Sequence[PlanForecast]) -> None:
-    click.echo(f"{len(forecasts)} runs together")
+    click.echo(f"all {len(forecasts)} runs")
     lines = describe_total(
         [forecast.asking for forecast in forecasts],
         [forecast.pace for forecast in forecasts],

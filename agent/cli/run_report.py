@@ -1,4 +1,4 @@
-"""The report of `run`: the score and the cost of each run, and the instances that it left unscored."""
+"""The report of `run`: the score, cost and unscored instances of each run."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ EXIT_FAILED_INSTANCES = 9
 
 
 def report_outcomes(site: Site, outcomes: "Sequence[RunOutcome]", options: "RunOptions") -> None:
-    """Print every run and all runs together; leave with exit code 9 if the same command has something to ask again."""
+    """Print the report of each run and of all runs; exit with code 9 if running again would ask something."""
     runs = [outcome.summary.run for outcome in outcomes]
     _print_notes(runs)
     _print_outcomes(site, outcomes, {} if options.server else _read_prices(site))
@@ -43,7 +43,7 @@ def report_outcomes(site: Site, outcomes: "Sequence[RunOutcome]", options: "RunO
 
 
 def _print_notes(runs: "Sequence[Run]") -> None:
-    """Print the workarounds of servers and the models that judge themselves, each once."""
+    """Print the workarounds for servers and the models that judge themselves, each once."""
     from agent.judging.jury_selection import describe_own_judge
 
     notes: list[str] = []
@@ -67,7 +67,7 @@ def _read_prices(site: Site) -> "dict[str, Prices | None]":
 def _print_outcomes(
     site: Site, outcomes: "Sequence[RunOutcome]", prices_by_name: "dict[str, Prices | None]"
 ) -> None:
-    """Print the score, usage and cost of each run, then of all runs together."""
+    """Print the score, usage and cost of each run, then of all runs."""
     from agent.runs.forecast.usage import (
         Cost,
         compute_usage_cost,
@@ -93,10 +93,10 @@ def _print_outcomes(
     judging_lines = judging.describe_total()
     if total_cost:
         click.echo(
-            f"{len(costs)} runs together cost {total_cost}{', without judging' if judging_lines else ''}"
+            f"all {len(costs)} runs cost {total_cost}{', without judging' if judging_lines else ''}"
         )
     if judging_lines:
-        click.echo(f"{len(costs)} runs together:")
+        click.echo(f"all {len(costs)} runs:")
         for line in judging_lines:
             click.echo(f"  {line}")
 
@@ -134,14 +134,14 @@ def _print_total(outcomes: "Sequence[RunOutcome]", suite: str) -> None:
     reused = sum(outcome.kept for outcome in outcomes)
     failed = sum(outcome.failed for outcome in outcomes)
     unseated = sum(outcome.judged.open for outcome in outcomes)
-    lacking = f", without a reply of some judge {unseated:,}" if unseated else ""
+    lacking = f", lacking a judge's reply {unseated:,}" if unseated else ""
     click.echo(
         f"{format_count(len(outcomes), 'run')} in suite {suite}: {asked}, kept {reused}, failed {failed}{lacking}"
     )
 
 
 def describe_unmeasured(runs: "Sequence[Run]") -> list[str]:
-    """Return a line for each group of optional metrics that runs left out for want of an encoder."""
+    """Return a line for each group of optional metrics that were not computed without an encoder."""
     benchmarks_by_metrics: dict[str, dict[str, None]] = {}
     for run in runs:
         metrics = ", ".join(run.details.left_out)
@@ -154,7 +154,7 @@ def describe_unmeasured(runs: "Sequence[Run]") -> list[str]:
 
 
 def _print_unscored(outcomes: "Sequence[RunOutcome]") -> None:
-    """Print how many instances lack an answer or a judge's reply, and whether running again helps."""
+    """Print the numbers of instances that lack an answer or a judge's reply, and whether running again helps."""
     too_long = sum(outcome.too_long for outcome in outcomes)
     failed = sum(outcome.failed for outcome in outcomes)
     unseated = sum(outcome.judged.open for outcome in outcomes)

@@ -1,4 +1,4 @@
-"""Commands that score answers: `rescore` those of a suite, `score` those of a file."""
+"""The commands `rescore`, for the answers of a suite, and `score`, for the answers in a file."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,8 +28,8 @@ MISSING_SHOWN = 20
 @click.option(
     "--scoring", type=SCORING, help="Rules to use from now on (default: those of each run)."
 )
-@click.option("--all-metrics", is_flag=True, help="Show metrics that did not change too.")
-@click.option("--replace", is_flag=True, help="Drop figures by rules that --scoring leaves out.")
+@click.option("--all-metrics", is_flag=True, help="Also show metrics that did not change.")
+@click.option("--replace", is_flag=True, help="Drop scores by the rules that --scoring leaves out.")
 @format_option("csv")
 @click.pass_obj
 def rescore(
@@ -42,8 +42,9 @@ def rescore(
 ) -> None:
     """Score stored answers again with this version's rules.
 
-    All those of a suite; no model and no judge is asked, and what changed is said. What judges replied is read again;
-    a seat without a reply stays open. Runs whose texts were purged, and runs imported from HELM, stay as they are.
+    Scores all runs of a suite again without asking a model or judge, and reports the changes. Judges' replies are
+    parsed again; a missing reply stays missing. Runs whose texts were purged and runs imported from HELM stay
+    unchanged.
     """
     from agent.runs.rescore import find_lost_rules, rescore_suite
 
@@ -52,7 +53,7 @@ def rescore(
         lost = find_lost_rules(store, suite, scoring)
         if lost and not replace:
             raise ConfigError(
-                f"figures of suite {suite} would be dropped: "
+                f"scores of suite {suite} would be dropped: "
                 + ", ".join(
                     f"by {RULES[rules]} of {format_count(count, 'run')}"
                     for rules, count in lost.items()
@@ -74,21 +75,21 @@ def rescore(
         show_rows(rows, shown, form, title=f"Suite {suite}")
     for outcome in outcomes:
         if outcome.left:
-            click.echo(f"{outcome.run.name}: left as it was: {outcome.left}", err=True)
+            click.echo(f"{outcome.run.name}: unchanged: {outcome.left}", err=True)
     rescored = sum(not outcome.left for outcome in outcomes)
     changed = sum(any(change.changed for change in outcome.changes) for outcome in outcomes)
     click.echo(
-        f"{rescored} of {len(outcomes)} runs scored again, {changed} with a change; no model was asked",
+        f"{rescored} of {len(outcomes)} runs scored again, {changed} with changes; no model was asked",
         err=True,
     )
     for rules, count in lost.items():
-        click.echo(f"dropped: figures by {RULES[rules]} of {format_count(count, 'run')}", err=True)
+        click.echo(f"dropped: scores by {RULES[rules]} of {format_count(count, 'run')}", err=True)
 
 
 def _build_change_rows(
     outcomes: "Sequence[Rescored]", *, only_changed: bool
 ) -> list[dict[str, Any]]:
-    """Return one row for each run and metric with the figures before and after."""
+    """Return one row for each run and metric with the scores before and after."""
     rows: list[dict[str, Any]] = []
     for outcome in outcomes:
         for change in outcome.changes:
@@ -112,34 +113,34 @@ def _build_change_rows(
 @click.option(
     "--data",
     type=click.Path(exists=True, path_type=Path),
-    help="Dataset: a file, or a folder of official files (default for an own benchmark: its own file).",
+    help="Dataset: a file, or a folder of official files (default for your own benchmarks: their own file).",
 )
 @click.option(
     "--answers",
     type=EXISTING_FILE,
-    help='One {"instance_id": ..., "answer": ...} a line.',
+    help='Answers: one {"instance_id": ..., "answer": ...} per line.',
 )
 @click.option(
     "--write-template",
     "template",
     type=FILE,
-    help="Write a new file with a line for every instance, to be filled with answers; score nothing.",
+    help="Write a new file with one line per instance, in which to fill in answers; score nothing.",
 )
 @click.option(
     "--judgements",
     type=EXISTING_FILE,
-    help='Replies of judges asked elsewhere: one {"instance_id": ..., "judge": ..., "reply": ...} a line.',
+    help='Replies of judges asked elsewhere: one {"instance_id": ..., "judge": ..., "reply": ...} per line.',
 )
 @click.option(
     "--judges",
     type=EXISTING_FILE,
-    help="The jury, as in judges.yaml (default: every judge of --judgements has a seat).",
+    help="The jury, in the form of judges.yaml (default: all judges in --judgements).",
 )
 @click.option(
     "--write-judge-prompts",
     "prompts",
     type=FILE,
-    help="Write a new file with the judges' prompt for each of --answers; score nothing.",
+    help="Write a new file with the judges' prompt for each answer in --answers; score nothing.",
 )
 @click.option("--scoring", type=SCORING, help="Rules to use (default: the benchmark's).")
 @format_option("csv")
@@ -158,16 +159,17 @@ def score(
 ) -> None:
     """Score answers that were produced elsewhere.
 
-    Prints the summary of every metric and stores nothing. BENCHMARK is an id, with arguments where it takes some
+    Prints the summary of every metric and stores nothing. BENCHMARK is an id, with any arguments
     (`clear:condition=homelessness`), or the YAML file of a benchmark. An instance without an answer is unscored
-    (not_asked) and listed; an id that the data does not have is an error.
+    (not_asked) and listed; an id that is not in the data is an error.
 
-    An instance_id is what the data's own id column holds, else the row's number, beginning with 1. --write-template
-    writes all of them to a file that only you can read: they may be ids of patients.
+    The instance_id is the value of the data's id column or, without one, the row number, starting at 1.
+    --write-template writes all of them to a file that only you can read, because they may be ids of patients.
 
-    Where a jury grades the answers, --judgements takes what judges replied elsewhere, read by the rules for judges that
-    are asked here; a second line of one judge about one answer is its reply to a request to repair the first.
-    --write-judge-prompts writes what to ask them, questions and answers in the clear, to a file that only you can read.
+    If a jury grades the answers, --judgements reads the replies of judges that were asked elsewhere, by the same rules
+    as for judges asked here. A second line from a judge about the same answer is its reply to a request to repair the
+    first. --write-judge-prompts writes the prompts for the judges, with questions and answers in plain text, to a file
+    that only you can read.
     """
     from agent.runs.score_file import (
         JudgedElsewhere,
@@ -181,22 +183,22 @@ def score(
             "give --answers to score them, or --write-template for a file to fill"
         )
     if judges is not None and judgements is None:
-        raise click.UsageError("--judges names who sits on the jury of --judgements; give both")
+        raise click.UsageError("--judges names the jury of --judgements; give both")
     if template is not None:
         count = write_template(site.own_benchmarks, benchmark, data, template)
         click.echo(
-            f"{format_count(count, 'instance')} written to {template.name}; fill each answer in"
+            f"{format_count(count, 'instance')} written to {template.name}; fill in each answer"
         )
         return
     assert answers is not None
     if prompts is not None:
         if judgements is not None:
             raise click.UsageError(
-                "give --judgements to score with them, or --write-judge-prompts to get them"
+                "give --judgements to score the answers, or --write-judge-prompts"
             )
         count = write_judge_prompts(site.own_benchmarks, benchmark, data, answers, prompts)
         click.echo(
-            f"{format_count(count, 'prompt')} written to {prompts.name}; they hold questions and answers in the clear"
+            f"{format_count(count, 'prompt')} written to {prompts.name}; they hold questions and answers in plain text"
         )
         return
     judged = None if judgements is None else JudgedElsewhere(judgements, judges)

@@ -1,4 +1,4 @@
-"""The command `submission send`: approved submissions leave, by the network or as files, and the answers come back."""
+"""The command `submission send`: send approved submissions over the network or as files, and import the answers."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.option("--import-receipt", "receipt", type=FILE, help="Import a receipt from a file.")
 @click.option("--import-refusal", "refusal", type=FILE, help="Import a signed refusal from a file.")
 @click.option(
-    "--keep-trying", is_flag=True, help="Keep trying until every submission has its answer."
+    "--keep-trying", is_flag=True, help="Keep trying until every submission has an answer."
 )
 @click.pass_obj
 def send(
@@ -41,13 +41,13 @@ def send(
 ) -> None:
     """Send approved statements in order and verify the receipts. Sending again has no further effect.
 
-    With --keep-trying it waits longer and longer between attempts (at most 5 minutes), and ends once everything has a
-    receipt or the aggregator has signed a refusal. It may be stopped and started at any time: the files in submissions/
-    are all that it remembers.
+    With --keep-trying, the command waits increasingly long between attempts (at most 5 minutes), and ends once every
+    statement has a receipt or a signed refusal. It may be stopped and restarted at any time, because its only state is
+    the files in submissions/.
     """
     if sum((target is not None, receipt is not None, refusal is not None, keep_trying)) > 1:
         raise click.UsageError(
-            "--export, --import-receipt, --import-refusal and --keep-trying are different steps"
+            "--export, --import-receipt, --import-refusal and --keep-trying cannot be combined"
         )
     if receipt is not None:
         _import_receipt(site, receipt)
@@ -64,13 +64,13 @@ def send(
 
 
 def _send(site: Site, digest: str | None) -> None:
-    """Try once to send all that waits. Settings, registry and files are read anew: a later attempt sees changes."""
+    """Try once to send everything pending. Read settings, registry and files each time, to notice changes."""
     from agent.delivery.send import send
 
     federation = open_federation(site)
     chosen = _choose(site, digest)
     if not chosen:
-        click.echo("Nothing waits to be sent.")
+        click.echo("Nothing is waiting to be sent.")
         return
     aggregator = connect_aggregator(site, federation.read_membership().url)
     registry = federation.read_registry(today_day())
@@ -86,7 +86,7 @@ def _send(site: Site, digest: str | None) -> None:
 
 
 def _choose(site: Site, digest: str | None) -> "Sequence[Submission]":
-    """Return the submission asked for, else all that wait. Raises DisclosureError: it is not approved."""
+    """Return the requested submission, else all pending ones. Raises DisclosureError if one is not approved."""
     from agent.delivery.send import list_waiting
     from protocol.predicates import FIRST_EPOCH
     from protocol.registry import RootPins
@@ -106,7 +106,7 @@ def _choose(site: Site, digest: str | None) -> "Sequence[Submission]":
     if unready:
         raise DisclosureError(
             f"submission {unready[0].digest[:12]} is {unready[0].state.value}, so it cannot be sent",
-            "A draft is approved first, with `intramural submission approve`.",
+            "Approve a draft first, with `intramural submission approve`.",
         )
     return chosen
 
@@ -116,7 +116,7 @@ def _export(site: Site, digest: str | None, target: Path) -> None:
 
     chosen = _choose(site, digest)
     if not chosen:
-        click.echo("Nothing waits to be sent.")
+        click.echo("Nothing is waiting to be sent.")
         return
     registry = open_federation(site).read_registry(today_day())
     paths = export(

@@ -1,4 +1,4 @@
-"""Commands around the site itself: `init`, `doctor`, `purge`."""
+"""Commands about the site itself: `init`, `doctor`, `purge`."""
 
 import shlex
 from pathlib import Path
@@ -15,15 +15,17 @@ from agent.site.directory import Site
 @click.command()
 @click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
 @click.option(
-    "--site-name", required=True, help="Name of the site, for people there; it never leaves."
+    "--site-name",
+    required=True,
+    help="Name of the site, for its own staff; it never leaves the site.",
 )
 def init(directory: Path, site_name: str) -> None:
-    """Make a new site: keys, settings and an empty encrypted store."""
+    """Create a new site: keys, settings and an empty encrypted store."""
     from agent.site.directory import create_site
 
     site = create_site(directory, site_name)
     click.echo(
-        f"Site made in {site.directory}. Keep a back-up of keys/: without data.key no text can be read again,"
+        f"Site created in {site.directory}. Keep a back-up of keys/: without data.key no stored text can be read,"
     )
     click.echo(
         "  and without seal.key neither the release ledger nor the audit log can be checked or continued."
@@ -31,14 +33,15 @@ def init(directory: Path, site_name: str) -> None:
     click.echo(
         f"Next: intramural --site {shlex.quote(str(directory))} doctor --server URL --model NAME"
     )
-    click.echo("  or name your servers in its model_deployments.yaml first.")
+    click.echo("  or add your servers to its model_deployments.yaml first.")
 
 
 @click.command()
 @click.option(
-    "--server", help="Check this server (ending in /v1) instead of those of model_deployments.yaml."
+    "--server",
+    help="URL of the server to check (ending in /v1), instead of those in model_deployments.yaml.",
 )
-@click.option("--model", help="The model to ask with --server.")
+@click.option("--model", help="The model to request from --server.")
 @format_option()
 @click.pass_obj
 def doctor(site: Site, server: str | None, model: str | None, form: str) -> None:
@@ -81,13 +84,14 @@ def doctor(site: Site, server: str | None, model: str | None, form: str) -> None
 def purge(site: Site, days: int | None) -> None:
     """Delete stored texts older than DAYS; scores stay.
 
-    Texts are prompts, gold, answers and judges' replies.
+    Texts are prompts, gold answers, model answers and judges' replies.
     """
     if days is None:
         days = site.settings.keep_texts_days
     if days is None:
         raise ConfigError(
-            "how old must texts be?", "Give --older-than DAYS, or set keep_texts_days in site.yaml."
+            "the age of the texts to delete is not set",
+            "Give --older-than DAYS, or set keep_texts_days in site.yaml.",
         )
     with site.store() as store:
         gone = store.purge(days)

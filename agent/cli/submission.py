@@ -1,6 +1,6 @@
-"""Commands by which figures leave the site: `submission prepare|show|discard|status`, and those of other modules.
+"""The command group `submission`, with which figures leave the site, and its `prepare|show|discard|status`.
 
-Whoever runs the site prepares and sends; a steward, another person with another key, approves in between.
+The site's operator prepares and sends. In between the steward, a different person with a different key, approves.
 """
 
 import json
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from agent.disclosure.findings import Finding
     from protocol.registry import Registry
 
-_MAX_SUBJECT_LENGTH = 40  # characters of a table's column
+_MAX_SUBJECT_LENGTH = 40  # maximum characters in a table's column
 
 
 @click.group()
@@ -49,7 +49,7 @@ for command in (plan, approve, send, abandon, withdraw):
 @submission.command()
 @click.option("--suite", default="default", show_default=True, help="Suite to submit.")
 @click.option(
-    "--scorecard", "scorecard_name", help="Name of the scorecard, where several are registered."
+    "--scorecard", "scorecard_name", help="Name of the scorecard, if several are registered."
 )
 @click.option("--model", "models", multiple=True, help="Submit only this model; may be repeated.")
 @format_option()
@@ -57,9 +57,9 @@ for command in (plan, approve, send, abandon, withdraw):
 def prepare(
     site: Site, suite: str, scorecard_name: str | None, models: tuple[str, ...], form: str
 ) -> None:
-    """Draft the submission of a suite's figures.
+    """Draft submissions of a suite's figures.
 
-    They pass the disclosure gate. One draft for each model; nothing leaves.
+    The figures pass the disclosure gate. There is one draft for each model. Nothing leaves the site yet.
     """
     from agent.disclosure.collect import collect
     from agent.disclosure.prepare import prepare
@@ -92,15 +92,15 @@ def prepare(
         return
     for digest in prepared.dropped:
         click.echo(
-            f"draft {digest[:SHORT]} was dropped: it, or one before it, would no longer come out the same"
+            f"draft {digest[:SHORT]} was dropped, because it or an earlier draft would have different contents now"
         )
     for line in _list_partial_benchmarks(findings):
         click.echo(f"{line}; the board marks the result as partial")
-    click.echo(with_site("Look at what would leave with `intramural submission show`."))
+    click.echo(with_site("Show what would leave with `intramural submission show`."))
 
 
 def _list_partial_benchmarks(findings: "Mapping[str, Sequence[Finding]]") -> list[str]:
-    """Return the benchmarks of which less than the whole data was asked, each with its extent."""
+    """Return the benchmarks of which only part of the data was asked, each with its extent."""
     lines: set[str] = set()
     for findings_of_model in findings.values():
         for finding in findings_of_model:
@@ -114,9 +114,9 @@ def _list_partial_benchmarks(findings: "Mapping[str, Sequence[Finding]]") -> lis
 @format_option()
 @click.pass_obj
 def show(site: Site, digest: str | None, form: str) -> None:
-    """Show what would leave: every figure with its verdict.
+    """Show what would leave the site: every figure with its verdict.
 
-    From the exact bytes, of all drafts or of one submission.
+    The page is made from the exact bytes of all drafts, or of one submission.
     """
     registry = open_federation(site).read_registry(today_day())
     submissions = choose_submissions(open_outbox(site), digest, "prepared")
@@ -129,7 +129,7 @@ def show(site: Site, digest: str | None, form: str) -> None:
     if not pages:
         click.echo(
             with_site(
-                "No draft waits for approval. `intramural submission status` lists all submissions."
+                "No draft is waiting for approval. `intramural submission status` lists all submissions."
             )
         )
 
@@ -142,7 +142,7 @@ def show(site: Site, digest: str | None, form: str) -> None:
 def discard(site: Site, digest: str) -> None:
     """Delete a draft that has not been approved.
 
-    Drafts after it in the chain are deleted too. None of them has left.
+    Drafts that follow it in the chain are deleted as well. None of them has left the site.
     """
     from agent.disclosure.approval import discard
 
@@ -159,7 +159,7 @@ def status(site: Site, form: str) -> None:
     """List all submissions with their states."""
     _ = (
         site.settings
-    )  # a folder that is no site is refused, and not taken for one without submissions
+    )  # a folder that is not a site is refused, not shown as a site without submissions
     submissions = open_outbox(site).list_submissions()
     registry = _read_registry(site) if submissions else None
     columns = {
@@ -178,14 +178,14 @@ def status(site: Site, form: str) -> None:
     if carried and form == "table":
         click.echo(
             with_site(
-                f"{carried} of the receipts came as files, and no network has proven yet that they are of the log that "
-                "the aggregator shows. `intramural registry update` proves them."
+                f"{carried} of the receipts came as files, and have not yet been checked against the log that "
+                "the aggregator publishes. `intramural registry update` checks them."
             )
         )
 
 
 def _read_registry(site: Site) -> "Registry | None":
-    """Return the newest registry here; None before the first."""
+    """Return the newest stored registry; None if there is none yet."""
     from protocol.registry import RootPins
 
     trusted = open_federation(site).read_trusted()
@@ -195,7 +195,7 @@ def _read_registry(site: Site) -> "Registry | None":
 def _build_row(
     submission: "Submission", registry: "Registry | None", form: str
 ) -> dict[str, object]:
-    """Return a submission's row; a table shows only as much of a digest and a subject as tells them apart."""
+    """Return a submission's row; a table shows shortened digests and subjects."""
     from protocol.description import format_day
 
     digest = submission.digest
@@ -248,7 +248,7 @@ def _describe_subject(submission: "Submission", registry: "Registry | None") -> 
 
 
 def _name_benchmark(definition: str, registry: "Registry | None") -> str:
-    """Return the id that a scorecard gives the benchmark of this definition, else the definition's digest."""
+    """Return the benchmark's id from a scorecard with this definition, else the definition's digest."""
     if registry is not None:
         for registered in registry.scorecards.values():
             for entry in registered.scorecard.benchmarks:
@@ -258,7 +258,7 @@ def _name_benchmark(definition: str, registry: "Registry | None") -> str:
 
 
 def _name_model(submission: "Submission", registry: "Registry | None") -> str:
-    """Return the registered name of the model that a result or plan is about, else its digest; "" for other kinds."""
+    """Return the registered name of the model of a result or plan, else its digest; "" for other kinds."""
     if submission.is_result:
         digest = submission.result.model
     elif submission.plan is not None:

@@ -1,4 +1,4 @@
-"""The outbox, the gate, the site's policy and its audit log, for the commands about submissions."""
+"""Helpers for commands about submissions: the outbox, the gate, the site's policy and its audit log."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from protocol.registry import Registry
     from protocol.scorecard import Scorecard
 
-SHORT: Final = 12  # characters of a digest in a table
+SHORT: Final = 12  # characters of a digest shown in a table
 DIGEST = click.option(
     "--digest", help="The submission: at least the first 8 characters of its digest."
 )
 
 
 def open_outbox(site: Site) -> "Outbox":
-    """Return the files of the site's submissions."""
+    """Return the outbox with the files of the site's submissions."""
     from agent.delivery.outbox import Outbox
 
     return Outbox(site.submissions)
@@ -38,7 +38,7 @@ def read_site_policy(site: Site) -> "DisclosurePolicy":
 
 
 def record_event(site: Site, event: str, detail: str) -> None:
-    """Write an event and its details to the site's audit log."""
+    """Record an event and its details in the site's audit log."""
     with site.store() as store:
         store.audit.record(event, detail)
 
@@ -64,7 +64,7 @@ def open_gate(site: Site) -> "Gate":
 
 
 def find_scorecard(registry: "Registry", name: str | None) -> "Scorecard":
-    """Return the registered scorecard of that name (its highest version), or the only one. Raises ConfigError."""
+    """Return the highest version of the named scorecard, or of the only one. Raises ConfigError."""
     cards = [entry.scorecard for entry in registry.scorecards.values() if not entry.retired]
     names = sorted({card.name for card in cards})
     if name is None and len(names) == 1:
@@ -79,14 +79,14 @@ def find_scorecard(registry: "Registry", name: str | None) -> "Scorecard":
         raise ConfigError(
             "name the scorecard to report with --scorecard"
             if name is None
-            else "there is no such scorecard",
-            f"Registered are: {', '.join(names)}.",
+            else f"there is no scorecard {name}",
+            f"Registered scorecards: {', '.join(names)}.",
         )
     return max(matching, key=lambda card: card.version)
 
 
 def choose_submissions(outbox: "Outbox", digest: str | None, state: str) -> "Sequence[Submission]":
-    """Return the one submission asked for, else all in a state."""
+    """Return the submission requested, else all submissions in a state."""
     if digest is not None:
         return [outbox.find(digest)]
     return [
@@ -95,5 +95,5 @@ def choose_submissions(outbox: "Outbox", digest: str | None, state: str) -> "Seq
 
 
 def count_drafts(drafts: int) -> str:
-    """Return a number of drafts in words."""
+    """Return a number of drafts with its noun."""
     return "1 draft" if drafts == 1 else f"{drafts} drafts"

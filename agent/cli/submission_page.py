@@ -1,4 +1,4 @@
-"""Pages of submissions on a terminal: what a person reads before anything leaves."""
+"""The page of a submission on a terminal, for a person to read before anything leaves."""
 
 from typing import TYPE_CHECKING
 
@@ -29,14 +29,14 @@ def build_page(site: Site, registry: "Registry", submission: "Submission") -> "P
 
 
 def print_page(page: "Page") -> None:
-    """Print a page for a person."""
+    """Print a page on the terminal."""
     description = page.description
     click.secho(description.title, bold=True)
     click.secho(f"{description.kind.capitalize()} {description.digest}", bold=True)
     for fault in description.faults:
         click.secho(f"MUST NOT BE SIGNED: {fault}", fg="red")
     for caution in description.cautions:
-        click.echo(f"Look into this: {caution}")
+        click.echo(f"Check this: {caution}")
     _print_named("state", page.state)
     for fact in description.facts:
         _print_named(fact.name, fact.text)
@@ -44,11 +44,11 @@ def print_page(page: "Page") -> None:
         _print_named("signed by", signer)
     _print_figures(page)
     if description.notes:
-        click.echo("The site's own count, which does not leave it:")
+        click.echo("The site's own counts, which do not leave it:")
         for note in description.notes:
             click.echo(f"  {note.text} {note.name}")
     if description.rules:
-        click.echo("Rules: of the site's and the federation's number the stricter one is applied.")
+        click.echo("Rules: the stricter of the site's and the federation's limits applies.")
         show_rows(
             [_rule_fields(rule) for rule in description.rules], _RULE_COLUMNS, "table", folds=True
         )
@@ -56,13 +56,11 @@ def print_page(page: "Page") -> None:
         click.echo(sentence)
     if page.capacity is not None:
         click.echo(
-            f"Besides the figures leave {page.capacity.determined_bits:.0f} bits that the gate computes: the "
-            "fingerprint of the scores, and length and head of the ledger. The signatures could carry "
-            f"{page.capacity.signature_bits:.0f} bits, if somebody replaced the programs that sign."
+            f"Besides the figures, {page.capacity.determined_bits:.0f} bits leave that the gate computes: the "
+            "fingerprint of the scores, and the length and head of the ledger. The signatures could carry "
+            f"{page.capacity.signature_bits:.0f} bits if someone replaced the programs that sign."
         )
-    click.echo(
-        f"These {len(description.payload)} bytes are what is signed and leaves the site, and nothing else:"
-    )
+    click.echo(f"Exactly these {len(description.payload)} bytes are signed and leave the site:")
     click.echo(description.payload)
 
 
@@ -106,6 +104,6 @@ def _print_figures(page: "Page") -> None:
         rows.append({**row, "meaning": figure.meaning})
     click.echo()
     show_rows(rows, {**columns, "meaning": "How to read it"}, "table", folds=True)
-    click.echo("Why, in the gate's own words, which the statement cannot show:")
+    click.echo("The gate's reasons, which are not part of the statement:")
     for gate_word in page.gate_words:
         click.echo(f"  {gate_word.cell}: {gate_word.word}")

@@ -42,10 +42,12 @@ SPARE = (
     "units",
     "bound_range",
     "rank_range",
-)  # left out where a table is wider than the terminal, in this order
-FLOOR = "the mean, were what the model left without a score itself (empty, unparsed, length, content_filter) the lowest"
-RANK = "the best and the worst place by floor that the data allow (Mean may order the models another way)"
-BOUNDS = "the mean, were every unscored instance wrong, or right; shown where they are more than 0.01 apart"
+)  # dropped in this order if a table is wider than the terminal
+FLOOR = "the mean if answers that the model left unscored (empty, unparsed, length, content_filter) count as the lowest"
+RANK = (
+    "the best and worst rank by floor that the data allow (Mean may order the models differently)"
+)
+BOUNDS = "the mean if every unscored instance were wrong, or right; shown if they are more than 0.01 apart"
 BY_HELM = {"helm_mean": "HELM's mean", "helm_n": "HELM's n"}
 
 
@@ -54,17 +56,20 @@ BY_HELM = {"helm_mean": "HELM's mean", "helm_n": "HELM's n"}
 @click.option(
     "--suites", multiple=True, help="Join these suites (and imported leaderboards) into --release."
 )
-@click.option("--release", help="Show this local release, made of --suites.")
+@click.option("--release", help="Show this local release; --suites creates it.")
 @click.option(
-    "--runs", "each_run", is_flag=True, help="One row per run, even for parts of one benchmark."
+    "--runs",
+    "each_run",
+    is_flag=True,
+    help="Show one row per run, even for parts of the same benchmark.",
 )
 @click.option(
-    "--all-metrics", is_flag=True, help="Every metric, not only each benchmark's main one."
+    "--all-metrics", is_flag=True, help="Show every metric, not only each benchmark's main one."
 )
 @click.option(
     "--subgroups",
     is_flag=True,
-    help="By sex, age group, or other groups of patients that a benchmark defines.",
+    help="Show results by sex, age group or other groups of patients that a benchmark defines.",
 )
 @plot_option
 @format_option("csv")
@@ -82,17 +87,19 @@ def summarize(
 ) -> None:
     """Print a suite's leaderboard.
 
-    n, unscored, mean and 95 % interval of every benchmark and model. Runs of parts of one benchmark (conditions,
-    subsets) are one row, over all their instances. Options that may be repeated also take several values.
+    Shows n, unscored, mean and 95 % interval of every benchmark and model. Runs of parts of the same benchmark
+    (conditions, subsets) form one row over all their instances. Options that may be repeated also accept several
+    values.
     """
     if release is None and suites:
-        raise ConfigError("--suites joins suites under a name", "Give the name with --release.")
-    if release is not None and suite is not None:
         raise ConfigError(
-            "--suite and --release name two things to show", "Leave out one of the two."
+            "--suites joins suites into a release, which needs a name",
+            "Give the name with --release.",
         )
+    if release is not None and suite is not None:
+        raise ConfigError("--suite and --release cannot be combined", "Give only one of them.")
     if plot is not None and subgroups:
-        raise ConfigError("--plot draws leaderboards, not subgroups", "Leave out one of the two.")
+        raise ConfigError("--plot cannot draw subgroups", "Leave out --plot or --subgroups.")
     check_plot(plot, form)
     if release is None:
         suite = suite or "default"
@@ -111,7 +118,7 @@ def read_suite_summaries(site: Site, suite: str, each_run: bool = True) -> "list
     """Summarise a suite: every run, or every benchmark and model.
 
     Raises:
-        ConfigError: there is no such suite; names those that are there.
+        ConfigError: there is no such suite; the message lists the existing suites.
     """
     from agent.results.summarize import summarise_benchmarks, summarise_suite
 
@@ -123,7 +130,7 @@ def read_suite_summaries(site: Site, suite: str, each_run: bool = True) -> "list
 def _read_release_summaries(
     site: Site, release: str, suites: Sequence[str]
 ) -> "Sequence[RunSummary]":
-    """Summarise a release; make it first if suites are given."""
+    """Summarise a release; create it first if suites are given."""
     from agent.exchange.releases import make_release, summarise_release
 
     if suites:
@@ -155,7 +162,7 @@ def _show_leaderboard(
 def show_summaries(
     summaries: "Sequence[RunSummary]", all_metrics: bool, form: str, title: str
 ) -> None:
-    """Print a leaderboard; a table is followed by the notes that its reader needs."""
+    """Print a leaderboard; a table is followed by explanatory notes."""
     rows = build_summary_rows(summaries, all_metrics)
     if form == "json":
         show_rows(rows, {}, form)
@@ -191,7 +198,7 @@ def _show_table(rows: Sequence[Mapping[str, Any]], all_metrics: bool, title: str
 
 
 def _assign_letters(rows: Sequence[Mapping[str, Any]]) -> "dict[Note, str]":
-    """Return a letter for each note that a row has, in the order of the notes' definition."""
+    """Assign a letter to each note of the rows, in the order in which the notes are defined."""
     from agent.results.summarize import Note
 
     letters: dict[Note, str] = {}
@@ -211,9 +218,11 @@ def _print_unscored_reasons(rows: Sequence[Mapping[str, Any]], all_metrics: bool
 
 
 def _explain_columns(needed_columns: Mapping[str, str], columns: Mapping[str, str]) -> None:
-    """Explain the columns shown, and name those that need a wider terminal."""
-    units = "grouped by Units" if "units" in needed_columns else "each of its own unit"
-    click.echo(f"Low and High bound the 95 % interval. Means are over n scored instances, {units}.")
+    """Explain the columns shown, and list those that need a wider terminal."""
+    units = "grouped by Units" if "units" in needed_columns else "each a separate unit"
+    click.echo(
+        f"Low and High are the limits of the 95 % interval. Means are over n scored instances, {units}."
+    )
     hidden = [heading for key, heading in needed_columns.items() if key not in columns]
     if hidden:
         click.echo(
@@ -269,7 +278,7 @@ def _select_columns(rows: Sequence[Mapping[str, Any]], all_metrics: bool) -> dic
         del columns["units"]
     if all_metrics or all(
         row["rank"] is None for row in rows
-    ):  # beside names of metrics there is no room
+    ):  # there is no room next to the metrics' names
         del columns["rank_range"]
     if all_metrics or not any(row["bounds"] and row["bounds"]["matters"] for row in rows):
         del columns["bound_range"]
@@ -288,14 +297,14 @@ def _print_win_rates(summaries: "Sequence[RunSummary]") -> None:
     if table.columns:
         columns = format_count(table.columns, "column")
         click.echo(
-            f"Win rates and macro-averages take the floor, over {columns} of results of one kind."
+            f"Win rates and macro-averages use the floor, over {columns} of comparable results."
         )
     else:
-        click.echo("There is no win rate: no two models have results that can be compared.")
+        click.echo("There is no win rate, because no two models have comparable results.")
     if table.left_out:
         results = format_count(sum(table.left_out.values()), "result")
         reasons = "; ".join(f"{count}: {reason}" for reason, count in table.left_out.items())
-        click.echo(f"In no rank or win rate are {results} ({reasons}).")
+        click.echo(f"Not part of any rank or win rate: {results} ({reasons}).")
 
 
 def show_subgroups(
@@ -321,12 +330,12 @@ def show_subgroups(
         _show_subgroup_table(rows, title)
     if whole_run_metrics:
         click.echo(
-            f"{', '.join(whole_run_metrics)}: a figure of whole runs, which has no subgroups",
+            f"{', '.join(whole_run_metrics)}: computed over whole runs only, so there are no subgroups",
             err=True,
         )
     if not rows:
         advice = (
-            "name columns with `subgroup_columns` in a benchmark.yaml, and give the same run again"
+            "name columns with `subgroup_columns` in a benchmark.yaml, and run the benchmark again"
         )
         click.echo(f"no run here has subgroups: {advice}", err=True)
 
@@ -350,13 +359,13 @@ def _show_subgroup_table(rows: Sequence[Mapping[str, Any]], title: str) -> None:
         columns["arguments"] = "Arguments"
     columns |= {"metric": "Metric", "attribute": "Attribute", "value": "Value"}
     columns |= COLUMNS
-    # A subgroup takes part in no ranking, and its bounds are in the other formats.
+    # Subgroups are not ranked, and only the other formats show their bounds.
     del columns["rank_range"], columns["bound_range"]
     show_rows([flatten_subgroup_row(row) for row in rows], columns, "table", title=title)
     click.echo(
-        "A value of - is of instances whose data does not say. Low and High bound the 95 % interval."
+        "The value - means that the data has no value. Low and High are the limits of the 95 % interval."
     )
     click.echo(f"Floor: {FLOOR}.")
     click.echo(
-        "These figures are for this site: with few units they may tell about single patients."
+        "These figures are for use at this site only: with few units they may reveal individual patients."
     )

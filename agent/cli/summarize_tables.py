@@ -1,4 +1,4 @@
-"""Tables below a leaderboard: the work of juries, and the standing of models over all benchmarks."""
+"""Tables below a leaderboard: the work of juries, and the standings of models over all benchmarks."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,10 +13,8 @@ from agent.io.plain_text import printable
 if TYPE_CHECKING:
     from agent.results.summarize import RunSummary
 
-MAX_CRITERIA = 4  # with a column of their own
-WITHOUT = (
-    "by the other judges alone, over n answers; they may be milder or stricter with every model"
-)
+MAX_CRITERIA = 4  # maximum number of criteria with separate columns
+WITHOUT = "by the other judges only, over n answers; they may be more lenient or stricter with every model"
 SEATS = {
     "benchmark": "Benchmark",
     "model": "Model",
@@ -54,8 +52,8 @@ def show_juries(rows: Sequence[Mapping[str, Any]], several: bool) -> None:
     """Print the work of the juries of a leaderboard's rows, if there are any.
 
     Args:
-        rows: as `build_summary_rows` makes them.
-        several: whether rows of several metrics stand in the leaderboard, so that each must be named.
+        rows: rows made by `build_summary_rows`.
+        several: whether the leaderboard has several metrics, so that each must be named.
     """
     judged = [row for row in rows if row["jury"]]
     if not judged:
@@ -72,7 +70,7 @@ def show_juries(rows: Sequence[Mapping[str, Any]], several: bool) -> None:
     for row in judged:
         for name in row["jury"]["criteria"]:
             criteria[f"criterion {name}"] = name.capitalize()
-    # Each criterion has a column of its own where the terminal is wide enough.
+    # Each criterion gets its own column if the terminal is wide enough.
     has_column_each = len(criteria) <= MAX_CRITERIA and fits(table, columns | criteria)
     columns |= criteria if has_column_each else {"criteria": "Criteria"}
     if not has_column_each and not fits(table, columns, folds=True):
@@ -165,7 +163,7 @@ def _average_grades(figures: Sequence[Mapping[str, Any]], filled: int) -> float 
 
 
 def _describe_juries(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Name the judges of each benchmark; where it has several juries, the models that each of them graded too."""
+    """Return lines with each benchmark's judges and, if it has several juries, the models that each graded."""
     juries: dict[tuple[tuple[str, ...], int | None], dict[str, dict[str, None]]] = {}
     for row in rows:
         jury = tuple(row["jury"]["judges"]), row["jury"]["quorum"]
@@ -181,14 +179,16 @@ def _describe_juries(rows: Sequence[Mapping[str, Any]]) -> list[str]:
             is_only_jury = number_of_juries[benchmark] == 1
             names.append(benchmark if is_only_jury else f"{benchmark} ({', '.join(models)})")
         rule = (
-            "" if quorum is None else f" A score takes valid verdicts of {quorum} of {len(judges)}."
+            ""
+            if quorum is None
+            else f" A score needs valid verdicts from {quorum} of {len(judges)}."
         )
         lines.append(f"Judges of {', '.join(names)}: {', '.join(judges)}.{rule}")
     return lines
 
 
 def _describe_families(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Name the judges of each model's family, benchmark by benchmark where they differ."""
+    """Return lines with the judges of each model's family, separately by benchmark if they differ."""
     families: dict[str, dict[tuple[str, ...], list[str]]] = {}
     for row in rows:
         judges = tuple(row["jury"]["family"])
@@ -202,12 +202,12 @@ def _describe_families(rows: Sequence[Mapping[str, Any]]) -> list[str]:
                 if len(benchmarks_by_judges) > 1
                 else ""
             )
-            lines.append(f"Of the family of {model}{scope}: {', '.join(judges)}.")
+            lines.append(f"Judges of the same family as {model}{scope}: {', '.join(judges)}.")
     return lines
 
 
 def _describe_own_judges(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Name the models that judge themselves."""
+    """Return lines with the models that judge themselves."""
     judges_by_model: dict[str, str] = {}
     for row in rows:
         if row["jury"]["itself"]:
@@ -218,7 +218,7 @@ def _describe_own_judges(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def show_standings(summaries: "Sequence[RunSummary]", rates: Mapping[str, float | None]) -> None:
-    """Print the standing of each model over all benchmarks, the best first."""
+    """Print the standing of each model over all benchmarks, best first."""
     standings = {
         summary.run.model: summary.standing for summary in summaries if summary.standing is not None
     }

@@ -1,4 +1,4 @@
-"""Rows of a leaderboard: the figures of one run and metric, nested for JSON and flat for tables and spreadsheets."""
+"""Rows of a leaderboard: the values of one run and metric, nested for JSON and flat for tables and spreadsheets."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from agent.statistics.ranking import ModelStanding
     from agent.store import Run
 
-# Keys whose values are lists or maps; flat rows have keys of their own for what these hold.
+# Keys whose values are lists or maps; flat rows have separate keys for the nested values.
 _NESTED_KEYS = ("runs", "helm", "standing", "bounds", "jury", "rank")
 
 
@@ -26,7 +26,7 @@ def build_summary_rows(
 
 
 def _build_row(summary: "RunSummary", metric: "MetricSummary", all_metrics: bool) -> dict[str, Any]:
-    # Beside a metric that stands in for the jury's, the row still shows how far the jury got.
+    # If another metric replaces the jury's, the row still shows how far the jury got.
     graded = metric if all_metrics or metric.jury else summary.judged
     details = summary.run.details
     row: dict[str, Any] = {
@@ -59,7 +59,7 @@ def _list_runs(summary: "RunSummary") -> "Sequence[Run]":
 
 
 def _list_data_problems(summary: "RunSummary") -> list[str]:
-    """Return the problems of the runs' data, each once; a note already says that a sample is a sample."""
+    """Return the distinct problems of the runs' data, except that it is a sample, which has its own note."""
     problems: dict[str, None] = {}
     for run in _list_runs(summary):
         data = run.details.data
@@ -76,7 +76,7 @@ def format_arguments(run: "Run") -> str:
 
 
 def build_figures(metric: "MetricSummary") -> dict[str, Any]:
-    """Return one metric's figures."""
+    """Return the values of one metric."""
     return {
         "n": metric.mean.n,
         "units": metric.mean.units,
@@ -95,14 +95,14 @@ def build_figures(metric: "MetricSummary") -> dict[str, Any]:
 
 
 def build_bounds(bounds: "Bounds | None") -> dict[str, Any] | None:
-    """Return how far unscored instances could change a figure."""
+    """Return the lowest and highest value that unscored instances could lead to."""
     if bounds is None:
         return None
     return {"low": bounds.low, "high": bounds.high, "matters": bounds.matters}
 
 
 def build_jury_figures(metric: "MetricSummary | None") -> dict[str, Any] | None:
-    """Return the figures of the jury that gives a metric; None if no jury gives it."""
+    """Return the values of the jury that grades a metric; None if no jury grades it."""
     if metric is None or metric.jury is None:
         return None
     jury = metric.jury
@@ -156,7 +156,7 @@ def build_standing(standing: "ModelStanding | None") -> dict[str, Any] | None:
 
 
 def flatten_summary_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the row with its lists and maps as single values."""
+    """Return the row with lists and maps flattened to single values."""
     flat = _flatten_figures(row)
     flat["rank_range"] = format_rank(row["rank"])
     standing = row["standing"] or {}
@@ -175,7 +175,7 @@ def flatten_summary_row(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def flatten_subgroup_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the row of a subgroup with its maps as single values."""
+    """Return a subgroup's row with maps flattened to single values."""
     flat = _flatten_figures(row)
     flat["unscored_reasons"] = _format_pairs(row["unscored_reasons"])
     return flat
@@ -198,7 +198,7 @@ def _flatten_bounds(bounds: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _flatten_jury(jury: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a jury as single values; the values of its judges are joined in the order of their names."""
+    """Return a jury's values as single values; those of its judges are joined in the order of their names."""
     scale = jury.get("scale") or {}
     judges = jury.get("each", ())
     flat = {
@@ -233,7 +233,7 @@ def _format_pairs(values: Mapping[str, object]) -> str:
 
 
 def format_rank(rank: Sequence[int | None] | None) -> str | None:
-    """Return a range of ranks: `2-4`, or `1` if both ends are the same."""
+    """Return a range of ranks, for example `2-4`, or `1` if both ends are the same."""
     if rank is None or rank[0] is None:
         return None
     low, high = rank

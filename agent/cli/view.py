@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     "--export",
     "folder",
     type=click.Path(path_type=Path),
-    help="Write the pages as files to this new folder.",
+    help="Write the pages to files in this new folder.",
 )
 @click.option(
     "--release",
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 def view(site: "Site", port: int, folder: Path | None, release: str | None, reveal: bool) -> None:
     """Show leaderboard, runs and instances in a browser.
 
-    Texts are redacted. Read-only, for this machine alone; stop it with Ctrl-C.
+    Texts are redacted. The pages are read-only and can be opened on this machine only. Stop with Ctrl-C.
     """
     from agent.catalog.benchmark import survey_benchmarks
     from agent.exchange.releases import join_release
@@ -55,7 +55,7 @@ def view(site: "Site", port: int, folder: Path | None, release: str | None, reve
         catalogue, _ = survey_benchmarks(site.own_benchmarks)
         leaves = (
             folder is not None
-        )  # files are handed around; pages of this machine are for people of the site
+        )  # files may be passed on; pages served on this machine are for the site's staff
         pages = SitePages(
             site.name,
             store,
@@ -67,7 +67,7 @@ def view(site: "Site", port: int, folder: Path | None, release: str | None, reve
         )
         first = ""
         if release is not None:
-            join_release(store, release, catalogue)  # refuses one that is not there
+            join_release(store, release, catalogue)  # raises if there is no such release
             first = f"releases/{suite_slug(release)}/index.html"
         if folder is not None:
             count = write_pages(pages, folder, Progress())
@@ -86,7 +86,7 @@ def view(site: "Site", port: int, folder: Path | None, release: str | None, reve
 
 
 def _prices(site: "Site") -> "dict[str, Prices]":
-    """Return what the site's deployments cost now. A file that cannot be read costs the pages their prices only."""
+    """Return the current prices of the site's deployments, or {} if their file cannot be read."""
     from agent.catalog.deployments import read_deployments
     from agent.errors import ConfigError
 

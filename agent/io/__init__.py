@@ -1,1 +1,1 @@
-"""Files, folders, YAML, TLS and progress: what touches the machine."""
+"""Helpers for files, folders, YAML, TLS, progress and worker processes."""

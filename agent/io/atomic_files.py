@@ -1,4 +1,4 @@
-"""Files that survive a crash: each is either as it was or complete, and only its owner may read it."""
+"""Atomic writing of files: after a crash a file has its old or its new contents; only its owner may read it."""
 
 import errno
 import fcntl
@@ -12,14 +12,14 @@ from pathlib import Path
 
 from agent.errors import BusyError, StoreError
 
-_NAME_BYTES = 8  # of the random part of a temporary file's name
+_NAME_BYTES = 8  # random bytes in a temporary file's name
 
 
 def write_atomically(path: Path, content: bytes, *, mode: int = 0o600) -> None:
-    """Write `content` beside `path`, see it on the disk, then give it the name `path`; `mode` is as for `os.open`.
+    """Write `content` to a temporary file, sync it to disk and rename it to `path`; `mode` is as for `os.open`.
 
     Raises:
-        StoreError: the disk refuses; `path` is as it was before.
+        StoreError: the file cannot be written; `path` is unchanged.
     """
     with open_atomically(path, mode=mode) as file:
         file.write(content)
@@ -27,12 +27,12 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o600) -> None:
 
 @contextmanager
 def open_atomically(path: Path, *, mode: int = 0o600) -> Iterator[io.BufferedWriter]:
-    """Open a file beside `path` that gets the name `path` when the block ends well, and is gone otherwise.
+    """Return a context with a temporary file that is renamed to `path` on success, and deleted otherwise.
 
-    Files that killed commands left beside `path` are removed first.
+    Temporary files that killed commands left next to `path` are removed first.
 
     Raises:
-        StoreError: the disk refuses; `path` is as it was before.
+        StoreError: the file cannot be written; `path` is unchanged.
     """
     try:
         _remove_orphans(path.parent)
@@ -42,7 +42,7 @@ def open_atomically(path: Path, *, mode: int = 0o600) -> Iterator[io.BufferedWri
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-                temporary.replace(path)  # before it is closed, which lets go of its lock
+                temporary.replace(path)  # before it is closed, which releases its lock
         except BaseException:
             with suppress(OSError):
                 temporary.unlink()
@@ -55,19 +55,19 @@ def open_atomically(path: Path, *, mode: int = 0o600) -> Iterator[io.BufferedWri
 
 
 def _open_temporary(folder: Path, mode: int) -> tuple[int, Path]:
-    """Open a new file, and hold its lock, by which other commands see that it is being written."""
+    """Open a new file and lock it, so that other commands see that it is being written."""
     while True:
         temporary = folder / f".new-{secrets.token_hex(_NAME_BYTES)}"
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-        with suppress(OSError):  # where a disk has no locks, orphans stay
+        with suppress(OSError):  # on a file system without locks, orphans stay
             fcntl.flock(handle, fcntl.LOCK_EX)
         if os.fstat(handle).st_nlink:
             return handle, temporary
-        os.close(handle)  # another command took it away before it was held
+        os.close(handle)  # another command removed it before it was locked
 
 
 def _remove_orphans(folder: Path) -> None:
-    """Remove files that are no longer written: a killed process does not hold their locks."""
+    """Remove temporary files whose writer was killed, which their released locks show."""
     for orphan in folder.glob(".new-" + "[0-9a-f]" * 2 * _NAME_BYTES):
         with suppress(OSError):
             handle = os.open(orphan, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -79,23 +79,23 @@ def _remove_orphans(folder: Path) -> None:
 
 
 def open_plain(path: Path) -> io.BufferedReader:
-    """Open a file that a person named for reading, without waiting for the writer of a pipe.
+    """Open a file named by a person for reading, without blocking on a pipe.
 
     Raises:
-        OSError: it cannot be read, or is a pipe, a device or a folder.
+        OSError: the file cannot be read, or is a pipe, a device or a folder.
     """
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise OSError(errno.EINVAL, "not a plain file")
+        raise OSError(errno.EINVAL, "not a regular file")
     return os.fdopen(handle, "rb")
 
 
 def read_bounded(path: Path, limit: int, name: str) -> bytes:
-    """Return the content of `path`, at most `limit` bytes.
+    """Return the contents of `path`, at most `limit` bytes.
 
     Raises:
-        StoreError: missing, unreadable or longer; the message calls it `name`.
+        StoreError: the file is missing, unreadable or longer; `name` describes it in the message.
     """
     try:
         with open_plain(path) as file:
@@ -110,7 +110,7 @@ def read_bounded(path: Path, limit: int, name: str) -> bytes:
 
 
 def sync_directory(directory: Path) -> None:
-    """Wait until names that were added to or removed from `directory` are on the disk."""
+    """Sync additions to and removals from `directory` to disk."""
     handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(handle)
@@ -120,11 +120,11 @@ def sync_directory(directory: Path) -> None:
 
 @contextmanager
 def lock_folder(directory: Path) -> Iterator[None]:
-    """Hold `directory` for one command at a time; made with mode 0700 if it is not there.
+    """Return a context that locks `directory` for one command at a time; create it with mode 0700 if missing.
 
     Raises:
-        BusyError: another command holds it.
-        StoreError: it cannot be made.
+        BusyError: another command holds the lock.
+        StoreError: the directory cannot be created.
     """
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)

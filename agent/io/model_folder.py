@@ -1,4 +1,4 @@
-"""The folder of a model, checked without loading it: whole files, no pickles, and one digest over them."""
+"""Checks on the folder of a model without loading it: complete files, no pickles, and a digest over the files."""
 
 import hashlib
 import json
@@ -12,17 +12,17 @@ _MAX_HEADER_LENGTH = 100_000_000  # bytes
 
 
 class ModelFolderError(Exception):
-    """The problem of a folder; the caller adds the setting that names it, and advice."""
+    """A problem with a model's folder; the caller adds advice and the name of the setting."""
 
 
 def check_weights(folder: Path) -> None:
-    """Refuse a folder without weights, or with a file of weights that a broken copy cut off.
+    """Refuse a folder without weights, or with a truncated file of weights.
 
-    A file of safetensors begins with the length of its header (8 bytes, little-endian); the header is JSON and says
-    where in the bytes after it each tensor ends.
+    A safetensors file begins with the length of its header (8 bytes, little-endian). The header is JSON and contains
+    the offsets of each tensor in the bytes that follow.
 
     Raises:
-        ModelFolderError: there are none, one cannot be read, or one is cut off.
+        ModelFolderError: there are no weights, or a file of weights cannot be read or is truncated.
     """
     files = sorted(folder.glob("*.safetensors"))
     if not files:
@@ -38,17 +38,17 @@ def check_weights(folder: Path) -> None:
         except OSError as error:
             raise ModelFolderError(f"{path.name} cannot be read ({error.strerror})") from None
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
-            is_whole = False  # the header is not that of safetensors
+            is_whole = False  # not the header of a safetensors file
         if not is_whole:
-            raise ModelFolderError(f"{path.name} is cut off or no file of safetensors")
+            raise ModelFolderError(f"{path.name} is truncated or not a safetensors file")
 
 
 def _read_stated_size(path: Path) -> int:
-    """Return the size that a file of safetensors has by its header.
+    """Return the size of a safetensors file according to its header.
 
     Raises:
-        OSError: it cannot be read.
-        ValueError, TypeError, LookupError, AttributeError, RecursionError: it has no such header.
+        OSError: the file cannot be read.
+        ValueError, TypeError, LookupError, AttributeError, RecursionError: the file has no valid header.
     """
     with path.open("rb") as file:
         length = int.from_bytes(file.read(_LENGTH_BYTES), "little")
@@ -62,7 +62,7 @@ def _read_stated_size(path: Path) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Stamp:
-    """A file's name, size and time: as long as they are the same, its content is taken to be."""
+    """A file's name, size and modification time; while they are unchanged, its contents are assumed unchanged."""
 
     name: str
     size: int
@@ -70,9 +70,9 @@ class _Stamp:
 
 
 def compute_digest(folder: Path, files: Iterable[Path]) -> str:
-    """Return sha256 over the names and contents of `files` of `folder`, in hex; their order does not count.
+    """Return the SHA-256 over the names and contents of `files` in `folder`, in hex, independent of their order.
 
-    A file of the same size and time is read once a process.
+    A file is read once per process unless its size or modification time changes.
 
     Raises:
         ModelFolderError: a file cannot be read.
@@ -85,7 +85,7 @@ def compute_digest(folder: Path, files: Iterable[Path]) -> str:
                 _Stamp(path.relative_to(folder).as_posix(), status.st_size, status.st_mtime_ns)
             )
     except OSError as error:
-        raise ModelFolderError(f"a file of it cannot be read ({error.strerror})") from None
+        raise ModelFolderError(f"one of its files cannot be read ({error.strerror})") from None
     return _compute_digest_once(folder, tuple(stamps))
 
 

@@ -1,4 +1,4 @@
-"""A folder of output that appears when it is complete, so that an attempt that failed is not in the next one's way."""
+"""An output folder that appears only when it is complete, so that a failed attempt does not block the next one."""
 
 import shutil
 from collections.abc import Iterator
@@ -10,12 +10,12 @@ from agent.errors import ConfigError
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """Yield a folder to write into, mode 0700, that takes the name `folder` at the end of the `with` block.
+    """Yield a temporary folder with mode 0700 that is renamed to `folder` at the end of the `with` block.
 
-    When the block raises, the files written are deleted. The next attempt deletes those of a killed process.
+    If the block raises, the files are deleted. Files of a killed process are deleted by the next attempt.
 
     Raises:
-        ConfigError: `folder` exists and is not empty (told before anything is written), or the disk refuses.
+        ConfigError: `folder` exists and is not empty (checked before anything is written), or cannot be written.
     """
     folder = folder.absolute()
     growing = folder.with_name(f".{folder.name}.partial")

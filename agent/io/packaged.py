@@ -1,9 +1,9 @@
-"""The folders of the data files that travel with the agent: benchmarks and policies."""
+"""The folders of data files that ship with the agent: benchmarks and policies."""
 
 from pathlib import Path
 
 
 def shipped(name: str) -> Path:
-    """Return the folder `name` ("benchmarks" or "policies"), in a checkout or inside an installed wheel."""
+    """Return the folder `name` ("benchmarks" or "policies") of a checkout or of an installed wheel."""
     inside = Path(__file__).parents[1] / "shipped" / name
     return inside if inside.is_dir() else Path(__file__).parents[2] / name

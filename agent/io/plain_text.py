@@ -1,25 +1,25 @@
-"""Text that neither steers a terminal nor becomes a formula in a spreadsheet."""
+"""Text that can neither control a terminal nor become a formula in a spreadsheet."""
 
 import re
 from typing import Any
 
 _TERMINAL = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]"
-)  # controls it, or no character
+)  # control characters and lone surrogates
 
 
-# A spreadsheet takes cells that begin so for formulas, in full-width signs too.
+# A spreadsheet treats cells that begin with these signs, including full-width ones, as formulas.
 FORMULA_START = re.compile(r"\s*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 
 
-# Where lists are written with semicolons, as in German, it begins a cell after each of a text, and a row at each break.
+# In locales with semicolon-separated lists, such as German, each semicolon starts a new cell and each break a new row.
 _WITHIN = r"""(?<=[;\t\r\n])(?=(?:[^\S\t\r\n]|")*[%s])"""
 
 
 _FORMULA_WITHIN = re.compile(_WITHIN % "=@\uff1d\uff20")
 
 
-# + and - are marks of a list too: they are left alone in a line that calls nothing.
+# + and - also mark items of a list, so they are allowed in lines that call no function.
 _CALL = re.compile(r"[(|!\uff08]")
 
 
@@ -30,7 +30,7 @@ _LINE = re.compile(r"[\r\n]?[^\r\n]+")
 
 
 def format_cell(value: Any) -> str:
-    """Write a value as a cell of a CSV file, with an apostrophe before each text that a spreadsheet would run."""
+    """Format a value as a CSV cell, with an apostrophe before each text that a spreadsheet would evaluate."""
     if not isinstance(value, str):
         return "" if value is None else str(value)
     text = _LINE.sub(_quote_formulas, value)
@@ -43,5 +43,5 @@ def _quote_formulas(line: re.Match[str]) -> str:
 
 
 def printable(text: str) -> str:
-    """Return text without control characters, which could take over a terminal, or lone surrogates."""
+    """Return text without control characters, which could control a terminal, and without lone surrogates."""
     return "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)

@@ -10,7 +10,7 @@ BAR_CELLS = 24
 
 
 class Progress:
-    """Shows one run at a time."""
+    """A progress display for one run at a time."""
 
     def __init__(self, stream: TextIO | None = None, *, quiet: bool = False) -> None:
         """Write to `stream` (default: standard error), or nowhere when `quiet`."""
@@ -24,7 +24,7 @@ class Progress:
         self._shown = 0.0
 
     def begin(self, label: str, total: int) -> None:
-        """Start a run of `total` instances. `label` names benchmark and model only."""
+        """Start the display of a run with `total` instances. `label` contains only benchmark and model."""
         self._label = label
         self._total = total
         self._done = 0
@@ -34,7 +34,7 @@ class Progress:
             self._show()
 
     def advance(self, count: int = 1) -> None:
-        """Say that `count` more instances are settled."""
+        """Add `count` finished instances."""
         self._done += count
         now = time.monotonic()
         interval_s = BAR_EVERY_S if self._terminal else LINE_EVERY_S
@@ -43,7 +43,7 @@ class Progress:
             self._show()
 
     def note(self, text: str) -> None:
-        """Write a note for the person at the terminal, also when `quiet`."""
+        """Write a note for the user, even when `quiet`."""
         self._stream.write(f"note: {text}\n")
         self._stream.flush()
 

@@ -12,7 +12,7 @@ def read_bytes(path: Path, error: type[AgentError]) -> bytes:
     """Read a small file.
 
     Raises:
-        AgentError: of the type `error`; the file is missing or too large.
+        AgentError: the file is missing or too large; of the type `error`.
     """
     try:
         with open_plain(path) as file:
@@ -22,15 +22,15 @@ def read_bytes(path: Path, error: type[AgentError]) -> bytes:
             f"{path}: cannot be read ({getattr(why, 'strerror', None) or 'not a path'})"
         ) from None
     if len(data) > _MAX_BYTES:
-        raise error(f"{path}: at most {_MAX_BYTES} bytes are read")
+        raise error(f"{path}: larger than {_MAX_BYTES} bytes")
     return data
 
 
 def decode_text(data: bytes, path: Path, error: type[AgentError]) -> str:
-    """Decode UTF-8, a byte order mark allowed; `path` is only named.
+    """Decode UTF-8, with or without a byte order mark; `path` is used in messages only.
 
     Raises:
-        AgentError: of the type `error`, with the line that is not UTF-8.
+        AgentError: a line is not UTF-8; of the type `error`, naming the line.
     """
     try:
         return data.decode("utf-8-sig")

@@ -1,4 +1,4 @@
-"""YAML as text, lists and maps: no aliases, no tags, no key twice, and every scalar the text it is."""
+"""A strict YAML parser: only texts, lists and maps; no aliases, tags or duplicate keys; scalars stay texts."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -13,17 +13,17 @@ from agent.io.wording import find_unseen
 
 LIKE_A_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 
-_MAX_DEPTH = 20  # the parser's time grows with the square of the depth
+_MAX_DEPTH = 20  # limited because the parser's time grows with the square of the depth
 
-# The C parser where PyYAML was built with it: the same result, ten times as fast.
+# The C parser, if PyYAML was built with it, gives the same result ten times as fast.
 _Parser: type[Any] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 def parse_yaml(data: bytes, path: Path, error: type[AgentError]) -> object:
-    """Return the value of a YAML file's bytes, None for an empty file; `path` is only named.
+    """Return the value of a YAML file's bytes, or None for an empty file; `path` is used in messages only.
 
     Raises:
-        AgentError: of the type `error`, with the file's name and line.
+        AgentError: the bytes are not valid YAML; of the type `error`, with the file's name and line.
     """
     text = decode_text(data, path, error)
     try:
@@ -38,29 +38,31 @@ def _describe_error(why: yaml.MarkedYAMLError) -> str:
     line = f" line {why.problem_mark.line + 1}:" if why.problem_mark else ""
     problem = why.problem or "not YAML"
     hint = (
-        "; in 'single quotes' a backslash stays what it is" if "unknown escape" in problem else ""
+        "; in 'single quotes' a backslash has no special meaning"
+        if "unknown escape" in problem
+        else ""
     )
     return f"{line} {problem}{hint}"
 
 
 class _Builder:
-    """Builds text, lists and maps alone from a parser's events.
+    """Builds texts, lists and maps from a parser's events.
 
-    Scalars stay the text they are (`yes`, `007`, `1e3`). Aliases are refused, because a few lines of them stand for
-    gigabytes; so are tags, and a key given twice.
+    Scalars stay texts (`yes`, `007`, `1e3`). Aliases are refused, because a few lines of them can expand to gigabytes.
+    Tags and duplicate keys are refused too.
     """
 
     def __init__(self) -> None:
         self._value: object = None
         self._open: list[
             Callable[[object, Any], None]
-        ] = []  # adds a value to each collection around, the inmost last
+        ] = []  # functions that add a value to each open collection, the innermost last
 
     def build(self, events: Iterable[Any]) -> object:
         """Return the document's value; None for an empty file.
 
         Raises:
-            yaml.MarkedYAMLError: not YAML, or YAML that is refused.
+            yaml.MarkedYAMLError: the input is not YAML, or contains refused YAML.
         """
         documents = 0
         for event in events:
@@ -68,7 +70,9 @@ class _Builder:
                 case yaml.DocumentStartEvent():
                     documents += 1
                     if documents > 1:
-                        raise _make_error("expected a single document, and here is another", event)
+                        raise _make_error(
+                            "expected a single document, but another begins here", event
+                        )
                 case yaml.AliasEvent():
                     raise _make_error(
                         "anchors and aliases are not supported; write the value out", event
@@ -110,8 +114,8 @@ class _Builder:
 
 
 def _make_pair_adder(pairs: dict[str, object]) -> Callable[[object, Any], None]:
-    """Return a function that adds keys and values by turns."""
-    waiting: list[str] = []  # the key whose value comes next
+    """Return a function that adds keys and values alternately."""
+    waiting: list[str] = []  # the key that still needs a value
 
     def add(value: object, event: Any) -> None:
         if waiting:

@@ -1,4 +1,4 @@
-"""The authorities that an outgoing TLS connection trusts: the settings', else the system's, never the environment's."""
+"""Certificate authorities for outgoing TLS: those of the settings, else the system's, never the environment's."""
 
 import os
 import ssl
@@ -8,21 +8,21 @@ from typing import Final
 from agent.errors import ConfigError
 
 _OBEYED_BY_OPENSSL: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR")
-"""Variables by which the environment of the process names authorities in place of the system's."""
+"""Environment variables that would replace the system's certificate authorities."""
 
 
 def load_trust(ca_bundle: Path | None) -> ssl.SSLContext:
-    """Return the context of a client: TLS 1.2 or newer, host names checked.
+    """Return the TLS context of a client: TLS 1.2 or newer, with checks of host names.
 
-    No variable of the environment counts. OpenSSL reads its own when the connection opens, so they are taken out of
-    this process's environment. The context is not `ssl.create_default_context()`, which writes the secrets of every
-    connection to the file that SSLKEYLOGFILE names.
+    Environment variables are ignored. OpenSSL reads its variables when the connection opens, so they are removed from
+    this process's environment. `ssl.create_default_context()` is not used, because it writes the secrets of every
+    connection to the file named by SSLKEYLOGFILE.
 
     Args:
-        ca_bundle: PEM file; None means the system's certificate authorities.
+        ca_bundle: PEM file; None for the system's certificate authorities.
 
     Raises:
-        ConfigError: the file cannot be read or holds no certificate.
+        ConfigError: the file cannot be read or contains no certificate.
     """
     context = _system_context() if ca_bundle is None else _bundle_context(ca_bundle)
     context.minimum_version = ssl.TLSVersion.TLSv1_2

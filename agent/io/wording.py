@@ -1,16 +1,16 @@
-"""Words in messages: the nearest of several names, counts, and characters that are not seen as they are."""
+"""Helpers for messages: similar names, counts with nouns, and invisible characters."""
 
 import difflib
 import re
 from collections.abc import Iterable
 
-# Characters that a terminal or a page obeys instead of showing: controls, lone surrogates, line separators, and marks
-# that turn the direction of the text around them.
+# Characters that a terminal or page does not display: control characters, lone surrogates, line separators, and marks
+# that change the direction of the surrounding text.
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def nearest(word: str, names: Iterable[str]) -> str:
-    """Return " (did you mean ...?)" with the most similar of the names, or an empty text."""
+    """Return " (did you mean ...?)" with the most similar name, or "" if none is similar."""
     names_by_case = {name.casefold(): name for name in names}
     matches = difflib.get_close_matches(word.casefold(), names_by_case, n=1, cutoff=0.6)
     return f" (did you mean {names_by_case[matches[0]]!r}?)" if matches else ""
@@ -22,9 +22,9 @@ def format_count(count: int, noun: str) -> str:
 
 
 def find_unseen(text: str, *, one_line: bool = True) -> str:
-    """Return the first character of `text` that is not seen as it is, as "U+001B", or an empty text.
+    """Return the first invisible character of `text` in the form "U+001B", or "" if there is none.
 
-    A name in one line has only printable characters; longer text may also have line ends, tabs and rare spaces.
+    One-line names may contain printable characters only; longer text also line breaks, tabs and unusual spaces.
     """
     if one_line:
         character = next((character for character in text if not character.isprintable()), "")

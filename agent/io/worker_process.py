@@ -1,4 +1,4 @@
-"""Start a Python program of ours as a helper process, and talk to it by two pipes."""
+"""Helper processes: Python programs of this package that communicate through two pipes."""
 
 import subprocess
 import sys
@@ -11,12 +11,12 @@ from typing import IO, cast
 class WorkerProcess:
     """A process that reads requests from its standard input and writes replies to its standard output.
 
-    It ends with its input: when this process ends, however it ends, the system closes the pipe, and the worker
-    process reads its end. So it never outlives this process.
+    The worker ends when its input ends. The system closes the pipe whenever this process ends, so the worker never
+    outlives it.
 
     Attributes:
-        requests: its standard input.
-        replies: its standard output.
+        requests: the worker's standard input.
+        replies: the worker's standard output.
     """
 
     def __init__(
@@ -26,11 +26,11 @@ class WorkerProcess:
 
         Args:
             program: a module's name, or the path of a script.
-            flags: of the interpreter; -P: no module is imported from the working directory.
-            cwd: its working directory; None: that of this process.
+            flags: options of the interpreter; -P prevents imports from the working directory.
+            cwd: the worker's working directory; None for that of this process.
 
         Raises:
-            OSError: it cannot be started.
+            OSError: the process cannot be started.
         """
         arguments = [str(program)] if isinstance(program, Path) else ["-m", program]
         self._child = subprocess.Popen(
@@ -44,19 +44,19 @@ class WorkerProcess:
         self.replies = cast(IO[bytes], self._child.stdout)
 
     def is_dead(self) -> bool:
-        """Tell whether the process has ended."""
+        """Return whether the process has ended."""
         return self._child.poll() is not None
 
     def kill(self) -> None:
-        """Kill the process. A thread that waits for a reply then reads the end of `replies`."""
+        """Kill the process. A thread that is waiting for a reply then reads the end of `replies`."""
         self._child.kill()
 
     def end(self, patience_s: float = 0.0) -> int:
-        """End the process, close its pipes, and return its exit status: -N where signal N ended it.
+        """End the process, close its pipes and return its exit status, which is -N if signal N ended it.
 
         Args:
-            patience_s: the time to wait for a process that may be ending by itself, so that its own status is
-                returned; a process that still runs is then killed.
+            patience_s: seconds to wait for the process to end by itself, so that its own status is returned;
+                afterwards it is killed.
         """
         try:
             self._child.wait(patience_s)

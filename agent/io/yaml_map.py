@@ -1,4 +1,4 @@
-"""Reading YAML written by people: every wrong key is named, and all problems come at once."""
+"""Reading of YAML written by people, with all problems and wrong keys reported at once."""
 
 from pathlib import Path
 from typing import overload
@@ -16,16 +16,16 @@ def read_yaml(path: Path, error: type[AgentError]) -> "YamlMap":
     """Read a YAML file that holds one map.
 
     Raises:
-        AgentError: of the type `error`, with the file's name and line.
+        AgentError: the file is not a YAML map; of the type `error`, with the file's name and line.
     """
     return parse_map(read_bytes(path, error), path, error)
 
 
 def parse_map(data: bytes, path: Path, error: type[AgentError]) -> "YamlMap":
-    """Return the map that the bytes of a YAML file hold; `path` is only named.
+    """Return the map in the bytes of a YAML file; `path` is used in messages only.
 
     Raises:
-        AgentError: of the type `error`, with the file's name and line.
+        AgentError: the file is not a YAML map; of the type `error`, with the file's name and line.
     """
     value = parse_yaml(data, path, error)
     if not isinstance(value, dict):
@@ -45,9 +45,9 @@ def _kind(value: object) -> str:
 
 
 class YamlMap:
-    """A map being read. Read each key of the format, then call `finish`: any other key is a problem.
+    """A YAML map being read. Read each key of the format, then call `finish`, which reports all other keys.
 
-    A wrong value is noted in `problems` and its default returned, so that one reading finds every mistake.
+    A wrong value is added to `problems` and its default returned, so that all mistakes are found at once.
     """
 
     def __init__(self, value: dict[str, object], where: str, problems: list[str]) -> None:
@@ -57,20 +57,20 @@ class YamlMap:
         self.problems = problems
 
     def note(self, key: str, problem: str) -> None:
-        """Add a problem of `key`."""
+        """Add a problem with `key`."""
         self.problems.append(f"{self._where}{key}: {problem}")
 
     def has(self, key: str) -> bool:
-        """Tell whether the key is present, with or without a value."""
+        """Return whether the key is present, with or without a value."""
         return key in self._value
 
     def skip(self, key: str) -> bool:
-        """Accept a key without reading it, and tell whether it is there."""
+        """Accept a key without reading it; return whether it is present."""
         self._read_keys.append(key)
         return key in self._value
 
     def name(self, key: str, default: str | None = None) -> str:
-        """Return a text in one line of at most 200 printable characters."""
+        """Return a one-line text of at most 200 printable characters."""
         value = self.text(key, default)
         hidden = find_unseen(value)
         if hidden:
@@ -82,7 +82,7 @@ class YamlMap:
         return default or ""
 
     def names(self, key: str) -> tuple[str, ...]:
-        """Return a list of texts, each in one line of printable characters; a missing key is an empty list."""
+        """Return a list of one-line texts of printable characters; [] for a missing key."""
         values = self.texts(key)
         if any(find_unseen(value) or len(value) > _MAX_NAME for value in values):
             self.note(
@@ -92,7 +92,7 @@ class YamlMap:
         return values
 
     def text(self, key: str, default: str | None = None) -> str:
-        """Return a text without control characters but line ends and tabs. Without a default the key is required."""
+        """Return a text without control characters except line breaks and tabs. Without a default it is required."""
         value = self._take(key)
         if value is None or (isinstance(value, str) and value in _NULLS):
             if default is None:
@@ -141,7 +141,7 @@ class YamlMap:
         return number
 
     def flag(self, key: str, default: bool) -> bool:
-        """Return whether a key says true."""
+        """Return the value of a boolean key."""
         value = self.text(key, "true" if default else "false")
         if value.lower() not in ("true", "false"):
             self.note(key, "expected true or false")
@@ -149,7 +149,7 @@ class YamlMap:
         return value.lower() == "true"
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of texts; a missing key is an empty list."""
+        """Return a list of texts; [] for a missing key."""
         value = self._take(key)
         if value in (None, ""):
             return ()
@@ -162,7 +162,7 @@ class YamlMap:
         return tuple(value)
 
     def pairs(self, key: str) -> dict[str, str]:
-        """Return a map of texts; a missing key is an empty map."""
+        """Return a map of texts; {} for a missing key."""
         value = self._take(key)
         if value in (None, ""):
             return {}
@@ -177,7 +177,7 @@ class YamlMap:
         return dict(value)
 
     def map(self, key: str) -> "YamlMap | None":
-        """Return the map under a key, or None if there is none."""
+        """Return the map under a key, or None if the key is missing."""
         value = self._take(key)
         if value in (None, ""):
             return None
@@ -187,7 +187,7 @@ class YamlMap:
         return YamlMap(value, f"{self._where}{key}.", self.problems)
 
     def maps(self, key: str) -> "list[YamlMap]":
-        """Return the maps of the list under a key; a missing key is an empty list."""
+        """Return the list of maps under a key; [] for a missing key."""
         value = self._take(key)
         if value in (None, ""):
             return []
@@ -200,7 +200,7 @@ class YamlMap:
         ]
 
     def named_maps(self, key: str) -> "dict[str, YamlMap]":
-        """Return the maps of the map under a key, by name; a missing key is an empty map."""
+        """Return the map of maps under a key, by name; {} for a missing key."""
         value = self._take(key)
         if value in (None, ""):
             return {}
@@ -215,17 +215,17 @@ class YamlMap:
         }
 
     def is_map(self, key: str) -> bool:
-        """Tell whether the key holds a map."""
+        """Return whether the value of the key is a map."""
         return isinstance(self._value.get(key), dict)
 
     def is_list(self, key: str) -> bool:
-        """Tell whether the key holds a list."""
+        """Return whether the value of the key is a list."""
         return isinstance(self._value.get(key), list)
 
     def finish(self) -> None:
-        """Note every key that was not read.
+        """Report every key that was not read.
 
-        Those that do not look like keys are counted: the file may be one of records, named by mistake.
+        Keys that do not look like keys are only counted, because the file may be a file of records named by mistake.
         """
         unknown = [key for key in self._value if key not in self._read_keys]
         like_keys = [key for key in unknown if LIKE_A_KEY.fullmatch(key)]
@@ -234,7 +234,7 @@ class YamlMap:
         odd_count = len(unknown) - len(like_keys)
         if odd_count:
             self.note(
-                "the whole map", f"{odd_count} keys do not look like keys; is it another file?"
+                "the whole map", f"{odd_count} keys do not look like keys; is this the wrong file?"
             )
 
     def _take(self, key: str) -> object:

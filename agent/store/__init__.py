@@ -1,4 +1,4 @@
-"""Encrypted local store, answer cache, retention."""
+"""The encrypted local store, with the answer cache and retention."""
 
 from agent.store.audit_chain import AuditEvent, AuditHead
 from agent.store.calibrations import Calibration, Rater

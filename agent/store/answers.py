@@ -1,4 +1,4 @@
-"""Instances of runs with their texts, page by page, and the models' answers to them."""
+"""Stored instances of runs, read page by page, and the models' answers to them."""
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,9 +10,9 @@ from agent.store.stored import RETRIED, StoredInstance, Usage
 from agent.store.subgroups import SubgroupLabels, decode_subgroups
 from agent.vocabulary import Reason, Response, Unscored
 
-PAGE = 200  # instances whose texts are in memory at a time
+PAGE = 200  # instances per page; limits the texts in memory
 _MARKS = ", ".join("?" for _ in RETRIED)
-# Positions that need neither a question nor scoring any more.
+# Positions of instances that need neither asking nor scoring any more.
 _SETTLED = (
     "SELECT position FROM (SELECT position, reason FROM scores WHERE run_id = ? "  # noqa: S608 (marks)
     "UNION ALL SELECT position, reason FROM labelled WHERE run_id = ?) "
@@ -21,7 +21,7 @@ _SETTLED = (
 
 
 class Answers:
-    """Answers by the exact request they reply to, and the instances that asked for them."""
+    """Stored answers by request, and the instances of runs."""
 
     def __init__(self, database: Database, scores: Scores) -> None:
         self._database = database
@@ -30,7 +30,7 @@ class Answers:
         self._scores = scores
 
     def find(self, request_key: bytes) -> Response | None:
-        """Return the stored response to exactly this request, if there is one."""
+        """Return the stored response to exactly this request, or None."""
         row = self._connection.execute(
             "SELECT sealed FROM answers WHERE request_key = ?", (request_key,)
         ).fetchone()
@@ -41,7 +41,7 @@ class Answers:
         )
 
     def select_answered(self, request_keys: Sequence[bytes]) -> set[bytes]:
-        """Return those of the requests that have a stored response."""
+        """Return the requests that have a stored response."""
         answered: set[bytes] = set()
         for start in range(0, len(request_keys), PAGE):
             page = request_keys[start : start + PAGE]
@@ -69,13 +69,13 @@ class Answers:
         *,
         asked_seconds: float = 0.0,
     ) -> None:
-        """Keep answers (by request key) and their scores in one transaction.
+        """Store answers (by request key) and their scores in one transaction.
 
         Args:
-            run_id: of the run.
+            run_id: the run's id.
             answers: responses by the keys of their requests.
-            scores: of metrics that an instance has.
-            labels: which instances count for whole-run metrics.
+            scores: scores under the metrics of single instances.
+            labels: for whole-run metrics, whether each instance counts.
             asked_seconds: wall time spent asking since the last call.
         """
         scores, labels = list(scores), list(labels)
@@ -107,24 +107,24 @@ class Answers:
                 )
 
     def _note_finish_reasons(self, run_id: str, positions: Iterable[int]) -> None:
-        """Copy the reasons why answers ended to their run: leaderboards show them after a purge too."""
+        """Copy the answers' finish reasons to their run, so that leaderboards can show them after a purge."""
         self._connection.executemany(
             "UPDATE run_instances SET finish_reason = (SELECT finish_reason FROM answers a "
             "WHERE a.request_key = run_instances.request_key) WHERE run_id = ? AND position = ?",
             ((run_id, position) for position in positions),
         )
 
-    # Work that is left.
+    # Remaining work.
 
     def read_settled_positions(self, run_id: str) -> set[int]:
-        """Return the positions that need neither a question nor scoring any more."""
+        """Return the positions of instances that need neither asking nor scoring any more."""
         return {
             position
             for (position,) in self._connection.execute(_SETTLED, (run_id, run_id, *RETRIED))
         }
 
     def find_unsettled(self, run_id: str) -> list[tuple[int, bytes, bool]]:
-        """Return (position, request key, whether an answer is stored) of every other instance, in order."""
+        """Return (position, request key, whether an answer is stored) of all unsettled instances, in order."""
         rows = self._connection.execute(
             "SELECT i.position, i.request_key, a.request_key IS NOT NULL FROM run_instances i "  # noqa: S608 (marks)
             "LEFT JOIN answers a ON a.request_key = i.request_key "
@@ -136,14 +136,14 @@ class Answers:
     # Counts.
 
     def count_instances(self, run_id: str) -> int:
-        """Return how many instances the run has."""
+        """Return the number of instances of the run."""
         (count,) = self._connection.execute(
             "SELECT COUNT(*) FROM run_instances WHERE run_id = ?", (run_id,)
         ).fetchone()
         return int(count)
 
     def count_truncated(self, run_id: str) -> tuple[int, int]:
-        """Return how many of the run's scored answers ended at their length limit, and of how many that is known."""
+        """Return how many scored answers ended at their length limit, and for how many the finish reason is known."""
         row = self._connection.execute(
             "SELECT COALESCE(SUM(finish_reason = 'length'), 0), COUNT(finish_reason) FROM run_instances "
             "WHERE run_id = ?",
@@ -167,20 +167,20 @@ class Answers:
     # Instances.
 
     def read_unit_and_instance_keys(self, run_id: str) -> list[tuple[bytes, bytes]]:
-        """Return the keys of unit and instance of every instance of the run, in order."""
+        """Return the unit key and instance key of every instance of the run, in order."""
         query = (
             "SELECT unit_key, instance_key FROM run_instances WHERE run_id = ? ORDER BY position"
         )
         return [(unit, instance) for unit, instance in self._connection.execute(query, (run_id,))]
 
     def read_subgroups(self, run_id: str) -> dict[str, Sequence[str | None]]:
-        """Return every instance's label of each attribute (sex, age group, ...), in order."""
+        """Return each attribute's labels (sex, age group, ...) for all instances, in order."""
         row = self._connection.execute(
             "SELECT sealed FROM subgroups WHERE run_id = ?", (run_id,)
         ).fetchone()
         if row is not None:
             return decode_subgroups(self._vault.open(b"subgroups\0" + run_id.encode(), row[0]))
-        labels = SubgroupLabels()  # the run began before they were kept apart
+        labels = SubgroupLabels()  # the run began before labels were stored separately
         for stored in self.read_each_instance(run_id):
             labels.add({} if stored.instance is None else stored.instance.subgroups)
         return labels.by_position()
@@ -188,14 +188,14 @@ class Answers:
     def read_instances(self, run_id: str, offset: int, limit: int) -> list[StoredInstance]:
         """Return one page of a run's instances with their texts, in order.
 
-        Of a metric of the whole run an instance has no score; it may have a reason why it does not count.
+        Instances have no score under a whole-run metric, but may have a reason why they do not count.
         """
         return self._read_page(run_id, range(offset, offset + limit))
 
     def read_each_instance(
         self, run_id: str, positions: Sequence[int] | None = None
     ) -> Iterator[StoredInstance]:
-        """Yield the run's instances, or those at `positions` (rising), page by page: few texts are in memory."""
+        """Yield the run's instances, or those at `positions` (ascending), page by page to keep few texts in memory."""
         if positions is None:
             positions = range(self.count_instances(run_id))
         for start in range(0, len(positions), PAGE):
@@ -225,7 +225,7 @@ class Answers:
             scores[position][metric] = Unscored(Reason(reason)) if value is None else value
         page = []
         for position, instance_key, record_key, record, request_key, answer in rows:
-            instance = response = None  # purged, or not answered yet
+            instance = response = None  # stays None if purged or not answered yet
             if record is not None:
                 instance = decode_instance(self._vault.open(b"record\0" + record_key, record))
             if answer is not None:

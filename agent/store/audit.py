@@ -1,4 +1,4 @@
-"""The audit log: numbered events, chained under a key that the data key does not lead to."""
+"""The audit log: numbered events, chained under a key that cannot be derived from the data key."""
 
 import hmac
 import time
@@ -17,20 +17,20 @@ from agent.store.audit_chain import (
 )
 from agent.store.database import Database
 
-_SHOWN_CHANGES = 10  # sentences of one error
+_SHOWN_CHANGES = 10  # maximum number of changes that an error lists
 _ADVICE = (
-    "Find out who can write to the store's folder, and keep a copy as it is now. What an event says that is not named "
-    "here is as it was written."
+    "Find out who can write to the store's folder, and keep a copy of its current state. Events not named here "
+    "are unchanged."
 )
 
 _STOPPED = (
-    "Nothing more is logged, so that nothing is covered up. Find out who can write to the store's folder, and restore "
+    "Logging has stopped, to overwrite no evidence. Find out who can write to the store's folder, and restore "
     "store/ from a back-up."
 )
 
 
 class AuditLog:
-    """Events of the site: texts revealed, purged and exported. Events never hold text of a case."""
+    """The site's log of events, such as texts revealed, purged or exported. It never contains text of a case."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -38,12 +38,12 @@ class AuditLog:
         self._audit_key = database.audit_key
 
     def record(self, event: str, detail: str) -> None:
-        """Append an event. `detail` never holds text of a case.
+        """Append an event. `detail` must not contain text of a case.
 
-        The new event follows the head, whatever became of the events before it: what is missing stays missing.
+        The new event follows the head even if earlier events are missing, so the gap remains visible.
 
         Raises:
-            StoreError: the log's head was changed or put back, or the disk refuses.
+            StoreError: the log's head was changed or restored from a back-up, or the log cannot be written.
         """
         with self._database.transaction():
             head = self._open_head()
@@ -60,8 +60,8 @@ class AuditLog:
         """Return all events, oldest first.
 
         Raises:
-            StoreError: events were changed, moved, added or removed; says which. That the whole store was put back
-                from an older copy is seen by `compare_head` alone.
+            StoreError: events were changed, moved, added or removed; the message lists them. Only `compare_head`
+                detects that the whole store was restored from an older copy.
         """
         with self._database.snapshot():
             head = self._open_head()
@@ -76,7 +76,7 @@ class AuditLog:
         return [event for event in events if event is not None]
 
     def read_head(self) -> AuditHead:
-        """Return number and link of the last event, to be kept by somebody else.
+        """Return the number and link of the last event, to be kept by someone else.
 
         Raises:
             StoreError: the log's head was changed.
@@ -84,38 +84,38 @@ class AuditLog:
         return self._open_head()
 
     def compare_head(self, number: int, link: str) -> str:
-        """Compare the log with a head that somebody else kept.
+        """Compare the log with a head that someone else kept.
 
         Args:
-            number: of the event that was the last then, at least 1.
+            number: number of the event that was the last one then, at least 1.
             link: its link, 64 hex digits.
 
         Returns:
-            Nothing where the log still holds that event and all before it; else what is missing, in words.
+            "" if the log still contains that event and all earlier ones; otherwise a description of the difference.
 
         Raises:
-            StoreError: the log itself was changed, or there is no event of such a number.
+            StoreError: the log itself was changed, or `number` is less than 1.
         """
         if number < 1:
             raise StoreError(
-                "the number of an event begins with 1",
-                "Give a head as `intramural audit` prints it.",
+                "event numbers start at 1",
+                "Give a head in the form that `intramural audit` prints.",
             )
         return compare_head(AuditHead(number, link), self.read_events())
 
     def _require_free_place(self, number: int) -> None:
-        """Refuse to write over a row after the head: it was added, or it is genuine and the head was put back."""
+        """Refuse to overwrite a row after the head: either the row was added, or an older head was restored."""
         taken = self._connection.execute(
             "SELECT 1 FROM audit_events WHERE number = ?", (number,)
         ).fetchone()
         if taken is not None:
             raise StoreError(
-                f"the audit log was changed: an event {number} stands after the log's last",
+                f"the audit log was changed: it contains event {number} after its last event",
                 _STOPPED,
             )
 
     def _read_rows(self) -> list[StoredRow]:
-        """Return the rows of all events. They are read as bytes: an attacker's need not be text."""
+        """Return the rows of all events, read as bytes because an attacker's row need not be valid text."""
         rows = self._connection.execute(
             "SELECT number, CAST(record AS BLOB), CAST(link AS BLOB) FROM audit_events ORDER BY number"
         ).fetchall()
@@ -135,6 +135,6 @@ class AuditLog:
             if hmac.compare_digest(seal_head(head, self._audit_key).encode(), seal):
                 return head
         raise StoreError(
-            "the head of the audit log is missing or was changed by somebody without the seal key",
+            "the head of the audit log is missing or was changed by someone without the seal key",
             _STOPPED,
         )

@@ -1,12 +1,12 @@
-"""The chain of the audit log: how events are sealed, and where a log differs from what was sealed. Pure.
+"""The chain of the audit log: sealing of events, and detection of changes. Pure functions.
 
-An event is kept as its record (canonical JSON of its number, time, name, detail and the link of the event before it)
-and its link (HMAC-SHA-256 of the record under the audit key). The log's head names number and link of the last event
-and has a seal of its own. Each event so proves its own number and its predecessor, which is what locates a change:
-whoever lacks the audit key can delete, move, copy and overwrite events, and can make neither a new one nor a new head.
+An event is stored as its record (canonical JSON of its number, time, name, detail and the previous event's link) and
+its link (HMAC-SHA-256 of the record under the audit key). The log's head holds the number and link of the last event,
+and has its own seal. Each event therefore proves its number and its predecessor, so that changes can be located.
+Without the audit key it is possible to delete, move, copy and overwrite events, but not to make a new event or head.
 
-What cannot be seen here is a log that was put back whole, with its head, from an older copy: for that, heads are kept
-elsewhere and compared (`compare_head`).
+A log that was restored as a whole from an older copy, together with its head, cannot be detected from the log alone.
+To detect it, heads are kept elsewhere and compared (`compare_head`).
 """
 
 import hmac
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 GENESIS_LINK: Final = "0" * 64
-"""Link that the first event follows."""
+"""The predecessor's link in the first event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,9 @@ class AuditEvent:
         number: from 1, without gaps.
         at: seconds since 1970.
         event: what was done, in a few words.
-        detail: on what and how much; never text of a case.
-        previous: link of the event before it.
-        link: 64 hex digits, which only the holder of the audit key can compute.
+        detail: the subject and extent; never text of a case.
+        previous: link of the previous event.
+        link: 64 hex digits that only a holder of the audit key can compute.
     """
 
     number: int
@@ -41,9 +41,9 @@ class AuditEvent:
 
 
 class AuditHead(NamedTuple):
-    """Where the log ends: number and link of its last event, (0, GENESIS_LINK) where there is none.
+    """The end of the log: number and link of its last event, or (0, GENESIS_LINK) if it is empty.
 
-    It tells nothing about the events, and may be kept by anybody.
+    A head reveals nothing about the events, so anyone may keep it.
     """
 
     number: int
@@ -51,7 +51,7 @@ class AuditHead(NamedTuple):
 
 
 class StoredRow(NamedTuple):
-    """One row of the table of events as it was found. `place` is its key there, where event `place` belongs."""
+    """One row of the table of events, as read. `place` is its key; event number `place` belongs there."""
 
     place: int
     record: str
@@ -59,14 +59,14 @@ class StoredRow(NamedTuple):
 
 
 class _Change(NamedTuple):
-    """One difference between a log and what was sealed; `place` orders the sentences."""
+    """One difference between the rows and the sealed log; `place` is the sort key."""
 
     place: int
     sentence: str
 
 
 def encode_event(event: AuditEvent) -> str:
-    """Return the record of an event: canonical JSON in ASCII of everything but its link."""
+    """Return the record of an event: all fields except its link, as canonical JSON in ASCII."""
     fields = {
         "number": event.number,
         "at": event.at,
@@ -78,7 +78,7 @@ def encode_event(event: AuditEvent) -> str:
 
 
 def seal_event(record: str, audit_key: bytes) -> str:
-    """Return the link of an event, from its record."""
+    """Return the link of an event with this record."""
     return hmac.digest(audit_key, b"event\0" + record.encode(), "sha256").hex()
 
 
@@ -88,12 +88,12 @@ def seal_head(head: AuditHead, audit_key: bytes) -> str:
 
 
 def seal_key_check(audit_key: bytes) -> str:
-    """Return a mark by which the audit key is known again, 64 hex digits."""
+    """Return a check value that identifies the audit key, 64 hex digits."""
     return hmac.digest(audit_key, b"key check\0", "sha256").hex()
 
 
 def open_event(row: StoredRow, audit_key: bytes) -> AuditEvent | None:
-    """Return the event of a row; None if its link is not that of its record."""
+    """Return the event of a row; None if its link does not match its record."""
     if not hmac.compare_digest(seal_event(row.record, audit_key).encode(), row.link.encode()):
         return None
     fields = json.loads(row.record)
@@ -111,9 +111,9 @@ def find_changes(rows: Sequence[StoredRow], head: AuditHead, audit_key: bytes) -
     """Return a sentence for each difference between the rows and the log that was sealed, in the order of the log.
 
     Args:
-        rows: in the order of their places, each place once.
-        head: of the log, its own seal already checked.
-        audit_key: the key that the log was sealed under.
+        rows: sorted by place, without duplicates.
+        head: the log's head, whose seal was already checked.
+        audit_key: the key under which the log was sealed.
     """
     events: dict[int, AuditEvent] = {}
     numbers_by_place: dict[int, int] = {}
@@ -124,7 +124,7 @@ def find_changes(rows: Sequence[StoredRow], head: AuditHead, audit_key: bytes) -
             false_places.append(row.place)
             continue
         numbers_by_place[row.place] = event.number
-        # Of two rows with one number, the row in the event's own place counts as the event.
+        # If two rows have the same number, the row in the right place counts as the event.
         if event.number not in events or row.place == event.number:
             events[event.number] = event
     changes = [
@@ -137,18 +137,18 @@ def find_changes(rows: Sequence[StoredRow], head: AuditHead, audit_key: bytes) -
 
 
 def compare_head(kept: AuditHead, events: Sequence[AuditEvent]) -> str:
-    """Say how a head that somebody kept elsewhere fits a log, whose events were checked; nothing where it fits."""
+    """Describe how a kept head differs from a log whose events were checked; return "" if it matches."""
     if kept.number > len(events):
         lost = kept.number - len(events)
         counted = "1 event" if lost == 1 else f"{lost} events"
-        return f"{counted} after event {len(events)} {_is(lost)} missing: the store was put back"
+        return f"{counted} after event {len(events)} {_is(lost)} missing: the store was restored from a back-up"
     if events[kept.number - 1].link != kept.link:
-        return f"event {kept.number} is not the one of that time: the store was put back to before it and went on since"
+        return f"event {kept.number} differs from the kept one: the store was restored from a back-up and then used"
     return ""
 
 
 def _describe_false(places: Sequence[int], head: AuditHead) -> Iterator[_Change]:
-    """Describe rows that nobody with the audit key wrote as they are."""
+    """Describe rows that were not written with the audit key."""
     for place in places:
         if 1 <= place <= head.number:
             yield _Change(place, f"event {place} was changed")
@@ -159,18 +159,18 @@ def _describe_false(places: Sequence[int], head: AuditHead) -> Iterator[_Change]
 def _find_missing(
     events: Mapping[int, AuditEvent], false_places: Sequence[int], head: AuditHead
 ) -> Iterator[_Change]:
-    """Find numbers up to the head that no event has, and events beyond the head."""
+    """Find missing events up to the head, and events after the head."""
     present = {*events, *false_places}
     missing = [number for number in range(1, head.number + 1) if number not in present]
     for first, last in _group(missing):
         yield _Change(first, f"{_name(first, last)} {_is(last - first + 1)} missing")
     for first, last in _group([number for number in sorted(events) if number > head.number]):
         are_newer = f"{_name(first, last)} {_is(last - first + 1)} newer than the log's head"
-        yield _Change(first, f"{are_newer}: the head was put back")
+        yield _Change(first, f"{are_newer}: an older head was restored")
 
 
 def _find_moved(numbers_by_place: Mapping[int, int]) -> Iterator[_Change]:
-    """Find events that stand in the place of others: pairs that changed places, and rows moved by the same distance."""
+    """Find events in the places of others: swapped pairs, and stretches moved by the same distance."""
     moved = {place: number for place, number in numbers_by_place.items() if place != number}
     pairs = [place for place, number in moved.items() if moved.get(number) == place]
     for place in pairs:
@@ -191,24 +191,24 @@ def _find_moved(numbers_by_place: Mapping[int, int]) -> Iterator[_Change]:
 
 
 def _find_breaks(events: Mapping[int, AuditEvent], head: AuditHead) -> Iterator[_Change]:
-    """Find genuine events that were not written one after the other: they are of two copies of the log."""
+    """Find genuine events that do not follow each other, because they come from two copies of the log."""
     for number, event in events.items():
         before = events.get(number - 1)
         if before is not None and event.previous != before.link:
             yield _Change(
                 number,
-                f"event {number} does not follow event {number - 1}: it is of another copy of the log",
+                f"event {number} does not follow event {number - 1}: it comes from another copy of the log",
             )
     last = events.get(head.number)
     if last is not None and last.link != head.link:
         yield _Change(
             head.number,
-            f"event {head.number} is not the last that the log's head names: it is of another copy of the log",
+            f"event {head.number} is not the one named by the log's head: it comes from another copy of the log",
         )
 
 
 def _group(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield the first and last of each stretch of consecutive numbers. `numbers` rise."""
+    """Yield the first and last of each stretch of consecutive numbers. `numbers` are ascending."""
     start = 0
     for end in range(1, len(numbers) + 1):
         if end == len(numbers) or numbers[end] != numbers[end - 1] + 1:

@@ -1,4 +1,4 @@
-"""Samples for clinicians, and the grades of clinicians; both sealed, neither with text of a case."""
+"""Samples for clinicians and the clinicians' grades; both are sealed, and contain no text of a case."""
 
 import json
 import time
@@ -13,7 +13,7 @@ from agent.store.identities import Identities
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """One sample. `plan` says which item is which instance of which run, and what was asked of clinicians."""
+    """One sample. `plan` maps each item to an instance of a run, and holds the questions to clinicians."""
 
     name: str
     plan: Mapping[str, Any]
@@ -25,8 +25,8 @@ class Rater:
     """The grades of one clinician in a sample.
 
     Attributes:
-        number: 1 for the first whose ratings came, and so on; what the clinician is called on pages and in tables.
-        grades: item -> criterion -> grade; what was left blank is not there.
+        number: position in the order of import, from 1; shown in place of the clinician's name (R1, R2, ...).
+        grades: item -> criterion -> grade, without blank cells.
         imported_at: seconds since 1970.
     """
 
@@ -36,7 +36,7 @@ class Rater:
 
 
 class Calibrations:
-    """Samples for clinicians, with the grades that each clinician gave."""
+    """The stored samples for clinicians, with each clinician's grades."""
 
     def __init__(self, database: Database, identities: Identities) -> None:
         self._database = database
@@ -45,7 +45,7 @@ class Calibrations:
         self._identities = identities
 
     def keep(self, name: str, plan: Mapping[str, Any]) -> None:
-        """Keep a new sample."""
+        """Store a new sample."""
         sealed = self._vault.seal(b"calibration\0" + name.encode(), json.dumps(plan).encode())
         with self._database.transaction():
             self._connection.execute(
@@ -73,7 +73,7 @@ class Calibrations:
         )
 
     def delete(self, name: str) -> None:
-        """Delete a sample with all that clinicians gave it, their names too."""
+        """Delete a sample with the clinicians' grades and names."""
         with self._database.transaction():
             self._connection.execute("DELETE FROM ratings WHERE calibration = ?", (name,))
             self._connection.execute("DELETE FROM calibrations WHERE name = ?", (name,))
@@ -91,10 +91,10 @@ class Calibrations:
     def keep_ratings(
         self, calibration: str, rater: str, grades: Mapping[str, Mapping[str, float]]
     ) -> int:
-        """Keep the grades of the clinician named `rater` in the place of earlier ones.
+        """Store the grades of the clinician named `rater`, replacing any earlier ones.
 
         Returns:
-            The clinician's number, which stays the same.
+            The clinician's number, which does not change.
         """
         with self._database.transaction():
             raters = self._read_raters(calibration)
@@ -120,21 +120,21 @@ class Calibrations:
         return number
 
     def find_rater(self, calibration: str, name: str) -> Rater | None:
-        """Return the grades of the clinician of this name; case and blanks do not tell names apart."""
+        """Return the grades of the clinician with this name; case and spaces in the name are ignored."""
         raters = self._read_raters(calibration).values()
         return next(
             (rater for rater_name, rater in raters if _fold(rater_name) == _fold(name)), None
         )
 
     def read_raters(self, calibration: str) -> list[Rater]:
-        """Return the grades of each clinician, by number and without names."""
+        """Return the grades of each clinician by number, without names."""
         return sorted(
             (rater for _, rater in self._read_raters(calibration).values()),
             key=lambda rater: rater.number,
         )
 
     def _read_raters(self, calibration: str) -> dict[bytes, tuple[str, Rater]]:
-        """Return each clinician's name and ratings."""
+        """Return each clinician's name and grades."""
         rows = self._connection.execute(
             "SELECT rater_key, sealed, imported_at FROM ratings WHERE calibration = ?",
             (calibration,),

@@ -1,4 +1,4 @@
-"""Instances and responses as bytes before sealing: compact JSON arrays, one shape for each version."""
+"""Encode instances and responses as bytes for sealing: compact JSON arrays whose shape depends on the version."""
 
 import json
 
@@ -22,7 +22,7 @@ def encode_instance(instance: Instance) -> bytes:
         dict(sorted(instance.subgroups.items())),
         shortenable,
     ]
-    # Instances without identifiers are written as before there were any, and so keep their keys in the store.
+    # Instances without identifiers are written in the older form, so that their keys in the store stay the same.
     if instance.identifiers:
         content[0] = 3
         content.append(
@@ -32,8 +32,8 @@ def encode_instance(instance: Instance) -> bytes:
 
 
 def decode_instance(data: bytes) -> Instance:
-    """Return the instance that `encode_instance` wrote."""
-    # Version 1, of the first sites, ends with `extra`, version 2 before the identifiers.
+    """Decode an instance encoded by `encode_instance`."""
+    # Version 1 ends with `extra`; version 2 ends before the identifiers.
     _, identity, unit, messages, references, multiple_choice, extra, *newer = json.loads(data)
     subgroups = newer[0] if newer else {}
     part = newer[1] if newer else None
@@ -70,5 +70,5 @@ def encode_response(response: Response) -> bytes:
 
 
 def decode_response(data: bytes) -> Response:
-    """Return the response that `encode_response` wrote."""
+    """Decode a response encoded by `encode_response`."""
     return Response(*json.loads(data)[1:])

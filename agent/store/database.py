@@ -1,4 +1,4 @@
-"""The store's file: opened for its owner alone, brought up to date, and only under the key that it was made with."""
+"""The store's database file: access checks, migration, and a check that the keys are those it was created with."""
 
 import hmac
 import os
@@ -13,19 +13,19 @@ from agent.store.audit_chain import GENESIS_LINK, AuditHead, seal_head, seal_key
 from agent.store.vault import Vault
 
 KEY_CHECK = b"intramural store"
-_PATIENCE_S = 30.0  # for what another command writes
+_PATIENCE_S = 30.0  # maximum wait for another command's transaction
 _FULL = (
-    "The disk is full, or this account's share of it: make "
-    "room and give the same command again; what is kept stays."
+    "The disk or this account's quota is full: make "
+    "room and run the same command again; stored data is kept."
 )
 ADVICE = {
     "SQLITE_FULL": _FULL,
-    # What SQLite says where a file cannot grow: of its write-ahead log's index, of the log, of a quota that is used up.
+    # SQLite's errors if a file cannot grow: the write-ahead log's index, the log itself, or an exhausted quota.
     "SQLITE_IOERR_SHMSIZE": _FULL,
     "SQLITE_IOERR_WRITE": _FULL,
     "SQLITE_IOERR_FSYNC": _FULL,
     "SQLITE_IOERR_TRUNCATE": _FULL,
-    "SQLITE_BUSY": "Another command is writing; give the same command again in a moment.",
+    "SQLITE_BUSY": "Another command is writing; run the same command again in a moment.",
     "SQLITE_READONLY": "The store's folder must be writable for the account that runs the agent.",
 }
 
@@ -34,22 +34,22 @@ class Database:
     """The site's database file, open under one data key and one audit key. Not for several threads.
 
     Attributes:
-        connection: of SQLite.
+        connection: the SQLite connection.
         vault: seals texts and makes keyed hashes under the data key.
-        audit_key: 32 bytes, which chain the audit log.
-        path: of the file.
+        audit_key: the 32-byte key that chains the audit log.
+        path: path of the file.
     """
 
     def __init__(self, path: Path, vault: Vault, audit_key: bytes) -> None:
         """Open or create the store at `path` and bring its tables up to date.
 
         Args:
-            path: the file; its folder is made where it is missing.
+            path: path of the file; its folder is created if it is missing.
             vault: seals and hashes under the data key.
-            audit_key: 32 bytes, which chain the audit log; they derive from the seal key, not from the data key.
+            audit_key: the 32-byte key that chains the audit log; derived from the seal key, not from the data key.
 
         Raises:
-            StoreError: the file is readable by others, damaged, of a newer version, or was made with other keys.
+            StoreError: the file is readable by others, damaged, of a newer version, or was created with other keys.
         """
         if len(audit_key) != 32:
             raise StoreError("the key of the audit log must be 32 bytes long")
@@ -68,11 +68,11 @@ class Database:
         self._check_keys()
 
     def close(self) -> None:
-        """Close the connection; a clean close folds the write-ahead log into the file."""
+        """Close the connection; a clean close merges the write-ahead log into the file."""
         self.connection.close()
 
     def _write_ahead(self) -> None:
-        """Switch a new store to write-ahead logging. SQLite does not wait there while another command switches it."""
+        """Switch a new store to write-ahead logging; retry, as SQLite does not wait for another command's switch."""
         deadline = time.monotonic() + _PATIENCE_S
         while True:
             try:
@@ -100,7 +100,7 @@ class Database:
                 for statement in _split_statements(script.read_text("utf-8")):
                     self.connection.execute(statement)
             if version == 0:
-                # Only a new file gets a head: in any other, a missing head shows that somebody removed it.
+                # Only a new file gets a head: in an existing file, a missing head means that someone removed it.
                 self._begin_audit_log()
             self.connection.execute(f"PRAGMA user_version={len(scripts)}")
 
@@ -108,7 +108,7 @@ class Database:
         return int(self.connection.execute("PRAGMA user_version").fetchone()[0])
 
     def _begin_audit_log(self) -> None:
-        """Write the head of a log without events."""
+        """Write the head of an empty log."""
         head = AuditHead(0, GENESIS_LINK)
         seal, key_check = seal_head(head, self.audit_key), seal_key_check(self.audit_key)
         self.connection.execute(
@@ -116,21 +116,21 @@ class Database:
         )
 
     def write_head(self, head: AuditHead) -> None:
-        """Put a head in the place of the one before it."""
+        """Replace the log's head."""
         self.connection.execute(
             "UPDATE audit_head SET number = ?, link = ?, seal = ?",
             (*head, seal_head(head, self.audit_key)),
         )
 
     def _check_keys(self) -> None:
-        """Refuse keys that this store was not made with, before anything is written under them."""
+        """Refuse keys other than those that this store was created with, before anything is written."""
         row = self.connection.execute("SELECT CAST(key_check AS BLOB) FROM audit_head").fetchone()
         if row is not None and not hmac.compare_digest(
             row[0], seal_key_check(self.audit_key).encode()
         ):
             raise StoreError(
-                "the seal key is not the one that this store was made with",
-                "Put the right keys/seal.key back from a back-up; nothing was read or written.",
+                "the seal key is not the one that this store was created with",
+                "Restore the right keys/seal.key from a back-up; nothing was read or written.",
             )
         sealed = self._read_seal("key check")
         if sealed is None:
@@ -138,8 +138,8 @@ class Database:
                 self._write_seal("key check", KEY_CHECK)
         elif not self.vault.opens(b"seal\0key check", sealed):
             raise StoreError(
-                "the data key is not the one that this store was made with",
-                "Put the right keys/data.key back from a back-up; nothing was read or written.",
+                "the data key is not the one that this store was created with",
+                "Restore the right keys/data.key from a back-up; nothing was read or written.",
             )
 
     def _read_seal(self, name: str) -> bytes | None:
@@ -152,7 +152,7 @@ class Database:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Read one state of the file, whatever other commands write in the meantime."""
+        """Return a context in which reads see one consistent state, whatever other commands write meanwhile."""
         if self.connection.in_transaction:
             yield
             return
@@ -164,7 +164,7 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """One transaction, or a part of the one that is open."""
+        """Return a context that runs in a transaction, or as part of the open one."""
         if self.connection.in_transaction:
             yield
             return
@@ -180,7 +180,7 @@ class Database:
 
 
 def _create_private_file(path: Path) -> None:
-    """Create the file if it is missing. Raises StoreError: other accounts can read it."""
+    """Create the file if it is missing. Raises StoreError if other accounts can read it."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not path.exists():
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
@@ -192,7 +192,7 @@ def _create_private_file(path: Path) -> None:
 
 
 def _split_statements(script: str) -> Iterator[str]:
-    """Yield the statements of a script, each of which ends a line; `executescript` would commit what is open."""
+    """Yield the statements of a script, each ending a line; `executescript` would commit the open transaction."""
     statement = ""
     for line in script.splitlines(keepends=True):
         statement += line
@@ -203,7 +203,7 @@ def _split_statements(script: str) -> Iterator[str]:
 
 @contextmanager
 def translate_errors(doing: str) -> Iterator[None]:
-    """Turn SQLite's errors into StoreError, without their messages, which may quote a value."""
+    """Convert SQLite's errors to StoreError, without their messages, which may quote a value."""
     try:
         yield
     except sqlite3.Error as error:

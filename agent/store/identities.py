@@ -1,4 +1,4 @@
-"""Keyed hashes that stand for runs, requests, instances and units: equal on this site, and telling nothing outside."""
+"""Keyed hashes that identify runs, requests, instances and units at this site, and reveal nothing elsewhere."""
 
 import hashlib
 import json
@@ -10,13 +10,13 @@ from agent.vocabulary import Instance
 
 
 class PlanDigest:
-    """SHA-256 of a run's questions and rules of scoring, fed instance by instance."""
+    """A SHA-256 digest over the instances and request keys of a run, updated instance by instance."""
 
     def __init__(self, scored_by: Sequence[str]) -> None:
         self._whole = hashlib.sha256(json.dumps(list(scored_by)).encode())
 
     def add(self, encoded: bytes, request_key: bytes) -> None:
-        """Add the next instance, as `encode_instance` writes it."""
+        """Add the next instance, encoded by `encode_instance`."""
         self._whole.update(len(encoded).to_bytes(8, "big") + encoded + request_key)
 
     def digest(self) -> bytes:
@@ -25,13 +25,13 @@ class PlanDigest:
 
 
 class Identities:
-    """Keyed hashes under the site's data key. Without the key none can be computed or inverted."""
+    """Computes keyed hashes under the site's data key; without the key none can be computed or inverted."""
 
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
 
     def run_id(self, suite: str, name: str) -> str:
-        """Return the run's id: the same for the same suite and run name on this site."""
+        """Return the run's id, which at this site depends on suite and run name only."""
         return self._vault.keyed_hash("run", f"{suite}\0{name}".encode()).hex()[:16]
 
     def request_key(self, deployment: str, body: bytes) -> bytes:
@@ -43,33 +43,33 @@ class Identities:
         return self._vault.keyed_hash("judgement", deployment.encode() + b"\0" + body)
 
     def instance_key(self, benchmark: str, instance_id: str) -> bytes:
-        """Return the keyed hash that stands for an instance wherever a person can see it."""
+        """Return the keyed hash that identifies an instance wherever people can see it."""
         return self._vault.keyed_hash("instance", f"{benchmark}\0{instance_id}".encode())
 
     def unit_key(self, lineage: str, unit: str) -> bytes:
-        """Return the keyed hash that stands for a patient or document; the same in all benchmarks of a lineage."""
+        """Return the keyed hash that identifies a patient or document; the same in all benchmarks of a lineage."""
         return self._vault.keyed_hash("unit", f"{lineage}\0{unit}".encode())
 
     def rater_key(self, calibration: str, rater: str) -> bytes:
-        """Return the keyed hash that stands for a clinician's name within one calibration."""
+        """Return the keyed hash that identifies a clinician within one calibration."""
         return self._vault.keyed_hash(
             "rater", calibration.encode() + b"\0" + rater.encode("utf-8", "surrogatepass")
         )
 
     def answer_mark(self, answer: str) -> str:
-        """Return 64 hex digits that tell an answer from every other one."""
+        """Return 64 hex digits that identify an answer."""
         return self._vault.keyed_hash(
             "calibrated answer", answer.encode("utf-8", "surrogatepass")
         ).hex()
 
     def fence_marker(self, text: bytes) -> str:
-        """Return 16 hex digits that only this site can compute for `text`, unknown to its author."""
+        """Return 16 hex digits for `text` that only this site can compute; the text's author cannot."""
         return self._vault.keyed_hash("fence", text).hex()[:16]
 
     def plan_digest(
         self, planned: Iterable[tuple[Instance, bytes]], scored_by: Sequence[str]
     ) -> bytes:
-        """Return the keyed hash of what a run asks and how it is scored: equal plans need nothing done twice.
+        """Return the keyed hash of a run's questions and scoring; equal plans need no repeated work.
 
         Args:
             planned: each instance with its request key, in order.
@@ -81,5 +81,5 @@ class Identities:
         return self.key_plan(plan)
 
     def key_plan(self, plan: PlanDigest) -> bytes:
-        """Return the keyed hash of a plan that was digested already."""
+        """Return the keyed hash of a plan from its finished digest."""
         return self._vault.keyed_hash("plan", plan.digest())

@@ -1,4 +1,4 @@
-"""Replies of judges, and the grades of each seat of a jury for the answers of a run."""
+"""Judges' replies, and the grades of each jury seat for the answers of a run."""
 
 import json
 import time
@@ -11,11 +11,13 @@ from agent.store.stored import RETRIED, Judgement, Seat, Usage
 from agent.vocabulary import Reason
 
 FiledSeat = tuple[int, str, Seat]  # (position, metric, seat)
-_JUDGEMENT = b"judgement\0"  # begins what a sealed judgement is bound to; its key follows
+_JUDGEMENT = (
+    b"judgement\0"  # prefix of the context that a judgement is sealed under; its key follows
+)
 
 
 class Juries:
-    """Judgements by the exact request they are replies to, and seats by run, instance and metric."""
+    """Stored judgements by request, and seats by run, instance and metric."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -23,7 +25,7 @@ class Juries:
         self._vault = database.vault
 
     def find_judgement(self, judgement_key: bytes) -> Judgement | None:
-        """Return the stored replies to exactly this request, if there are any."""
+        """Return the stored replies to exactly this request, or None."""
         row = self._connection.execute(
             "SELECT sealed FROM judgements WHERE judgement_key = ?", (judgement_key,)
         ).fetchone()
@@ -32,7 +34,7 @@ class Juries:
         return self._open(judgement_key, row[0])
 
     def write_judgements(self, judgements: Iterable[tuple[bytes, Judgement]]) -> None:
-        """Write judgements by their keys, within the transaction that is open."""
+        """Write judgements by their keys, within the open transaction."""
         now = int(time.time())
         rows = []
         for key, judgement in judgements:
@@ -53,7 +55,7 @@ class Juries:
         )
 
     def write_seats(self, run_id: str, seats: Iterable[FiledSeat]) -> None:
-        """Write the grades of seats, within the transaction that is open."""
+        """Write the grades of seats, within the open transaction."""
         rows = []
         for position, metric, seat in seats:
             grades = None if seat.grades is None else json.dumps(dict(seat.grades))
@@ -75,7 +77,7 @@ class Juries:
         )
 
     def read_seats(self, run_id: str, metric: str) -> dict[int, list[Seat]]:
-        """Return the seats of every instance under `metric`, by the instance's position, in the order of the jury."""
+        """Return the seats under `metric` by the position of the instance, in the order of the jury."""
         seats: dict[int, list[Seat]] = {}
         rows = self._connection.execute(
             "SELECT position, seat, grades, reason, repaired, judgement_key FROM seats "
@@ -89,15 +91,15 @@ class Juries:
     def find_unjudged(
         self, run_id: str, seats_of: str, metrics: Sequence[str], seats: int
     ) -> list[int]:
-        """Return the positions whose answers lack a grade, or whose jury has a seat to ask for the first time or again.
+        """Return the positions of answers without a score, or with a seat that was not asked or must be asked again.
 
         Purged answers are left out: they cannot be graded any more.
 
         Args:
-            run_id: of the run.
-            seats_of: the metric that the seats are kept under.
-            metrics: those that rest on them.
-            seats: number of seats of the jury.
+            run_id: the run's id.
+            seats_of: the metric under which the seats are stored.
+            metrics: the metrics computed from the seats.
+            seats: number of seats in the jury.
         """
         metric_marks = _marks(metrics)
         retried_marks = _marks(RETRIED)
@@ -112,14 +114,14 @@ class Juries:
         return [position for (position,) in rows]
 
     def has_seats(self, run_id: str, metric: str) -> bool:
-        """Return whether any seat of a jury was asked about the run's answers."""
+        """Return whether a jury was asked about any of the run's answers."""
         row = self._connection.execute(
             "SELECT 1 FROM seats WHERE run_id = ? AND metric = ? LIMIT 1", (run_id, metric)
         )
         return row.fetchone() is not None
 
     def forget_seats(self, run_id: str, seats_of: str, metrics: Sequence[str]) -> None:
-        """Delete the grades of every seat and each score that rests on them, within the transaction that is open."""
+        """Delete the grades of all seats and the scores computed from them, within the open transaction."""
         self._connection.execute(
             "DELETE FROM seats WHERE run_id = ? AND metric = ?", (run_id, seats_of)
         )
@@ -130,7 +132,7 @@ class Juries:
         )
 
     def sum_usage(self, run_id: str, seats: Sequence[int]) -> Usage:
-        """Sum up the cost of these seats' judgements in a run, each counted once however many seats share it."""
+        """Return the total cost of these seats' judgements in a run; a shared judgement counts once."""
         row = self._connection.execute(
             "SELECT COUNT(*), COALESCE(SUM(prompt_tokens), 0), COALESCE(SUM(completion_tokens), 0), "  # noqa: S608
             "COALESCE(SUM(prompt_tokens IS NULL OR completion_tokens IS NULL), 0), COALESCE(SUM(attempts), 0), 0, 0, "
@@ -143,9 +145,9 @@ class Juries:
     def read_every_seat(
         self, run_id: str, positions: Sequence[int]
     ) -> Mapping[int, list[tuple[str, Seat, Judgement]]]:
-        """Return (metric, seat, replies) of every seat that these instances of a run have, by position.
+        """Return (metric, seat, replies) of every seat of these instances of a run, by position.
 
-        Replies are empty where none came and after a purge.
+        There are no replies if the judge did not reply, or after a purge.
         """
         rows = self._connection.execute(
             "SELECT s.position, s.metric, s.seat, s.grades, s.reason, s.repaired, s.judgement_key, j.sealed "  # noqa: S608
@@ -168,14 +170,14 @@ class Juries:
         seats_of: str,
         metrics: Sequence[str],
     ) -> None:
-        """Give a run another jury in one transaction; its answers and other scores stay.
+        """Replace a run's jury in one transaction; its answers and other scores stay.
 
         Args:
-            run_id: of the run.
-            details: of the run from now on.
-            plan_digest: of its plan with the new jury, so that the same `run` finds nothing left to do.
-            seats_of: the metric that seats are kept under.
-            metrics: those that rest on them.
+            run_id: the run's id.
+            details: the run's new details.
+            plan_digest: digest of its plan with the new jury, so that repeating the `run` does nothing.
+            seats_of: the metric under which the seats are stored.
+            metrics: the metrics computed from the seats.
         """
         with self._database.transaction():
             self.forget_seats(run_id, seats_of, metrics)
@@ -189,7 +191,7 @@ class Juries:
 
 
 def _marks(values: Collection[object]) -> str:
-    """Return the placeholders of an SQL list."""
+    """Return placeholders for an SQL list."""
     return ", ".join("?" for _ in values)
 
 
@@ -214,13 +216,13 @@ def _encode(judgement: Judgement) -> bytes:
 
 def _decode(sealed: bytes) -> Judgement:
     content = json.loads(sealed)
-    if isinstance(content, list):  # as it was kept before judges were asked for a mark
+    if isinstance(content, list):  # the older form, before judges were asked for a mark
         content = {"replies": content}
     replies = tuple(decode_response(reply.encode()) for reply in content["replies"])
     return Judgement(replies, content.get("marker", ""), tuple(content.get("shown", ())))
 
 
 def _sum_counts(counts: Sequence[int | None]) -> int | None:
-    """Return the sum, None where a count is unknown."""
+    """Return the sum, or None if a count is unknown."""
     known_counts = [count for count in counts if count is not None]
     return sum(known_counts) if len(known_counts) == len(counts) else None

@@ -1,7 +1,8 @@
-"""Records that the store keeps as JSON objects. A frozen dataclass has a field for each key, which says its type.
+"""Records that are stored as JSON objects: frozen dataclasses whose fields give the keys and types.
 
-A record of an earlier version may lack keys: their fields then have the default, and the keys stay away when the record
-is written again. An unknown key, or a value of another type, is refused: the record is damaged, or not one of ours.
+A record of an earlier version may lack keys. Their fields then have the default, and the keys are not added when the
+record is written again. An unknown key or a value of a wrong type is refused, because the record must be damaged or
+foreign.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,29 +17,29 @@ from agent.vocabulary import AnswerParser, Judge, Scale
 DAMAGED_ADVICE = "Restore the store from a back-up; if a newer version of the agent wrote to it, use that version."
 LEFT_OUT_IF_NONE = {
     "left out": True
-}  # metadata of a field whose key is not written where it is None, rather than null
-_MAX_KEY_LENGTH = 60  # characters of an unknown key that a message repeats
+}  # metadata of a field whose key is omitted, rather than null, if the value is None
+_MAX_KEY_LENGTH = 60  # maximum length of an unknown key quoted in a message
 _ARRAYS = (
     Judge,
     Scale,
-)  # kept as lists of their fields, which is shorter and what earlier versions wrote
+)  # stored as lists of their fields, which is shorter and compatible with earlier versions
 _TYPE_NAMES = {str: "a text", bool: "true or false", int: "a whole number", float: "a number"}
 
-_Reader = Callable[[object, str], Any]  # of a value and the path of its key
+_Reader = Callable[[object, str], Any]  # arguments: a value and the path of its key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRecord:
-    """A record of the store.
+    """Base class of the store's records.
 
     Attributes:
-        lacking: keys that the stored record lacks. `dataclasses.replace` takes those out that it gives a value.
+        lacking: keys that the stored record lacks. `dataclasses.replace` removes the keys that it sets.
     """
 
     lacking: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        """Forget that a key was lacking once its field has another value than the default."""
+        """Remove keys from `lacking` whose fields have a value other than the default."""
         if self.lacking:
             keys = _keys_of(type(self))
             still_lacking = frozenset(
@@ -48,14 +49,14 @@ class StoredRecord:
 
     @classmethod
     def from_json(cls, value: object, path: str = "") -> Self:
-        """Return the record that is kept as `value`.
+        """Read a record from its stored form.
 
         Args:
-            value: as `json.loads` returns it.
-            path: of the key that holds it, for messages.
+            value: the record as returned by `json.loads`.
+            path: path of the key that contains it, for messages.
 
         Raises:
-            StoreError: names the key that is unknown, missing or of another type. Never quotes a value.
+            StoreError: a key is unknown, missing or of a wrong type; the message names the key, never a value.
         """
         if not isinstance(value, dict):
             raise _damaged(path or "the record", "is not an object")
@@ -74,7 +75,7 @@ class StoredRecord:
         return cls(**read, lacking=frozenset(lacking))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the record as JSON keeps it, without the keys that it lacks."""
+        """Return the record in its stored form, without the keys that it lacks."""
         written = {}
         for name, key in _keys_of(type(self)).items():
             value = getattr(self, name)
@@ -86,7 +87,7 @@ class StoredRecord:
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """A key of a record: how it is read, and what its field is without it."""
+    """A key of a record, with its reader and the default for records that lack it."""
 
     name: str
     read: _Reader
@@ -95,7 +96,7 @@ class _Key:
 
 
 def _keys_of(record: type[Any]) -> Mapping[str, _Key]:
-    key: Any = record  # mypy takes the class of a dataclass for unhashable
+    key: Any = record  # mypy considers the class of a dataclass unhashable
     return _find_keys(key)
 
 
@@ -117,7 +118,7 @@ def _default_of(each: Field[Any]) -> object:
 
 @cache
 def _reader_of(kind: Any) -> _Reader:
-    """Return the reader of a field's type. Cached, since looking a type up takes longer than reading a value."""
+    """Return the reader for a field's type. Cached, because the look-up takes longer than reading a value."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
         return _read_one_of(arguments)
@@ -139,7 +140,7 @@ def _reader_of(kind: Any) -> _Reader:
 
 
 def _read_plain(kind: type[Any]) -> _Reader:
-    # A whole number may stand for any number, and stays one; true and false are no numbers.
+    # An int is accepted as a float and stays an int; booleans are not numbers.
     types = (float, int) if kind is float else (kind,)
 
     def read(value: object, path: str) -> object:
@@ -160,7 +161,7 @@ def _read_literal(words: Sequence[str]) -> _Reader:
 
 
 def _read_one_of(kinds: Sequence[Any]) -> _Reader:
-    """Read None, one of several plain types, or the one type that is not None."""
+    """Return a reader for a union: of plain types, or of one type and None."""
     is_optional = NoneType in kinds
     *plain, last = (kind for kind in kinds if kind is not NoneType)
     read_last = _reader_of(last)
@@ -184,7 +185,7 @@ def _read_list(read_item: _Reader) -> _Reader:
 
 def _read_mapping(read_item: _Reader) -> _Reader:
     def read(value: object, path: str) -> dict[str, object]:
-        if value == []:  # as imported runs of early versions keep that they have no parts
+        if value == []:  # imported runs of early versions store [] if they have no parts
             return {}
         if not isinstance(value, dict):
             raise _damaged(path, "is not an object")
@@ -194,7 +195,7 @@ def _read_mapping(read_item: _Reader) -> _Reader:
 
 
 def _read_array(kind: type[Any]) -> _Reader:
-    """Read a dataclass from the list of its fields."""
+    """Return a reader for a dataclass stored as a list of its fields."""
     readers = [_reader_of(each) for each in get_type_hints(kind).values()]
 
     def read(value: object, path: str) -> object:
@@ -212,7 +213,7 @@ def _read_array(kind: type[Any]) -> _Reader:
 
 
 def _read_object(kind: type[Any]) -> _Reader:
-    """Read a dataclass of the vocabulary, which has no reader of its own, from an object with all its fields."""
+    """Return a reader for a dataclass that is not a `Record`, stored as an object with all of its fields."""
     readers = {key: _reader_of(each) for key, each in get_type_hints(kind).items()}
 
     def read(value: object, path: str) -> object:
@@ -226,7 +227,7 @@ def _read_object(kind: type[Any]) -> _Reader:
 
 
 def _write(value: Any) -> Any:
-    """Return a field's value as JSON keeps it."""
+    """Return a field's value in its stored form."""
     if isinstance(value, StoredRecord):
         return value.to_json()
     if isinstance(value, _ARRAYS):

@@ -1,4 +1,4 @@
-"""Named local releases and imported leaderboards, as they are stored."""
+"""Stored local releases and imported leaderboards."""
 
 import json
 import time
@@ -11,7 +11,7 @@ from agent.store.database import Database
 
 @dataclass(frozen=True, slots=True)
 class LocalRelease:
-    """A named local release: suites and imported leaderboards. A later part wins over an earlier one."""
+    """A named local release of suites and imported leaderboards; later parts override earlier ones."""
 
     name: str
     parts: tuple[str, ...]
@@ -20,7 +20,7 @@ class LocalRelease:
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardCell:
-    """One figure of an imported leaderboard. `instances` is None where the leaderboard does not say."""
+    """One figure of an imported leaderboard. `instances` is None if the leaderboard does not state it."""
 
     benchmark: str
     benchmark_name: str
@@ -33,7 +33,7 @@ class LeaderboardCell:
 
 @dataclass(frozen=True, slots=True)
 class ImportedLeaderboard:
-    """A leaderboard made elsewhere. `details` says where: release, date, digest."""
+    """A leaderboard made elsewhere. `details` holds its release, date and digest."""
 
     name: str
     details: Mapping[str, Any]
@@ -41,14 +41,14 @@ class ImportedLeaderboard:
 
 
 class Releases:
-    """Named releases of this site, and leaderboards imported from elsewhere."""
+    """The stored releases of this site, and the imported leaderboards."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._connection = database.connection
 
     def keep(self, name: str, parts: Sequence[str]) -> None:
-        """Keep a release; one of the same name is replaced."""
+        """Store a release, replacing any of the same name."""
         with self._database.transaction():
             self._connection.execute("DELETE FROM release_parts WHERE release = ?", (name,))
             self._connection.execute(
@@ -81,7 +81,7 @@ class Releases:
     def keep_leaderboard(
         self, name: str, details: Mapping[str, Any], cells: Sequence[LeaderboardCell]
     ) -> None:
-        """Keep an imported leaderboard whole; one of the same name is replaced."""
+        """Store an imported leaderboard with its figures, replacing any of the same name."""
         with self._database.transaction():
             self._connection.execute("DELETE FROM leaderboard_cells WHERE leaderboard = ?", (name,))
             self._connection.execute(
@@ -117,7 +117,7 @@ class Releases:
         ]
 
     def read_leaderboard_cells(self, name: str) -> list[LeaderboardCell]:
-        """Return an imported leaderboard's figures, in its order."""
+        """Return an imported leaderboard's figures, in their original order."""
         rows = self._connection.execute(
             "SELECT benchmark, benchmark_name, model, metric, metric_name, value, instances FROM leaderboard_cells "
             "WHERE leaderboard = ? ORDER BY position",

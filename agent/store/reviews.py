@@ -1,4 +1,4 @@
-"""Samples of texts in which a person checks the redaction: texts and marks sealed, figures in plain numbers."""
+"""Samples of texts whose redaction a person checks. Texts and marks are sealed; counts are stored unencrypted."""
 
 import json
 import time
@@ -11,7 +11,7 @@ from agent.store.database import Database
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """One sample. `plan` says by which policy and rules identifiers were found, and where the texts are from."""
+    """One sample. `plan` holds the policy and rules by which identifiers were found, and the origin of the texts."""
 
     name: str
     plan: Mapping[str, Any]
@@ -25,10 +25,10 @@ class ReviewedText:
     """One text of a sample.
 
     Attributes:
-        item: from 1.
-        record: number of the record that it belongs to.
-        content: the text and the places marked in it; None once purged.
-        figures: kind of identifier -> (rightly found, missed, wrongly found); None until it is reviewed.
+        item: number of the text in the sample, from 1.
+        record: number of the record that the text belongs to.
+        content: the text and its marked spans; None once purged.
+        figures: kind of identifier -> (correctly found, missed, wrongly found); None until the text is reviewed.
     """
 
     item: int
@@ -38,7 +38,7 @@ class ReviewedText:
 
 
 class Reviews:
-    """Samples of texts whose redaction a person reviews."""
+    """The stored samples of texts whose redaction a person reviews."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -48,7 +48,7 @@ class Reviews:
     def keep(
         self, name: str, plan: Mapping[str, Any], texts: Sequence[tuple[int, Mapping[str, Any]]]
     ) -> None:
-        """Keep a new sample of (record, content)."""
+        """Store a new sample of pairs (record, content)."""
         with self._database.transaction():
             sealed_plan = self._vault.seal(_bind(name), json.dumps(plan).encode())
             self._connection.execute(
@@ -104,7 +104,7 @@ class Reviews:
         content: Mapping[str, Any],
         figures: Mapping[str, tuple[int, int, int]],
     ) -> None:
-        """Keep the reviewer's marks in one text in the place of earlier ones."""
+        """Store the reviewer's marks in one text, replacing any earlier ones."""
         with self._database.transaction():
             self._connection.execute(
                 "UPDATE reviewed_texts SET sealed = ?, figures = ? WHERE review = ? AND item = ?",
@@ -117,7 +117,7 @@ class Reviews:
             )
 
     def delete(self, name: str) -> None:
-        """Delete a sample with its texts, marks and figures."""
+        """Delete a sample with its texts, marks and counts."""
         with self._database.transaction():
             self._connection.execute("DELETE FROM reviewed_texts WHERE review = ?", (name,))
             self._connection.execute("DELETE FROM reviews WHERE name = ?", (name,))
@@ -136,5 +136,5 @@ def _read_figures(figures: str | None) -> dict[str, tuple[int, int, int]] | None
 
 
 def _bind(name: str, item: int = 0) -> bytes:
-    """Return the context that a sealed value is bound to, so that none can take another's place."""
+    """Return the context that a sealed value is bound to, so that sealed values cannot be swapped."""
     return b"review\0" + name.encode() + b"\0" + str(item).encode()

@@ -1,6 +1,7 @@
-"""The details of a run: how it was asked, of which data, and how it is scored. Never the text of a case.
+"""The details of a run: its settings, data and scoring. They never contain text of a case.
 
-Each field says which runs lack its key: those of early versions, or imported ones. The other keys are in every record.
+The documentation of a field states which runs lack its key, such as those of early versions. Other keys are in every
+record.
 """
 
 import json
@@ -18,18 +19,18 @@ class KeptData(StoredRecord):
     """The data that a run read.
 
     Attributes:
-        known: "official", "sample", "invented" or "unknown": whether the benchmark knows this version of its data;
-            "imported" where only the place that made the run could know.
+        known: "official", "sample", "invented" or "unknown", by the versions in the benchmark's definition;
+            "imported" if the run was made elsewhere.
         own: whether the benchmark's definition names a file of the site. Lacking in early runs.
         named: whether the run entry named the files. Lacking in early runs.
-        attested: whether no agreement is needed for the data, or a person attested that the site has accepted it. None
-            for imported runs and those before attestations.
-        registered: commitment of the registered version; empty if there is none. Lacking in imported runs, and in those
-            before registrations.
+        attested: whether the data needs no agreement, or a person attested that the site has accepted it. None for
+            imported runs and for runs before attestations were introduced.
+        registered: commitment of the registered version; empty if there is none. Lacking in imported runs, and in runs
+            before registrations were introduced.
         frozen_digest: SHA-256 over all files of that version; empty if there is none. Lacking as `registered`.
         digest: SHA-256 of the files that were read; empty for imported runs.
-        instances: how many the data holds, before any were sampled.
-        problems: sentences on how the data differs from the whole published data.
+        instances: number of instances in the data, before sampling.
+        problems: sentences that describe how the data differs from the complete published data.
     """
 
     known: str = "unknown"
@@ -45,15 +46,15 @@ class KeptData(StoredRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptJury(StoredRecord):
-    """A jury, and all that decides what its judges are asked. Of an imported jury, as far as its verdicts show it.
+    """A jury, and the settings that determine its judges' prompts. For an imported jury, inferred from its verdicts.
 
     Attributes:
-        judges: the seats, in order; empty before a jury was named.
-        quorum: seats that must give a valid verdict; None: more than half, or an imported jury.
+        judges: the seats, in order; empty if no jury was named yet.
+        quorum: number of seats that must give a valid verdict; None for more than half, or for an imported jury.
         scale: lowest and highest grade.
-        criteria: name -> question; the questions are empty where `prompt` asks.
-        fields: criterion -> texts that a verdict holds for it besides its score.
-        prompt: the benchmark's own, with unfilled placeholders; empty where `criteria` ask.
+        criteria: name -> question; the questions are empty if `prompt` contains them.
+        fields: criterion -> names of the texts that a verdict contains for it besides the score.
+        prompt: the benchmark's own prompt with placeholders; empty if the questions are in `criteria`.
         gold_shown: whether judges see the right answer.
     """
 
@@ -68,19 +69,19 @@ class KeptJury(StoredRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptMetric(StoredRecord):
-    """A metric as a run was measured by it. Early runs keep name, display_name, low, high and binary alone.
+    """A metric of a run. Early runs have only name, display_name, low, high and binary.
 
     Attributes:
-        name: key of its scores in the store: the metric's, with `HELM_TWIN` after it for the twin by HELM's rules.
-        metric: the metric's name in `agent.metrics`, or HELM's for an imported metric that is not ours.
-        display_name: for people.
+        name: key of its scores in the store: the metric's name, plus `HELM_TWIN` for the twin by HELM's rules.
+        metric: the metric's name in `agent.metrics`, or HELM's name for an imported metric that is not ours.
+        display_name: name shown to people.
         helm_name: HELM's name for it in this benchmark.
-        low, high: ends of its range; of a jury's metric, those of the jury's scale.
-        binary: whether its scores are 0 and 1 alone.
-        scoring: the rules that it was computed by; None: those of the run.
+        low, high: limits of its range; for a jury's metric, those of the jury's scale.
+        binary: whether its scores can only be 0 or 1.
+        scoring: the rules by which it was computed; None for those of the run.
         whole_run: whether only the run as a whole has a value.
-        options: its settings in this benchmark; those of an encoder name the encoder's files.
-        jury: of a metric that a jury gives; None for others, and in runs before juries were kept.
+        options: its settings in this benchmark; for an encoder, these identify the encoder's files.
+        jury: the jury that grades the metric; None for other metrics, and in runs before juries were stored.
     """
 
     name: str
@@ -97,7 +98,7 @@ class KeptMetric(StoredRecord):
 
     @property
     def judges(self) -> tuple[Judge, ...]:
-        """The judges of its jury; empty without a jury."""
+        """The judges of the metric's jury; empty without a jury."""
         return () if self.jury is None else self.jury.judges
 
 
@@ -107,8 +108,8 @@ class RunOrigin(StoredRecord):
 
     Attributes:
         kind: "helm" for HELM's run folders, "helm-leaderboard" for the figures of a release.
-        digest: SHA-256 of the files that were imported.
-        scenario: the class that HELM's run_spec.json names; empty if none.
+        digest: SHA-256 of the imported files.
+        scenario: the class named in HELM's run_spec.json; empty if none.
         groups: HELM's groups of the run.
     """
 
@@ -120,40 +121,41 @@ class RunOrigin(StoredRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunDetails(StoredRecord):
-    """How a run was asked and is scored: settings, digests and findings.
+    """A run's settings for asking and scoring, with digests and findings.
 
     Attributes:
-        display_name, category, subcategory: of the benchmark, for people.
+        display_name, category, subcategory: the benchmark's, shown to people.
         access: the benchmark's access level; "unknown" for an imported run whose benchmark is not defined here.
         benchmark_digest: SHA-256 of the definition; empty for imported runs.
         lineage: the dataset that the units come from. Lacking in early runs.
-        unit: what a unit is, for people, such as "patient". Lacking in early runs.
-        unit_named: whether the data names the unit of each instance; else the number of a row stands for it. Lacking in
-            early runs, which count as named.
-        arguments: the benchmark's own, with defaults filled in. Lacking in early runs.
-        free_arguments: names of those whose value no definition lists, so that it may be free text. None in early runs,
-            and in imported runs of unknown benchmarks.
+        unit: noun for a unit, such as "patient". Lacking in early runs.
+        unit_named: whether the data names the unit of each instance; otherwise each row is a unit. Lacking in early
+            runs, which count as named.
+        arguments: the benchmark's arguments, including defaults. Lacking in early runs.
+        free_arguments: names of arguments whose values are not listed in a definition, so they may be free text. None
+            in early runs, and in imported runs of unknown benchmarks.
         parts: argument -> values that together make the whole benchmark. Lacking in early runs.
-        overrides: settings and arguments of the run entry that change what is asked. Lacking in early runs.
-        left_out: optional metrics for which the site had no encoder. Lacking in early and imported runs.
-        sampled: the most instances that the run was to ask; None: all. Lacking in early runs.
-        sample_seed: chose the instances, where they are a sample. Lacking in early runs.
-        plan: digest of the submission's plan whose challenge gave `sample_seed`; empty: none. Lacking in early and
-            imported runs.
+        overrides: settings and arguments of the run entry that change the requests. Lacking in early runs.
+        left_out: optional metrics that were omitted because the site had no encoder. Lacking in early and imported
+            runs.
+        sampled: maximum number of instances to ask; None for all. Lacking in early runs.
+        sample_seed: seed that chose the instances of a sample. Lacking in early runs.
+        plan: digest of the plan whose challenge gave `sample_seed`; empty if none. Lacking in early and imported runs.
         data: the data that was read.
         metrics: the benchmark's main metric first; with scoring "both" each is followed by its twin.
-        scoring: the rules that the answers are scored by.
-        parser: the part of an answer that our rules score. None for early and imported runs.
-        agent_version: of the agent that scored the answers, or imported the run.
-        max_tokens: of an answer; None where an imported run does not say.
-        prompt_limit: most tokens of a prompt, by an argument of the benchmark; None: no limit. Lacking in early runs.
-        temperature: None where an imported run does not say.
+        scoring: the rules by which the answers are scored.
+        parser: the parser that selects the part of an answer that our rules score. None for early and imported runs.
+        agent_version: version of the agent that scored the answers or imported the run.
+        max_tokens: maximum tokens of an answer; None if an imported run does not state it.
+        prompt_limit: maximum tokens of a prompt, set by an argument of the benchmark; None for no limit. Lacking in
+            early runs.
+        temperature: sampling temperature; None if an imported run does not state it.
         stop: stop sequences.
         language_model: False for reference baselines.
-        capabilities: what the probe found out about the server, for `agent.inference.capabilities.Capabilities`, which
-            reads it: what one version of the probe keeps, another may not know.
-        workarounds: sentences on what the requests did without.
-        origin: where an imported run was made; None: here.
+        capabilities: the results of the capability probe, unparsed, because their keys depend on the probe's version;
+            `agent.inference.capabilities.Capabilities` reads them.
+        workarounds: sentences on features that the requests did without.
+        origin: the origin of an imported run; None for a run made here.
     """
 
     display_name: str = ""
@@ -188,19 +190,19 @@ class RunDetails(StoredRecord):
 
     @property
     def is_judged(self) -> bool:
-        """Whether the run has a metric that a jury gives."""
+        """Whether the run has a metric that a jury grades."""
         return any((metric.metric or metric.name) == "jury_score" for metric in self.metrics)
 
     def find_metric(self, name: str) -> KeptMetric | None:
-        """Return the details of the metric whose scores have this name."""
+        """Return the details of the metric with this name in the store."""
         return next((metric for metric in self.metrics if metric.name == name), None)
 
 
 def read_details(text: str) -> RunDetails:
-    """Return the details that the store keeps as JSON.
+    """Read a run's details from their stored JSON.
 
     Raises:
-        StoreError: they are damaged, or of another version; names the key.
+        StoreError: they are damaged or of another version; the message names the key.
     """
     try:
         value = json.loads(text)
@@ -212,5 +214,5 @@ def read_details(text: str) -> RunDetails:
 
 
 def write_details(details: RunDetails) -> str:
-    """Return the details as the store keeps them."""
+    """Return the details in their stored form."""
     return json.dumps(details.to_json())

@@ -1,4 +1,4 @@
-"""Runs as they are planned, begun and ended, in steps that are safe to repeat."""
+"""Stored runs, which begin and end in steps that are safe to repeat."""
 
 import fcntl
 import os
@@ -17,12 +17,12 @@ from agent.store.stored import Run, RunScore
 from agent.store.subgroups import SubgroupLabels
 from agent.vocabulary import Instance
 
-BATCH = 500  # records sealed in one transaction
+BATCH = 500  # maximum records sealed in one transaction
 _RUNS = "SELECT run_id, suite, name, benchmark, model, deployment, details, state, started_at, ended_at FROM runs"
 
 
 class Runs:
-    """The store's runs, found by suite and name."""
+    """The store's runs, by suite and name."""
 
     def __init__(self, database: Database, identities: Identities, scores: Scores) -> None:
         self._database = database
@@ -55,7 +55,7 @@ class Runs:
         """Return the runs of a suite, or all, ordered by benchmark and model.
 
         Raises:
-            StoreError: the details of a run are damaged, or of another version; names the key.
+            StoreError: the details of a run are damaged or of another version; the message names the key.
         """
         return self._select("? IS NULL OR suite = ?", suite, suite)
 
@@ -102,10 +102,10 @@ class Runs:
 
     @contextmanager
     def lock(self, run_id: str) -> Iterator[None]:
-        """Hold the run for this process, so that two processes never ask the same questions.
+        """Return a context that locks the run, so that two processes never ask the same questions.
 
         Raises:
-            StoreError: another process holds it.
+            StoreError: another process holds the lock.
         """
         path = self._database.path.parent / f"run-{run_id}.lock"
         descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
@@ -135,17 +135,18 @@ class Runs:
     ) -> str:
         """Write the run and its instances; return its id.
 
-        The same plan again changes nothing but `details` and keeps every score; another plan under the same name
-        starts over, and uses the stored answers that still apply.
+        Beginning the same plan again changes only `details` and keeps every score. A different plan under the same
+        name starts over, and uses the stored answers that still apply.
 
         Args:
-            suite: that the run belongs to.
-            name: of the run, unique in its suite: its run entry.
+            suite: the suite that the run belongs to.
+            name: the run's name, unique in its suite: its run entry.
             benchmark: name of the benchmark.
-            lineage: the dataset that the units come from; its benchmarks share unit keys, so a patient has one.
+            lineage: the dataset that the units come from; benchmarks on the same dataset share unit keys, so that a
+                patient has the same key in all of them.
             model: name of the model.
             deployment: name of the deployment that serves it.
-            details: of the run.
+            details: the run's details.
             planned: each instance with its request key, in order; iterated once, in batches.
             scored_by: names of the metrics and the scoring rules, part of the plan's identity.
         """
@@ -154,7 +155,7 @@ class Runs:
         subgroups = SubgroupLabels()
         keys: list[
             bytes
-        ] = []  # for each instance its instance, unit, record and request keys, joined
+        ] = []  # the instance, unit, record and request keys of each instance, joined
         walk = iter(planned)
         while batch := list(islice(walk, BATCH)):
             encoded = [encode_instance(instance) for instance, _ in batch]
@@ -197,7 +198,7 @@ class Runs:
         return run_id
 
     def _start_over(self, run_id: str, keys: Iterable[bytes]) -> None:
-        """Delete every score of the run and write its instances anew."""
+        """Delete every score of the run and write its instances again."""
         for table in ("scores", "labelled", "run_scores", "seats", "run_instances"):
             self._connection.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))  # noqa: S608 (from above)
         self._connection.executemany(
@@ -215,7 +216,7 @@ class Runs:
         )
 
     def _keep_records(self, encoded: Sequence[bytes]) -> list[bytes]:
-        """Seal records that are not stored yet, mark the rest as used today; return the record keys, in order."""
+        """Seal records that are not stored yet, and mark the others as used now; return the record keys, in order."""
         keys = [self._vault.keyed_hash("record", data) for data in encoded]
         marks = ", ".join("?" for _ in keys)
         now = _now()
@@ -242,7 +243,7 @@ class Runs:
         return keys
 
     def count_left_out(self, run_id: str, benchmark: str, instance_ids: Iterable[str]) -> int:
-        """Return how many scored instances of the stored run are not among `instance_ids`."""
+        """Return the number of scored instances of the stored run that are not among `instance_ids`."""
         planned_keys = {
             self._identities.instance_key(benchmark, instance_id) for instance_id in instance_ids
         }

@@ -1,4 +1,4 @@
-"""Scores of instances and of whole runs, in plain numbers."""
+"""Scores of instances and of whole runs, stored unencrypted."""
 
 from collections.abc import Iterable
 
@@ -8,14 +8,14 @@ from agent.store.run_details import RunDetails, write_details
 from agent.store.stored import Judgement, RunScore, UnitScore
 from agent.vocabulary import Reason, Unscored
 
-_DRAFT = "~"  # after a run's id: scores that will take the place of its own
+_DRAFT = "~"  # suffix of a run's id that marks draft scores, which will replace the run's scores
 
 FiledScore = tuple[int, str, float | Unscored]  # (position, metric, value)
 FiledLabel = tuple[int, str, Unscored | None]  # (position, whole-run metric, why it does not count)
 
 
 class Scores:
-    """Scores by run, instance and metric, and the metrics that only a whole run has."""
+    """The stored scores by run, instance and metric, and the values of whole-run metrics."""
 
     def __init__(self, database: Database, juries: Juries) -> None:
         self._database = database
@@ -23,7 +23,7 @@ class Scores:
         self._juries = juries
 
     def read_units(self, run_id: str, metric: str) -> list[UnitScore]:
-        """Return every instance's score under `metric`, in order; instances not yet settled are NOT_ASKED."""
+        """Return every instance's score under `metric`, in order; instances without a score yet are NOT_ASKED."""
         rows = self._connection.execute(
             "SELECT i.unit_key, i.instance_key, s.value, CASE WHEN s.run_id IS NULL THEN ? ELSE s.reason END "
             "FROM run_instances i LEFT JOIN scores s "
@@ -34,9 +34,9 @@ class Scores:
         return [UnitScore(*row) for row in rows]
 
     def read_whole_run(self, run_id: str, metric: str) -> tuple[RunScore | None, dict[str, int]]:
-        """Return a whole-run metric's value, None if not computed yet, and the instances that do not count by reason.
+        """Return a whole-run metric's value (None if not computed yet) and, by reason, the instances that do not count.
 
-        Instances not yet settled are NOT_ASKED.
+        Instances without an outcome yet are NOT_ASKED.
         """
         row = self._connection.execute(
             "SELECT metric, value, low, high, n, units, floor FROM run_scores WHERE run_id = ? AND metric = ?",
@@ -51,7 +51,7 @@ class Scores:
         return None if row is None else RunScore(*row), dict(reasons)
 
     def find_unmeasured(self, run_id: str) -> list[int]:
-        """Return the positions that still lack a metric which is measured later, and whose texts are stored."""
+        """Return the positions of instances that lack a metric measured later, and whose texts are stored."""
         rows = self._connection.execute(
             "SELECT i.position FROM run_instances i JOIN answers a ON a.request_key = i.request_key "
             "JOIN records r ON r.record_key = i.record_key WHERE i.run_id = ? AND i.position IN ("
@@ -67,11 +67,11 @@ class Scores:
         judgements: Iterable[tuple[bytes, Judgement]] = (),
         seats: Iterable[FiledSeat] = (),
     ) -> None:
-        """Keep scores that were made after the asking, with the judgements they rest on, in one transaction.
+        """Store scores that were computed after asking the model, with their judgements, in one transaction.
 
         Args:
-            run_id: of the run.
-            scores: of metrics that are measured later, or that a jury gave.
+            run_id: the run's id.
+            scores: scores under metrics that are measured later or graded by a jury.
             judgements: replies of judges, by the key of their request.
             seats: grades of each seat.
         """
@@ -83,7 +83,7 @@ class Scores:
     def write(
         self, run_id: str, scores: Iterable[FiledScore], labels: Iterable[FiledLabel]
     ) -> None:
-        """Write scores, and which instances count for whole-run metrics, within the transaction that is open."""
+        """Write scores, and whether instances count for whole-run metrics, within the open transaction."""
         self._connection.executemany(
             "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?)",
             (
@@ -102,7 +102,7 @@ class Scores:
         )
 
     def write_whole_run(self, run_id: str, run_scores: Iterable[RunScore]) -> None:
-        """Write the metrics that only the whole run has, within the transaction that is open."""
+        """Write the values of whole-run metrics, within the open transaction."""
         self._connection.executemany(
             "INSERT OR REPLACE INTO run_scores VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
@@ -120,10 +120,10 @@ class Scores:
             ),
         )
 
-    # Rescoring: new scores are drafted beside the old ones, and take their place at once.
+    # Rescoring: new scores are drafted next to the old ones, and replace them in one transaction.
 
     def drop_draft(self, run_id: str) -> None:
-        """Delete drafted scores, such as a killed process leaves."""
+        """Delete draft scores, such as those that a killed process left."""
         with self._database.transaction():
             for table in ("scores", "labelled", "seats"):
                 statement = f"DELETE FROM {table} WHERE run_id = ?"  # noqa: S608
@@ -136,7 +136,7 @@ class Scores:
         labels: Iterable[FiledLabel] = (),
         seats: Iterable[FiledSeat] = (),
     ) -> None:
-        """Keep new scores of the run, and the grades of its jury's seats, apart from those it has."""
+        """Store new scores of the run and grades of its jury's seats as drafts, without changing the present ones."""
         with self._database.transaction():
             self.write(run_id + _DRAFT, scores, labels)
             self._juries.write_seats(run_id + _DRAFT, seats)
@@ -144,13 +144,13 @@ class Scores:
     def put_draft_in_place(
         self, run_id: str, details: RunDetails, plan_digest: bytes, run_scores: Iterable[RunScore]
     ) -> None:
-        """Replace the run's scores by the drafted ones, in one transaction.
+        """Replace the run's scores with the drafts, in one transaction.
 
         Args:
-            run_id: of the run.
-            details: of the run from now on.
-            plan_digest: of its plan with the new rules, so that the same `run` finds nothing left to do.
-            run_scores: its new whole-run metrics.
+            run_id: the run's id.
+            details: the run's new details.
+            plan_digest: digest of its plan with the new rules, so that repeating the `run` does nothing.
+            run_scores: the new values of its whole-run metrics.
         """
         with self._database.transaction():
             self._connection.execute("DELETE FROM run_scores WHERE run_id = ?", (run_id,))

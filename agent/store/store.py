@@ -1,7 +1,7 @@
-"""The site's encrypted store: SQLite (WAL), texts sealed, identities as keyed hashes.
+"""The site's encrypted store: SQLite (WAL) with sealed texts, and identities as keyed hashes.
 
 A run is written in three steps, each safe to repeat: `runs.begin` (its instances), `answers.settle` (answers and
-scores, in small transactions as they arrive) and `runs.end`. A killed run leaves whole transactions only.
+scores, in small transactions as they arrive) and `runs.end`. A killed run leaves only complete transactions.
 """
 
 import time
@@ -28,15 +28,15 @@ class Store:
     """One open connection to the site's store. Not for several threads.
 
     Attributes:
-        identities: keyed hashes that stand for runs, requests, instances, units and raters.
+        identities: keyed hashes that identify runs, requests, instances, units and raters.
         runs: runs by suite and name.
         answers: instances of runs with their texts, and the models' answers.
-        scores: of instances and of whole runs.
+        scores: scores of instances and of whole runs.
         juries: replies of judges, and the grades of each seat.
-        calibrations: samples that clinicians graded.
+        calibrations: samples that clinicians grade.
         reviews: samples of texts whose redaction a person reviews.
         releases: named releases of this site, and imported leaderboards.
-        findings: of redaction, by text and rules.
+        findings: detections of redaction, by text and rules.
         audit: the chained log of events.
     """
 
@@ -44,12 +44,12 @@ class Store:
         """Open or create the store at `path` and bring its tables up to date.
 
         Args:
-            path: the file; its folder is made where it is missing.
+            path: path of the file; its folder is created if it is missing.
             vault: seals and hashes under the data key.
-            audit_key: 32 bytes, which chain the audit log; they derive from the seal key, not from the data key.
+            audit_key: the 32-byte key that chains the audit log; derived from the seal key, not from the data key.
 
         Raises:
-            StoreError: the file is readable by others, damaged, of a newer version, or was made with other keys.
+            StoreError: the file is readable by others, damaged, of a newer version, or was created with other keys.
         """
         self.database = Database(path, vault, audit_key)
         self.identities = Identities(vault)
@@ -64,11 +64,11 @@ class Store:
         self.audit = AuditLog(self.database)
 
     def close(self) -> None:
-        """Close the connection; a clean close folds the write-ahead log into the file."""
+        """Close the connection; a clean close merges the write-ahead log into the file."""
         self.database.close()
 
     def transaction(self) -> AbstractContextManager[None]:
-        """Return a context that keeps everything written inside it, or nothing of it."""
+        """Return a context whose writes are committed together, or not at all."""
         return self.database.transaction()
 
     def purge(self, older_than_days: int, now: float | None = None) -> int:
@@ -77,7 +77,7 @@ class Store:
         0 deletes every stored text.
 
         Returns:
-            How many texts were deleted.
+            The number of texts deleted.
         """
         last = int(time.time() if now is None else now) - older_than_days * DAY_S
         connection = self.database.connection
@@ -96,7 +96,9 @@ class Store:
                 " AND review IN (SELECT name FROM reviews WHERE made_at <= ?)",
                 (last,),
             ).rowcount
-            connection.execute("DELETE FROM findings")  # made again from texts that are still there
+            connection.execute(
+                "DELETE FROM findings"
+            )  # recomputed from the remaining texts when needed
         with translate_errors("written"):
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             connection.execute("VACUUM")

@@ -1,4 +1,4 @@
-"""What is read from the store, as plain values."""
+"""Plain values that the store returns."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Literal
 from agent.store.run_details import RunDetails
 from agent.vocabulary import Instance, Reason, Response, Unscored
 
-# Reasons that say nothing about the model: such an instance is asked again by the next run.
+# Reasons that are not the model's fault: the next run asks such an instance again.
 RETRIED = frozenset(
     {Reason.SERVER_ERROR, Reason.BAD_REPLY, Reason.TIMEOUT, Reason.UNREACHABLE, Reason.NOT_ASKED}
 )
@@ -30,19 +30,19 @@ class Run:
 
     @property
     def imported(self) -> bool:
-        """Whether it was made elsewhere, so that nobody here asked its model or scored its answers."""
+        """Whether the run was made elsewhere, so that this site neither asked its model nor scored its answers."""
         return self.details.origin is not None
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """Keys and values of its name, in order: what its run entry says."""
+        """The arguments of the run entry, which is the run's name, in order."""
         words = (pair.partition("=") for pair in self.name.partition(":")[2].split(","))
         return [(key, value) for key, equals, value in words if equals]
 
 
 @dataclass(frozen=True, slots=True)
 class UnitScore:
-    """One instance's score under one metric, with keyed hashes instead of identities."""
+    """One instance's score under one metric, with keyed hashes for unit and instance."""
 
     unit_key: bytes
     instance_key: bytes
@@ -52,9 +52,9 @@ class UnitScore:
 
 @dataclass(frozen=True, slots=True)
 class RunScore:
-    """A metric that only a whole run has. `n` instances of `units` count; there is no interval where nothing varies.
+    """The value of a whole-run metric, over `n` instances and `units` units. Without variation there is no interval.
 
-    `floor` is its value if answers that hold nothing to score counted as wrong.
+    `floor` is its value if answers that could not be scored count as wrong.
     """
 
     metric: str
@@ -68,7 +68,7 @@ class RunScore:
 
 @dataclass(frozen=True, slots=True)
 class StoredInstance:
-    """Everything the store knows of one instance of a run. Texts are None after a purge or before an answer."""
+    """All stored data of one instance of a run. Texts are None after a purge or before an answer."""
 
     position: int
     instance_key: bytes
@@ -80,12 +80,12 @@ class StoredInstance:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The replies of one judge to one request, with all that is needed to read them again under other settings.
+    """The replies of one judge to one request, with everything needed to parse them again under other settings.
 
     Attributes:
-        replies: its first reply, and the one to a repair request if one was sent.
+        replies: the first reply, and the reply to a repair request if one was sent.
         marker: the mark that the judge was asked to put around its verdict; empty if none.
-        shown: the texts of the case as this judge was shown them, if not as they are: a judge outside.
+        shown: the redacted texts of the case that an external judge was shown; None if the judge saw the originals.
     """
 
     replies: tuple[Response, ...]
@@ -98,11 +98,12 @@ class Seat:
     """The verdict of one seat of a jury about one answer.
 
     Attributes:
-        seat: from 0, in the order of the jury.
-        grades: criterion -> number on the jury's own scale; None without a valid verdict.
-        reason: why there is none: a word of `agent.jury.verdict.Fault`, or a `Reason` where no reply came.
-        repaired: whether the judge was asked to mend its first reply.
-        judgement_key: of the stored replies; None: there are none.
+        seat: number of the seat from 0, in the order of the jury.
+        grades: criterion -> grade on the jury's scale; None without a valid verdict.
+        reason: the reason for a missing verdict: a word of `agent.jury.verdict.Fault`, or a `Reason` if there was no
+            reply.
+        repaired: whether the judge was asked to repair its first reply.
+        judgement_key: key of the stored replies; None if there are none.
     """
 
     seat: int
@@ -114,17 +115,17 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The cost of a run's answers, each counted once however many instances share it.
+    """The cost of a run's answers; an answer shared by several instances counts once.
 
     Attributes:
-        answers: responses that the run's scores rest on, also those that an earlier run had brought.
-        prompt_tokens, completion_tokens: as the server counted them.
-        uncounted: answers of which the server did not say both, or that were kept before this was noted.
-        attempts: requests sent for these answers, retries included.
-        shortened: answers to a prompt that was shortened.
-        left_out_tokens: tokens left out of those prompts, in all.
-        answer_seconds: from sending to reading, summed over answers.
-        asked_seconds: wall time that this run spent asking; 0 where everything was there already.
+        answers: number of responses behind the run's scores, including those from earlier runs.
+        prompt_tokens, completion_tokens: tokens as counted by the server.
+        uncounted: number of answers without both token counts from the server.
+        attempts: number of requests sent for these answers, including retries.
+        shortened: number of answers to shortened prompts.
+        left_out_tokens: total number of tokens cut from those prompts.
+        answer_seconds: time from sending to reading, summed over answers.
+        asked_seconds: wall time that this run spent asking; 0 if all answers were stored already.
     """
 
     answers: int

@@ -1,4 +1,4 @@
-"""The subgroups of a run's instances: one sealed record for each run, so that a summary opens no patient's record."""
+"""The subgroups of a run's instances, in one sealed record per run, so that summaries open no patient's record."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -9,13 +9,13 @@ _NONE = -1  # the number of an instance without a value
 
 @dataclass(slots=True)
 class _Attribute:
-    """One attribute: its values are numbered as they first occur, and each instance has the number of its value."""
+    """One attribute, with values numbered in order of first occurrence and a value number for each instance."""
 
     numbers_by_value: dict[str, int] = field(default_factory=dict)
     numbers: list[int] = field(default_factory=list)
 
     def fill_up(self, instances: int) -> None:
-        """Note that the instances up to this count have no value."""
+        """Fill up to `count` instances with no value."""
         self.numbers += [_NONE] * (instances - len(self.numbers))
 
     def add(self, value: str) -> None:
@@ -23,7 +23,7 @@ class _Attribute:
 
 
 class SubgroupLabels:
-    """Collects the attributes of instances, in the order of their positions."""
+    """The attributes of a run's instances, collected in the order of their positions."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -46,12 +46,12 @@ class SubgroupLabels:
         return json.dumps(content, separators=(",", ":")).encode()
 
     def by_position(self) -> dict[str, Sequence[str | None]]:
-        """Return each attribute's value of every instance, None where it has none."""
+        """Return each attribute's values for all instances, None for an instance without a value."""
         return decode_subgroups(self.encode())
 
 
 def decode_subgroups(data: bytes) -> dict[str, Sequence[str | None]]:
-    """Return the labels that `SubgroupLabels.encode` wrote, by attribute and position."""
+    """Decode labels encoded by `SubgroupLabels.encode`, by attribute and position."""
     content: dict[str, tuple[list[str], list[int]]] = json.loads(data)
     labels: dict[str, Sequence[str | None]] = {}
     for name, (values, numbers) in content.items():

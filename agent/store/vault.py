@@ -1,4 +1,4 @@
-"""Sealing of texts and keyed hashing of identities, both under the site data key."""
+"""Sealing of texts and keyed hashing of identities, both under keys derived from the site's data key."""
 
 import hashlib
 import hmac
@@ -14,7 +14,7 @@ NONCE_BYTES = 12
 
 
 class Vault:
-    """AES-256-GCM and HMAC-SHA-256 with separate keys derived from the site data key."""
+    """Encrypts with AES-256-GCM and hashes with HMAC-SHA-256, under separate keys derived from the data key."""
 
     def __init__(self, data_key: bytes) -> None:
         """Derive the keys. `data_key` is 32 random bytes."""
@@ -24,15 +24,15 @@ class Vault:
         self._hash_key = derive_key(data_key, "keyed-hash/v1")
 
     def seal(self, context: bytes, text: bytes) -> bytes:
-        """Encrypt `text`, bound to `context`: it opens under the same context only. Returns nonce and ciphertext."""
+        """Encrypt `text` so that it can be decrypted only with the same `context`. Return nonce and ciphertext."""
         nonce = os.urandom(NONCE_BYTES)
         return nonce + self._cipher.encrypt(nonce, text, context)
 
     def open(self, context: bytes, sealed: bytes) -> bytes:
-        """Decrypt what `seal` returned.
+        """Decrypt a value returned by `seal`.
 
         Raises:
-            StoreError: another key, another context, or damaged bytes.
+            StoreError: the key or context is a different one, or the bytes are damaged.
         """
         try:
             return self._cipher.decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], context)
@@ -42,7 +42,7 @@ class Vault:
             ) from None
 
     def opens(self, context: bytes, sealed: bytes) -> bool:
-        """Whether `sealed` was sealed under this key and context."""
+        """Return whether `sealed` was sealed with this key and context."""
         try:
             self.open(context, sealed)
         except StoreError:
@@ -50,5 +50,5 @@ class Vault:
         return True
 
     def keyed_hash(self, kind: str, data: bytes) -> bytes:
-        """Return 32 bytes that identify `data` on this site and tell nothing to who lacks the key."""
+        """Return 32 bytes that identify `data` at this site and reveal nothing without the key."""
         return hmac.digest(self._hash_key, kind.encode() + b"\0" + data, hashlib.sha256)

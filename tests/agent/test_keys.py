@@ -60,7 +60,7 @@ def test_a_signing_key_comes_back_as_it_was_made(keys: Path) -> None:
 def test_a_key_is_never_overwritten(keys: Path) -> None:
     create_data_key(keys / "data.key")
     before = (keys / "data.key").read_bytes()
-    with pytest.raises(StoreError, match="data key should be made"):
+    with pytest.raises(StoreError, match="file for the data key exists already"):
         create_data_key(keys / "data.key")
     with pytest.raises(StoreError, match="never overwritten"):
         create_seal_key(keys / "data.key")

@@ -116,7 +116,7 @@ def test_what_the_steward_rejects_is_discarded_with_the_reason_on_the_screen(
 )
 def test_ways_of_approving_do_not_mix(tmp_path: Path, words: list[str]) -> None:
     result = run(Site(tmp_path), submission, "approve", *words)
-    assert (result.exit_code, "do not go together" in result.output) == (2, True)
+    assert (result.exit_code, "cannot be combined" in result.output) == (2, True)
 
 
 def test_yes_needs_the_digest_of_what_was_read(

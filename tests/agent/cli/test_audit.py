@@ -91,7 +91,10 @@ def test_store_that_was_put_back_is_located_by_heads_of_before(site: Site, tmp_p
     rows = {row["what"]: row for row in json.loads(done.stdout)}
     assert rows["audit log"]["outcome"] == "match"
     assert rows["head 5"]["outcome"] == "match"
-    assert rows["head 8"]["finding"] == "3 events after event 5 are missing: the store was put back"
+    assert (
+        rows["head 8"]["finding"]
+        == "3 events after event 5 are missing: the store was restored from a back-up"
+    )
 
 
 def test_list_of_heads_is_read_from_a_file(site: Site, tmp_path: Path) -> None:
@@ -103,7 +106,7 @@ def test_list_of_heads_is_read_from_a_file(site: Site, tmp_path: Path) -> None:
     heads.write_bytes(heads.read_bytes() + b'{"number": 5, "link": "x"}\n')
     done = audit(site, "verify", "--heads", heads)
     assert done.returncode == 2
-    assert "line 2 of the file of heads is no head of an audit log" in done.stderr
+    assert "line 2 of the file of heads is not a head of an audit log" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -208,7 +211,7 @@ def test_score_changed_after_approval_is_found_by_verify_and_stops_sample(
     assert "scores_root: the scores in the store give another root" in " ".join(done.stdout.split())
     sampled = audit(site, "sample", "--digest", digest_of(site))
     assert sampled.returncode == 6
-    assert "none of its leaves can be opened" in sampled.stderr
+    assert "so its leaves cannot be opened" in sampled.stderr
 
 
 def test_sample_of_an_honest_submission_matches_and_says_what_it_excludes(submitted: Site) -> None:

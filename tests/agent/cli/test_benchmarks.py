@@ -66,7 +66,7 @@ def test_show_says_everything_about_a_benchmark(site: Site):
     for said in (
         "json dose",
         "the dose: dose",
-        "note, its end stays",
+        "note, keeping its end",
         "other_name",
         "quasi_exact_match",
         "private",

@@ -189,7 +189,7 @@ def test_a_finding_of_one_benchmark_is_weaker_among_many(site: Site):
     assert (overall["benchmarks"], overall["difference"]) == (7, pytest.approx(0.3 / 7))
     table = compared(site).stdout
     assert "Holm p: corrected for all benchmarks shown" in table
-    assert "All together: the mean of 7 benchmarks' differences" in table
+    assert "All together: the mean difference over 7 benchmarks" in table
 
 
 def test_questions_of_one_patient_are_no_independent_pairs(

@@ -35,18 +35,16 @@ def test_the_author_of_a_jury_sees_its_terms_and_what_a_judge_will_be_asked(site
     for said in terms:
         assert said in shown.stdout
         assert said in checked.stdout
-    prompt, asked = checked.stdout.split("--- what a judge is asked about instance 1 ---")
+    prompt, asked = checked.stdout.split("--- the judge's prompt for instance 1 ---")
     assert prompt.count("Admitted with pneumonia") == 1
     for said in (
         "Admitted with pneumonia",
-        "(here stands the model's answer)",
+        "(the model's answer)",
         "a number from 1 to 10",
         "treated with",
     ):
         assert said in asked
-    assert (
-        "what a judge is asked" not in on(site, "benchmarks", "check", "mine", "--rows", "0").stdout
-    )
+    assert "the judge's prompt" not in on(site, "benchmarks", "check", "mine", "--rows", "0").stdout
     (row,) = json.loads(on(site, "benchmarks", "show", "mine", "--format", "json").stdout)
     assert row["jury"]["scale"] == {"low": 1, "high": 10}
     assert row["jury"]["judges"] == [
@@ -57,5 +55,5 @@ def test_the_author_of_a_jury_sees_its_terms_and_what_a_judge_will_be_asked(site
     )
     hidden = on(site, "benchmarks", "check", "mine", "--rows", "1").stdout
     assert "the right answer is not shown" in hidden
-    assert "more than half of the seats, and 1 at least" in hidden
-    assert "treated with" not in hidden.split("--- what a judge is asked")[1]
+    assert "more than half of the seats, and at least 1" in hidden
+    assert "treated with" not in hidden.split("--- the judge's prompt")[1]

@@ -21,7 +21,7 @@ def filled(tmp_path: Path) -> FilledSite:
     [
         (["--plot", "x.png"], "--plot writes SVG"),
         (["--plot", "-", "--format", "json"], "both write to standard output"),
-        (["--plot", "-", "--subgroups"], "not subgroups"),
+        (["--plot", "-", "--subgroups"], "cannot draw subgroups"),
         (["--plot", "no/such/folder/x.svg"], "x.svg cannot be written"),
     ],
 )

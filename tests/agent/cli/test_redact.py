@@ -50,7 +50,7 @@ def test_what_is_withheld_is_reported_and_an_error_when_nothing_else_is_left(tmp
         cwd=tmp_path,
     )
     assert every.returncode == 5
-    assert "No row is left to read" in every.stderr
+    assert "Every row has a withheld field" in every.stderr
     source = written(tmp_path / "in.jsonl", ROWS[0], *lost)
     done = intramural(
         "redact", "jsonl", source, "--field", "text", "--out", "out.jsonl", cwd=tmp_path
@@ -83,10 +83,10 @@ def test_a_file_that_cannot_be_redacted_to_its_end_leaves_what_was_there(tmp_pat
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--out", "in.jsonl"), "--out is the file to read"),
+        (("--out", "in.jsonl"), "--out is the input file"),
         (("--out", "."), "Invalid value for '--out'"),
-        (("--out", "o", "--field", "text"), "need different names"),
-        (("--out", "o", "--identifiers", "text"), "need different names"),
+        (("--out", "o", "--field", "text"), "need different field names"),
+        (("--out", "o", "--identifiers", "text"), "need different field names"),
         (("--out", "o", "--policy", "strict", "--level", "strict"), "--level and --policy"),
         (("--out", "o", "--policy", "none"), "redaction policy none"),
         (("--out", "o", "--language", "xx"), "xx"),
@@ -137,7 +137,7 @@ def test_a_field_of_identifiers_that_no_row_has_is_a_mistake_of_the_command(tmp_
     source = written(tmp_path / "in.jsonl", {"text": "gout", "who": {"NAME": ["Anna Kowalski"]}})
     words = ("redact", "jsonl", source, "--field", "text", "--out", "out.jsonl", "--identifiers")
     mistyped = intramural(*words, "whoo", cwd=tmp_path)
-    assert (mistyped.returncode, "no row has a field whoo" in mistyped.stderr) == (5, True)
+    assert (mistyped.returncode, "no row has the field whoo" in mistyped.stderr) == (5, True)
     assert not (tmp_path / "out.jsonl").exists()
     assert intramural(*words, "who", cwd=tmp_path).returncode == 0
 

@@ -59,7 +59,7 @@ def test_a_review_from_sample_to_recall(filled: FilledSite, tmp_path: Path):
     assert re.search(r"\[1 NAME: Dr\. \w+ \w+\]", marked.output) or re.search(
         r"\[1 NAME: \w+ \w+\]", marked.output
     )
-    assert "1 place noted" in marked.output
+    assert "1 mark added" in marked.output
     report = call(site, "report", "spring", "--format", "json")
     rows = {row["entity"]: row for row in json.loads(report.stdout)}
     assert rows["DEVICE"]["missed"] == 1
@@ -89,7 +89,7 @@ def test_what_is_typed_wrongly_is_asked_again(filled: FilledSite):
     ).output
     if "[1 " in said:
         assert "Give numbers from 1 to" in said
-    assert "The text does not contain that" in said
+    assert "The text does not contain this" in said
 
 
 def test_every_text_shown_is_in_the_audit_log_and_none_is_in_the_clear(filled: FilledSite):

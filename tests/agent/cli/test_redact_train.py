@@ -20,7 +20,7 @@ def test_the_command_says_what_came_of_it(tmp_path: Path):
     assert len(read_gold(gold)) == 120
     said = CliRunner().invoke(train, ["--gold", str(gold), "--out", str(tmp_path / "ours")])
     assert said.exit_code == 0, said.exception
-    assert "kept back to measure on" in said.output
+    assert "held back" in said.output
     assert f"path: {tmp_path / 'ours'}" in said.output
     again = CliRunner().invoke(train, ["--gold", str(gold), "--out", str(tmp_path / "ours")])
     assert "is not empty" in str(again.exception)

@@ -212,7 +212,7 @@ def test_a_key_is_in_place_only_once_the_registry_names_it_whenever_the_power_go
     with served.home.database.reading() as connection:
         taken = federation.take(newest_envelope(connection), today_day())
     assert (site.keys / "agent.key").read_bytes() == before
-    assert "in place" in ok(site, registry, "update")
+    assert "in force and installed" in ok(site, registry, "update")
     assert (site.keys / "agent.key").read_bytes() != before
     assert adopt_new_agent_key(site.keys, taken, federation.read_membership().site) is False
     release(site, key, MODELS[1].name)
@@ -276,7 +276,7 @@ def test_a_site_without_a_network_goes_through_a_reset_with_files(
         change_now(connection, served.home, Changes(rekeyings=[asked]), today_day=today_day())
     with served.home.database.reading() as connection:
         (tmp_path / "registry").write_bytes(newest_envelope(connection))
-    assert "in place" in ok(site, registry, "update", "--import", tmp_path / "registry")
+    assert "in force and installed" in ok(site, registry, "update", "--import", tmp_path / "registry")
     # The word of before the reset is outdated now.
     with pytest.raises(DeliveryError, match="older than what this site has seen"):
         ok(site, reset, "show", "--head", tmp_path / "carried-head")

@@ -63,7 +63,7 @@ def test_a_rotation_that_nobody_puts_in_force_is_taken_back(
     ok(site, rotate, "cancel")
     assert states(site, "rotate") == ["void"]
     release(site, key, MODELS[1].name)
-    with pytest.raises(DisclosureError, match="went on since"):
+    with pytest.raises(DisclosureError, match="has grown since"):
         ok(site, rotate, "send", signed)
     ok(site, rotate, "request", "--role", "agent", "--out", tmp_path / "later")
 

@@ -27,10 +27,10 @@ def test_several_runs_have_a_total_cost_before_and_after(site: Site):
     write(site, range(5))
     entries = (f"own:model={BOLD}", f"own:model={SHY}")
     dry = asked(site, *entries, more=["--dry-run"]).stdout
-    together = dry.partition("2 runs together")[2]
+    together = dry.partition("all 2 runs")[2]
     assert re.search(r"cost at most [\d,.]+ EUR by GPU hours", together)
     done = asked(site, *entries).stdout
     each = [float(amount) for amount in re.findall(r"^  cost: ([\d.]+) EUR", done, re.MULTILINE)]
-    (total,) = re.findall(r"2 runs together cost ([\d.]+) EUR by GPU hours", done)
+    (total,) = re.findall(r"all 2 runs cost ([\d.]+) EUR by GPU hours", done)
     assert float(total) == pytest.approx(sum(each), abs=0.02)
-    assert "together cost" not in asked(site, entries[0]).stdout
+    assert "runs cost" not in asked(site, entries[0]).stdout

@@ -54,7 +54,7 @@ def test_nothing_is_sent_without_approval(
     (page,) = drafts(site)
     ok(site, submission, "send")  # the datasets
     before = len(wire.bytes)
-    assert "Nothing waits" in ok(site, submission, "send")
+    assert "Nothing is waiting" in ok(site, submission, "send")
     with pytest.raises(DisclosureError, match="is prepared, so it cannot be sent"):
         ok(site, submission, "send", "--digest", page["digest"])
     with pytest.raises(DisclosureError, match="is prepared, so it cannot be sent"):

@@ -110,5 +110,5 @@ def test_scores_by_other_rules_are_not_submitted(
         ok(site, submission, "prepare")
     with pytest.raises(ConfigError, match="no runs of example/none"):
         ok(site, submission, "prepare", "--suite", SUITE, "--model", "example/none")
-    with pytest.raises(ConfigError, match="no such scorecard"):
+    with pytest.raises(ConfigError, match="there is no scorecard other"):
         ok(site, submission, "prepare", "--suite", SUITE, "--scorecard", "other")

@@ -22,6 +22,6 @@ def test_figures_stay_on_a_line_in_a_terminal_of_100_columns(
     monkeypatch.setenv("COLUMNS", "100")
     print_page(build_page(gate, draft))
     shown = capsys.readouterr().out
-    table = shown.partition("\n\n")[2].partition("Why, in the gate's own words")[0].splitlines()
+    table = shown.partition("\n\n")[2].partition("The gate's reasons")[0].splitlines()
     assert len(table) > 3
     assert max(map(len, table)) <= 100

@@ -98,12 +98,12 @@ def test_warnings_ranks_and_bounds_stand_where_they_matter(
     gemma, llama = row(told, "pubmed_qa", "gemma"), row(told, "pubmed_qa", "llama")
     assert "0.50-0.67" in gemma
     assert (gemma.split()[5], llama.split()[5]) == ("1", "2")
-    assert "Bounds: the mean, were every unscored instance wrong, or right" in told
+    assert "Bounds: the mean if every unscored instance were wrong, or right" in told
 
 
 def test_a_leaderboard_is_drawn_into_a_file_the_same_each_time(filled: FilledSite, tmp_path: Path):
     one, other = tmp_path / "one.svg", tmp_path / "other.svg"
-    assert "Drawn: one.svg" in summarized(filled, "--plot", str(one)).stderr
+    assert "Plot written to one.svg" in summarized(filled, "--plot", str(one)).stderr
     summarized(filled, "--plot", str(other), "--format", "json")
     assert one.read_bytes() == other.read_bytes()
     root = ElementTree.parse(one).getroot()
@@ -122,12 +122,11 @@ def test_a_board_with_a_shy_model_has_floors_and_wins_by_them(site: Site):
     table = shown(site)
     assert "Floor" in table.splitlines()[1] + table.splitlines()[2]
     assert (
-        "Floor: the mean, were what the model left without a score itself (empty, unparsed, length"
+        "Floor: the mean if answers that the model left unscored (empty, unparsed, length"
         in table
     )
     assert (
-        "Win rates and macro-averages take the floor, over 1 column of results of one kind."
-        in table
+        "Win rates and macro-averages use the floor, over 1 column of comparable results." in table
     )
     of_models = table.partition("Mean win rate")[2].splitlines()
     stand = {words[0]: words[1:] for line in of_models if len(words := line.split()) == 8}

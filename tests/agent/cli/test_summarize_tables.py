@@ -61,7 +61,7 @@ def test_who_judged_stands_below_the_seats_and_two_juries_of_one_benchmark_are_t
 def test_scale_quorum_and_each_judges_seats_and_mean_stand_with_the_score(filled: FilledSite):
     told = summarized(filled).stdout
     assert "1-5" in row(told.partition("Juries, each")[2], "mtsamples_replicate", "gemma")
-    assert "A score takes valid verdicts of 2 of 3." in told
+    assert "A score needs valid verdicts from 2 of 3." in told
     judges = told.partition("Judges, over all models")[2]
     assert "64 of 80" in row(judges, "mtsamples_replicate", "phi", "16 no_json")
     assert "78 of 80" in row(judges, "mtsamples_replicate", "qwen", "2 timeout")

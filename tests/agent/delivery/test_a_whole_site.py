@@ -52,7 +52,7 @@ def test_from_invite_to_receipt_no_text_of_a_case_is_written_or_sent(
     # The same release again: nothing new is made, nothing is sent.
     before = len(wire.bytes)
     assert "True" not in ok(site, submission, "prepare", "--suite", SUITE)
-    assert "Nothing waits" in ok(site, submission, "send")
+    assert "Nothing is waiting" in ok(site, submission, "send")
     assert len(wire.bytes) == before
 
     with site.store() as store:
@@ -104,7 +104,7 @@ def test_a_site_without_a_network_does_everything_with_files(
     register_datasets(site)
     ok(site, submission, "prepare", "--suite", SUITE, "--model", MODELS[0].name)
     ok(site, submission, "approve", "--key", key, answer="y\n" * 3)
-    with pytest.raises(ConfigError, match="no address of the aggregator"):
+    with pytest.raises(ConfigError, match="lacks the aggregator's address"):
         ok(site, submission, "send")
     stick = tmp_path / "stick"
     stick.mkdir()

@@ -57,7 +57,7 @@ def test_the_page_shows_figures_rules_change_and_the_exact_bytes(
         "Units (range)",
         "Only the range of the number of units leaves",
         "Before",
-        "in the gate's own words",
+        "The gate's reasons",
     ):
         assert text in shown
 
@@ -70,8 +70,8 @@ def test_the_page_of_a_dataset_has_no_figures(
     assert (page.description.kind, page.gate_words, page.capacity) == ("dataset", (), None)
     print_page(page)
     shown = capsys.readouterr().out
-    assert "A version of the site's dataset for A ward's letters (ward) is registered." in shown
-    assert "in the gate's own words" not in shown
+    assert "The site registers a version of its dataset for A ward's letters (ward)." in shown
+    assert "The gate's reasons" not in shown
 
 
 def test_the_gates_word_says_which_figures_come_from_a_sample(gate: Gate) -> None:

@@ -19,13 +19,13 @@ def test_whole_weights_pass_and_each_file_that_is_cut_off_is_named(tmp_path: Pat
     write_weights(tmp_path / "one.safetensors")
     check_weights(tmp_path)
     write_weights(tmp_path / "two.safetensors", cut=1)
-    with pytest.raises(ModelFolderError, match=r"^two\.safetensors is cut off"):
+    with pytest.raises(ModelFolderError, match=r"^two\.safetensors is truncated"):
         check_weights(tmp_path)
 
 
 def test_a_header_that_states_terabytes_is_not_read(tmp_path: Path):
     (tmp_path / "one.safetensors").write_bytes(b"\xff" * 64)
-    with pytest.raises(ModelFolderError, match="cut off"):
+    with pytest.raises(ModelFolderError, match="truncated"):
         check_weights(tmp_path)
 
 

@@ -43,7 +43,7 @@ def test_a_pipe_or_device_is_no_plain_file(tmp_path, read):
     pipe = tmp_path / "pipe.yaml"
     os.mkfifo(pipe)
     for path in (pipe, Path("/dev/zero")):
-        with pytest.raises(AgentError, match="not a plain file"):
+        with pytest.raises(AgentError, match="not a regular file"):
             read(path)
 
 
@@ -52,7 +52,7 @@ def test_a_pipe_among_a_definitions_files(tmp_path, name):
     own(tmp_path, data_csv="note,correct_answer\nn,a\n")
     (tmp_path / name).unlink()
     os.mkfifo(tmp_path / name)
-    with pytest.raises(AgentError, match="not a plain file"):
+    with pytest.raises(AgentError, match="not a regular file"):
         load_benchmark(tmp_path / "own.yaml")
 
 
@@ -72,4 +72,4 @@ def test_a_pipe_or_a_pattern_that_would_fill_the_memory_breaks_its_own_definitio
     said = [str(one.error) for one in broken]
     assert len(said) == 2
     assert "answer_pattern: repeats repeated groups too often" in said[0]
-    assert "not a plain file" in said[1]
+    assert "not a regular file" in said[1]

@@ -152,7 +152,7 @@ def test_event_copied_over_another_is_located(store: Store, path: Path) -> None:
 def test_invented_event_is_located(store: Store, path: Path) -> None:
     attack(path, "INSERT INTO audit_events SELECT 25, 'x', link FROM audit_events WHERE number = 3")
     assert finding(store) == "event 25 was added without the seal key"
-    with pytest.raises(StoreError, match="an event 25 stands after the log's last"):
+    with pytest.raises(StoreError, match="it contains event 25 after its last event"):
         store.audit.record("purge", "")
 
 
@@ -183,8 +183,8 @@ def test_head_of_an_older_copy_over_newer_events_is_noticed(
         "DELETE FROM audit_head",
         "INSERT INTO audit_head SELECT * FROM older.audit_head",
     )
-    assert finding(store) == "event 25 is newer than the log's head: the head was put back"
-    with pytest.raises(StoreError, match="an event 25 stands after the log's last"):
+    assert finding(store) == "event 25 is newer than the log's head: an older head was restored"
+    with pytest.raises(StoreError, match="it contains event 25 after its last event"):
         store.audit.record("purge", "")  # it would take the place of the genuine event
     store.close()
 
@@ -208,8 +208,8 @@ def test_event_of_another_copy_of_the_log_is_located(
         "INSERT INTO audit_events SELECT * FROM other.audit_events WHERE number = 26",
     )
     assert finding(store) == (
-        "event 26 does not follow event 25: it is of another copy of the log; "
-        "event 27 does not follow event 26: it is of another copy of the log"
+        "event 26 does not follow event 25: it comes from another copy of the log; "
+        "event 27 does not follow event 26: it comes from another copy of the log"
     )
     attack(
         path,
@@ -219,7 +219,7 @@ def test_event_of_another_copy_of_the_log_is_located(
     )
     assert (
         finding(store)
-        == "event 27 is not the last that the log's head names: it is of another copy of the log"
+        == "event 27 is not the one named by the log's head: it comes from another copy of the log"
     )
     store.close()
 
@@ -238,7 +238,7 @@ def test_another_sites_seal_key_is_refused_before_anything_is_logged(
     store.close()
     before = path.read_bytes()
     with pytest.raises(
-        StoreError, match="the seal key is not the one that this store was made with"
+        StoreError, match="the seal key is not the one that this store was created with"
     ):
         Store(path, Vault(DATA_KEY), bytes(32))
     assert path.read_bytes() == before
@@ -327,10 +327,10 @@ def site(tmp_path: Path) -> Site:
 
 def test_head_of_another_site_or_of_no_event_is_no_match(site: Site, store: Store) -> None:
     with site.store() as mine:
-        assert "is not the one of that time" in mine.audit.compare_head(
+        assert "differs from the kept one" in mine.audit.compare_head(
             1, store.audit.read_events()[0].link
         )
-        with pytest.raises(StoreError, match="number of an event begins with 1"):
+        with pytest.raises(StoreError, match="event numbers start at 1"):
             mine.audit.compare_head(0, "0" * 64)
 
 

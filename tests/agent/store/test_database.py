@@ -23,7 +23,7 @@ def test_a_wrong_data_key_is_refused_before_anything_is_written_under_it(store: 
     store.audit.record("site created", "")
     store.close()
     before = path.read_bytes()
-    with pytest.raises(StoreError, match="not the one that this store was made with"):
+    with pytest.raises(StoreError, match="not the one that this store was created with"):
         Store(path, Vault(bytes(32)), AUDIT_KEY)
     assert path.read_bytes() == before
     again = Store(path, Vault(KEY), AUDIT_KEY)
