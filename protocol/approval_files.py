@@ -1,7 +1,8 @@
 """The files between a site and its steward: requests for approval, signed drafts, and rejections.
 
-All three are canonical JSON with a closed schema and no free text. Reading checks form alone: signatures, registry and
-rules are for whoever is asked to sign, and again for the site when the answer comes back.
+All three are canonical JSON with a closed schema and no free text. The functions that read them check only the form.
+Signatures, registry and rules are checked by the steward before signing, and again by the site when the answer
+arrives.
 """
 
 import re
@@ -17,7 +18,7 @@ from protocol.policy import DisclosurePolicy, parse_policy
 from protocol.refusal import MAX_REFUSAL
 
 MAX_FILE_BYTES: Final = 32 * 1024 * 1024
-MAX_DRAFTS: Final = 256  # drafts of one request
+MAX_DRAFTS: Final = 256  # per request
 
 REJECTION_REASONS: Final = (
     "wrong_figures",
@@ -28,7 +29,7 @@ REJECTION_REASONS: Final = (
     "other",
 )
 NOTES: Final = ("units", "added", "removed", "changed", "never_seen", "merged")
-"""Figures that a site may tell its steward, and nobody else, about a draft: exact numbers of units."""
+"""Exact numbers of units about a draft, which a site may report to its steward but to no one else."""
 
 _SCHEMA_VERSION: Final = 2
 _MAX_UNITS: Final = 999_999_999
@@ -41,13 +42,13 @@ _DRAFT_FIELDS = frozenset({"envelope", "notes"})
 _AUDIT_FIELDS = frozenset({"number", "link"})
 _SIGNED_FIELDS = frozenset({"kind", "schema", "envelopes"})
 _REJECTION_FIELDS = frozenset({"kind", "schema", "digests", "reason"})
-# The files of the unreleased version were indented JSON.
+# The unreleased version wrote indented JSON.
 _UNRELEASED = re.compile(rb'"kind":\s+"(?:approval request|signed drafts)"')
 
 
 @dataclass(frozen=True, slots=True)
 class AuditHead:
-    """How far the site's audit log has come: number and link (64 hex digits) of its last event."""
+    """The head of the site's audit log: number and link (64 hex digits) of its last event."""
 
     number: int
     link: str
@@ -58,9 +59,9 @@ NO_AUDIT: Final = AuditHead(0, "0" * 64)  # the head of an audit log without eve
 
 @dataclass(frozen=True, slots=True)
 class DraftFile:
-    """One draft: the envelope with the agent's signature, and the site's own exact figures about it.
+    """One draft: the envelope with the agent's signature, and the site's exact numbers about it.
 
-    `notes` maps some of NOTES to numbers of units; only drafts of dataset statements have any.
+    `notes` maps some of NOTES to numbers of units. Only drafts of dataset statements have notes.
     """
 
     envelope: bytes
@@ -69,15 +70,15 @@ class DraftFile:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequest:
-    """What a site asks its steward to sign.
+    """A site's request that its steward sign some drafts.
 
     Attributes:
         registry: the signed file of the registry that the drafts were made with.
         policy: the site's own disclosure policy.
-        drafts: in the order of the site's chain.
-        audit_head: of the site's audit log when the request was written.
-        refusals: digest -> the aggregator's signed note (UTF-8) that refuses this earlier statement; they show that a
-            place in the chain is free again although the steward approved a statement for it.
+        drafts: the drafts, in the order of the site's chain.
+        audit_head: head of the site's audit log when the request was written.
+        refusals: digest of an earlier statement -> the aggregator's signed note (UTF-8) that refuses it. A refusal
+            shows that a position in the chain is free again although the steward approved a statement for it.
     """
 
     registry: bytes
@@ -89,24 +90,24 @@ class ApprovalRequest:
 
 @dataclass(frozen=True, slots=True)
 class SignedDrafts:
-    """What comes back: envelopes with the agent's and the steward's signature."""
+    """The steward's answer to a request: envelopes with the agent's and the steward's signatures."""
 
     envelopes: tuple[bytes, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """What comes back instead: digests of drafts that the steward will not sign, and one of REJECTION_REASONS."""
+    """The steward's refusal to sign: digests of the rejected drafts, and one of REJECTION_REASONS."""
 
     digests: tuple[str, ...]
     reason: str
 
 
 def write_approval_request(request: ApprovalRequest) -> bytes:
-    """Return the file for the steward.
+    """Return a request as the file for the steward.
 
     Raises:
-        ProtocolError: MALFORMED if it is not a file that `read_approval_request` would take.
+        ProtocolError: MALFORMED if `read_approval_request` would refuse the file.
     """
     data = _encode(
         {
@@ -127,10 +128,10 @@ def write_approval_request(request: ApprovalRequest) -> bytes:
 
 
 def read_approval_request(data: bytes) -> ApprovalRequest:
-    """Read the form of a request; nothing in it is verified yet.
+    """Parse a request and check its form; no signature or rule is checked.
 
     Raises:
-        ProtocolError: MALFORMED, whatever the reason; OLD_SCHEMA for a file of the unreleased version.
+        ProtocolError: OLD_SCHEMA for a file of the unreleased version, MALFORMED for any other fault.
     """
     found = _open(data, _REQUEST, _REQUEST_FIELDS)
     try:
@@ -153,7 +154,7 @@ def read_approval_request(data: bytes) -> ApprovalRequest:
 
 
 def write_signed_drafts(signed: SignedDrafts) -> bytes:
-    """Return the file for the site. Raises ProtocolError MALFORMED for one that could not be read again."""
+    """Return the file for the site. Raises ProtocolError MALFORMED if it could not be read back."""
     envelopes = [encode_base64(envelope) for envelope in signed.envelopes]
     data = _encode({"kind": _SIGNED, "schema": _SCHEMA_VERSION, "envelopes": envelopes})
     read_signed_drafts(data)
@@ -161,10 +162,10 @@ def write_signed_drafts(signed: SignedDrafts) -> bytes:
 
 
 def read_signed_drafts(data: bytes) -> SignedDrafts:
-    """Read the form of a file of signed drafts; no signature is verified yet.
+    """Parse a file of signed drafts and check its form; no signature is verified.
 
     Raises:
-        ProtocolError: MALFORMED, whatever the reason; OLD_SCHEMA for a file of the unreleased version.
+        ProtocolError: OLD_SCHEMA for a file of the unreleased version, MALFORMED for any other fault.
     """
     found = _open(data, _SIGNED, _SIGNED_FIELDS)
     try:
@@ -175,7 +176,7 @@ def read_signed_drafts(data: bytes) -> SignedDrafts:
 
 
 def write_rejection(rejection: Rejection) -> bytes:
-    """Return the file for the site. Raises ProtocolError MALFORMED for one that could not be read again."""
+    """Return the file for the site. Raises ProtocolError MALFORMED if it could not be read back."""
     data = _encode(
         {
             "kind": _REJECTION,
@@ -189,10 +190,10 @@ def write_rejection(rejection: Rejection) -> bytes:
 
 
 def read_rejection(data: bytes) -> Rejection:
-    """Read a rejection. It carries no signature, so it informs a person and decides nothing.
+    """Parse a rejection. It is not signed, so it only informs a person and has no other effect.
 
     Raises:
-        ProtocolError: MALFORMED, whatever the reason.
+        ProtocolError: OLD_SCHEMA for a file of the unreleased version, MALFORMED for any other fault.
     """
     found = _open(data, _REJECTION, _REJECTION_FIELDS)
     try:
@@ -218,7 +219,7 @@ def _open(data: bytes, kind: str, fields: frozenset[str]) -> dict[str, object]:
     if _UNRELEASED.search(data):
         raise ProtocolError(
             Code.OLD_SCHEMA,
-            "of an unreleased version (schema 1), which no version after it reads; start anew",
+            "written by an unreleased version (schema 1), which released versions cannot read; start again",
         )
     try:
         found = schema.record(parse_canonical(data), fields, kind)
@@ -254,8 +255,8 @@ def _read_envelope(value: object) -> bytes:
     return _read_bytes(value, "envelope", MAX_BYTES[STATEMENT_TYPE])
 
 
-def _read_bytes(value: object, where: str, most: int) -> bytes:
+def _read_bytes(value: object, where: str, max_bytes: int) -> bytes:
     data = decode_base64(value, where)
-    if len(data) > most:
-        raise ProtocolError(Code.SCHEMA, f"{where}: more than {most} bytes")
+    if len(data) > max_bytes:
+        raise ProtocolError(Code.SCHEMA, f"{where}: more than {max_bytes} bytes")
     return data

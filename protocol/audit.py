@@ -1,8 +1,8 @@
-"""Audits: an auditor has opened the sealed log, recomputed a board and found it to be the published one (rule 8.1).
+"""Audits: signed statements that an auditor recomputed the published board from the sealed log (rule 8.1).
 
-An in-toto statement like those of the sites' chains, with a closed schema and nothing to choose: for one board there is
-exactly one payload. So the only free bits are those of the signature (`protocol.capacity.SIGNATURES`). It is published
-as `audits/KEYID.dsse.json` with the signature of that one auditor.
+An audit is an in-toto statement like those of the sites' chains. Its schema is closed and leaves no choice: for one
+board there is exactly one payload, so the only free bits are those of the signature (`protocol.capacity.SIGNATURES`).
+It is published as `audits/KEYID.dsse.json` with the signature of one auditor.
 """
 
 from collections.abc import Mapping
@@ -50,8 +50,8 @@ def board_digest(files: Mapping[str, str]) -> str:
     """Return the identity of a published board, 64 hex digits.
 
     Args:
-        files: by path, hex SHA-256 of every file. Audits are left out, and so is the checkpoint, to which witnesses
-            add their signatures later: an audit names its size and root itself.
+        files: path -> hex SHA-256, for every published file. Audits do not count, and neither does the checkpoint,
+            since witnesses add signatures to it later. An audit names the log's size and root itself.
     """
     signed = {}
     for name, digest in files.items():
@@ -61,7 +61,7 @@ def board_digest(files: Mapping[str, str]) -> str:
 
 
 def build_audit(audit: Audit) -> bytes:
-    """Return the canonical payload, to be signed as a statement by an auditor's key."""
+    """Return the canonical payload of an audit, to be signed as a statement by an auditor's key."""
     return canonical(
         {
             "_type": _TYPE,
@@ -80,10 +80,10 @@ def build_audit(audit: Audit) -> bytes:
 
 
 def parse_audit(payload: bytes) -> Audit:
-    """Read a payload: strict canonical JSON, closed schema.
+    """Parse an audit's payload: strict canonical JSON with a closed schema.
 
     Raises:
-        ProtocolError: those of `parse_canonical`, SCHEMA, WRONG_TYPE or WRONG_SUBJECT.
+        ProtocolError: SCHEMA, WRONG_TYPE or WRONG_SUBJECT, or as `parse_canonical`.
     """
     statement = schema.record(parse_canonical(payload), _STATEMENT, "statement")
     if (statement["_type"], statement["predicateType"]) != (_TYPE, AUDIT):
@@ -112,17 +112,20 @@ def sign_audit(audit: Audit, auditor: Signer) -> bytes:
 
 
 def open_audit(data: bytes, auditors: Mapping[str, PublicKey]) -> tuple[str, Audit]:
-    """Verify an audit; return the key id of its auditor, and what it says.
+    """Verify an audit; return the key id of its auditor, and its content.
 
     Args:
         data: the envelope file.
         auditors: the registry's auditors by key id.
 
     Raises:
-        ProtocolError: MALFORMED, also for more than one signature, UNKNOWN_KEY, BAD_SIGNATURE, or as `parse_audit`.
+        ProtocolError: MALFORMED (also for more than one signature), UNKNOWN_KEY or BAD_SIGNATURE, or as
+            `parse_audit`.
     """
     envelope = decode(data)
     if len(envelope.signatures) != 1:
-        raise ProtocolError(Code.MALFORMED, "expected one signature: each auditor has a file")
+        raise ProtocolError(
+            Code.MALFORMED, "expected one signature: each auditor has a file of their own"
+        )
     envelope.verify(auditors)
     return envelope.signatures[0].keyid, parse_audit(envelope.payload)

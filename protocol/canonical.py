@@ -1,4 +1,4 @@
-"""Canonical JSON: one value, one byte string (rules 1.3 to 1.5).
+"""Canonical JSON: every value has exactly one encoding (rules 1.3 to 1.5).
 
 Sorted names, no spaces, ASCII, integers within +-(2^53 - 1), no floats, no null. For ASCII text this is RFC 8785.
 """
@@ -14,7 +14,7 @@ MAX_INT = 2**53 - 1
 
 _NAME = re.compile(r"[\x20-\x7e]+")
 _FORBIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
-# A string that never closes is taken to the end in one go, so the scan stays linear.
+# An unterminated string is matched to the end of the text at once, so the scan stays linear.
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 _BRACKET = re.compile(r"[\[\]{}]")
 _NESTING = {"[": 1, "{": 1, "]": -1, "}": -1}
@@ -63,7 +63,9 @@ def _check(value: object) -> None:
 
 
 def parse(data: bytes, *, max_depth: int = MAX_DEPTH) -> object:
-    """Parse strict JSON. Depth is checked before the parser recurses, digits are counted before they are converted.
+    """Parse strict JSON.
+
+    The depth is checked before the parser recurses, and the number of digits before they are converted.
 
     Raises:
         ProtocolError: BAD_JSON, TOO_DEEP, DUPLICATE_NAME, BAD_NUMBER, BAD_TEXT, or SCHEMA for null.
@@ -76,14 +78,14 @@ def parse(data: bytes, *, max_depth: int = MAX_DEPTH) -> object:
     try:
         value: object = _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        raise ProtocolError(Code.BAD_JSON, f"not JSON from character {error.pos} on") from None
+        raise ProtocolError(Code.BAD_JSON, f"invalid JSON at character {error.pos}") from None
     if not _is_plain(text):
         _check(value)
     return value
 
 
 def _is_plain(text: str) -> bool:
-    """Whether JSON text is such that `_check` finds nothing in its value: that is quicker to say of the text."""
+    """Return whether the JSON text alone shows that `_check` would accept its value. This is faster than `_check`."""
     is_printable_ascii = text.isascii() and text.isprintable()
     return is_printable_ascii and "\\" not in text and "null" not in text and '""' not in text
 
@@ -97,21 +99,25 @@ def _check_depth(text: str, max_depth: int) -> None:
 
 
 def parse_canonical(data: bytes, *, max_depth: int = MAX_DEPTH) -> object:
-    """Parse strict JSON that is also in canonical form. Raises as `parse`, or NOT_CANONICAL."""
+    """Parse strict JSON that must also be in canonical form.
+
+    Raises:
+        ProtocolError: as `parse`, or NOT_CANONICAL.
+    """
     value = parse(data, max_depth=max_depth)
     if _encode(value) != data:
         raise ProtocolError(Code.NOT_CANONICAL, "not the canonical encoding of its value")
     return value
 
 
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+def _refuse_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise ProtocolError(Code.DUPLICATE_NAME, "an object has the same name twice")
-    return found
+    return members
 
 
-def _integer(digits: str) -> int:
+def _parse_integer(digits: str) -> int:
     if digits == "-0" or len(digits) > len(str(-MAX_INT)):
         raise ProtocolError(Code.BAD_NUMBER, "-0, or more than 16 digits")
     number = int(digits)
@@ -120,12 +126,15 @@ def _integer(digits: str) -> int:
     return number
 
 
-def _no_float(_: str) -> NoReturn:
+def _refuse_float(_: str) -> NoReturn:
     raise ProtocolError(
         Code.BAD_NUMBER, "fractions, exponents, NaN and Infinity are not part of the protocol"
     )
 
 
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_int=_integer, parse_float=_no_float, parse_constant=_no_float
+    object_pairs_hook=_refuse_duplicates,
+    parse_int=_parse_integer,
+    parse_float=_refuse_float,
+    parse_constant=_refuse_float,
 )

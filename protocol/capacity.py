@@ -1,7 +1,8 @@
-"""How many different envelopes a site could get accepted for one place in its chain: the width of the way out.
+"""The capacity of a submission: how many different envelopes would be accepted at one position of a site's chain.
 
-Counted for a given scorecard, policy, model and agent, and for a result that names one plan or none. Site, epoch, seq
-and prev are fixed by the keys and the chain; `data` follows from the figures and the datasets that the log knows.
+It limits how much information can leave a site. It is counted for a given scorecard, policy, model and agent, and for
+a result that names one plan or none. The keys and the chain fix site, epoch, seq and prev; `data` follows from the
+figures and the datasets in the log.
 """
 
 import math
@@ -18,34 +19,34 @@ from protocol.registry import ACCEPTED_VERSIONS
 from protocol.scorecard import Scorecard
 from protocol.verification import DAY_WINDOW
 
-ROOT_BITS = 256  # of scores_root
+ROOT_BITS = 256  # size of scores_root
 LEDGER_HEAD_BITS = 256
 LEDGER_LENGTH_BITS = 31
 
-# How many byte strings verify as a key's signature of one message, counted over everything that a signer who ignores
-# the rules for nonces could make. The gate's own signers are deterministic; a receiver cannot tell.
+# The number of byte strings that verify as a key's signature of one message. It includes everything that a signer who
+# ignores the rules for nonces could make: the gate's own signers are deterministic, but a receiver cannot check that.
 SIGNATURES = {
     # Verification is cofactorless: S*B = R + k*A with k = H(R, A, M), R compared as canonical bytes, and S below the
-    # order L of the base point B (`keys._check_ed25519_form`). A is of prime order (`load_public`), so R = S*B - k*A
-    # is one of the L multiples of B. For each such R exactly one S below L fits, and the identity as R is refused.
+    # order L of the base point B (`keys._check_ed25519_form`). A has prime order (`load_public`), so R = S*B - k*A
+    # is one of the L multiples of B. For each such R exactly one S below L fits, and the identity is refused as R.
     "ed25519": ED25519_ORDER - 1,
-    # A valid (r, s) leads to the point X = (e*G + r*Q)/s with x(X) = r modulo the order n, and every point X = k*G but
-    # the identity, n - 1 in all, leads to one (r, s): r = x(X), s = (e + r*d)/k. So pairs and points match one to one.
-    # -X has the same r and the other s of (s, n - s); n is odd, so just one of the two is low: (n - 1)/2. The at most
-    # eight points with r = 0 or s = 0 give no signature; they are not taken off.
+    # A valid (r, s) leads to the point X = (e*G + r*Q)/s with x(X) = r modulo the order n. Conversely, each of the
+    # n - 1 points X = k*G other than the identity leads to one (r, s): r = x(X), s = (e + r*d)/k. So pairs and points
+    # correspond one to one. X and -X share r and have s and n - s. As n is odd, exactly one of these is low, which
+    # leaves (n - 1)/2 signatures. Up to eight points with r = 0 or s = 0 give no signature; they are still counted.
     "ecdsa-p256-sha256": (P256_ORDER - 1) // 2,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """How much one accepted envelope can say at most, in bits.
+    """The maximum information that one accepted envelope can carry, in bits.
 
     Attributes:
-        payload_bits: of what the site decides: figures, outcome, day and registry version.
-        determined_bits: of `scores_root` and of length and head of the ledger. The gate recomputes them from the store
-            and the ledger, so they are free only to whoever has replaced the gate.
-        signature_bits: of both signatures, free only to whoever has replaced a signer.
+        payload_bits: in the fields that the site decides: figures, outcome, day and registry version.
+        determined_bits: in `scores_root` and in the length and head of the ledger. The gate recomputes them from the
+            store and the ledger, so only an attacker who has replaced the gate can choose them.
+        signature_bits: in both signatures; only an attacker who has replaced a signer can choose them.
     """
 
     payload_bits: float
@@ -54,14 +55,15 @@ class Capacity:
 
     @property
     def total_bits(self) -> float:
-        """Everything together."""
+        """The sum of the three parts."""
         return self.payload_bits + self.determined_bits + self.signature_bits
 
 
 def count_payloads(scorecard: Scorecard, policy: DisclosurePolicy) -> int:
-    """Return the number of payloads that pass every check without history, apart from what the gate recomputes.
+    """Return the number of payloads that pass every check that needs no history, without fields the gate recomputes.
 
-    Exact where `FigureSpace` is, else an upper bound; as long as the registry is not younger than version 8.
+    The number is exact where `FigureSpace` is, and an upper bound elsewhere. It assumes a registry of version 8 or
+    later, so that ACCEPTED_VERSIONS of them exist.
     """
     return FigureSpace(scorecard, policy).count * DAY_WINDOW * ACCEPTED_VERSIONS
 
@@ -85,20 +87,20 @@ def measure_capacity(
 def rank_result(
     result: ResultPredicate, space: FigureSpace, *, newest_registry: int, today_day: int
 ) -> int:
-    """Return the number of a result among the `count_payloads` that differ in what the site decides.
+    """Return the number of a result among the `count_payloads` payloads that differ in the fields the site decides.
 
     Args:
-        result: of the space's scorecard.
-        space: of the scorecard, and of the stricter of the policies of site and federation.
+        result: a result for the scorecard of `space`.
+        space: the figure space of the scorecard under the stricter of the site's and the federation's policies.
         newest_registry: version of the newest registry, at least ACCEPTED_VERSIONS.
         today_day: days since 1970-01-01 UTC.
 
     Raises:
-        ValueError: figures, day or registry version are not acceptable.
+        ValueError: the figures, the day or the registry version would not be accepted.
     """
     age, lag = today_day - result.day, newest_registry - result.header.registry
     if not 0 <= age < DAY_WINDOW or not 0 <= lag < ACCEPTED_VERSIONS:
-        raise ValueError("a day or registry version that is not accepted")
+        raise ValueError("the day or the registry version is not accepted")
     return (space.rank(result) * DAY_WINDOW + age) * ACCEPTED_VERSIONS + lag
 
 
@@ -114,7 +116,8 @@ def unrank_result(
 
     Args:
         number: from 0 to `count_payloads` - 1.
-        template: gives everything that the site does not decide; `data` names a dataset for each protected benchmark.
+        template: a result with the fields that the site does not decide; its `data` names a dataset for each
+            protected benchmark.
         space: as in `rank_result`.
         newest_registry: as in `rank_result`.
         today_day: as in `rank_result`.
@@ -123,8 +126,8 @@ def unrank_result(
         ValueError: the number is out of range.
     """
     rest, lag = divmod(number, ACCEPTED_VERSIONS)
-    place, age = divmod(rest, DAY_WINDOW)
-    figures = space.unrank(place)
+    position, age = divmod(rest, DAY_WINDOW)
+    figures = space.unrank(position)
     data = dict.fromkeys((benchmark.id for benchmark in space.scorecard.benchmarks), NONE)
     for cell in space.scorecard.cells:
         if cell.protected and figures.cells[cell.key] != NOT_RUN:

@@ -1,6 +1,6 @@
-"""The codes that stand for a value in a cell. Values themselves are 0 to 1000, so codes are negative."""
+"""The codes that a cell can hold instead of a value. Values are 0 to 1000, so codes are negative."""
 
 SUPPRESSED = -1  # withheld
 NOT_RUN = -2
-LOW_CODED = -3  # surely fewer successes than the policy's min_events
-HIGH_CODED = -4  # surely fewer failures
+LOW_CODED = -3  # certainly fewer successes than the policy's min_events
+HIGH_CODED = -4  # certainly fewer failures than min_events

@@ -1,6 +1,6 @@
 """Checkpoints: a log's size and root as a C2SP signed note with an Ed25519 key.
 
-Only the three lines origin, size and root are taken: extension lines are free text and are refused.
+Only the three lines origin, size and root are accepted. Extension lines are free text, so they are refused.
 """
 
 import re
@@ -20,10 +20,10 @@ _NUMBER = re.compile(r"0|[1-9][0-9]{0,15}")
 
 @dataclass(frozen=True, slots=True)
 class LogKey:
-    """An Ed25519 key of a log, and the sizes of the log that it signs checkpoints of.
+    """An Ed25519 key of a log, and the range of log sizes for which it signs checkpoints.
 
-    It signs from_size <= size, and size < until_size where that is set. A key that was stolen after it was replaced
-    so signs nothing about a larger log.
+    It signs sizes with from_size <= size, and size < until_size where that is set. So a key that is stolen after its
+    replacement cannot sign checkpoints of a larger log.
     """
 
     key: PublicKey
@@ -31,7 +31,7 @@ class LogKey:
     until_size: int | None = None
 
     def covers(self, size: int) -> bool:
-        """Whether a checkpoint of this size is this key's to sign."""
+        """Return whether this key signs checkpoints of this size."""
         return self.from_size <= size and (self.until_size is None or size < self.until_size)
 
 
@@ -39,12 +39,12 @@ def key_for_size(log_keys: Sequence[LogKey], size: int) -> PublicKey:
     """Return the key that signs checkpoints of a size.
 
     Raises:
-        ProtocolError: UNSIGNED_CHECKPOINT, if no key does.
+        ProtocolError: UNSIGNED_CHECKPOINT if there is no such key.
     """
     for entry in log_keys:
         if entry.covers(size):
             return entry.key
-    raise ProtocolError(Code.UNSIGNED_CHECKPOINT, f"the log has no key for a size of {size}")
+    raise ProtocolError(Code.UNSIGNED_CHECKPOINT, f"the log has no key for size {size}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +65,9 @@ def sign_checkpoint(checkpoint: Checkpoint, signer: Signer) -> str:
 
 
 def verify_checkpoint(note: str, log_keys: Sequence[LogKey], origin: str) -> Checkpoint:
-    """Read a signed note and verify the signature of the log's key for its size.
+    """Parse a signed note and verify the signature by the log's key for its size.
 
-    Signatures of other keys are ignored, as C2SP demands.
+    Signatures by other keys are ignored, as C2SP demands.
 
     Args:
         note: as received.
@@ -88,12 +88,14 @@ def verify_checkpoint(note: str, log_keys: Sequence[LogKey], origin: str) -> Che
     lines = verify_note(note, 3, log_key, origin, Code.BAD_CHECKPOINT, Code.UNSIGNED_CHECKPOINT)
     checkpoint = Checkpoint(origin, size, parse_hash(lines[2]))
     if checkpoint.size == 0 and checkpoint.root != root([]):
-        raise ProtocolError(Code.BAD_CHECKPOINT, "an empty log with a root of something")
+        raise ProtocolError(
+            Code.BAD_CHECKPOINT, "an empty log must have the root of the empty tree"
+        )
     return checkpoint
 
 
 def parse_hash(line: str) -> bytes:
-    """Read a 32-byte hash in base64. Raises ProtocolError BAD_CHECKPOINT."""
+    """Parse a 32-byte hash in base64. Raises ProtocolError BAD_CHECKPOINT."""
     data = parse_base64(line, Code.BAD_CHECKPOINT)
     if len(data) != 32:
         raise ProtocolError(Code.BAD_CHECKPOINT, "a hash is not 32 bytes")
@@ -101,17 +103,19 @@ def parse_hash(line: str) -> bytes:
 
 
 def parse_number(line: str, code: Code) -> int:
-    """Read an ASCII decimal without leading zeros, up to 2^53 - 1. Raises ProtocolError `code`."""
+    """Parse an ASCII decimal without leading zeros, up to 2^53 - 1. Raises ProtocolError `code`."""
     if not _NUMBER.fullmatch(line) or int(line) > MAX_SIZE:
         raise ProtocolError(code, "expected a decimal number without leading zeros")
     return int(line)
 
 
 def check_growth(old: Checkpoint, new: Checkpoint, proof: Sequence[bytes]) -> None:
-    """Return if `new` continues `old`. `proof` is the consistency proof; empty where old.size is 0 or new.size.
+    """Check that `new` continues `old`.
+
+    `proof` is the consistency proof; it is empty if old.size is 0 or equals new.size.
 
     Raises:
-        ProtocolError: WRONG_ORIGIN, LOG_SHRANK, SPLIT_VIEW (same size, other root) or BAD_PROOF.
+        ProtocolError: WRONG_ORIGIN, LOG_SHRANK, SPLIT_VIEW (same size, different root) or BAD_PROOF.
     """
     if old.origin != new.origin:
         raise ProtocolError(Code.WRONG_ORIGIN, f"{new.origin} does not continue {old.origin}")
@@ -121,6 +125,6 @@ def check_growth(old: Checkpoint, new: Checkpoint, proof: Sequence[bytes]) -> No
         raise ProtocolError(Code.SPLIT_VIEW, f"two roots for {new.size} entries")
     if old.size == 0:
         if proof:
-            raise ProtocolError(Code.BAD_PROOF, "nothing to prove from an empty log")
+            raise ProtocolError(Code.BAD_PROOF, "a proof from an empty log must be empty")
         return
     verify_consistency(old.size, new.size, proof, old.root, new.root)

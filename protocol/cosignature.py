@@ -1,7 +1,7 @@
 """Cosignatures of checkpoints by witnesses (c2sp.org/tlog-cosignature, Ed25519, `cosignature/v1`).
 
-A witness signs that it has seen no other history of a log than the one that leads to this checkpoint, and when. Its
-signature is one more line of the checkpoint's signed note.
+With a cosignature, a witness states that at a certain time it had seen no other history of the log than the one that
+leads to this checkpoint. The cosignature is added as a line to the checkpoint's signed note.
 """
 
 import hashlib
@@ -20,14 +20,14 @@ _LINE = re.compile(r"— ([^\s+]+) ([A-Za-z0-9+/]+={0,2})")
 
 
 def cosignature_key_id(name: str, key: PublicKey) -> bytes:
-    """Return the 4 bytes that name a witness's key in a signed note."""
+    """Return the 4 bytes that identify a witness's key in a signed note."""
     return hashlib.sha256(name.encode() + b"\n" + COSIGNATURE_TYPE + key.raw).digest()[
         :_KEY_ID_BYTES
     ]
 
 
 def note_body(note: str) -> str:
-    """Return the text of a signed note that its signatures are about, with its last line feed.
+    """Return the part of a signed note that its signatures cover, with its last line feed.
 
     Raises:
         ProtocolError: BAD_CHECKPOINT.
@@ -39,12 +39,12 @@ def note_body(note: str) -> str:
 
 
 def cosign(note: str, name: str, witness: Signer, unix_time: int) -> str:
-    """Return the signature line, with its line feed, by which a witness joins those of a checkpoint.
+    """Return the signature line, with its line feed, that a witness adds to a checkpoint.
 
     Args:
-        note: the checkpoint, which the witness has found to continue all that it has seen.
+        note: the checkpoint. The witness has verified that it continues every checkpoint seen before.
         name: the witness's key name.
-        witness: its key.
+        witness: the witness's key.
         unix_time: seconds since 1970-01-01 UTC.
     """
     signature = witness.sign(_message(note_body(note), unix_time))
@@ -55,16 +55,16 @@ def cosign(note: str, name: str, witness: Signer, unix_time: int) -> str:
 
 
 def read_cosignatures(note: str, witnesses: Mapping[str, PublicKey]) -> dict[str, int]:
-    """Return the time at which each of the known witnesses has cosigned a checkpoint, by the witness's name.
+    """Return the time at which each known witness cosigned a checkpoint, by the witness's name.
 
-    Lines of others are ignored, as C2SP demands.
+    Signatures by other keys are ignored, as C2SP demands.
 
     Args:
         note: the checkpoint with all its signatures.
         witnesses: keys by name.
 
     Raises:
-        ProtocolError: BAD_CHECKPOINT, or BAD_SIGNATURE where a line names a witness and is not its signature.
+        ProtocolError: BAD_CHECKPOINT, or BAD_SIGNATURE if a line names a witness but is not that witness's signature.
     """
     body = note_body(note)
     times: dict[str, int] = {}
@@ -84,7 +84,7 @@ def read_cosignatures(note: str, witnesses: Mapping[str, PublicKey]) -> dict[str
 
 def _verify(body: str, signed: bytes, key: PublicKey) -> int:
     if len(signed) != _TIME_BYTES + ED25519_BYTES:
-        raise ProtocolError(Code.BAD_SIGNATURE, "a cosignature is not of a time and 64 bytes")
+        raise ProtocolError(Code.BAD_SIGNATURE, "a cosignature must be a time and 64 bytes")
     unix_time = int.from_bytes(signed[:_TIME_BYTES], "big")
     key.verify(signed[_TIME_BYTES:], _message(body, unix_time))
     return unix_time

@@ -1,8 +1,8 @@
-"""What a person reads about a statement before signing it: facts, figures, rules and sentences, made from its bytes.
+"""Descriptions of statements for the person who signs them: facts, figures, rules and sentences.
 
-The steward's own tool and the site's page show the same words, all of which are made here, in `describe_results` and
-in `describe_datasets`. Names come from a verified registry, everything else from the payload, the two policies, and
-earlier statements that the reader keeps.
+The steward's own tool and the site's page show the same text, all of it written here, in `describe_results` and in
+`describe_datasets`. Names come from a verified registry. Everything else comes from the payload, the two policies and
+the earlier statements that the reader keeps.
 """
 
 from collections.abc import Mapping
@@ -47,7 +47,7 @@ _RESET_WORDS: Final[Mapping[str, str]] = {
     "stolen_key": "a key was stolen",
 }
 _COMPARE: Final = (
-    "Read the fingerprints to the aggregator's people, by telephone or face to face: they put the keys in force only "
+    "Read the fingerprints to the aggregator's people, by telephone or face to face. They put the keys in force only "
     "after comparing them."
 )
 
@@ -62,14 +62,15 @@ def describe_statement(payload: bytes, knowledge: Knowledge) -> Description:
     Raises:
         ProtocolError: as `parse_statement`; WRONG_TYPE for a request about keys; WRONG_DEPLOYMENT; WRONG_SITE;
             UNKNOWN_SCORECARD, RETIRED_SCORECARD, UNKNOWN_MODEL, UNKNOWN_AGENT, UNKNOWN_POLICY or UNKNOWN_BENCHMARK
-            for a name that the registry lacks; WRONG_CELLS for figures that are not the scorecard's. Rules that it
-            breaks raise nothing: they are in `faults`.
+            for a name that the registry lacks; WRONG_CELLS for cells that do not match the scorecard. A broken rule
+            does not raise; it is listed in `faults`.
     """
     statement = parse_statement(payload)
     header, registry = statement.header, knowledge.registry
     if header.deployment != registry.deployment:
         raise ProtocolError(
-            Code.WRONG_DEPLOYMENT, f"meant for {header.deployment}, the registry is another's"
+            Code.WRONG_DEPLOYMENT,
+            f"meant for {header.deployment}; the registry is for {registry.deployment}",
         )
     site = registry.sites.get(header.site)
     if site is None:
@@ -87,7 +88,7 @@ def describe_statement(payload: bytes, knowledge: Knowledge) -> Description:
             parts = describe_withdraw(statement, knowledge)
         case _:
             raise ProtocolError(
-                Code.WRONG_TYPE, "a request about keys, which needs no registry to be read"
+                Code.WRONG_TYPE, "a request about keys; it is described without a registry"
             )
     return _assemble(payload, statement, name_both(site.display_name, header.site), parts)
 
@@ -96,7 +97,7 @@ def describe_request(payload: bytes) -> Description:
     """Describe a request about keys: an enrolment, a reset or a rotation.
 
     Raises:
-        ProtocolError: as `parse_statement`; WRONG_TYPE for any other statement; WEAK_KEY.
+        ProtocolError: WEAK_KEY; WRONG_TYPE for any other statement; or as `parse_statement`.
     """
     statement = parse_statement(payload)
     match statement:
@@ -113,15 +114,15 @@ def describe_request(payload: bytes) -> Description:
 
 def _describe_enrolment(request: EnrollPredicate) -> DescriptionParts:
     return DescriptionParts(
-        title=f"The site asks {request.header.deployment} to be enrolled, with these two keys.",
+        title=f"The site asks {request.header.deployment} to enrol it with these two keys.",
         facts=(
             _fingerprint("agent's key", request.agent_key),
             _fingerprint("steward's key", request.steward_key),
         ),
         sentences=(
             _COMPARE,
-            "Only a statement that both keys have signed is taken from this site afterwards.",
-            "Ask them, too, whether the site's figures will be published under its name, or only joined with those of "
+            "From then on, only statements signed with both keys are accepted from this site.",
+            "Also ask whether the site's figures will be published under its name, or only merged with those of "
             "other sites.",
         ),
     )
@@ -135,9 +136,9 @@ def _describe_reset(request: ResetPredicate) -> DescriptionParts:
             _fingerprint("agent's key", request.agent_key),
             _fingerprint("steward's key", request.steward_key),
         ),
-        sentences=(_COMPARE, "A key of the site that is not among the two is revoked."),
+        sentences=(_COMPARE, "Every other key of the site is revoked."),
         cautions=(
-            "Ask at the site what happened: a reset is rare, and also what an intruder would ask for.",
+            "Ask at the site what happened. Resets are rare, and an intruder would ask for one too.",
         ),
     )
 
@@ -148,7 +149,7 @@ def _describe_rotation(request: RotatePredicate) -> DescriptionParts:
         facts=(_fingerprint(f"new {request.role}'s key", request.new_key),),
         sentences=(
             _COMPARE,
-            "Both old keys and the new one sign this; the key that it replaces ends with it.",
+            "Both old keys and the new one sign this request. The replaced key cannot sign anything afterwards.",
         ),
     )
 
@@ -163,10 +164,10 @@ def _assemble(
     header = statement.header
     facts = (
         Fact("site", site),
-        Fact("goes to", header.deployment),
+        Fact("sent to", header.deployment),
         *parts.facts,
-        Fact("place", f"epoch {header.epoch}, link {header.seq} of the site's chain"),
-        Fact("link before", header.prev),
+        Fact("position", f"epoch {header.epoch}, link {header.seq} of the site's chain"),
+        Fact("previous link", header.prev),
         Fact(
             "ledger",
             count_things(header.ledger.length, "entry", "entries") + f", head {header.ledger.head}",

@@ -1,4 +1,4 @@
-"""The descriptions of datasets, of plans, and of the ends of plans and results. Pure."""
+"""Descriptions of datasets, of plans, and of statements that end a plan or withdraw a result. Pure."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -44,16 +44,16 @@ _WITHDRAW_WORDS: Final[Mapping[str, str]] = {
 }
 _NOTE_WORDS: Final[Mapping[str, str]] = {
     "units": "units in this version",
-    "added": "units added since the version before",
-    "removed": "units removed since the version before",
-    "changed": "units whose records changed since the version before",
-    "never_seen": "units that no earlier version of any dataset of the site held",
-    "merged": "identifiers counted as one person with another, because identifier or records are the same",
+    "added": "units added since the previous version",
+    "removed": "units removed since the previous version",
+    "changed": "units whose records changed since the previous version",
+    "never_seen": "units that are in no earlier version of any dataset of the site",
+    "merged": "identifiers counted as the same person as another, because the identifier or the records are the same",
 }
 
 
 def describe_dataset(dataset: DatasetPredicate, knowledge: Knowledge) -> DescriptionParts:
-    """Describe a version of a dataset that the site registers."""
+    """Describe the registration of a version of a dataset."""
     registry = knowledge.registry
     federation = registry.policies[registry.policy_floor]
     policy = stricter(knowledge.own_policy, federation)
@@ -63,16 +63,16 @@ def describe_dataset(dataset: DatasetPredicate, knowledge: Knowledge) -> Descrip
     is_first = dataset.previous == NONE
     cautions = []
     if not is_first and dataset.previous not in knowledge.earlier:
-        cautions.append("The version before this one is not among the statements known here.")
+        cautions.append("The previous version is not among the statements known here.")
     if is_first and dataset.header.epoch > FIRST_EPOCH:
         cautions.append(
-            "The site was reset, so it may have lost its record of earlier versions. Sign only if you know that these "
-            "patients are the same as in all data whose figures were released before, or differ from them by at least "
-            f"{policy.changed_units}."
+            "The site was reset, so it may have lost its record of earlier versions. Sign only if you know that, "
+            "compared with all data whose figures were released before, the patients are the same or at least "
+            f"{policy.changed_units} of them differ."
         )
     if is_first and dataset.lineage != dataset.commitment:
         cautions.append(
-            "Its patients are those of another dataset of this site: both belong to one lineage."
+            "It shares patients with another dataset of this site: both belong to one lineage."
         )
     differences = (
         Fact("added", _show_difference(dataset.added)),
@@ -81,20 +81,20 @@ def describe_dataset(dataset: DatasetPredicate, knowledge: Knowledge) -> Descrip
     )
     facts = (
         Fact("benchmark", benchmark),
-        Fact("units", f"{show_units(dataset.units)} (only this range leaves)"),
+        Fact("units", f"{show_units(dataset.units)} (only this range leaves the site)"),
         *(() if is_first else differences),
-        Fact("version before", "none: this is the first version" if is_first else dataset.previous),
+        Fact("previous version", "none: this is the first" if is_first else dataset.previous),
         Fact("lineage", "its own" if dataset.lineage == dataset.commitment else dataset.lineage),
         Fact(
             "origin",
-            "official: a version of its files that the benchmark's definition knows"
+            "official: its files are a version listed in the benchmark's definition"
             if dataset.origin == "official"
             else "the site's own data",
         ),
         Fact("commitment", dataset.commitment),
     )
     return DescriptionParts(
-        title=f"A version of the site's dataset for {benchmark} is registered.",
+        title=f"The site registers a version of its dataset for {benchmark}.",
         facts=facts,
         rules=list_rules(
             knowledge.own_policy,
@@ -105,10 +105,11 @@ def describe_dataset(dataset: DatasetPredicate, knowledge: Knowledge) -> Descrip
         ),
         notes=notes,
         sentences=(
-            "No record leaves: the commitment is a salted fingerprint, from which none can be read or confirmed.",
+            "No record leaves the site. The commitment is a salted fingerprint, from which no record can be read or "
+            "confirmed.",
             "Protected figures may leave only for a registered version. Adding, removing or changing a few patients "
-            "between two versions could reveal something about these few: compare the numbers with your knowledge of "
-            "the hospital.",
+            "between two versions could reveal something about these patients. Compare the numbers with your "
+            "knowledge of the hospital.",
         ),
         cautions=tuple(cautions),
         faults=(*faults, *contradictions),
@@ -127,7 +128,7 @@ def _check_dataset_sizes(
         if bucket and bucket_range(bucket)[0] < policy.changed_units:
             broken["changed_units"] = f"broken: {show_units(bucket)} units {name}"
             faults.append(
-                f"a version may not differ by fewer than {policy.changed_units} units ({name})"
+                f"a version may not differ from the previous one by fewer than {policy.changed_units} units ({name})"
             )
     return faults, broken
 
@@ -135,7 +136,7 @@ def _check_dataset_sizes(
 def _describe_notes(
     dataset: DatasetPredicate, notes: Mapping[str, int]
 ) -> tuple[tuple[Fact, ...], list[str]]:
-    """Return the site's own figures and the contradictions between them and the statement."""
+    """Return the site's own numbers, and their contradictions with the statement."""
     facts, contradictions = [], []
     for name, words in _NOTE_WORDS.items():
         if name not in notes:
@@ -144,7 +145,7 @@ def _describe_notes(
         stated: int | None = getattr(dataset, name, None)
         if stated is not None and bucket_of(notes[name]) != stated:
             contradictions.append(
-                f"the site's own figure of {words} is not in the range that the statement gives"
+                f"the site's own number of {words} is not in the range that the statement gives"
             )
     return tuple(facts), contradictions
 
@@ -155,12 +156,12 @@ def _find_benchmark(definition: str, registry: Registry) -> str:
             if entry.definition == definition:
                 return name_both(entry.display_name, entry.id)
     raise ProtocolError(
-        Code.UNKNOWN_BENCHMARK, "no registered scorecard has a benchmark of this definition"
+        Code.UNKNOWN_BENCHMARK, "no registered scorecard has a benchmark with this definition"
     )
 
 
 def _show_difference(bucket: int) -> str:
-    return f"{show_units(bucket)} units" if bucket else "no unit"
+    return f"{show_units(bucket)} units" if bucket else "no units"
 
 
 def describe_plan(plan: PlanPredicate, knowledge: Knowledge) -> DescriptionParts:
@@ -171,7 +172,7 @@ def describe_plan(plan: PlanPredicate, knowledge: Knowledge) -> DescriptionParts
     served = (
         "from weights that the agent hashed"
         if plan.model_assurance == "weights_hashed"
-        else "as its server says"
+        else "as its server reports"
     )
     model = registry.models[plan.model].display_name
     return DescriptionParts(
@@ -183,7 +184,8 @@ def describe_plan(plan: PlanPredicate, knowledge: Knowledge) -> DescriptionParts
             Fact("result until", format_day(plan.expires_day)),
         ),
         sentences=(
-            "No figure leaves. The plan is public from now on: a result, or a reason for none, is expected of it.",
+            "No figure leaves the site. The plan becomes public, and a result, or a reason for the lack of one, is "
+            "expected.",
         ),
         cautions=tuple(caution_about_data(card, plan.data, knowledge)),
     )
@@ -204,7 +206,7 @@ def describe_abandon(abandon: AbandonPredicate, knowledge: Knowledge) -> Descrip
             Fact("plan", f"{abandon.plan} ({words})"),
             Fact("reason", _ABANDON_WORDS[abandon.reason]),
         ),
-        sentences=("No figure leaves. The plan stays in the log, with this reason.",),
+        sentences=("No figure leaves the site. The plan stays in the log, with this reason.",),
         cautions=tuple(cautions),
     )
 
@@ -228,7 +230,7 @@ def describe_withdraw(withdraw: WithdrawPredicate, knowledge: Knowledge) -> Desc
             Fact("reason", _WITHDRAW_WORDS[withdraw.reason]),
         ),
         sentences=(
-            "No figure leaves. The result leaves the board; the log keeps it, as it keeps everything.",
+            "No figure leaves the site. The result is removed from the board, but stays in the log.",
         ),
         cautions=tuple(cautions),
     )

@@ -1,4 +1,4 @@
-"""The description of a result: every figure with its meaning, the rules it obeys, and its publication. Pure."""
+"""Descriptions of results: every figure with its meaning, the rules it obeys, and how it will be published. Pure."""
 
 import functools
 from collections.abc import Mapping
@@ -68,10 +68,12 @@ def describe_result(result: ResultPredicate, site: Site, knowledge: Knowledge) -
         for cell in card.cells
     ]
     if result.approval != "two_person":
-        faults.append("approval by exception: the registry names no terms and people of exceptions")
+        faults.append(
+            "approval by exception: the registry names no terms for exceptions and nobody who may grant them"
+        )
     datasets = tuple(describe_data(card, result.data, knowledge))
     compared = (
-        f"{previous[0]}, of {format_day(previous[1].day)}"
+        f"{previous[0]} of {format_day(previous[1].day)}"
         if previous
         else "no earlier release is known here"
     )
@@ -86,8 +88,9 @@ def describe_result(result: ResultPredicate, site: Site, knowledge: Knowledge) -
         Fact("compared with", compared),
     )
     sentences = (
-        "Only the range of the number of units leaves. A protected figure was perturbed with noise before anything "
-        f"was decided (scale {policy.perturbation_units} units), then rounded; all else follows from the result.",
+        "The number of units leaves the site only as a range. Noise was added to every protected figure before "
+        f"anything was decided (scale {policy.perturbation_units} units), then it was rounded; all decisions use only "
+        "the perturbed figure.",
         _describe_publication(site, result.header.site, policy),
         _describe_capacity(card, policy, site),
     )
@@ -112,7 +115,7 @@ def describe_result(result: ResultPredicate, site: Site, knowledge: Knowledge) -
 def _check_figures(
     result: ResultPredicate, card: Scorecard, policy: DisclosurePolicy
 ) -> tuple[list[str], dict[str, str]]:
-    """Return the faults of a result's figures and the rules that they break; raise where they cannot be shown."""
+    """Return the faults of a result's figures and the rules they break; raise if the figures cannot be shown."""
     try:
         check_result(result, card, policy)
     except ProtocolError as error:
@@ -129,7 +132,7 @@ def _check_figures(
 def _check_data(
     result: ResultPredicate, card: Scorecard, earlier: Mapping[str, Statement]
 ) -> list[str]:
-    """Return the faults of the datasets that a result names; a dataset that is not known here is no fault."""
+    """Return the faults of the datasets that a result names. A dataset that is unknown here is not a fault."""
     faults = []
     for entry in card.benchmarks:
         cells = [cell for cell in card.cells if cell.benchmark == entry.id]
@@ -137,16 +140,14 @@ def _check_data(
         needs_dataset = was_run and any(cell.protected for cell in cells)
         named = result.data[entry.id]
         if needs_dataset and named == NONE:
-            faults.append(f"{entry.id}: protected figures of data that was never registered")
+            faults.append(f"{entry.id}: protected figures from data that was never registered")
         if not needs_dataset and named != NONE:
-            faults.append(f"{entry.id}: names a dataset, but has no protected figure of it")
+            faults.append(f"{entry.id}: names a dataset, but has no protected figure from it")
         dataset = earlier.get(named)
         if dataset is None:
             continue
         if not isinstance(dataset, DatasetPredicate) or dataset.definition != entry.definition:
-            faults.append(
-                f"{entry.id}: the statement that it names is not a dataset of this benchmark"
-            )
+            faults.append(f"{entry.id}: the statement it names is not a dataset for this benchmark")
         elif result.groups[entry.id] > dataset.units:
             faults.append(f"{entry.id}: more units than its registered dataset has")
     return faults
@@ -155,7 +156,7 @@ def _check_data(
 def _find_previous_result(
     result: ResultPredicate, earlier: Mapping[str, Statement]
 ) -> tuple[str, ResultPredicate] | None:
-    """Return digest and content of the last earlier result of the same model and scorecard; None if there is none."""
+    """Return digest and content of the latest earlier result for the same model and scorecard, or None."""
     position = (result.header.epoch, result.header.seq)
     newest = None
     for statement_digest, statement in earlier.items():
@@ -209,7 +210,7 @@ def _explain_figure(
     cell: Cell, value: int, bucket: int, policy: DisclosurePolicy, *, is_surplus: bool
 ) -> str:
     if value >= 0 and not cell.protected:
-        return "as it is: the benchmark is public"
+        return "exact: the benchmark is public"
     if value >= 0:
         step = grid_step(bucket_range(bucket)[0], policy) if bucket else 1000
         return f"perturbed, then rounded to a grid of {step / 1000 * (cell.high - cell.low):g}"
@@ -218,10 +219,10 @@ def _explain_figure(
         return words
     if is_surplus:
         which = "one" if policy.metrics_per_group == 1 else str(policy.metrics_per_group)
-        return f"{words}: of this group's figures only the first {which} may leave"
+        return f"{words}: only the first {which} of this group's figures may leave the site"
     if not bucket:
-        return f"{words}: fewer than {policy.min_units} units, or the group's size would betray another group's"
-    return f"{words}: no rounding of it would hide a few units, or it would help to compute what is withheld"
+        return f"{words}: fewer than {policy.min_units} units, or the group's size would reveal another group's"
+    return f"{words}: rounding would not hide a few units, or the figure would help to compute a withheld one"
 
 
 def _describe_code(value: int, cell: Cell, policy: DisclosurePolicy) -> str:
@@ -234,12 +235,13 @@ def _describe_code(value: int, cell: Cell, policy: DisclosurePolicy) -> str:
     """
     few = f"fewer than {policy.min_events}"
     by_count = {
-        LOW_CODED: f"low-coded: {few} successes, as far as the perturbed count tells",
-        HIGH_CODED: f"high-coded: {few} failures, as far as the perturbed count tells",
+        LOW_CODED: f"low-coded: {few} successes, according to the perturbed count",
+        HIGH_CODED: f"high-coded: {few} failures, according to the perturbed count",
     }
     by_sum = {
-        LOW_CODED: f"low-coded: the scores add up to {few} full ones, as far as the perturbed sum tells",
-        HIGH_CODED: f"high-coded: the scores lack {few} full ones, as far as the perturbed sum tells",
+        LOW_CODED: f"low-coded: the scores add up to {few} full scores, according to the perturbed sum",
+        HIGH_CODED: f"high-coded: the scores fall short of the maximum by {few} full scores, according to the "
+        "perturbed sum",
     }
     coded = by_count if cell.binary else by_sum
     return coded.get(value, CODE_WORDS[value])
@@ -254,14 +256,14 @@ def _scale(cell: Cell, value: int) -> float:
 
 
 def _describe_publication(site: Site, site_id: str, policy: DisclosurePolicy) -> str:
-    """Say in a sentence how a site's figures are published."""
+    """Return a sentence on how a site's figures are published."""
     if site.publication == "named":
         name = name_both(site.display_name, site_id)
-        return f"Publication is named: the board shows these figures to everybody under the name {name}."
+        return f"Publication is named: the board shows these figures to everyone under the name {name}."
     return (
-        f"Publication is pooled: the board shows these figures only joined with those of other sites (at least "
-        f"{policy.pooled_sites} in all, none with more than {policy.pooled_share_percent} % of the units); the "
-        f"aggregator's people and readers of its log see this statement itself, under the id {site_id}."
+        f"Publication is pooled: the board shows these figures only merged with those of other sites (at least "
+        f"{policy.pooled_sites} sites in all, none with more than {policy.pooled_share_percent} % of the units). The "
+        f"aggregator's people and the readers of its log see this statement itself, under the id {site_id}."
     )
 
 
@@ -272,11 +274,11 @@ def _describe_capacity(card: Scorecard, policy: DisclosurePolicy, site: Site) ->
             algorithms[entry.role] = entry.key.algorithm
     capacity = _measure_once(card, policy, (algorithms["agent"], algorithms["steward"]))
     return (
-        f"By choosing among all figures, outcomes and days that the rules allow here, a site could tell at most "
+        f"By choosing among all figures, outcomes and days that the rules allow here, a site could convey at most "
         f"{capacity.payload_bits:.1f} bits: the answers to that many yes-or-no questions. The fingerprint of the "
         f"scores and the state of the ledger take another {capacity.determined_bits:.0f} bits, which the gate "
-        f"computes and from which no score can be read, and the two signatures {capacity.signature_bits:.0f} bits. "
-        f"These could carry a message only if the gate or a signer had been replaced. In total "
+        f"computes and from which no score can be read. The two signatures take {capacity.signature_bits:.0f} bits. "
+        f"These could carry a message only if the gate or a signer had been replaced. In total: "
         f"{capacity.total_bits:.1f} bits."
     )
 
@@ -285,14 +287,14 @@ def _describe_capacity(card: Scorecard, policy: DisclosurePolicy, site: Site) ->
 def _measure_once(
     card: Scorecard, policy: DisclosurePolicy, signers: tuple[Algorithm, ...]
 ) -> Capacity:
-    """Return the capacity of a result's envelope; the same for all results of a scorecard."""
+    """Return the capacity of a result's envelope. It is the same for all results for a scorecard."""
     return measure_capacity(card, policy, signers)
 
 
 def _describe_outcome(outcome: str) -> str:
     if outcome == "complete":
         return "complete"
-    return "partial: a benchmark was not run, or not on its whole data, or many of its questions have no score"
+    return "partial: a benchmark was not run, or was run on part of its data, or many of its questions have no score"
 
 
 def _describe_plan_of(result: ResultPredicate, knowledge: Knowledge) -> str:
@@ -303,7 +305,7 @@ def _describe_plan_of(result: ResultPredicate, knowledge: Knowledge) -> str:
 
 
 def _describe_juries(card: Scorecard, result: ResultPredicate) -> list[Fact]:
-    """Return the judges of each panel behind figures that were run, with the benchmarks that they graded."""
+    """Return the judges of each jury that graded figures of this result, with the benchmarks they graded."""
     graded: dict[str, dict[str, None]] = {}
     for cell in card.cells:
         jury = card.jury_of(cell)

@@ -1,6 +1,6 @@
-"""The description of a statement, and the words that the kinds of statements share. Pure.
+"""The classes of a statement's description, and the wording that all kinds of statements share. Pure.
 
-Plain values: how they are laid out is for the program that shows them.
+Descriptions are plain values; the program that shows them decides on the layout.
 """
 
 from collections.abc import Collection, Mapping
@@ -27,31 +27,31 @@ CODE_WORDS: Final[Mapping[int, str]] = {
     HIGH_CODED: "high-coded",
 }
 KEPT: Final = "kept"
-BY_GATE: Final = "applied by the site's gate to the scores; the statement cannot show it"
-BY_AGGREGATOR: Final = "applied by the aggregator, when it joins the figures of several sites"
+BY_GATE: Final = "applied to the scores by the site's gate; the statement cannot show it"
+BY_AGGREGATOR: Final = "applied by the aggregator when it merges the figures of several sites"
 RULE_MEANINGS: Final[Mapping[str, str]] = {
-    "min_units": "minimum units (patients, else documents) behind a published figure or group size",
-    "min_events": "minimum successes, and failures, behind a figure; with fewer, it is coded or suppressed",
-    "grid_units": "a value lies on a grid no finer than this many units of the group",
+    "min_units": "minimum units (patients, or else documents) behind a published figure or group size",
+    "min_events": "minimum successes, and minimum failures, behind a figure; with fewer, it is coded or suppressed",
+    "grid_units": "values are rounded to a grid no finer than this many units of the group",
     "perturbation_units": "scale of the noise on the sum of a figure's unit scores, in units",
-    "metrics_per_group": "maximum figures of one protected group that may leave",
+    "metrics_per_group": "maximum figures that may leave for one protected group",
     "variables_per_benchmark": "maximum variables that divide a protected benchmark's units",
     "margin_hidden": "minimum groups of a variable that are withheld together if any is",
     "dominance_n": "number of largest contributions that the next rule adds up",
-    "dominance_percent": "maximum share of a sum that they may reach, exclusive, in percent",
+    "dominance_percent": "share of a sum that these contributions must stay below, in percent",
     "p_percent": "minimum contribution of all but the two largest, in percent of the largest",
     "max_share_percent": "maximum share of a mean that one unit may have, in percent",
-    "changed_units": "minimum units added, removed or rescored since an earlier release, unless none is",
-    "monthly_submissions": "maximum submissions of a model and lineage in 30 days",
+    "changed_units": "minimum units added, removed or rescored since an earlier release, unless there are none",
+    "monthly_submissions": "maximum submissions for a model and lineage in 30 days",
     "pooled_sites": "minimum sites behind a pooled figure",
-    "pooled_share_percent": "maximum share of its units that the largest site may have, in percent",
+    "pooled_share_percent": "maximum share of a pooled figure's units that the largest site may have, in percent",
 }
 _AGGREGATORS_RULES: Final = frozenset({"pooled_sites", "pooled_share_percent"})
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A named property of a statement."""
+    """A property of a statement, with its name."""
 
     name: str
     text: str
@@ -64,13 +64,13 @@ class FigureRow:
     Attributes:
         cell: key in the statement.
         subject: benchmark, metric and subgroup, in words.
-        units: published size of the group, a range; "" where none is published.
-        value: in the metric's own range, or the word for its code.
+        units: published size of the group, a range; "" if none is published.
+        value: value in the metric's own range, or the word for its code.
         scale: the metric's range, for example `0 to 1`.
-        deviation: published standard deviation in the metric's own range; "" where there is none.
-        meaning: the explanation of the code, or how coarse the figure is.
-        before, units_before: value and units in the release before; "" if there was none.
-        change: difference from that release; "" where either is not a number.
+        deviation: published standard deviation in the metric's own range; "" if there is none.
+        meaning: explanation of the code, or how coarse the figure is.
+        before, units_before: value and units in the previous release; "" if there was none.
+        change: difference from that release; "" if either value is not a number.
     """
 
     cell: str
@@ -90,12 +90,12 @@ class RuleRow:
     """One number of the effective policy.
 
     Attributes:
-        name: as in the policy's file.
-        meaning: the number, in words.
+        name: key in the policy's file.
+        meaning: explanation of the number.
         site, federation: the number in the policy of each; `effective` is the stricter one.
-        source: `site`, `federation`, or `both` where they agree.
-        verdict: KEPT, BY_GATE, BY_AGGREGATOR, or how it is broken.
-        is_broken: whether the statement breaks the rule, and so must not be signed.
+        source: `site`, `federation`, or `both` if they agree.
+        verdict: KEPT, BY_GATE, BY_AGGREGATOR, or how the rule is broken.
+        is_broken: whether the statement breaks the rule, so that it must not be signed.
     """
 
     name: str
@@ -110,20 +110,21 @@ class RuleRow:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """Everything that a person needs to decide about a statement.
+    """The information that a person needs to decide on a statement.
 
     Attributes:
         kind: `result`, `dataset`, ...
         title: one sentence.
         digest: the statement's identity.
-        facts: its fields, without the figures.
+        facts: the statement's fields, without the figures.
         figures: the cells of a result; empty for other kinds.
-        rules: the numbers that were combined, and whether the statement keeps them; empty for requests about keys.
-        notes: the site's own figures, which do not leave it; they cannot be checked against the data here.
-        sentences: consequences of signing it.
+        rules: the numbers of the combined policies, and whether the statement keeps them; empty for requests about
+            keys.
+        notes: the site's own numbers, which do not leave it; they cannot be checked against the data here.
+        sentences: consequences of signing the statement.
         previous: digest of the release that `figures` are compared with; "" if there is none.
-        cautions: questions that the reader should settle first.
-        faults: reasons why it must not be signed.
+        cautions: points that the reader should clear up before signing.
+        faults: reasons why the statement must not be signed.
         payload: the exact bytes, which are ASCII.
     """
 
@@ -146,11 +147,11 @@ class Knowledge:
     """The reader's own sources: registry, policy and earlier statements.
 
     Attributes:
-        registry: verified.
-        own_policy: the site's.
-        earlier: statements of the same site that the reader keeps, by digest, oldest first. A description says so
-            where a statement that it names is missing here.
-        notes: the site's own figures about a dataset; see `protocol.approval_files.NOTES`.
+        registry: the registry, already verified.
+        own_policy: the site's policy.
+        earlier: statements of the same site that the reader keeps, by digest, oldest first. A description points out
+            any statement it names that is missing here.
+        notes: the site's own numbers about a dataset; see `protocol.approval_files.NOTES`.
     """
 
     registry: Registry
@@ -161,7 +162,7 @@ class Knowledge:
 
 @dataclass(frozen=True, slots=True)
 class DescriptionParts:
-    """The parts of a description that depend on the kind of statement; facts of the header are added to them."""
+    """The parts of a description that depend on the kind of statement. Facts from the header are added later."""
 
     title: str
     facts: tuple[Fact, ...]
@@ -185,9 +186,9 @@ def list_rules(
     """Return the numbers of two policies side by side, with the stricter of each pair.
 
     Args:
-        own: the site's.
-        federation: the federation's.
-        listed: names of the rules to list; their order is fixed.
+        own: the site's policy.
+        federation: the federation's policy.
+        listed: names of the rules to list, in any order; the order of the rows is fixed.
         seen: names of the rules that the statement was checked against.
         broken: name of a rule -> how it is broken.
     """
@@ -221,8 +222,8 @@ def list_rules(
 
 
 def format_day(day: int) -> str:
-    """Return a number of days since 1970-01-01 UTC as `YYYY-MM-DD`, by the rule of the Gregorian calendar."""
-    # Years are counted from March, so that the leap day is the last of its year.
+    """Return a number of days since 1970-01-01 UTC as `YYYY-MM-DD`, by the Gregorian calendar."""
+    # Years are counted from March, so that the leap day is the last day of its year.
     days = day + 719_468
     era, day_of_era = divmod(days, 146_097)
     year_of_era = (
@@ -237,7 +238,7 @@ def format_day(day: int) -> str:
 
 
 def find_scorecard(wanted: str, registry: Registry) -> Scorecard:
-    """Return a scorecard by its digest; raise where it is unknown or retired."""
+    """Return a scorecard by its digest; raise ProtocolError if it is unknown or retired."""
     registered = registry.scorecards.get(wanted)
     if registered is None:
         raise ProtocolError(Code.UNKNOWN_SCORECARD, wanted)
@@ -249,7 +250,7 @@ def find_scorecard(wanted: str, registry: Registry) -> Scorecard:
 def list_named_facts(
     statement: PlanPredicate | ResultPredicate, card: Scorecard, knowledge: Knowledge
 ) -> tuple[Fact, ...]:
-    """Return model, scorecard, policy and agent by their registered names; raise for one that is not registered."""
+    """Return facts with the registered names of model, scorecard, policy and agent; raise for an unregistered one."""
     registry = knowledge.registry
     model = registry.models.get(statement.model)
     if model is None:
@@ -268,7 +269,7 @@ def list_named_facts(
 
 
 def describe_data(card: Scorecard, data: Mapping[str, str], knowledge: Knowledge) -> list[Fact]:
-    """Return the registered dataset of each benchmark for which the statement names one."""
+    """Return a fact for each benchmark for which the statement names a registered dataset."""
     facts = []
     for entry in card.benchmarks:
         named = data.get(entry.id, NONE)
@@ -295,16 +296,16 @@ def caution_about_data(card: Scorecard, data: Mapping[str, str], knowledge: Know
 
 
 def name_both(display_name: str, identity: str) -> str:
-    """Return both names, or the identity alone where they agree: the registry lists a pooled site under its id."""
+    """Return both names, or only the identity if they agree: the registry lists a pooled site under its id."""
     return identity if display_name == identity else f"{display_name} ({identity})"
 
 
 def count_things(number: int, singular: str, plural: str) -> str:
-    """Return the number with its noun."""
+    """Return a number with its noun, for example `1 entry` or `2 entries`."""
     return f"{number} {singular if number == 1 else plural}"
 
 
 def show_units(bucket: int) -> str:
-    """Return the range that a published number of units stands for; "" for none."""
+    """Return the range of numbers of units in a bucket, for example `11 to 15`; "" for bucket 0."""
     low, high = bucket_range(bucket)
     return f"{low} to {high}" if bucket else ""

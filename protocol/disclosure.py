@@ -1,11 +1,12 @@
-"""The pure decisions of disclosure control: from perturbed sums to what may be published, and what a result must obey.
+"""The pure decisions of disclosure control: which figures may be published, and which rules a result must obey.
 
-`release*` runs inside the hospital, `check_result` on both sides of the wall; what the first makes the second accepts.
-Protected means gated or private; public benchmarks skip every rule but that their figures fit together.
+The `release*` functions run inside the hospital; `check_result` runs at the hospital and at the aggregator, and
+accepts what `release` returns. Benchmarks are protected if they are gated or private. For public benchmarks only one
+rule applies: their figures must be consistent.
 
-Nothing here sees the score of a unit of a protected group: only sizes of groups and sums that the site has perturbed.
-Whatever is decided from them, values, codes and suppression, therefore tells no more than they do. A rule that looked
-at the exact sum instead would betray, at each of its edges, one outcome to whoever knows all others.
+This module never sees the score of a unit in a protected group. It sees only sizes of groups, and sums that the site
+has perturbed. So the values, codes and suppressions decided here reveal no more than the perturbed sums. A rule that
+looked at the exact sum would, at its limit, reveal one unit's outcome to an attacker who knows all others.
 """
 
 import math
@@ -28,22 +29,21 @@ from protocol.predicates import ResultPredicate
 from protocol.scorecard import Cell, Scorecard
 
 NO_SPREAD = -1
-SPREAD_STEPS = 25  # of 0.02 of the range; no standard deviation exceeds half the range
-CERTAINTY = 3  # scales of Laplace noise: 1 - exp(-3), so 95 % of it lies nearer to 0
-_MAX_CONTRIBUTIONS = (
-    200  # more do not make a sum more dominated: no policy asks for less than a percent
-)
-MIN_SUMS = 5  # that figures of one group, taken for the same scores, must leave possible together
+SPREAD_STEPS = 25  # steps of 0.02 of the range; a standard deviation is at most half the range
+CERTAINTY = 3  # in scales of the Laplace noise, which is smaller than this with probability 1 - exp(-3), about 95 %
+# Further contributions do not change whether a sum is dominated, as no policy uses a share below one percent.
+_MAX_CONTRIBUTIONS = 200
+MIN_SUMS = 5  # possible sums that the figures of one group, if computed from the same scores, must leave together
 
 
 @dataclass(frozen=True, slots=True)
 class CellSums:
-    """What is known of the units behind one cell: sums of their scores, scaled to 0..1 of the metric's range.
+    """The sums of the unit scores behind one cell, scaled to 0..1 of the metric's range.
 
     Attributes:
         n: number of units that have a score; exact.
-        total: sum of the scores. Of a protected cell it is perturbed, so it may lie outside 0..n.
-        squares: sum of their squares, perturbed apart.
+        total: sum of the scores. For a protected cell it is perturbed, so it may lie outside 0..n.
+        squares: sum of the squared scores, perturbed separately.
     """
 
     n: int
@@ -53,7 +53,7 @@ class CellSums:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """What may be published of one result: the maps `groups`, `cells` and `spreads` of a statement."""
+    """The publishable part of one result: the maps `groups`, `cells` and `spreads` of a statement."""
 
     groups: dict[str, int]
     cells: dict[str, int]
@@ -67,34 +67,34 @@ def release(
     policy: DisclosurePolicy,
     earlier: Mapping[str, Sequence[MarginTable]] | None = None,
 ) -> Release:
-    """Decide everything a result publishes. `check_result` accepts what comes out, unless nothing was published.
+    """Decide everything that a result publishes. `check_result` accepts the outcome, unless nothing is published.
 
     Args:
-        scorecard: its groups are the keys of `units`, its cells those of `sums`.
+        scorecard: its groups are the keys of `units`, its cells are the keys of `sums`.
         units: see `release_groups`.
         sums: see `release_cell`.
-        policy: already the stricter of site and federation.
-        earlier: what was released before of the same units and scores, by the key of the cell of all units.
+        policy: the stricter of the site's and the federation's policies.
+        earlier: tables of earlier releases for the same units and scores, by the key of the cell about all units.
     """
     groups = release_groups(scorecard, units, policy)
     surplus = {cell.key for cell in surplus_cells(scorecard, policy)}
     cells: dict[str, int] = {}
     for cell in scorecard.cells:
-        found = sums[cell.key]
-        is_of_other_units = cell.protected and found is not None and found.n != units[cell.group]
-        if cell.key in surplus or is_of_other_units:
-            cells[cell.key] = NOT_RUN if found is None else SUPPRESSED
+        cell_sums = sums[cell.key]
+        has_other_units = cell_sums is not None and cell_sums.n != units[cell.group]
+        if cell.key in surplus or (cell.protected and has_other_units):
+            cells[cell.key] = NOT_RUN if cell_sums is None else SUPPRESSED
         else:
-            cells[cell.key] = release_cell(cell, found, groups[cell.group], policy)
+            cells[cell.key] = release_cell(cell, cell_sums, groups[cell.group], policy)
     for group in scorecard.group_keys:
         _suppress_narrow(scorecard.cells_of(group), cells, groups[group], policy)
     for whole, margins in _protected_margins(scorecard):
         table = _audit_table(whole, margins, cells, units, policy)
         hidden = close_margins(table, policy, (earlier or {}).get(whole.key, ()))
-        for part in (
-            part for margin in margins.values() for part in margin if part.group in hidden
-        ):
-            cells[part.key] = SUPPRESSED
+        for margin in margins.values():
+            for part in margin:
+                if part.group in hidden:
+                    cells[part.key] = SUPPRESSED
     spreads = {
         cell.key: release_spread(cell, sums[cell.key], cells[cell.key])
         for cell in scorecard.cells
@@ -110,7 +110,7 @@ def _audit_table(
     units: Mapping[str, int],
     policy: DisclosurePolicy,
 ) -> MarginTable:
-    """Return what the figures of one metric admit, with the exact sizes of groups, which an attacker may know."""
+    """Return the counts that one metric's figures admit, given exact group sizes, which an attacker may know."""
     admitted = {
         variable: {
             part.group: admit_counts(cells[part.key], units[part.group], policy) for part in margin
@@ -121,10 +121,10 @@ def _audit_table(
 
 
 def surplus_cells(scorecard: Scorecard, policy: DisclosurePolicy) -> list[Cell]:
-    """Return the protected cells that never leave: beyond `metrics_per_group` and `variables_per_benchmark`.
+    """Return the protected cells beyond `metrics_per_group` and `variables_per_benchmark`, which never leave.
 
-    Several figures of the same units together tell more than each alone. Which ones leave follows from the order of
-    the scorecard, never from the scores.
+    Several figures of the same units together reveal more than each alone. The order of the scorecard decides which
+    ones leave, never the scores.
     """
     surplus = []
     for group in scorecard.group_keys:
@@ -135,7 +135,7 @@ def surplus_cells(scorecard: Scorecard, policy: DisclosurePolicy) -> list[Cell]:
 
 
 def _is_of_surplus_variable(group: str, scorecard: Scorecard, policy: DisclosurePolicy) -> bool:
-    """Whether a group is of a variable after the first `variables_per_benchmark` of its benchmark."""
+    """Return whether a group's variable comes after the first `variables_per_benchmark` of its benchmark."""
     surplus = scorecard.margins(group.partition("/")[0])[policy.variables_per_benchmark :]
     return any(group in margin for margin in surplus)
 
@@ -143,18 +143,18 @@ def _is_of_surplus_variable(group: str, scorecard: Scorecard, policy: Disclosure
 def _suppress_narrow(
     group: Sequence[Cell], cells: dict[str, int], bucket: int, policy: DisclosurePolicy
 ) -> None:
-    """Suppress, last first, figures of one group that together would pin the sum behind them."""
+    """Suppress figures of one group, last first, while together they would narrow down the sum behind them."""
     shown = [cell.key for cell in group if cell.protected and cells[cell.key] >= 0]
     while _is_narrow([cells[key] for key in shown], bucket, policy):
         cells[shown.pop()] = SUPPRESSED
 
 
 def _is_narrow(values: Sequence[int], bucket: int, policy: DisclosurePolicy) -> bool:
-    """Whether several figures of one group, read as one figure printed several times, leave fewer than 5 sums.
+    """Return whether figures of one group, taken as several prints of one figure, leave fewer than MIN_SUMS sums.
 
-    Each allows an interval of sums: its grid step, and the noise that is to be reckoned with. How wide their common
-    part is changes evenly with the number of units, so the ends of the bucket stand for every number in it. Figures
-    whose intervals do not meet cannot be of the same scores.
+    Each figure admits an interval of sums, as wide as its grid step plus the noise to be assumed. The width of their
+    intersection is linear in the number of units, so checking both ends of the bucket covers every number in it.
+    Figures whose intervals do not intersect cannot come from the same scores.
     """
     if len(values) < 2:
         return False
@@ -171,30 +171,33 @@ def release_groups(
 
     Args:
         scorecard: its groups must be exactly the keys of `units`.
-        units: the exact number of distinct units behind each group; 0 for a benchmark that was not run. Of a protected
-            group, those that its first metric scored; figures of other units do not leave. Of a public one, those of
-            the metric with the fewest that has any.
-        policy: already the stricter of site and federation.
+        units: the exact number of distinct units behind each group; 0 for a benchmark that was not run. For a
+            protected group, these are the units that its first metric scored; figures about other units do not leave.
+            For a public group, these are the units of the metric that scored the fewest, but at least one.
+        policy: the stricter of the site's and the federation's policies.
 
-    Protected groups below the threshold get 0, and in a margin (the subgroups of one variable) where one is withheld,
-    so is the next smallest, until enough groups and units are hidden. Public groups get their bucket.
+    Protected groups below the threshold get 0. If a group of a margin (the subgroups of one variable) is withheld, the
+    next smallest groups are withheld too, until enough groups and units are hidden. Public groups get their bucket.
     """
     buckets = {group: bucket_of(units[group]) for group in scorecard.group_keys}
     for benchmark in scorecard.benchmarks:
         if not _protected(scorecard, benchmark.id):
             continue
-        for group in (
-            benchmark.id,
-            *(group for margin in scorecard.margins(benchmark.id) for group in margin),
-        ):
-            if (
-                is_below_threshold(bucket_range(buckets[group])[0], policy.min_units)
-                or not buckets[benchmark.id]
-            ):
+        for group in _groups_of(scorecard, benchmark.id):
+            fewest = bucket_range(buckets[group])[0]
+            if not buckets[benchmark.id] or is_below_threshold(fewest, policy.min_units):
                 buckets[group] = 0
         for margin in scorecard.margins(benchmark.id):
             _close_margin(margin, units[benchmark.id], units, buckets, policy)
     return buckets
+
+
+def _groups_of(scorecard: Scorecard, benchmark: str) -> list[str]:
+    """Return the keys of a benchmark's groups: all units first, then the groups of each variable."""
+    groups = [benchmark]
+    for margin in scorecard.margins(benchmark):
+        groups += margin
+    return groups
 
 
 def _close_margin(
@@ -204,12 +207,11 @@ def _close_margin(
     buckets: dict[str, int],
     policy: DisclosurePolicy,
 ) -> None:
-    """Withhold further groups, smallest first, until the hidden ones do not follow from the total and the rest."""
+    """Withhold further groups, smallest first, until hidden groups no longer follow from the total and the others."""
     while shown := [group for group in margin if buckets[group]]:
         withheld = len(margin) - len(shown)
-        hidden_units = total - sum(
-            units[group] for group in shown
-        )  # counts units of no listed group too
+        # Units that are in no listed group count as hidden.
+        hidden_units = total - sum(units[group] for group in shown)
         few = withheld > 0 and (withheld < policy.margin_hidden or hidden_units < policy.min_units)
         if not few and not 0 < hidden_units < policy.min_units:
             return
@@ -217,19 +219,19 @@ def _close_margin(
 
 
 def release_cell(cell: Cell, sums: CellSums | None, bucket: int, policy: DisclosurePolicy) -> int:
-    """Decide the published value of one cell, apart from its neighbours (see `release`).
+    """Decide the published value of one cell, regardless of its neighbours (see `release`).
 
     Args:
-        cell: which figure.
-        sums: None: not run; of no unit: run, but nothing has a score.
-        bucket: what `release_groups` gave for the cell's group.
-        policy: already the stricter of site and federation.
+        cell: the cell to decide.
+        sums: None if the cell was not run; sums with n = 0 if it was run, but no unit has a score.
+        bucket: the bucket that `release_groups` returned for the cell's group.
+        policy: the stricter of the site's and the federation's policies.
 
     Returns:
-        Thousandths of the range on the allowed grid, or SUPPRESSED, NOT_RUN, LOW_CODED, HIGH_CODED.
+        Thousandths of the range on the allowed grid, or one of SUPPRESSED, NOT_RUN, LOW_CODED and HIGH_CODED.
 
     Raises:
-        ValueError: fewer units than the bucket says.
+        ValueError: there are fewer units than the bucket says.
     """
     if sums is None or (not sums.n and not cell.protected):
         return NOT_RUN
@@ -246,20 +248,15 @@ def release_cell(cell: Cell, sums: CellSums | None, bucket: int, policy: Disclos
         return code
     successes, failures = sums.total, sums.n - sums.total
     is_few = min(successes, failures) < policy.min_events
-    is_dominated_by_few = _may_be_dominated(successes, policy) or _may_be_dominated(
-        failures, policy
-    )
-    return (
-        SUPPRESSED
-        if is_few or is_dominated_by_few or _fault(cell, bucket, value, policy)
-        else value
-    )
+    if is_few or _may_be_dominated(successes, policy) or _may_be_dominated(failures, policy):
+        return SUPPRESSED
+    return SUPPRESSED if _find_fault(cell, bucket, value, policy) else value
 
 
 def _may_be_dominated(total: float, policy: DisclosurePolicy) -> bool:
-    """Whether a few units may make up a (perturbed) sum: whether they would, if as few as can be had all of it.
+    """Return whether a (perturbed) sum would be dominated if as few units as possible contributed all of it.
 
-    No unit has more than 1. Asked of the scores themselves, the rule would betray one of them at its edge.
+    A unit contributes at most 1. Applied to the scores themselves, the rule would reveal one of them at its limit.
     """
     full = min(int(max(0.0, total)), _MAX_CONTRIBUTIONS)
     contributions = [1.0] * full + [max(0.0, total) - int(max(0.0, total))]
@@ -269,7 +266,7 @@ def _may_be_dominated(total: float, policy: DisclosurePolicy) -> bool:
 
 
 def _code_for(sums: CellSums, policy: DisclosurePolicy) -> int | None:
-    """Return the code of a cell that surely has too few successes, or failures; None if neither is sure, or both."""
+    """Return the code of a cell with certainly too few successes or failures; None if neither or both are too few."""
     surely_few = policy.min_events - CERTAINTY * policy.perturbation_units
     is_low, is_high = sums.total < surely_few, sums.n - sums.total < surely_few
     if is_low == is_high:
@@ -278,15 +275,15 @@ def _code_for(sums: CellSums, policy: DisclosurePolicy) -> int | None:
 
 
 def _may_be_few(value: int, step: int, units: int, policy: DisclosurePolicy) -> bool:
-    """Whether a rate printed as `value` may stand for fewer than min_events of `units`, as far as rounding goes."""
+    """Return whether a rate printed as `value` may, before rounding, stand for fewer than min_events of `units`."""
     return (2 * value - step) * units < 2000 * policy.min_events
 
 
 def release_spread(cell: Cell, sums: CellSums | None, value: int) -> int:
     """Decide the published standard deviation (population form, between units) of a non-binary cell.
 
-    `value` is what was decided for the cell. Steps of 0.02 of the range, 0 to 25; NO_SPREAD where the value is coded,
-    or where the (perturbed) sums of a protected cell leave none.
+    `value` is the value decided for the cell. Returns 0 to 25, in steps of 0.02 of the range. Returns NO_SPREAD if the
+    value is a code, or if the (perturbed) sums of a protected cell give no valid deviation.
     """
     if value < 0 or sums is None or not sums.n:
         return NO_SPREAD
@@ -306,27 +303,29 @@ def check_result(result: ResultPredicate, scorecard: Scorecard, policy: Disclosu
     _check_groups(result.groups, scorecard, policy)
     for cell in scorecard.cells:
         value = result.cells[cell.key]
-        if code := _fault(cell, result.groups[cell.group], value, policy):
+        if code := _find_fault(cell, result.groups[cell.group], value, policy):
             raise ProtocolError(code, f"{cell.key}: {value} in bucket {result.groups[cell.group]}")
         if not cell.binary and result.spreads[cell.key] not in allowed_spreads(cell, value):
             raise ProtocolError(
-                Code.WRONG_VALUE, f"{cell.key}: spread {result.spreads[cell.key]} beside {value}"
+                Code.WRONG_VALUE,
+                f"{cell.key}: spread {result.spreads[cell.key]} with value {value}",
             )
     for group in scorecard.group_keys:
         if result.groups[group] and all(
             result.cells[cell.key] == NOT_RUN for cell in scorecard.cells_of(group)
         ):
-            raise ProtocolError(Code.WRONG_GROUPS, f"{group}: has units, but was not run")
+            raise ProtocolError(Code.WRONG_GROUPS, f"{group}: has units but was not run")
     for cell in surplus_cells(scorecard, policy):
         if result.cells[cell.key] not in {SUPPRESSED, NOT_RUN}:
             raise ProtocolError(
-                Code.TOO_MANY_METRICS, f"{cell.key}: not among the figures that may leave its group"
+                Code.TOO_MANY_METRICS,
+                f"{cell.key}: not among the figures of its group that may leave",
             )
     for group in scorecard.group_keys:
         protected = [result.cells[cell.key] for cell in scorecard.cells_of(group) if cell.protected]
         if _is_narrow([value for value in protected if value >= 0], result.groups[group], policy):
             raise ProtocolError(
-                Code.TOO_MANY_METRICS, f"{group}: its figures together leave too few sums"
+                Code.TOO_MANY_METRICS, f"{group}: its figures together leave too few possible sums"
             )
     for whole, margins in _protected_margins(scorecard):
         figures = {
@@ -340,23 +339,23 @@ def check_result(result: ResultPredicate, scorecard: Scorecard, policy: Disclosu
     if result.outcome == "complete" and any(
         result.cells[cell.key] == NOT_RUN for cell in scorecard.cells if cell.subgroup is None
     ):
-        raise ProtocolError(Code.WRONG_OUTCOME, "complete, but a cell was not run")
+        raise ProtocolError(Code.WRONG_OUTCOME, "the outcome is complete, but a cell was not run")
     if all(value in {SUPPRESSED, NOT_RUN} for value in result.cells.values()):
         raise ProtocolError(Code.NOTHING_PUBLISHED, "every cell is suppressed or was not run")
 
 
 def _check_keys(result: ResultPredicate, scorecard: Scorecard) -> None:
-    for name, found, expected in (
+    for name, reported, expected in (
         ("data", result.data, [benchmark.id for benchmark in scorecard.benchmarks]),
         ("groups", result.groups, scorecard.group_keys),
         ("cells", result.cells, [cell.key for cell in scorecard.cells]),
         ("spreads", result.spreads, [cell.key for cell in scorecard.cells if not cell.binary]),
     ):
-        if found.keys() != set(expected):
-            missing = sorted(set(expected) - found.keys())
-            extra = len(found.keys() - set(expected))
+        if reported.keys() != set(expected):
+            missing = sorted(set(expected) - reported.keys())
+            extra = len(reported.keys() - set(expected))
             raise ProtocolError(
-                Code.WRONG_CELLS, f"{name}: lacks {missing}, has {extra} that the scorecard has not"
+                Code.WRONG_CELLS, f"{name}: lacks {missing}, has {extra} that the scorecard lacks"
             )
 
 
@@ -366,22 +365,22 @@ def _check_groups(
     for benchmark in scorecard.benchmarks:
         protected = _protected(scorecard, benchmark.id)
         most = bucket_range(groups[benchmark.id])[1]
-        for group in (
-            benchmark.id,
-            *(group for margin in scorecard.margins(benchmark.id) for group in margin),
-        ):
+        for group in _groups_of(scorecard, benchmark.id):
             if protected and groups[group] and bucket_range(groups[group])[0] < policy.min_units:
                 raise ProtocolError(Code.BELOW_THRESHOLD, f"{group}: bucket {groups[group]}")
             if is_too_large(groups[group], benchmark.units):
                 raise ProtocolError(
                     Code.WRONG_GROUPS,
-                    f"{group}: bucket {groups[group]} is above the {benchmark.units} units of the published dataset",
+                    f"{group}: bucket {groups[group]} exceeds the {benchmark.units} units of the published dataset",
                 )
         for margin in scorecard.margins(benchmark.id):
             shown = [group for group in margin if groups[group]]
             least = sum(bucket_range(groups[group])[0] for group in shown)
             if least > most:
-                raise ProtocolError(Code.WRONG_GROUPS, f"{benchmark.id}: parts exceed the whole")
+                raise ProtocolError(
+                    Code.WRONG_GROUPS,
+                    f"{benchmark.id}: the groups of a variable have more units than the whole",
+                )
             withheld = len(margin) - len(shown)
             few = withheld < policy.margin_hidden or most - least < policy.min_units
             if protected and shown and withheld and few:
@@ -391,12 +390,15 @@ def _check_groups(
 
 
 def is_too_large(bucket: int, dataset_units: int) -> bool:
-    """Whether a group cannot come from a published dataset of that size (rule 8.6); 0 for a size that is not known."""
+    """Return whether a group is too large for a published dataset (rule 8.6).
+
+    `dataset_units` is 0 if the size of the dataset is not known.
+    """
     return 0 < dataset_units < bucket_range(bucket)[0]
 
 
-def _fault(cell: Cell, bucket: int, value: int, policy: DisclosurePolicy) -> Code | None:
-    """Say what is wrong with one value in a group of that size; None if it may be published."""
+def _find_fault(cell: Cell, bucket: int, value: int, policy: DisclosurePolicy) -> Code | None:
+    """Return the code of the first rule that a value breaks in a group of that size; None if it may be published."""
     if not cell.protected:
         return None if value == NOT_RUN or (bucket and value >= 0) else Code.WRONG_VALUE
     if value in {SUPPRESSED, NOT_RUN}:
@@ -421,12 +423,14 @@ def _fault(cell: Cell, bucket: int, value: int, policy: DisclosurePolicy) -> Cod
 def allowed_values(cell: Cell, bucket: int, policy: DisclosurePolicy) -> list[int]:
     """Return every value and code that one cell may have in a group of that size."""
     return [
-        value for value in range(HIGH_CODED, 1001) if _fault(cell, bucket, value, policy) is None
+        value
+        for value in range(HIGH_CODED, 1001)
+        if _find_fault(cell, bucket, value, policy) is None
     ]
 
 
 def allowed_spreads(cell: Cell, value: int) -> range | tuple[int, ...]:
-    """Return every spread that a non-binary cell may have beside its value."""
+    """Return every spread that a non-binary cell may have with a value."""
     if value < 0:
         return (NO_SPREAD,)
     return (NO_SPREAD, *range(1, SPREAD_STEPS + 1)) if cell.protected else range(SPREAD_STEPS + 1)
@@ -437,7 +441,7 @@ def _protected(scorecard: Scorecard, benchmark: str) -> bool:
 
 
 def _protected_margins(scorecard: Scorecard) -> Iterator[tuple[Cell, dict[str, list[Cell]]]]:
-    """Yield each protected figure of all units, with the same figure of the groups of each variable."""
+    """Yield each protected cell about all units, with the cells of the same metric for the groups of each variable."""
     for whole in scorecard.cells:
         if whole.subgroup is not None or not whole.protected:
             continue

@@ -1,7 +1,8 @@
 """The rules of statistical disclosure control for one cell: threshold, dominance (NK) and p percent.
 
-Contributions are what single units add to a sum; none is negative. The rules are those of ACRO, whose results the tests
-compare, and agree with it at the limits themselves too, up to its floating point: here sums are exact.
+A contribution is the amount that a single unit adds to a sum; it is never negative. The rules are those of ACRO, and
+the tests compare results with it. They agree even at the limits, apart from ACRO's floating-point errors: sums are
+exact here.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,17 +10,17 @@ from fractions import Fraction
 
 
 def is_below_threshold(units: int, minimum: int) -> bool:
-    """Whether fewer than `minimum` units stand behind a cell."""
+    """Return whether a cell is based on fewer than `minimum` units."""
     return units < minimum
 
 
 def is_dominated(contributions: Sequence[float], n: int, percent: int) -> bool:
-    """Whether the `n` largest contributions make up `percent` of the sum, or more (the NK rule).
+    """Return whether the `n` largest contributions make up `percent` of the sum, or more (the NK rule).
 
     A sum of 0 has no shares and is not dominated; it violates the p percent rule.
 
     Raises:
-        ValueError: a negative contribution.
+        ValueError: a contribution is negative.
     """
     largest = _sort_largest_first(contributions)
     total = sum(largest)
@@ -27,13 +28,14 @@ def is_dominated(contributions: Sequence[float], n: int, percent: int) -> bool:
 
 
 def violates_p_percent(contributions: Sequence[float], percent: int) -> bool:
-    """Whether all but the two largest contributions make up less than `percent` of the largest.
+    """Return whether all but the two largest contributions make up less than `percent` of the largest.
 
-    Then the second largest contributor, who subtracts their own, knows the largest within so many percent. A sum of 0
-    tells every contribution, so it violates the rule, unless `percent` is 0 and the rule is off.
+    If so, the second-largest contributor can subtract their own contribution and know the largest to within that
+    percentage. A sum of 0 reveals every contribution, so it violates the rule, unless `percent` is 0 and the rule is
+    off.
 
     Raises:
-        ValueError: a negative contribution.
+        ValueError: a contribution is negative.
     """
     largest = _sort_largest_first(contributions)
     if not largest:

@@ -1,7 +1,7 @@
-"""Enrolment: a site proves that it holds its two keys and the invite's single-use token. A person approves.
+"""Enrolment: a site proves that it holds its two keys and the invite's single-use token, and a person approves it.
 
-The token is the seed of a signing key. The aggregator keeps only `token_verifier(token)`, the public half, from which
-nobody can make a proof: not even a thief of its database.
+The token is the seed of a signing key. The aggregator keeps only `token_verifier(token)`, the public half, so a thief
+of its database cannot make a proof.
 """
 
 import hashlib
@@ -20,9 +20,9 @@ from protocol.statements import parse_statement
 
 @dataclass(frozen=True, slots=True)
 class Enrolment:
-    """An enrolment request whose proofs hold; a person has still to compare the fingerprints of both keys.
+    """An enrolment request with valid proofs. A person still has to compare the fingerprints of both keys.
 
-    `digest` is its identity and the `prev` of the site's first result.
+    `digest` is its identity and the `prev` of the site's first link after it.
     """
 
     predicate: EnrollPredicate
@@ -38,14 +38,14 @@ _ED25519_DER: Final = bytes.fromhex(
 
 
 def token_verifier(token: bytes) -> str:
-    """Return what the aggregator keeps of an invite's token: the raw public key of its signing key (hex)."""
+    """Return the part of an invite's token that the aggregator keeps: the raw public key of its signing key (hex)."""
     return _token_signer(token).public.raw.hex()
 
 
 def sign_with_token(
     token: bytes, deployment: str, site: str, agent: PublicKey, steward: PublicKey
 ) -> str:
-    """Return the signature (hex) of the token's key that binds the invite to these two keys."""
+    """Return the signature (hex) by the token's key that binds the invite to these two keys."""
     return _token_signer(token).sign(_bound(deployment, site, agent, steward)).hex()
 
 
@@ -59,7 +59,7 @@ def _bound(deployment: str, site: str, agent: PublicKey, steward: PublicKey) -> 
 
 
 def enrolment_site(data: bytes) -> str:
-    """Return the site id an enrolment request claims, to look its invite up; nothing is verified yet.
+    """Return the site id that an enrolment request claims, to look up its invite. Nothing is verified.
 
     Raises:
         ProtocolError: MALFORMED, WRONG_TYPE, or as `parse_statement`.
@@ -75,10 +75,10 @@ def _claims(opened: envelope.Envelope) -> EnrollPredicate:
 
 
 def open_signed_enrolment(data: bytes, *, deployment: str) -> Enrolment:
-    """Check an enrolment request without its invite: that both keys it names signed it, for this aggregator.
+    """Check that both keys named in an enrolment request signed it, for this aggregator; its invite is not needed.
 
     Raises:
-        ProtocolError: as `enrolment_site`, or WEAK_KEY, DUPLICATE_KEY, UNKNOWN_KEY, BAD_SIGNATURE or WRONG_DEPLOYMENT.
+        ProtocolError: WEAK_KEY, DUPLICATE_KEY, UNKNOWN_KEY, BAD_SIGNATURE or WRONG_DEPLOYMENT, or as `enrolment_site`.
     """
     opened = envelope.decode(data)
     predicate = _claims(opened)
@@ -90,7 +90,7 @@ def open_signed_enrolment(data: bytes, *, deployment: str) -> Enrolment:
         raise ProtocolError(Code.UNKNOWN_KEY, "agent and steward must both sign")
     if predicate.header.deployment != deployment:
         raise ProtocolError(
-            Code.WRONG_DEPLOYMENT, f"meant for {predicate.header.deployment}, this is {deployment}"
+            Code.WRONG_DEPLOYMENT, f"meant for {predicate.header.deployment}; this is {deployment}"
         )
     return Enrolment(predicate, agent, steward, opened.digest, opened.pae)
 
@@ -98,24 +98,24 @@ def open_signed_enrolment(data: bytes, *, deployment: str) -> Enrolment:
 def open_enrolment(
     data: bytes, *, deployment: str, site: str, verifier: str, registry_version: int
 ) -> Enrolment:
-    """Check an enrolment request (an envelope signed by both keys it names).
+    """Check an enrolment request: an envelope signed by both keys it names, with a proof of the invite's token.
 
     Args:
         data: the envelope file.
         deployment: this aggregator's origin.
         site: the site id that the invite was made for.
-        verifier: `token_verifier` of the invite's token.
-        registry_version: the newest; the request may name any version up to it.
+        verifier: the `token_verifier` of the invite's token.
+        registry_version: the newest version; the request may name any version up to it.
 
     Raises:
-        ProtocolError: as `enrolment_site`, or WEAK_KEY, DUPLICATE_KEY, UNKNOWN_KEY, BAD_SIGNATURE,
-            WRONG_DEPLOYMENT, WRONG_SITE, WRONG_REGISTRY or WRONG_TOKEN.
+        ProtocolError: WEAK_KEY, DUPLICATE_KEY, UNKNOWN_KEY, BAD_SIGNATURE, WRONG_DEPLOYMENT, WRONG_SITE,
+            WRONG_REGISTRY or WRONG_TOKEN, or as `enrolment_site`.
     """
     enrolment = open_signed_enrolment(data, deployment=deployment)
     predicate = enrolment.predicate
     if predicate.header.site != site:
         raise ProtocolError(
-            Code.WRONG_SITE, f"from {predicate.header.site}, the invite is for {site}"
+            Code.WRONG_SITE, f"from {predicate.header.site}; the invite is for {site}"
         )
     if predicate.header.registry > registry_version:
         raise ProtocolError(
@@ -129,6 +129,6 @@ def open_enrolment(
         )
     except ProtocolError:
         raise ProtocolError(
-            Code.WRONG_TOKEN, "the request does not prove the invite's token"
+            Code.WRONG_TOKEN, "the request does not prove that the site holds the invite's token"
         ) from None
     return enrolment

@@ -1,4 +1,4 @@
-"""DSSE envelopes, stricter than DSSE on purpose (section 1): every free bit is a way out of a hospital."""
+"""DSSE envelopes, deliberately stricter than DSSE (section 1): every free bit could carry data out of a hospital."""
 
 import base64
 import binascii
@@ -16,11 +16,11 @@ STATEMENT_TYPE = "application/vnd.in-toto+json"
 REGISTRY_TYPE = "application/vnd.intramural.registry+json"
 HEAD_REQUEST_TYPE = "application/vnd.intramural.head-request+json"
 
-MAX_BYTES = {
+MAX_BYTES = {  # maximum size of the whole file
     STATEMENT_TYPE: 64 * 1024,
     REGISTRY_TYPE: 16 * 1024 * 1024,
     HEAD_REQUEST_TYPE: 4096,
-}  # of the whole file
+}
 MAX_SIGNATURES = {STATEMENT_TYPE: 4, REGISTRY_TYPE: 16, HEAD_REQUEST_TYPE: 1}
 
 _ENVELOPE = frozenset({"payload", "payloadType", "signatures"})
@@ -30,7 +30,7 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """One signature of an envelope; not yet checked."""
+    """One signature of an envelope, not yet verified."""
 
     keyid: str
     sig: bytes
@@ -38,7 +38,7 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """A well-formed envelope. Nothing in `payload` may be believed before `verify`."""
+    """A well-formed envelope. Nothing in `payload` may be trusted before `verify`."""
 
     payload_type: str
     payload: bytes
@@ -46,7 +46,7 @@ class Envelope:
 
     @property
     def pae(self) -> bytes:
-        """The bytes that are signed, and that are the leaf of the log."""
+        """The bytes that are signed, and that form the log's leaf."""
         return pae(self.payload_type, self.payload)
 
     @property
@@ -55,7 +55,7 @@ class Envelope:
         return digest(self.payload, self.payload_type)
 
     def verify(self, keys: Mapping[str, PublicKey]) -> None:
-        """Return if every signature verifies.
+        """Check that every signature verifies.
 
         Args:
             keys: the keys that may sign here, by key id.
@@ -82,10 +82,10 @@ def digest(payload: bytes, payload_type: str = STATEMENT_TYPE) -> str:
 
 
 def sign(payload: bytes, signers: Sequence[Signer], payload_type: str = STATEMENT_TYPE) -> bytes:
-    """Return the canonical envelope file with one signature of each signer.
+    """Return the canonical envelope file with one signature by each signer.
 
     Raises:
-        ProtocolError: MALFORMED if what comes out is not an envelope `decode` would take.
+        ProtocolError: MALFORMED if `decode` would refuse the envelope.
     """
     message = pae(payload_type, payload)
     signatures = tuple(Signature(signer.public.keyid, signer.sign(message)) for signer in signers)
@@ -93,10 +93,10 @@ def sign(payload: bytes, signers: Sequence[Signer], payload_type: str = STATEMEN
 
 
 def add_signature(envelope: bytes, signer: Signer, payload_type: str = STATEMENT_TYPE) -> bytes:
-    """Return the envelope file with one more signature; the signatures already there are kept, not checked.
+    """Return the envelope file with one more signature; existing signatures are kept without being verified.
 
     Raises:
-        ProtocolError: MALFORMED, also if the signer has signed already.
+        ProtocolError: MALFORMED, also if the signer has already signed.
     """
     found = decode(envelope, payload_type)
     added = Signature(signer.public.keyid, signer.sign(found.pae))
@@ -107,7 +107,7 @@ def encode(envelope: Envelope) -> bytes:
     """Return the canonical file of an envelope.
 
     Raises:
-        ProtocolError: MALFORMED if it is not one that `decode` would take.
+        ProtocolError: MALFORMED if `decode` would refuse it.
     """
     data = canonical(
         {
@@ -124,10 +124,12 @@ def encode(envelope: Envelope) -> bytes:
 
 
 def decode(data: bytes, payload_type: str = STATEMENT_TYPE) -> Envelope:
-    """Read an envelope file that must hold `payload_type`: size, UTF-8, canonical JSON, type, canonical base64.
+    """Parse an envelope file with a payload of type `payload_type`.
+
+    Checks the size, UTF-8, canonical JSON, the payload type and canonical base64.
 
     Raises:
-        ProtocolError: MALFORMED, whatever the reason.
+        ProtocolError: MALFORMED for any fault.
     """
     if not 0 < len(data) <= MAX_BYTES[payload_type]:
         raise ProtocolError(
@@ -143,12 +145,14 @@ def decode(data: bytes, payload_type: str = STATEMENT_TYPE) -> Envelope:
         raise ProtocolError(Code.MALFORMED, error.detail) from None
     keyids = [signature.keyid for signature in signatures]
     if keyids != sorted(set(keyids)):
-        raise ProtocolError(Code.MALFORMED, "signatures must be sorted by keyid, one for each")
+        raise ProtocolError(
+            Code.MALFORMED, "signatures must be sorted by keyid, without repetition"
+        )
     return Envelope(payload_type, payload, signatures)
 
 
 def _signature(entry: object) -> Signature:
-    """Read one signature; its form is checked here, before any key is known: what is longer could carry text."""
+    """Parse one signature. Its form is checked before any key is known, since a longer one could carry text."""
     fields = schema.record(entry, _SIGNATURE, "signature")
     sig = decode_base64(fields["sig"], "sig")
     check_signature_form(sig)
@@ -161,7 +165,7 @@ def encode_base64(data: bytes) -> str:
 
 
 def decode_base64(value: object, where: str) -> bytes:
-    """Decode the one canonical base64 form of at least one byte: standard alphabet, padded, zero tail bits.
+    """Decode canonical base64 of at least one byte: standard alphabet, padded, zero tail bits.
 
     Raises:
         ProtocolError: SCHEMA.

@@ -1,8 +1,8 @@
-"""Every set of figures that a result may publish, in one order: to count them, and to number them.
+"""The ordered set of all figures that a result may publish, for counting and numbering them.
 
-Exact where the policy lets one figure of a group leave and the scorecard has no subgroups. Otherwise the space is
-larger than what `check_result` accepts: rules that tie groups, or several figures of one group, to each other are left
-out, and those only refuse.
+The set is exact if the policy lets only one figure per group leave and the scorecard has no subgroups. Otherwise it is
+larger than the set that `check_result` accepts: it omits the rules that relate groups, or several figures of one
+group, to each other, and those rules only refuse results.
 """
 
 from collections.abc import Mapping
@@ -17,14 +17,13 @@ from protocol.scorecard import Cell, Scorecard
 _OUTCOMES = ("complete", "partial")
 _SILENT = frozenset({SUPPRESSED, NOT_RUN})
 
-_Choice = tuple[
-    int, int | None
-]  # value of a cell and its spread; None for a binary cell, which has no spread
+# Value of a cell and its spread; None for a binary cell, which has no spread.
+_Choice = tuple[int, int | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What a result publishes: the fields `outcome`, `groups`, `cells` and `spreads` of a statement."""
+    """The published figures of a result: the fields `outcome`, `groups`, `cells` and `spreads` of a statement."""
 
     outcome: str
     groups: Mapping[str, int]
@@ -34,7 +33,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class _Choices:
-    """What one cell may be in a group of one size: `quiet` ones publish nothing, `speaking` ones do."""
+    """The choices for one cell in a group of a given size: `quiet` ones publish nothing, `speaking` ones a value."""
 
     quiet: tuple[_Choice, ...]
     speaking: tuple[_Choice, ...]
@@ -46,12 +45,12 @@ class _Choices:
 
 @dataclass(frozen=True, slots=True)
 class _Progress:
-    """What the choices so far mean for those that follow.
+    """The state after some choices, on which the following ones depend.
 
     Attributes:
-        complete: whether the outcome is `complete`, so that every figure of all units was run.
-        ran: whether a cell of the group at hand was run.
-        spoken: whether any cell publishes something; in the end one must.
+        complete: whether the outcome is `complete`, so that every cell about all units was run.
+        ran: whether a cell of the current group was run.
+        spoken: whether any cell publishes a value; at the end at least one must.
     """
 
     complete: bool
@@ -71,21 +70,21 @@ class _Progress:
 class FigureSpace:
     """The figures that results for one scorecard may publish under one policy, numbered from 0 to `count` - 1.
 
-    A result is read as a row of choices: its outcome, then for each group the bucket and the cells in their order. Its
-    number is the number of rows before it. How many rows begin with the same choices is found by multiplying: the
-    cells of a group are free of each other, but for the few rows that are refused as a whole.
+    A result is treated as a row of choices: its outcome, then for each group the bucket and the cells in order. Its
+    number is the number of rows before it. The number of rows that begin with the same choices is a product, since the
+    cells of a group are independent of each other, except for the few rows that are refused as a whole.
     """
 
     def __init__(self, scorecard: Scorecard, policy: DisclosurePolicy) -> None:
-        """`policy` is already the stricter of site and federation."""
+        """Count the rows for a scorecard. `policy` is the stricter of the site's and the federation's policies."""
         self.scorecard = scorecard
         self._policy = policy
         self._groups = [(group, scorecard.cells_of(group)) for group in scorecard.group_keys]
         self._surplus = {cell.key for cell in surplus_cells(scorecard, policy)}
         self._known_values: dict[tuple[bool, int], list[int]] = {}
         self._known_choices: dict[tuple[bool, bool, bool, bool, int], _Choices] = {}
-        # _rows[i]: the ways to fill groups i and later, by the two marks that outlast a group: complete, spoken.
-        # Behind the last group a row counts only if something was published.
+        # _rows[i]: the number of ways to fill groups i and later, by the two flags that persist between groups:
+        # complete and spoken. After the last group, a row counts only if a value was published.
         after_the_last = {
             (complete, spoken): int(spoken)
             for complete in (True, False)
@@ -97,7 +96,7 @@ class FigureSpace:
 
     @property
     def count(self) -> int:
-        """How many different figures there are."""
+        """The number of different sets of figures."""
         return sum(self._count_outcome(outcome) for outcome in _OUTCOMES)
 
     def rank(self, figures: Figures | ResultPredicate) -> int:
@@ -118,10 +117,10 @@ class FigureSpace:
                 number += self._count_before(place, position, bucket, progress, choice)
                 progress = progress.after(choice)
             if bucket and not progress.ran:
-                raise ValueError(f"{group}: has units, but was not run")
+                raise ValueError(f"{group}: has units but was not run")
             progress = progress.in_next_group()
         if not progress.spoken:
-            raise ValueError("nothing is published")
+            raise ValueError("no value is published")
         return number
 
     def unrank(self, number: int) -> Figures:
@@ -168,7 +167,7 @@ class FigureSpace:
             every *= len(choices.quiet) + len(choices.speaking)
             quiet *= len(choices.quiet)
             unrun *= choices.may_be_unrun
-        if bucket and not progress.ran:  # units, yet nothing was run: refused
+        if bucket and not progress.ran:  # a group with units of which nothing was run is refused
             every -= unrun
             quiet -= unrun
         silent = 0 if progress.spoken else quiet
@@ -181,7 +180,7 @@ class FigureSpace:
     def _count_before(
         self, place: int, position: int, bucket: int, progress: _Progress, choice: _Choice
     ) -> int:
-        """Count the rows that differ first in this cell, by an earlier choice for it."""
+        """Count the rows that differ first in this cell and have an earlier choice for it."""
         choices = self._choices(self._groups[place][1][position], bucket, progress)
         before = 0
         for quiet in choices.quiet:
@@ -194,7 +193,7 @@ class FigureSpace:
     def _choose(
         self, place: int, position: int, bucket: int, progress: _Progress, number: int
     ) -> tuple[_Choice, int]:
-        """Return the choice for one cell that leads to the row with this number, and the number among its rows."""
+        """Return the choice for one cell that leads to the row with this number, and the number within that choice."""
         choices = self._choices(self._groups[place][1][position], bucket, progress)
         for quiet in choices.quiet:
             rows = self._count_rows(place, position + 1, bucket, progress.after(quiet))
@@ -206,7 +205,7 @@ class FigureSpace:
         return choices.speaking[place_among], number
 
     def _buckets(self, place: int) -> list[int]:
-        """Return the group sizes that may be published of one group."""
+        """Return the buckets that may be published for one group."""
         first = self._groups[place][1][0]
         threshold = self._policy.min_units if first.protected else 0
         size = self.scorecard.units_of(first.benchmark)
@@ -217,7 +216,7 @@ class FigureSpace:
         ]
 
     def _choices(self, cell: Cell, bucket: int, progress: _Progress) -> _Choices:
-        # Cells are many and their kinds few; what a cell may be depends on nothing else than this.
+        # The choices depend on nothing but the cell's kind. There are many cells but few kinds, so cache by kind.
         is_surplus = cell.key in self._surplus
         may_be_unrun = not progress.complete or cell.subgroup is not None
         kind = (cell.binary, cell.protected, is_surplus, may_be_unrun, bucket)

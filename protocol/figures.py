@@ -1,20 +1,20 @@
-"""How published figures are made from others: intervals and mean win rate.
+"""Statistics derived from published figures: intervals and mean win rates. Pure.
 
-One definition for the site's own leaderboard and for the public board. Pure.
+The site's own leaderboard and the public board share these definitions.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 
 Z95 = 1.959963984540054  # two-sided 95 % quantile of the standard normal distribution
-DECIMALS = 12  # values that are equal to here are tied: sums in another order differ beyond
+DECIMALS = 12  # values that agree to this precision are tied; the order of summation affects only later digits
 
 
 def wilson(successes: float, n: float, z: float = Z95) -> tuple[float, float]:
-    """Score interval for a proportion (Wilson 1927), honest for small n and near 0 or 1.
+    """Return the score interval of a proportion (Wilson 1927), which is reliable for small n and near 0 or 1.
 
     Args:
-        successes: number of successes, 0..n; need not be whole when recomputed from a rounded proportion.
+        successes: number of successes, 0..n; may be fractional if recomputed from a rounded proportion.
         n: number of independent trials.
 
     Raises:
@@ -25,15 +25,14 @@ def wilson(successes: float, n: float, z: float = Z95) -> tuple[float, float]:
     p, d = successes / n, 1 + z * z / n
     half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / d
     mid = (p + z * z / (2 * n)) / d
-    return max(0.0, min(p, mid - half)), min(
-        1.0, max(p, mid + half)
-    )  # the interval holds p, rounding or not
+    # The interval contains p in spite of rounding errors.
+    return max(0.0, min(p, mid - half)), min(1.0, max(p, mid + half))
 
 
 def normal_interval(
     mean: float, spread: float, n: float, low: float, high: float, z: float = Z95
 ) -> tuple[float, float]:
-    """Normal interval of a mean from its standard deviation, cut to the metric's range [low, high]."""
+    """Return the normal interval of a mean from its standard deviation, clipped to the metric's range [low, high]."""
     if n <= 0:
         raise ValueError("need n > 0")
     half = z * spread / math.sqrt(n)
@@ -41,11 +40,11 @@ def normal_interval(
 
 
 def mean_win_rates(table: Mapping[str, Mapping[str, float]]) -> dict[str, float | None]:
-    """Mean win rate of every model, as HELM's leaderboard computes it.
+    """Return the mean win rate of every model, as HELM's leaderboard computes it.
 
-    For each column with at least two models: wins = models strictly worse + (models tied - 1) / 2, over the
-    number of models in the column less one. A model's figure is the mean over the columns where it has a value;
-    None where it has no such column. Values that are equal to DECIMALS are tied.
+    In each column with at least two models, a model's win rate is (models strictly worse + other models tied / 2) /
+    (models in the column - 1). Its mean win rate is the mean over the columns in which it has a value, or None if
+    there is no such column. Values that agree to DECIMALS digits after the point are tied.
 
     Args:
         table: model -> benchmark -> main score; higher is better.
@@ -63,6 +62,4 @@ def mean_win_rates(table: Mapping[str, Mapping[str, float]]) -> dict[str, float 
             worse = sum(other < value for other in values)
             tied = sum(other == value for other in values) - 1
             rates[model].append((worse + tied / 2) / (len(values) - 1))
-    return {
-        model: math.fsum(found) / len(found) if found else None for model, found in rates.items()
-    }
+    return {model: math.fsum(wins) / len(wins) if wins else None for model, wins in rates.items()}

@@ -1,8 +1,9 @@
-"""Requests for a site's head: the site's agent signs for which site it asks, and when (rule 8.1).
+"""Requests for a site's head: the site's agent signs the id of the site and the time (rule 8.1).
 
-How far a pooled site's chain has come is told to nobody else, nor are the receipts of its links: who watches the
-public log could learn from it which site sent which hidden entry. An envelope of a type of its own, so that no
-request is ever a statement, and none is a request. The service takes it for some minutes around its time.
+Only the site itself may learn the head of a pooled site's chain and the receipts of its links. Otherwise, an observer
+of the public log could learn which site sent which hidden entry. Requests have their own envelope type, so that a
+request is never taken for a statement or a statement for a request. The service accepts a request for some minutes
+around its time.
 """
 
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from protocol.keys import PublicKey, Signer
 from protocol.registry import Registry
 
 TOLERANCE_S: Final = 600
-"""Seconds by which the clocks of a site and of the service may differ."""
+"""The maximum difference between the clocks of a site and of the service, in seconds."""
 
 _SCHEMA_VERSION: Final = 1
 _REQUEST = frozenset({"schema", "deployment", "site", "time_s"})
@@ -29,7 +30,7 @@ class HeadRequest:
     Attributes:
         deployment: the aggregator's origin.
         site: id of the site that asks.
-        time_s: seconds since 1970-01-01 UTC by the site's clock.
+        time_s: seconds since 1970-01-01 UTC, according to the site's clock.
     """
 
     deployment: str
@@ -54,22 +55,24 @@ def sign_head_request(request: HeadRequest, agent: Signer) -> bytes:
 def check_head_request(
     data: bytes, site: str, registry: Registry, *, log_size: int, now_s: int
 ) -> None:
-    """Return if an agent of `site` asks for its head now.
+    """Check that an agent of `site` requests its head now.
 
     Args:
         data: the envelope file.
-        site: the one whose head would be told.
-        registry: the newest.
-        log_size: number of entries of the log; the key must be one that may sign the next.
+        site: id of the site whose head is requested.
+        registry: the newest registry.
+        log_size: number of entries of the log; the key must be allowed to sign the next entry.
         now_s: seconds since 1970-01-01 UTC.
 
     Raises:
-        ProtocolError: MALFORMED if it is no envelope of a request. Else UNKNOWN_KEY, whatever is wrong: a stranger
-            learns nothing of the site.
+        ProtocolError: MALFORMED if the file is not an envelope with a request; UNKNOWN_KEY for any other fault, so
+            that a stranger learns nothing about the site.
     """
     opened = decode(data, HEAD_REQUEST_TYPE)
     if not _is_asked_by(site, opened, registry, log_size=log_size, now_s=now_s):
-        raise ProtocolError(Code.UNKNOWN_KEY, "no agent of the site has signed this, or not now")
+        raise ProtocolError(
+            Code.UNKNOWN_KEY, "not signed by an agent of the site, or not at this time"
+        )
 
 
 def _is_asked_by(

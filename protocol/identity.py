@@ -1,10 +1,10 @@
-"""Digests that name things: SHA-256 over canonical JSON with a tag, so that no two kinds of thing share a digest."""
+"""Digests used as identifiers: SHA-256 over canonical JSON with a tag, so that objects of two kinds never share one."""
 
 import hashlib
 
 from protocol.canonical import canonical
 
-NONE = "none"  # in the place of a digest: there is none
+NONE = "none"  # written in place of a digest that does not exist
 
 
 def tagged_digest(kind: str, value: object) -> str:

@@ -1,7 +1,7 @@
 """Public keys, signatures and signers (rule 1.6): Ed25519, and ECDSA P-256 with SHA-256 in strict DER with low s.
 
-A key is known by its key id, the SHA-256 of its DER SubjectPublicKeyInfo. Making keys needs randomness and is left
-to the callers.
+A key is identified by its key id, the SHA-256 of its DER SubjectPublicKeyInfo. Callers generate keys themselves,
+because that needs randomness.
 """
 
 import functools
@@ -27,9 +27,8 @@ ED25519_BYTES = 64
 P256_MOST_BYTES = 72  # strict DER of two integers below 2^256
 P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 ED25519_ORDER = 2**252 + 27742317777372353535851937790883648493
-CACHED_KEYS = (
-    32_768  # the largest registry, 10,000 sites with two keys each, and the keys that replaced some
-)
+# Enough for the largest registry: 10,000 sites with two keys each, and replaced keys.
+CACHED_KEYS = 32_768
 
 _SMALL_ORDER = frozenset(
     bytes.fromhex(encoding)
@@ -44,7 +43,7 @@ _SMALL_ORDER = frozenset(
         "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
     )
 )
-"""The canonical encodings of the eight points of small order (of order 1, 2, 4, 4 and four of 8)."""
+"""The canonical encodings of the eight points of small order (orders 1, 2, 4 and 4, and four points of order 8)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ class PublicKey:
 
     @property
     def fingerprint(self) -> str:
-        """The key id in groups of four, for two people to read to each other."""
+        """The key id in groups of four digits, for two people to read to each other."""
         return " ".join(self.keyid[i : i + 4] for i in range(0, 64, 4))
 
     @property
@@ -68,7 +67,7 @@ class PublicKey:
         return self.der[-32:]
 
     def verify(self, signature: bytes, message: bytes) -> None:
-        """Return if `signature` is this key's over `message`.
+        """Check that `signature` is a signature of `message` by this key.
 
         Raises:
             ProtocolError: BAD_SIGNATURE; also for malleable, non-canonical or small-order forms.
@@ -88,9 +87,9 @@ class PublicKey:
 
 
 def check_signature_form(signature: bytes) -> None:
-    """Check that bytes can be a signature of one of the two algorithms, whichever key is meant to have made them.
+    """Check that the bytes have the form of a signature by one of the two algorithms, for any key.
 
-    An Ed25519 signature has 64 bytes; one of P-256 is the strict DER of (r, s), at most 72 bytes (rule 8.3).
+    An Ed25519 signature has 64 bytes. A P-256 signature is the strict DER of (r, s), at most 72 bytes (rule 8.3).
 
     Raises:
         ProtocolError: MALFORMED.
@@ -103,14 +102,15 @@ def check_signature_form(signature: bytes) -> None:
         _check_p256_form(signature)
     except (InvalidSignature, ValueError):
         raise ProtocolError(
-            Code.MALFORMED, f"sig: {len(signature)} bytes that are no Ed25519 or P-256 signature"
+            Code.MALFORMED,
+            f"sig: {len(signature)} bytes that are not an Ed25519 or P-256 signature",
         ) from None
 
 
 def _check_ed25519_form(signature: bytes) -> None:
-    """Refuse a malleable S, and an R that a signer without the key could choose.
+    """Refuse a malleable S, and an R that a signer could choose without the key.
 
-    An R that is no canonical encoding needs no check here: the library computes R anew and compares the bytes.
+    A non-canonical encoding of R needs no check here: the library recomputes R and compares the bytes.
     """
     if len(signature) != ED25519_BYTES or int.from_bytes(signature[32:], "little") >= ED25519_ORDER:
         raise InvalidSignature
@@ -130,16 +130,16 @@ def _check_p256_form(signature: bytes) -> None:
 
 @functools.lru_cache(maxsize=CACHED_KEYS)
 def _load_library_key(der: bytes) -> object:
-    """Return the library's object of a key that `load_public` took."""
+    """Return the library's object for a key that `load_public` accepted."""
     return load_der_public_key(der)
 
 
-@functools.lru_cache(maxsize=CACHED_KEYS)  # every version of a registry names the same keys again
+@functools.lru_cache(maxsize=CACHED_KEYS)  # all versions of a registry name mostly the same keys
 def load_public(der: bytes) -> PublicKey:
     """Load a public key from DER.
 
     Raises:
-        ProtocolError: WEAK_KEY if it is not exactly one canonical Ed25519 key of prime order or P-256 key.
+        ProtocolError: WEAK_KEY if it is not a single canonical key: Ed25519 of prime order, or P-256.
     """
     try:
         key = load_der_public_key(der)
@@ -162,11 +162,11 @@ def load_public(der: bytes) -> PublicKey:
 
 
 class Signer(Protocol):
-    """Whatever can sign: a key in memory, in a file, in an HSM."""
+    """An object that can sign: a key in memory, in a file or in an HSM."""
 
     @property
     def public(self) -> PublicKey:
-        """The public key of this signer; its `keyid` names the signature."""
+        """The public key of this signer; signatures carry its `keyid`."""
         ...
 
     def sign(self, message: bytes) -> bytes:
@@ -175,7 +175,7 @@ class Signer(Protocol):
 
 
 class Ed25519Signer:
-    """Signs with an Ed25519 key in memory."""
+    """A signer with an Ed25519 key in memory."""
 
     def __init__(self, private_key: ed25519.Ed25519PrivateKey) -> None:
         self._private_key = private_key
@@ -185,7 +185,7 @@ class Ed25519Signer:
 
     @property
     def seed(self) -> bytes:
-        """The 32 bytes of the private key (RFC 8032), to open files that are sealed to it."""
+        """The 32 bytes of the private key (RFC 8032), for opening files that are sealed to it."""
         return self._private_key.private_bytes_raw()
 
     def sign(self, message: bytes) -> bytes:
@@ -194,7 +194,7 @@ class Ed25519Signer:
 
 
 class P256Signer:
-    """Signs with an ECDSA P-256 key in memory: deterministic (RFC 6979), strict DER, low s."""
+    """A signer with an ECDSA P-256 key in memory: deterministic (RFC 6979), strict DER, low s."""
 
     def __init__(self, private_key: ec.EllipticCurvePrivateKey) -> None:
         self._private_key = private_key

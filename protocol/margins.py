@@ -1,14 +1,15 @@
-"""The audit of margins: how many counts a withheld group can still have, and what to withhold until these are enough.
+"""The audit of margins: which counts a withheld group can still have, and which groups to withhold to leave enough.
 
 A result may publish the figure of all units of a benchmark (the *whole*) and, one variable at a time, the figures of
-its groups. The groups of one variable do not overlap, so their counts of successes add up to the count of the whole,
-together with the units that are in no listed group. Who knows every group's size, withheld ones included, subtracts.
+its groups. The groups of one variable do not overlap, so their counts of successes, together with those of the units
+in no listed group, add up to the count of the whole. An attacker who knows every group's size, including withheld
+ones, can subtract.
 
-Each published figure admits an interval of counts: rounding and noise stand between it and the count. Everything here
-is arithmetic on such intervals, in integers; for a metric between 0 and 1 read "sum of the scores" for "count".
+Because of rounding and noise, each published figure admits an interval of counts. This module does integer arithmetic
+on such intervals. For a metric with scores between 0 and 1, read "sum of the scores" for "count".
 
-Both decisions, `close_margins` and `check_margins`, see sizes and what was made from perturbed sums. An attacker who
-knows this code learns from them no more than the perturbed sums tell.
+Both decisions, `close_margins` and `check_margins`, see only sizes and values derived from perturbed sums. So even an
+attacker who knows this code learns no more from them than the perturbed sums reveal.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ from protocol.errors import Code, ProtocolError
 from protocol.policy import BUCKETS, DisclosurePolicy, bucket_of, bucket_range, grid_step
 
 NOISE_SCALES = (
-    3  # an attacker reckons with Laplace noise of at most 3 scales, which holds for 95 % of it
+    3  # an attacker assumes Laplace noise of at most 3 scales, as it is in 95 % of all cases
 )
 
 Form = Literal["shown", "coded", "suppressed"]
@@ -28,12 +29,12 @@ Form = Literal["shown", "coded", "suppressed"]
 
 @dataclass(frozen=True, slots=True)
 class AuditCell:
-    """The counts of successes that one figure admits, taken alone.
+    """The counts of successes that one figure admits, regardless of other figures.
 
     Attributes:
-        units: of the group; where only a bucket is known, the least number that it can be.
-        low, high: the least and the largest count that the figure admits. An interval may be empty (low > high): then
-            figures that were joined contradict each other, because noise went beyond what the attacker reckons with.
+        units: number of units in the group, or the lower edge of its bucket if only that is known.
+        low, high: the smallest and largest count that the figure admits. The interval is empty (low > high) if
+            combined figures contradict each other, which happens when the noise exceeds what the attacker assumes.
         form: whether a value, only a code, or nothing is published.
     """
 
@@ -50,12 +51,12 @@ class AuditCell:
 
 @dataclass(frozen=True, slots=True)
 class MarginTable:
-    """One metric of one benchmark: the whole, and by variable and group its parts.
+    """The figures of one metric of one benchmark: the whole, and its groups by variable.
 
     Attributes:
         whole: the figure of all units.
-        margins: variable -> key of a group -> its figure. Keys are unique over all variables.
-        unlisted: variable -> the units that are in no listed group of it; they are never published.
+        margins: variable -> key of a group -> figure of the group. Keys are unique across all variables.
+        unlisted: variable -> the units in none of its listed groups; their figure is never published.
     """
 
     whole: AuditCell
@@ -65,11 +66,11 @@ class MarginTable:
 
 @dataclass(frozen=True, slots=True)
 class FeasibleCounts:
-    """The counts that every cell of a table can have, all figures taken together; all empty if they contradict.
+    """The counts that each cell of a table can have, given all figures; all empty if the figures contradict each other.
 
     Attributes:
-        whole, groups, unlisted: of the whole, of each group by its key, and of each variable's unlisted units.
-        hidden: of all hidden groups of a variable together, unlisted units included.
+        whole, groups, unlisted: counts of the whole, of each group by its key, and of each variable's unlisted units.
+        hidden: total counts of a variable's hidden groups, including its unlisted units.
     """
 
     whole: range
@@ -79,7 +80,7 @@ class FeasibleCounts:
 
 
 class Figure(NamedTuple):
-    """What a result says of one group: its size's bucket (0: withheld), and a value in thousandths or a code."""
+    """The published figure of one group: the bucket of its size (0: withheld), and a value in thousandths or a code."""
 
     bucket: int
     value: int
@@ -91,8 +92,8 @@ def admit_counts(value: int, units: int, policy: DisclosurePolicy) -> AuditCell:
     Args:
         value: thousandths on the grid of the group's bucket, or a code.
         units: the exact number of units, at least 1 unless `value` is SUPPRESSED or NOT_RUN.
-        policy: the one that the result names. If the site applied a stricter one, its noise is larger than assumed
-            here, and the audit only errs on the safe side.
+        policy: the policy that the result names. If the site applied a stricter one, its noise is larger than assumed
+            here, and the audit errs only on the safe side.
     """
     return _admit(
         value,
@@ -107,20 +108,22 @@ def _admit(value: int, sizes: range, step: int, policy: DisclosurePolicy) -> Aud
     least, most = sizes[0], sizes[-1]
     if value in {SUPPRESSED, NOT_RUN}:
         return AuditCell(least, 0, most, "suppressed")
-    # A cell is coded if its perturbed count lies below min_events - 3 scales. The noise that the attacker reckons
-    # with, 3 scales and 1, was taken away from it at most.
+    # A cell is coded if its perturbed count is below min_events - 3 scales. The attacker assumes that the noise
+    # lowered the count by at most 3 scales and 1.
     if value == LOW_CODED:
         return AuditCell(least, 0, min(most, policy.min_events), "coded")
     if value == HIGH_CODED:
         return AuditCell(least, max(0, least - policy.min_events), most, "coded")
     noise = NOISE_SCALES * policy.perturbation_units + 1
-    low = -((step - 2 * value) * least // 2000) - noise  # -(-x // y) rounds up
+    low = (
+        -((step - 2 * value) * least // 2000) - noise
+    )  # floor division of the negated value rounds up
     high = (2 * value + step) * most // 2000 + noise
     return AuditCell(least, min(max(0, low), most), min(max(0, high), most), "shown")
 
 
 def build_table(whole: AuditCell, margins: Mapping[str, Mapping[str, AuditCell]]) -> MarginTable:
-    """Return the table whose unlisted units follow from the exact sizes of the whole and of the groups.
+    """Return a table; its unlisted units are computed from the exact sizes of the whole and of the groups.
 
     Raises:
         ValueError: the groups of a variable have more units than the whole.
@@ -129,20 +132,20 @@ def build_table(whole: AuditCell, margins: Mapping[str, Mapping[str, AuditCell]]
     for variable, groups in margins.items():
         units = whole.units - sum(cell.units for cell in groups.values())
         if units < 0:
-            raise ValueError(f"groups of {variable} have {-units} units more than the whole")
+            raise ValueError(f"groups of {variable} have {-units} more units than the whole")
         unlisted[variable] = _suppressed_cell(units)
     return MarginTable(whole, margins, unlisted)
 
 
 def combine_tables(tables: Sequence[MarginTable]) -> MarginTable:
-    """Return what several releases of the same units and scores say together: each count fits every one of them.
+    """Return one table for several releases of the same units and scores; its counts are those that fit all of them.
 
     Args:
-        tables: at least one, with exact sizes (`build_table`). Groups with the same key have the same units; groups of
-            one variable do not overlap, also across releases.
+        tables: at least one table, with exact sizes (`build_table`). Groups with the same key have the same units.
+            The groups of one variable do not overlap, not even across releases.
 
     Raises:
-        ValueError: sizes contradict each other.
+        ValueError: the sizes contradict each other.
     """
     margins: dict[str, dict[str, AuditCell]] = {}
     whole = tables[0].whole
@@ -165,15 +168,15 @@ def _join_cells(a: AuditCell, b: AuditCell) -> AuditCell:
 
 
 def count_feasible(table: MarginTable) -> FeasibleCounts:
-    """Return the exact ranges of counts that every cell can have, all figures taken together.
+    """Return the exact ranges of counts that each cell can have, given all figures of the table.
 
-    The ranges are exact, not only bounds, for two reasons. The sum of integers that vary freely between bounds takes
-    every value between the sums of the bounds, since it can be raised one by one. And the variables share nothing but
-    the whole: for any count of the whole that each variable can reach alone, each completes its groups by itself.
-    Therefore the counts of the whole are one interval, the intersection of its own with one interval a variable. A set
-    of groups of one variable has the sum x if and only if x lies within its own bounds and some feasible count of the
-    whole leaves the variable's other groups a sum, whole - x, within theirs; with both intervals whole, the
-    differences whole - others fill an interval too.
+    The ranges are exact, and not only bounds, for two reasons. First, the sum of integers that vary freely between
+    bounds takes every value between the sums of the bounds, since it can be raised in steps of one. Second, the
+    variables have only the whole in common: for any count of the whole that each variable can reach by itself, counts
+    for the groups of each variable can be chosen independently. So the counts of the whole form an interval, the
+    intersection of its own interval with one interval per variable. A set of groups of one variable can have the sum x
+    if and only if x is within the set's own bounds and, for some feasible count of the whole, the rest (whole - x) is
+    within the bounds of the variable's other groups. As both intervals have no gaps, the differences have none either.
     """
     whole_low, whole_high = table.whole.low, table.whole.high
     possible = whole_low <= whole_high
@@ -200,7 +203,7 @@ def _cells_of(table: MarginTable, variable: str) -> Iterator[AuditCell]:
 
 
 def _count_sum(some: Sequence[AuditCell], all_cells: Sequence[AuditCell], whole: range) -> range:
-    """Return the sums that some of a variable's cells can have, where the whole has one of the given counts."""
+    """Return the sums that some of a variable's cells can have if the whole has one of the given counts."""
     if not whole:
         return range(0)
     low = sum(cell.low for cell in some)
@@ -213,20 +216,21 @@ def _count_sum(some: Sequence[AuditCell], all_cells: Sequence[AuditCell], whole:
 def close_margins(
     table: MarginTable, policy: DisclosurePolicy, earlier: Sequence[MarginTable] = ()
 ) -> frozenset[str]:
-    """Return the keys of the groups to suppress, beside those that are, until no margin tells of a hidden group.
+    """Return the keys of the further groups to suppress, so that no margin reveals a hidden group.
 
-    Then, of every variable of which a group is shown: no group is hidden, or at least `margin_hidden` are, with at
-    least `min_units` units in all and `min_events` feasible counts together. And every hidden group of n units, the
-    unlisted units too, has at least `min_events` feasible counts, or all n + 1 where these are fewer. What earlier
-    releases left narrower than that is not narrowed further.
+    Afterwards, each variable with a published group has either no hidden group or at least `margin_hidden` of them,
+    with at least `min_units` units in total and `min_events` feasible counts together. Every hidden group of n units,
+    and the unlisted units, has at least `min_events` feasible counts, or all n + 1 if that is fewer. If earlier
+    releases already left fewer counts than that, they are not reduced further.
 
-    Suppresses the smallest group first, in the variable that is open; if nothing is left to suppress in it, in the
-    others. Where no choice is enough, every group of every variable is suppressed: then only the whole speaks.
+    Suppresses the smallest group of the open variable first. If no group is left to suppress in it, continues with the
+    other variables. If nothing else is enough, every group of every variable is suppressed, and only the figure of the
+    whole remains.
 
     Args:
-        table: what would be published, with exact sizes.
-        policy: the one that the site applies.
-        earlier: what was released before of the same units and scores: one table each.
+        table: the figures about to be published, with exact sizes.
+        policy: the policy that the site applies.
+        earlier: one table for each earlier release of the same units and scores.
     """
     suppressed: set[str] = set()
     known = combine_tables([_withhold(table), *earlier])
@@ -238,7 +242,7 @@ def close_margins(
 
 
 def _withhold(table: MarginTable) -> MarginTable:
-    """Return a table of the same groups that says nothing of them but their sizes."""
+    """Return a table with the same groups and sizes, but with every figure suppressed."""
     margins = {}
     for variable, groups in table.margins.items():
         margins[variable] = {key: _suppressed_cell(cell.units) for key, cell in groups.items()}
@@ -261,7 +265,7 @@ def _suppress_group(table: MarginTable, key: str) -> MarginTable:
 def _find_candidates(
     table: MarginTable, known: MarginTable, policy: DisclosurePolicy
 ) -> dict[str, AuditCell]:
-    """Return the groups of which one must be suppressed next; none if no margin is open, or no group speaks."""
+    """Return the groups one of which must be suppressed next; none if no margin is open or no group is published."""
     for variable, groups in table.margins.items():
         if _has_too_few_hidden(table, variable, policy):
             return {key: cell for key, cell in groups.items() if not cell.hidden}
@@ -286,7 +290,7 @@ def _find_candidates(
 
 
 def _has_too_few_hidden(table: MarginTable, variable: str, policy: DisclosurePolicy) -> bool:
-    """Whether too few groups, or units, of a variable are hidden beside those that are shown."""
+    """Return whether a variable has published groups, but too few hidden groups or hidden units."""
     groups = table.margins[variable].values()
     shown_units = [cell.units for cell in groups if not cell.hidden]
     if not shown_units:
@@ -300,16 +304,16 @@ def _has_too_few_hidden(table: MarginTable, variable: str, policy: DisclosurePol
     return 0 < hidden_units < policy.min_units
 
 
-_WHOLE = ""  # stands for a variable where it is the whole that is narrow
+_WHOLE = ""  # returned instead of a variable if the whole is narrow
 
 
 def _find_narrow(table: MarginTable, known: MarginTable, policy: DisclosurePolicy) -> str | None:
-    """Return a variable with a hidden group of too few feasible counts; None if there is none.
+    """Return a variable with a hidden group that has too few feasible counts; None if there is none.
 
     Args:
-        table: everything that is known.
-        known: the part of it that was released earlier, of the same groups. It may be narrow already; then `table`
-            must not be narrower.
+        table: all known figures.
+        known: the figures of the same groups that were released earlier. If they already leave too few counts,
+            `table` must not leave fewer.
     """
     feasible = count_feasible(table)
     before = count_feasible(known)
@@ -328,9 +332,9 @@ def _find_narrow(table: MarginTable, known: MarginTable, policy: DisclosurePolic
 
 
 def _find_narrow_sum(table: MarginTable, policy: DisclosurePolicy) -> str | None:
-    """Return a variable whose hidden groups have too few feasible counts together; None if there is none.
+    """Return a variable whose hidden groups together have too few feasible counts; None if there is none.
 
-    Where all its groups are hidden they are the whole, whose own figure says what they add up to.
+    Variables with all groups hidden are skipped: together the groups are the whole, whose own figure gives their sum.
     """
     feasible = count_feasible(table)
     for variable, groups in table.margins.items():
@@ -344,7 +348,7 @@ def _find_narrow_sum(table: MarginTable, policy: DisclosurePolicy) -> str | None
 def _is_narrow(
     counts: range, units: int, policy: DisclosurePolicy, before: range | None = None
 ) -> bool:
-    """Whether a group of at least `units` has too few feasible counts, unless it had as few `before`."""
+    """Return whether a group of at least `units` units has too few feasible counts, and fewer than `before`."""
     enough = min(policy.min_events, units + 1)
     if before is not None:
         enough = min(enough, len(before))
@@ -354,14 +358,14 @@ def _is_narrow(
 def check_margins(
     whole: Figure, margins: Mapping[str, Mapping[str, Figure]], policy: DisclosurePolicy
 ) -> None:
-    """Check one metric of one benchmark as published, knowing no size but its bucket.
+    """Check the published figures of one metric of one benchmark, given sizes only as buckets.
 
-    Refuses what is open for all sizes that the buckets allow; accepts everything that `close_margins` closed.
+    Refuses margins that are open for all sizes that the buckets allow. Accepts everything that `close_margins` closed.
 
     Args:
         whole: the figure of all units.
-        margins: variable -> key of a group -> its figure.
-        policy: the one that the result names.
+        margins: variable -> key of a group -> figure of the group.
+        policy: the policy that the result names.
 
     Raises:
         ProtocolError: OPEN_MARGIN; the detail names the group or variable.
@@ -369,8 +373,8 @@ def check_margins(
     figures = [figure for groups in margins.values() for figure in groups.values()]
     if all(figure.value in {SUPPRESSED, NOT_RUN} for figure in figures):
         return
-    # Every interval is the union of those for all sizes that are possible, so what is feasible for the real sizes,
-    # which are known on site only, is feasible here. Wherever the site found enough counts, so does this.
+    # Every interval is the union of the intervals for all possible sizes, so counts that are feasible for the real
+    # sizes, which only the site knows, are feasible here. If the site found enough counts, so does this check.
     whole_sizes = _sizes(whole.bucket, BUCKETS[-1][1])
     table = _widen_table(whole, whole_sizes, margins, policy)
     feasible = count_feasible(table)
@@ -386,10 +390,10 @@ def check_margins(
         hidden_groups = len(groups) - len(shown_units)
         if shown_units and table.whole.hidden:
             raise ProtocolError(
-                Code.OPEN_MARGIN, f"{variable}: a group is shown beside a withheld whole"
+                Code.OPEN_MARGIN, f"{variable}: a group is published although the whole is withheld"
             )
         if not shown_units or not hidden_groups:
-            continue  # no bucket tells whether some units are in no group
+            continue  # the buckets do not show whether some units are in no group
         hidden_units = whole_sizes[-1] - sum(shown_units)
         if hidden_groups < policy.margin_hidden or hidden_units < policy.min_units:
             raise ProtocolError(
@@ -407,7 +411,7 @@ def _widen_table(
     margins: Mapping[str, Mapping[str, Figure]],
     policy: DisclosurePolicy,
 ) -> MarginTable:
-    """Return a table that admits whatever any sizes within the buckets admit."""
+    """Return a table that admits all counts that are possible for any sizes within the buckets."""
     cells: dict[str, dict[str, AuditCell]] = {}
     unlisted = {}
     for variable, groups in margins.items():
@@ -425,7 +429,7 @@ def _widen_table(
 
 
 def _sizes(bucket: int, most_withheld: int) -> range:
-    """Return the sizes that a group in a bucket can have; bucket 0 withholds it."""
+    """Return the sizes that a group in a bucket can have; a group in bucket 0 is withheld."""
     least, most = bucket_range(bucket) if bucket else (0, most_withheld)
     return range(least, most + 1)
 

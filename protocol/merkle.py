@@ -18,12 +18,12 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 
 
 def root(leaf_hashes: Sequence[bytes]) -> bytes:
-    """Return the root; of no leaves, SHA-256 of nothing."""
+    """Return the root of a tree; without leaves it is the SHA-256 of the empty string."""
     level = list(leaf_hashes)
     if not level:
         return hashlib.sha256().digest()
     while len(level) > 1:
-        odd = level[-1:] if len(level) % 2 else []  # a node without a sibling moves up as it is
+        odd = level[-1:] if len(level) % 2 else []  # a node without a sibling moves up unchanged
         level = [node_hash(level[i], level[i + 1]) for i in range(0, len(level) - 1, 2)] + odd
     return level[0]
 
@@ -34,7 +34,7 @@ def _split(size: int) -> int:
 
 
 def inclusion_proof(leaf_hashes: Sequence[bytes], index: int) -> list[bytes]:
-    """Return the path from leaf `index` to the root of all `leaf_hashes`, leaf's sibling first."""
+    """Return the path from leaf `index` to the root of all `leaf_hashes`, with the leaf's sibling first."""
     if not 0 <= index < len(leaf_hashes):
         raise ValueError(f"no leaf {index} among {len(leaf_hashes)}")
     if len(leaf_hashes) == 1:
@@ -49,7 +49,7 @@ def inclusion_proof(leaf_hashes: Sequence[bytes], index: int) -> list[bytes]:
 def verify_inclusion(
     leaf: bytes, index: int, size: int, proof: Sequence[bytes], tree_root: bytes
 ) -> None:
-    """Return if `leaf` (a leaf hash) is at `index` in the tree of `size` leaves.
+    """Check that `leaf` (a leaf hash) is at `index` in the tree of `size` leaves.
 
     Raises:
         ProtocolError: BAD_PROOF.
@@ -80,7 +80,7 @@ def consistency_proof(leaf_hashes: Sequence[bytes], old_size: int) -> list[bytes
 
 
 def _consistency(leaf_hashes: Sequence[bytes], old_size: int, *, known: bool) -> list[bytes]:
-    """Build SUBPROOF of RFC 9162; `known` says that the verifier has this subtree's root already."""
+    """Build SUBPROOF of RFC 9162; `known` means that the verifier already has the root of this subtree."""
     if old_size == len(leaf_hashes):
         return [] if known else [root(leaf_hashes)]
     middle = _split(len(leaf_hashes))
@@ -93,7 +93,7 @@ def _consistency(leaf_hashes: Sequence[bytes], old_size: int, *, known: bool) ->
 def verify_consistency(
     old_size: int, new_size: int, proof: Sequence[bytes], old_root: bytes, new_root: bytes
 ) -> None:
-    """Return if the old tree (not empty) is a prefix of the new one.
+    """Check that the old tree, which must not be empty, is a prefix of the new one.
 
     Raises:
         ProtocolError: BAD_PROOF.
@@ -104,7 +104,7 @@ def verify_consistency(
     if old_size == new_size:
         if proof or old_root != new_root:
             raise ProtocolError(
-                Code.BAD_PROOF, "trees of one size with different roots, or a needless proof"
+                Code.BAD_PROOF, "trees of equal size with different roots, or an unnecessary proof"
             )
         return
     path = [old_root, *proof] if old_size & (old_size - 1) == 0 else list(proof)
@@ -141,7 +141,7 @@ def record_salt(site_secret: bytes, dataset_id: str, index: int) -> bytes:
 
 
 def salted_root(records: Sequence[bytes], salts: Sequence[bytes]) -> bytes:
-    """Return the root over leaves SHA-256(0x00 || salt_i || record_i). Salts are 32 bytes each."""
+    """Return the root of the tree with leaves SHA-256(0x00 || salt_i || record_i). Each salt has 32 bytes."""
     if any(len(salt) != 32 for salt in salts):
         raise ValueError("a salt is not 32 bytes")
     return root([leaf_hash(salt + record) for salt, record in zip(salts, records, strict=True)])

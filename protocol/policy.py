@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from protocol import schema
 from protocol.identity import tagged_digest
 
-MAX_UNITS = 1_000_000  # where the scale of buckets ends: a larger group counts as one of so many
+MAX_UNITS = 1_000_000  # end of the bucket scale; a larger group is treated as one of this size
 
 
 def _buckets() -> tuple[tuple[int, int], ...]:
@@ -17,32 +17,34 @@ def _buckets() -> tuple[tuple[int, int], ...]:
 
 
 BUCKETS = _buckets()
-"""Inclusive ranges of numbers of units; index 0 stands for "none, or below the threshold". 64 in all, at least 5 wide
-and about 17 % wide, with 11 as a lower edge; the last ends at MAX_UNITS (rule 8.6)."""
+"""Inclusive ranges of numbers of units; index 0 means "none, or below the threshold". There are 64 buckets. Each is
+about 17 % wide, but at least 5 units. One begins at 11; the last ends at MAX_UNITS (rule 8.6)."""
 
 
 @dataclass(frozen=True, slots=True)
 class DisclosurePolicy:
-    """What may leave. All numbers are integers; percentages are whole.
+    """The limits that decide which figures may leave a site. All numbers, including percentages, are integers.
 
     Attributes:
-        name, version: of the profile, for example `strict`, 1.
-        min_units: units behind a published figure or group size.
-        min_events: successes, and failures, behind a figure; else it is coded or suppressed. Scores between the ends
-            of a metric's range count by their share of it.
-        grid_units: values lie on a grid no finer than `grid_units`/n.
+        name, version: name and version of the profile, for example `strict`, 1.
+        min_units: minimum units behind a published figure or group size.
+        min_events: minimum successes, and minimum failures, behind a figure; with fewer, it is coded or suppressed.
+            A score inside a metric's range counts as a fraction of a success.
+        grid_units: values are rounded to a grid no finer than `grid_units`/n.
         perturbation_units: scale of the Laplace noise on the sum of a cell's unit scores, in units; the standard
-            deviation is 1.41 times as much.
-        metrics_per_group: figures of one protected group that may leave.
-        variables_per_benchmark: variables (sex, ward, ...) that divide a protected benchmark's units in figures; each
-            is one more look at every patient.
-        margin_hidden: groups to withhold in a margin as soon as one is.
+            deviation is 1.41 times as large.
+        metrics_per_group: maximum figures that may leave for one protected group.
+        variables_per_benchmark: maximum variables (sex, ward, ...) by which figures divide a protected benchmark's
+            units; each variable reveals more about every patient.
+        margin_hidden: minimum groups to withhold in a margin if any is withheld.
         dominance_n, dominance_percent: the n largest contributions must stay below this share of the sum.
-        p_percent: everyone but the two largest must contribute at least this share of the largest.
-        max_share_percent: one unit's largest share of a mean.
-        changed_units: units that must be added, removed or rescored between two releases of a lineage, unless none is.
-        monthly_submissions: a model, lineage and month.
-        pooled_sites, pooled_share_percent: sites behind a pooled figure; the largest's most units.
+        p_percent: all contributors except the two largest must contribute at least this share of the largest.
+        max_share_percent: maximum share of a mean that one unit may have.
+        changed_units: minimum units added, removed or rescored between two releases of a lineage, unless there are
+            none.
+        monthly_submissions: maximum submissions for a model and lineage in 30 days.
+        pooled_sites, pooled_share_percent: minimum sites behind a pooled figure, and the maximum share of its units
+            that the largest site may have.
     """
 
     name: str
@@ -90,7 +92,7 @@ _DIVISORS = tuple(step for step in range(1, 1001) if 1000 % step == 0)
 
 
 def parse_policy(value: object) -> DisclosurePolicy:
-    """Read a policy from JSON (or YAML) values: exactly the attributes of DisclosurePolicy.
+    """Parse a policy from JSON (or YAML) values, with exactly the attributes of DisclosurePolicy.
 
     Raises:
         ProtocolError: SCHEMA.
@@ -110,7 +112,10 @@ def parse_policy(value: object) -> DisclosurePolicy:
 
 
 def stricter(a: DisclosurePolicy, b: DisclosurePolicy) -> DisclosurePolicy:
-    """Return, number by number, the stricter of two policies. Two that differ merge into `a+b`, registered nowhere."""
+    """Return a policy with the stricter of each pair of numbers.
+
+    If both policies differ, the name of the outcome is `a+b`, and it is not in any registry.
+    """
     if a == b:
         return a
     numbers = {
@@ -123,7 +128,7 @@ def stricter(a: DisclosurePolicy, b: DisclosurePolicy) -> DisclosurePolicy:
 def bucket_of(n: int) -> int:
     """Return the bucket that holds `n` units; 0 for none. Thresholds are not applied here.
 
-    More than MAX_UNITS are in the last bucket, whose lower edge is all that intervals and grids are made from.
+    Numbers above MAX_UNITS are in the last bucket. Intervals and grids depend only on its lower edge.
     """
     if n < 0:
         raise ValueError(f"{n} is not a number of units")
@@ -131,15 +136,16 @@ def bucket_of(n: int) -> int:
 
 
 def bucket_range(bucket: int) -> tuple[int, int]:
-    """Return the least and the largest number of units in a bucket; (0, 0) for bucket 0."""
+    """Return the smallest and largest number of units in a bucket; (0, 0) for bucket 0."""
     if not 0 <= bucket < len(BUCKETS):
         raise ValueError(f"{bucket} is not a bucket")
     return BUCKETS[bucket]
 
 
 def grid_step(units: int, policy: DisclosurePolicy) -> int:
-    """Return the step of published values, in thousandths of the range, for a protected group of at least `units` >= 1.
+    """Return the step of published values, in thousandths of the range, for a protected group of `units` >= 1 or more.
 
-    The smallest divisor of 1000 that is no finer than `grid_units`/n; 1000 (nothing between the ends) for tiny groups.
+    The step is the smallest divisor of 1000 that is no finer than `grid_units`/n. For tiny groups it is 1000, so that
+    only the ends of the range remain.
     """
     return next((step for step in _DIVISORS if step * units >= 1000 * policy.grid_units), 1000)

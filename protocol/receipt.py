@@ -13,7 +13,7 @@ from protocol.merkle import leaf_hash, verify_inclusion
 
 FIRST_LINE = "c2sp.org/tlog-proof@v1"
 MAX_RECEIPT = 16 * 1024  # characters
-MAX_PROOF = 53  # hashes: as many as a tree of 2^53 leaves is deep
+MAX_PROOF = 53  # hashes: the depth of a tree with 2^53 leaves
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def verify_receipt(
 
     Args:
         text: the receipt.
-        payload_pae: `Envelope.pae` of the submission; its leaf.
+        payload_pae: `Envelope.pae` of the submission, which is its leaf.
         log_keys: the registry's `log_keys`.
         origin: the registry's `log_name`.
 
@@ -52,7 +52,7 @@ def verify_receipt(
 
 
 def read_receipt(text: str) -> Receipt:
-    """Read a receipt that was verified before. Nothing is verified.
+    """Parse a receipt that was verified before; nothing is verified again.
 
     Raises:
         ProtocolError: BAD_RECEIPT or BAD_CHECKPOINT.
@@ -68,7 +68,7 @@ def read_receipt(text: str) -> Receipt:
 
 
 def _parse(text: str) -> tuple[int, list[bytes], str]:
-    """Return index, proof and signed checkpoint as they stand."""
+    """Return index, proof and signed checkpoint without verifying them."""
     if len(text) > MAX_RECEIPT:
         raise ProtocolError(Code.BAD_RECEIPT, f"longer than {MAX_RECEIPT} characters")
     head, separator, note = text.partition("\n\n")
@@ -80,7 +80,7 @@ def _parse(text: str) -> tuple[int, list[bytes], str]:
         or not lines[1].startswith("index ")
     ):
         raise ProtocolError(
-            Code.BAD_RECEIPT, f"expected {FIRST_LINE}, an index, a proof and a checkpoint"
+            Code.BAD_RECEIPT, f"expected the line {FIRST_LINE}, an index, a proof and a checkpoint"
         )
     if len(lines) - 2 > MAX_PROOF:
         raise ProtocolError(Code.BAD_RECEIPT, f"more than {MAX_PROOF} hashes")

@@ -1,7 +1,7 @@
-"""Refusals: signed notes by the aggregator's receipt key, so that nobody on the way can invent one (rule 8.8).
+"""Refusals: notes signed by the aggregator's receipt key, so that no one in between can forge one (rule 8.8).
 
-A C2SP signed note of four lines: a first line that no checkpoint has, the digest of the refused payload, the code, and
-the size of the log when it was refused.
+A refusal is a C2SP signed note of four lines: a first line that differs from a checkpoint's, the digest of the refused
+payload, the code, and the size of the log at the time of the refusal.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ MAX_REFUSAL = 4096  # characters
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What an aggregator refused: `digest` of the payload's PAE, the code, and the log's size at that moment."""
+    """A refused payload: the `digest` of its PAE, the code, and the size of the log at the time of the refusal."""
 
     digest: str
     code: Code
@@ -34,7 +34,7 @@ def sign_refusal(refusal: Refusal, origin: str, signer: Signer) -> str:
 
 
 def verify_refusal(note: str, digest: str, receipt_key: PublicKey, origin: str) -> Refusal:
-    """Read a refusal and verify that the receipt key signed it about the payload `digest`.
+    """Parse a refusal and verify that the receipt key signed it for the payload `digest`.
 
     Raises:
         ProtocolError: BAD_REFUSAL, WRONG_ORIGIN or BAD_SIGNATURE.
@@ -48,5 +48,5 @@ def verify_refusal(note: str, digest: str, receipt_key: PublicKey, origin: str) 
         raise ProtocolError(Code.BAD_REFUSAL, "about another payload")
     code = next((code for code in Code if code.value == lines[2]), None)
     if code is None:
-        raise ProtocolError(Code.BAD_REFUSAL, "a code that this version does not know")
+        raise ProtocolError(Code.BAD_REFUSAL, "this version does not know its code")
     return Refusal(digest, code, parse_number(lines[3], Code.BAD_REFUSAL))

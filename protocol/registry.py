@@ -1,4 +1,4 @@
-"""The registry: who may sign and what may be named (section 3). Signed by a threshold of root keys."""
+"""The registry, signed by a threshold of root keys: who may sign, and which names statements may use (section 3)."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -26,9 +26,10 @@ ACCEPTED_VERSIONS = 8  # a statement may name the newest registry or one of the 
 
 @dataclass(frozen=True, slots=True)
 class SiteKey:
-    """A site's key and when it may sign, as indices of the log entry it signs for.
+    """A site's key, and the range of log entries that it may sign.
 
-    Valid for from_index <= index, index < until_index and index < revoked_from, where those are set.
+    It may sign an entry if from_index <= index, index < until_index and index < revoked_from; the latter two may be
+    None.
     """
 
     key: PublicKey
@@ -38,7 +39,7 @@ class SiteKey:
     revoked_from: int | None = None
 
     def valid_at(self, log_index: int) -> bool:
-        """Whether the key may sign the log entry with this index."""
+        """Return whether the key may sign the log entry with this index."""
         ends = [end for end in (self.until_index, self.revoked_from) if end is not None]
         return self.from_index <= log_index and all(log_index < end for end in ends)
 
@@ -48,8 +49,8 @@ class Site:
     """An enrolled site.
 
     Attributes:
-        start: digest of the statement that the present epoch of its chain starts with: its enrolment, or a reset.
-        epoch: the present one, from 1.
+        start: digest of the statement that starts the current epoch of its chain: its enrolment or a reset.
+        epoch: the current epoch, from 1.
     """
 
     display_name: str
@@ -73,7 +74,7 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class RegisteredScorecard:
-    """A scorecard, and whether submissions for it are still taken."""
+    """A scorecard, and whether it is retired, so that submissions for it are refused."""
 
     scorecard: Scorecard
     retired: bool = False
@@ -81,7 +82,7 @@ class RegisteredScorecard:
 
 @dataclass(frozen=True, slots=True)
 class NamedKey:
-    """The key of an auditor or a witness, and the name it goes by."""
+    """The key and the name of an auditor or a witness."""
 
     name: str
     key: PublicKey
@@ -89,7 +90,7 @@ class NamedKey:
 
 @dataclass(frozen=True, slots=True)
 class KeyGroup:
-    """Keys of which `threshold` must sign: 1 to their number, 0 where there are no keys."""
+    """A set of keys of which `threshold` must sign: 1 to the number of keys, or 0 if there are none."""
 
     threshold: int = 0
     keys: tuple[NamedKey, ...] = ()
@@ -107,17 +108,17 @@ class Registry:
         version: from 1.
         expires_day: first day (days since 1970-01-01 UTC) on which it is no longer accepted.
         deployment: the aggregator's origin.
-        roots, threshold: root keys, and how many of them must sign.
+        roots, threshold: root keys, and the number of them that must sign.
         log_name: origin (and key name) of checkpoints.
-        log_keys: the Ed25519 keys that sign checkpoints, each for its sizes of the log, without a gap; the last one
-            is the present key and has no end.
+        log_keys: the Ed25519 keys that sign checkpoints, each for a range of log sizes, without gaps; the last one is
+            the current key and has no end.
         receipt_key: the Ed25519 key that signs refusals and heads of sites.
         policy_floor: digest of the federation's policy; every result obeys the stricter of it and the one it names.
         sites: by site id.
         scorecards, policies, models: by digest.
-        agents: digest -> version, as `agent_digest`.
-        auditors: who may sign `audit/v1`; Ed25519 keys.
-        witnesses: who cosigns checkpoints; Ed25519 keys, their names in the form of an origin.
+        agents: `agent_digest` -> version of the agent.
+        auditors: Ed25519 keys that may sign audits (`audit/v1`).
+        witnesses: Ed25519 keys that cosign checkpoints; their names have the form of an origin.
     """
 
     version: int
@@ -139,38 +140,39 @@ class Registry:
     _owners: dict[str, tuple[str, SiteKey]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
-    """Filled by the first question: every submission asks for its two keys, of up to 10,000 sites."""
+    """Key id -> site id and entry. Filled on the first look-up: each submission looks up two keys among 10,000 sites.
+    """
 
     @property
     def log_key(self) -> PublicKey:
-        """The key that signs checkpoints now."""
+        """The key that currently signs checkpoints."""
         return self.log_keys[-1].key
 
     def site_of(self, keyid: str) -> tuple[str, SiteKey] | None:
-        """Return the site id and entry of a site key, whatever its validity."""
+        """Return the site id and entry of a site's key, even if the key is no longer valid."""
         if not self._owners:
             owners = {}
             for site_id, site in self.sites.items():
                 for entry in site.keys:
                     owners[entry.key.keyid] = (site_id, entry)
-            # All at once: another thread must not find the index half full, and take a known key for a stranger's.
+            # Assign the complete index at once, so that another thread never misses a known key in a partial one.
             self._owners.update(owners)
         return self._owners.get(keyid)
 
     def holds(self, keyid: str) -> bool:
-        """Whether a key is in this registry, for whatever purpose."""
+        """Return whether a key is in this registry, for any purpose."""
         return (
             keyid in {key.keyid for key in self.central_keys()} or self.site_of(keyid) is not None
         )
 
     def central_keys(self) -> list[PublicKey]:
-        """Return every key that is no site's: of roots, log, receipts, auditors and witnesses."""
+        """Return every key that does not belong to a site: of roots, log, receipts, auditors and witnesses."""
         log = [entry.key for entry in self.log_keys]
         others = [entry.key for group in (self.auditors, self.witnesses) for entry in group.keys]
         return [*self.roots, *log, self.receipt_key, *others]
 
     def policy_for(self, digest: str) -> DisclosurePolicy:
-        """Return the stricter of the floor and the registered policy `digest`.
+        """Return the stricter of the federation's policy and the registered policy `digest`.
 
         Raises:
             ProtocolError: UNKNOWN_POLICY.
@@ -184,7 +186,7 @@ class Registry:
 
 @dataclass(frozen=True, slots=True)
 class RootPins:
-    """What an invite says of the roots: enough of these key ids must have signed the first registry a site takes."""
+    """The root key ids in an invite: `threshold` of them must have signed the first registry that a site accepts."""
 
     deployment: str
     keyids: frozenset[str]
@@ -226,11 +228,11 @@ _MODEL = frozenset(
     {"name", "display_name", "organization", "is_language_model", "family", "parameters_millions"}
 )
 _SCORECARD = frozenset({"scorecard", "retired"})
-_UNSET = -1  # in JSON, for an index that is None
+_UNSET = -1  # stands in JSON for an index that is None
 
 
 def build_registry(registry: Registry) -> bytes:
-    """Return the canonical payload, after the checks of `parse_registry`. To be signed as REGISTRY_TYPE by the roots.
+    """Return the canonical payload, for the roots to sign as REGISTRY_TYPE. It passes the checks of `parse_registry`.
 
     Raises:
         ProtocolError: as `parse_registry`.
@@ -298,10 +300,10 @@ def _site_json(site: Site) -> dict[str, object]:
 
 
 def parse_registry(payload: bytes) -> Registry:
-    """Read an (already verified) registry payload: closed schema, digests recomputed, no weak or repeated key.
+    """Parse an (already verified) registry payload: closed schema, recomputed digests, no weak or repeated keys.
 
     Raises:
-        ProtocolError: those of `parse_canonical`, SCHEMA, WEAK_KEY, DUPLICATE_KEY, BAD_THRESHOLD.
+        ProtocolError: SCHEMA, OLD_SCHEMA, WEAK_KEY, DUPLICATE_KEY or BAD_THRESHOLD, or as `parse_canonical`.
     """
     found = _fields(payload)
     roots, threshold = _roots(found)
@@ -347,7 +349,7 @@ def _fields(payload: bytes) -> dict[str, object]:
         if isinstance(value, dict) and schema.is_number(value.get("schema"), old):
             raise ProtocolError(
                 Code.OLD_SCHEMA,
-                f"of an unreleased version (schema {old}), which no version after it reads; start anew",
+                f"written by an unreleased version (schema {old}), which released versions cannot read; start again",
             )
     found = schema.record(value, _REGISTRY, "registry")
     schema.integer(found["schema"], "schema", SCHEMA_VERSION, SCHEMA_VERSION)
@@ -379,11 +381,11 @@ def _sites(found: dict[str, object]) -> dict[str, object]:
 
 
 def _by_digest(where: str, entries: Iterable[tuple[str, _T]]) -> dict[str, _T]:
-    """Collect entries that must come sorted by digest, none twice."""
+    """Return entries as a map; they must be sorted by digest and unique."""
     listed = list(entries)
     digests = [digest for digest, _ in listed]
     if digests != sorted(set(digests)):
-        raise ProtocolError(Code.SCHEMA, f"{where}: not sorted by digest, or one twice")
+        raise ProtocolError(Code.SCHEMA, f"{where}: not sorted by digest, or repeated")
     return dict(listed)
 
 
@@ -399,17 +401,17 @@ def _ed25519_key(value: object, where: str) -> PublicKey:
 
 
 def _log_keys(value: object) -> tuple[LogKey, ...]:
-    """Read the keys of the log: for every size exactly one, in the order of the sizes."""
+    """Parse the keys of the log, in the order of log sizes: exactly one key for every size."""
     keys: list[LogKey] = []
     next_size = 0
     for item in schema.array(value, "log.keys", 1, 100):
         found = schema.record(item, _LOG_KEY, "log key")
         if keys and keys[-1].until_size is None:
-            raise ProtocolError(Code.SCHEMA, "log.keys: a key follows one that has no end")
+            raise ProtocolError(Code.SCHEMA, "log.keys: a key follows one without an end")
         from_size = schema.integer(found["from_size"], "from_size", next_size, next_size)
         until_size = schema.integer(found["until_size"], "until_size", _UNSET)
         if until_size != _UNSET and until_size <= from_size:
-            raise ProtocolError(Code.SCHEMA, "log.keys: a key that ends before it begins")
+            raise ProtocolError(Code.SCHEMA, "log.keys: a key ends before it begins")
         end = None if until_size == _UNSET else until_size
         keys.append(LogKey(_ed25519_key(found["key"], "log key"), from_size, end))
         next_size = until_size
@@ -426,12 +428,12 @@ def _group(value: object, where: str) -> KeyGroup:
         name = schema.text(entry["name"], f"{where}.name", schema.ORIGIN)
         keys.append(NamedKey(name, _ed25519_key(entry["key"], where)))
     if len({entry.name for entry in keys}) != len(keys):
-        raise ProtocolError(Code.SCHEMA, f"{where}: two keys of one name")
+        raise ProtocolError(Code.SCHEMA, f"{where}: two keys with the same name")
     threshold = found["threshold"]
     if type(threshold) is not int or not min(1, len(keys)) <= threshold <= len(keys):
         raise ProtocolError(
             Code.BAD_THRESHOLD,
-            f"{where}: expected a threshold from {min(1, len(keys))} to {len(keys)}, their number",
+            f"{where}: expected a threshold from {min(1, len(keys))} to {len(keys)}, the number of keys",
         )
     return KeyGroup(threshold, tuple(keys))
 
@@ -491,28 +493,28 @@ def _check_keys(registry: Registry) -> None:
     keys = registry.central_keys()
     keys += [entry.key for site in registry.sites.values() for entry in site.keys]
     if len({key.keyid for key in keys}) != len(keys):
-        raise ProtocolError(Code.DUPLICATE_KEY, "the same key in two places")
+        raise ProtocolError(Code.DUPLICATE_KEY, "the same key is used twice")
 
 
 def step_registry(data: bytes, trusted: Registry | RootPins) -> Registry:
-    """Take one step: verify a registry that comes after `trusted`. Does not look at the expiry date.
+    """Verify a registry against a trusted one or against the pinned roots. The expiry date is not checked.
 
-    Thresholds of both its own roots and the trusted ones must have signed it. It is the trusted version itself (with
-    the same content) or any later one: the versions between matter only where they changed the roots so far that the
-    trusted ones no longer suffice, and then each such change is one step. From pins any version may be taken.
+    A threshold of its own roots and a threshold of the trusted roots must have signed it. It may be the trusted
+    version itself (with the same content) or any later one. Versions in between may be skipped, unless they changed
+    the roots so much that the trusted roots no longer suffice; then each such change is a step of its own. With pins,
+    any version is accepted.
 
     Raises:
         ProtocolError: MALFORMED, UNKNOWN_KEY, BAD_SIGNATURE, UNDER_THRESHOLD, WRONG_DEPLOYMENT, REGISTRY_ROLLBACK,
             REGISTRY_SPLIT, or as `parse_registry`.
     """
     opened = decode(data, REGISTRY_TYPE)
-    roots, threshold = _roots(
-        _fields(opened.payload)
-    )  # all that is believed before the signatures are checked
+    # Nothing else in the payload is trusted before the signatures are verified.
+    roots, threshold = _roots(_fields(opened.payload))
     own = {key.keyid: key for key in roots}
     if isinstance(trusted, RootPins):
-        # A version that replaced roots is also signed by roots before it, whose keys the pins do not give. A signature
-        # that cannot be verified counts for nothing, whatever key it names.
+        # A version that replaced roots is also signed by earlier roots, whose keys the pins do not contain. Signatures
+        # that cannot be verified do not count.
         verifiable = tuple(signature for signature in opened.signatures if signature.keyid in own)
         opened = replace(opened, signatures=verifiable)
         opened.verify(own)
@@ -525,7 +527,7 @@ def step_registry(data: bytes, trusted: Registry | RootPins) -> Registry:
     new = parse_registry(opened.payload)
     if new.deployment != trusted.deployment:
         raise ProtocolError(
-            Code.WRONG_DEPLOYMENT, f"the registry of {new.deployment}, not {trusted.deployment}"
+            Code.WRONG_DEPLOYMENT, f"the registry of {new.deployment}, not of {trusted.deployment}"
         )
     if isinstance(trusted, Registry):
         _check_version(new, trusted, opened.payload)
@@ -544,18 +546,20 @@ def _check_version(new: Registry, trusted: Registry, payload: bytes) -> None:
             Code.REGISTRY_ROLLBACK, f"version {new.version} after {trusted.version}"
         )
     if new.version == trusted.version and payload != build_registry(trusted):
-        raise ProtocolError(Code.REGISTRY_SPLIT, f"two contents of version {new.version}")
+        raise ProtocolError(
+            Code.REGISTRY_SPLIT, f"version {new.version} with two different contents"
+        )
 
 
 def load_registry(data: bytes, trusted: Registry | RootPins, today_day: int) -> Registry:
-    """Take the last step of a walk: as `step_registry`, and refuse an expired registry.
+    """Verify a registry as `step_registry` does, and refuse an expired one: the last step of several.
 
     Raises:
-        ProtocolError: as `step_registry`, or REGISTRY_EXPIRED.
+        ProtocolError: REGISTRY_EXPIRED, or as `step_registry`.
     """
     registry = step_registry(data, trusted)
     if today_day >= registry.expires_day:
         raise ProtocolError(
-            Code.REGISTRY_EXPIRED, f"expired on day {registry.expires_day}, today is {today_day}"
+            Code.REGISTRY_EXPIRED, f"expired on day {registry.expires_day}; today is {today_day}"
         )
     return registry

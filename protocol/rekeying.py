@@ -1,8 +1,8 @@
-"""Requests by which a site changes its keys or starts a new epoch (rule 8.8), and what a registry makes of them.
+"""Requests by which a site changes its keys or starts a new epoch (rule 8.8), and the registry entries they lead to.
 
-A rotation is a link of the chain: both old keys and the new one sign it. A reset starts a new epoch after a roll-back,
+A rotation is a link of the chain; both old keys and the new one sign it. A reset starts a new epoch after a roll-back,
 a fork or a lost key; the two keys of the new epoch sign it. Neither is in force until the root keys have signed a
-registry that says so: a person at the aggregator compares fingerprints before.
+registry that includes it, before which a person at the aggregator compares the fingerprints.
 """
 
 from dataclasses import dataclass, replace
@@ -19,11 +19,11 @@ from protocol.verification import ChainHead, History, check_chain, check_context
 
 @dataclass(frozen=True, slots=True)
 class Rekeying:
-    """A rotation or reset whose proofs hold; a person has still to compare the fingerprints of new keys.
+    """A rotation or reset with valid signatures. A person still has to compare the fingerprints of new keys.
 
     Attributes:
         digest, pae: identity and leaf of the statement.
-        keys: the site's two keys after it, by role.
+        keys: the site's two keys after the request, by role.
     """
 
     predicate: RotatePredicate | ResetPredicate
@@ -47,19 +47,19 @@ def open_rekeying(data: bytes, registry: Registry, history: History, *, log_inde
 
     Args:
         data: the envelope file.
-        registry: the newest.
-        history: of the site that it names.
-        log_index: index that its entry would get.
+        registry: the newest registry.
+        history: the history of the site that the request names.
+        log_index: index that its log entry would get.
 
     Raises:
-        ProtocolError: MALFORMED, UNKNOWN_KEY, WRONG_KEYS, WEAK_KEY, DUPLICATE_KEY, BAD_SIGNATURE, WRONG_TYPE, or as
-            `check_context` and `check_chain`; of a reset also WRONG_EPOCH, WRONG_PREV and LEDGER_ROLLED_BACK.
+        ProtocolError: MALFORMED, UNKNOWN_KEY, WRONG_KEYS, WEAK_KEY, DUPLICATE_KEY, BAD_SIGNATURE or WRONG_TYPE, or as
+            `check_context` and `check_chain`; for a reset also WRONG_EPOCH, WRONG_PREV and LEDGER_ROLLED_BACK.
     """
     opened = envelope.decode(data)
     predicate = parse_statement(opened.payload)
     site = registry.sites.get(predicate.header.site)
     if site is None:
-        raise ProtocolError(Code.UNKNOWN_KEY, "no such site is enrolled")
+        raise ProtocolError(Code.UNKNOWN_KEY, "the site is not enrolled")
     match predicate:
         case RotatePredicate():
             return _open_rotation(opened, predicate, site, registry, history, log_index)
@@ -121,7 +121,7 @@ def _open_reset(
 
 def _refuse_known(key: PublicKey, registry: Registry) -> None:
     if registry.holds(key.keyid):
-        raise ProtocolError(Code.DUPLICATE_KEY, f"key {key.keyid} is in the registry already")
+        raise ProtocolError(Code.DUPLICATE_KEY, f"key {key.keyid} is already in the registry")
 
 
 def _check_signed_by(
@@ -133,7 +133,7 @@ def _check_signed_by(
     ):
         raise ProtocolError(
             Code.WRONG_KEYS,
-            f"expected the signatures of {count} keys: each that it names or replaces",
+            f"expected the signatures of {count} keys: every key that it names or replaces",
         )
     opened.verify(signers)
 
@@ -141,7 +141,7 @@ def _check_signed_by(
 def site_after(site: Site, rekeying: Rekeying, log_index: int) -> Site:
     """Return the site's registry entry once `rekeying` is in the log at `log_index`.
 
-    A rotated key ends with the rotation; a key that a reset leaves out is revoked from the reset on.
+    A rotated key ends with the rotation. A reset revokes every key that it does not name.
     """
     is_reset = isinstance(rekeying.predicate, ResetPredicate)
     wanted = {key.keyid for key in rekeying.keys.values()}
@@ -164,10 +164,10 @@ def site_after(site: Site, rekeying: Rekeying, log_index: int) -> Site:
 
 
 def answers(before: Site, after: Site, rekeying: Rekeying, log_index: int) -> bool:
-    """Return whether a site's entry is one that a request in the log, at `log_index`, asks for.
+    """Return whether a site's new registry entry implements a request in the log at `log_index`.
 
-    Several root keys sign at leisure: the entry may have been made when the log was shorter. It may also give less
-    than was asked for, for example revoke a key from an earlier index.
+    Signing by several roots takes time, so the entry may have been made when the log was shorter. It may also grant
+    less than the request, for example revoke a key from an earlier index.
     """
     proposed_at = {log_index}
     for entry in after.keys:
@@ -189,9 +189,9 @@ def answers(before: Site, after: Site, rekeying: Rekeying, log_index: int) -> bo
 
 
 def only_restricts(before: Site, after: Site) -> bool:
-    """Return whether `after` has no key and no epoch that `before` has not, nor a key that may sign for longer.
+    """Return whether `after` has no key or epoch that `before` lacks, and no key that may sign for longer.
 
-    A key's start never moves: later, it would take back what the key has signed without a revocation that says so.
+    A key's start must not change: a later start would invalidate earlier signatures of the key without a revocation.
     """
     if (before.start, before.epoch) != (after.start, after.epoch):
         return False
@@ -216,9 +216,9 @@ def _ends_no_later(before: int | None, after: int | None) -> bool:
 
 
 def open_proposed_rekeying(data: bytes, registry: Registry, *, log_index: int) -> Rekeying:
-    """Check the signatures and keys of a request without the log: what a person who signs a registry can check.
+    """Check the signatures and keys of a request without the log, as a person who signs a registry can.
 
-    Its place in the chain is taken as it says. The aggregator checks that when the registry comes into force.
+    Its stated position in the chain is not checked. The aggregator does so when the registry comes into force.
 
     Raises:
         ProtocolError: as `open_rekeying`.

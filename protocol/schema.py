@@ -1,6 +1,6 @@
-"""Closed schemas in plain functions: each takes a JSON value, says what it must be, and returns it with its type.
+"""Functions for closed schemas: each checks a JSON value and returns it with its type.
 
-`where` names the place for the error's detail. A value that does not fit raises ProtocolError SCHEMA.
+`where` names the field in the error's detail. Every function raises ProtocolError SCHEMA for an invalid value.
 """
 
 import re
@@ -33,7 +33,7 @@ _IN_WORDS = {
     ),
     AGENT_VERSION: "1 to 48 of the characters A-Z, a-z, 0-9 and .+!- with a letter or digit first, such as 0.1.0",
 }
-"""The forms that people write, as an error tells them."""
+"""Descriptions, for error messages, of the patterns of values that people write."""
 
 
 def _refuse(where: str, expected: str) -> NoReturn:
@@ -41,7 +41,7 @@ def _refuse(where: str, expected: str) -> NoReturn:
 
 
 def mapping(value: object, where: str) -> dict[str, object]:
-    """Return `value` if it is an object, whatever its names."""
+    """Return `value` if it is an object; its names are not checked."""
     return value if isinstance(value, dict) else _refuse(where, "an object")
 
 
@@ -68,7 +68,7 @@ def integer(value: object, where: str, low: int = 0, high: int = MAX_INT) -> int
 
 
 def is_number(value: object, number: int) -> bool:
-    """Whether `value` is this integer. Python's own comparison takes `true` for 1."""
+    """Return whether `value` is this integer and not a boolean, since `True == 1` in Python."""
     return type(value) is int and value == number
 
 
@@ -92,14 +92,14 @@ def choice(value: object, where: str, options: tuple[str, ...]) -> str:
 
 
 def title(value: object, where: str, *, empty: bool = False) -> str:
-    """Return `value` if it is a name for people: printable, in Unicode's composed form, without space around it."""
+    """Return `value` if it is a display name: printable, in Unicode's composed form, without spaces around it."""
     if not isinstance(value, str) or not (empty or value) or len(value) > MAX_TITLE:
         _refuse(where, f"text of {0 if empty else 1} to {MAX_TITLE} characters")
     for character in value:
         if not character.isprintable():
             _refuse(
                 where,
-                f"printable text with plain spaces; it has the character {_name_character(character)}",
+                f"printable text with plain spaces; it contains the character {_name_character(character)}",
             )
     if value != value.strip():
         _refuse(where, "text without a space before or after it")
@@ -112,5 +112,5 @@ def title(value: object, where: str, *, empty: bool = False) -> str:
 
 
 def _name_character(character: str) -> str:
-    """Return the number and, where it has one, the name of a character that cannot be shown."""
+    """Return the code point of a character that cannot be printed, with its name if it has one."""
     return f"U+{ord(character):04X} {unicodedata.name(character, '')}".rstrip()

@@ -13,7 +13,7 @@ Access = Literal["public", "gated", "private"]
 
 MAX_CELLS = 600  # so that a statement stays well below the envelope's 64 KiB
 
-MAX_UNITS = 1_000_000  # of a public or gated dataset; the scale of group sizes ends there too
+MAX_UNITS = 1_000_000  # maximum size of a public or gated dataset, and the end of the bucket scale
 MAX_SEATS = 9
 
 _SCORECARD = frozenset({"name", "version", "benchmarks", "cells", "juries"})
@@ -28,16 +28,18 @@ _NO_JURY = "none"  # stands for "no jury" in JSON
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One figure: a metric of a benchmark, of all its units or of one subgroup.
+    """One figure: a metric of a benchmark, for all its units or for one subgroup.
 
     Attributes:
-        benchmark: id of the benchmark, `[a-z0-9][a-z0-9_-]*`, at most 48 characters; so is `metric`.
-        subgroup: `variable.value`, for example `sex.female`; None for all units. Subgroups of one variable do
-            not overlap.
-        access: of the benchmark; the same for all its cells. Cells of public benchmarks skip disclosure rules.
-        binary: every instance scores either `low` or `high`, so mean and n tell the spread.
+        benchmark: id of the benchmark, `[a-z0-9][a-z0-9_-]*`, at most 48 characters.
+        metric: id of the metric, in the same form.
+        subgroup: `variable.value`, for example `sex.female`; None for all units. Subgroups of one variable do not
+            overlap.
+        access: access level of the benchmark, the same for all its cells. The disclosure rules do not apply to public
+            benchmarks.
+        binary: whether every instance scores either `low` or `high`, so that mean and n determine the spread.
         low, high: the metric's range; values are reported in thousandths of it.
-        jury: id of the registered jury that gives this figure's scores; None for a metric that is computed.
+        jury: id of the registered jury that gives this figure's scores; None for a computed metric.
     """
 
     benchmark: str
@@ -49,12 +51,12 @@ class Cell:
     high: int
     jury: str | None = None
     key: str = field(init=False, repr=False, compare=False)
-    """`benchmark/metric` or `benchmark/metric/subgroup`: the name of this cell in a statement."""
+    """The name of this cell in a statement: `benchmark/metric` or `benchmark/metric/subgroup`."""
     group: str = field(init=False, repr=False, compare=False)
-    """`benchmark` or `benchmark/subgroup`: the group of units this figure is about."""
+    """The group of units that this figure is about: `benchmark` or `benchmark/subgroup`."""
 
     def __post_init__(self) -> None:
-        # Every check of a statement asks for these names several times a cell, so they are made once.
+        # Every check of a statement uses these names several times per cell, so they are built once.
         tail = "" if self.subgroup is None else f"/{self.subgroup}"
         object.__setattr__(self, "key", f"{self.benchmark}/{self.metric}{tail}")
         object.__setattr__(self, "group", f"{self.benchmark}{tail}")
@@ -70,10 +72,10 @@ class BenchmarkEntry:
     """A benchmark of a scorecard.
 
     Attributes:
-        category, subcategory: of the board's table of contents; `subcategory` may be empty.
+        category, subcategory: headings in the board's table of contents; `subcategory` may be empty.
         definition: digest of its definition files, 64 hex digits.
-        units: the most distinct units that its public or gated dataset has, at most MAX_UNITS. A group larger than
-            that is refused (rule 8.6). 0 for a private benchmark, and where the size is not known.
+        units: maximum distinct units in its public or gated dataset, at most MAX_UNITS; larger groups are refused
+            (rule 8.6). 0 for a private benchmark, or if the size is not known.
     """
 
     id: str
@@ -86,13 +88,13 @@ class BenchmarkEntry:
 
 @dataclass(frozen=True, slots=True)
 class Jury:
-    """A registered jury. Scores of another one do not enter its cells, for grades of two juries cannot be merged.
+    """A registered jury. Its cells accept no scores from other juries, as grades of two juries cannot be merged.
 
     Attributes:
-        id: as its cells name it; see `Cell.benchmark` for the form.
-        seats: names of the judges' models, in the order of the seats. One model may have several seats.
-        rubric: digest of what the judges are asked and of the scale of their grades, 64 hex digits.
-        quorum: seats that must give a valid verdict; more than half.
+        id: the id that its cells name; see `Cell.benchmark` for the form.
+        seats: names of the judges' models, in the order of the seats. One model may fill several seats.
+        rubric: digest of the judges' instructions and of their grading scale, 64 hex digits.
+        quorum: number of seats that must give a valid verdict; more than half.
     """
 
     id: str
@@ -103,7 +105,7 @@ class Jury:
 
 @dataclass(frozen=True, slots=True)
 class Scorecard:
-    """A named, versioned list of cells, and the juries they name. The first cell of a benchmark is its main metric."""
+    """A named, versioned list of cells, and the juries they name. A benchmark's first cell has its main metric."""
 
     name: str
     version: int
@@ -111,9 +113,9 @@ class Scorecard:
     cells: tuple[Cell, ...]
     juries: tuple[Jury, ...] = ()
     group_keys: tuple[str, ...] = field(init=False, repr=False, compare=False)
-    """The groups, in the order of the cells: benchmarks and `benchmark/subgroup`."""
+    """The keys of the groups, in the order of the cells: `benchmark` or `benchmark/subgroup`."""
     protected_benchmarks: frozenset[str] = field(init=False, repr=False, compare=False)
-    """Ids of the gated and private benchmarks."""
+    """The ids of the gated and private benchmarks."""
     _by_group: Mapping[str, tuple[Cell, ...]] = field(init=False, repr=False, compare=False)
     _by_benchmark: Mapping[str, tuple[Cell, ...]] = field(init=False, repr=False, compare=False)
     _margins: Mapping[str, tuple[tuple[str, ...], ...]] = field(
@@ -122,8 +124,8 @@ class Scorecard:
     _digests: list[str] = field(init=False, repr=False, compare=False, default_factory=list)
 
     def __post_init__(self) -> None:
-        # Checking one statement asks for the cells of every group many times; going through all cells for each answer
-        # took half of the time that a verification takes.
+        # The check of one statement needs the cells of every group many times. Without these indexes, searching all
+        # cells each time took half of the time of a verification.
         by_group: dict[str, list[Cell]] = {}
         by_benchmark: dict[str, list[Cell]] = {}
         margins: dict[str, dict[str, dict[str, None]]] = {}
@@ -159,7 +161,7 @@ class Scorecard:
         return next((jury for jury in self.juries if jury.id == cell.jury), None)
 
     def units_of(self, benchmark: str) -> int:
-        """Return the size of a benchmark's dataset in units; 0 if it is private or not known."""
+        """Return the size of a benchmark's dataset in units; 0 if the benchmark is private or the size is not known."""
         return next(entry.units for entry in self.benchmarks if entry.id == benchmark)
 
     def cells_of(self, group: str) -> tuple[Cell, ...]:
@@ -167,7 +169,7 @@ class Scorecard:
         return self._by_group.get(group, ())
 
     def cells_of_benchmark(self, benchmark: str) -> tuple[Cell, ...]:
-        """Return the cells of one benchmark, of all its units and of subgroups."""
+        """Return the cells of one benchmark, both about all its units and about subgroups."""
         return self._by_benchmark.get(benchmark, ())
 
     def margins(self, benchmark: str) -> tuple[tuple[str, ...], ...]:
@@ -199,16 +201,16 @@ def _cell_to_json(cell: Cell) -> dict[str, object]:
 
 
 def _jury_to_json(jury: Jury) -> dict[str, object]:
-    # One text: a list would be the seventh level of a registry, and names of models hold no space.
+    # One string instead of a list, which would be the seventh level of a registry. Model names contain no spaces.
     return {**asdict(jury), "seats": " ".join(jury.seats)}
 
 
 def parse_scorecard(value: object) -> Scorecard:
-    """Read a scorecard from JSON values; `subgroup` is `all` for a cell about all units.
+    """Parse a scorecard from JSON values; `subgroup` is `all` for a cell about all units.
 
     Raises:
-        ProtocolError: SCHEMA; also for repeated cells, mixed access within a benchmark, a subgroup without the
-            whole, a benchmark without a cell, a private benchmark with a size, or a jury that is missing or unused.
+        ProtocolError: SCHEMA, also for repeated cells, mixed access within a benchmark, a subgroup without the whole,
+            a benchmark without a cell, a private benchmark with a size, or a jury that is missing or unused.
     """
     found = schema.record(value, _SCORECARD, "scorecard")
     scorecard = Scorecard(
@@ -250,7 +252,7 @@ def _jury(value: object) -> Jury:
 def _jury_id(value: object, where: str) -> str:
     name = schema.text(value, where, schema.IDENTIFIER)
     if name == _NO_JURY:
-        raise ProtocolError(Code.SCHEMA, f"{where}: {_NO_JURY} is no name of a jury")
+        raise ProtocolError(Code.SCHEMA, f"{where}: {_NO_JURY} is not a valid jury id")
     return name
 
 
@@ -286,8 +288,8 @@ def _check_whole(scorecard: Scorecard) -> None:
     juries = [jury.id for jury in scorecard.juries]
     named_juries = {cell.jury for cell in scorecard.cells if cell.jury is not None}
     for fault, found in {
-        "a cell twice": len(set(keys)) != len(keys),
-        "a benchmark twice": len(set(ids)) != len(ids),
+        "a repeated cell": len(set(keys)) != len(keys),
+        "a repeated benchmark": len(set(ids)) != len(ids),
         "a benchmark without a cell, or a cell without its benchmark": {
             benchmark for benchmark, _ in kinds
         }
@@ -297,7 +299,7 @@ def _check_whole(scorecard: Scorecard) -> None:
         "a size of a private benchmark": any(
             entry.units and entry.id in private for entry in scorecard.benchmarks
         ),
-        "a jury twice": len(set(juries)) != len(juries),
+        "a repeated jury": len(set(juries)) != len(juries),
         "a jury without a cell, or a cell without its jury": named_juries != set(juries),
     }.items():
         if found:

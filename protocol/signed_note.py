@@ -14,12 +14,12 @@ _SIGNATURE_LINE = re.compile(r"— ([^\s+]+) ([A-Za-z0-9+/]+={0,2})")
 
 
 def note_key_id(name: str, key: PublicKey) -> bytes:
-    """Return the 4 bytes that name an Ed25519 key in a signed note."""
+    """Return the 4 bytes that identify an Ed25519 key in a signed note."""
     return hashlib.sha256(name.encode() + b"\n" + ED25519_NOTE + key.raw).digest()[:4]
 
 
 def sign_note(text: str, name: str, signer: Signer) -> str:
-    """Return a note of `text`, which ends with a newline, signed under the key name `name`."""
+    """Return `text`, which ends with a newline, as a note signed under the key name `name`."""
     signature = note_key_id(name, signer.public) + signer.sign(text.encode())
     return f"{text}\n— {name} {encode_base64(signature)}\n"
 
@@ -27,17 +27,17 @@ def sign_note(text: str, name: str, signer: Signer) -> str:
 def verify_note(
     note: str, lines: int, key: PublicKey, name: str, bad: Code, unsigned: Code = Code.BAD_SIGNATURE
 ) -> list[str]:
-    """Return the lines of a note's text once the key has been found to have signed it.
+    """Verify that a note is signed by the key, and return the lines of its text.
 
-    Signatures of unknown keys are ignored, as C2SP demands.
+    Signatures by unknown keys are ignored, as C2SP demands.
 
     Args:
         note: as received.
-        lines: how many the text must have.
-        key: whose signature is needed.
-        name: the key's.
-        bad: code for a note that is not in its form.
-        unsigned: code for one that the key has not signed.
+        lines: number of lines that the text must have.
+        key: the key whose signature is required.
+        name: the key's name.
+        bad: code for a note that is not in the required form.
+        unsigned: code for a note that the key has not signed.
 
     Raises:
         ProtocolError: `bad`, `unsigned`, or BAD_SIGNATURE.

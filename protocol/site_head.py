@@ -1,9 +1,9 @@
-"""Heads of sites: notes that say how far a site's chain and ledger have come (rule 8.8).
+"""Heads of sites: signed notes with the last link of a site's chain and the head of its ledger (rule 8.8).
 
-The aggregator's receipt key signs them. A machine that was restored from a back-up learns from it what it has lost,
-and where its reset must begin. A C2SP signed note of nine lines: a first line that no checkpoint and no refusal has,
-the site, the epoch, seq and digest of its last link, length and head of its ledger of releases, 1 or 0 for frozen or
-not, and the size of the log.
+The aggregator's receipt key signs them. From a head, a machine that was restored from a back-up learns which links it
+has lost and where its reset must begin. A head is a C2SP signed note of nine lines: a first line that differs from
+those of checkpoints and refusals; the site; epoch, seq and digest of its last link; length and head of its ledger of
+releases; 1 if it is frozen, otherwise 0; and the size of the log.
 """
 
 from dataclasses import dataclass
@@ -23,14 +23,14 @@ _FLAGS = {"0": False, "1": True}
 
 @dataclass(frozen=True, slots=True)
 class SiteHead:
-    """What the log knows of one site.
+    """The state of one site in the log.
 
     Attributes:
-        site: its id.
-        epoch, seq, digest: its last link; seq is 0 where the present epoch has no link after its start.
-        ledger: as the site's newest statement gives it.
-        frozen: whether a fork froze the present epoch, which only a reset ends.
-        log_size: number of entries of the log; an answer from a smaller log than one seen before is outdated.
+        site: id of the site.
+        epoch, seq, digest: the site's last link; seq is 0 if the current epoch has no link after its start.
+        ledger: the ledger's head, as in the site's newest statement.
+        frozen: whether a fork froze the current epoch; only a reset ends this.
+        log_size: number of entries of the log; a head from a smaller log than one seen before is outdated.
     """
 
     site: str
@@ -61,7 +61,7 @@ def sign_site_head(head: SiteHead, origin: str, signer: Signer) -> str:
 
 
 def verify_site_head(note: str, site: str, receipt_key: PublicKey, origin: str) -> SiteHead:
-    """Read a site's head and verify that the receipt key signed it about `site`.
+    """Parse a site's head and verify that the receipt key signed it for `site`.
 
     Raises:
         ProtocolError: BAD_SITE_HEAD, WRONG_ORIGIN or BAD_SIGNATURE.
@@ -70,7 +70,7 @@ def verify_site_head(note: str, site: str, receipt_key: PublicKey, origin: str) 
         raise ProtocolError(Code.BAD_SITE_HEAD, f"longer than {MAX_SITE_HEAD} characters")
     lines = verify_note(note, 9, receipt_key, origin, Code.BAD_SITE_HEAD)
     if lines[0] != f"{FIRST_LINE} {origin}":
-        raise ProtocolError(Code.WRONG_ORIGIN, f"not a site's head of {origin}")
+        raise ProtocolError(Code.WRONG_ORIGIN, f"not a head of a site of {origin}")
     if not schema.SITE.fullmatch(lines[1]) or lines[1] != site:
         raise ProtocolError(Code.BAD_SITE_HEAD, "about another site")
     if lines[7] not in _FLAGS:

@@ -1,6 +1,6 @@
 """Statements: the in-toto payloads of a site's chain (section 2). Closed schema, no free text, no float.
 
-Every kind has an entry in `_KINDS`: its name, its fields, how they are read and written, and what it is about.
+Every kind has an entry in `_KINDS`: its name, its fields, how they are read and written, and its subject.
 """
 
 import hashlib
@@ -52,15 +52,15 @@ _Fields = dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """How one kind of statement is written and read.
+    """The serialisation of one kind of statement.
 
     Attributes:
         uri: its predicateType.
-        fields: names of the predicate's fields besides the header's.
+        fields: names of the predicate's fields, apart from the header's.
         starts: whether it is link 0 of an epoch.
-        write: returns those fields of a predicate.
-        read: returns the predicate from a header and those fields.
-        subject: returns name and digest of everything a predicate is about.
+        write: function that returns these fields of a predicate.
+        read: function that returns the predicate for a header and these fields.
+        subject: function that returns name -> digest for everything a predicate is about.
     """
 
     uri: str
@@ -72,7 +72,7 @@ class _Kind:
 
 
 def build_statement(predicate: Statement) -> bytes:
-    """Return the canonical payload. The subject follows from the predicate."""
+    """Return the canonical payload of a statement. Its subject is derived from the predicate."""
     kind = _KINDS[type(predicate)]
     header = predicate.header
     fields: _Fields = {
@@ -96,7 +96,7 @@ def build_statement(predicate: Statement) -> bytes:
 
 
 def parse_statement(payload: bytes) -> Statement:
-    """Read a payload: strict canonical JSON, closed schema.
+    """Parse a payload: strict canonical JSON with a closed schema.
 
     Raises:
         ProtocolError: TOO_DEEP, BAD_JSON, DUPLICATE_NAME, BAD_NUMBER, BAD_TEXT, NOT_CANONICAL, SCHEMA, OLD_SCHEMA,
@@ -105,7 +105,7 @@ def parse_statement(payload: bytes) -> Statement:
     found = schema.record(parse_canonical(payload), _STATEMENT, "statement")
     kind = next((kind for kind in _KINDS.values() if kind.uri == found["predicateType"]), None)
     if kind is None:
-        raise ProtocolError(Code.WRONG_TYPE, "predicateType is none that this version knows")
+        raise ProtocolError(Code.WRONG_TYPE, "this version does not know the predicateType")
     _refuse_old_schema(found["predicate"])
     fields = schema.record(found["predicate"], _HEADER | kind.fields, kind.uri.rpartition(":")[2])
     statement = kind.read(_read_header(fields, kind), fields)
@@ -117,9 +117,9 @@ def parse_statement(payload: bytes) -> Statement:
 
 
 def reread_statement(payload: bytes) -> Statement:
-    """Read a payload that `parse_statement` has accepted before, and that is known to be unchanged since.
+    """Parse a payload that `parse_statement` accepted before and that is known to be unchanged.
 
-    Of a result nothing is checked again: a log has 50,000 of them.
+    Results are not checked again, as a log may contain 50,000 of them.
     """
     fields = json.loads(payload)["predicate"]
     if "scores_root" not in fields:
@@ -148,7 +148,7 @@ def _refuse_old_schema(predicate: object) -> None:
     ):
         raise ProtocolError(
             Code.OLD_SCHEMA,
-            "of an unreleased version (schema 1), which no version after it reads; start anew",
+            "written by an unreleased version (schema 1), which released versions cannot read; start again",
         )
 
 
@@ -192,7 +192,7 @@ def _data(found: _Fields) -> dict[str, str]:
 
 
 def _integers(found: _Fields, name: str, low: int, high: int) -> dict[str, int]:
-    # Which keys are right depends on the scorecard; an unknown key is reported without being quoted, as it may be text.
+    # The valid keys depend on the scorecard. An invalid key may be free text, so errors do not quote it.
     return {
         key: schema.integer(value, f"a value of {name}", low, high)
         for key, value in schema.mapping(found[name], name).items()
@@ -203,7 +203,7 @@ def _bucket(found: _Fields, name: str) -> int:
     return schema.integer(found[name], name, 0, len(BUCKETS) - 1)
 
 
-_HEX128: Final = re.compile(r"[0-9a-f]{128}")  # a signature of Ed25519
+_HEX128: Final = re.compile(r"[0-9a-f]{128}")  # an Ed25519 signature
 
 
 def _key_digest(der: bytes) -> str:

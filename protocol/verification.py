@@ -1,6 +1,7 @@
-"""The order in which a link of a site's chain is verified (section 4). Pure: the aggregator brings the state, appends.
+"""The verification of a link of a site's chain, check by check (section 4).
 
-Requests about keys (enrolment, reset, rotation) have an order of their own: `protocol.enrolment`, `protocol.rekeying`.
+Pure: the aggregator provides the state and appends the link. Requests about keys (enrolment, reset, rotation) are
+verified in `protocol.enrolment` and `protocol.rekeying`.
 """
 
 import math
@@ -34,18 +35,20 @@ from protocol.registry import ACCEPTED_VERSIONS, Registry, Role
 from protocol.scorecard import BenchmarkEntry, Scorecard
 from protocol.statements import parse_statement
 
-DAY_WINDOW = 128  # days: a result may be from today or the 127 days before, a plan may last as long
-MAX_DATASETS = 5_000  # versions of one site: 37 benchmarks every month for eleven years; each costs every later link
-COINCIDENCE = (
-    2**32
-)  # protected figures that could have come out in fewer ways than this may be equal by chance
+DAY_WINDOW = (
+    128  # days; a result may be from today or the 127 days before, and a plan may last as long
+)
+# Dataset versions per site, enough for 37 benchmarks every month for eleven years. Each makes later checks slower.
+MAX_DATASETS = 5_000
+# Protected figures with fewer possible outcomes than this may be equal by chance.
+COINCIDENCE = 2**32
 
 
 @dataclass(frozen=True, slots=True)
 class Authentic:
-    """An envelope that the agent and the steward of one site have signed. The payload has not been read yet.
+    """An envelope signed by the agent and the steward of one site. Its payload has not been parsed yet.
 
-    If `digest` is already in the log, the answer is its receipt again, and nothing more is to be checked.
+    If `digest` is already in the log, no further check is needed: the answer is the same receipt again.
     """
 
     envelope: Envelope
@@ -64,7 +67,7 @@ class ChainHead:
 
 @dataclass(frozen=True, slots=True)
 class KnownPlan:
-    """A plan in the log. `is_open` until it has a result or is abandoned."""
+    """A plan in the log; `is_open` is true until it has a result or is abandoned."""
 
     predicate: PlanPredicate
     challenge: str
@@ -73,14 +76,14 @@ class KnownPlan:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What the aggregator knows when a link arrives; to be read in the transaction that appends.
+    """The aggregator's state when a link arrives. It must be read in the transaction that appends the link.
 
     Attributes:
-        head: last link of this site in its present epoch, None if only the epoch's start exists.
-        frozen: whether a fork in the present epoch froze the site.
-        ledger: as the site's newest statement of any kind gives it.
-        roots: every scores_root accepted from any site and not withdrawn.
-        figures: `Accepted.figures` of the other sites' results (None left out).
+        head: last link of this site in its current epoch; None if there is only the epoch's start.
+        frozen: whether a fork in the current epoch froze the site.
+        ledger: the ledger's head, as in the site's newest statement of any kind.
+        roots: every scores_root that was accepted from any site and not withdrawn.
+        figures: `Accepted.figures` of the other sites' results, without None.
         datasets: this site's dataset statements by digest, oldest first.
         plans: this site's plans by digest.
         results: digests of this site's results that were not withdrawn.
@@ -103,8 +106,8 @@ class Accepted:
     Attributes:
         leaf: the PAE, to be hashed as the log's next leaf.
         head: the site's new chain head.
-        scorecard: of a result or plan; None for other kinds.
-        figures: fingerprint of a result's protected figures, to recognise a copy; None if there are too few to tell.
+        scorecard: the scorecard of a result or plan; None for other kinds.
+        figures: fingerprint of a result's protected figures, to recognise a copy; None if there are too few figures.
     """
 
     digest: str
@@ -117,12 +120,14 @@ class Accepted:
 
 
 def authenticate(data: bytes, registry: Registry, *, log_index: int) -> Authentic:
-    """First half: size to signatures. Exactly one agent and one steward of one site, both valid at `log_index`.
+    """Do the first half of the verification: the checks from the file's size to the signatures.
+
+    Exactly one agent and one steward of one site must have signed, with keys valid at `log_index`.
 
     Args:
         data: the envelope file as received; the caller stops reading after MAX_BYTES + 1.
         registry: the newest registry.
-        log_index: the index the link would get (the log's size).
+        log_index: the index that the link would get (the log's size).
 
     Raises:
         ProtocolError: only MALFORMED, UNKNOWN_KEY or BAD_SIGNATURE.
@@ -131,34 +136,34 @@ def authenticate(data: bytes, registry: Registry, *, log_index: int) -> Authenti
 
 
 def authenticate_envelope(envelope: Envelope, registry: Registry, *, log_index: int) -> Authentic:
-    """Do what `authenticate` does, with an envelope that `decode` has read. Raises UNKNOWN_KEY or BAD_SIGNATURE."""
+    """Do the same as `authenticate` for an envelope that `decode` returned. Raises UNKNOWN_KEY or BAD_SIGNATURE."""
     signers = _find_signers(envelope, registry, log_index)
     envelope.verify({key.keyid: key for _, _, key in signers})
     return Authentic(envelope, signers[0][0], envelope.digest)
 
 
 def check_signers(authentic: Authentic, registry: Registry, *, log_index: int) -> None:
-    """Check that an envelope authenticated before may still sign: under this registry, for this entry of the log.
+    """Check that the signers of an authenticated envelope may still sign, under this registry and for this log entry.
 
-    Its signatures need no second look. They are right whatever the registry says, since a key id names one key.
+    The signatures need not be verified again: they do not depend on the registry, as a key id identifies one key.
 
     Args:
-        authentic: from `authenticate`, with whatever registry.
+        authentic: from `authenticate`, with any registry.
         registry: the newest registry.
-        log_index: the index the link would get.
+        log_index: the index that the link would get.
 
     Raises:
         ProtocolError: UNKNOWN_KEY.
     """
     signers = _find_signers(authentic.envelope, registry, log_index)
     if signers[0][0] != authentic.site:
-        raise ProtocolError(Code.UNKNOWN_KEY, "the keys have become another site's")
+        raise ProtocolError(Code.UNKNOWN_KEY, "the keys now belong to another site")
 
 
 def _find_signers(
     envelope: Envelope, registry: Registry, log_index: int
 ) -> list[tuple[str, Role, PublicKey]]:
-    """Return site, role and key of each signature: one agent's and one steward's of one site. Raises ProtocolError."""
+    """Return site, role and key of each signature; raise unless they are one agent and one steward of one site."""
     signers = [_signer(signature.keyid, registry, log_index) for signature in envelope.signatures]
     sites = {site for site, _, _ in signers}
     if len(sites) != 1 or sorted(role for _, role, _ in signers) != ["agent", "steward"]:
@@ -181,7 +186,9 @@ def _signer(keyid: str, registry: Registry, log_index: int) -> tuple[str, Role, 
 def verify_link(
     authentic: Authentic, registry: Registry, history: History, *, today_day: int
 ) -> Accepted:
-    """Second half: depth to chain. A FORK means: keep both payloads and freeze the site.
+    """Do the second half of the verification: the checks from the payload's depth to the chain.
+
+    After a FORK error, the caller keeps both payloads and freezes the site.
 
     Args:
         authentic: from `authenticate`, and not yet in the log.
@@ -196,14 +203,14 @@ def verify_link(
     if isinstance(statement, EnrollPredicate | ResetPredicate | RotatePredicate):
         raise ProtocolError(
             Code.WRONG_TYPE,
-            "a request about keys, which the root keys answer, is no link by itself",
+            "a request about keys is not appended as a link; the root keys decide on it",
         )
     header = statement.header
     if header.site != authentic.site:
         raise ProtocolError(Code.WRONG_SITE, f"signed by {authentic.site}")
     check_context(header, registry)
     if _is_place_taken(header, registry, history):
-        # A fork is one whatever its content: else a second payload with a fault of its own would leave no evidence.
+        # Check for a fork before the content; otherwise a second payload with another fault would leave no evidence.
         check_chain(header, registry, history)
     scorecard, figures = None, None
     match statement:
@@ -218,7 +225,7 @@ def verify_link(
         case WithdrawPredicate():
             if statement.result not in history.results:
                 raise ProtocolError(
-                    Code.UNKNOWN_RESULT, "no result of this site, or withdrawn already"
+                    Code.UNKNOWN_RESULT, "no result of this site, or already withdrawn"
                 )
     check_chain(header, registry, history)
     if isinstance(statement, ResultPredicate):
@@ -235,23 +242,24 @@ def verify_link(
 
 
 def check_context(header: Header, registry: Registry) -> None:
-    """Check that a statement is meant for this aggregator and was made with a registry that is new enough.
+    """Check that a statement is meant for this aggregator and was made with a sufficiently new registry.
 
     Raises:
         ProtocolError: WRONG_DEPLOYMENT or WRONG_REGISTRY.
     """
     if header.deployment != registry.deployment:
         raise ProtocolError(
-            Code.WRONG_DEPLOYMENT, f"meant for {header.deployment}, this is {registry.deployment}"
+            Code.WRONG_DEPLOYMENT, f"meant for {header.deployment}; this is {registry.deployment}"
         )
     if not 0 <= registry.version - header.registry < ACCEPTED_VERSIONS:
         raise ProtocolError(
-            Code.WRONG_REGISTRY, f"made with version {header.registry}, now {registry.version}"
+            Code.WRONG_REGISTRY,
+            f"made with version {header.registry}; the newest is {registry.version}",
         )
 
 
 def check_chain(header: Header, registry: Registry, history: History) -> None:
-    """Check that a link follows the last accepted one, and its ledger the last known one.
+    """Check that a link continues the last accepted one, and that its ledger continues the last known one.
 
     Raises:
         ProtocolError: SITE_FROZEN, WRONG_EPOCH, FORK, WRONG_SEQ, WRONG_PREV or LEDGER_ROLLED_BACK.
@@ -262,7 +270,7 @@ def check_chain(header: Header, registry: Registry, history: History) -> None:
     if header.epoch != head.epoch:
         raise ProtocolError(Code.WRONG_EPOCH, f"epoch {header.epoch}; expected {head.epoch}")
     if header.seq <= head.seq:
-        raise ProtocolError(Code.FORK, f"seq {header.seq} is taken by another payload")
+        raise ProtocolError(Code.FORK, f"another payload already has seq {header.seq}")
     if header.seq != head.seq + 1:
         raise ProtocolError(Code.WRONG_SEQ, f"seq {header.seq}; expected {head.seq + 1}")
     if header.prev != head.digest:
@@ -289,7 +297,7 @@ def check_ledger(new: LedgerHead, known: LedgerHead) -> None:
 
 
 def plan_challenge(deployment: str, log_index: int, log_root: bytes, plan: str) -> str:
-    """Return the value that a plan's receipt yields, 64 hex digits; nobody knew it before the plan was in the log.
+    """Return the challenge that a plan's receipt yields, 64 hex digits; it is unknown until the plan is in the log.
 
     Args:
         deployment: the aggregator's origin.
@@ -305,25 +313,28 @@ def _check_result(
 ) -> tuple[Scorecard, str | None]:
     scorecard = _check_named(result, registry)
     if not 0 <= today_day - result.day < DAY_WINDOW:
-        raise ProtocolError(Code.WRONG_DAY, f"day {result.day}, today is {today_day}")
+        raise ProtocolError(Code.WRONG_DAY, f"day {result.day}; today is {today_day}")
     if result.approval != "two_person":
         raise ProtocolError(
-            Code.NO_EXCEPTIONS, "the registry names no terms and people of exceptions"
+            Code.NO_EXCEPTIONS,
+            "the registry names no terms for exceptions and nobody who may grant them",
         )
     policy = registry.policy_for(result.policy)
     check_result(result, scorecard, policy)
     for entry in scorecard.benchmarks:
         _check_data(result, entry, scorecard, history)
     if result.scores_root == merkle.root([]).hex() or result.scores_root in history.roots:
-        raise ProtocolError(Code.WRONG_ROOT, "scores_root of no records, or reported before")
+        raise ProtocolError(Code.WRONG_ROOT, "scores_root has no records, or was reported before")
     figures = _figures(result, scorecard, policy)
     if figures is not None and figures in history.figures:
-        raise ProtocolError(Code.COPIED_RESULT, "the protected figures are those of another site")
+        raise ProtocolError(
+            Code.COPIED_RESULT, "the protected figures are the same as another site's"
+        )
     return scorecard, figures
 
 
 def _check_named(statement: PlanPredicate | ResultPredicate, registry: Registry) -> Scorecard:
-    """Check that everything a statement names by digest is registered; return the scorecard."""
+    """Check that every digest in a statement is registered; return the scorecard."""
     registered = registry.scorecards.get(statement.scorecard)
     if registered is None:
         raise ProtocolError(Code.UNKNOWN_SCORECARD, statement.scorecard)
@@ -336,14 +347,14 @@ def _check_named(statement: PlanPredicate | ResultPredicate, registry: Registry)
     registry.policy_for(statement.policy)
     ids = {entry.id for entry in registered.scorecard.benchmarks}
     if statement.data.keys() != ids:
-        raise ProtocolError(Code.WRONG_CELLS, "data: its keys are not the scorecard's benchmarks")
+        raise ProtocolError(Code.WRONG_CELLS, "data: the keys are not the scorecard's benchmarks")
     return registered.scorecard
 
 
 def _check_data(
     result: ResultPredicate, entry: BenchmarkEntry, scorecard: Scorecard, history: History
 ) -> None:
-    """Check that a benchmark's protected figures are of a registered dataset, and others of none (rule 8.4)."""
+    """Check that a benchmark names a registered dataset if and only if it has protected figures (rule 8.4)."""
     cells = scorecard.cells_of_benchmark(entry.id)
     was_run = any(result.cells[cell.key] != NOT_RUN for cell in cells)
     needs_dataset = was_run and entry.id in scorecard.protected_benchmarks
@@ -351,7 +362,8 @@ def _check_data(
     if not needs_dataset:
         if named != NONE:
             raise ProtocolError(
-                Code.WRONG_DATASET, f"{entry.id}: names a dataset, but no protected figure of it"
+                Code.WRONG_DATASET,
+                f"{entry.id}: names a dataset, but has no protected figure from it",
             )
         return
     dataset = _known_dataset(named, entry, history)
@@ -366,7 +378,9 @@ def _known_dataset(digest: str, entry: BenchmarkEntry, history: History) -> Data
             Code.UNKNOWN_DATASET, f"{entry.id}: no dataset statement of this site in the log"
         )
     if dataset.definition != entry.definition:
-        raise ProtocolError(Code.WRONG_DATASET, f"{entry.id}: the dataset is another benchmark's")
+        raise ProtocolError(
+            Code.WRONG_DATASET, f"{entry.id}: the dataset belongs to another benchmark"
+        )
     return dataset
 
 
@@ -376,14 +390,16 @@ def _check_plan(
     scorecard = _check_named(plan, registry)
     if not 0 <= plan.expires_day - today_day < DAY_WINDOW:
         raise ProtocolError(
-            Code.WRONG_DAY, f"the plan ends on day {plan.expires_day}, today is {today_day}"
+            Code.WRONG_DAY, f"the plan ends on day {plan.expires_day}; today is {today_day}"
         )
     for entry in scorecard.benchmarks:
         named = plan.data[entry.id]
         if named == NONE:
             continue
         if entry.id not in scorecard.protected_benchmarks:
-            raise ProtocolError(Code.WRONG_DATASET, f"{entry.id}: names a dataset, but is public")
+            raise ProtocolError(
+                Code.WRONG_DATASET, f"{entry.id}: names a dataset, but the benchmark is public"
+            )
         _known_dataset(named, entry, history)
     return scorecard
 
@@ -392,19 +408,21 @@ def _check_planned(result: ResultPredicate, history: History) -> None:
     """Check a result against the plan it names, if it names one."""
     if result.plan == NONE:
         if result.challenge != NONE:
-            raise ProtocolError(Code.WRONG_PLAN, "a challenge without a plan")
+            raise ProtocolError(Code.WRONG_PLAN, "the result has a challenge but no plan")
         return
     plan = _open_plan(result.plan, history)
     promised = plan.predicate
     said = (result.scorecard, result.model, result.agent, result.policy)
     if said != (promised.scorecard, promised.model, promised.agent, promised.policy):
-        raise ProtocolError(Code.WRONG_PLAN, "scorecard, model, agent or policy are not the plan's")
+        raise ProtocolError(
+            Code.WRONG_PLAN, "the scorecard, model, agent or policy differs from the plan's"
+        )
     if any(
         named not in (NONE, promised.data[benchmark]) for benchmark, named in result.data.items()
     ):
-        raise ProtocolError(Code.WRONG_PLAN, "a dataset is not the plan's")
+        raise ProtocolError(Code.WRONG_PLAN, "a dataset differs from the plan's")
     if result.challenge != plan.challenge:
-        raise ProtocolError(Code.WRONG_PLAN, "the challenge is another plan's")
+        raise ProtocolError(Code.WRONG_PLAN, "the challenge is not the plan's")
     if result.day > promised.expires_day:
         raise ProtocolError(
             Code.PLAN_EXPIRED, f"day {result.day}; the plan ended on day {promised.expires_day}"
@@ -414,24 +432,22 @@ def _check_planned(result: ResultPredicate, history: History) -> None:
 def _open_plan(digest: str, history: History) -> KnownPlan:
     plan = history.plans.get(digest)
     if plan is None:
-        raise ProtocolError(
-            Code.UNKNOWN_PLAN, "no plan of this site is in the log under this digest"
-        )
+        raise ProtocolError(Code.UNKNOWN_PLAN, "the log has no plan of this site with this digest")
     if not plan.is_open:
-        raise ProtocolError(Code.PLAN_USED, "the plan has a result, or was abandoned")
+        raise ProtocolError(Code.PLAN_USED, "the plan already has a result, or was abandoned")
     return plan
 
 
 def _check_dataset(dataset: DatasetPredicate, registry: Registry, history: History) -> None:
-    """Check a dataset version against the registry and the versions before it."""
+    """Check a dataset version against the registry and earlier versions."""
     check_dataset_size(dataset, registry)
     check_dataset_version(dataset, history.datasets, registry.policies[registry.policy_floor])
 
 
 def check_dataset_size(dataset: DatasetPredicate, registry: Registry) -> None:
-    """Check that a scorecard takes figures of a dataset, and that it is no larger than was published (rule 8.6).
+    """Check that a scorecard accepts figures from a dataset, and that it does not exceed its published size (rule 8.6).
 
-    The site applies this before anybody signs.
+    The site applies this before anyone signs.
 
     Raises:
         ProtocolError: UNKNOWN_BENCHMARK or WRONG_DATASET.
@@ -446,14 +462,14 @@ def check_dataset_size(dataset: DatasetPredicate, registry: Registry) -> None:
     if not entries:
         raise ProtocolError(
             Code.UNKNOWN_BENCHMARK,
-            "no scorecard has a gated or private benchmark of this definition",
+            "no scorecard has a gated or private benchmark with this definition",
         )
-    # Scorecards may disagree about a size that a later one corrects: the largest decides, unless one gives none.
+    # Scorecards may disagree, since a later one may correct a size. The largest applies, unless one gives no size.
     size = 0 if any(not entry.units for entry in entries) else max(entry.units for entry in entries)
     if is_too_large(dataset.units, size):
         raise ProtocolError(
             Code.WRONG_DATASET,
-            f"bucket {dataset.units} is above the {size} units that were published",
+            f"bucket {dataset.units} exceeds the published size of {size} units",
         )
 
 
@@ -465,12 +481,12 @@ def _protected_entries(scorecard: Scorecard) -> list[BenchmarkEntry]:
 def check_dataset_version(
     dataset: DatasetPredicate, known: Mapping[str, DatasetPredicate], policy: DisclosurePolicy
 ) -> None:
-    """Check one version of a dataset against those before it; the site applies this before anybody signs.
+    """Check one version of a dataset against earlier versions; the site applies this before anyone signs.
 
     Args:
         dataset: the new version.
         known: the site's dataset statements by digest, oldest first.
-        policy: the federation's, or a stricter one.
+        policy: the federation's policy, or a stricter one.
 
     Raises:
         ProtocolError: BELOW_THRESHOLD or WRONG_DATASET.
@@ -478,27 +494,27 @@ def check_dataset_version(
     if len(known) >= MAX_DATASETS:
         raise ProtocolError(
             Code.WRONG_DATASET,
-            f"the site has registered {MAX_DATASETS} versions, which is the limit",
+            f"the site has already registered {MAX_DATASETS} versions, the maximum",
         )
     if bucket_range(dataset.units)[0] < policy.min_units:
         raise ProtocolError(
-            Code.BELOW_THRESHOLD, f"a dataset of fewer than {policy.min_units} units"
+            Code.BELOW_THRESHOLD, f"the dataset has fewer than {policy.min_units} units"
         )
     differences = (dataset.added, dataset.removed, dataset.changed)
     for bucket in differences:
         if bucket and bucket_range(bucket)[0] < policy.changed_units:
             raise ProtocolError(
                 Code.BELOW_THRESHOLD,
-                f"a version that differs by fewer than {policy.changed_units} units",
+                f"the version differs from the previous one by fewer than {policy.changed_units} units",
             )
     if dataset.commitment == merkle.root([]).hex():
-        raise ProtocolError(Code.WRONG_DATASET, "the commitment to no records")
+        raise ProtocolError(Code.WRONG_DATASET, "the commitment is to an empty dataset")
     if any(dataset.commitment == other.commitment for other in known.values()):
-        raise ProtocolError(Code.WRONG_DATASET, "this version is registered already")
+        raise ProtocolError(Code.WRONG_DATASET, "this version is already registered")
     lineages = {other.lineage for other in known.values()}
     if dataset.lineage != dataset.commitment and dataset.lineage not in lineages:
         raise ProtocolError(
-            Code.WRONG_DATASET, "lineage is neither its own commitment nor one that the log knows"
+            Code.WRONG_DATASET, "lineage is neither its own commitment nor a lineage in the log"
         )
     alike = [
         digest
@@ -506,27 +522,27 @@ def check_dataset_version(
         if (other.definition, other.lineage) == (dataset.definition, dataset.lineage)
     ]
     last = alike[-1] if alike else NONE
-    # A site that was reset since may have lost its last versions: it names the last one that it knows, if any.
+    # A site that was reset may have lost its latest versions; it names the last version that it knows, if any.
     was_reset = alike and known[last].header.epoch < dataset.header.epoch
     acceptable = {*alike, NONE} if was_reset else {last}
     if dataset.previous not in acceptable:
         raise ProtocolError(
-            Code.WRONG_DATASET, "previous is not the last version of this benchmark and lineage"
+            Code.WRONG_DATASET, "previous is not the latest version of this benchmark and lineage"
         )
     if (dataset.previous == NONE) == any(differences):
         raise ProtocolError(
             Code.WRONG_DATASET,
-            "numbers of different units without a version before, or none with one",
+            "there are numbers of differing units without a previous version, or none with one",
         )
     before = known[dataset.previous].units if dataset.previous != NONE else 0
     if max(dataset.added, dataset.changed) > dataset.units or dataset.removed > before:
-        raise ProtocolError(Code.WRONG_DATASET, "more units differ than there are")
+        raise ProtocolError(Code.WRONG_DATASET, "more units differ than the datasets have")
 
 
 def _figures(result: ResultPredicate, scorecard: Scorecard, policy: DisclosurePolicy) -> str | None:
-    """Return a fingerprint of the printed protected figures, None if they are so few that two sites may well agree.
+    """Return a fingerprint of the printed protected figures; None if there are so few that two sites may well agree.
 
-    Figures of public benchmarks are left out: there, honest sites get the same answers from the same model.
+    Figures of public benchmarks are left out, since honest sites get the same answers there from the same model.
     """
     printed = [cell for cell in scorecard.cells if cell.protected and result.cells[cell.key] >= 0]
     steps = (grid_step(bucket_range(result.groups[cell.group])[0], policy) for cell in printed)

@@ -107,17 +107,21 @@ def test_the_judges_behind_a_graded_figure_are_named() -> None:
         (
             "ward/exact_match",
             LOW_CODED,
-            "low-coded: fewer than 11 successes, as far as the perturbed count tells",
+            "low-coded: fewer than 11 successes, according to the perturbed count",
         ),
         (
             "ward/exact_match",
             HIGH_CODED,
-            "high-coded: fewer than 11 failures, as far as the perturbed count tells",
+            "high-coded: fewer than 11 failures, according to the perturbed count",
         ),
-        ("notes/rouge_l", LOW_CODED, "the scores add up to fewer than 11 full ones"),
-        ("notes/rouge_l", HIGH_CODED, "the scores lack fewer than 11 full ones"),
+        ("notes/rouge_l", LOW_CODED, "the scores add up to fewer than 11 full scores"),
+        (
+            "notes/rouge_l",
+            HIGH_CODED,
+            "the scores fall short of the maximum by fewer than 11 full scores",
+        ),
         ("notes/rouge_l", NOT_RUN, "not run"),
-        ("notes/rouge_l", SUPPRESSED, "no rounding of it would hide a few units"),
+        ("notes/rouge_l", SUPPRESSED, "rounding would not hide a few units"),
     ],
 )
 def test_a_code_is_explained_by_what_it_stands_for(cell: str, code: int, words: str) -> None:
@@ -135,7 +139,10 @@ def test_a_suppressed_figure_is_never_said_to_be_low_or_high() -> None:
 
 
 def test_a_second_figure_of_a_group_is_said_to_be_kept_in() -> None:
-    assert "only the first one may leave" in figure(describe(world.RESULT), "ward/rouge_l").meaning
+    assert (
+        "only the first one of this group's figures may leave"
+        in figure(describe(world.RESULT), "ward/rouge_l").meaning
+    )
 
 
 def test_the_stricter_number_is_shown_rule_by_rule() -> None:
@@ -191,7 +198,7 @@ def test_an_exception_is_a_fault() -> None:
 
 def test_a_result_about_data_that_was_never_registered_is_a_fault() -> None:
     description = describe(world.result(data={"ward": NONE}))
-    assert description.faults == ("ward: protected figures of data that was never registered",)
+    assert description.faults == ("ward: protected figures from data that was never registered",)
 
 
 def test_a_result_with_more_units_than_its_dataset_is_a_fault() -> None:
@@ -224,7 +231,7 @@ def test_what_becomes_public_is_said_for_named_and_for_pooled_sites() -> None:
     named = " ".join(describe(world.RESULT).sentences)
     assert "under the name General Hospital (s-aaaaaaa1)" in named
     pooled = " ".join(describe(world.result(header={"site": world.OTHER_SITE})).sentences)
-    assert "only joined with those of other sites (at least 3 in all" in pooled
+    assert "only merged with those of other sites (at least 3 sites in all" in pooled
     assert "readers of its log" in pooled
 
 
@@ -256,11 +263,11 @@ def test_a_statement_that_cannot_be_shown_faithfully_is_not_shown(
 
 def test_a_first_version_of_a_dataset_says_so() -> None:
     description = describe(world.WARD, notes={"units": 10_000, "never_seen": 10_000})
-    assert fact(description, "version before").startswith("none")
-    assert fact(description, "units") == "8766 to 10255 (only this range leaves)"
+    assert fact(description, "previous version").startswith("none")
+    assert fact(description, "units") == "8766 to 10255 (only this range leaves the site)"
     assert [(note.name, note.text) for note in description.notes] == [
         ("units in this version", "10000"),
-        ("units that no earlier version of any dataset of the site held", "10000"),
+        ("units that are in no earlier version of any dataset of the site", "10000"),
     ]
     assert description.faults == ()
 
@@ -278,16 +285,18 @@ def second_version(**changes: int) -> Statement:
 def test_a_later_version_says_what_differs() -> None:
     description = describe(second_version(removed=0))
     assert fact(description, "added") == "26 to 30 units"
-    assert fact(description, "removed") == "no unit"
+    assert fact(description, "removed") == "no units"
     assert description.faults == ()
     assert any(
-        "version before" in caution for caution in describe(second_version(), earlier={}).cautions
+        "previous version" in caution for caution in describe(second_version(), earlier={}).cautions
     )
 
 
 def test_a_version_that_differs_by_one_patient_is_a_fault() -> None:
     description = describe(second_version(added=bucket_of(1)))
-    assert description.faults == ("a version may not differ by fewer than 11 units (added)",)
+    assert description.faults == (
+        "a version may not differ from the previous one by fewer than 11 units (added)",
+    )
     assert [row.name for row in description.rules if row.is_broken] == ["changed_units"]
 
 

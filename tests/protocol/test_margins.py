@@ -357,7 +357,7 @@ def test_figures_that_contradict_each_other_are_suppressed():
 
 
 def test_groups_larger_than_the_whole_are_an_error():
-    with pytest.raises(ValueError, match="sex have 10 units more"):
+    with pytest.raises(ValueError, match="sex have 10 more units"):
         whole_and_sexes((300, 500), (150, 480), (160, 520)).table(STRICT)
 
 

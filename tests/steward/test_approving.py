@@ -80,9 +80,9 @@ def test_the_difference_comes_from_the_stewards_own_list(steward: Steward) -> No
 def test_a_release_that_the_list_never_saw_is_warned_of(steward: Steward) -> None:
     shown = " ".join(steward.show(steward.ask(next_result(cells=chain()[2].cells))).output.split())
     assert (
-        "Your list holds no earlier release of this model and scorecard to compare with." in shown
+        "Your list contains no earlier release of this model and scorecard to compare with." in shown
     )
-    assert "Your list does not hold the link before it" in shown
+    assert "Your list does not contain the link before it" in shown
     assert "registered data of ward, notes is not among the statements known here" in shown
 
 
@@ -226,7 +226,7 @@ def test_a_draft_with_withheld_groups_explains_them(steward: Steward) -> None:
     for subgroup in ("female", "male"):
         cells[f"ward/exact_match/sex.{subgroup}"] = SUPPRESSED
     shown = steward.show(steward.ask(*chain()[:2], replace(result, groups=groups, cells=cells)))
-    assert "fewer than 11 units, or the group's size would betray another group's" in " ".join(
+    assert "fewer than 11 units, or the group's size would reveal another group's" in " ".join(
         shown.output.split()
     )
     assert shown.code == 0, shown.errors

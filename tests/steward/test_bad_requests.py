@@ -105,7 +105,7 @@ def test_a_draft_that_somebody_else_signed_too_is_refused(steward: Steward) -> N
     path = steward.folder / "both"
     path.write_text(json.dumps(form, sort_keys=True, separators=(",", ":")))
     assert steward.approve(path).refuses(
-        3, "expected the signature of the site's agent, and no other"
+        3, "expected only the signature of the site's agent"
     )
 
 
@@ -162,20 +162,20 @@ def test_a_model_that_is_not_registered_cannot_be_shown(steward: Steward) -> Non
 
 def test_notes_that_contradict_the_statement_stop_the_signature(steward: Steward) -> None:
     file = steward.ask(chain()[0], notes={"units": 12})
-    assert steward.approve(file).refuses(3, "the site's own figure of units in this version")
+    assert steward.approve(file).refuses(3, "the site's own number of units in this version")
 
 
 def test_a_single_statement_without_its_registry_is_not_signed(steward: Steward) -> None:
     path = steward.folder / "single"
     path.write_bytes(envelope.sign(build_statement(chain()[2]), [world.AGENT]))
     for reply in (steward.show(path), steward.approve(path)):
-        assert reply.refuses(3, "a single result statement, which cannot be judged alone")
+        assert reply.refuses(3, "a single result statement, which cannot be reviewed on its own")
 
 
 def test_a_missing_file_a_folder_and_a_pipe_are_named(steward: Steward) -> None:
     assert steward.show(steward.folder / "none").refuses(2, "none cannot be read")
     os.mkfifo(steward.folder / "pipe")
-    assert steward.show(steward.folder / "pipe").refuses(2, "pipe is not a plain file")
+    assert steward.show(steward.folder / "pipe").refuses(2, "pipe is not a regular file")
     assert steward.show(steward.folder).refuses(2, "is a directory")
 
 
