@@ -159,7 +159,7 @@ class Rulebook(EntityRecognizer):
         rules, self._finders, self._judged = tuple(rules), tuple(finders), tuple(judged)
         found_otherwise = frozenset[str]().union(
             phrases,
-            *(found for found, _ in self._finders),
+            *(finder_entities for finder_entities, _ in self._finders),
             (entity for entity, _, _ in self._judged),
         )
         entities = sorted(found_otherwise.union(rule.entity for rule in rules))
@@ -306,15 +306,15 @@ class Rulebook(EntityRecognizer):
         lower = text.lower() if self._anywhere else ""
         for rule, pattern in self._anywhere:
             if not rule.needs or any(needed in lower for needed in rule.needs):
-                for found in pattern.finditer(text, timeout=self._deadline.left()):
-                    if found.start() < found.end():
-                        yield rule.entity, found.start(), found.end()
+                for match in pattern.finditer(text, timeout=self._deadline.left()):
+                    if match.start() < match.end():
+                        yield rule.entity, match.start(), match.end()
         for stretch in _LONG.finditer(text) if self._long else ():
             for rule, pattern in self._long:
-                for found in pattern.finditer(
+                for match in pattern.finditer(
                     text, stretch.start(), stretch.end(), timeout=self._deadline.left()
                 ):
-                    yield rule.entity, found.start(), found.end()
+                    yield rule.entity, match.start(), match.end()
 
 
 @cache

@@ -60,22 +60,22 @@ def find_in_small_letters(text: str, deadline: Deadline) -> Iterator[tuple[Entit
     """
     lower = text.lower()
     if any(cue in lower for cue in _CUES):
-        for found in _FIELD.finditer(text, timeout=deadline.left()):
-            if not any(map(_is_known, regex.findall(r"\p{L}{3,}", found.group("words")))):
-                yield "NAME", *found.span("words")
+        for match in _FIELD.finditer(text, timeout=deadline.left()):
+            if not any(map(_is_known, regex.findall(r"\p{L}{3,}", match.group("words")))):
+                yield "NAME", *match.span("words")
         for pattern in (_PEOPLE, _WITH_CREDENTIAL):
-            for found in pattern.finditer(text, timeout=deadline.left()):
-                yield from _find_unknown_words("NAME", found)
+            for match in pattern.finditer(text, timeout=deadline.left()):
+                yield from _find_unknown_words("NAME", match)
     if any(credential in text for credential in _CREDENTIALS):
-        for found in _SIGNED.finditer(text, timeout=deadline.left()):
-            if not _is_known(found.group("last")):
-                yield "NAME", *found.span("words")
+        for match in _SIGNED.finditer(text, timeout=deadline.left()):
+            if not _is_known(match.group("last")):
+                yield "NAME", *match.span("words")
     if any(kind in lower for kind in _KINDS_OF_SITES):
-        for found in _SITES.finditer(text, timeout=deadline.left()):
-            if not _is_known(found.group("words").split()[0]):
-                yield "FACILITY", *found.span("words")
-    for found in _TOWNS.finditer(text, timeout=deadline.left()):
-        yield from _find_unknown_words("LOCATION", found)
+        for match in _SITES.finditer(text, timeout=deadline.left()):
+            if not _is_known(match.group("words").split()[0]):
+                yield "FACILITY", *match.span("words")
+    for match in _TOWNS.finditer(text, timeout=deadline.left()):
+        yield from _find_unknown_words("LOCATION", match)
 
 
 def _is_known(word: str) -> bool:
@@ -83,10 +83,10 @@ def _is_known(word: str) -> bool:
 
 
 def _find_unknown_words(
-    entity: Entity, found: "regex.Match[str]"
+    entity: Entity, match: "regex.Match[str]"
 ) -> Iterator[tuple[Entity, int, int]]:
-    start = end = found.start("words")
-    for word in regex.finditer(r"\p{L}+", found.group("words")):
+    start = end = match.start("words")
+    for word in regex.finditer(r"\p{L}+", match.group("words")):
         if _is_known(word.group()):
             break
         end = start + word.end()

@@ -54,9 +54,9 @@ class SpanishRules(Rulebook):
         """
         # Labels and signatures first: their values identify a person whatever they contain.
         labelled = [
-            RecognizerResult(*found, SURE)
-            for found in self._find_labelled(text)
-            if found[0] in entities
+            RecognizerResult(*detection, SURE)
+            for detection in self._find_labelled(text)
+            if detection[0] in entities
         ]
         return labelled + super().analyze(
             without_harmless(text, self._deadline), entities, nlp_artifacts
