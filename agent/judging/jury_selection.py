@@ -149,10 +149,10 @@ def _seat_judge(
 ) -> SeatedJudge:
     deployment = _find_deployment(judge, deployments)
     settings = site.settings
-    outside = _host(deployment.base_url) not in settings.allowed_hosts
+    outside = _get_host(deployment.base_url) not in settings.allowed_hosts
     if outside:
         _refuse_unless_allowed(deployment, site)
-    if deployment.proxy and _host(deployment.proxy) not in settings.allowed_hosts:
+    if deployment.proxy and _get_host(deployment.proxy) not in settings.allowed_hosts:
         raise ConfigError(
             f"judge {deployment.name}: answers may not be sent through the proxy that its deployment names",
             "Add the proxy's host to allowed_hosts in site.yaml, if it is inside the hospital's network.",
@@ -206,13 +206,13 @@ def _refuse_unless_allowed(deployment: Deployment, site: Site) -> None:
     missing = []
     if not policy.outside_judges:
         missing.append("`outside_judges: true` in the redaction policy")
-    if _host(deployment.base_url) not in site.settings.outside_judge_hosts:
+    if _get_host(deployment.base_url) not in site.settings.outside_judge_hosts:
         missing.append("its host in outside_judge_hosts of site.yaml")
     if missing:
         raise ConfigError(
             f"judge {deployment.name}: answers may not be sent to the host in its address",
-            "Add the host to allowed_hosts in site.yaml, if it is inside the hospital's network. A judge outside is "
-            f"sent redacted text only, and needs {' and '.join(missing)}.",
+            "Add the host to allowed_hosts in site.yaml, if it is inside the hospital's network. An outside judge "
+            f"is sent only redacted text, and needs {' and '.join(missing)}.",
         )
 
 
@@ -226,5 +226,5 @@ def describe_own_judge(deployment: str) -> str:
     return f"a model judges itself: {deployment} is on the jury for its own answers"
 
 
-def _host(address: str) -> str:
+def _get_host(address: str) -> str:
     return urlsplit(address).hostname or ""

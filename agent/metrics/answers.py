@@ -44,9 +44,9 @@ def extract(parser: AnswerParser, text: str) -> str | Unscored:
     if not text.strip():
         return Unscored(Reason.EMPTY)
     found = (
-        _json_field(text, parser.field)
+        _find_json_field(text, parser.field)
         if parser.kind == "json"
-        else _last_match(text, parser.pattern)
+        else _find_last_match(text, parser.pattern)
     )
     return Unscored(Reason.UNPARSED) if found is None or not found.strip() else found.strip()
 
@@ -62,7 +62,7 @@ def compiled(pattern: str) -> Any:
         raise BenchmarkError(
             f"answer_pattern is longer than {_MAX_PATTERN_LENGTH} characters", _CORRECT
         )
-    if _written_out(pattern) > _MAX_WRITTEN_OUT:
+    if _measure_written_out(pattern) > _MAX_WRITTEN_OUT:
         raise BenchmarkError(
             "answer_pattern repeats repeated groups too often; use smaller counts in {}", _CORRECT
         )
@@ -76,7 +76,7 @@ def compiled(pattern: str) -> Any:
         raise BenchmarkError("answer_pattern is nested too deeply", _CORRECT) from None
 
 
-def _written_out(pattern: str) -> int:
+def _measure_written_out(pattern: str) -> int:
     """Return an upper bound on the length of a pattern after the compiler writes out its counted repeats.
 
     Groups can be nested, so their counts multiply. A count after anything else repeats only that element. With the flag
@@ -93,7 +93,7 @@ def _written_out(pattern: str) -> int:
     return length * factor
 
 
-def _last_match(text: str, pattern: str) -> str | None:
+def _find_last_match(text: str, pattern: str) -> str | None:
     last = None
     try:
         for match in compiled(pattern).finditer(text[:_MAX_LENGTH], timeout=PATTERN_SECONDS):
@@ -106,18 +106,18 @@ def _last_match(text: str, pattern: str) -> str | None:
     return found
 
 
-def _json_field(text: str, field: str) -> str | None:
+def _find_json_field(text: str, field: str) -> str | None:
     """Return the field of the last object that has it, either directly or in a nested object."""
-    for value in reversed(_objects(text[:_MAX_LENGTH])):
+    for value in reversed(_find_objects(text[:_MAX_LENGTH])):
         if field in value:
-            return _as_text(value[field])
-        inner = [found[field] for found in _inner_objects(value) if field in found]
+            return _convert_to_text(value[field])
+        inner = [found[field] for found in _iter_inner_objects(value) if field in found]
         if inner:
-            return _as_text(inner[-1])
+            return _convert_to_text(inner[-1])
     return None
 
 
-def _objects(text: str) -> list[dict[str, Any]]:
+def _find_objects(text: str) -> list[dict[str, Any]]:
     """Return every well-formed object in order of appearance. Prose, fences and broken JSON are skipped."""
     decoder = json.JSONDecoder(strict=False)  # line breaks within strings are common and harmless
     objects: list[dict[str, Any]] = []
@@ -139,7 +139,7 @@ def _objects(text: str) -> list[dict[str, Any]]:
     return objects
 
 
-def _inner_objects(value: Any) -> Iterator[dict[str, Any]]:
+def _iter_inner_objects(value: Any) -> Iterator[dict[str, Any]]:
     """Yield the objects within a value, in order of appearance."""
     waiting = [value]
     while waiting:
@@ -150,7 +150,7 @@ def _inner_objects(value: Any) -> Iterator[dict[str, Any]]:
             waiting += reversed(list(value.values() if isinstance(value, dict) else value))
 
 
-def _as_text(value: Any) -> str | None:
+def _convert_to_text(value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False)

@@ -45,15 +45,15 @@ def build_comparison(answer: str, instance: Instance, rules: Scoring) -> BertSco
     """Return the texts to compare. HELM's rules use every reference, and remove outer braces from each text."""
     if rules == "helm":
         return BertScoreComparison(
-            _unbraced(answer.strip()),
-            tuple(_unbraced(one.text) for one in instance.references),
+            _remove_outer_brace(answer.strip()),
+            tuple(_remove_outer_brace(one.text) for one in instance.references),
             rules,
         )
     golds = (one.text for one in instance.references if one.correct)
     return BertScoreComparison(answer, tuple(gold for gold in golds if gold.strip()), rules)
 
 
-def _unbraced(text: str) -> str:
+def _remove_outer_brace(text: str) -> str:
     return text.removeprefix("{").removesuffix("}")
 
 
@@ -138,7 +138,7 @@ def _load_encoder(encoder: EncoderFolder, threads: int) -> "Encoder":
     return Encoder(encoder, threads)
 
 
-def _not_measured(
+def _report_not_measured(
     rules: Scoring,
     answer: str,
     instance: Instance,
@@ -152,23 +152,26 @@ def _not_measured(
     )
 
 
-def _metric(name: str, display_name: str, doc: str) -> MetricSpec:
-    ours, theirs = partial(_not_measured, "intramural"), partial(_not_measured, "helm")
+def _make_spec(name: str, display_name: str, doc: str) -> MetricSpec:
+    ours, theirs = (
+        partial(_report_not_measured, "intramural"),
+        partial(_report_not_measured, "helm"),
+    )
     return MetricSpec(name, display_name, 0, 1, False, doc, fn=ours, helm_fn=theirs, later=True)
 
 
 SPECS = (
-    _metric(
+    _make_spec(
         "BERTScore-P",
         "BERTScore P",
         "Similarity of the answer's tokens to the reference's, by an encoder's vectors.",
     ),
-    _metric(
+    _make_spec(
         "BERTScore-R",
         "BERTScore R",
         "Similarity of the reference's tokens to the answer's, by an encoder's vectors.",
     ),
-    _metric("BERTScore-F", "BERTScore F1", "Harmonic mean of BERTScore's precision and recall."),
+    _make_spec("BERTScore-F", "BERTScore F1", "Harmonic mean of BERTScore's precision and recall."),
 )
 NAMES = tuple(spec.name for spec in SPECS)
 """The metrics in the order of the scores in a triple."""

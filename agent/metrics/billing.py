@@ -22,15 +22,15 @@ Figure = Callable[[int, int, int], float | Unscored]
 """Computes a score from (codes in common, gold codes, named codes)."""
 
 
-def _precision(hits: int, gold: int, named: int) -> float | Unscored:  # noqa: ARG001
+def _compute_precision(hits: int, gold: int, named: int) -> float | Unscored:  # noqa: ARG001
     return hits / named if named else Unscored(Reason.UNPARSED)
 
 
-def _recall(hits: int, gold: int, named: int) -> float | Unscored:  # noqa: ARG001
+def _compute_recall(hits: int, gold: int, named: int) -> float | Unscored:  # noqa: ARG001
     return hits / gold
 
 
-def _f1(hits: int, gold: int, named: int) -> float | Unscored:
+def _compute_f1(hits: int, gold: int, named: int) -> float | Unscored:
     return 2 * hits / (gold + named)
 
 
@@ -44,7 +44,7 @@ def _score(figure: Figure, answer: str, instance: Instance, options: Options) ->
     return figure(len(gold & named), len(gold), len(named))
 
 
-def _helm_score(
+def _score_as_helm(
     figure: Figure,
     answer: str,
     instance: Instance,
@@ -55,7 +55,7 @@ def _helm_score(
         return Unscored(Reason.NO_REFERENCE)
     gold = {code for r in instance.references for code in upstream_codes(r.text)}
     named = upstream_codes(answer.strip())
-    if (figure is _recall and not gold) or not named | gold:
+    if (figure is _compute_recall and not gold) or not named | gold:
         return 0.0
     value = figure(len(gold & named), len(gold), len(named))
     return 0.0 if isinstance(value, Unscored) else value
@@ -66,7 +66,7 @@ def upstream_codes(text: str) -> set[str]:
     return {code.rstrip(".") for code in _UPSTREAM.findall(text.replace("**", ""))}
 
 
-def _metric(name: str, display_name: str, doc: str, figure: Figure) -> MetricSpec:
+def _make_spec(name: str, display_name: str, doc: str, figure: Figure) -> MetricSpec:
     return MetricSpec(
         f"mimiciv_billing_code_{name}",
         display_name,
@@ -75,27 +75,27 @@ def _metric(name: str, display_name: str, doc: str, figure: Figure) -> MetricSpe
         False,
         doc,
         partial(_score, figure),
-        partial(_helm_score, figure),
+        partial(_score_as_helm, figure),
     )
 
 
 SPECS = (
-    _metric(
+    _make_spec(
         "precision",
         "Code precision",
         "Share of the named ICD-10 codes that are right, per note.",
-        _precision,
+        _compute_precision,
     ),
-    _metric(
+    _make_spec(
         "recall",
         "Code recall",
         "Share of the right ICD-10 codes that are named, per note.",
-        _recall,
+        _compute_recall,
     ),
-    _metric(
+    _make_spec(
         "f1",
         "Code F1",
         "Harmonic mean of precision and recall of the named ICD-10 codes, per note.",
-        _f1,
+        _compute_f1,
     ),
 )

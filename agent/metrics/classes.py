@@ -126,7 +126,7 @@ def _normalise_labels(texts: Sequence[str]) -> frozenset[str]:
     return frozenset(normalise(text, drop_articles=False) for text in texts if text)
 
 
-def _helm_macro_f1(items: Sequence[Labelled]) -> float:
+def _compute_helm_macro_f1(items: Sequence[Labelled]) -> float:
     import numpy as np  # numpy's mean sums in another order, which can change the last digit
 
     items = _complete_helm_items(items)
@@ -136,7 +136,7 @@ def _helm_macro_f1(items: Sequence[Labelled]) -> float:
     return float(np.average([_compute_f1(items, name) for name in names]))
 
 
-def _helm_micro_f1(items: Sequence[Labelled]) -> float:
+def _compute_helm_micro_f1(items: Sequence[Labelled]) -> float:
     """Compute micro F1 as HELM does: given labels that are never gold are ignored, so they only lower the recall."""
     items = _complete_helm_items(items)
     classes = _collect_helm_classes(items)
@@ -180,7 +180,7 @@ SPECS = (
         options=_DELIMITER,
         labels=read_labels,
         whole_run=macro_f1,
-        helm_whole_run=_helm_macro_f1,
+        helm_whole_run=_compute_helm_macro_f1,
     ),
     MetricSpec(
         "classification_micro_f1",
@@ -193,6 +193,6 @@ SPECS = (
         options=_DELIMITER,
         labels=read_labels,
         whole_run=micro_f1,
-        helm_whole_run=_helm_micro_f1,
+        helm_whole_run=_compute_helm_micro_f1,
     ),
 )

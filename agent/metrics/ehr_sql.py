@@ -171,7 +171,7 @@ def _is_same_cell(a: Cell, b: Cell) -> bool:
     return a == b
 
 
-def _with_reference(fn: ScoreFunction) -> ScoreFunction:
+def _require_reference(fn: ScoreFunction) -> ScoreFunction:
     """Wrap a rule so that it gives no score if the instance lacks a published query or a database."""
 
     @wraps(fn)
@@ -183,7 +183,7 @@ def _with_reference(fn: ScoreFunction) -> ScoreFunction:
     return scored
 
 
-@_with_reference
+@_require_reference
 def execution_accuracy(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
     """Score 1 if the query returns the published result, or if the model abstains from an unanswerable question.
 
@@ -205,7 +205,7 @@ def execution_accuracy(answer: str, instance: Instance, options: Options) -> flo
     return float(predicted.ended == "finished" and is_same_result(gold.rows, predicted.rows))
 
 
-@_with_reference
+@_require_reference
 def query_validity(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
     """Score 1 if the model's query runs, only reads and finishes in time. Without a query there is no score."""
     query = read_query(answer)
@@ -216,7 +216,7 @@ def query_validity(answer: str, instance: Instance, options: Options) -> float |
     return float(_run(instance, repair_query(query)).ended in ("finished", "too_much"))
 
 
-@_with_reference
+@_require_reference
 def precision_answerable(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
     """Score each question for which the model wrote a query: 1 if the question is answerable."""
     query = read_query(answer)
@@ -225,7 +225,7 @@ def precision_answerable(answer: str, instance: Instance, options: Options) -> f
     return float(_is_answerable(instance)) if query else Unscored(Reason.NOT_APPLICABLE)
 
 
-@_with_reference
+@_require_reference
 def recall_answerable(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
     """Score each answerable question: 1 if the model wrote a query."""
     if not _is_answerable(instance):
@@ -234,7 +234,7 @@ def recall_answerable(answer: str, instance: Instance, options: Options) -> floa
     return Unscored(Reason.UNPARSED) if query is None else float(bool(query))
 
 
-@_with_reference
+@_require_reference
 def helm_execution_accuracy(answer: str, instance: Instance, options: Options) -> float:  # noqa: ARG001
     """Score as HELM does at version 0.5.16: equal, non-empty sets of rows; or nothing written and nothing expected."""
     gold = _list_helm_gold_rows(instance)
@@ -244,7 +244,7 @@ def helm_execution_accuracy(answer: str, instance: Instance, options: Options) -
     return float(bool(_read_gold(instance)) and not gold and not predicted and not answer.strip())
 
 
-@_with_reference
+@_require_reference
 def helm_query_validity(answer: str, instance: Instance, options: Options) -> float:  # noqa: ARG001
     """Score as HELM does, where a statement that writes is also valid. Here it is only checked, never run."""
     query = _read_helm_query(answer)
@@ -255,32 +255,32 @@ def helm_query_validity(answer: str, instance: Instance, options: Options) -> fl
     return float(outcome.ended in ("finished", "too_much") or writes)
 
 
-@_with_reference
+@_require_reference
 def helm_answerable(answer: str, instance: Instance, options: Options) -> float:  # noqa: ARG001
     """Score precision and recall as HELM does: 1 if the question is answerable and the model wrote anything."""
     return float(_helm_is_answerable(instance) and bool(answer.strip()))
 
 
-@_with_reference
+@_require_reference
 def predicted_answerable(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
     """Score 1 if the model wrote a query."""
     query = read_query(answer)
     return Unscored(Reason.UNPARSED) if query is None else float(bool(query))
 
 
-@_with_reference
+@_require_reference
 def helm_predicted_answerable(answer: str, instance: Instance, options: Options) -> float:  # noqa: ARG001
     """Score as HELM does: 1 if the model wrote anything."""
     return float(bool(answer.strip()))
 
 
-@_with_reference
+@_require_reference
 def answerable(answer: str, instance: Instance, options: Options) -> float:  # noqa: ARG001
     """Score 1 if the question is answerable."""
     return float(_is_answerable(instance))
 
 
-@_with_reference
+@_require_reference
 def helm_ground_truth_answerable(answer: str, instance: Instance, options: Options) -> float:  # noqa: ARG001
     """Score as HELM does."""
     return float(_helm_is_answerable(instance))

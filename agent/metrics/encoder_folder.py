@@ -85,10 +85,10 @@ def encoder_folder(folder: Path, layer: int | None = None) -> EncoderFolder:
     Raises:
         ConfigError: the folder is missing or of an unknown kind, a file is cut off, or the layer does not exist.
     """
-    config = _json(folder, "config.json")
+    config = _read_json_map(folder, "config.json")
     family = config.get("model_type")
     if not isinstance(family, str) or family not in FAMILIES:
-        raise _wrong(f"config.json: model_type is not one of {', '.join(sorted(FAMILIES))}")
+        raise _make_error(f"config.json: model_type is not one of {', '.join(sorted(FAMILIES))}")
     layers = config.get("num_hidden_layers", config.get("n_layers"))
     positions = config.get("max_position_embeddings")
     if (
@@ -97,15 +97,15 @@ def encoder_folder(folder: Path, layer: int | None = None) -> EncoderFolder:
         or type(positions) is not int
         or positions < MIN_POSITIONS
     ):
-        raise _wrong(
+        raise _make_error(
             "config.json: expected the numbers num_hidden_layers (or n_layers) and max_position_embeddings"
         )
     try:
         check_weights(folder)
     except ModelFolderError as error:
-        raise _wrong(str(error)) from None
+        raise _make_error(str(error)) from None
     if not any((folder / name).is_file() for name in ("tokenizer.json", "vocab.txt", "vocab.json")):
-        raise _wrong("it has no tokenizer: neither tokenizer.json nor vocab.txt")
+        raise _make_error("it has no tokenizer: neither tokenizer.json nor vocab.txt")
     chosen = layer if layer is not None else _CHOSEN.get((family, layers))
     if chosen is None:
         raise ConfigError(
@@ -123,40 +123,40 @@ def encoder_folder(folder: Path, layer: int | None = None) -> EncoderFolder:
     try:
         digest = compute_digest(folder, held)
     except ModelFolderError as error:
-        raise _wrong(str(error)) from None
+        raise _make_error(str(error)) from None
     return EncoderFolder(folder, family, layers, chosen, fits, digest)
 
 
-def _json(folder: Path, name: str) -> dict[str, Any]:
+def _read_json_map(folder: Path, name: str) -> dict[str, Any]:
     try:
         found = json.loads((folder / name).read_bytes())
     except OSError as error:
-        raise _wrong(f"{name} cannot be read ({error.strerror})") from None
+        raise _make_error(f"{name} cannot be read ({error.strerror})") from None
     except (ValueError, RecursionError):
-        raise _wrong(f"{name} is not JSON") from None
+        raise _make_error(f"{name} is not JSON") from None
     if not isinstance(found, dict):
-        raise _wrong(f"{name}: expected a map")
+        raise _make_error(f"{name}: expected a map")
     return found
 
 
 def _check_named_files(folder: Path, config: dict[str, Any], held: set[str]) -> None:
     """Check that the digest covers every file that transformers would load, since some files name further files."""
     if (folder / "adapter_config.json").exists():
-        raise _wrong(
+        raise _make_error(
             "it contains an adapter (adapter_config.json), which needs the weights of another model"
         )
     named: dict[str, list[Any]] = {"config.json": [config.get("transformers_weights")]}
     if "tokenizer_config.json" in held:
-        settings = _json(folder, "tokenizer_config.json")
+        settings = _read_json_map(folder, "tokenizer_config.json")
         named["tokenizer_config.json"] = [settings.get(key) for key in _TOKENIZER_FILES]
     for index in sorted(name for name in held if name.endswith(".safetensors.index.json")):
-        shards = _json(folder, index).get("weight_map")
+        shards = _read_json_map(folder, index).get("weight_map")
         named[index] = list(shards.values()) if isinstance(shards, dict) else [shards]
     for file, values in named.items():
         for value in values:
             names = value if isinstance(value, list) else [value]
             if not all(_is_held(name, held) for name in names):
-                raise _wrong(f"{file} names a file that is not in the folder")
+                raise _make_error(f"{file} names a file that is not in the folder")
 
 
 def _is_held(name: object, held: set[str]) -> bool:
@@ -164,5 +164,5 @@ def _is_held(name: object, held: set[str]) -> bool:
     return name is None or (isinstance(name, str) and name in held)
 
 
-def _wrong(problem: str) -> ConfigError:
+def _make_error(problem: str) -> ConfigError:
     return ConfigError(f"bertscore_model: {problem}", SET)

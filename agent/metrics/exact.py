@@ -23,30 +23,30 @@ Compare = Callable[[str, str], bool]
 """Returns whether (gold, predicted) match."""
 
 
-def _equal(gold: str, predicted: str) -> bool:
+def _is_equal(gold: str, predicted: str) -> bool:
     return gold.strip() == predicted.strip()
 
 
-def _prefix(gold: str, predicted: str) -> bool:
+def _is_prefix(gold: str, predicted: str) -> bool:
     gold, predicted = gold.strip(), predicted.strip()
     if not gold:
         return False
     return predicted.startswith(gold) and _WORD_ENDS.match(predicted, len(gold)) is not None
 
 
-def _quasi_equal(gold: str, predicted: str) -> bool:
-    return _equal(gold, predicted) or any(
-        wanted == given for wanted, given in _word_forms(gold, predicted)
+def _is_quasi_equal(gold: str, predicted: str) -> bool:
+    return _is_equal(gold, predicted) or any(
+        wanted == given for wanted, given in _iter_word_forms(gold, predicted)
     )
 
 
-def _quasi_prefix(gold: str, predicted: str) -> bool:
-    return _equal(gold, predicted) or any(
-        given[: len(wanted)] == wanted for wanted, given in _word_forms(gold, predicted)
+def _is_quasi_prefix(gold: str, predicted: str) -> bool:
+    return _is_equal(gold, predicted) or any(
+        given[: len(wanted)] == wanted for wanted, given in _iter_word_forms(gold, predicted)
     )
 
 
-def _word_forms(gold: str, predicted: str) -> Iterator[tuple[list[str], list[str]]]:
+def _iter_word_forms(gold: str, predicted: str) -> Iterator[tuple[list[str], list[str]]]:
     """Yield both texts' words without and with articles; yield nothing for a gold of only punctuation."""
     bare = words_without_articles(gold).split()
     if bare:
@@ -68,15 +68,15 @@ def normalise(text: str, *, drop_articles: bool = True) -> str:
     return " ".join((_ARTICLES.sub(" ", words) if drop_articles else words).split())
 
 
-def _helm_quasi_equal(gold: str, predicted: str) -> bool:
+def _is_helm_quasi_equal(gold: str, predicted: str) -> bool:
     return normalise(gold) == normalise(predicted)
 
 
-def _helm_prefix(gold: str, predicted: str) -> bool:
+def _is_helm_prefix(gold: str, predicted: str) -> bool:
     return predicted.strip().startswith(gold.strip())
 
 
-def _helm_quasi_prefix(gold: str, predicted: str) -> bool:
+def _is_helm_quasi_prefix(gold: str, predicted: str) -> bool:
     return normalise(predicted).startswith(normalise(gold))
 
 
@@ -84,11 +84,11 @@ def _score(compare: Compare, answer: str, instance: Instance) -> float | Unscore
     if not any(reference.correct for reference in instance.references):
         return Unscored(Reason.NO_REFERENCE)
     if not instance.multiple_choice:
-        return _best(compare, answer, instance)
+        return _score_best(compare, answer, instance)
     option = extract_option(answer, tuple(reference.text for reference in instance.references))
     if option is None:
         return Unscored(Reason.UNPARSED)
-    return _best(compare, instance.references[option].text, instance)
+    return _score_best(compare, instance.references[option].text, instance)
 
 
 def _helm_score(compare: Compare, answer: str, instance: Instance) -> float | Unscored:
@@ -98,14 +98,14 @@ def _helm_score(compare: Compare, answer: str, instance: Instance) -> float | Un
         index = _LETTERS.find(predicted) if len(predicted) == 1 else -1
         known = 0 <= index < len(instance.references)
         predicted = instance.references[index].text if known else ""
-    return _best(compare, predicted, instance) if predicted else 0.0
+    return _score_best(compare, predicted, instance) if predicted else 0.0
 
 
-def _best(compare: Compare, predicted: str, instance: Instance) -> float:
+def _score_best(compare: Compare, predicted: str, instance: Instance) -> float:
     return float(any(compare(r.text, predicted) for r in instance.references if r.correct))
 
 
-def _metric(
+def _make_spec(
     name: str, display_name: str, doc: str, compare: Compare, helm_compare: Compare
 ) -> MetricSpec:
     def fn(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
@@ -118,32 +118,32 @@ def _metric(
 
 
 SPECS = (
-    _metric(
+    _make_spec(
         "exact_match",
         "Exact match",
         "Whether the answer equals the right one except for surrounding white space, or names the right option.",
-        _equal,
-        _equal,
+        _is_equal,
+        _is_equal,
     ),
-    _metric(
+    _make_spec(
         "quasi_exact_match",
         "Quasi-exact match",
         "As exact match, ignoring case, articles, spacing, and punctuation not part of a number or sign.",
-        _quasi_equal,
-        _helm_quasi_equal,
+        _is_quasi_equal,
+        _is_helm_quasi_equal,
     ),
-    _metric(
+    _make_spec(
         "prefix_exact_match",
         "Prefix exact match",
         "Whether the answer begins with the right one, up to the end of a word.",
-        _prefix,
-        _helm_prefix,
+        _is_prefix,
+        _is_helm_prefix,
     ),
-    _metric(
+    _make_spec(
         "quasi_prefix_exact_match",
         "Quasi-prefix exact match",
         "As prefix exact match, ignoring case, articles, spacing, and punctuation not part of a number or sign.",
-        _quasi_prefix,
-        _helm_quasi_prefix,
+        _is_quasi_prefix,
+        _is_helm_quasi_prefix,
     ),
 )

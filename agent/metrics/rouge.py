@@ -67,15 +67,15 @@ def compute_f_measure(gold: str, predicted: str, rouge_type: str, *, stemmer: bo
     ROUGE-Lsum treats each line as a sentence, as the package does.
     """
     if rouge_type == "rougeLsum":
-        return _rouge_l_sum(_split_lines(gold, stemmer), _split_lines(predicted, stemmer))
+        return _compute_rouge_l_sum(_split_lines(gold, stemmer), _split_lines(predicted, stemmer))
     gold_words = _split_words(gold, stemmer)
     predicted_words = _split_words(predicted, stemmer)
     if rouge_type == "rougeL":
-        return _rouge_l(gold_words, predicted_words)
-    return _rouge_n(gold_words, predicted_words, n=int(rouge_type.removeprefix("rouge")))
+        return _compute_rouge_l(gold_words, predicted_words)
+    return _compute_rouge_n(gold_words, predicted_words, n=int(rouge_type.removeprefix("rouge")))
 
 
-def _rouge_n(gold: Sequence[str], predicted: Sequence[str], n: int) -> float:
+def _compute_rouge_n(gold: Sequence[str], predicted: Sequence[str], n: int) -> float:
     gold_grams = _count_grams(gold, n)
     predicted_grams = _count_grams(predicted, n)
     common = (gold_grams & predicted_grams).total()
@@ -96,13 +96,13 @@ def _combine(common: int, predicted: int, gold: int) -> float:
     return 0.0
 
 
-def _rouge_l(gold: Sequence[str], predicted: Sequence[str]) -> float:
+def _compute_rouge_l(gold: Sequence[str], predicted: Sequence[str]) -> float:
     """Return the package's score, equal to the last digit, without its quadratic table."""
     common = _measure_longest_common(gold, predicted)
     return _combine(common, len(predicted), len(gold)) if common else 0.0
 
 
-def _rouge_l_sum(gold: list[_Words], predicted: list[_Words]) -> float:
+def _compute_rouge_l_sum(gold: list[_Words], predicted: list[_Words]) -> float:
     """Return ROUGE-Lsum as the package computes it: each line of the reference is compared with every predicted line.
 
     Words in its longest common subsequence with any of those lines are common. A word counts at most as often as it

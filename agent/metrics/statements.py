@@ -37,10 +37,10 @@ _RETRACTION = re.compile(
 
 def is_denied(text: str, start: int) -> bool:
     """Return whether the clause before `start` denies, doubts or makes conditional the text that begins there."""
-    sentence = _last_part(_SENTENCE_END, text[max(0, start - _REACH) : start])
+    sentence = _get_last_part(_SENTENCE_END, text[max(0, start - _REACH) : start])
     if _CONDITION.match(sentence.lstrip()):
         return True
-    clause = _last_part(_CLAUSE_END, sentence)
+    clause = _get_last_part(_CLAUSE_END, sentence)
     # "It is not true, as some say, that B is correct."
     return (
         _DENIAL.search(sentence if clause.lstrip().lower().startswith("that ") else clause)
@@ -50,22 +50,22 @@ def is_denied(text: str, start: int) -> bool:
 
 def is_qualified(text: str, end: int) -> bool:
     """Return whether the sentence continues after `end` with a "but", an "if" or an "also"."""
-    return _TURN.search(_rest_of_sentence(text, end)) is not None
+    return _TURN.search(_get_rest_of_sentence(text, end)) is not None
 
 
 def is_conditional(text: str, end: int) -> bool:
     """Return whether the sentence continues after `end` with an "unless" or an "only if"."""
-    return _UNLESS.search(_rest_of_sentence(text, end)) is not None
+    return _UNLESS.search(_get_rest_of_sentence(text, end)) is not None
 
 
 def is_taken_back(text: str, end: int) -> bool:
-    """Tell whether the text after `end` retracts: "Wait, ...", "No, ...", "I misread"."""
+    """Return whether the text after `end` retracts the mention: "Wait, ...", "No, ...", "I misread"."""
     return _RETRACTION.search(text, end) is not None
 
 
-def _rest_of_sentence(text: str, end: int) -> str:
+def _get_rest_of_sentence(text: str, end: int) -> str:
     return _SENTENCE_END.split(text[end : end + _REACH], maxsplit=1)[0]
 
 
-def _last_part(boundary: re.Pattern[str], text: str) -> str:
+def _get_last_part(boundary: re.Pattern[str], text: str) -> str:
     return boundary.split(text)[-1]

@@ -45,11 +45,12 @@ def helm_f1(answer: str, instance: Instance, options: Options) -> float | Unscor
         }
         predicted = letters.get(predicted, "")
     return max(
-        _helm_f1(set(normalise(gold).split()), set(normalise(predicted).split())) for gold in golds
+        _compute_helm_f1(set(normalise(gold).split()), set(normalise(predicted).split()))
+        for gold in golds
     )
 
 
-def _helm_f1(gold: set[str], given: set[str]) -> float:
+def _compute_helm_f1(gold: set[str], given: set[str]) -> float:
     common = len(gold & given)
     if not common:
         return 0.0

@@ -18,7 +18,7 @@ def build_differences_chart(comparison: ModelComparison, a: str, b: str) -> Char
     reach = _find_reach(comparison)
     panel = Panel(
         title="A - B",
-        metric="difference of means as a share of each metric's range, cut at the ends",
+        metric="difference of means as a share of each metric's range, cut off at the ends",
         ends=(f"B better by {reach:.3f}", f"A better by {reach:.3f}"),
         points=tuple(_build_point(benchmark, reach) for benchmark in comparison.benchmarks),
     )

@@ -50,26 +50,36 @@ def _draw_panel(panel: Panel, y: float) -> list[str]:
     for share in (0, 0.25, 0.5, 0.75, 1):
         top = y + HEAD - 4
         parts.append(
-            rectangle(_scale(share) - 0.5, top, width=1, height=foot - y - HEAD + 4, kind="line")
+            rectangle(
+                _scale_to_pixels(share) - 0.5, top, width=1, height=foot - y - HEAD + 4, kind="line"
+            )
         )
     for number, point in enumerate(panel.points):
         parts += _draw_point(point, y + HEAD + ROW * (number + 0.5))
-    parts.append(text(_scale(0), foot + 14, panel.ends[0], kind="quiet", anchor="middle", size=11))
-    parts.append(text(_scale(1), foot + 14, panel.ends[1], kind="quiet", anchor="middle", size=11))
+    parts.append(
+        text(_scale_to_pixels(0), foot + 14, panel.ends[0], kind="quiet", anchor="middle", size=11)
+    )
+    parts.append(
+        text(_scale_to_pixels(1), foot + 14, panel.ends[1], kind="quiet", anchor="middle", size=11)
+    )
     return parts
 
 
 def _draw_point(point: Point, y: float) -> list[str]:
     parts = [_draw_label(point.label, y)]
     if point.low is not None and point.high is not None:
-        x = _scale(point.low)
-        width = max(2.0, _scale(point.high) - x)  # an interval of zero width stays visible
+        x = _scale_to_pixels(point.low)
+        width = max(
+            2.0, _scale_to_pixels(point.high) - x
+        )  # an interval of zero width stays visible
         parts.append(rectangle(x, y - 4, width, height=8, kind="band"))
     if point.least is not None and point.most is not None:
-        x = _scale(point.least)
-        parts.append(rectangle(x, y - 0.75, _scale(point.most) - x, height=1.5, kind="quiet"))
+        x = _scale_to_pixels(point.least)
+        parts.append(
+            rectangle(x, y - 0.75, _scale_to_pixels(point.most) - x, height=1.5, kind="quiet")
+        )
     if point.value is not None:
-        parts.append(_draw_dot(_scale(point.value), y, hollow=point.baseline))
+        parts.append(_draw_dot(_scale_to_pixels(point.value), y, hollow=point.baseline))
     words_x = LABELS + SCALE + GAP
     words = shorten(point.said, WIDTH - words_x)
     parts.append(text(words_x, y + 4, words, kind="quiet" if point.value is None else "ink"))
@@ -97,5 +107,5 @@ def _draw_dot(x: float, y: float, *, hollow: bool) -> str:
     )
 
 
-def _scale(share: float) -> float:
+def _scale_to_pixels(share: float) -> float:
     return LABELS + min(1.0, max(0.0, share)) * SCALE

@@ -1,8 +1,9 @@
 """Draw a heatmap of benchmarks by models, with a number in each cell."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent.plots.charts import Chart
+from agent.plots.charts import Chart, Grid
 from agent.plots.svg import LETTER, PAPER, Drawing, clean, element, rectangle, shorten, text
 
 LABELS, CELL, ROW, TOP, BOTTOM = 300, 58, 26, 44, 54
@@ -25,17 +26,34 @@ def heatmap(chart: Chart) -> Drawing:
     top = TOP + rise
     height = top + ROW * len(grid.rows) + BOTTOM
     title = f"{chart.title}: benchmarks by models"
-    parts = [text(0, 22, shorten(title, width), size=16, font_weight=650)]
+    parts = [
+        text(0, 22, shorten(title, width), size=16, font_weight=650),
+        *_draw_column_names(names, grid, top - 8),
+        *_draw_rows(grid, top),
+        *_draw_key(height),
+    ]
+    return Drawing(width, height, title, _describe(chart), parts)
+
+
+def _draw_column_names(names: Sequence[str], grid: Grid, y: float) -> list[str]:
+    """Draw the names of the models above the columns. `names` are shortened to fit."""
+    parts = []
     for number, (name, column) in enumerate(zip(names, grid.columns, strict=True)):
-        parts.append(_draw_column_name(name, column, LABELS + CELL * (number + 0.5), top - 8))
+        x = LABELS + CELL * (number + 0.5)
+        parts.append(_draw_column_name(name, column, x, y))
+    return parts
+
+
+def _draw_rows(grid: Grid, top: float) -> list[str]:
+    """Draw the name and the cells of each benchmark."""
+    parts = []
     for number, (row, cells) in enumerate(zip(grid.rows, grid.cells, strict=True)):
         y = top + ROW * number
         row_name = text(0, y + 17, shorten(row, LABELS - 12))
         parts.append(element("g", element("title", clean(row)), row_name))
         for column_number, value in enumerate(cells):
             parts.append(_draw_cell(LABELS + CELL * column_number, y, value))
-    parts += _draw_key(height)
-    return Drawing(width, height, title, _describe(chart), parts)
+    return parts
 
 
 def _draw_column_name(name: str, column: str, x: float, y: float) -> str:

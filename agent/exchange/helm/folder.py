@@ -135,17 +135,8 @@ def read_run(folder: Path) -> HelmRun:
     Raises:
         BenchmarkError: a file is missing or wrong; the message names the file and the key.
     """
-    digest = hashlib.sha256()
-    nodes: dict[str, JsonNode] = {}
-    for file_name in FILES:
-        nodes[file_name], content = read_json(folder, file_name)
-        digest.update(hashlib.sha256(content).digest())
-    record = None
-    own_record = read_own_record(folder)
-    if own_record is not None:
-        record, content = own_record
-        digest.update(hashlib.sha256(content).digest())
-
+    files = _read_files(folder)
+    nodes, record = files.nodes, files.record
     spec = nodes["run_spec.json"]
     adapter = spec.at("adapter_spec")
     _refuse_separate_choices(adapter)
@@ -155,7 +146,7 @@ def read_run(folder: Path) -> HelmRun:
     if record is not None:
         cases = [_set_unit(case, record.units) for case in cases]
     name = read_run_name(spec)
-    groups = tuple(group.plain_name() for group in _items_of(spec, "groups"))
+    groups = tuple(group.plain_name() for group in _iter_items(spec, "groups"))
     model = adapter.at("model").name()
     deployment = adapter.maybe("model_deployment")
     max_tokens = adapter.maybe("max_tokens")
@@ -169,17 +160,40 @@ def read_run(folder: Path) -> HelmRun:
         deployment=model if deployment is None else deployment.name(),
         max_tokens=None if max_tokens is None else max_tokens.whole(),
         temperature=None if temperature is None else temperature.number(),
-        stop=tuple(sequence.text() for sequence in _items_of(adapter, "stop_sequences")),
+        stop=tuple(sequence.text() for sequence in _iter_items(adapter, "stop_sequences")),
         cases=tuple(cases),
         whole_run=_read_whole_run(nodes["stats.json"], cases),
         juries=juries,
         pairs={**_read_scenario_args(spec), **dict(list_run_arguments(name))},
-        digest=digest.hexdigest(),
+        digest=files.digest,
         record=record,
     )
 
 
-def _items_of(node: JsonNode, key: str) -> Iterable[JsonNode]:
+@dataclass(frozen=True, slots=True)
+class _RunFiles:
+    """The parsed files of a run folder, by name, with its own record and the digest of them all."""
+
+    nodes: Mapping[str, JsonNode]
+    record: OwnRecord | None
+    digest: str
+
+
+def _read_files(folder: Path) -> _RunFiles:
+    digest = hashlib.sha256()
+    nodes: dict[str, JsonNode] = {}
+    for file_name in FILES:
+        nodes[file_name], content = read_json(folder, file_name)
+        digest.update(hashlib.sha256(content).digest())
+    record = None
+    own_record = read_own_record(folder)
+    if own_record is not None:
+        record, content = own_record
+        digest.update(hashlib.sha256(content).digest())
+    return _RunFiles(nodes, record, digest.hexdigest())
+
+
+def _iter_items(node: JsonNode, key: str) -> Iterable[JsonNode]:
     """Return the elements of a list, or nothing if the list is missing."""
     items = node.maybe(key)
     return () if items is None else items.items()

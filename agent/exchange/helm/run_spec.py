@@ -62,7 +62,7 @@ class HelmSpec:
         """Return run_spec.json."""
         return {
             "name": name,
-            "scenario_spec": {"class_name": self.scenario, "args": self._scenario_args()},
+            "scenario_spec": {"class_name": self.scenario, "args": self._make_scenario_args()},
             "adapter_spec": self.adapter_spec(multiple_choice=multiple_choice),
             "metric_specs": list(
                 _describe_metrics(self.group, self._run.details.metrics, self.helm_names)
@@ -71,7 +71,7 @@ class HelmSpec:
             "groups": [self.group],
         }
 
-    def _scenario_args(self) -> dict[str, str]:
+    def _make_scenario_args(self) -> dict[str, str]:
         if self._benchmark is None or not self._benchmark.helm_scenario:
             return {}
         keys = _HELM_ARGUMENTS & self._benchmark.arguments.keys()

@@ -220,7 +220,7 @@ def test_a_scale_of_ones_own_keeps_its_decimals(tmp_path):
             PROMPT.replace('"why"},', '"why"}'),
             "line 7: the block of criteria is not JSON",
         ),
-        ("prompt_file: judge.txt", PROMPT.replace("safe", "faithful"), "gives 'faithful' twice"),
+        ("prompt_file: judge.txt", PROMPT.replace("safe", "faithful"), "contains 'faithful' twice"),
         (
             "prompt_file: judge.txt\n    gold_shown: false",
             PROMPT + "{GOLD_RESPONSE}",

@@ -139,7 +139,7 @@ def test_a_release_that_is_not_there_is_told_by_every_command(joined: FilledSite
 def test_the_import_commands_say_what_was_kept_and_what_comes_next(filled: FilledSite):
     said = run(filled.site, "import", "helm", str(DATA / "helm_output"))
     assert "airways:model=simple_model1: 4 instances into suite real" in said
-    assert "not in this catalogue" in said
+    assert "a benchmark that this site does not have" in said
     assert "--suites SUITE medhelm" in run(
         filled.site, "import", "helm-leaderboard", str(RELEASE), "--release", "medhelm"
     )

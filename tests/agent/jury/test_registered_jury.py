@@ -85,7 +85,7 @@ def test_grades_of_other_judges_are_refused_by_name(
     benchmark = define(site)
     write_jury(site.judges, "ab")
     run(site, model.url, ENTRY)
-    with pytest.raises(DisclosureError, match="open: it was graded by another jury") as caught:
+    with pytest.raises(DisclosureError, match="open: it was not graded by the jury") as caught:
         collect_findings(site, register(benchmark, write_jury(tmp_path / "registered.yaml", "abc")))
     assert "its judges were test/a, test/b instead of test/a, test/b, test/c" in str(caught.value)
     assert "judge --suite s --judges FILE --replace" in caught.value.advice

@@ -61,15 +61,15 @@ def test_another_word_in_any_file_is_another_encoder(folder):
         ),
         ("tokenizer.json", None, "no tokenizer"),
         ("model.safetensors", None, "no weights, model.safetensors"),
-        ("model.safetensors", weights()[:-1], "model.safetensors is cut off"),
-        ("model.safetensors", b"", "model.safetensors is cut off"),
-        ("model.safetensors", b"\xff" * 40, "model.safetensors is cut off"),
+        ("model.safetensors", weights()[:-1], "model.safetensors is truncated"),
+        ("model.safetensors", b"", "model.safetensors is truncated"),
+        ("model.safetensors", b"\xff" * 40, "model.safetensors is truncated"),
         (
             "model.safetensors",
             b"version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n",
-            "is cut off",
+            "is truncated",
         ),
-        ("model.safetensors", weights(end=-1), "is cut off"),
+        ("model.safetensors", weights(end=-1), "is truncated"),
     ],
 )
 def test_a_folder_that_is_no_encoder_is_refused_by_file(folder, extra, name, content, said):

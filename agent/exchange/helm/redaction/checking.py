@@ -58,7 +58,7 @@ def check_folder(output: Path, *redactors: FolderRedactors) -> Manifest:
     if +findings:
         listing = ", ".join(f"{count} {kind}" for kind, count in sorted(findings.items()) if count)
         raise RedactionError(
-            f"the folder is not clean: {listing}", "Do not hand it on. Redact it again."
+            f"the folder is not clean: {listing}", "Do not share it. Redact it again."
         )
     return manifest
 

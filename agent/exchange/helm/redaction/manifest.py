@@ -137,4 +137,4 @@ def read_manifest(folder: Path) -> Manifest:
         raise RedactionError(f"{MANIFEST}: {where}: not as it was written", _ADVICE) from None
 
 
-_ADVICE = "Do not hand the folder on. Redact it again from HELM's own output."
+_ADVICE = "Do not share the folder. Redact it again from HELM's own output."

@@ -50,7 +50,7 @@ _BESIDE_A_FAMILY = frozenset({
     "writer", "x", "xai", "zai", "zs",
 })  # fmt: skip
 _MODEL_WORDS = _FAMILIES | _BESIDE_A_FAMILY
-# Models from before 2023 are listed.
+# Dates from 2023 on; models with earlier dates are in the catalogue.
 _MODEL_DATE = re.compile(r"202[3-9]([-_]?)[01]\d\1[0-3]\d|(?<!\d)2[3-9][01]\d[0-3]\d(?!\d)")
 _MODEL_NUMBER = re.compile(
     r"[a-z]{0,2}\d{1,3}[a-z]{0,3}\d?|\d{1,2}x\d{1,3}b|[01]\d[0-3]\d|202[3-9]"

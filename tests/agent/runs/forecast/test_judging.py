@@ -96,7 +96,7 @@ def test_answers_that_nobody_judges_are_not_left_without_a_word(
     words = ("run", "--server", model.url, "-r", "more:model=m", "--suite", "t", "--quiet")
     assert "no jury: answers are stored without being judged" in told(site, *words, "--dry-run")
     said = told(site, *words)
-    assert "no jury: answers of more are kept and not judged; write judges.yaml" in said
+    assert "no jury: answers of more are stored but not judged; write judges.yaml" in said
     assert "`intramural judge --suite t`" in said
 
 
