@@ -90,7 +90,7 @@ def test_an_entity_that_no_recogniser_finds_is_named_with_the_languages(
     from agent.redaction.rules import es as spanish
 
     monkeypatch.setattr(spanish, "recognizers", lambda *_, **__: [])
-    monkeypatch.setattr("agent.redaction.recognizers._models", lambda *_: [])
+    monkeypatch.setattr("agent.redaction.recognizers._open_models", lambda *_: [])
     with pytest.raises(
         RedactionError, match=r"policy gdpr: no recogniser for its languages \(es\) detects .*NAME"
     ) as refused:
