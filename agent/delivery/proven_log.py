@@ -211,8 +211,8 @@ def _contradicts(submission: Submission, why: object) -> LogError:
         f"submissions/{submission.digest}.receipt came as a file, and the aggregator's registry or log contradicts it: "
         f"{why}",
         "Send nothing more until the aggregator's operators have compared the file with their log. If the file is "
-        "forged, or signed by a replaced key, move it elsewhere as evidence: `intramural submission send` then fetches the "
-        "genuine one.",
+        "forged, or signed by a replaced key, move it elsewhere as evidence; `intramural submission send` then fetches "
+        "the genuine one.",
     )
 
 

@@ -141,11 +141,12 @@ class Aggregator:
             if _breaks_off_tls(cause):
                 raise DeliveryError(
                     f"no secure connection to the aggregator could be negotiated ({self._base})",
-                    "The aggregator, or a proxy in front of it, does not support TLS 1.2 or newer. Ask its administrators.",
+                    "The aggregator, or a proxy in front of it, does not support TLS 1.2 or newer. Ask its "
+                    "administrators.",
                 ) from None
             raise DeliveryError(
                 f"the aggregator at {self._base} could not be reached",
-                f"{DeliveryError.advice} The address is `aggregator_url` in site.yaml or, without it, the one in the invite.",
+                f"{DeliveryError.advice} The address is `aggregator_url` in site.yaml, or else that of the invite.",
             ) from None
         except httpx.HTTPError as error:
             # The message of the error may quote the server's answer, so only its type is shown.

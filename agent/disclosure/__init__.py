@@ -1,1 +1,1 @@
-"""The door for numbers that leave: policy checks, preview, approval, signing."""
+"""Disclosure control for the numbers that leave the site: policy checks, preview, approval and signing."""

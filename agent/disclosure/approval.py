@@ -1,7 +1,7 @@
-"""Approving: another person, with another key, signs what the gate let through.
+"""Approval of a draft by the steward, a second person with a separate key.
 
-The steward signs at the site, or anywhere else (`agent.disclosure.exchange`); either way the site takes the signed
-bytes only after checking everything again.
+The steward signs at the site or elsewhere (`agent.disclosure.exchange`). In both cases the site accepts the signed
+envelope only after checking everything again.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,19 +23,19 @@ from protocol.registry import Registry
 from protocol.scorecard import Scorecard
 
 Audit = Callable[[str, str], None]
-"""Writes an event and its details to the site's audit log; never text of a case."""
+"""Writes an event and its details, which never contain text of a case, to the site's audit log."""
 
 
 def check_draft(submission: Submission, registry: Registry, own: DisclosurePolicy) -> None:
-    """Check a draft again from its bytes alone, as the steward's tool must: signature, names, and every rule.
+    """Check a draft again, using only its envelope, the registry and the policy, as the steward's tool does.
 
     Args:
-        submission: read from its file just now.
-        registry: verified.
-        own: the site's policy.
+        submission: the draft, newly read from its file.
+        registry: the verified registry.
+        own: the site's own policy.
 
     Raises:
-        DisclosureError: it was changed, or is not what the gate may let through.
+        DisclosureError: the draft was changed or breaks a rule of the gate.
     """
     header = submission.header
     try:
@@ -63,16 +63,16 @@ def _registered_scorecard(result: ResultPredicate, registry: Registry) -> Scorec
 def countersign(
     submission: Submission, registry: Registry, own: DisclosurePolicy, steward: Signer
 ) -> bytes:
-    """Return a draft with the steward's signature added; one that has it already as it is. Needs no site.
+    """Return a draft with the steward's signature added, unless it has that signature already.
 
     Args:
-        submission: which the steward has seen, whole.
-        registry: verified.
-        own: the site's policy.
-        steward: the second person's key.
+        submission: the draft, which the steward has seen completely.
+        registry: the verified registry.
+        own: the site's own policy.
+        steward: the steward's key.
 
     Raises:
-        DisclosureError: as `check_steward` and `check_draft`.
+        DisclosureError: see `check_steward` and `check_draft`.
     """
     check_steward(submission, registry, steward.public)
     if steward.public.keyid in {signature.keyid for signature in submission.envelope.signatures}:
@@ -90,19 +90,19 @@ def approve(
     seal_key: bytes,
     audit: Audit,
 ) -> Submission:
-    """Take what the steward signed. Once more changes nothing.
+    """Accept a draft that the steward signed; it becomes approved. This is idempotent.
 
     Args:
-        outbox: where its draft lies.
-        registry: verified.
-        own: the site's policy.
+        outbox: the site's outbox, with the draft.
+        registry: the verified registry.
+        own: the site's own policy.
         signed: the envelope with both signatures, from `countersign`.
-        seal_key: the site's; the ledger's seal is derived from it.
+        seal_key: the site's seal key, from which the key of the ledger is derived.
         audit: the site's audit log.
 
     Raises:
-        DisclosureError: these are not the bytes of a draft here, one of both signatures is missing or wrong, the
-            ledger was changed or has no debit for its figures, or an earlier draft comes first.
+        DisclosureError: there is no such draft here, a signature is missing or wrong, the ledger was changed or lacks
+            the debit for its figures, or an earlier draft has to be approved first.
     """
     try:
         opened = decode(signed)
@@ -112,7 +112,9 @@ def approve(
     with outbox.held():
         submission = outbox.get(digest)
         if submission.state is State.VOID:
-            raise DisclosureError("this submission is void: it left the chain", _PREPARE_AGAIN)
+            raise DisclosureError(
+                "this submission is void: it is no longer in the chain", _PREPARE_AGAIN
+            )
         steward = check_signatures(opened, registry, submission.header.site)
         if submission.state is not State.PREPARED:
             return submission
@@ -132,23 +134,23 @@ def _day(submission: Submission) -> str:
 
 
 def discard(outbox: Outbox, digest: str, *, audit: Audit) -> list[str]:
-    """Forget a draft, and those after it, which name it; return their digests. What was approved stays.
+    """Delete a draft and the drafts after it, which refer to it; return the digests of all deleted drafts.
 
     Raises:
-        DisclosureError: it is no draft (any more).
+        DisclosureError: the submission is not a draft, for example because it was approved.
     """
     with outbox.held():
         submission = outbox.get(digest)
         if submission.state is not State.PREPARED:
             raise DisclosureError(
-                f"submission {digest[:12]} is {submission.state.value}, no draft: it stays",
-                "Only what nobody has approved can be discarded.",
+                f"submission {digest[:12]} is {submission.state.value}, not a draft, and cannot be discarded",
+                "Only drafts that have not been approved can be discarded.",
             )
         drafts: list[str] = []
         for later in outbox.list_submissions():
             if later.state is State.PREPARED and later.place >= submission.place:
                 drafts.append(later.digest)
-        # The last goes first, so that a crash leaves no draft that names a missing one.
+        # Delete the last draft first, so that a crash cannot leave a draft that refers to a deleted one.
         for draft in reversed(drafts):
             audit("submission discarded", f"digest={draft}")
             outbox.drop_draft(draft)
@@ -159,39 +161,39 @@ _PREPARE_AGAIN = "Run `intramural submission prepare` again."
 
 
 def check_steward(submission: Submission, registry: Registry, steward: PublicKey) -> None:
-    """Check that the key is one of the site's stewards. Raises DisclosureError."""
+    """Check that the key belongs to a steward of the site. Raises DisclosureError."""
     site = submission.header.site
     if steward.keyid in list_site_keys(registry, site, "agent"):
         raise DisclosureError(
-            "this is the agent's key: whoever prepares a submission does not approve it",
-            "Approve with the key of another person, made with `intramural steward-key`.",
+            "this is the agent's key, which prepares submissions and cannot approve them",
+            "Approve with the key of another person, created with `intramural steward-key`.",
         )
     if steward.keyid not in list_site_keys(registry, site, "steward"):
         raise DisclosureError(
             "this key is not a steward's key of this site",
-            "Use the key that was enrolled; `intramural registry show` lists the site's fingerprints.",
+            "Use the enrolled key; `intramural registry show` lists the fingerprints of the site's keys.",
         )
 
 
 def _check_first(submission: Submission, everything: Sequence[Submission]) -> None:
-    first = next(other for other in everything if other.state is State.PREPARED)
+    first = next(draft for draft in everything if draft.state is State.PREPARED)
     if first.digest != submission.digest:
         raise DisclosureError(
             f"draft {first.digest[:12]} comes before it in the site's chain",
-            "Approve drafts in the order in which `intramural submission show` shows them.",
+            "Approve drafts in the order shown by `intramural submission show`.",
         )
 
 
 def check_debit(submission: Submission, ledger: Ledger, registry: Registry) -> None:
-    """Check that the ledger has a debit for exactly the protected figures that a submission says.
+    """Check that the ledger has a debit for exactly the protected figures of a submission.
 
     Raises:
-        DisclosureError: a figure is not what was debited, or a registered dataset is not in the ledger.
+        DisclosureError: a figure differs from the debit, or a registered dataset is not in the ledger.
     """
     dataset = submission.dataset
     if dataset is not None and ledger.find_dataset(dataset.commitment) is None:
         raise DisclosureError(
-            "the ledger does not have the dataset that this statement registers", _PREPARE_AGAIN
+            "the ledger lacks the dataset that this statement registers", _PREPARE_AGAIN
         )
     if not submission.is_result:
         return
@@ -205,7 +207,7 @@ def check_debit(submission: Submission, ledger: Ledger, registry: Registry) -> N
         leaves = (result.cells[cell.key], result.spreads.get(cell.key), result.groups[cell.group])
         if not _is_debited(cells.get(cell.key), leaves):
             raise DisclosureError(
-                f"{cell.key}: the ledger of releases has no debit for the figure that would leave",
+                f"{cell.key}: the ledger of releases has no debit for this figure",
                 _PREPARE_AGAIN,
             )
 

@@ -1,6 +1,7 @@
-"""The scores behind each cell of a scorecard: checked, averaged by person, and perturbed for the rules. Pure.
+"""The scores behind each cell of a scorecard: checked, averaged by person, and summed with perturbation. Pure.
 
-Findings must fit the scorecard, and protected ones a registered dataset. The rules of the gate see only sums.
+Findings must match the scorecard, and findings of protected cells a registered dataset. The rules of the gate see
+only sums.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -18,17 +19,17 @@ from protocol.margins import AuditCell, MarginTable, admit_counts, build_table
 from protocol.policy import DisclosurePolicy
 from protocol.scorecard import Cell, Scorecard
 
-# A run may be at most as strict as the scorecard says of its benchmark.
+# The access level of a run must not be stricter than the one in the scorecard.
 _STRICTNESS: Final = {"public": 0, "gated": 1, "private": 2}
 
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """The site's secrets that decisions depend on.
+    """The site's secrets that the gate's decisions depend on.
 
     Attributes:
-        fingerprints: of persons' scores.
-        perturbation: key of the noise, see `agent.disclosure.perturbation`.
+        fingerprints: computes keyed fingerprints of units and scores.
+        perturbation: the key that noise is drawn from, see `agent.disclosure.perturbation`.
     """
 
     fingerprints: Fingerprints
@@ -37,12 +38,12 @@ class Secrets:
 
 @dataclass(frozen=True, slots=True)
 class CellScores:
-    """The scores behind one cell, scaled to 0..1 of the metric's range.
+    """The scores behind one cell, scaled from the metric's range to 0..1.
 
     Attributes:
-        by_person: of a protected cell: each person's mean.
-        of_instances: of a public cell: each instance's score.
-        is_part: whether some person in the registered dataset was not asked everything.
+        by_person: for a protected cell, the mean score of each person.
+        of_instances: for a public cell, the score of each instance.
+        is_part: whether the run covers only a part of the registered dataset, see `_is_part`.
     """
 
     by_person: Mapping[str, float]
@@ -51,7 +52,11 @@ class CellScores:
 
 
 def match_findings(scorecard: Scorecard, findings: Sequence[Finding]) -> dict[str, Finding]:
-    """Return the finding of each cell that was run, by the cell's key; raise where it does not fit the scorecard."""
+    """Return the finding of each cell that was run, by the cell's key.
+
+    Raises:
+        DisclosureError: a finding does not match the scorecard, or there are several for one cell.
+    """
     definitions = {entry.id: entry.definition for entry in scorecard.benchmarks}
     by_name: dict[tuple[str, str, str | None], Finding] = {}
     for finding in findings:
@@ -74,20 +79,20 @@ def match_findings(scorecard: Scorecard, findings: Sequence[Finding]) -> dict[st
 def _check_agreement(cell: Cell, finding: Finding, definition: str) -> None:
     if finding.definition != definition:
         raise DisclosureError(
-            f"{cell.benchmark}: the run used another definition than the scorecard names",
-            "Run it again with the definition of the scorecard, or ask for a scorecard with yours.",
+            f"{cell.benchmark}: the run used a different definition from the one in the scorecard",
+            "Run it again with the scorecard's definition, or ask for a scorecard with yours.",
         )
     if _STRICTNESS[finding.access] > _STRICTNESS[cell.access]:
         raise DisclosureError(
             f"{cell.benchmark}: its access level is {finding.access} here, but {cell.access} in the scorecard",
-            "Nothing leaves. A public benchmark run on data of your own counts as private.",
+            "Nothing is submitted. A public benchmark that runs on your own data counts as private.",
         )
     if (finding.binary, finding.low, finding.high) != (cell.binary, cell.low, cell.high):
         raise DisclosureError(
-            f"{cell.key}: the metric's range or kind is not the one of the scorecard"
+            f"{cell.key}: the metric's range or kind differs from the scorecard's"
         )
     if not all(cell.low <= value <= cell.high for value in finding.instance_values()):
-        raise DisclosureError(f"{cell.key}: a score lies outside the metric's range")
+        raise DisclosureError(f"{cell.key}: a score is outside the metric's range")
 
 
 def find_datasets(
@@ -102,30 +107,30 @@ def find_datasets(
         dataset = ledger.find_dataset(finding.dataset)
         if dataset is None:
             raise DisclosureError(
-                f"{cell.benchmark}: it was run on data that is not registered, so no figure of it can leave",
-                f"Register it with `intramural datasets register {cell.benchmark}` and have the steward approve it, "
-                "unless that is done; then run it again without --unregistered: stored answers are reused.",
+                f"{cell.benchmark}: it was run on data that is not registered, so its figures cannot be submitted",
+                f"Register the data with `intramural datasets register {cell.benchmark}` and have the steward approve "
+                "it, unless you have done so. Then run it again without --unregistered: stored answers are reused.",
             )
         if (dataset.benchmark, dataset.definition) != (finding.benchmark, finding.definition):
             raise DisclosureError(
-                f"{cell.benchmark}: its registered dataset was read by another definition of the benchmark",
+                f"{cell.benchmark}: its registered dataset was read with another definition of the benchmark",
                 f"Register it again with `intramural datasets register {cell.benchmark}`.",
             )
         if dataset.data != finding.frozen_digest:
             raise DisclosureError(
-                f"{cell.benchmark}: the run read other files than those registered: the frozen copy was changed",
-                "Restore the folder data/.frozen from a back-up, or register the data anew; then run it again.",
+                f"{cell.benchmark}: the run read files other than the registered ones: the frozen copy was changed",
+                "Restore the folder data/.frozen from a back-up, or register the data again; then repeat the run.",
             )
         if datasets.setdefault(cell.benchmark, dataset) != dataset:
             raise DisclosureError(
-                f"{cell.benchmark}: its figures are of several registered datasets",
+                f"{cell.benchmark}: its figures come from several registered datasets",
                 "Run the whole benchmark again.",
             )
     return datasets
 
 
 def read_scores(finding: Finding, dataset: DatasetEntry | None, secrets: Secrets) -> CellScores:
-    """Return the scores behind a finding, scaled to 0..1; by person where its data is registered."""
+    """Return the scores behind a finding, scaled to 0..1; averaged by person if `dataset` is given."""
     if dataset is None:
         return CellScores({}, [_scale(value, finding) for value in finding.instance_values()])
     shares_by_person: dict[str, list[float]] = {}
@@ -134,7 +139,7 @@ def read_scores(finding: Finding, dataset: DatasetEntry | None, secrets: Secrets
         unit = dataset.units.get(secrets.fingerprints.of_unit(score.unit_key))
         if unit is None:
             raise DisclosureError(
-                f"{finding.benchmark}: it was run on units that its registered dataset does not have",
+                f"{finding.benchmark}: it was run on units that its registered dataset does not contain",
                 "Run it again without --unregistered.",
             )
         asked.add(unit.person)
@@ -145,14 +150,14 @@ def read_scores(finding: Finding, dataset: DatasetEntry | None, secrets: Secrets
 
 
 def _scale(value: float, finding: Finding) -> float:
-    """Return a score as a share of its metric's range, 0 to 1."""
+    """Return a score scaled from the range of its metric to 0..1."""
     return (value - finding.low) / (finding.high - finding.low)
 
 
 def _is_part(finding: Finding, asked: Set[str], dataset: DatasetEntry) -> bool:
-    """Whether some person in a registered dataset was not asked everything.
+    """Return whether a run covers only a part of its registered dataset.
 
-    Limiting or stopping a run, or the server under it, is a choice of persons; a plan does not say how many.
+    To limit or stop a run, or its server, is to select persons. A plan does not state how many instances are asked.
     """
     unanswered = sum(score.reason in UNFINISHED for score in finding.scores)
     if unanswered > MANY_UNSCORED * len(finding.scores):
@@ -160,15 +165,15 @@ def _is_part(finding: Finding, asked: Set[str], dataset: DatasetEntry) -> bool:
     if any(score.reason == Reason.NOT_ASKED for score in finding.scores):
         return True
     if finding.subgroup is not None:
-        return False  # a subgroup has some of the persons only
+        return False  # a subgroup contains only some of the persons
     return asked != dataset.list_persons() or finding.extent.asked < finding.extent.available
 
 
 def divide_persons(scorecard: Scorecard, scores: Mapping[str, CellScores]) -> dict[str, CellScores]:
-    """Return the scores of protected subgroups so that the groups of a variable divide persons, as margins assume.
+    """Return the scores of protected subgroups with each person in at most one group of a variable.
 
-    A person with units in two groups of a variable belongs to neither of them. A person with some units in no group
-    counts in the group of the others with the mean over all units, as in the figure of all units.
+    The rules about margins assume this. A person with units in two groups of a variable belongs to neither. A person
+    with units in one group and in no group belongs to that group, with the mean over all units.
     """
     divided: dict[str, CellScores] = {}
     for cell in scorecard.cells:
@@ -190,7 +195,7 @@ def divide_persons(scorecard: Scorecard, scores: Mapping[str, CellScores]) -> di
 
 
 def _list_siblings(cell: Cell, scorecard: Scorecard) -> list[Cell]:
-    """Return the cells of the other groups of a subgroup's variable, for the same metric."""
+    """Return the cells of the same metric for the other groups of a subgroup's variable."""
     siblings = []
     for sibling in scorecard.cells:
         has_same_metric = (sibling.benchmark, sibling.metric) == (cell.benchmark, cell.metric)
@@ -215,19 +220,19 @@ def sum_scores(
     policy: DisclosurePolicy,
     secrets: Secrets,
 ) -> CellSums | None:
-    """Return the sums that the rules may see of a cell: of units where it is protected, else of instances."""
+    """Return the sums of a cell that the rules may see: perturbed sums over persons if it is protected, else exact."""
     if scores is None:
         return None
     if dataset is None:
         return exact_sums(scores.of_instances)
     if scores.is_part:
-        return CellSums(0, 0.0, 0.0)  # as if no person had a score: run, and suppressed
+        return CellSums(0, 0.0, 0.0)  # like a run without any scores, which is suppressed
     figure = (model, dataset.definition, dataset.commitment, cell.metric, cell.subgroup or "")
     return perturb_sums(scores.by_person, policy, secrets.perturbation, figure)
 
 
 def count_units(cells: Sequence[Cell], sums: Mapping[str, CellSums | None]) -> int:
-    """Return the number of units behind a group, as `disclosure.release_groups` expects it."""
+    """Return the number of units behind a group of cells, as required by `disclosure.release_groups`."""
     counts: list[int] = []
     for cell in cells:
         cell_sums = sums[cell.key]
@@ -247,16 +252,16 @@ def find_earlier_tables(
     policy: DisclosurePolicy,
     secrets: Secrets,
 ) -> list[MarginTable]:
-    """Return the tables that earlier releases published of exactly these scores: they are audited together.
+    """Return the tables that earlier releases published about exactly these scores: they are audited together.
 
     Args:
         cell: the protected cell of all units.
-        scores: behind it.
-        dataset: behind it.
+        scores: the scores behind the cell.
+        dataset: the registered dataset behind the cell.
         model: digest of the model.
-        ledger: with every release prepared before.
-        policy: already the stricter of site and federation.
-        secrets: of the fingerprints.
+        ledger: the ledger of all releases prepared so far.
+        policy: the stricter of the site's and the federation's policies.
+        secrets: the site's secrets.
     """
     fingerprints = fingerprint_scores(scores.by_person, secrets)
     tables: list[MarginTable] = []
@@ -276,7 +281,7 @@ def find_earlier_tables(
 
 
 def _select_cells(release: ReleaseEntry, dataset: DatasetEntry, metric: str) -> list[ReleasedCell]:
-    """Return the figures that a release had of a dataset version and metric."""
+    """Return a release's cells for a dataset version and a metric."""
     cells: list[ReleasedCell] = []
     for cell in release.cells.values():
         is_of_dataset = (
@@ -290,7 +295,7 @@ def _select_cells(release: ReleaseEntry, dataset: DatasetEntry, metric: str) -> 
 def _build_earlier_table(
     whole: ReleasedCell, parts: Sequence[ReleasedCell], benchmark: str, policy: DisclosurePolicy
 ) -> MarginTable:
-    """Return the table of a figure and its subgroups, by the figures that were published."""
+    """Return the table of a published figure and the published figures of its subgroups."""
     margins: dict[str, dict[str, AuditCell]] = {}
     for part in parts:
         variable = part.subgroup.partition(".")[0]
@@ -300,7 +305,7 @@ def _build_earlier_table(
 
 
 def fingerprint_scores(by_person: Mapping[str, float], secrets: Secrets) -> dict[str, str]:
-    """Return the fingerprint of each person's score, as the ledger keeps it."""
+    """Return the fingerprint of each person's score, as stored in the ledger."""
     return {
         person: secrets.fingerprints.of_score(person, share) for person, share in by_person.items()
     }

@@ -1,4 +1,4 @@
-"""The site's chain as its outbox holds it: where it ends, and what may follow."""
+"""The site's chain of submissions in its outbox: where it ends, and which links are valid."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from protocol.registry import Registry, Site
 
 @dataclass(frozen=True, slots=True)
 class ChainEnd:
-    """The place of the next link. `ledger_length` is what the link before it says: later ones never say less."""
+    """The position of the next link. `ledger_length` is that of the previous link: it never decreases."""
 
     epoch: int
     seq: int
@@ -20,35 +20,35 @@ class ChainEnd:
     ledger_length: int = 0
 
     def after(self, submission: Submission) -> "ChainEnd":
-        """Return the place after a link that takes this one."""
+        """Return the position after `submission`, which occupies this position."""
         return ChainEnd(
             self.epoch, self.seq + 1, submission.digest, submission.header.ledger.length
         )
 
     def leads_to(self, submission: Submission) -> bool:
-        """Whether a submission has exactly this place."""
+        """Return whether a submission has exactly this position."""
         header = submission.header
         return (header.epoch, header.seq, header.prev) == (self.epoch, self.seq, self.prev)
 
     def header(self, registry: Registry, site: str, ledger: LedgerHead) -> Header:
-        """Return the header of a link in this place."""
+        """Return the header of a link at this position."""
         return Header(
             registry.deployment, site, self.epoch, self.seq, self.prev, registry.version, ledger
         )
 
 
 def find_first_place(site: Site) -> ChainEnd:
-    """Return the place after the start of the site's present epoch."""
+    """Return the position after the start of the site's current epoch."""
     return ChainEnd(site.epoch, START_SEQ + 1, site.start)
 
 
 def settle_chain(outbox: Outbox, site: Site, submissions: Sequence[Submission]) -> ChainEnd:
-    """Return the chain's end. A refused link, and what was approved after it, becomes void: it will not be sent.
+    """Mark links that can no longer be sent as void, and return the end of the chain.
 
-    Links of an earlier epoch are history; those of them that have no receipt are void too.
+    A refused link and the approved links after it become void, and so do links of earlier epochs without a receipt.
 
     Raises:
-        DisclosureError: a link with a receipt does not follow from the one before it, or a rotation of a key waits.
+        DisclosureError: a link with a receipt does not follow from the one before it, or a key rotation is pending.
     """
     end = find_first_place(site)
     for submission in submissions:
@@ -59,11 +59,11 @@ def settle_chain(outbox: Outbox, site: Site, submissions: Sequence[Submission]) 
             and submission.state is State.SENT
             and submission.header.epoch == site.epoch
         ):
-            # Whatever follows it would be signed with a key that ends with it.
+            # Later links would be signed with a key that the rotation ends.
             raise DisclosureError(
-                "a rotation of a key waits for the aggregator's people",
+                "a key rotation is waiting for the aggregator's operators",
                 "After they have put it in force, run `intramural registry update` and `intramural submission send`. "
-                "If it never will be, take it back with `intramural rotate cancel`.",
+                "If they will not, cancel it with `intramural rotate cancel`.",
             )
         if submission.header.epoch < site.epoch:
             if submission.state is not State.RECEIPTED:
@@ -72,8 +72,8 @@ def settle_chain(outbox: Outbox, site: Site, submissions: Sequence[Submission]) 
             if submission.state is State.RECEIPTED:
                 raise DisclosureError(
                     "a submission with a receipt does not follow from the one before it",
-                    "The folder submissions was restored from an old back-up, or mixed with another site's: "
-                    "`intramural reset` says what the aggregator knows and starts a new epoch.",
+                    "The folder submissions was restored from an old back-up, or mixed with another site's. "
+                    "`intramural reset` compares it with the aggregator's log and starts a new epoch.",
                 )
             outbox.make_void(submission.digest)
         else:
@@ -82,7 +82,7 @@ def settle_chain(outbox: Outbox, site: Site, submissions: Sequence[Submission]) 
 
 
 def select_standing_links(submissions: Sequence[Submission]) -> list[Submission]:
-    """Return the links of the chain without the results that another link withdraws."""
+    """Return the links of the chain, except results that another link withdraws."""
     live = [submission for submission in submissions if submission.state in LIVE]
     withdrawn = set()
     for submission in live:
@@ -95,19 +95,19 @@ def select_standing_links(submissions: Sequence[Submission]) -> list[Submission]
 
 
 def check_ledger(ledger: Ledger, submissions: Sequence[Submission], site: Site) -> None:
-    """Check that the ledger has everything that any submission here says of it.
+    """Check that the ledger contains the ledger head that each submission here refers to.
 
-    A ledger that was begun anew with a reset need not have what submissions of earlier epochs say; it counts once the
-    registry has that reset's epoch, which people at both ends have agreed to.
+    A ledger that was restarted by a reset need not contain the heads in submissions of earlier epochs. It is valid once
+    the registry shows the reset's epoch, to which the site's steward and the aggregator's operators have agreed.
 
     Raises:
-        DisclosureError: it lacks something, or was begun anew by a reset that is not in force.
+        DisclosureError: the ledger lacks an entry, or was restarted by a reset that is not in force.
     """
     if ledger.began_in > site.epoch:
         raise DisclosureError(
-            "the ledger of releases was begun anew by a reset that is not in force yet",
-            "Have the reset request signed by the steward and sent (`intramural reset send`); after the aggregator's "
-            "people have put it in force, run `intramural registry update`.",
+            "the ledger of releases was restarted by a reset that is not in force yet",
+            "Have the reset request signed by the steward and sent (`intramural reset send`). After the aggregator's "
+            "operators have put it in force, run `intramural registry update`.",
         )
     for submission in submissions:
         if submission.header.epoch >= ledger.began_in and not ledger.holds(
@@ -115,7 +115,7 @@ def check_ledger(ledger: Ledger, submissions: Sequence[Submission], site: Site) 
         ):
             raise DisclosureError(
                 f"the ledger of releases lacks entry {submission.header.ledger.length}, which submission "
-                f"{submission.digest[:12]} names: it was cut, or restored from an old back-up",
-                "Nothing leaves until the folder submissions/ledger is restored; if no back-up has it, "
+                f"{submission.digest[:12]} names: it was truncated, or restored from an old back-up",
+                "Nothing is submitted until the folder submissions/ledger is restored. If no back-up has it, "
                 "`intramural reset` starts a new epoch.",
             )

@@ -1,7 +1,7 @@
-"""Collects findings from the site's store: the scores of one suite's runs for the cells of a scorecard.
+"""Collect findings from the site's store: the scores of a suite's runs for the cells of a scorecard.
 
-A run is taken if it keeps the scorecard's promise: the registered benchmark, the whole of it, asked here as it is
-defined, scored by this version, with units that have names. Every other run is refused here.
+A run must cover a whole registered benchmark, with the prompts and settings of its definition and with named units. It
+must have been made at this site and scored by this version of the agent. Other runs are refused.
 """
 
 import re
@@ -25,7 +25,7 @@ NAME_UNITS: Final = (
     "Name the column of the patient (or document) with `unit_column` in its benchmark.yaml."
 )
 _KNOWN_DATA: Final = frozenset({"official", "sample", "invented"})
-# A run that lacks one of these details was made before they were kept, so nothing shows that it may be submitted.
+# A run that lacks one of these details was made before they were recorded, so it cannot be shown to be valid.
 _DECISIVE: Final = frozenset(
     {
         "agent_version",
@@ -40,7 +40,7 @@ _DECISIVE: Final = frozenset(
         "unit_named",
     }
 )
-# Details in which the parts of one benchmark must agree.
+# Details that must be equal in all parts of one benchmark.
 _ALIKE: Final = (
     "access",
     "benchmark_digest",
@@ -53,14 +53,11 @@ _ALIKE: Final = (
     "scoring",
     "unit_named",
 )
-_ALL_PARTS: Final = (
-    "A benchmark is submitted whole: run every part of it on data of one kind, each once."
-)
-_LENGTHS: Final = frozenset(
-    {"num_output_tokens", "increase_max_tokens"}
-)  # the second can only raise the limit
+_ALL_PARTS: Final = "Only whole benchmarks can be submitted: run every part of it exactly once, on data of one kind."
+# Settings of the length limit of answers; the second can only raise it.
+_LENGTHS: Final = frozenset({"num_output_tokens", "increase_max_tokens"})
 _RUN_AGAIN: Final = (
-    "Give the same `intramural run` again: the answers are kept, so nothing is asked again."
+    "Repeat the same `intramural run`: stored answers are reused, so no model is asked again."
 )
 
 
@@ -72,19 +69,19 @@ def collect(
     *,
     token_limits: Mapping[str, int],
 ) -> dict[str, list[Finding]]:
-    """Return the findings of every model of the suite, or of `models` alone, by the model's name.
+    """Return the findings of the suite's models, or only of `models`, by the model's name.
 
     Args:
-        store: the site's.
-        suite: whose runs are taken.
-        scorecard: its cells are looked for.
-        models: names; empty takes all.
+        store: the site's store.
+        suite: the suite of the runs.
+        scorecard: the scorecard whose cells are collected.
+        models: names of models; if empty, all models of the suite.
         token_limits: length limit of an answer in tokens, by the digest of a benchmark's definition.
 
     Raises:
-        ConfigError: there is no such suite, or it has no runs of a named model.
-        DisclosureError: a run was asked or scored otherwise than the benchmark says, by another version or another
-            jury, or its units have no names.
+        ConfigError: the suite does not exist, or it has no runs of a named model.
+        DisclosureError: a run deviates from the benchmark's definition, was scored by another version or graded by
+            another jury, or its units have no names.
     """
     store.runs.require_suite(suite)
     runs = [run for run in store.runs.select(suite) if not models or run.model in models]
@@ -92,7 +89,7 @@ def collect(
     if lacking:
         raise ConfigError(
             f"suite {suite} has no runs of {', '.join(lacking)}",
-            "`intramural summarize` shows the models it has.",
+            "`intramural summarize` lists its models.",
         )
     findings: dict[str, list[Finding]] = {}
     parts: dict[tuple[str, str], list[Run]] = {}
@@ -114,7 +111,7 @@ def collect(
 
 
 def _select_cells(scorecard: Scorecard, run: Run) -> list[Cell]:
-    """Return the cells that the run says something about."""
+    """Return the cells of the scorecard for which the run has a metric."""
     metrics = {metric.name for metric in run.details.metrics}
     return [
         cell
@@ -124,81 +121,83 @@ def _select_cells(scorecard: Scorecard, run: Run) -> list[Cell]:
 
 
 def _check_run(run: Run, cells: Collection[Cell], token_limits: Mapping[str, int]) -> None:
-    """Refuse a run that does not keep the scorecard's promise, juries apart."""
+    """Refuse a run that cannot be submitted for these cells; juries are checked separately."""
     _check_making(run, token_limits)
     _check_data(run)
     _check_units(run, cells)
 
 
 def _check_making(run: Run, token_limits: Mapping[str, int]) -> None:
-    """Refuse a run that was not asked here as the benchmark says, or not scored by this version."""
+    """Refuse a run that was imported, deviates from its definition, or was scored by another version."""
     details = run.details
     if run.imported:
         raise DisclosureError(
-            f"{run.benchmark}: it was imported, and nobody here asked the model or scored its answers",
-            "Run it here in a suite of its own, and submit that suite.",
+            f"{run.benchmark}: it was imported, so the answers were not obtained and scored at this site",
+            "Run it here in a separate suite, and submit that suite.",
         )
     if _DECISIVE & details.lacking or not details.lineage:
         raise DisclosureError(
-            f"{run.benchmark}: it was run before its units and settings were noted", _RUN_AGAIN
+            f"{run.benchmark}: it was made by a version that did not record units and settings",
+            _RUN_AGAIN,
         )
     if details.agent_version != __version__:
         raise DisclosureError(
-            f"{run.benchmark}: scored by version {details.agent_version} of the agent, this is {__version__}, "
-            "which would sign as its own what another version found out",
+            f"{run.benchmark}: scored by version {details.agent_version} of the agent, but this is version "
+            f"{__version__}, which would sign the results of another version as its own",
             _RUN_AGAIN,
         )
     if details.scoring not in ("intramural", "both"):
         raise DisclosureError(
             f"{run.benchmark}: its answers were scored by {details.scoring}'s rules, which cannot be submitted",
-            f"`intramural rescore --suite {run.suite} --scoring both` scores the stored answers by our rules too, and "
+            f"`intramural rescore --suite {run.suite} --scoring both` also scores the stored answers by our rules and "
             "keeps HELM's figures; no model is asked.",
         )
     changed = _list_changes(details, token_limits)
     if changed:
         raise DisclosureError(
-            f"{run.benchmark}: it was asked otherwise than the registered benchmark says: {', '.join(changed)}",
-            "Run it without that in a suite of its own, and submit that suite.",
+            f"{run.benchmark}: its settings differ from those of the registered benchmark: {', '.join(changed)}",
+            "Run it without these changes in a separate suite, and submit that suite.",
         )
 
 
 def _check_data(run: Run) -> None:
-    """Refuse a run on data that its access level does not fit, or that this site has not attested it may use."""
+    """Refuse a run whose access level does not fit its data, or on gated data that is not attested."""
     details = run.details
-    # Data that is not published is the hospital's own, also under the name of a public benchmark; and all data of its
-    # own is of one lineage, which a benchmark that calls itself public or gated would escape. Gated data, whose
-    # publishers give no digests, goes out by the rules of the site's own: protected, and in that one lineage.
+    # Unpublished data is the hospital's own, even under the name of a public benchmark. All of its own data belongs to
+    # one lineage, which a benchmark that is declared public or gated would escape. Gated data without published digests
+    # follows the rules for the site's own data: it is protected and belongs to that lineage.
     is_gated_as_own = details.access == "gated" and details.lineage == SITE_LINEAGE
     counts_as_own = details.access == "private" or is_gated_as_own
     if details.data.known not in _KNOWN_DATA and not counts_as_own:
         raise DisclosureError(
-            f"{run.benchmark}: its access level is private here, for the data is the site's own, but "
-            f"{details.access} in its definition",
-            "Run the published data; or make a benchmark of your own for your data, with `access: private`.",
+            f"{run.benchmark}: its data is the site's own and therefore private, but its definition says "
+            f"{details.access}",
+            "Run it on the published data, or define a separate benchmark for your data, with `access: private`.",
         )
     is_attested = details.data.attested
     if is_attested is None:
         is_attested = details.access != "gated"
     if not is_attested:
         raise DisclosureError(
-            f"{run.benchmark}: nobody has attested that this site may use its gated data",
-            f"Add it with `intramural datasets add {run.benchmark} PATH --replace`, which says what to attest, and run "
-            "it again: the answers are kept.",
+            f"{run.benchmark}: no one has attested that this site may use its gated data",
+            f"Add it with `intramural datasets add {run.benchmark} PATH --replace`, which explains what to attest, and "
+            "run it again: stored answers are reused.",
         )
 
 
 def _check_units(run: Run, cells: Collection[Cell]) -> None:
-    """Refuse a run for protected figures whose units have no names."""
+    """Refuse a run for protected cells if its units have no names."""
     is_protected = run.details.access != "public" or any(cell.protected for cell in cells)
     if is_protected and not run.details.unit_named:
         raise DisclosureError(
-            f"{run.benchmark}: its units are row numbers, and rows of one patient would count as many patients",
-            f"{NAME_UNITS} Have a scorecard with that definition registered, and run it again: the answers are kept.",
+            f"{run.benchmark}: its units are row numbers, so rows of one patient would count as separate patients",
+            f"{NAME_UNITS} Have a scorecard with that definition registered, and run it again: stored answers are "
+            "reused.",
         )
 
 
 def _check_juries(run: Run, cells: Collection[Cell], scorecard: Scorecard) -> None:
-    """Refuse grades for a cell whose registered jury is another one than the run's. A run without judges has none."""
+    """Refuse grades by a jury other than the one registered for a cell. Runs without judges are skipped."""
     for cell in cells:
         use = _find_graded_metric(run, cell)
         if use is None:
@@ -206,20 +205,21 @@ def _check_juries(run: Run, cells: Collection[Cell], scorecard: Scorecard) -> No
         registered = scorecard.jury_of(cell)
         if registered is None:
             raise DisclosureError(
-                f"{run.benchmark}: scorecard {scorecard.name} registers no jury for {cell.key}, so no grades enter it",
+                f"{run.benchmark}: scorecard {scorecard.name} registers no jury for {cell.key}, so grades cannot be "
+                "submitted",
                 "Ask for a scorecard that registers the jury (`intramural benchmarks scorecard --judges FILE`).",
             )
         if difference := describe_other_jury(use, registered):
             raise DisclosureError(
-                f"{run.benchmark}: it was graded by another jury than the one that scorecard {scorecard.name} "
-                f"registers for {cell.key}: {difference}",
+                f"{run.benchmark}: it was not graded by the jury that scorecard {scorecard.name} registers for "
+                f"{cell.key}: {difference}",
                 f"Have its answers graded by the registered jury (`intramural judge --suite {run.suite} --judges FILE "
                 "--replace`), or ask for a scorecard that registers yours.",
             )
 
 
 def _find_graded_metric(run: Run, cell: Cell) -> MetricUse | None:
-    """Return the metric of a cell with the judges that graded the run; None if no judge did, or none is needed."""
+    """Return the metric of a cell with the judges that graded the run, or None if no judges graded it."""
     if cell.metric not in JUDGED:
         return None
     for measure in Rules.of_run(run.details).measures:
@@ -229,10 +229,9 @@ def _find_graded_metric(run: Run, cell: Cell) -> MetricUse | None:
 
 
 def _list_changes(details: RunDetails, token_limits: Mapping[str, int]) -> list[str]:
-    """Return in words the changes that make a run another benchmark than the registered one; a longer limit is none."""
-    overrides = (
-        set(details.overrides) - details.parts.keys()
-    )  # `check_parts` checks that all parts were run
+    """Return the settings of a run that differ from the registered benchmark; a higher length limit is allowed."""
+    # Arguments that select a part are not changes: `check_parts` checks that all parts were run.
+    overrides = set(details.overrides) - details.parts.keys()
     changed = sorted(overrides - _LENGTHS - {"temperature", "stop"})
     if details.temperature != 0:
         changed.append(f"temperature={details.temperature:g}")
@@ -241,10 +240,12 @@ def _list_changes(details: RunDetails, token_limits: Mapping[str, int]) -> list[
     if "num_output_tokens" in overrides:
         limit = token_limits.get(details.benchmark_digest)
         if limit is None:
-            changed.append("num_output_tokens (and its definition is not here to compare)")
+            changed.append(
+                "num_output_tokens (its definition is not available here for comparison)"
+            )
         elif details.max_tokens is not None and details.max_tokens < limit:
             changed.append(
-                f"num_output_tokens (at most {details.max_tokens}, {limit} in the benchmark)"
+                f"num_output_tokens ({details.max_tokens} instead of {limit} in the benchmark)"
             )
     if details.sample_seed != 0 and not details.plan:
         changed.append(f"--sample-seed {details.sample_seed}")
@@ -252,7 +253,7 @@ def _list_changes(details: RunDetails, token_limits: Mapping[str, int]) -> list[
 
 
 def _build_findings(store: Store, runs: Sequence[Run], cells: Sequence[Cell]) -> list[Finding]:
-    """Return a finding for every cell whose metric can be submitted: one that instances have, scored by our rules."""
+    """Return a finding for every cell whose metric has scores of instances by our own rules."""
     details = runs[0].details
     metrics: dict[str, KeptMetric] = {}
     for metric in details.metrics:
@@ -272,10 +273,10 @@ def _build_findings(store: Store, runs: Sequence[Run], cells: Sequence[Cell]) ->
 
 
 class _Groups:
-    """The subgroups of the units of some runs: `variable.value`, spelled as scorecards spell it."""
+    """The subgroups of the units in some runs, named `variable.value` as in scorecards."""
 
     def __init__(self, store: Store, runs: Sequence[Run]) -> None:
-        self._names: dict[bytes, set[str]] = {}  # of each unit, over all its instances
+        self._names: dict[bytes, set[str]] = {}  # unit -> the subgroups of all its instances
         for run in runs:
             units = [unit for unit, _ in store.answers.read_unit_and_instance_keys(run.run_id)]
             for attribute, values in store.answers.read_subgroups(run.run_id).items():
@@ -284,7 +285,7 @@ class _Groups:
                         self._names.setdefault(unit, set()).add(name_subgroup(attribute, value))
 
     def restrict(self, finding: Finding, subgroup: str) -> Finding:
-        """Return the finding of one subgroup alone. Units with several values of its variable are in none."""
+        """Return the finding restricted to one subgroup. Units with several values of its variable are excluded."""
         variable = subgroup.partition(".")[0]
         members: set[bytes] = set()
         for unit, names in self._names.items():
@@ -296,7 +297,7 @@ class _Groups:
 
 
 def name_subgroup(attribute: str, value: str) -> str:
-    """Return `variable.value` as a scorecard names it: lower-case letters, digits and dashes."""
+    """Return the name `variable.value` in the spelling of scorecards: lower-case letters, digits and dashes."""
     return f"{_make_slug(attribute)}.{_make_slug(value)}"
 
 
@@ -318,9 +319,8 @@ def _build_finding(store: Store, runs: Sequence[Run], metric: KeptMetric) -> Fin
         benchmark=runs[0].benchmark,
         metric=metric.name,
         definition=details.benchmark_digest,
-        access=cast(
-            "AccessLevel", details.access
-        ),  # imported runs, which may have none, were refused
+        # Only imported runs, which were refused before, may lack an access level.
+        access=cast("AccessLevel", details.access),
         binary=metric.binary,
         low=metric.low,
         high=metric.high,
@@ -336,14 +336,14 @@ def _build_finding(store: Store, runs: Sequence[Run], metric: KeptMetric) -> Fin
 
 
 def _read_scores(store: Store, run: Run, metric: str, *, is_alone: bool) -> list[UnitScore]:
-    """Return the run's scores. Parts of a benchmark number their rows alike, so each gets instances of its own."""
+    """Return the run's scores. Row numbers repeat in the parts of a benchmark, so keys get the run's id as a prefix."""
     scores = store.scores.read_units(run.run_id, metric)
     if is_alone:
         return scores
     prefix = run.run_id.encode()
     own_scores: list[UnitScore] = []
     for score in scores:
-        # Units with names are the same patients in every part; units that are row numbers are not.
+        # Named units are the same patients in every part; units that are row numbers are not.
         unit_key = score.unit_key if run.details.unit_named else prefix + score.unit_key
         own_scores.append(
             replace(score, instance_key=prefix + score.instance_key, unit_key=unit_key)
@@ -352,23 +352,23 @@ def _read_scores(store: Store, run: Run, metric: str, *, is_alone: bool) -> list
 
 
 def check_parts(store: Store, runs: Sequence[Run]) -> None:
-    """Check that runs of parts of one benchmark are all of it, each once, alike in everything else.
+    """Check that runs cover each part of one benchmark exactly once, with otherwise equal settings.
 
     Raises:
-        DisclosureError: a part is missing or there twice, or they differ in more.
+        DisclosureError: a part is missing or occurs twice, or the runs differ in other settings.
     """
     first = runs[0].details
     name = runs[0].benchmark
     for run in runs:
-        is_alike = all(getattr(run.details, key) == getattr(first, key) for key in _ALIKE)
-        if run.deployment != runs[0].deployment or not is_alike:
+        has_same_details = all(getattr(run.details, key) == getattr(first, key) for key in _ALIKE)
+        if run.deployment != runs[0].deployment or not has_same_details:
             raise DisclosureError(
-                f"{name}: its parts were not run alike (deployment, definition, length, or the like)",
-                "Run all of them with the same settings in a suite of their own, and submit that suite.",
+                f"{name}: its parts were run with different settings (deployment, definition, length limit or similar)",
+                "Run all parts with the same settings in a separate suite, and submit that suite.",
             )
         if run.details.data.known != first.data.known:
             raise DisclosureError(
-                f"{name}: its parts were run on data of several kinds", _ALL_PARTS
+                f"{name}: its parts were run on different kinds of data", _ALL_PARTS
             )
     parts_run: list[tuple[str, ...]] = []
     for run in runs:
@@ -376,7 +376,7 @@ def check_parts(store: Store, runs: Sequence[Run]) -> None:
     if len(set(parts_run)) < len(parts_run):
         raise DisclosureError(
             f"{name}: a part of it was run more than once for one model in this suite",
-            "Keep one run of each part in the suite you submit.",
+            "Keep one run of each part in the suite that you submit.",
         )
     all_parts = list(product(*first.parts.values()))
     lacking = [part for part in all_parts if part not in parts_run]
@@ -389,5 +389,6 @@ def check_parts(store: Store, runs: Sequence[Run]) -> None:
         )
     if store.runs.share_a_request([run.run_id for run in runs]):
         raise DisclosureError(
-            f"{name}: two of its parts hold the same instance, which would count twice", _ALL_PARTS
+            f"{name}: two of its parts contain the same instance, which would count twice",
+            _ALL_PARTS,
         )

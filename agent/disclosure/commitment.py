@@ -1,8 +1,8 @@
 """The commitment to every score behind a submission: a salted Merkle root (protocol, section 6).
 
-It binds the site to its records without telling anything about them: without the salts, which come from a secret of
-the site, not even the number of records follows, and no guessed record can be checked against the root. A leaf is
-opened by its record, its salt and its path to the root; the other leaves stay closed.
+The root binds the site to its records without revealing anything about them. Without the salts, which derive from a
+secret of the site, the root does not even reveal the number of records, and guessed records cannot be checked against
+it. A leaf is opened by its record, its salt and its path to the root; the other leaves stay hidden.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,13 +19,15 @@ from protocol.scorecard import Scorecard
 
 @dataclass(frozen=True, slots=True)
 class ScoreRecord:
-    """One leaf's content: the score of one instance for one cell.
+    """The content of one leaf: the score of one instance for one cell.
 
     Attributes:
-        benchmark, metric, subgroup: which cell; subgroup is "" for all units.
-        score: unit, instance, and the value or the reason why there is none.
-        data: the record as it is hashed, canonical JSON.
-        salt: 32 bytes, hashed before it.
+        benchmark: the cell's benchmark.
+        metric: the cell's metric.
+        subgroup: the cell's subgroup; "" for all units.
+        score: the unit, the instance, and the score or the reason why there is none.
+        data: the record in its hashed form, canonical JSON.
+        salt: 32 bytes that are hashed before `data`.
     """
 
     benchmark: str
@@ -43,13 +45,13 @@ class ScoreRecord:
 
 @dataclass(frozen=True, slots=True)
 class OpenedLeaf:
-    """One leaf with what proves that it belongs to a root.
+    """One leaf with the proof that it belongs to a root.
 
     Attributes:
-        index: place among the leaves, from 0.
+        index: index of the leaf, from 0.
         size: number of leaves.
-        record: what the leaf holds.
-        proof: hashes on the way to the root, the leaf's sibling first (RFC 6962).
+        record: content of the leaf.
+        proof: sibling hashes on the path to the root, the leaf's own sibling first (RFC 6962).
     """
 
     index: int
@@ -58,7 +60,7 @@ class OpenedLeaf:
     proof: tuple[bytes, ...]
 
     def leads_to(self, scores_root: str) -> bool:
-        """Whether record, salt and proof give this root (64 hex digits)."""
+        """Return whether record, salt and proof lead to this root (64 hex digits)."""
         try:
             verify_inclusion(
                 self.record.leaf, self.index, self.size, self.proof, bytes.fromhex(scores_root)
@@ -69,12 +71,12 @@ class OpenedLeaf:
 
 
 def derive_record_key(data_key: bytes) -> bytes:
-    """Return the site's secret that salts derive from."""
+    """Return the secret from which the site's salts derive."""
     return derive_key(data_key, "score-records/v1")
 
 
 def select_findings(findings: Iterable[Finding], scorecard: Scorecard) -> list[Finding]:
-    """Return the findings that a submission rests on: those of the scorecard's cells that were asked."""
+    """Return the findings behind a submission: those of cells in the scorecard with at least one asked instance."""
     wanted = {(cell.benchmark, cell.metric, cell.subgroup) for cell in scorecard.cells}
     return [
         finding
@@ -86,9 +88,9 @@ def select_findings(findings: Iterable[Finding], scorecard: Scorecard) -> list[F
 def compute_scores_root(
     findings: Sequence[Finding], *, model: str, scorecard: str, site_secret: bytes
 ) -> str:
-    """Return the root over one record an instance and cell, as 64 hex digits; the same for the same scores.
+    """Return the root over one record per instance and cell, as 64 hex digits. Equal scores give equal roots.
 
-    Args and records: see `list_records`.
+    For the arguments and the records see `list_records`.
     """
     records = list_records(findings, model=model, scorecard=scorecard, site_secret=site_secret)
     return root([record.leaf for record in records]).hex()
@@ -99,14 +101,15 @@ def list_records(
 ) -> list[ScoreRecord]:
     """Return the record of every instance and cell, in the order of the leaves.
 
-    A record is canonical JSON: model and scorecard digest, benchmark, metric, subgroup, unit and instance (keyed
-    hashes, hexadecimal), and the score as a hexadecimal float, or the reason why there is none. Records are in the
-    order of benchmark, metric, subgroup and instance; salts are counted within a benchmark.
+    A record is canonical JSON: the digests of model and scorecard, the benchmark, metric and subgroup, the unit and
+    instance (keyed hashes, hexadecimal), and the score as a hexadecimal float, or the reason why there is none. Records
+    are sorted by benchmark, metric, subgroup and instance. Salts are numbered within a benchmark.
 
     Args:
-        findings: those that the submission rests on.
-        model, scorecard: digests.
-        site_secret: the site's own; salts derive from it.
+        findings: the findings behind the submission.
+        model: digest of the model.
+        scorecard: digest of the scorecard.
+        site_secret: the site's secret from which salts derive.
     """
     records: list[ScoreRecord] = []
     salts_used: dict[str, int] = {}
@@ -130,7 +133,7 @@ def open_leaves(records: Sequence[ScoreRecord], indices: Iterable[int]) -> list[
     """Return the leaves at `indices` (from 0), each with its proof.
 
     Raises:
-        IndexError: there is no such leaf.
+        IndexError: an index is out of range.
     """
     levels = _build_levels([record.leaf for record in records])
     return [
@@ -140,7 +143,7 @@ def open_leaves(records: Sequence[ScoreRecord], indices: Iterable[int]) -> list[
 
 
 def _encode(finding: Finding, score: UnitScore, *, model: str, scorecard: str) -> bytes:
-    """Return the record of one score."""
+    """Return the record of one score as canonical JSON."""
     outcome = str(score.reason) if score.value is None else float(score.value).hex()
     return canonical(
         {
@@ -158,7 +161,7 @@ def _encode(finding: Finding, score: UnitScore, *, model: str, scorecard: str) -
 
 
 def _build_levels(leaf_hashes: Sequence[bytes]) -> list[list[bytes]]:
-    """Return the hashes of every level of the tree, leaves first; a node without a sibling moves up as it is."""
+    """Return the hashes of every level of the tree, leaves first; a node without a sibling moves up unchanged."""
     levels = [list(leaf_hashes)]
     while len(levels[-1]) > 1:
         below = levels[-1]
@@ -170,7 +173,7 @@ def _build_levels(leaf_hashes: Sequence[bytes]) -> list[list[bytes]]:
 
 
 def _read_proof(levels: Sequence[Sequence[bytes]], index: int) -> tuple[bytes, ...]:
-    """Return the siblings of a leaf and of the nodes above it."""
+    """Return the hashes of the siblings of a leaf and of the nodes above it."""
     proof: list[bytes] = []
     for level in levels[:-1]:
         sibling = index ^ 1

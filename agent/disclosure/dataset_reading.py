@@ -1,4 +1,4 @@
-"""Reading a version of a dataset: of each unit the fingerprints of its records, of all records one commitment."""
+"""Read a version of a dataset: digests of the records of each unit, and a commitment to all records."""
 
 import hashlib
 import json
@@ -25,20 +25,19 @@ from agent.vocabulary import Instance
 from protocol.canonical import canonical
 from protocol.merkle import record_salt, salted_root
 
-_MIN_NAME_LENGTH: Final = (
-    4  # characters of an identifier that is looked for in texts; shorter ones are words and numbers
-)
+# Minimum length of an identifier that is removed from texts; shorter ones could be ordinary words or numbers.
+_MIN_NAME_LENGTH: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
 class ReadUnit:
-    """One unit as it was read. Nothing of it is kept but fingerprints.
+    """One unit of a dataset as it was read. Only fingerprints of it are ever stored.
 
     Attributes:
-        identifier: as the data names it.
-        key: the store's key of it, as runs have it.
-        contents: digest of each of its records, sorted; identifiers, case and spacing do not count.
-        shingles: of all its records.
+        identifier: the unit's identifier in the data.
+        key: the unit's key in the store and in runs.
+        contents: the sorted digests of its records, without regard to identifiers, case and white space.
+        shingles: the shingles of all its records.
     """
 
     identifier: str
@@ -49,14 +48,15 @@ class ReadUnit:
 
 @dataclass(frozen=True, slots=True)
 class ReadVersion:
-    """A version as it was read.
+    """A version of a dataset as it was read.
 
     Attributes:
-        benchmark, definition: id and digest of the definition.
+        benchmark: id of the benchmark.
+        definition: digest of the benchmark's definition.
         data: digest of the files.
-        known: "official" if all files are of versions that the definition knows.
-        units: in no order that means anything.
-        records: one for each instance, to be committed to; sorted, so that the order of rows does not count.
+        known: "official" if the definition lists the digests of all files, see `agent.datasets.load.Dataset`.
+        units: the units, in arbitrary order.
+        records: one record per instance for the commitment; sorted, so that the order of rows does not matter.
     """
 
     benchmark: str
@@ -74,18 +74,18 @@ def read_version(
     store: Store,
     shingler: Shingler,
 ) -> ReadVersion:
-    """Read every instance of all required arguments.
+    """Read every instance of all parts of a benchmark.
 
     Args:
-        benchmark: says how.
+        benchmark: the definition to read the files with.
         data: digest of the files.
-        locate: returns the files of a choice of required arguments.
-        store: gives the keys of units.
-        shingler: of the site.
+        locate: returns the files of one part, given the values of its required arguments.
+        store: the site's store, which computes the keys of units.
+        shingler: makes the site's shingles.
 
     Raises:
-        DisclosureError: units are row numbers.
-        BenchmarkError: a file or row is wrong.
+        DisclosureError: the units are row numbers.
+        BenchmarkError: a file or row is invalid.
     """
     records: list[bytes] = []
     known: set[Known] = set()
@@ -100,7 +100,7 @@ def read_version(
         instances = Instances(read)
         if benchmark.unit_column == UNIT and instances.numbered:
             raise DisclosureError(
-                f"{benchmark.id}: its units are row numbers, and rows of one patient would count as many patients",
+                f"{benchmark.id}: its units are row numbers, so rows of one patient would count as separate patients",
                 NAME_UNITS,
             )
         for instance in instances:
@@ -124,9 +124,9 @@ def read_version(
 
 
 def commit(read: ReadVersion, seal_key: bytes, ledger: Ledger) -> str:
-    """Return the salted Merkle root over a version's records, 64 hex digits; the same for the same records.
+    """Return the salted Merkle root over a version's records, 64 hex digits. Equal records give equal roots.
 
-    A ledger that was begun anew knows no version of the one before, so the same records get another root there.
+    After the ledger was restarted, the same records get a new root, since the new ledger contains no earlier versions.
     """
     secret = derive_key(seal_key, f"dataset-records/v2/{ledger.began_in}")
     salts = [record_salt(secret, read.benchmark, index) for index in range(len(read.records))]
@@ -134,7 +134,7 @@ def commit(read: ReadVersion, seal_key: bytes, ledger: Ledger) -> str:
 
 
 def _record(benchmark: Benchmark, choice: Choice, instance: Instance, unit_key: bytes) -> bytes:
-    """Return what the commitment binds the site to: this row, to the letter, as an instance of this unit."""
+    """Return the record for the commitment: the exact content of a row and the unit that it belongs to."""
     return canonical(
         {
             "benchmark": benchmark.id,
@@ -152,7 +152,7 @@ def _record(benchmark: Benchmark, choice: Choice, instance: Instance, unit_key: 
 
 
 def _texts(instance: Instance) -> Iterator[str]:
-    """Yield everything that a record says: what is asked, what is right, and what metrics look at besides."""
+    """Yield all texts of an instance: its messages, its reference answers and the extra fields that metrics use."""
     for message in instance.messages:
         yield message.content
     for reference in instance.references:
@@ -162,10 +162,16 @@ def _texts(instance: Instance) -> Iterator[str]:
 
 
 def _without_identifiers(instance: Instance) -> list[str]:
-    """Return a record's texts without what names the person, in one case and spacing: a new name is no new record."""
-    named = {instance.unit, instance.id, *(identifier.value for identifier in instance.identifiers)}
+    """Return a record's normalised texts with identifiers replaced: a record with a new name is not a new record."""
+    identifiers = {
+        instance.unit,
+        instance.id,
+        *(identifier.value for identifier in instance.identifiers),
+    }
     names = sorted(
-        (_plain(name) for name in named if len(name) >= _MIN_NAME_LENGTH), key=len, reverse=True
+        (_plain(name) for name in identifiers if len(name) >= _MIN_NAME_LENGTH),
+        key=len,
+        reverse=True,
     )
     texts = [_replace_all(names, _plain(text)) for text in _texts(instance)]
     texts += sorted(f"{name}={value}" for name, value in instance.subgroups.items())

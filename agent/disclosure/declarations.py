@@ -1,4 +1,4 @@
-"""Statements without figures: what a site plans, gives up or takes back. Asking again drafts nothing new."""
+"""Drafts of statements without figures: plans, abandoned plans and withdrawn results. All are idempotent."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,17 +26,18 @@ _USABLE = frozenset({State.PREPARED, *LIVE}) - {State.REFUSED}
 def draft_plan(
     gate: Gate, scorecard: Scorecard, model: str, *, assurance: str, days: int
 ) -> Submission:
-    """Draft what the site will evaluate; a plan of exactly this that is still open is returned as it is.
+    """Draft a plan, or return the same plan if it is still open.
 
     Args:
-        gate: who and where.
-        scorecard: a registered one.
-        model: its registered name.
+        gate: the outbox, keys and policies to prepare with.
+        scorecard: a registered scorecard.
+        model: registered name of the model.
         assurance: one of MODEL_ASSURANCES.
-        days: how many days from today a result may take, at most 127.
+        days: number of days from today in which a result is due, at most 127.
 
     Raises:
-        DisclosureError: scorecard, model or this agent are not registered, or a dataset's statement was refused.
+        DisclosureError: the scorecard, the model or this version of the agent is not registered, or the statement of
+            a dataset was refused.
     """
     check_scorecard(gate.registry, scorecard, gate.agent_version)
     check_models(gate.registry, [model])
@@ -64,10 +65,10 @@ def draft_plan(
 
 
 def draft_abandon(gate: Gate, plan: Submission, reason: str) -> Submission:
-    """Draft that a plan will have no result, and why: one of ABANDON_REASONS.
+    """Draft the statement that a plan will have no result; `reason` is one of ABANDON_REASONS.
 
     Raises:
-        DisclosureError: it is no plan, has no receipt, or ended already.
+        DisclosureError: `plan` is not a plan, has no receipt, or has already ended.
     """
 
     def build(header: Header) -> AbandonPredicate:
@@ -79,17 +80,16 @@ def draft_abandon(gate: Gate, plan: Submission, reason: str) -> Submission:
         if plan.digest not in {known.digest for known in list_open_plans(gate.outbox)}:
             raise DisclosureError(
                 "the plan is not open: it has no receipt yet, has a result, or was abandoned",
-                "`intramural submission status` lists plans; a draft is taken back with `intramural submission "
-                "discard`.",
+                "`intramural submission status` lists plans; to delete a draft, use `intramural submission discard`.",
             )
         return draft_statement(gate, build)
 
 
 def draft_withdrawal(gate: Gate, result: Submission, reason: str) -> Submission:
-    """Draft that an earlier result leaves the board, and why: one of WITHDRAW_REASONS.
+    """Draft the withdrawal of an earlier result from the board; `reason` is one of WITHDRAW_REASONS.
 
     Raises:
-        DisclosureError: it is no result, or has no receipt.
+        DisclosureError: `result` is not a result, or has no receipt.
     """
 
     def build(header: Header) -> WithdrawPredicate:
@@ -106,15 +106,14 @@ def draft_withdrawal(gate: Gate, result: Submission, reason: str) -> Submission:
                 return submission
         if not result.is_result or result.state is not State.RECEIPTED:
             raise DisclosureError(
-                "this is no result with a receipt, so there is nothing to withdraw",
-                "`intramural submission status` lists results; a draft is taken back with `intramural submission "
-                "discard`.",
+                "only a result with a receipt can be withdrawn",
+                "`intramural submission status` lists results; to delete a draft, use `intramural submission discard`.",
             )
         return draft_statement(gate, build)
 
 
 def _find_dataset(gate: Gate, scorecard: Scorecard, entry: BenchmarkEntry) -> str:
-    """Return the statement of the newest registered data of a protected benchmark; `none` if there is none."""
+    """Return the digest of the statement that registered a protected benchmark's newest dataset, or `none`."""
     if not any(cell.protected for cell in scorecard.cells if cell.benchmark == entry.id):
         return NONE
     newest = gate.ledger().find_newest_dataset(entry.id, entry.definition)
@@ -122,8 +121,8 @@ def _find_dataset(gate: Gate, scorecard: Scorecard, entry: BenchmarkEntry) -> st
 
 
 def _find_alike(gate: Gate, build: Callable[[Header], _Declaration]) -> list[Submission]:
-    """Return the usable submissions that say the same, whatever their place in the chain and their last day."""
-    alike = []
+    """Return the usable submissions with the same statement, regardless of position in the chain and expiry day."""
+    matching = []
     for submission in gate.outbox.list_submissions():
         if submission.state not in _USABLE:
             continue
@@ -131,5 +130,5 @@ def _find_alike(gate: Gate, build: Callable[[Header], _Declaration]) -> list[Sub
         if isinstance(wanted, PlanPredicate) and isinstance(statement, PlanPredicate):
             wanted = replace(wanted, expires_day=statement.expires_day)
         if wanted == statement:
-            alike.append(submission)
-    return alike
+            matching.append(submission)
+    return matching

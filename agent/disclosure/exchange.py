@@ -1,9 +1,9 @@
-"""The files between a site and its steward (`protocol.approval_files`), from and to the outbox's submissions.
+"""Write and read the files that a site exchanges with its steward (`protocol.approval_files`).
 
-The request holds the drafts, the registry that names what they mean, the site's policy and the head of its audit log.
-Whoever made it is not believed: the steward's tool verifies all of it again, and keeps its own list of what it
-approved. What comes back is signed twice already, but counts as approved only once the site has taken it
-(`agent.disclosure.approval`). A rejection is signed by nobody: it informs a person, and takes back drafts alone.
+A request contains the drafts, the registry that they refer to, the site's policy and the head of its audit log. The
+steward's tool does not trust it: it verifies everything again and keeps its own list of approved submissions. The
+returned drafts have both signatures, but are approved only once the site has accepted them
+(`agent.disclosure.approval`). A rejection is not signed: it informs a person and can only delete drafts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ REJECTION_WORDS: Final[Mapping[str, str]] = {
     "wrong_figures": "the figures are wrong",
     "wrong_data": "the data is wrong",
     "not_agreed": "this was not agreed on",
-    "too_much": "it tells too much",
+    "too_much": "it reveals too much",
     "shorter_history": "the site's history is shorter than the steward's list: was this machine restored?",
     "other": "another reason: ask the steward",
 }
@@ -40,7 +40,7 @@ _ASK: Final = "Nothing was changed. Ask the steward for another file."
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A draft and the file that the gate keeps beside it."""
+    """A draft and the content of its verdict file."""
 
     submission: Submission
     verdicts: Mapping[str, Any]
@@ -53,14 +53,14 @@ def write_request(
     audit_head: tuple[int, str],
     refusals: Mapping[str, bytes],
 ) -> bytes:
-    """Return the file for the steward.
+    """Return the content of a request for approval.
 
     Args:
         registry: the signed file of the newest registry.
-        policy: the site's own.
-        drafts: in the order of the chain, at least one.
-        audit_head: number and link of the last event of the site's audit log.
-        refusals: signed notes by the digest of what the aggregator refused: their places in the chain are free again.
+        policy: the site's own policy.
+        drafts: the drafts in the order of the chain, at least one.
+        audit_head: number and link of the last event in the site's audit log.
+        refusals: signed refusals by the digest of the refused submission, whose position in the chain is free again.
 
     Raises:
         DisclosureError: there are more drafts than a request can hold.
@@ -78,7 +78,7 @@ def write_request(
 
 
 def read_signed(data: bytes) -> tuple[bytes, ...]:
-    """Return the envelopes that a steward signed, unchecked. Raises DisclosureError: it is no such file."""
+    """Return the envelopes in a file of signed drafts, unverified. Raises DisclosureError if it is not such a file."""
     try:
         return read_signed_drafts(data).envelopes
     except ProtocolError as error:
@@ -88,7 +88,7 @@ def read_signed(data: bytes) -> tuple[bytes, ...]:
 
 
 def read_rejected(data: bytes) -> Rejection:
-    """Return a steward's rejection. Raises DisclosureError: it is none."""
+    """Return the steward's rejection in a file. Raises DisclosureError if it is not a rejection."""
     try:
         return read_rejection(data)
     except ProtocolError as error:

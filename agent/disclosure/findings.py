@@ -1,4 +1,4 @@
-"""What a run found out, as the gate takes it: scores of instances, with the unit each belongs to."""
+"""Findings, the input of the gate: scores of instances, with the unit that each belongs to."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -10,22 +10,22 @@ from agent.store import RETRIED, UnitScore
 from agent.vocabulary import AccessLevel, Reason
 
 ENOUGH_INSTANCES: Final = 1000
-"""MedHELM's published runs take at most so many instances of a benchmark; as many stand for its whole data."""
+"""Number of instances that represents a whole benchmark: the maximum per benchmark in MedHELM's published runs."""
 
 UNFINISHED: Final = RETRIED | {Reason.NOT_JUDGED, Reason.NOT_MEASURED}
-"""Reasons that end when somebody finishes the run. Whoever leaves it unfinished chooses which answers count."""
+"""Reasons that disappear once the run is finished. Leaving it unfinished would be a choice of which answers count."""
 
 _TRAVELS: Final = {"sample": "of a sample", "invented": "of invented data"}
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How much of a benchmark's data was asked.
+    """The extent to which a run covers a benchmark's data.
 
     Attributes:
-        known: what data it is; see `agent.datasets.load.Dataset`.
-        asked: instances of the run.
-        available: instances that the data gives.
+        known: the kind of data, see `agent.datasets.load.Dataset`.
+        asked: number of instances in the run.
+        available: number of instances in the data.
     """
 
     known: str
@@ -34,14 +34,14 @@ class Extent:
 
     @property
     def everything(self) -> bool:
-        """Whether every instance there is was asked, of something else than a sample."""
+        """Whether all instances were asked, and the data is neither a sample nor invented."""
         return self.known not in _TRAVELS and self.asked >= self.available
 
     def enough(self, access: AccessLevel) -> bool:
-        """Whether the run counts as one on the whole data.
+        """Return whether the run represents the whole data.
 
-        Of a public or gated benchmark that is its official data, all of it or ENOUGH_INSTANCES; of a private one, all
-        that the site has.
+        For a public or gated benchmark, it must cover all of the official data or ENOUGH_INSTANCES of it. For a private
+        benchmark, it must cover all data that the site has.
         """
         if access == "private":
             return self.everything
@@ -54,24 +54,28 @@ class Extent:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The scores of one model for one cell: a benchmark, a metric and, where the scorecard asks for it, a subgroup.
+    """The scores of one model for one cell: a benchmark, a metric and, if the scorecard has one, a subgroup.
 
-    What the site itself knows of benchmark and metric is stated here, so that a scorecard made elsewhere cannot
-    declare a private benchmark public or a binary metric continuous.
+    Properties of the benchmark and the metric are the site's own, so that a scorecard made elsewhere cannot declare a
+    private benchmark public or a binary metric continuous.
 
     Attributes:
+        benchmark: id of the benchmark.
+        metric: name of the metric.
         definition: digest of the benchmark's definition that was run.
-        access: the benchmark's; it fits the data that was used.
-        binary, low, high: of the metric.
-        scores: one entry an instance, scored or not.
-        subgroup: `variable.value`, None for all units.
-        dataset: commitment of the registered dataset that was run; "" if it was none.
-        frozen_digest: of all files of that dataset, as the run found them; "" if it was none.
-        plan: digest of the plan whose challenge chose the instances; "" if none did.
-        sample_seed: seed by which they were chosen.
-        known: what data it was, see `Extent`.
-        available: instances that the data gives.
-        language_model: False where its server said that the model is none.
+        access: access level of the benchmark, which fits the data that was used.
+        binary: whether the metric only has the values 0 and 1.
+        low: lower end of the metric's range.
+        high: upper end of the metric's range.
+        scores: one entry per instance, scored or unscored.
+        dataset: commitment of the registered dataset that was run; "" without one.
+        known: the kind of data, see `Extent`.
+        available: number of instances in the data.
+        frozen_digest: digest of that dataset's files when the run read them; "" without a registered dataset.
+        plan: digest of the plan whose challenge selected the instances; "" without a plan.
+        sample_seed: seed that selected the instances.
+        language_model: False if its server reported that the model is not a language model.
+        subgroup: `variable.value`, or None for all units.
     """
 
     benchmark: str
@@ -93,41 +97,29 @@ class Finding:
 
     @property
     def asked(self) -> bool:
-        """Whether any instance was asked at all."""
+        """Whether any instance was asked."""
         return any(score.reason != Reason.NOT_ASKED for score in self.scores)
 
     @property
     def whole(self) -> bool:
-        """Whether the mean stands for the benchmark's data.
+        """Whether the mean represents the benchmark's data.
 
-        Enough of the data was asked (`Extent.enough`). No instance is missing for a reason that says nothing about
-        the model (a dead server, say), and at most one in twenty has no score at all: a model must not rise by
-        answering easy questions only.
+        Enough of the data must have been asked (`Extent.enough`). No instance may lack a score for a reason unrelated
+        to the model, such as a server failure. At most one instance in twenty may be unscored, so that a model cannot
+        gain by answering only easy questions.
         """
-        asks_nothing = sum(score.reason == Reason.NOT_APPLICABLE for score in self.scores)
-        unscored = [
-            one.reason
-            for one in self.scores
-            if one.value is None and one.reason != Reason.NOT_APPLICABLE
-        ]
+        applicable = [score for score in self.scores if score.reason != Reason.NOT_APPLICABLE]
+        unscored = [score.reason for score in applicable if score.value is None]
         return (
             self.extent.enough(self.access)
             and not any(reason in UNFINISHED for reason in unscored)
-            and len(unscored) <= MANY_UNSCORED * (len(self.scores) - asks_nothing)
+            and len(unscored) <= MANY_UNSCORED * len(applicable)
         )
 
     @property
     def extent(self) -> Extent:
-        """How much of the data was asked."""
+        """The extent to which the run covers the data."""
         return Extent(self.known, len(self.scores), self.available)
-
-    def unit_means(self) -> dict[bytes, float]:
-        """Return the mean score of every unit over its scored instances; units without a score are absent."""
-        found: dict[bytes, list[float]] = {}
-        for score in self.scores:
-            if score.value is not None:
-                found.setdefault(score.unit_key, []).append(score.value)
-        return {unit: mean(values) for unit, values in sorted(found.items())}
 
     def instance_values(self) -> list[float]:
         """Return the score of every scored instance."""
@@ -135,6 +127,6 @@ class Finding:
 
 
 def mean(values: Iterable[float]) -> float:
-    """Return the arithmetic mean, rounded once, whatever the order. `values` must not be empty."""
+    """Return the arithmetic mean, with a single rounding independent of order. `values` must not be empty."""
     values = list(values)
     return math.fsum(values) / len(values)

@@ -1,10 +1,10 @@
-"""The gate: from exact scores to the figures of a submission, with a verdict for each. Pure.
+"""The disclosure gate: derives the figures of a submission from exact scores, with a verdict for each. Pure.
 
-1. `cell_scores` checks findings against scorecard and registered datasets, and sums scores, perturbed, by person.
-2. `protocol.disclosure` applies the numbers of the policy; the aggregator applies them again.
-3. `precedents` applies the rules about earlier releases, which only the site can know.
+1. `cell_scores` checks findings against the scorecard and registered datasets, and computes perturbed sums.
+2. `protocol.disclosure` applies the thresholds of the policy; the aggregator applies them again.
+3. `precedents` applies the rules about earlier releases, which only the site has on record.
 
-`verdicts` names the rule that decided each figure.
+`verdicts` lists the rules that can decide a figure.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,11 +41,11 @@ class GatedRelease:
     """The figures of one model's findings that may leave the site.
 
     Attributes:
-        groups, cells, spreads: as in a result statement.
-        data: for every benchmark the commitment of the registered dataset behind its figures, or `none`.
-        complete: every metric was run (subgroups apart) and is whole, see `Finding.whole`.
-        verdicts: for every cell, the rule that decided it.
-        footprint: the protected cells as the ledger will keep them.
+        groups, cells, spreads: the values of the fields with these names in a result statement.
+        data: commitment of the registered dataset behind each benchmark's figures, or `none`.
+        complete: whether every cell without a subgroup was run and is whole, see `Finding.whole`.
+        verdicts: the rule that decided each cell.
+        footprint: the protected cells as the ledger will record them.
     """
 
     groups: Mapping[str, int]
@@ -71,18 +71,18 @@ def decide(
     """Decide every figure of one model's submission.
 
     Args:
-        scorecard: what is reported.
-        policy: already the stricter of site and federation.
-        findings: at most one for each cell; those that no cell asks for are ignored.
+        scorecard: the scorecard to report.
+        policy: the stricter of the site's and the federation's policies.
+        findings: up to one for each cell; findings without a cell are ignored.
         model: digest of the model.
-        scores_root: of these findings, as in the statement.
+        scores_root: root over the scores of these findings, as in the statement.
         day: days since 1970-01-01 UTC.
-        ledger: every registered dataset and every release prepared before.
-        secrets: of noise and fingerprints.
+        ledger: the ledger of all registered datasets and of all releases prepared so far.
+        secrets: the site's secrets for noise and fingerprints.
 
     Raises:
-        DisclosureError: benchmark or metric are not what the scorecard says, a score lies outside its metric's range,
-            protected data is not registered, or this month's submissions are spent.
+        DisclosureError: a benchmark or metric does not match the scorecard, a score is outside its metric's range,
+            protected data is not registered, or this month's submissions are used up.
     """
     findings_by_cell = match_findings(scorecard, findings)
     datasets = find_datasets(scorecard, findings_by_cell, ledger)
@@ -90,7 +90,7 @@ def decide(
         _check_budget(dataset, policy, ledger, model=model, scores_root=scores_root, day=day)
     scores = _read_scores_by_cell(scorecard, findings_by_cell, datasets, secrets)
 
-    # From here on only sums are looked at, and those of protected cells are perturbed.
+    # From here on, decisions depend only on sums, and those of protected cells are perturbed.
     sums: dict[str, CellSums | None] = {}
     for cell in scorecard.cells:
         dataset_of_cell = datasets.get(cell.benchmark)
@@ -107,7 +107,7 @@ def decide(
     fresh = disclosure.release(scorecard, units, sums, policy, earlier_tables)
     rules = _name_rules(scorecard, fresh, sums, policy)
 
-    # The benchmarks of one submission are decided in turn: each is an earlier release for those after it.
+    # Benchmarks are decided one after the other: each counts as an earlier release for the next ones.
     decided = DecidedFigures()
     data: dict[str, str] = {}
     for entry in scorecard.benchmarks:
@@ -155,8 +155,8 @@ def _check_budget(
     spent = ledger.count_other_releases_this_month(model, commitments, day, scores_root)
     if spent >= policy.monthly_submissions:
         raise DisclosureError(
-            f"{dataset.benchmark}: this model's {policy.monthly_submissions} submissions of the last 30 days about "
-            "these patients are spent, whether they were sent or not",
+            f"{dataset.benchmark}: this model's {policy.monthly_submissions} submissions within 30 days about these "
+            "patients are used up, whether they were sent or not",
             "Wait until the oldest is 30 days old. The ledger cannot be reset.",
         )
 
@@ -167,7 +167,7 @@ def _read_scores_by_cell(
     datasets: Mapping[str, DatasetEntry],
     secrets: Secrets,
 ) -> dict[str, CellScores]:
-    """Return the scores behind each cell that was run; the groups of a protected variable divide its persons."""
+    """Return the scores behind each cell that was run, with each person in at most one group of a variable."""
     scores: dict[str, CellScores] = {}
     for key, finding in findings_by_cell.items():
         scores[key] = read_scores(finding, datasets.get(finding.benchmark), secrets)
@@ -183,7 +183,7 @@ def _build_figures(
     scores: Mapping[str, CellScores],
     secrets: Secrets,
 ) -> DecidedFigures:
-    """Return the figures of one benchmark as they are without earlier releases."""
+    """Return the figures of one benchmark, before earlier releases are considered."""
     figures = DecidedFigures()
     for cell in cells:
         bucket = fresh.groups[cell.group]
@@ -214,7 +214,7 @@ def _name_rules(
     sums: Mapping[str, CellSums | None],
     policy: DisclosurePolicy,
 ) -> dict[str, GateRule]:
-    """Return for each cell the rule that decided its figure, before earlier releases are considered."""
+    """Return the rule that decided each figure, before earlier releases are considered."""
     surplus = {cell.key for cell in disclosure.surplus_cells(scorecard, policy)}
     rules: dict[str, GateRule] = {}
     for cell in scorecard.cells:
@@ -229,7 +229,7 @@ def _name_rule(
     is_surplus: bool,
     policy: DisclosurePolicy,
 ) -> GateRule:
-    """Return the rule that decided a figure, as long as no earlier release does."""
+    """Return the rule that decided one figure, before earlier releases are considered."""
     value = fresh.cells[cell.key]
     bucket = fresh.groups[cell.group]
     if value == NOT_RUN or sums is None:
@@ -252,7 +252,7 @@ def _name_rule(
 def _is_complete(
     scorecard: Scorecard, findings_by_cell: Mapping[str, Finding], scores: Mapping[str, CellScores]
 ) -> bool:
-    """Whether every figure of all units was run and stands for its benchmark's data."""
+    """Return whether every cell without a subgroup was run and represents its benchmark's data."""
     for cell in scorecard.cells:
         if cell.subgroup is not None:
             continue
@@ -263,10 +263,10 @@ def _is_complete(
 
 
 def _is_whole(cell: Cell, finding: Finding, scores: CellScores) -> bool:
-    """Whether a figure of all units stands for its benchmark's data.
+    """Return whether a figure of all units represents its benchmark's data.
 
-    Of a protected benchmark the number of answers that could not be scored does not count: it is known exactly, and
-    would betray whether one more could be. Answers that a server failed to give reveal nothing of the kind.
+    For a protected benchmark, the number of answers that could not be scored is ignored: it is exact, so the result
+    would reveal whether one more answer could be scored. Server failures reveal nothing like that.
     """
     if not cell.protected:
         return finding.whole
@@ -277,7 +277,7 @@ def _is_whole(cell: Cell, finding: Finding, scores: CellScores) -> bool:
 def _name_dataset(
     cells: Sequence[Cell], dataset: DatasetEntry | None, figures: DecidedFigures
 ) -> str:
-    """Return the commitment of the dataset that the statement must name for a benchmark, or `none`."""
+    """Return the commitment of the dataset that the statement has to name for a benchmark, or `none`."""
     was_run = any(figures.cells[cell.key] != NOT_RUN for cell in cells)
     if dataset is None or not was_run:
         return NONE

@@ -1,7 +1,7 @@
-"""Compares opened leaves of a submission with the answers that the store keeps: each answer is scored again.
+"""Check opened leaves of a submission by scoring the stored answers again.
 
-What this shows: the score that was committed to is the score that this version gives to the stored answer. It does not
-show that the model gave this answer: whoever holds the data key could have stored another before the submission.
+A match shows that the committed score is the score that this version gives to the stored answer. It does not show that
+the model gave this answer: the holder of the data key could have stored another one before the submission.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ ScoresByMetric = Mapping[str, float | Unscored]
 
 
 class AuditOutcome(StrEnum):
-    """How something that was signed compares with the store."""
+    """The outcome of comparing signed data with the store."""
 
     MATCH = "match"
     DIFFERENT = "different"
@@ -27,12 +27,12 @@ class AuditOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LeafCheck:
-    """One leaf after it was scored again.
+    """The check of one leaf.
 
     Attributes:
-        leaf: with its proof.
-        outcome: how it compares.
-        finding: why it is no match, in words; "" for a match. It never holds text of a case.
+        leaf: the leaf with its proof.
+        outcome: the outcome of the check.
+        finding: the reason why it is not a match, in words that never quote a case; "" for a match.
     """
 
     leaf: OpenedLeaf
@@ -43,20 +43,20 @@ class LeafCheck:
 def check_leaves(
     store: Store, runs: Sequence[Run], leaves: Sequence[OpenedLeaf], scores_root: str, means: Means
 ) -> list[LeafCheck]:
-    """Score again the stored answers behind some leaves.
+    """Score the stored answers behind some leaves again and compare the scores.
 
     Args:
-        store: the site's.
-        runs: of the model and suite that the submission is of.
-        leaves: opened ones.
-        scores_root: of the submission, 64 hex digits.
-        means: for metrics that need more than the answer.
+        store: the site's store.
+        runs: the runs of the submission's model in its suite.
+        leaves: the opened leaves to check.
+        scores_root: the submission's root over its scores, 64 hex digits.
+        means: helpers for metrics that need more than the answer, such as an encoder.
 
     Returns:
-        A check for each leaf, in their order.
+        A check for each leaf, in the same order.
 
     Raises:
-        BenchmarkError: a metric needs an encoder, and there is none or another than the run was measured with.
+        BenchmarkError: a metric needs an encoder, and there is none or it differs from the run's encoder.
     """
     benchmarks = {leaf.record.benchmark for leaf in leaves}
     locations = _locate_instances(store, runs, benchmarks)
@@ -78,7 +78,7 @@ def check_leaves(
             difference = "it is not among the leaves that the submission commits to"
             checks.append(LeafCheck(leaf, AuditOutcome.DIFFERENT, difference))
         elif location is None:
-            reason = "its instance is not in the store any more"
+            reason = "its instance is no longer in the store"
             checks.append(LeafCheck(leaf, AuditOutcome.NOT_CHECKABLE, reason))
         else:
             checks.append(_compare_scores(leaf, rescored.get(location)))
@@ -87,21 +87,21 @@ def check_leaves(
 
 @dataclass(frozen=True, slots=True)
 class _Location:
-    """The run of an instance, and its position there."""
+    """The run of an instance, and its position in the run."""
 
     run_id: str
     position: int
 
 
 def _name_instance(leaf: OpenedLeaf) -> tuple[str, bytes]:
-    """Return the benchmark and the key by which a record names its instance."""
+    """Return the benchmark and the key of the instance in a leaf's record."""
     return leaf.record.benchmark, leaf.record.score.instance_key
 
 
 def _locate_instances(
     store: Store, runs: Sequence[Run], benchmarks: set[str]
 ) -> dict[tuple[str, bytes], _Location]:
-    """Return the location of each instance of some benchmarks, by benchmark and the key that records name it by."""
+    """Return the location of each instance of some benchmarks, by benchmark and instance key in records."""
     locations: dict[tuple[str, bytes], _Location] = {}
     for run in runs:
         if run.benchmark not in benchmarks:
@@ -109,15 +109,15 @@ def _locate_instances(
         for position, (_, key) in enumerate(store.answers.read_unit_and_instance_keys(run.run_id)):
             location = _Location(run.run_id, position)
             locations[run.benchmark, key] = location
-            # In records of a benchmark that was run in parts, an instance is named by its run too.
+            # For a benchmark that was run in parts, the key in records starts with the run's id.
             locations[run.benchmark, run.run_id.encode() + key] = location
     return locations
 
 
 def _compare_scores(leaf: OpenedLeaf, rescored: ScoresByMetric | None) -> LeafCheck:
-    """Compare the score that was committed to with that of the stored answer; None where its texts were purged."""
+    """Compare the committed score with that of the stored answer; `rescored` is None if its texts were purged."""
     if rescored is None:
-        return LeafCheck(leaf, AuditOutcome.NOT_CHECKABLE, "the texts that it rests on were purged")
+        return LeafCheck(leaf, AuditOutcome.NOT_CHECKABLE, "the texts behind it were purged")
     score = leaf.record.score
     committed = score.value if score.value is not None else str(score.reason)
     now = _describe_score(rescored.get(leaf.record.metric, Unscored(Reason.NOT_ASKED)))

@@ -1,19 +1,19 @@
-"""The ledger of releases: every registered dataset and every figure prepared from one, so that none can be subtracted.
+"""The ledger of releases: every registered dataset and every figure prepared from one, to prevent differencing.
 
-One file for each entry, `ledger/00000001.json`: canonical JSON that names the SHA-256 of the entry before and is sealed
-with a MAC under the site's seal key. That key is not derived from the data key, so whoever reads the store cannot
-rewrite the ledger. An entry is never changed and never taken back.
+Each entry is a file such as `ledger/00000001.json`: canonical JSON that contains the SHA-256 of the previous entry and
+a MAC under the site's seal key. That key is not derived from the data key, so the ability to read the store does not
+suffice to rewrite the ledger. Entries are never changed or removed.
 
-    dataset   a frozen version of a protected dataset: keyed fingerprints of its units, and whose records they are
+    dataset   a frozen version of a protected dataset: keyed fingerprints of its units, and the person behind each
     release   a debit: the protected figures of one prepared submission, whether or not it is ever sent
-    reset     the site started a new epoch; entries up to a number may be lost
+    reset     the site started a new epoch; a range of earlier entries may be lost
 
-Number and link of the last entry travel in every statement. The aggregator refuses a ledger that is shorter than
-before, or another of the same length: a ledger that was put back from a back-up together with everything else cannot
-be seen here, but it is seen there, and on the steward's own list.
+Every statement contains the number and link of the last entry. The aggregator refuses a ledger that is shorter than
+before, or differs from the one it knows at the same length. If a machine is restored completely from a back-up, this
+machine cannot detect it, but the aggregator can, and so can the steward with a separate list.
 
-Units appear as keyed fingerprints only. A *person* is what units are counted by: units with the same identifier or the
-same record content, in any version of any dataset, are one person.
+Units appear only as keyed fingerprints. A *person* groups units: units with the same identifier or the same record
+content, in any version of any dataset, belong to one person.
 """
 
 import hashlib
@@ -33,25 +33,25 @@ from protocol.predicates import EMPTY_LEDGER, LedgerHead
 
 MONTH_DAYS: Final = 30
 _RESTORE: Final = (
-    "Nothing leaves until the folder submissions/ledger is restored from a back-up; if none is whole, `intramural "
-    "reset` starts a new epoch with the aggregator's and the steward's help."
+    "Nothing is submitted until the folder submissions/ledger is restored from a back-up. If no back-up is intact, "
+    "`intramural reset` starts a new epoch with the aggregator's and the steward's help."
 )
-# Digits of a fingerprint: 96 and 64 bits, which no two units and no two scores of a person share by chance.
+# Hexadecimal digits of fingerprints: with 96 bits for units and 64 bits for scores, collisions are negligible.
 _UNIT_HEX: Final = 24
 _SCORE_HEX: Final = 16
 _MAX_ENTRY: Final = 256 * 1024 * 1024  # bytes
-_SAME_LINEAGE_PERCENT: Final = 5  # of the smaller dataset's persons, in common
+_SAME_LINEAGE_PERCENT: Final = 5  # percentage of the smaller dataset's persons that both share
 
 
 @dataclass(frozen=True, slots=True)
 class UnitRecord:
-    """One unit of a dataset version; everything is a keyed fingerprint in hexadecimal.
+    """One unit of a dataset version; all fields are keyed fingerprints in hexadecimal.
 
     Attributes:
-        person: whom the unit is counted as.
-        identity: of the unit's identifier.
-        content: of its records, to the letter.
-        sketch: MinHash signature of its records' words; empty where they have too few.
+        person: the person that the unit belongs to.
+        identity: fingerprint of the unit's identifier.
+        content: fingerprint of the normalised content of its records.
+        sketch: MinHash signature of its records' words; empty if they have too few words.
     """
 
     person: str
@@ -65,14 +65,14 @@ class DatasetEntry:
     """A registered version of a protected dataset.
 
     Attributes:
-        benchmark: id of the benchmark that reads it.
+        benchmark: id of the benchmark.
         definition: digest of that benchmark's definition.
-        commitment: salted Merkle root over its records; names the version.
-        lineage: commitment of the first version of its lineage.
-        previous: commitment of the version of this benchmark and lineage before it; "" if there is none.
+        commitment: salted Merkle root over its records, which identifies the version.
+        lineage: commitment of the first version of its lineage (registered datasets that share persons).
+        previous: commitment of the previous version of this benchmark and lineage; "" if there is none.
         data: digest of the frozen files.
-        instances: how many it gives.
-        units: fingerprint of each unit, as runs name it, -> what is known of it.
+        instances: number of instances in the files.
+        units: the record of each unit by the fingerprint of its key in runs.
     """
 
     benchmark: str
@@ -85,11 +85,11 @@ class DatasetEntry:
     units: Mapping[str, UnitRecord]
 
     def list_persons(self) -> frozenset[str]:
-        """Return the persons that the units are counted as."""
+        """Return the persons that the units belong to."""
         return frozenset(unit.person for unit in self.units.values())
 
     def join_contents(self) -> dict[str, str]:
-        """Return for each person the fingerprints of all their records, joined in a fixed order."""
+        """Return the fingerprints of each person's records, joined in a fixed order, by person."""
         contents_by_person: dict[str, list[str]] = {}
         for unit in self.units.values():
             contents_by_person.setdefault(unit.person, []).append(unit.content)
@@ -100,19 +100,19 @@ class DatasetEntry:
 
 @dataclass(frozen=True, slots=True)
 class PersonDifference:
-    """How many persons two versions differ by; `changed` counts those in both whose records differ."""
+    """The numbers of persons by which two versions differ; `changed` counts persons in both with different records."""
 
     added: int
     removed: int
     changed: int
 
     def is_too_small(self, threshold: int) -> bool:
-        """Whether any of the numbers is neither 0 nor at least `threshold`."""
+        """Return whether any of the numbers is above 0 but below `threshold`."""
         return any(0 < number < threshold for number in (self.added, self.removed, self.changed))
 
 
 def compare_persons(old: DatasetEntry, new: DatasetEntry) -> PersonDifference:
-    """Return how `new` differs from `old`. Records of two benchmarks are different questions, so they never compare."""
+    """Return the difference from `old` to `new`. Records are compared only if both have the same definition."""
     before, after = old.list_persons(), new.list_persons()
     changed = 0
     if old.definition == new.definition:
@@ -124,22 +124,25 @@ def compare_persons(old: DatasetEntry, new: DatasetEntry) -> PersonDifference:
 
 
 def share_persons(old: DatasetEntry, new: DatasetEntry) -> bool:
-    """Whether two versions have more than 5 % of the smaller one's persons in common: then they are one lineage."""
+    """Return whether two versions belong to one lineage: they share more than 5 % of the smaller one's persons."""
     before, after = old.list_persons(), new.list_persons()
     return 100 * len(before & after) > _SAME_LINEAGE_PERCENT * min(len(before), len(after))
 
 
 @dataclass(frozen=True, slots=True)
 class ReleasedCell:
-    """One protected figure as it was decided, and the persons behind it.
+    """One protected figure as the gate decided it, and the persons behind it.
 
     Attributes:
-        benchmark, metric, subgroup: which figure; subgroup is "" for all units.
+        benchmark: the cell's benchmark.
+        metric: the cell's metric.
+        subgroup: the cell's subgroup; "" for all units.
         definition: digest of the benchmark's definition.
-        commitment: the dataset version.
-        value, spread: as published; spread is None where the scorecard has none.
-        bucket: published size of the figure's group.
-        scores: person -> keyed fingerprint of the person's score.
+        commitment: commitment of the dataset version.
+        value: the published value.
+        spread: the published spread; None if the cell has none.
+        bucket: the published size of the cell's group.
+        scores: keyed fingerprint of each person's score, by person.
     """
 
     benchmark: str
@@ -153,18 +156,21 @@ class ReleasedCell:
     scores: Mapping[str, str]
 
     def count_rescored(self, scores: Mapping[str, str]) -> int:
-        """Return how many persons came, went or changed their score between this figure and `scores`."""
+        """Return the number of persons that were added, removed or rescored between this figure and `scores`."""
         persons = self.scores.keys() | scores.keys()
         return sum(self.scores.get(person) != scores.get(person) for person in persons)
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseEntry:
-    """A debit: one submission as it was prepared.
+    """A debit: the protected figures of one prepared submission.
 
     Attributes:
-        policy: digest of the policy that was applied, the stricter of site and federation.
-        cells: the protected figures, by the scorecard's keys.
+        model: digest of the model.
+        scorecard: digest of the scorecard.
+        scores_root: root over the scores behind the submission.
+        policy: digest of the applied policy, the stricter of the site's and the federation's.
+        cells: the protected figures by cell key.
     """
 
     model: str
@@ -176,7 +182,7 @@ class ReleaseEntry:
 
 @dataclass(frozen=True, slots=True)
 class ResetEntry:
-    """A new epoch. Entries with numbers from `lost_from` to this one's are not known here any more."""
+    """The start of a new epoch. Entries from number `lost_from` up to this entry may be lost."""
 
     epoch: int
     lost_from: int
@@ -187,12 +193,13 @@ Content = DatasetEntry | ReleaseEntry | ResetEntry
 
 @dataclass(frozen=True)
 class LedgerEntry:
-    """One entry.
+    """One entry of the ledger.
 
     Attributes:
-        number: from 1; a reset may leave numbers out.
-        prev: link of the entry before.
-        day: days since 1970-01-01 UTC.
+        number: number of the entry, from 1; a reset may skip numbers.
+        prev: link of the previous entry.
+        day: day of the entry, in days since 1970-01-01 UTC.
+        content: the dataset, release or reset.
     """
 
     number: int
@@ -202,11 +209,11 @@ class LedgerEntry:
 
     @property
     def kind(self) -> str:
-        """`dataset`, `release` or `reset`."""
+        """The kind of entry: `dataset`, `release` or `reset`."""
         return _kind_of(self.content)
 
     def to_json(self) -> dict[str, object]:
-        """Return the entry's file without the seal."""
+        """Return the content of the entry's file, without the seal."""
         return {
             "number": self.number,
             "prev": self.prev,
@@ -215,14 +222,14 @@ class LedgerEntry:
             "content": _without_none(asdict(self.content)),
         }
 
-    @cached_property  # a dataset of 20,000 units takes a second to write
+    @cached_property  # hashing a dataset of 20,000 units takes a second
     def link(self) -> str:
-        """Hex SHA-256 of the canonical JSON, by which the next entry names this one."""
+        """SHA-256 of the canonical JSON (64 hex digits), which the next entry refers to."""
         return hashlib.sha256(canonical(self.to_json())).hexdigest()
 
     @property
     def head(self) -> LedgerHead:
-        """The head of a ledger that ends with this entry, as statements name it."""
+        """The head of a ledger that ends with this entry, as given in statements."""
         return LedgerHead(self.number, self.link)
 
 
@@ -237,25 +244,25 @@ def _kind_of(content: Content) -> str:
 
 
 def _without_none(value: Any) -> Any:
-    """Leave out fields that are None: canonical JSON has no null."""
+    """Return a copy without fields that are None, because canonical JSON has no null."""
     if isinstance(value, Mapping):
         return {name: _without_none(item) for name, item in value.items() if item is not None}
     return value
 
 
 class Fingerprints:
-    """Keyed fingerprints: equal for equal values, telling nothing to whoever lacks the site's seal key."""
+    """Keyed fingerprints: equal for equal values, and meaningless without the site's seal key."""
 
     def __init__(self, key: bytes) -> None:
-        """`key` is 32 bytes, see `derive_fingerprint_key`."""
+        """Use `key` (32 bytes), see `derive_fingerprint_key`."""
         self._key = key
 
     def of_unit(self, unit_key: bytes) -> str:
-        """Return the fingerprint of a unit as runs name it (`agent.store` gives its key)."""
+        """Return the fingerprint of a unit's key in runs (see `agent.store`)."""
         return self._hash("unit", unit_key)[:_UNIT_HEX]
 
     def of_identity(self, unit: str) -> str:
-        """Return the fingerprint of a unit's identifier, whichever benchmark names it."""
+        """Return the fingerprint of a unit's identifier, which does not depend on the benchmark."""
         return self._hash("identity", unit.encode())[:_UNIT_HEX]
 
     def of_content(self, content: bytes) -> str:
@@ -272,7 +279,7 @@ class Fingerprints:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """All entries, oldest first, already checked to follow from each other."""
+    """The verified entries of the ledger, oldest first."""
 
     entries: tuple[LedgerEntry, ...] = ()
 
@@ -282,7 +289,7 @@ class Ledger:
         return self.entries[-1].head if self.entries else EMPTY_LEDGER
 
     def holds(self, head: LedgerHead) -> bool:
-        """Whether this ledger ends with, or continues, the one that ended with `head`."""
+        """Return whether `head` is a head of this ledger, now or in the past."""
         return head == EMPTY_LEDGER or any(entry.head == head for entry in self.entries)
 
     def list_datasets(self) -> list[DatasetEntry]:
@@ -290,14 +297,14 @@ class Ledger:
         return [entry.content for entry in self.entries if isinstance(entry.content, DatasetEntry)]
 
     def find_dataset(self, commitment: str) -> DatasetEntry | None:
-        """Return the registered version with this commitment, None if it is not registered."""
+        """Return the registered version with this commitment, or None."""
         for dataset in self.list_datasets():
             if dataset.commitment == commitment:
                 return dataset
         return None
 
     def find_newest_dataset(self, benchmark: str, definition: str) -> DatasetEntry | None:
-        """Return the newest registered version of a benchmark's data, read by exactly this definition."""
+        """Return the newest registered version of a benchmark's data under this definition, or None."""
         for dataset in reversed(self.list_datasets()):
             if (dataset.benchmark, dataset.definition) == (benchmark, definition):
                 return dataset
@@ -310,7 +317,7 @@ class Ledger:
                 yield entry, entry.content
 
     def list_released_datasets(self) -> list[DatasetEntry]:
-        """Return the versions that some figure was prepared from, oldest first."""
+        """Return the versions from which any figure was prepared, oldest first."""
         commitments: set[str] = set()
         for _, release in self.iterate_releases():
             commitments.update(cell.commitment for cell in release.cells.values())
@@ -319,7 +326,7 @@ class Ledger:
     def find_debit(
         self, model: str, scorecard: str, scores_root: str
     ) -> tuple[LedgerEntry, ReleaseEntry] | None:
-        """Return the newest debit for exactly these scores, with its entry."""
+        """Return the newest debit for these scores with its entry, or None."""
         newest = None
         for entry, release in self.iterate_releases():
             if (release.model, release.scorecard, release.scores_root) == (
@@ -333,10 +340,10 @@ class Ledger:
     def count_other_releases_this_month(
         self, model: str, commitments: Sequence[str], day: int, scores_root: str
     ) -> int:
-        """Return how many releases of this model from these dataset versions fall in the 30 days that end with `day`.
+        """Return the number of other releases of this model from these dataset versions in the 30 days up to `day`.
 
-        The same scores again are the same release, however often they had to be prepared, so they count once; and
-        those behind `scores_root` do not count here.
+        Releases of the same scores count once, however often they were prepared. Releases of the scores behind
+        `scores_root` do not count.
         """
         other_roots: set[str] = set()
         for entry, release in self.iterate_releases():
@@ -350,12 +357,12 @@ class Ledger:
 
     @property
     def began_in(self) -> int:
-        """The epoch whose reset began this ledger, because the one before was lost; 0 for a first ledger."""
+        """The epoch whose reset started this ledger after the previous one was lost; 0 for the site's first ledger."""
         first = self.entries[0].content if self.entries else None
         return first.epoch if isinstance(first, ResetEntry) else 0
 
     def lost_entries_after(self, dataset: DatasetEntry) -> bool:
-        """Whether entries were lost since a version was registered: they may have been figures made from it."""
+        """Return whether entries were lost since a version was registered: they may have been releases from it."""
         registered = next(entry.number for entry in self.entries if entry.content == dataset)
         for entry in self.entries:
             if entry.number <= registered or not isinstance(entry.content, ResetEntry):
@@ -365,35 +372,34 @@ class Ledger:
         return False
 
     def followed_by(self, content: Content, day: int, *, number: int | None = None) -> "Ledger":
-        """Return the ledger with one more entry; `number` is the next one unless a reset leaves some out."""
+        """Return the ledger with one more entry; `number` is the next number unless a reset skips some."""
         entry = LedgerEntry(number or self.head.length + 1, self.head.head, day, content)
         return Ledger((*self.entries, entry))
 
 
 def derive_ledger_key(seal_key: bytes) -> bytes:
-    """Return the key that seals entries."""
+    """Return the key for the MACs of entries."""
     return derive_key(seal_key, "release-ledger/v2")
 
 
 def derive_fingerprint_key(seal_key: bytes) -> bytes:
-    """Return the key of `Fingerprints`."""
+    """Return the key for `Fingerprints`."""
     return derive_key(seal_key, "release-fingerprints/v2")
 
 
 def read_ledger(directory: Path, key: bytes) -> Ledger:
-    """Read the ledger; a folder that is not there is an empty one.
+    """Read and verify the ledger; it is empty if its folder does not exist.
 
     Args:
         directory: the ledger's folder.
-        key: see `derive_ledger_key`.
+        key: the key for MACs, see `derive_ledger_key`.
 
     Raises:
-        DisclosureError: an entry is missing, changed or unreadable: nothing leaves until it is restored. Names the
-            first entry that is not as it was.
+        DisclosureError: an entry is missing, changed or unreadable. The message states where the first fault is.
     """
     entries: list[LedgerEntry] = []
     previous = EMPTY_LEDGER
-    for path in sorted(directory.glob("*.json")):  # none where the folder does not exist
+    for path in sorted(directory.glob("*.json")):  # empty if the folder does not exist
         content = read_bounded(path, _MAX_ENTRY, f"entry {path.stem} of the ledger of releases")
         entry = open_entry(content, key)
         has_own_name = path == _entry_path(directory, entry.number)
@@ -408,7 +414,7 @@ def read_ledger(directory: Path, key: bytes) -> Ledger:
 
 
 def _follows(entry: LedgerEntry, previous: LedgerHead) -> bool:
-    """Whether an entry names the one before it and has the next number; a reset may leave numbers out."""
+    """Return whether an entry refers to the previous one and has the next number; a reset may skip numbers."""
     if entry.prev != previous.head:
         return False
     if isinstance(entry.content, ResetEntry):
@@ -417,10 +423,10 @@ def _follows(entry: LedgerEntry, previous: LedgerHead) -> bool:
 
 
 def append_entry(directory: Path, ledger: Ledger, key: bytes) -> None:
-    """Write the last entry of `ledger`, whose others are on the disk already. The caller holds the outbox.
+    """Write the last entry of `ledger`; the others are already on disk. The caller holds the outbox.
 
     Raises:
-        StoreError: the disk refuses.
+        StoreError: the file cannot be written.
     """
     entry = ledger.entries[-1]
     directory.mkdir(mode=0o700, exist_ok=True)
@@ -428,18 +434,18 @@ def append_entry(directory: Path, ledger: Ledger, key: bytes) -> None:
 
 
 def seal_entry(entry: LedgerEntry, key: bytes) -> bytes:
-    """Return the bytes of the entry's file, with the MAC over everything in it."""
+    """Return the content of the entry's file, with a MAC over the whole entry."""
     body = entry.to_json()
     return canonical({"entry": body, "mac": hmac.digest(key, canonical(body), "sha256").hex()})
 
 
 def open_entry(content: bytes, key: bytes) -> LedgerEntry:
-    """Read the bytes of an entry's file. Raises DisclosureError where anything in it was changed."""
+    """Parse and verify the content of an entry's file. Raises DisclosureError if it was changed."""
     try:
         value: Any = parse_canonical(content)
         entry = _parse_entry(value["entry"])
-        # The constructors check names of fields; sealing again gives the same bytes only if all else, the MAC too, is
-        # whole.
+        # The constructors check the names of fields. Sealing the entry again gives the same bytes only if everything
+        # else is intact, including the MAC.
         is_whole = hmac.compare_digest(seal_entry(entry, key), content)
     except (ProtocolError, KeyError, TypeError, AttributeError, ValueError):
         is_whole = False
@@ -463,7 +469,7 @@ def _parse_entry(body: Any) -> LedgerEntry:
         case "release":
             cells: dict[str, ReleasedCell] = {}
             for name, cell_fields in fields.pop("cells").items():
-                # A cell without a spread is written without the field.
+                # The field is absent in cells without a spread.
                 cells[name] = ReleasedCell(**{"spread": None, **cell_fields})
             content = ReleaseEntry(cells=cells, **fields)
         case "reset":

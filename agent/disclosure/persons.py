@@ -1,4 +1,4 @@
-"""Identifying the persons behind a dataset's units: a patient under two names, or in two versions, is one person."""
+"""Identify the persons behind a dataset's units: a patient with two identifiers, or in two versions, is one person."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,32 +18,31 @@ from agent.disclosure.sketches import (
     group_similar,
 )
 
-# Records of 60 to 300 words keep half to nine tenths of their shingles when every name and identifier in them is
-# replaced. Records of two patients share a few in a hundred once common text is out; in notes made of few stock phrases
-# at most 42 in a hundred were measured.
+# Records of 60 to 300 words keep 50 to 90 % of their shingles when all names and identifiers in them are replaced.
+# Records of two patients share a few per cent once common text is removed; the maximum measured, in notes made of a few
+# stock phrases, was 42 %.
 _SAME_PERSON_PERCENT: Final = 45
 _LEFT_OVER_PERCENT: Final = 33
-# Within a version patients may differ by a few numbers only, so records must hardly differ to be one person's.
+# Different patients of one version may differ only in a few numbers, so a higher similarity is required there.
 _SAME_RECORD_PERCENT: Final = 85
-_FINE_PERMUTATIONS: Final = (
-    128  # of the sketches by which units of one version are compared, which are not stored
-)
-_COMMON_PERCENT: Final = (
-    20  # of the persons: shingles that more of them share are the benchmark's text
-)
-_NEARLY_ALL_PERCENT: Final = 90  # the same, before copies of one unit have been grouped
+# Permutations of the sketches that compare units of one version. These sketches are not stored.
+_FINE_PERMUTATIONS: Final = 128
+# Shingles that a larger percentage of the persons share count as the benchmark's own text.
+_COMMON_PERCENT: Final = 20
+# The same percentage before copies of one unit have been grouped.
+_NEARLY_ALL_PERCENT: Final = 90
 
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """A unit of the new version, as it is compared with others.
+    """The fingerprints of a unit in the new version.
 
     Attributes:
         key: fingerprint of the unit's key.
         identity: fingerprint of its identifier.
         content: fingerprint of its records.
-        sketch: of its records' words; "" where they have too few.
-        group: number of its group; units of one group are one person.
+        sketch: sketch of its records' words; "" if they have too few words.
+        group: number of its group; units of one group belong to one person.
     """
 
     key: str
@@ -55,7 +54,7 @@ class _Unit:
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """The person that a unit is most like, and the number of values in which their sketches agree."""
+    """The person that is most similar to a unit, and the number of values in which their sketches agree."""
 
     person: str
     agreeing: int
@@ -64,12 +63,12 @@ class _Match:
 def identify_persons(
     read: ReadVersion, earlier: Sequence[DatasetEntry], key: bytes
 ) -> dict[str, UnitRecord]:
-    """Return the ledger's record of each unit, by the fingerprint of its key: above all, its person.
+    """Return each unit's record for the ledger, with the unit's person, by the fingerprint of the unit's key.
 
     Args:
-        read: the version.
-        earlier: every version that was registered before, of any benchmark, oldest first.
-        key: see `derive_fingerprint_key`.
+        read: the new version.
+        earlier: all earlier registered versions of any benchmark, oldest first.
+        key: the key for fingerprints, see `derive_fingerprint_key`.
     """
     units = _fingerprint_units(read.units, key)
     recognised = _recognise_units(units, earlier)
@@ -86,7 +85,7 @@ def identify_persons(
 
 
 def _fingerprint_units(units: Sequence[ReadUnit], key: bytes) -> list[_Unit]:
-    """Return the fingerprints of each unit, and its group."""
+    """Return the fingerprints and the group of each unit."""
     fingerprints = Fingerprints(key)
     contents = [fingerprints.of_content("\n".join(unit.contents).encode()) for unit in units]
     groups = _group_copies(units, contents, Sketcher(key, _FINE_PERMUTATIONS))
@@ -109,7 +108,7 @@ def _fingerprint_units(units: Sequence[ReadUnit], key: bytes) -> list[_Unit]:
 def _group_copies(
     units: Sequence[ReadUnit], contents: Sequence[str], sketcher: Sketcher
 ) -> list[int]:
-    """Return a group for each unit: those with the same records, or with records that hardly differ, are in one."""
+    """Return the group of each unit. Units with equal or nearly equal records are in the same group."""
     parents = list(range(len(units)))
     first_rows: dict[str, int] = {}
     for row, content in enumerate(contents):
@@ -127,7 +126,7 @@ def _group_copies(
 def _sketch_units(
     units: Sequence[Shingles], groups: Sequence[int], sketcher: Sketcher
 ) -> list[str]:
-    """Return a sketch of each unit as text; "" where too few shingles remain without the common text."""
+    """Return the sketch of each unit as text; "" if too few shingles remain without the common text."""
     distinctive = drop_common(units, groups, _COMMON_PERCENT)
     rows = _select_sketchable(distinctive)
     sketches = sketcher.sketch([distinctive[row] for row in rows])
@@ -138,12 +137,12 @@ def _sketch_units(
 
 
 def _select_sketchable(units: Sequence[Shingles]) -> list[int]:
-    """Return the rows of the units with enough shingles for a sketch."""
+    """Return the rows of units that have enough shingles for a sketch."""
     return [row for row, shingles in enumerate(units) if len(shingles) >= MIN_SHINGLES]
 
 
 def _recognise_units(units: Sequence[_Unit], earlier: Sequence[DatasetEntry]) -> dict[int, str]:
-    """Return, for each row of a unit that an earlier version has, the person it was counted as there."""
+    """Return the persons of units that are recognised from earlier versions, by row."""
     by_identity: dict[str, str] = {}
     by_content: dict[str, str] = {}
     by_sketch: dict[str, str] = {}
@@ -164,8 +163,8 @@ def _recognise_units(units: Sequence[_Unit], earlier: Sequence[DatasetEntry]) ->
             unrecognised[row] = unit.sketch
     matches = _match_sketches(unrecognised, by_sketch, _SAME_PERSON_PERCENT)
 
-    # Once most units are recognised, few units and persons remain, so that a lower similarity says as much. A person
-    # that units of several groups are like is one of theirs: for the others, too, a remaining person may fit.
+    # Once most units are recognised, few units and persons remain, so a lower similarity is sufficient. If units of
+    # several groups match one person, only one group can be right, so the other groups are matched again as well.
     contested = _find_contested(matches, units)
     open_units: dict[int, str] = {}
     for row, sketch in unrecognised.items():
@@ -183,12 +182,12 @@ def _recognise_units(units: Sequence[_Unit], earlier: Sequence[DatasetEntry]) ->
 def _match_sketches(
     units: Mapping[int, str], persons: Mapping[str, str], percent: int
 ) -> dict[int, _Match]:
-    """Return the match of each unit that has one, by row.
+    """Return the matches of units with persons, by row.
 
     Args:
-        units: sketches by row.
+        units: sketches of the units by row.
         persons: persons by sketch.
-        percent: of the sketch's values that must agree.
+        percent: minimum percentage of a sketch's values that must agree.
     """
     rows, person_sketches = list(units), list(persons)
     new = decode_sketches(list(units.values()))
@@ -201,8 +200,8 @@ def _match_sketches(
 
 
 def _find_contested(matches: Mapping[int, _Match], units: Sequence[_Unit]) -> set[int]:
-    """Return the rows of the units whose person another group's unit is more like."""
-    holders: dict[str, int] = {}  # by person, the row of the unit that is most like it
+    """Return the rows of units whose person is more similar to a unit of another group."""
+    holders: dict[str, int] = {}  # person -> row of the most similar unit
     for row, match in matches.items():
         holder = holders.setdefault(match.person, row)
         if match.agreeing > matches[holder].agreeing:
@@ -217,7 +216,7 @@ def _find_contested(matches: Mapping[int, _Match], units: Sequence[_Unit]) -> se
 def _choose_persons(
     units: Sequence[_Unit], recognised: Mapping[int, str], earlier: Sequence[DatasetEntry]
 ) -> dict[int, str]:
-    """Return the person of each group: the oldest that any of its units was recognised as, else a new one."""
+    """Return the person of each group: the oldest person recognised in any of its units, or else a new one."""
     ages: dict[str, int] = {}
     for dataset in earlier:
         for record in dataset.units.values():

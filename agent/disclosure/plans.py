@@ -1,4 +1,4 @@
-"""Plans: what a site says it will evaluate before it does, and the challenge that then chooses what a run samples."""
+"""Plans, in which a site announces an evaluation, and the challenge that then selects the instances of its runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,27 +16,27 @@ from protocol.verification import plan_challenge
 
 @dataclass(frozen=True, slots=True)
 class PlanInUse:
-    """The plan that a result is about; digests are `none` for an unplanned one."""
+    """The plan of a result; digest and challenge are `none` for an unplanned result."""
 
     digest: str
     challenge: str
 
     def is_whole(self, findings: Sequence[Finding]) -> bool:
-        """Whether every run of the result was chosen by this plan, or by none."""
+        """Return whether each run of the result was sampled by this plan or not sampled at all."""
         return all(finding.plan in ("", self.digest) for finding in findings)
 
 
 NO_PLAN: Final = PlanInUse(NONE, NONE)
-SEED_DIGITS: Final = 15  # hexadecimal digits of a challenge that make a sampling seed: 60 bits
+SEED_DIGITS: Final = 15  # hexadecimal digits of a challenge that form the sampling seed (60 bits)
 
 
 def find_plan(
     outbox: Outbox, registry: Registry, findings: Sequence[Finding], *, model: str, scorecard: str
 ) -> PlanInUse:
-    """Return the plan that these findings are of: the one that chose their instances, else the model's open one.
+    """Return the plan that selected the instances of these findings, or else the model's newest open plan.
 
     Raises:
-        DisclosureError: runs were chosen by a plan that is not open here, or by several.
+        DisclosureError: runs were sampled by a plan that is not open here, or by several plans, or with another seed.
     """
     chosen = {finding.plan for finding in findings} - {""}
     open_here = [
@@ -47,7 +47,7 @@ def find_plan(
     if chosen - {plan.digest for plan in open_here} or len(chosen) > 1:
         raise DisclosureError(
             "a run was sampled by a plan that has a result, was abandoned, or is about another model or scorecard",
-            "Make a plan with `intramural submission plan`, send it, and run with --plan.",
+            "Create a plan with `intramural submission plan`, send it, and run with --plan.",
         )
     wanted = next(iter(chosen), open_here[-1].digest if open_here else "")
     plan = next((plan for plan in open_here if plan.digest == wanted), None)
@@ -59,30 +59,34 @@ def find_plan(
         for finding in findings
     ):
         raise DisclosureError(
-            "a run was sampled by another seed than its plan's challenge gives",
+            "a run was not sampled with the seed from its plan's challenge",
             "Run it again with --plan.",
         )
     return PlanInUse(plan.digest, challenge)
 
 
 def list_open_plans(outbox: Outbox) -> list[Submission]:
-    """Return the plans that have a receipt and neither a result nor an end, oldest first."""
+    """Return the plans that have a receipt but no result and were not abandoned, oldest first."""
     submissions = outbox.list_submissions()
     ended = set()
-    for other in submissions:
-        if other.state not in LIVE:
+    for submission in submissions:
+        if submission.state not in LIVE:
             continue
-        if other.is_result:
-            ended.add(other.result.plan)
-        if isinstance(other.statement, AbandonPredicate):
-            ended.add(other.statement.plan)
+        if submission.is_result:
+            ended.add(submission.result.plan)
+        if isinstance(submission.statement, AbandonPredicate):
+            ended.add(submission.statement.plan)
     return [
-        s for s in submissions if s.plan and s.state is State.RECEIPTED and s.digest not in ended
+        submission
+        for submission in submissions
+        if submission.plan
+        and submission.state is State.RECEIPTED
+        and submission.digest not in ended
     ]
 
 
 def read_challenge(outbox: Outbox, registry: Registry, plan: Submission) -> str:
-    """Return the challenge that a plan's receipt yields. Raises DeliveryError if the receipt does not verify."""
+    """Derive the challenge from a plan's receipt. Raises DeliveryError if the receipt does not verify."""
     receipt = check_receipt(outbox.read_receipt(plan.digest), plan.envelope.pae, registry)
     return plan_challenge(
         plan.header.deployment, receipt.index, receipt.checkpoint.root, plan.digest
@@ -90,5 +94,5 @@ def read_challenge(outbox: Outbox, registry: Registry, plan: Submission) -> str:
 
 
 def derive_sampling_seed(challenge: str) -> int:
-    """Return the seed by which a run under a plan samples instances."""
+    """Return the seed with which a run under a plan samples instances."""
     return int(challenge[:SEED_DIGITS], 16)

@@ -1,4 +1,4 @@
-"""Reads disclosure policies. One that is missing, unreadable or not exactly as the schema demands: nothing leaves."""
+"""Read disclosure policies. Without a valid policy, nothing can be submitted."""
 
 import re
 from pathlib import Path
@@ -19,11 +19,11 @@ def read_policy(name: str, site_directory: Path | None = None) -> DisclosurePoli
     """Return the policy that `disclosure_policy` in site.yaml names.
 
     Args:
-        name: a shipped profile (`strict`), or a file of the site's own (`our-policy.yaml`, relative to the site).
-        site_directory: where the site's own file lies.
+        name: a shipped policy (`strict`), or the site's own file (`our-policy.yaml`, relative to the site directory).
+        site_directory: the site directory.
 
     Raises:
-        DisclosureError: there is none of that name, or it is unreadable, misspelt or incomplete.
+        DisclosureError: the policy does not exist, or is unreadable, misspelt or incomplete.
     """
     if name.endswith(".yaml") and site_directory is not None:
         return read_policy_file(site_directory / name)
@@ -31,15 +31,15 @@ def read_policy(name: str, site_directory: Path | None = None) -> DisclosurePoli
         raise DisclosureError("disclosure_policy in site.yaml is not the name of a policy")
     policy = read_policy_file(shipped("policies") / "disclosure" / f"{name}.yaml")
     if policy.name != name:
-        raise DisclosureError(f"policy {name}.yaml calls itself by another name")
+        raise DisclosureError(f"policy {name}.yaml has a different name in its field `name`")
     return policy
 
 
 def read_policy_file(path: Path) -> DisclosurePolicy:
-    """Read one file. Raises DisclosureError, naming the file and what is wrong with it."""
+    """Read a policy file. Raises DisclosureError with the name of the file and the fault in it."""
     values = parse_yaml(read_bytes(path, DisclosureError), Path(path.name), DisclosureError)
     if not isinstance(values, dict):
-        raise DisclosureError(f"policy {path.name}: expected a map of names to values")
+        raise DisclosureError(f"policy {path.name}: expected a mapping of names to values")
     try:
         return parse_policy(
             {name: value if name == "name" else _number(value) for name, value in values.items()}
@@ -49,5 +49,5 @@ def read_policy_file(path: Path) -> DisclosurePolicy:
 
 
 def _number(value: object) -> object:
-    """Return the whole number that a text is; anything else as it is, for the schema to refuse."""
+    """Return the whole number in a text; return any other value unchanged, so that the schema refuses it."""
     return int(value) if isinstance(value, str) and _WHOLE.fullmatch(value) else value

@@ -1,6 +1,6 @@
-"""The rules about earlier releases, in the order in which they decide the figures of a benchmark. Pure.
+"""The rules about earlier releases, in the order in which they are applied to a benchmark's figures. Pure.
 
-A figure of nearly the same scores is repeated; figures that could be subtracted from earlier ones are suppressed.
+Figures of nearly the same scores are repeated. Figures that could be subtracted from earlier ones are suppressed.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,22 +25,22 @@ from protocol.policy import DisclosurePolicy
 from protocol.scorecard import Cell
 
 _FAR: Final = 50
-"""Scores beyond the threshold of a repeat: no noise that could be drawn makes up for so many."""
+"""Number of changed scores above the threshold for repeats that noise cannot make up for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Precedents:
-    """The releases before a new one, and the rules by which they decide the figures of a benchmark.
+    """The releases before a new one, and the rules by which they determine the figures of a benchmark.
 
     Attributes:
         model: digest of the model.
-        release_key: digest of the scorecard, root over the scores, and digest of the policy: the same for the same
-            release prepared again.
+        release_key: digest of the scorecard, root over the scores, and digest of the policy; equal if the same release
+            is prepared again.
         day: days since 1970-01-01 UTC.
-        ledger: with every release prepared before.
-        beside: protected cells of other benchmarks in the same submission.
-        policy: already the stricter of site and federation.
-        noise_key: see `agent.disclosure.perturbation.derive_perturbation_key`.
+        ledger: the ledger of all releases prepared so far.
+        beside: protected cells of the benchmarks in the same submission that were decided before.
+        policy: the stricter of the site's and the federation's policies.
+        noise_key: the key for noise, see `agent.disclosure.perturbation.derive_perturbation_key`.
     """
 
     model: str
@@ -54,12 +54,12 @@ class Precedents:
     def apply_rules(
         self, cells: Sequence[Cell], figures: DecidedFigures, scores: Mapping[str, CellScores]
     ) -> DecidedFigures:
-        """Return the benchmark's figures as they may leave after every earlier release. The first rule decides.
+        """Return the benchmark's figures that may be released. The first rule that applies decides.
 
         Args:
-            cells: of the benchmark.
-            figures: as they would be without earlier releases; their footprint is not empty.
-            scores: behind each cell that was run.
+            cells: the benchmark's cells.
+            figures: the figures without regard to earlier releases; their footprint must not be empty.
+            scores: the scores behind each cell that was run.
         """
         dataset = self._find_dataset(figures)
         if any(scores[key].is_part for key in figures.footprint):
@@ -91,14 +91,14 @@ class Precedents:
         return figures
 
     def _find_dataset(self, figures: DecidedFigures) -> DatasetEntry:
-        """Return the dataset behind the figures of a benchmark; all of them are of one."""
+        """Return the dataset behind the figures, which is the same for all figures of a benchmark."""
         first_cell = next(iter(figures.footprint.values()))
         dataset = self.ledger.find_dataset(first_cell.commitment)
         assert dataset is not None, "the gate looked it up before"
         return dataset
 
     def _is_near_released_version(self, dataset: DatasetEntry) -> bool:
-        """Whether figures of a dataset could be subtracted from those of another one that has figures."""
+        """Return whether figures of this dataset could be subtracted from released figures of a similar one."""
         return any(
             _is_near(dataset, released, self.policy) for released in self._list_released_datasets()
         )
@@ -112,9 +112,9 @@ class Precedents:
         ]
 
     def _find_nearest_release(self, cell: ReleasedCell) -> ReleaseEntry | None:
-        """Return the newest release with this figure, of the same scores or of nearly the same: it is to be repeated.
+        """Return the newest release of this figure with equal or nearly equal scores, which is repeated, or None.
 
-        Nothing here may depend on whether the scores are exactly the same: that could be seen from outside.
+        The outcome must not depend on whether the scores are exactly equal: outsiders could see that.
         """
         for release in self._list_earlier_releases():
             if any(self._is_nearly_same(earlier, cell) for earlier in release.cells.values()):
@@ -122,11 +122,11 @@ class Precedents:
         return None
 
     def _list_earlier_releases(self) -> list[ReleaseEntry]:
-        """Return the model's releases before the first that was prepared of exactly these findings, newest first."""
+        """Return the model's releases before the first one with this release key, newest first."""
         earlier: list[ReleaseEntry] = []
         for release in self._iterate_releases():
             if (release.scorecard, release.scores_root, release.policy) == self.release_key:
-                break  # the same release again, by the same rules: it is decided as it was then
+                break  # the same release under the same rules must get the same figures as then
             earlier.insert(0, release)
         return earlier
 
@@ -137,7 +137,7 @@ class Precedents:
                 yield release
 
     def _has_many_names(self, cell: ReleasedCell) -> bool:
-        """Whether nearly the same scores were released under so many other models' names that averaging would pay."""
+        """Return whether nearly the same scores were released this month under too many other models' names."""
         names: set[str] = set()
         for entry, release in self.ledger.iterate_releases():
             if release.model == self.model or entry.day <= self.day - MONTH_DAYS:
@@ -147,13 +147,13 @@ class Precedents:
         return len(names) >= self.policy.monthly_submissions
 
     def _is_nearly_same(self, earlier: ReleasedCell, cell: ReleasedCell) -> bool:
-        """Whether two cells are the same figure of scores that differ by too few persons, as the noise lets it tell."""
+        """Return whether two cells are the same figure and, after perturbation, too few persons' scores differ."""
         if not _is_same_figure(earlier, cell):
             return False
         distance = earlier.count_rescored(cell.scores)
         if distance > self.policy.changed_units + _FAR:
             return False
-        # Everything that names the comparison, so that the same two cells always draw the same noise.
+        # Everything that identifies the comparison, so that the same two cells always draw the same noise.
         comparison = [
             self.model,
             cell.definition,
@@ -174,15 +174,15 @@ class Precedents:
         figures: DecidedFigures,
         releases_to_repeat: Mapping[str, ReleaseEntry],
     ) -> DecidedFigures:
-        """Return the benchmark's figures as they were; a figure that has no precedent is withheld.
+        """Return the benchmark's figures from earlier releases; a figure without a precedent is withheld.
 
-        Those of a metric are all taken from one release, since its margins were closed together. The footprint stays
-        that of the old figures: the scores behind them are those they were computed from.
+        All figures of a metric come from one release, because their margins were suppressed together. The footprint is
+        that of the old figures, with the scores from which they were computed.
 
         Args:
-            cells: of the benchmark.
-            figures: what would be new.
-            releases_to_repeat: by metric, where a release has its figure of all units.
+            cells: the benchmark's cells.
+            figures: the new figures that would have been released.
+            releases_to_repeat: the release to repeat for each metric whose figure of all units has one.
         """
         repeated = DecidedFigures()
         for cell in cells:
@@ -210,7 +210,7 @@ class Precedents:
         return repeated
 
     def _has_too_many_metrics(self, cell: ReleasedCell, figures: DecidedFigures) -> bool:
-        """Whether this figure would be one of too many metrics of its group, with those of earlier scorecards."""
+        """Return whether too many metrics of the cell's group would be published, including earlier releases."""
         if not _is_published(cell):
             return False
         group = (cell.definition, cell.subgroup, cell.commitment)
@@ -229,7 +229,7 @@ class Precedents:
         return len(metrics) > self.policy.metrics_per_group
 
     def _has_too_many_variables(self, figures: DecidedFigures) -> bool:
-        """Whether too many variables would divide the benchmark's persons, with those of earlier scorecards."""
+        """Return whether too many variables would divide the benchmark's persons, including earlier releases."""
         new_groups = [
             cell for cell in figures.footprint.values() if cell.subgroup and _is_published(cell)
         ]
@@ -246,14 +246,14 @@ class Precedents:
 
 
 def _is_near(dataset: DatasetEntry, released: DatasetEntry, policy: DisclosurePolicy) -> bool:
-    """Whether figures of two datasets could be subtracted: they share persons, and differ by a few."""
+    """Return whether figures of two datasets could be subtracted: they share persons and differ by only a few."""
     if released.commitment == dataset.commitment or not share_persons(released, dataset):
         return False
     return compare_persons(released, dataset).is_too_small(policy.changed_units)
 
 
 def _list_leaving_cells(figures: DecidedFigures) -> list[ReleasedCell]:
-    """Return the protected figures but surplus ones: those do not leave, so no earlier release stands in their way."""
+    """Return the protected figures, except surplus figures, which are never released."""
     leaving: list[ReleasedCell] = []
     for key, cell in figures.footprint.items():
         if figures.verdicts[key] is not GateRule.SURPLUS:
@@ -262,7 +262,7 @@ def _list_leaving_cells(figures: DecidedFigures) -> list[ReleasedCell]:
 
 
 def _list_scores(cell: ReleasedCell) -> list[list[str]]:
-    """Return the fingerprints of a figure's scores with their persons, in a fixed order."""
+    """Return pairs of a person and the fingerprint of the person's score, in a fixed order."""
     return [[person, score] for person, score in sorted(cell.scores.items())]
 
 

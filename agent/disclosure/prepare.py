@@ -1,12 +1,12 @@
-"""Preparing: from the findings of a suite to unsigned statements, and to drafts with the agent's signature.
+"""Preparation of submissions: build statements from the findings of a suite, and draft them with the agent's signature.
 
-The drafts form the end of the site's chain, each naming the one before, so they are approved and sent in this order.
-Preparing the same scores again gives the same bytes; other scores replace the draft, and those that follow it. Where
-the bytes are those of a submission that became void, it takes its place again, with both its signatures: nothing new
-leaves, so nobody is asked again.
+Drafts form the end of the site's chain. Each refers to the one before it, so they are approved and sent in this order.
+Preparing the same scores again gives the same bytes. Other scores replace the draft and the drafts after it. If the
+bytes equal those of a void submission, that submission is restored with both its signatures: since nothing new leaves
+the site, it does not have to be approved again.
 
-A result's protected figures are debited to the ledger here, before anybody sees them, whether or not they are ever
-sent: otherwise a figure could be prepared again and again until one pleases.
+A result's protected figures are debited to the ledger here, before anyone sees them, whether or not they are ever
+sent. Otherwise a site could repeat the preparation until it likes the figures.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -45,13 +45,17 @@ from protocol.statements import build_statement
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What preparing needs besides findings: who signs, what the federation registered, what the site allows.
+    """The outbox, registry, policy and keys with which submissions are prepared.
 
     Attributes:
-        policy: the site's own; the stricter of it and the federation's is applied.
-        data_key: the site's; salts of score records are derived from it.
-        seal_key: the site's; the ledger's seal, fingerprints and noise are derived from it.
+        outbox: the site's outbox.
+        registry: the newest registry that the site has.
+        policy: the site's own policy; the stricter of it and the federation's is applied.
+        signer: the agent's key.
+        data_key: the site's data key, from which salts of score records derive.
+        seal_key: the site's seal key, from which the keys of the ledger, fingerprints and noise derive.
         today_day: days since 1970-01-01 UTC.
+        agent_version: version of the agent that statements name.
     """
 
     outbox: Outbox
@@ -65,7 +69,7 @@ class Gate:
 
     @property
     def secrets(self) -> Secrets:
-        """What the gate's decisions depend on besides scores."""
+        """The secrets that the gate's decisions depend on."""
         return Secrets(
             Fingerprints(derive_fingerprint_key(self.seal_key)),
             derive_perturbation_key(self.seal_key),
@@ -76,18 +80,18 @@ class Gate:
         return read_ledger(self.outbox.ledger, derive_ledger_key(self.seal_key))
 
     def append(self, ledger: Ledger) -> None:
-        """Write the last entry of `ledger`; its others are on the disk already. The caller holds the outbox."""
+        """Write the last entry of `ledger`; the others are already on disk. The caller holds the outbox."""
         append_entry(self.outbox.ledger, ledger, derive_ledger_key(self.seal_key))
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """The outcome of one call.
+    """The outcome of `prepare`.
 
     Attributes:
-        submissions: in the order of the models.
-        new: digests of those that this call made.
-        dropped: digests of drafts that were replaced, or that followed a replaced one.
+        submissions: one submission per model, in the order of the models' names.
+        new: digests of the submissions that this call drafted.
+        dropped: digests of deleted drafts: replaced ones and those that followed them.
     """
 
     submissions: tuple[Submission, ...]
@@ -97,7 +101,7 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """One model's submission to be made."""
+    """A submission to be made for one model."""
 
     model: str
     findings: Sequence[Finding]
@@ -111,9 +115,9 @@ class _Preparation:
     Attributes:
         site: id of the enrolled site.
         named_policy: digest of the policy that submissions name.
-        policy: the one that is applied, see `choose_policy`.
-        suite: kept with the verdicts.
-        standing: links of the chain that nothing withdraws, oldest first.
+        policy: the policy that is applied, see `choose_policy`.
+        suite: name of the suite, which is stored with the verdicts.
+        standing: the links of the chain that have not been withdrawn, oldest first.
     """
 
     gate: Gate
@@ -125,7 +129,7 @@ class _Preparation:
     standing: Sequence[Submission]
 
     def is_about_scorecard(self, submission: Submission) -> bool:
-        """Whether a submission is a result on this call's scorecard."""
+        """Return whether a submission is a result for this scorecard."""
         return submission.is_result and submission.result.scorecard == self.scorecard.digest
 
 
@@ -135,14 +139,15 @@ def prepare(
     """Prepare one submission for each model.
 
     Args:
-        gate: who and where.
-        scorecard: a registered one.
-        findings: by the model's registered name.
-        suite: whose runs they are of; kept with the verdicts, so that an audit finds the runs again.
+        gate: the outbox, keys and policies to prepare with.
+        scorecard: a registered scorecard.
+        findings: the findings by the model's registered name.
+        suite: the suite of the runs; it is stored with the verdicts, so that an audit can find the runs again.
 
     Raises:
-        DisclosureError: the gate refuses, the site, scorecard, a model or this agent is not registered, or the ledger
-            or a submission was changed. Nothing was signed then, except for models before the one that failed.
+        DisclosureError: the gate refuses a submission, the site, the scorecard, a model or this version of the agent
+            is not registered, or the ledger or a submission was changed. Only submissions of models before the one
+            that failed were signed.
         StoreError: a file cannot be read or written.
     """
     site = find_enrolled_site(gate.registry, gate.signer.public.keyid)
@@ -171,7 +176,7 @@ def prepare(
         waiting = {model: job for model, job in jobs.items() if model not in by_model}
         drafts = [submission for submission in submissions if submission.state is State.PREPARED]
         unchanged = _select_unchanged(preparation, drafts, end, waiting)
-        # Each draft names the one before it, so those after the first that changes go too: the last one first.
+        # Each draft refers to the one before it, so all drafts after the first changed one are deleted, last one first.
         dropped = [draft.digest for draft in drafts[len(unchanged) :]]
         for digest in reversed(dropped):
             gate.outbox.drop_draft(digest)
@@ -205,13 +210,13 @@ def draft_statement(
     verdicts: Mapping[str, object] | None = None,
     notes: Mapping[str, int] | None = None,
 ) -> Submission:
-    """Draft a statement that is no result, at the end of the chain. The caller holds the outbox.
+    """Draft a statement other than a result at the end of the chain. The caller holds the outbox.
 
     Args:
-        gate: who and where.
-        build: returns the statement with the header that it is given.
-        verdicts: kept beside the draft, for pages.
-        notes: exact figures that the steward is shown as the site's word; they stay on site.
+        gate: the outbox, keys and policies to prepare with.
+        build: returns the statement with a given header.
+        verdicts: values for pages, which are stored in the draft's verdict file.
+        notes: exact numbers that the site tells its steward; they are not part of the statement.
 
     Raises:
         DisclosureError: the site is not enrolled, or the ledger or a submission was changed.
@@ -240,17 +245,18 @@ def find_enrolled_site(registry: Registry, agent_keyid: str) -> str:
         if key.role == "agent" and key.revoked_from is None:
             return site
     raise DisclosureError(
-        "the registry does not know this site's agent key, or it was revoked",
-        "After the aggregator's people have enrolled the site, run `intramural registry update`.",
+        "this site's agent key is not in the registry, or was revoked",
+        "After the aggregator's operators have enrolled the site, run `intramural registry update`.",
     )
 
 
 def choose_policy(
     registry: Registry, site_policy: DisclosurePolicy
 ) -> tuple[str, DisclosurePolicy]:
-    """Return the digest of the policy a submission names, and the one that is applied: the stricter of both.
+    """Return the digest of the policy that submissions name, and the policy that is applied.
 
-    A site may tighten with a policy that is registered nowhere; its submissions then name the federation's floor.
+    The applied policy is the stricter of the named one and the site's own. A site may use a stricter policy that is not
+    registered; its submissions then name the federation's policy floor.
     """
     named_policy = registry.policy_floor
     if site_policy.digest in registry.policies:
@@ -270,21 +276,21 @@ def _check_registered(
         is_denied = any(not finding.language_model for finding in findings[name])
         if is_denied and gate.registry.models[model_digest(name)].is_language_model:
             raise DisclosureError(
-                f"{name}: the registry has it as a language model, but its server says that it is none",
-                "Ask the aggregator's people to register it with --not-a-language-model, then run "
+                f"{name}: it is registered as a language model, but its server reports that it is not one",
+                "Ask the aggregator's operators to register it with --not-a-language-model, then run "
                 "`intramural registry update`; or name the models to submit with --model.",
             )
 
 
 def check_scorecard(registry: Registry, scorecard: Scorecard, agent_version: str) -> None:
-    """Check that a scorecard is taken, and this version of the agent known. Raises DisclosureError."""
+    """Check that the scorecard and this version of the agent are registered. Raises DisclosureError."""
     registered = registry.scorecards.get(scorecard.digest)
     if registered is None or registered.retired:
         raise DisclosureError(f"scorecard {scorecard.name} is not registered, or was retired")
     if agent_digest(agent_version) not in registry.agents:
         raise DisclosureError(
             f"version {agent_version} of the agent is not registered with the aggregator",
-            "Install a registered version, or ask the aggregator's people to register this one.",
+            "Install a registered version, or ask the aggregator's operators to register this one.",
         )
 
 
@@ -294,7 +300,7 @@ def check_models(registry: Registry, names: Sequence[str] | Mapping[str, object]
     if unknown:
         raise DisclosureError(
             f"not registered with the aggregator: {', '.join(unknown)}",
-            "Ask the aggregator's people to register the model, then run `intramural registry update`; "
+            "Ask the aggregator's operators to register the model, then run `intramural registry update`; "
             "or name the models to submit with --model.",
         )
 
@@ -302,14 +308,15 @@ def check_models(registry: Registry, names: Sequence[str] | Mapping[str, object]
 def _list_jobs(
     gate: Gate, scorecard: Scorecard, findings: Mapping[str, Sequence[Finding]]
 ) -> dict[str, _Job]:
-    """Return the requested submissions by model, ordered by the models' names, with the root over the used scores."""
+    """Return the submissions to be made, by model digest and in the order of the models' names."""
     secret = derive_record_key(gate.data_key)
     jobs: dict[str, _Job] = {}
     for name in sorted(findings):
         used = select_findings(findings[name], scorecard)
         if not any(finding.scores for finding in used):
             raise DisclosureError(
-                f"{name}: no benchmark of the scorecard was run", "Run one, then prepare again."
+                f"{name}: no benchmark of the scorecard was run",
+                "Run at least one, then prepare again.",
             )
         model = model_digest(name)
         root = compute_scores_root(
@@ -320,7 +327,7 @@ def _list_jobs(
 
 
 def _find_same_release(preparation: _Preparation, job: _Job) -> Submission | None:
-    """Return the model's newest standing submission if it is about exactly these scores: the same release again."""
+    """Return the model's newest standing result for the scorecard if it has exactly these scores, else None."""
     for submission in reversed(preparation.standing):
         if preparation.is_about_scorecard(submission) and submission.result.model == job.model:
             return submission if submission.result.scores_root == job.root else None
@@ -333,7 +340,7 @@ def _select_unchanged(
     end: ChainEnd,
     waiting: Mapping[str, _Job],
 ) -> list[Submission]:
-    """Return the drafts that would come out the same, up to the first that would not."""
+    """Return the leading drafts that would not change if they were made again."""
     unchanged: list[Submission] = []
     for draft in drafts:
         if not _is_unchanged(preparation, draft, end, waiting):
@@ -346,7 +353,7 @@ def _select_unchanged(
 def _is_unchanged(
     preparation: _Preparation, draft: Submission, end: ChainEnd, waiting: Mapping[str, _Job]
 ) -> bool:
-    """Whether a draft, made now at this end of the chain, would come out the same."""
+    """Return whether a draft would stay the same if it were made again now at this end of the chain."""
     gate = preparation.gate
     if (
         not end.leads_to(draft)
@@ -361,22 +368,22 @@ def _is_unchanged(
         return False
     if gate.outbox.read_verdicts(draft.digest).get("policy") != preparation.policy.digest:
         return False
-    # A result that this call does not prepare again stays as it is.
+    # This call does not prepare other results again, so they stay unchanged.
     if not preparation.is_about_scorecard(draft) or result.model not in waiting:
         return True
     return waiting[result.model].root == result.scores_root
 
 
 def _is_signed_by_us(gate: Gate, draft: Submission) -> bool:
-    """Whether a draft has the signature of the agent's present key; one from before a rotation has another."""
+    """Return whether a draft has a signature by the agent's current key, which a rotation may have replaced."""
     return gate.signer.public.keyid in {signature.keyid for signature in draft.envelope.signatures}
 
 
 def _draft_result(preparation: _Preparation, job: _Job, end: ChainEnd) -> Submission:
-    """Decide one submission, debit it to the ledger, then build, sign and keep it.
+    """Decide the figures of one submission, debit them to the ledger, and draft the statement.
 
-    Where every figure comes out as in a submission that stands already, that one is returned: a second statement of
-    the same figures, with another root, would say that some score has changed.
+    If all figures equal those of a standing submission, that one is returned instead: a second statement with the same
+    figures, but a different root, would reveal that some score has changed.
     """
     gate = preparation.gate
     ledger = gate.ledger()
@@ -392,7 +399,7 @@ def _draft_result(preparation: _Preparation, job: _Job, end: ChainEnd) -> Submis
     )
     debit = _plan_debit(preparation, job, release, ledger, end)
     header = end.header(gate.registry, preparation.site, debit.head)
-    # Built, and checked by the aggregator's rules, before the debit: what cannot be submitted costs nothing.
+    # Build the statement and check it by the aggregator's rules before the debit, so that a failure costs nothing.
     statement = _build_statement(preparation, job, release, header)
     for earlier in reversed(preparation.standing):
         if earlier.is_result and _has_same_figures(earlier.result, statement):
@@ -407,9 +414,9 @@ class _Debit:
     """The debit of one release.
 
     Attributes:
-        ledger: with the debit.
-        is_new: whether the debit is the last entry of `ledger`, and not yet on the disk.
-        head: of the ledger, as the statement names it.
+        ledger: the ledger with the debit.
+        is_new: whether the debit is a new last entry of `ledger` that is not on disk yet.
+        head: the head of the ledger that the statement has to name.
     """
 
     ledger: Ledger
@@ -420,7 +427,7 @@ class _Debit:
 def _plan_debit(
     preparation: _Preparation, job: _Job, release: GatedRelease, ledger: Ledger, end: ChainEnd
 ) -> _Debit:
-    """Return the debit of a release. One without protected figures, or debited before, adds no entry."""
+    """Return the debit of a release. It adds no entry without protected figures, or if it was debited before."""
     entry = ReleaseEntry(
         model=job.model,
         scorecard=preparation.scorecard.digest,
@@ -435,8 +442,8 @@ def _plan_debit(
     else:
         earlier_line, earlier_entry = earlier_debit
         if not release.footprint or earlier_entry == entry:
-            # The statement names the head of that time, so that the same release again is the same bytes; unless the
-            # chain has named a longer ledger since, which a later link may not fall behind.
+            # The statement names the ledger head of that time, so that repeating the release gives the same bytes. If
+            # the chain has named a longer ledger since then, a later link must not name a shorter one.
             head = earlier_line.head if earlier_line.number >= end.ledger_length else ledger.head
             return _Debit(ledger, is_new=False, head=head)
     debited = ledger.followed_by(entry, preparation.gate.today_day)
@@ -446,7 +453,7 @@ def _plan_debit(
 def _list_verdicts(
     preparation: _Preparation, job: _Job, release: GatedRelease
 ) -> dict[str, object]:
-    """Return the content of the verdict file that is kept beside a result."""
+    """Return the content of a result's verdict file."""
     extents: dict[str, object] = {}
     for finding in job.findings:
         if not finding.subgroup and not finding.extent.everything:
@@ -461,14 +468,14 @@ def _list_verdicts(
 
 
 def _has_same_figures(earlier: ResultPredicate, later: ResultPredicate) -> bool:
-    """Whether two results differ only in when they were made and which scores are behind them."""
+    """Return whether two results are equal except for their header, day and root over the scores."""
     return (
         replace(earlier, header=later.header, day=later.day, scores_root=later.scores_root) == later
     )
 
 
 def _put_draft(gate: Gate, statement: Link, verdicts: Mapping[str, object]) -> Submission:
-    """Sign and keep a draft. A void submission of exactly these bytes takes its place again instead."""
+    """Sign and store a draft, or restore a void submission with the same bytes."""
     data = envelope.sign(build_statement(statement), [gate.signer])
     digest = envelope.decode(data).digest
     if not gate.outbox.restore(digest):
@@ -479,10 +486,10 @@ def _put_draft(gate: Gate, statement: Link, verdicts: Mapping[str, object]) -> S
 def _build_statement(
     preparation: _Preparation, job: _Job, release: GatedRelease, header: Header
 ) -> ResultPredicate:
-    """Return the statement, once the rules that the aggregator will apply have been applied to it.
+    """Build a statement and check it by the rules that the aggregator will apply.
 
     Raises:
-        DisclosureError: it breaks one of them.
+        DisclosureError: the statement breaks a rule.
     """
     gate, scorecard = preparation.gate, preparation.scorecard
     plan = find_plan(
@@ -511,7 +518,7 @@ def _build_statement(
     )
     try:
         check_result(statement, scorecard, preparation.policy)
-        # As the aggregator will: it knows only the policy that the statement names.
+        # The aggregator will check it by the policy that the statement names.
         check_result(statement, scorecard, gate.registry.policy_for(preparation.named_policy))
     except ProtocolError as error:
         raise _explain_refusal(error) from None
@@ -519,10 +526,10 @@ def _build_statement(
 
 
 def find_dataset_statement(outbox: Outbox, commitment: str) -> str:
-    """Return the digest of the statement that registered a dataset; `none` for none.
+    """Return the digest of the statement that registered a dataset; `none` if `commitment` is `none`.
 
     Raises:
-        DisclosureError: no such statement is approved or waits for approval.
+        DisclosureError: no such statement is approved or waiting for approval.
     """
     if commitment == NONE:
         return NONE
@@ -542,18 +549,18 @@ def find_dataset_statement(outbox: Outbox, commitment: str) -> str:
 
 
 def _explain_refusal(error: ProtocolError) -> DisclosureError:
-    """Return the error that tells the operator why the aggregator would refuse a result."""
+    """Return the error that explains why the aggregator would refuse a result."""
     if error.code is Code.NOTHING_PUBLISHED:
         return DisclosureError(
             "every figure is suppressed or was not run, so there is nothing to submit",
-            "The benchmarks have too few units for the disclosure policy, or too few changed since an earlier release; "
-            "run more of them.",
+            "The benchmarks have too few units for the disclosure policy, or too few of them changed since an earlier "
+            "release. Run more benchmarks.",
         )
     if error.code is Code.OFF_GRID:
         return DisclosureError(
-            f"the site's own disclosure policy rounds to another grid than the federation's ({error.detail})",
+            f"the site's own disclosure policy rounds to a different grid from the federation's ({error.detail})",
             "Choose another `grid_units` in the site's policy, or have that policy registered with the aggregator.",
         )
     return DisclosureError(
-        f"the figures do not obey the disclosure policy ({error.code}: {error.detail})"
+        f"the figures violate the disclosure policy ({error.code}: {error.detail})"
     )

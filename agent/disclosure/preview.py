@@ -1,7 +1,7 @@
-"""What a person sees before signing: one page, made from the exact bytes that would leave, and from nothing else.
+"""The page that a person sees before signing, generated from the exact bytes that would leave the site.
 
-The words are those of the steward's own tool (`protocol.describe`). Only the verdicts, which say why the gate decided
-a figure as it did, come from a file beside the draft; they are shown as the gate's own word.
+The descriptions are those of the steward's own tool (`protocol.describe`). Only the gate's verdicts, which explain its
+decisions, come from another file, and the page marks them as the gate's own statements.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ _READABLE = frozenset({*LIVE, State.PREPARED})
 
 @dataclass(frozen=True, slots=True)
 class GateWord:
-    """Why the gate decided one cell as it did, and how much of the data was asked where it was not all."""
+    """The gate's explanation of one cell, with the extent of the run unless it covered all of the data."""
 
     cell: str
     word: str
@@ -37,14 +37,14 @@ class GateWord:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Everything that a person needs to decide about one statement.
+    """The information that a person needs to decide about one statement.
 
     Attributes:
-        state: of the submission.
+        state: state of the submission.
         signed_by: role and key id of each signature.
-        description: what the bytes say.
-        gate_words: the gate's own word on each cell of a result; empty for other kinds.
-        capacity: how much a result could tell at most; None for other kinds.
+        description: description of the signed bytes.
+        gate_words: the gate's explanation of each cell of a result; empty for other kinds.
+        capacity: maximum amount of information that a result could reveal; None for other kinds.
     """
 
     state: str
@@ -54,7 +54,7 @@ class Page:
     capacity: Capacity | None = None
 
     def to_json(self) -> dict[str, object]:
-        """Return the page as one record; the fields of the description stand beside the page's own."""
+        """Return the page as one record, with the fields of the description at the top level."""
         return {
             **asdict(self.description),
             "state": self.state,
@@ -74,17 +74,19 @@ def make_page(
     """Return the page of one submission.
 
     Args:
-        submission: read from its file.
-        registry: verified; names of everything come from here.
-        own_policy: the site's.
-        verdicts: what the gate keeps beside a draft.
-        others: the site's submissions; those before this one in the chain are what it is compared with.
+        submission: the submission, as read from its file.
+        registry: the verified registry, from which all names come.
+        own_policy: the site's own policy.
+        verdicts: content of the submission's verdict file.
+        others: the site's submissions; the submission is compared with the earlier ones in the chain.
 
     Raises:
-        DisclosureError: it names something that the registry lacks, so it cannot be shown faithfully.
+        DisclosureError: the submission refers to something that the registry lacks, so it cannot be shown faithfully.
     """
     earlier = {
-        s.digest: s.statement for s in others if s.state in _READABLE and s.place < submission.place
+        other.digest: other.statement
+        for other in others
+        if other.state in _READABLE and other.place < submission.place
     }
     knowledge = Knowledge(registry, own_policy, earlier, read_notes(verdicts))
     try:
@@ -95,7 +97,7 @@ def make_page(
     except ProtocolError as error:
         raise DisclosureError(
             f"submission {submission.digest[:12]} cannot be shown faithfully ({error.code}: {error.detail})",
-            "Run `intramural registry update`; a draft is then prepared again.",
+            "Run `intramural registry update`, then prepare the draft again.",
         ) from None
     site = registry.sites.get(submission.header.site)
     page = Page(submission.state.value, _name_signers(submission, site), description)
@@ -105,15 +107,15 @@ def make_page(
     words = tuple(
         GateWord(cell.key, _gate_word(cell.key, cell.benchmark, verdicts)) for cell in card.cells
     )
-    # Of the site's own and the registered policy the stricter one is applied; the bits are counted for the latter
-    # alone, which can only give more of them.
+    # The stricter of the site's own and the registered policy is applied. The capacity is computed for the registered
+    # one, which can only overstate it.
     policy = registry.policy_for(submission.result.policy)
     capacity = _measure_capacity(card, policy, _algorithms_in_force(site))
     return Page(page.state, page.signed_by, description, words, capacity)
 
 
 def read_notes(verdicts: Mapping[str, Any]) -> dict[str, int]:
-    """Return the exact figures that the site tells its steward about a draft, from the file beside it."""
+    """Return the exact numbers that the site tells its steward about a draft, from its verdict file."""
     notes = verdicts.get("notes")
     if not isinstance(notes, dict):
         return {}
@@ -141,7 +143,7 @@ def _algorithms_in_force(site: Site | None) -> tuple[Algorithm, ...]:
 def _measure_capacity(
     scorecard: Scorecard, policy: DisclosurePolicy, signers: tuple[Algorithm, ...]
 ) -> Capacity:
-    """Return the bits of a signed statement; the same for all pages of a scorecard."""
+    """Return the capacity of a signed result, which is the same for all pages of a scorecard."""
     return measure_capacity(scorecard, policy, signers)
 
 
@@ -150,7 +152,7 @@ def _gate_word(key: str, benchmark: str, verdicts: Mapping[str, Any]) -> str:
     if not isinstance(rule, str) or rule not in set(GateRule):
         return "unknown"
     match _find_verdict(verdicts, "data", benchmark):
-        # Anything but numbers and known words is left out: the file may have been changed.
+        # Only numbers and known words are shown, since the file may have been changed.
         case {"known": str(known), "asked": int(asked), "available": int(available)} if (
             rule != GateRule.NOT_RUN
         ):

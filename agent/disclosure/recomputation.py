@@ -1,8 +1,8 @@
-"""Computes a submission again from the encrypted store, and compares root, figures and verdicts with the signed ones.
+"""Compute a submission again from the encrypted store, and compare root, figures and verdicts with the signed ones.
 
-The gate is deterministic: from the same scores, the same ledger and the same policy it decides the same figures, noise
-included. So everything in a result that is not a place in the chain can be computed again, for as long as the scores
-are kept; texts are not needed.
+The gate is deterministic: the same scores, ledger and policy give the same figures, including the noise. Therefore
+everything in a result except its position in the chain can be computed again as long as the scores are stored. Texts
+are not needed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,13 +33,13 @@ from protocol.scorecard import Scorecard
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """The runs, findings and records behind a submission, as the store holds them now.
+    """The runs, findings and records behind a submission, according to the present store.
 
     Attributes:
-        scorecard: the one that it reports.
-        runs: of its model, in its suite.
-        findings: those of the scorecard's cells.
-        records: leaves of the commitment, in their order.
+        scorecard: the scorecard of the submission.
+        runs: the runs of its model in its suite.
+        findings: the findings for the scorecard's cells.
+        records: the leaves of the commitment, in order.
     """
 
     scorecard: Scorecard
@@ -49,13 +49,13 @@ class Basis:
 
     @property
     def scores_root(self) -> str:
-        """The root that these records give, 64 hex digits."""
+        """The root over these records, 64 hex digits."""
         return root([record.leaf for record in self.records]).hex()
 
 
 @dataclass(frozen=True, slots=True)
 class Recomputation:
-    """How one submission compares with its recomputation; `finding` says why it is no match, "" for a match."""
+    """The outcome of recomputing one submission; `finding` explains a mismatch and is "" for a match."""
 
     outcome: AuditOutcome
     finding: str = ""
@@ -64,16 +64,16 @@ class Recomputation:
 def recompute_submission(
     store: Store, gate: Gate, submission: Submission, own_benchmarks: Path | None
 ) -> Recomputation:
-    """Compute root, figures and verdicts of a result again.
+    """Compute root, figures and verdicts of a result again and compare them with the signed ones.
 
     Args:
-        store: the site's.
-        gate: as for preparing.
+        store: the site's store.
+        gate: the outbox, keys and policies, as for `prepare`.
         submission: a result in the outbox.
         own_benchmarks: folder of the site's own benchmarks.
 
     Returns:
-        A match, the first difference, or why it cannot be computed again.
+        A match, the first difference, or the reason why it cannot be computed again.
     """
     try:
         basis = find_basis(store, gate, submission, own_benchmarks)
@@ -81,10 +81,10 @@ def recompute_submission(
             benchmarks = _list_benchmarks_on_other_data(gate, submission, basis)
             if benchmarks:
                 raise DisclosureError(
-                    f"its suite was run again since, on other data: {', '.join(benchmarks)}"
+                    f"its suite has been run again on other data since then: {', '.join(benchmarks)}"
                 )
             return Recomputation(
-                AuditOutcome.DIFFERENT, "scores_root: the scores in the store give another root"
+                AuditOutcome.DIFFERENT, "scores_root: the scores in the store give a different root"
             )
         releases: list[GatedRelease] = []
         for ledger in _list_possible_ledgers(gate.ledger(), submission):
@@ -104,20 +104,20 @@ def recompute_submission(
 def find_basis(
     store: Store, gate: Gate, submission: Submission, own_benchmarks: Path | None
 ) -> Basis:
-    """Find the scorecard, runs and scores behind a result again. Args: see `recompute_submission`.
+    """Find the scorecard, runs and scores behind a result. For the arguments see `recompute_submission`.
 
     Raises:
-        AgentError: it cannot be found, or this is another version of the agent; says why.
+        AgentError: something cannot be found, or another version of the agent prepared the result.
     """
     result = submission.result
     if result.agent != agent_digest(__version__):
         raise DisclosureError(
-            "another version of the agent prepared it, and would have to check it"
+            "another version of the agent prepared it; only that version can check it"
         )
     registered = gate.registry.scorecards.get(result.scorecard)
     model = gate.registry.models.get(result.model)
     if registered is None or model is None:
-        raise DisclosureError("the registry does not have its scorecard or its model any more")
+        raise DisclosureError("its scorecard or model is no longer in the registry")
     suite = gate.outbox.read_verdicts(submission.digest).get("suite")
     if not isinstance(suite, str) or not suite:
         raise DisclosureError("its verdict file does not name the suite that it was prepared from")
@@ -140,11 +140,11 @@ def find_basis(
 
 
 def _list_benchmarks_on_other_data(gate: Gate, submission: Submission, basis: Basis) -> list[str]:
-    """Return the benchmarks whose runs in the store read another version of their data than the result names."""
-    commitments = {NONE: ""}  # by the digest of the dataset's statement
-    for held in gate.outbox.list_submissions():
-        if held.dataset is not None:
-            commitments[held.digest] = held.dataset.commitment
+    """Return the benchmarks whose runs in the store read a different version of the data from the one in the result."""
+    commitments = {NONE: ""}  # digest of a dataset's statement -> commitment
+    for registering in gate.outbox.list_submissions():
+        if registering.dataset is not None:
+            commitments[registering.digest] = registering.dataset.commitment
     benchmarks: set[str] = set()
     for finding in basis.findings:
         digest = submission.result.data.get(finding.benchmark)
@@ -155,19 +155,20 @@ def _list_benchmarks_on_other_data(gate: Gate, submission: Submission, basis: Ba
 
 
 def _list_possible_ledgers(ledger: Ledger, submission: Submission) -> list[Ledger]:
-    """Return the states of the ledger that the submission may have been decided by.
+    """Return the states of the ledger with which the gate may have decided the submission.
 
-    That is the ledger without the submission's own debit first; then with it, in case it was prepared a second time.
+    The first is the ledger without the submission's own debit. The second includes it, in case the submission was
+    prepared twice.
 
     Raises:
-        DisclosureError: the ledger does not have the entry that the submission names.
+        DisclosureError: the ledger lacks the entry that the submission names.
     """
     signed_head = submission.header.ledger
     entries = tuple(entry for entry in ledger.entries if entry.number <= signed_head.length)
     ledger_then = Ledger(entries)
     if ledger_then.head != signed_head:
         raise DisclosureError(
-            f"the ledger of releases does not have entry {signed_head.length} that it names"
+            f"the ledger of releases lacks entry {signed_head.length}, which it names"
         )
     last = entries[-1].content if entries else None
     if isinstance(last, ReleaseEntry) and _is_debit_of(last, submission):
@@ -176,18 +177,18 @@ def _list_possible_ledgers(ledger: Ledger, submission: Submission) -> list[Ledge
 
 
 def _is_debit_of(release: ReleaseEntry, submission: Submission) -> bool:
-    """Whether an entry of the ledger is the debit for the scores of a submission."""
+    """Return whether a ledger entry is the debit for the scores of a submission."""
     result = submission.result
     is_same_report = release.model == result.model and release.scorecard == result.scorecard
     return is_same_report and release.scores_root == result.scores_root
 
 
 def _decide_again(gate: Gate, submission: Submission, basis: Basis, ledger: Ledger) -> GatedRelease:
-    """Let the gate decide once more. Raises DisclosureError: it refuses, or the policy has changed since."""
+    """Repeat the gate's decision. Raises DisclosureError if the gate refuses or the policy has changed since then."""
     _, policy = choose_policy(gate.registry, gate.policy)
     if gate.outbox.read_verdicts(submission.digest).get("policy") != policy.digest:
         raise DisclosureError(
-            "it was prepared under another disclosure policy than the one that is in force now"
+            "it was prepared under a disclosure policy that is no longer in force"
         )
     return decide(
         basis.scorecard,
@@ -204,7 +205,7 @@ def _decide_again(gate: Gate, submission: Submission, basis: Basis, ledger: Ledg
 def _find_first_difference(
     gate: Gate, submission: Submission, verdicts: Mapping[str, object], release: GatedRelease
 ) -> str | None:
-    """Return in words the first difference between the signed result and the release decided now, None for none."""
+    """Describe the first difference between the signed result and the recomputed release; None if they are equal."""
     result = submission.result
     difference = (
         _find_other_figure("group", result.groups, release.groups)
@@ -215,16 +216,16 @@ def _find_first_difference(
         return difference
     for benchmark, digest in sorted(result.data.items()):
         if _find_commitment(gate, digest) != release.data.get(benchmark, NONE):
-            return f"data of {benchmark}: another registered dataset was signed than is behind the figures now"
+            return f"data of {benchmark}: the signed dataset differs from the one behind the recomputed figures"
     if result.outcome == "complete" and not release.complete:
-        return "outcome: complete was signed, partial comes out now"
+        return "outcome: complete was signed, but partial is computed now"
     return _find_other_verdict(verdicts, release)
 
 
 def _find_other_figure(kind: str, signed: Mapping[str, int], now: Mapping[str, int]) -> str | None:
     for key in sorted({*signed, *now}):
         if signed.get(key) != now.get(key):
-            return f"{kind} {key}: {_write(signed.get(key))} was signed, {_write(now.get(key))} comes out now"
+            return f"{kind} {key}: {_write(signed.get(key))} was signed, but {_write(now.get(key))} is computed now"
     return None
 
 
@@ -234,12 +235,12 @@ def _find_other_verdict(verdicts: Mapping[str, object], release: GatedRelease) -
     for key, rule in sorted(release.verdicts.items()):
         verdict = verdicts_of_cells.get(key)
         if verdict != rule.value:
-            return f"verdict of {key}: the verdict file says {_write(verdict)}, {rule.value} comes out now"
+            return f"verdict of {key}: the verdict file has {_write(verdict)}, but {rule.value} is computed now"
     return None
 
 
 def _find_commitment(gate: Gate, digest: str) -> str:
-    """Return the commitment of the dataset whose statement has this digest; `none` for none."""
+    """Return the commitment of the dataset whose statement has this digest, or `none`."""
     if digest == NONE:
         return NONE
     dataset = gate.outbox.get(digest).dataset

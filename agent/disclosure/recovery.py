@@ -1,4 +1,4 @@
-"""What a machine that was restored, copied or robbed of a key has lost, as far as the aggregator's log shows. Pure."""
+"""Compare the history of a restored or copied machine with the aggregator's log, and plan a reset. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,15 +11,15 @@ from protocol.site_head import SiteHead
 
 @dataclass(frozen=True, slots=True)
 class HistoryComparison:
-    """The site's own history beside the aggregator's.
+    """A comparison of the site's own history with the aggregator's log.
 
     Attributes:
-        head: what the aggregator's log knows.
-        common_seq: the last link that both surely have; 0 is the epoch's start.
-        waiting_links: approved links here that follow the log's last one.
-        stray_links: approved links here that do not follow from it: the log has others in their places.
-        ledger: number and link of the last entry here; None where the ledger here cannot be read.
-        common_entries: entries of the ledger up to here are the same on both sides.
+        head: head of the site's chain in the aggregator's log.
+        common_seq: sequence number of the last link that both are sure to have; 0 is the epoch's start.
+        waiting_links: number of approved links here that follow the last one in the log.
+        stray_links: number of approved links here that do not: the log has other links in their positions.
+        ledger: number and link of the last ledger entry here; None if the ledger cannot be read.
+        common_entries: number up to which ledger entries are the same on both sides.
     """
 
     head: SiteHead
@@ -31,17 +31,17 @@ class HistoryComparison:
 
     @property
     def lost_links(self) -> int:
-        """How many links the log has and this machine has not."""
+        """The number of links that the log has but this machine lacks."""
         return self.head.seq - self.common_seq
 
     @property
     def lost_entries(self) -> int:
-        """How many entries of the ledger the aggregator knows of and this machine has not, at most."""
+        """The maximum number of ledger entries that the aggregator has seen but this machine lacks."""
         return self.head.ledger.length - self.common_entries
 
     @property
     def is_whole(self) -> bool:
-        """Whether this machine has everything that the aggregator has, and may go on."""
+        """Whether this machine has everything that the aggregator has, so that it needs no reset."""
         differs = self.lost_links or self.lost_entries or self.stray_links
         return not differs and not self.head.frozen and self.ledger is not None
 
@@ -49,14 +49,18 @@ class HistoryComparison:
 def compare_histories(
     head: SiteHead, submissions: Sequence[Submission], ledger: Ledger | None
 ) -> HistoryComparison:
-    """Compare this machine's chain and ledger with the aggregator's word.
+    """Compare this machine's chain and ledger with the aggregator's note.
 
     Args:
-        head: verified, of the epoch that the registry has.
-        submissions: the site's, in the order of the chain.
-        ledger: the site's; None where it cannot be read.
+        head: the verified head in the aggregator's note, for the epoch in the registry.
+        submissions: the site's submissions in the order of the chain.
+        ledger: the site's ledger; None if it cannot be read.
     """
-    links = [s for s in submissions if s.state in LIVE and s.header.epoch == head.epoch]
+    links = [
+        submission
+        for submission in submissions
+        if submission.state in LIVE and submission.header.epoch == head.epoch
+    ]
     common = START_SEQ
     for link in links:
         if link.state is State.RECEIPTED or link.digest == head.digest:
@@ -84,12 +88,16 @@ def compare_histories(
 def _count_common_entries(
     head: SiteHead, submissions: Sequence[Submission], ledger: Ledger | None
 ) -> int:
-    """Return up to which number both ledgers surely are the same."""
+    """Return the number up to which both ledgers are sure to be the same."""
     if ledger is None:
         return 0
     if ledger.holds(head.ledger):
         return head.ledger.length
-    seen = [s.header.ledger for s in submissions if s.state is State.RECEIPTED]
+    seen = [
+        submission.header.ledger
+        for submission in submissions
+        if submission.state is State.RECEIPTED
+    ]
     lengths = [seen_head.length for seen_head in seen if ledger.holds(seen_head)]
     return min(max(lengths, default=0), head.ledger.length)
 
@@ -97,13 +105,13 @@ def _count_common_entries(
 def follow_with_reset(
     ledger: Ledger, comparison: HistoryComparison, *, today_day: int, set_aside: int = 0
 ) -> Ledger:
-    """Return the ledger with the reset as its last entry, which is there already if it was asked for before.
+    """Return the ledger with the reset as its last entry, unless the same reset is there already.
 
     Args:
-        ledger: the site's, or an empty one that replaces it.
-        comparison: with the aggregator's word.
+        ledger: the site's ledger, or an empty one that replaces it.
+        comparison: the comparison with the aggregator's log.
         today_day: days since 1970-01-01 UTC.
-        set_aside: number of the last entry of a ledger that this one replaces.
+        set_aside: number of the last entry in the ledger that an empty one replaces; 0 if it is not replaced.
     """
     epoch = comparison.head.epoch + 1
     known = comparison.head.ledger.length

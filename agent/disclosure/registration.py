@@ -1,12 +1,13 @@
-"""Registering a dataset: a frozen copy of a protected benchmark's data becomes a version that figures may leave from.
+"""Registration of datasets: figures may be submitted only for registered, frozen versions of protected data.
 
-Reading comes first (`read_version`), then who the units are (`identify_persons`), then the rules (`check_version`).
-All three are without side effects. `register` puts them in order with what is written: the frozen copy, the ledger's
-entry, the copy's commitment, the draft for the steward. After a crash at any step, registering again resumes.
+First the data is read (`read_version`), then the persons behind its units are identified (`identify_persons`), then the
+rules are checked (`check_version`). These three steps have no side effects. `register` runs them and writes the frozen
+copy, the ledger entry, the copy's commitment and the draft for the steward. After a crash at any step, registering
+again resumes.
 
-A *person* is what units are counted by. A unit is taken for a person of an earlier version, of whichever benchmark, if
-it has the same identifier, the same records, or records of nearly the same words. Units of one version with the same
-records, or with records that hardly differ, are one person.
+A *person* groups units. A unit belongs to a person of an earlier version, of any benchmark, if it has the same
+identifier, the same records, or records with nearly the same words. Units of one version with equal or nearly equal
+records belong to one person.
 """
 
 from collections.abc import Mapping, Sequence
@@ -51,15 +52,15 @@ from protocol.verification import check_dataset_size, check_dataset_version
 
 @dataclass(frozen=True, slots=True)
 class DatasetCandidate:
-    """A version that might be registered, with the figures that the steward is shown about it.
+    """A version that might be registered, with the numbers that are shown to the steward.
 
     Attributes:
-        entry: as the ledger will keep it.
-        difference: to the version before it; None if there is none.
-        never_seen: persons that no earlier version of any benchmark has.
-        merged: units that are counted as one person with another unit.
-        shared_with: ids of the benchmarks whose earlier versions share its persons.
-        previous_statement: digest of the statement of the version before it; `none` if there is none.
+        entry: the entry for the ledger.
+        difference: the difference from the previous version; None if there is none.
+        never_seen: number of persons that do not occur in any earlier version of any benchmark.
+        merged: number of units that were merged with another unit of the same person.
+        shared_with: ids of benchmarks that have earlier versions of the same lineage.
+        previous_statement: digest of the previous version's statement; `none` if there is none.
     """
 
     entry: DatasetEntry
@@ -72,12 +73,13 @@ class DatasetCandidate:
 
 @dataclass(frozen=True, slots=True)
 class _AllowedVersion:
-    """A version that the rules allow.
+    """A version that may be registered.
 
     Attributes:
         candidate: the version.
-        draft: of exactly this version, if one can be approved as it is.
-        replaced: drafts that go, if there is no such draft: an earlier version of this data, and those that follow it.
+        draft: the existing draft of this version, if it can be approved unchanged.
+        replaced: without such a draft, the drafts to be deleted: one of another version of this data, and all drafts
+            after it.
     """
 
     candidate: DatasetCandidate
@@ -87,14 +89,14 @@ class _AllowedVersion:
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """The outcome of one call.
+    """The outcome of `register`.
 
     Attributes:
         candidate: the version.
-        number: of the frozen copy; 0 where nothing was kept.
+        number: number of the frozen copy; 0 in a dry run.
         submission: the draft for the steward; None in a dry run.
-        is_new: whether this call drafted it.
-        dropped: digests of drafts that were replaced, or that followed a replaced one.
+        is_new: whether this call created the draft.
+        dropped: digests of deleted drafts: replaced ones and those that followed them.
     """
 
     candidate: DatasetCandidate
@@ -107,19 +109,19 @@ class Registered:
 def register(
     gate: Gate, benchmark: Benchmark, site_data: Path, store: Store, *, dry_run: bool = False
 ) -> Registered:
-    """Freeze a benchmark's data, enter it into the ledger and draft its statement for the steward.
+    """Freeze a benchmark's data, record it in the ledger and draft its statement for the steward.
 
     Args:
-        gate: who and where.
-        benchmark: gated or private, with named units.
-        site_data: the site's folder of data.
-        store: gives the keys of units.
-        dry_run: only return the version that would be registered; nothing is written.
+        gate: the outbox, keys and policies to prepare with.
+        benchmark: a gated or private benchmark with named units.
+        site_data: the site's data folder.
+        store: the site's store, which computes the keys of units.
+        dry_run: return the version that would be registered without writing anything.
 
     Raises:
-        DisclosureError: a rule refuses the version; nothing new was registered.
-        BenchmarkError, ConfigError: the data cannot be read, or is not attested.
-        StoreError: a file cannot be written, or another command holds the outbox or the data.
+        DisclosureError: a rule forbids this version, or the use of the data is not attested; nothing was registered.
+        BenchmarkError, ConfigError: the data cannot be read.
+        StoreError: a file cannot be written, or another command has locked the outbox or the data.
     """
     find_enrolled_site(gate.registry, gate.signer.public.keyid)
     check_benchmark(benchmark, gate.registry)
@@ -137,7 +139,7 @@ def register(
             version = _put_back_lost_copy(version, read, commitment, ledger, site_data)
             allowed = _check_allowed(gate, read, ledger, site_data)
         except Exception:
-            # A copy with a commitment belongs to a registered version, and stays.
+            # A copy with a commitment belongs to a registered version and must not be deleted.
             if not version.commitment:
                 drop_frozen(version)
             raise
@@ -160,10 +162,10 @@ def register(
 
 
 def check_benchmark(benchmark: Benchmark, registry: Registry) -> None:
-    """Check that versions of a benchmark's data can be registered at all.
+    """Check that data of a benchmark can be registered at all.
 
     Raises:
-        DisclosureError: it is public, its units have no names, or no scorecard has protected figures of it.
+        DisclosureError: the benchmark is public, its units have no names, or no scorecard has protected cells of it.
     """
     if benchmark.access == "public":
         raise DisclosureError(
@@ -172,18 +174,18 @@ def check_benchmark(benchmark: Benchmark, registry: Registry) -> None:
         )
     if benchmark.unit_column is None:
         raise DisclosureError(
-            f"{benchmark.id}: its units are row numbers, and rows of one patient would count as many patients",
+            f"{benchmark.id}: its units are row numbers, so rows of one patient would count as separate patients",
             NAME_UNITS,
         )
     if benchmark.digest not in _list_protected_definitions(registry):
         raise DisclosureError(
-            f"{benchmark.id}: no registered scorecard has protected figures of this definition",
-            "Ask the aggregator's people to register a scorecard with it, then run `intramural registry update`.",
+            f"{benchmark.id}: no registered scorecard has protected cells of this definition",
+            "Ask the aggregator's operators to register a scorecard with it, then run `intramural registry update`.",
         )
 
 
 def _list_protected_definitions(registry: Registry) -> set[str]:
-    """Return the digests of the definitions that a scorecard in force has protected figures of."""
+    """Return the digests of the definitions with protected cells in a current scorecard."""
     definitions: set[str] = set()
     for registered in registry.scorecards.values():
         if registered.retired:
@@ -202,20 +204,20 @@ def make_candidate(
     statements: Mapping[str, DatasetPredicate],
     key: bytes,
 ) -> DatasetCandidate:
-    """Return the version as it would be registered.
+    """Return the candidate for a version that was read.
 
     Args:
         read: the version.
-        commitment: see `commit`.
-        ledger: everything registered and prepared before.
+        commitment: the commitment to its records, see `commit`.
+        ledger: the ledger of all earlier datasets and releases.
         statements: the statements of datasets in the site's chain by digest, oldest first.
-        key: see `derive_fingerprint_key`.
+        key: the key for fingerprints, see `derive_fingerprint_key`.
 
     Raises:
         DisclosureError: the ledger lacks a version whose statement is in the chain.
     """
     earlier = [dataset for dataset in ledger.list_datasets() if dataset.commitment != commitment]
-    # Lineage and version before are found by the persons, so they are entered last.
+    # The lineage and the previous version depend on the persons, so they are filled in below.
     entry = DatasetEntry(
         benchmark=read.benchmark,
         definition=read.definition,
@@ -254,7 +256,7 @@ def make_candidate(
 def _find_lineage(
     entry: DatasetEntry, ledger: Ledger, statements: Mapping[str, DatasetPredicate]
 ) -> str:
-    """Return the lineage of the oldest stated version that shares persons with `entry`, or else begin one."""
+    """Return the lineage of the oldest version in the chain that shares persons with `entry`, or start a new one."""
     stated = [(statement, _require_entry(statement, ledger)) for statement in statements.values()]
     for statement, dataset in stated:
         if share_persons(dataset, entry):
@@ -265,7 +267,7 @@ def _find_lineage(
 def _find_previous_statement(
     entry: DatasetEntry, statements: Mapping[str, DatasetPredicate]
 ) -> str:
-    """Return the digest of the newest statement of this definition and lineage; `none` if there is none."""
+    """Return the digest of the newest statement with this definition and lineage, or `none`."""
     previous_statement = NONE
     for digest, statement in statements.items():
         if statement.definition == entry.definition and statement.lineage == entry.lineage:
@@ -280,31 +282,31 @@ def check_version(
     policy: DisclosurePolicy,
     names: Mapping[str, str],
 ) -> None:
-    """Check a version against the rules of differencing.
+    """Check a version by the rules against differencing.
 
     Args:
         candidate: the version.
-        ledger: everything registered and prepared before.
+        ledger: the ledger of all earlier datasets and releases.
         statements: the statements of datasets in the site's chain by digest.
-        policy: the stricter of the site's and the federation's.
-        names: what people call the registered versions, by commitment.
+        policy: the stricter of the site's and the federation's policies.
+        names: display names of the registered versions by commitment.
 
     Raises:
-        DisclosureError: too few persons, or too little difference to a version that figures were, or could still be,
-            prepared from. Says how much, and what to do.
+        DisclosureError: the version has too few persons, or differs too little from a version from which figures were,
+            or can still be, prepared. The message contains the numbers and advice.
     """
     entry = candidate.entry
     persons = len(entry.list_persons())
     if bucket_range(bucket_of(persons))[0] < policy.min_units:
         raise DisclosureError(
-            f"{entry.benchmark}: {persons} units, counted by their records, and a protected dataset has at least "
-            f"{policy.min_units}",
-            "Register it when more patients have come.",
+            f"{entry.benchmark}: {persons} units, counted by their records, but a protected dataset must have at "
+            f"least {policy.min_units}",
+            "Register it once it has more patients.",
         )
     if candidate.difference == PersonDifference(0, 0, 0):
         raise DisclosureError(
             f"{entry.benchmark}: nothing new since {names[entry.previous]}: the same units with the same records",
-            "Runs take that version. Register again when the data has changed.",
+            "Runs use that version. Register again when the data has changed.",
         )
     released = _list_perhaps_released(ledger)
     for dataset in released:
@@ -316,7 +318,7 @@ def check_version(
 
 
 def _list_perhaps_released(ledger: Ledger) -> list[DatasetEntry]:
-    """Return the versions that figures were prepared from, or may have been, because later entries were lost."""
+    """Return the versions from which figures were prepared, or may have been because later ledger entries were lost."""
     released = ledger.list_released_datasets()
     for dataset in ledger.list_datasets():
         if dataset not in released and ledger.lost_entries_after(dataset):
@@ -331,19 +333,20 @@ def _check_difference(
     names: Mapping[str, str],
     reason: str,
 ) -> None:
-    """Check that no number of units that differ lies between 1 and the threshold, as its travelling bucket shows it.
+    """Check that each number of differing units is 0 or, according to its published bucket, at least the threshold.
 
-    A version that neither shares persons nor is the one before is not compared: it has nothing to subtract.
+    Versions other than the previous one are compared only if they share persons: otherwise figures cannot be
+    subtracted.
 
     Args:
         candidate: the version.
-        dataset: a version that figures were, or could be, prepared from.
-        policy: gives the threshold.
-        names: what people call the registered versions, by commitment.
-        reason: why `dataset` counts, for the error's message.
+        dataset: a version from which figures were, or could be, prepared.
+        policy: the policy that sets the threshold.
+        names: display names of the registered versions by commitment.
+        reason: why `dataset` is compared, for the error message.
 
     Raises:
-        DisclosureError: too little differs.
+        DisclosureError: the difference is too small.
     """
     entry = candidate.entry
     if dataset.commitment == entry.commitment:
@@ -360,17 +363,17 @@ def _check_difference(
     name = names[dataset.commitment]
     if dataset.benchmark == entry.benchmark:
         advice = (
-            f"The newer rows wait: register again when at least {policy.changed_units} units have come. Meanwhile "
-            f"every model, also a new one, can be evaluated on {name}."
+            f"Register again once at least {policy.changed_units} units have been added. Until then, any model, "
+            f"including new ones, can be evaluated on {name}."
         )
     else:
         advice = (
-            f"Give this benchmark exactly the patients of {name}, or at least {policy.changed_units} more or fewer: "
+            f"Give this benchmark the same patients as {name}, or at least {policy.changed_units} more or fewer: "
             "figures of nearly the same patients can be subtracted."
         )
     raise DisclosureError(
-        f"{entry.benchmark}: too little differs from {name}, {reason}: {difference.added} units added, "
-        f"{difference.removed} removed, {difference.changed} changed, and each must be 0 or at least "
+        f"{entry.benchmark}: it differs too little from {name}, {reason}: {difference.added} units added, "
+        f"{difference.removed} removed, {difference.changed} changed; each number must be 0 or at least "
         f"{policy.changed_units}",
         advice,
     )
@@ -379,10 +382,10 @@ def _check_difference(
 def _check_allowed(
     gate: Gate, read: ReadVersion, ledger: Ledger, site_data: Path
 ) -> _AllowedVersion:
-    """Check that a version may be registered; return it with the drafts that are concerned.
+    """Check that a version may be registered; return it with the drafts that are affected.
 
     Raises:
-        DisclosureError: see `check_version`; or it is registered already.
+        DisclosureError: see `check_version`; or the version is already registered.
     """
     commitment = commit(read, gate.seal_key, ledger)
     site = find_enrolled_site(gate.registry, gate.signer.public.keyid)
@@ -393,14 +396,14 @@ def _check_allowed(
 
     statements: dict[str, DatasetPredicate] = {}
     for submission in submissions:
-        # A ledger that was begun anew knows nothing of versions before it.
+        # A ledger that was restarted by a reset does not contain earlier versions.
         is_known = submission.state in LIVE and submission.header.epoch >= ledger.began_in
         if is_known and submission.dataset is not None:
             statements[submission.digest] = submission.dataset
     if any(statement.commitment == commitment for statement in statements.values()):
         raise DisclosureError(
-            f"{read.benchmark}: nothing new since {names[commitment]}, which holds the same rows",
-            "Runs take the newest registered version. Register again when the data has changed.",
+            f"{read.benchmark}: nothing new since {names[commitment]}, which has the same rows",
+            "Runs use the newest registered version. Register again when the data has changed.",
         )
 
     drafts = [submission for submission in submissions if submission.state is State.PREPARED]
@@ -431,13 +434,13 @@ def _check_allowed(
 
 
 def _is_current(draft: Submission, commitment: str, end: ChainEnd, registry: Registry) -> bool:
-    """Whether a draft is of this version, and can be approved as it is."""
+    """Return whether a draft registers this version and can be approved unchanged."""
     is_same = draft.dataset is not None and draft.dataset.commitment == commitment
     return is_same and end.leads_to(draft) and draft.header.registry == registry.version
 
 
 def make_statement(candidate: DatasetCandidate, known: Known, header: Header) -> DatasetPredicate:
-    """Return the statement of a version: buckets in the place of numbers, and no name of anything."""
+    """Return the statement for a version, with buckets instead of exact numbers and without any names."""
     entry = candidate.entry
     difference = candidate.difference or PersonDifference(0, 0, 0)
     return DatasetPredicate(
@@ -455,7 +458,7 @@ def make_statement(candidate: DatasetCandidate, known: Known, header: Header) ->
 
 
 def _draft_dataset(gate: Gate, candidate: DatasetCandidate, known: Known) -> Submission:
-    """Draft the statement of a version; the exact numbers stay on site, as notes for the steward."""
+    """Draft the statement for a version. Exact numbers are only in the notes for the steward."""
     entry = candidate.entry
     difference = candidate.difference or PersonDifference(0, 0, 0)
     _, policy = choose_policy(gate.registry, gate.policy)
@@ -482,9 +485,10 @@ def _draft_dataset(gate: Gate, candidate: DatasetCandidate, known: Known) -> Sub
 def _split_drafts(
     drafts: Sequence[Submission], end: ChainEnd, definition: str, registry_version: int
 ) -> tuple[list[Submission], list[Submission]]:
-    """Return the drafts that stay, and those from the first that would be replaced: another version of this data.
+    """Return the drafts before the first one to be replaced, and that one with all later drafts.
 
-    A draft that does not follow the chain's end any more, or was made with an older registry, does not stay either.
+    A draft is replaced if it is for the same data, no longer follows from the chain's end, or was made with another
+    version of the registry.
     """
     for number, draft in enumerate(drafts):
         is_same_data = draft.dataset is not None and draft.dataset.definition == definition
@@ -526,13 +530,13 @@ def _read_frozen(
 def _check_attested(benchmark: Benchmark, *, attested: bool) -> None:
     if not attested:
         raise DisclosureError(
-            f"{benchmark.id}: nobody has attested that this site may use its gated data",
-            f"Add it with `intramural datasets add {benchmark.id} PATH --replace`, which says what to attest.",
+            f"{benchmark.id}: no one has attested that this site may use its gated data",
+            f"Add it with `intramural datasets add {benchmark.id} PATH --replace`, which explains what to attest.",
         )
 
 
 def _finish_copies(benchmark: Benchmark, site_data: Path, ledger: Ledger) -> None:
-    """Finish a call that was killed: a copy of the newest version gets its commitment, any other goes."""
+    """Complete an interrupted registration: mark the copy of the newest version, and delete other unmarked copies."""
     newest = ledger.find_newest_dataset(benchmark.id, benchmark.digest)
     versions = read_frozen_versions(site_data, benchmark.id)
     committed = {version.commitment for version in versions if version.commitment}
@@ -550,14 +554,14 @@ def _finish_copies(benchmark: Benchmark, site_data: Path, ledger: Ledger) -> Non
 
 
 def _is_copy_of(dataset: DatasetEntry, version: FrozenVersion) -> bool:
-    """Whether a frozen copy holds the data of a registered version."""
+    """Return whether a frozen copy has the definition and files of a registered version."""
     return (version.definition, version.data) == (dataset.definition, dataset.data)
 
 
 def _put_back_lost_copy(
     version: FrozenVersion, read: ReadVersion, commitment: str, ledger: Ledger, site_data: Path
 ) -> FrozenVersion:
-    """Take a new copy for the newest registered version if that has the same rows and its own copy is gone."""
+    """Mark the new copy as the newest registered version's if the rows are equal and the original copy is lost."""
     newest = ledger.find_newest_dataset(read.benchmark, read.definition)
     if version.commitment or newest is None or newest.commitment != commitment:
         return version
@@ -568,7 +572,7 @@ def _put_back_lost_copy(
 
 
 def _name_versions(ledger: Ledger, site_data: Path) -> dict[str, str]:
-    """Return what people call each registered version: its benchmark, and the number of its frozen copy."""
+    """Return the display name of each registered version: the number of its frozen copy and its benchmark."""
     numbers: dict[tuple[str, str], int] = {}
     for benchmark in {dataset.benchmark for dataset in ledger.list_datasets()}:
         for version in read_frozen_versions(site_data, benchmark):
@@ -576,17 +580,17 @@ def _name_versions(ledger: Ledger, site_data: Path) -> dict[str, str]:
     names: dict[str, str] = {}
     for dataset in ledger.list_datasets():
         number = numbers.get((dataset.benchmark, dataset.commitment))
-        name = f"version {number}" if number else "a version whose copy is gone"
+        name = f"version {number}" if number else "a version whose copy is lost"
         names[dataset.commitment] = f"{name} of {dataset.benchmark}"
     return names
 
 
 def _require_entry(statement: DatasetPredicate, ledger: Ledger) -> DatasetEntry:
-    """Return the ledger's entry of a stated version. Raises DisclosureError."""
+    """Return the ledger's entry of the dataset in a statement. Raises DisclosureError if there is none."""
     entry = ledger.find_dataset(statement.commitment)
     if entry is None:
         raise DisclosureError(
             "the ledger of releases lacks a dataset whose statement is in the site's chain",
-            "Nothing leaves until the folder submissions/ledger is restored from a back-up.",
+            "Nothing is submitted until the folder submissions/ledger is restored from a back-up.",
         )
     return entry

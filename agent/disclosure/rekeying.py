@@ -1,10 +1,10 @@
-"""Requests of the site to start a new epoch or to replace a key (`protocol.rekeying`): made, kept, and checked again.
+"""The site's requests to start a new epoch or to replace a key (`protocol.rekeying`).
 
-    submissions/reset.dsse.json    the reset as the agent signed it; asking for the same again gives the same bytes
-    submissions/rotate.dsse.json   the rotation likewise
+    submissions/reset.dsse.json    the reset, signed by the agent; repeating the same request gives the same bytes
+    submissions/rotate.dsse.json   the rotation, signed by the keys on this machine
 
-A reset adds an entry to the ledger, with a number that no ledger of the site had before; it is written before the
-request, so that no crash leaves a request whose ledger nobody has.
+A reset adds an entry to the ledger, with a number that no ledger of the site has had before. It is written before the
+request, so that a crash cannot leave a request without its ledger.
 """
 
 from collections.abc import Mapping
@@ -28,28 +28,30 @@ from protocol.statements import build_statement, parse_statement
 
 Kind = Literal["reset", "rotate"]
 _WAITING: Final = frozenset({State.PREPARED, State.APPROVED, State.SENT})
-_ASK_AGAIN: Final = "Nothing was sent. Make the request again, and have exactly that file signed."
+_ASK_AGAIN: Final = "Nothing was sent. Create the request again, and have that file signed."
 
 
 def set_ledger_aside(outbox: Outbox) -> int:
-    """Move the ledger's folder aside, as evidence; return the number of its last entry. The caller holds the outbox."""
-    last = _last_number(outbox.ledger)
+    """Rename the ledger's folder, to keep it as evidence, and return the number of its last entry.
+
+    The caller holds the outbox.
+    """
+    last = _find_last_number(outbox.ledger)
     if last:
-        place = next(place for place in _aside_places(outbox) if not place.exists())
-        outbox.ledger.rename(place)
+        folder = next(folder for folder in _list_aside_folders(outbox) if not folder.exists())
+        outbox.ledger.rename(folder)
         sync_directory(outbox.directory)
-    # A crash may have come between setting aside and the new ledger's first entry.
-    return max(
-        last, *(_last_number(place) for place in outbox.directory.glob("ledger-set-aside-*")), 0
-    )
+    # Earlier folders count as well: there may have been a crash before the new ledger got its first entry.
+    folders = outbox.directory.glob("ledger-set-aside-*")
+    return max([last, *map(_find_last_number, folders)])
 
 
-def _aside_places(outbox: Outbox) -> "list[Path]":
+def _list_aside_folders(outbox: Outbox) -> "list[Path]":
     return [outbox.directory / f"ledger-set-aside-{number:04d}" for number in range(1, 10_000)]
 
 
-def _last_number(ledger: Path) -> int:
-    """Return the highest number in the names of a ledger's files, whatever they hold; 0 for none."""
+def _find_last_number(ledger: Path) -> int:
+    """Return the highest number in the names of a ledger's files, without reading them; 0 if there are none."""
     numbers = [int(path.stem) for path in ledger.glob("*.json") if path.stem.isdecimal()]
     return max(numbers, default=0)
 
@@ -70,30 +72,30 @@ def request_reset(
     """Return the request for a new epoch with the agent's signature. The caller holds the outbox.
 
     Args:
-        outbox: where it is kept.
-        registry: the newest.
-        comparison: with the aggregator's word.
-        ledger: the site's; an empty one where the old one was set aside.
-        agent: the key that signs from now on.
-        steward: the steward's from now on.
+        outbox: the site's outbox, where the request is stored.
+        registry: the newest registry.
+        comparison: the comparison with the aggregator's log.
+        ledger: the site's ledger; an empty one if the old one was set aside.
+        agent: the agent's key in the new epoch.
+        steward: the steward's key in the new epoch.
         reason: one of RESET_REASONS.
-        ledger_seal: see `derive_ledger_key`.
+        ledger_seal: the key for the ledger's MACs, see `derive_ledger_key`.
         today_day: days since 1970-01-01 UTC.
-        set_aside: number of the last entry of the ledger that was set aside.
+        set_aside: number of the last entry in the ledger that was set aside; 0 if none was.
 
     Raises:
-        StoreError: the disk refuses.
+        StoreError: a file cannot be written.
     """
     head = comparison.head
     kept = read_kept(outbox, "reset")
     if kept is not None:
         statement = parse_statement(envelope.decode(kept).payload)
-        same_place = (statement.header.epoch, statement.header.prev) == (
+        has_same_position = (statement.header.epoch, statement.header.prev) == (
             head.epoch + 1,
             head.digest,
         )
         wanted = ResetPredicate(statement.header, agent.public.der, steward.der, reason)
-        if statement == wanted and same_place and ledger.holds(statement.header.ledger):
+        if statement == wanted and has_same_position and ledger.holds(statement.header.ledger):
             return kept
     followed = follow_with_reset(ledger, comparison, today_day=today_day, set_aside=set_aside)
     if followed != ledger:
@@ -124,16 +126,16 @@ def request_rotation(
     """Return the request to replace a key, with the signatures that this machine can make.
 
     Args:
-        outbox: where it is kept; the caller holds it.
-        registry: the newest.
+        outbox: the site's outbox, where the request is stored; the caller holds it.
+        registry: the newest registry.
         site: the site's id.
-        ledger: the site's.
-        role: `agent` or `steward`: whose key is replaced.
-        signers: by key id: the agent's present key, and the new one where it is the agent's.
+        ledger: the site's ledger.
+        role: role of the key that is replaced, `agent` or `steward`.
+        signers: the agent's current key, and the new key if it is the agent's, by key id.
         new: the new key.
 
     Raises:
-        DisclosureError: a submission waits, whose place or signatures the rotation would take away.
+        DisclosureError: a waiting submission would become invalid by the rotation.
     """
     end = settle_chain(outbox, registry.sites[site], outbox.list_submissions())
     waiting = [
@@ -141,8 +143,9 @@ def request_rotation(
     ]
     if waiting:
         raise DisclosureError(
-            f"submission {waiting[0].digest[:12]} is {waiting[0].state.value}: its keys would end before it arrives",
-            "Send what waits, and discard drafts, before a key is replaced.",
+            f"submission {waiting[0].digest[:12]} is {waiting[0].state.value}: its keys would be replaced before it "
+            "arrives",
+            "Send waiting submissions and discard drafts before you replace a key.",
         )
     header = end.header(registry, site, ledger.head)
     payload = build_statement(RotatePredicate(header, role, new.der))
@@ -152,27 +155,28 @@ def request_rotation(
 def check_signed(
     data: bytes, outbox: Outbox, kind: Kind, registry: Registry, site: str
 ) -> Envelope:
-    """Check that a request came back as it was made here, with every signature that it needs and no other.
+    """Check that a signed request is the one that was made here, with exactly the required signatures.
 
     Raises:
-        DisclosureError: it is another one, or a signature is missing, of somebody else, or wrong.
+        DisclosureError: it is a different request, or a signature is missing, made by another key, or wrong.
     """
     kept = read_kept(outbox, kind)
     if kept is None:
         raise DisclosureError(
-            f"no {kind} was requested here", f"Make one with `intramural {kind} request`."
+            f"no {kind} was requested here",
+            f"Create a request with `intramural {kind} request`.",
         )
     try:
         opened = envelope.decode(data)
         if opened.digest != envelope.decode(kept).digest:
             raise DisclosureError("this is not the request that was made here", _ASK_AGAIN)
-        needed = _needed_keys(opened, registry, site)
+        needed = _list_needed_keys(opened, registry, site)
         signers = {signature.keyid for signature in opened.signatures}
         if signers != needed.keys():
             raise DisclosureError(
-                f"the request has {len(signers)} signatures; it needs those of {len(needed)} keys, and no other",
-                "The steward signs it with `intramural-steward sign-request REQUEST --key KEY --out SIGNED`; where the "
-                "steward's key is replaced, with the old key and then with the new one.",
+                f"the request has {len(signers)} signatures; it must have those of exactly {len(needed)} keys",
+                "The steward signs it with `intramural-steward sign-request REQUEST --key KEY --out SIGNED`. To "
+                "replace the steward's key, the steward signs with the old key and then with the new one.",
             )
         opened.verify(needed)
     except ProtocolError as error:
@@ -180,7 +184,7 @@ def check_signed(
     return opened
 
 
-def _needed_keys(opened: Envelope, registry: Registry, site: str) -> dict[str, PublicKey]:
+def _list_needed_keys(opened: Envelope, registry: Registry, site: str) -> dict[str, PublicKey]:
     statement = parse_statement(opened.payload)
     if isinstance(statement, ResetPredicate):
         keys = [load_public(statement.agent_key), load_public(statement.steward_key)]
@@ -195,7 +199,7 @@ def _needed_keys(opened: Envelope, registry: Registry, site: str) -> dict[str, P
 
 
 def read_kept(outbox: Outbox, kind: Kind) -> bytes | None:
-    """Return the request that was made last, None if there was none. Raises StoreError."""
+    """Return the last request of this kind, or None. Raises StoreError if it cannot be read."""
     path = _kept_path(outbox, kind)
     return (
         read_bounded(path, MAX_BYTES[STATEMENT_TYPE], f"the {kind} request")

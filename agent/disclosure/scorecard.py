@@ -1,4 +1,4 @@
-"""A scorecard drafted from benchmark definitions, for the central team to register."""
+"""Draft a scorecard from benchmark definitions, for the aggregator's operators to register."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,27 +18,27 @@ from protocol.scorecard import Jury as RegisteredJury
 NO_CATEGORY = "Own benchmarks"
 
 Subgroups = Mapping[str, Mapping[str, Sequence[str]]]
-"""Benchmark id -> variable -> values: the groups of units that a scorecard reports beside all of them."""
+"""Benchmark id -> variable -> values: the groups of units that a scorecard reports in addition to all units."""
 
 
 def parse_subgroups(descriptions: Sequence[str]) -> dict[str, dict[str, list[str]]]:
-    """Read descriptions of the form `BENCHMARK:VARIABLE=VALUE,VALUE`.
+    """Parse descriptions of the form `BENCHMARK:VARIABLE=VALUE,VALUE`.
 
     Raises:
-        ConfigError: one is not of that form, or names fewer than two values.
+        ConfigError: a description does not have this form, or has fewer than two values.
     """
-    found: dict[str, dict[str, list[str]]] = {}
+    subgroups: dict[str, dict[str, list[str]]] = {}
     for description in descriptions:
         benchmark, colon, rest = description.partition(":")
         variable, equals, listed = rest.partition("=")
         values = [value.strip() for value in listed.split(",") if value.strip()]
         if not (benchmark and colon and variable and equals and len(values) > 1):
             raise ConfigError(
-                f"--subgroup {description!r} is not of the form BENCHMARK:VARIABLE=VALUE,VALUE",
+                f"--subgroup {description!r} does not have the form BENCHMARK:VARIABLE=VALUE,VALUE",
                 "For example: --subgroup discharge-questions:sex=female,male (at least two values).",
             )
-        found.setdefault(benchmark, {})[variable] = values
-    return found
+        subgroups.setdefault(benchmark, {})[variable] = values
+    return subgroups
 
 
 def draft_scorecard(
@@ -51,24 +51,26 @@ def draft_scorecard(
     main_only: bool = False,
     keep_unnamed: bool = False,
 ) -> Scorecard:
-    """Return a scorecard with every metric of every benchmark that a site could submit, in their order.
+    """Return a scorecard with all metrics of all benchmarks that a site could submit, in order.
 
-    Of groups of units, only the figures of a benchmark's first metric: no other would leave.
+    Subgroups have only a cell for the benchmark's first metric, since the gate would suppress others.
 
-    Left out are figures of a whole run (macro F1), of which there is nothing of single units that the rules could look
-    at, metrics that this version does not give, and grades of a jury that is not named; `left_out` tells which.
+    Metrics of a whole run (such as macro F1) are left out, because they have no scores of single units to which the
+    rules could be applied. So are metrics that this version lacks, and grades of juries that are not named. `left_out`
+    lists all of them.
 
     Args:
-        name, version: of the scorecard.
-        benchmarks: in its order.
+        name: name of the scorecard.
+        version: version of the scorecard.
+        benchmarks: the benchmarks in the order of the scorecard.
         subgroups: groups of units to report.
-        jury: registered for the metrics that judges grade. A benchmark that names its own judges keeps them.
-        main_only: take the main metric of each benchmark alone.
-        keep_unnamed: keep benchmarks whose units have no names, although their cells stay empty until they have some.
+        jury: jury to register for metrics that judges grade. A benchmark that names its own judges keeps them.
+        main_only: include only the main metric of each benchmark.
+        keep_unnamed: keep benchmarks whose units have no names, although their cells stay empty until they have.
 
     Raises:
-        ConfigError: a name or id is not one that a scorecard may hold, or nothing of a benchmark could be submitted:
-            it has no other metrics, or units of a gated or private one have no names. Tells of every benchmark.
+        ConfigError: a name or id is not allowed in a scorecard, or a benchmark cannot be submitted: it has no suitable
+            metric, or is gated or private and its units have no names. The message lists all such benchmarks.
     """
     if main_only:
         benchmarks = [
@@ -77,35 +79,37 @@ def draft_scorecard(
     faults = [
         fault
         for benchmark in benchmarks
-        for fault in _faults(benchmark, jury, keep_unnamed=keep_unnamed)
+        for fault in _list_faults(benchmark, jury, keep_unnamed=keep_unnamed)
     ]
-    faults += _subgroup_faults(benchmarks, subgroups or {})
+    faults += _list_subgroup_faults(benchmarks, subgroups or {})
     if faults:
         raise ConfigError(
             "\n".join(faults),
-            "Leave the benchmark out. In one of your own, `unit_column` names the column of the patient (or document).",
+            "Leave the benchmark out. If it is your own, set `unit_column` to the column of the patient (or document).",
         )
     cells: list[Cell] = []
     juries: list[RegisteredJury] = []
     for benchmark in benchmarks:
-        uses = _submittable(benchmark, jury)
-        cells += [_cell(benchmark, use, None) for use in uses]
+        uses = _list_submittable(benchmark, jury)
+        cells += [_build_cell(benchmark, use, None) for use in uses]
         juries += [_register(benchmark, use, jury) for use in uses if use.name in JUDGED]
         for variable, values in (subgroups or {}).get(benchmark.id, {}).items():
-            cells += [_cell(benchmark, uses[0], name_subgroup(variable, value)) for value in values]
+            cells += [
+                _build_cell(benchmark, uses[0], name_subgroup(variable, value)) for value in values
+            ]
     scorecard = Scorecard(
-        name, version, tuple(map(_entry, benchmarks)), tuple(cells), tuple(juries)
+        name, version, tuple(map(_build_entry, benchmarks)), tuple(cells), tuple(juries)
     )
     try:
         return parse_scorecard(scorecard.to_json())
     except ProtocolError as error:
         raise ConfigError(
             f"this cannot be a scorecard: {error}",
-            "Names and ids in a scorecard are short, in lower-case letters, digits, dashes and underscores.",
+            "Names and ids in a scorecard are short and consist of lower-case letters, digits, dashes and underscores.",
         ) from None
 
 
-def _entry(benchmark: Benchmark) -> BenchmarkEntry:
+def _build_entry(benchmark: Benchmark) -> BenchmarkEntry:
     return BenchmarkEntry(
         id=benchmark.id,
         display_name=benchmark.display_name,
@@ -116,7 +120,7 @@ def _entry(benchmark: Benchmark) -> BenchmarkEntry:
     )
 
 
-def _cell(benchmark: Benchmark, use: MetricUse, subgroup: str | None) -> Cell:
+def _build_cell(benchmark: Benchmark, use: MetricUse, subgroup: str | None) -> Cell:
     metric = METRICS[use.name]
     is_judged = use.name in JUDGED
     return Cell(
@@ -132,7 +136,7 @@ def _cell(benchmark: Benchmark, use: MetricUse, subgroup: str | None) -> Cell:
 
 
 def _register(benchmark: Benchmark, use: MetricUse, jury: Jury | None) -> RegisteredJury:
-    """Return the jury of one benchmark; each has its own, for its rubric is its own."""
+    """Return the jury to register for one benchmark, with that benchmark's rubric."""
     judges = use.judges or (jury.judges if jury else ())
     quorums = [
         quorum for quorum in (use.quorum, jury.quorum if jury else None) if quorum is not None
@@ -140,14 +144,14 @@ def _register(benchmark: Benchmark, use: MetricUse, jury: Jury | None) -> Regist
     return register_jury(benchmark.id, use, judges, max(quorums, default=None))
 
 
-def _subgroup_faults(benchmarks: Sequence[Benchmark], subgroups: Subgroups) -> list[str]:
-    """Say which subgroups no site could report: of a benchmark left out, or of a column that it does not name."""
+def _list_subgroup_faults(benchmarks: Sequence[Benchmark], subgroups: Subgroups) -> list[str]:
+    """Return messages about subgroups of benchmarks that are not in the scorecard, or of unknown columns."""
     by_id = {benchmark.id: benchmark for benchmark in benchmarks}
     faults = []
     for benchmark_id, variables in subgroups.items():
         if benchmark_id not in by_id:
             faults.append(
-                f"{benchmark_id}: subgroups are asked for, but it is not among the scorecard's benchmarks"
+                f"{benchmark_id}: subgroups were requested, but it is not one of the scorecard's benchmarks"
             )
             continue
         known = by_id[benchmark_id].subgroup_columns
@@ -160,67 +164,65 @@ def _subgroup_faults(benchmarks: Sequence[Benchmark], subgroups: Subgroups) -> l
 
 
 def left_out(benchmarks: Sequence[Benchmark], jury: Jury | None = None) -> list[str]:
-    """Say of every metric that the scorecard leaves out why, and what the board then shows of its benchmark."""
-    said = []
+    """Return a message for each metric that is left out: the reason, and which metric the board shows instead."""
+    messages = []
     for benchmark in benchmarks:
-        taken = _submittable(benchmark, jury)
+        included = _list_submittable(benchmark, jury)
         for use in benchmark.metrics:
-            if use not in taken:
-                main = use is benchmark.main_metric
-                instead = (
-                    f"; the board shows {taken[0].name} in its place" if main and taken else ""
-                )
-                said.append(
-                    f"{benchmark.id}: {use.name} is left out, for {_why_not(use, jury)}{instead}"
-                )
-    return said
+            if use not in included:
+                instead = ""
+                if use is benchmark.main_metric and included:
+                    instead = f"; the board shows {included[0].name} instead"
+                reason = _explain_exclusion(use, jury)
+                messages.append(f"{benchmark.id}: {use.name} is left out: {reason}{instead}")
+    return messages
 
 
 def token_limits(scorecard: Scorecard, own: Path | None) -> dict[str, int]:
-    """Return the length limit of an answer in tokens, by the digest of each definition that is here.
+    """Return the length limit of answers in tokens, by the digest of each benchmark definition at this site.
 
     Raises:
-        BenchmarkError: the definition of one of the scorecard's benchmarks is broken; others are in nobody's way.
+        BenchmarkError: the definition of a benchmark in the scorecard is invalid; other invalid ones are ignored.
     """
     benchmarks, broken = survey_benchmarks(own)
     wanted = {entry.id for entry in scorecard.benchmarks}
-    for one in broken:
-        if wanted.intersection(one.names):
-            raise one.error
-    return {found.digest: found.max_tokens for found in benchmarks.values()}
+    for broken_benchmark in broken:
+        if wanted.intersection(broken_benchmark.names):
+            raise broken_benchmark.error
+    return {benchmark.digest: benchmark.max_tokens for benchmark in benchmarks.values()}
 
 
-def _submittable(benchmark: Benchmark, jury: Jury | None) -> list[MetricUse]:
-    return [use for use in benchmark.metrics if not _why_not(use, jury)]
+def _list_submittable(benchmark: Benchmark, jury: Jury | None) -> list[MetricUse]:
+    return [use for use in benchmark.metrics if not _explain_exclusion(use, jury)]
 
 
-def _why_not(use: MetricUse, jury: Jury | None) -> str:
-    """Say why no site could submit a metric; empty if one could."""
+def _explain_exclusion(use: MetricUse, jury: Jury | None) -> str:
+    """Return the reason why sites cannot submit a metric; "" if they can."""
     if use.name in JUDGED:
-        return _why_not_judged(use, jury)
+        return _explain_exclusion_of_grades(use, jury)
     if use.name in bert_score.NAMES:
-        return "its figures hang on the encoder that each site has"
+        return "its values depend on the encoder that each site uses"
     if use.name not in METRICS:
         return "it is not available in this version"
     return (
-        "it is a figure of the whole run, which no site could submit"
+        "it is computed for the whole run, and such values cannot be submitted"
         if METRICS[use.name].fn is None
         else ""
     )
 
 
-def _why_not_judged(use: MetricUse, jury: Jury | None) -> str:
-    """Say why no site could submit grades of judges; empty if a jury is named that the scorecard can register."""
+def _explain_exclusion_of_grades(use: MetricUse, jury: Jury | None) -> str:
+    """Return the reason why sites cannot submit a metric graded by judges; "" if its jury can be registered."""
     if not use.judges and jury is None:
-        return "grades of different juries cannot be merged, and no jury is named to register"
+        return "grades of different juries cannot be merged, and no jury to register is named"
     if use.scale.low != int(use.scale.low) or use.scale.high != int(use.scale.high):
-        return "the ends of its scale are no whole numbers"
+        return "the ends of its scale are not whole numbers"
     return ""
 
 
-def _faults(benchmark: Benchmark, jury: Jury | None, *, keep_unnamed: bool) -> Iterator[str]:
-    if not _submittable(benchmark, jury):
-        why = "; ".join(f"{use.name}: {_why_not(use, jury)}" for use in benchmark.metrics)
-        yield f"{benchmark.id}: none of its metrics could be submitted ({why})"
+def _list_faults(benchmark: Benchmark, jury: Jury | None, *, keep_unnamed: bool) -> Iterator[str]:
+    if not _list_submittable(benchmark, jury):
+        why = "; ".join(f"{use.name}: {_explain_exclusion(use, jury)}" for use in benchmark.metrics)
+        yield f"{benchmark.id}: none of its metrics can be submitted ({why})"
     if benchmark.access != "public" and benchmark.unit_column is None and not keep_unnamed:
-        yield f"{benchmark.id}: it is {benchmark.access}, and its units are row numbers, so no site could submit it"
+        yield f"{benchmark.id}: it is {benchmark.access}, and its units are row numbers, so it cannot be submitted"

@@ -1,8 +1,8 @@
-"""Recognising records by their words: keyed MinHash sketches, so that new pseudonyms inside the texts hide nothing.
+"""Keyed MinHash sketches, which recognise records by their words even if pseudonyms in the texts have changed.
 
-A text becomes the set of its shingles (three words in a row, hashed under the site's key). A sketch is the least value
-of that set under each of 64 keyed permutations; the share of values in which two sketches agree estimates how much the
-two sets overlap (their Jaccard index), with a standard error of at most 0.0625. Without the key a sketch
+A text is represented by the set of its shingles (three consecutive words, hashed with the site's key). A sketch
+contains the minimum of that set under each of 64 keyed permutations. The proportion of values in which two sketches
+agree is an estimate of the sets' Jaccard index, with a standard error of at most 0.0625. Without the key, a sketch
 reveals nothing about any word.
 """
 
@@ -16,25 +16,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 Shingles = NDArray[np.uint64]
-"""Distinct shingles of one unit, sorted."""
+"""The distinct shingles of one unit, sorted."""
 
 Sketches = NDArray[np.uint32]
-"""One row of 64 values for each unit."""
+"""One row of values for each unit, in stored sketches 64."""
 
 PERMUTATIONS: Final = 64
-MIN_SHINGLES: Final = 8  # a sketch of fewer would agree with another by chance
-_MAX_SHINGLES: Final = (
-    2048  # of one unit; the least hashes are taken, so that longer units are cut to the same part
-)
+MIN_SHINGLES: Final = 8  # sketches of fewer shingles would agree by chance
+# Maximum per unit. The smallest hashes are kept, so that copies of a long unit are reduced to the same shingles.
+_MAX_SHINGLES: Final = 2048
 _HEX: Final = 8 * PERMUTATIONS  # characters of a sketch as text
 _MATCHING_BAND: Final = 2  # values, see `find_similar`
 _GROUPING_BAND: Final = 8  # values, see `group_similar`
-_PAIRS_AT_ONCE: Final = 200_000  # bounds the memory of one comparison
-# An odd 64-bit multiplier near 2^64 / golden ratio: multiplied and shifted, nearby numbers spread over all 64 bits.
+_PAIRS_AT_ONCE: Final = 200_000  # limits the memory of one comparison
+# An odd 64-bit multiplier near 2^64 / golden ratio: multiplication and shifts spread nearby numbers over all 64 bits.
 _SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
 
-# A number with its points and dashes (a date, an identifier) is one word; so is each character of a script that puts
-# no spaces between words.
+# A number with its points and dashes (a date, an identifier) is one word, and so is each character of a script without
+# spaces between words.
 _WORD: Final = re.compile(r"\d[\d.,:/-]*|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\d_]+")
 _NUMBER: Final = "#"
 _NONE: Final[Shingles] = np.empty(0, dtype=np.uint64)
@@ -42,11 +41,12 @@ _NONE: Final[Shingles] = np.empty(0, dtype=np.uint64)
 
 @dataclass(frozen=True, slots=True)
 class Shingled:
-    """A unit's shingles, twice.
+    """A unit's shingles in two variants.
 
     Attributes:
-        exact: of its words.
-        numberless: as if all its numbers were the same one: a moved date or another identifier changes nothing.
+        exact: the shingles of its words.
+        numberless: the shingles with all numbers replaced by one token, so that a shifted date or another identifier
+            makes no difference.
     """
 
     exact: Shingles
@@ -54,18 +54,18 @@ class Shingled:
 
 
 class Shingler:
-    """Makes shingles under the site's key. Equal words have equal hashes, which only the key's holder can compute."""
+    """Makes shingles with the site's key. Equal words have equal hashes, which cannot be computed without the key."""
 
     def __init__(self, key: bytes) -> None:
-        """`key` is 32 bytes."""
+        """Use `key`, which has 32 bytes."""
         self._key = key
         self._hashes: dict[str, int] = {}
-        # One odd multiplier for each position in a shingle, so that the order of its words counts.
+        # One odd multiplier for each position in a shingle, so that the order of its words matters.
         digest = hashlib.blake2b(b"places", key=key, digest_size=24).digest()
         self._multipliers = np.frombuffer(digest, dtype=np.uint64) | np.uint64(1)
 
     def shingle(self, texts: Iterable[str]) -> Shingled:
-        """Return the shingles of a unit's texts, which are in one case; none crosses from one text to the next."""
+        """Return the shingles of a unit's case-folded texts; no shingle spans two texts."""
         exact, numberless = [_NONE], [_NONE]
         for text in texts:
             words = _WORD.findall(text)
@@ -79,7 +79,7 @@ class Shingler:
         return Shingled(exact=_merge(exact), numberless=_merge(numberless))
 
     def _join(self, hashes: NDArray[np.uint64]) -> Shingles:
-        """Return a hash of each three in a row."""
+        """Return one hash for every three consecutive word hashes."""
         if len(hashes) < 3:
             return _NONE
         first, second, third = self._multipliers
@@ -111,26 +111,26 @@ def merge_shingled(parts: Sequence[Shingled]) -> Shingled:
 
 
 def _merge(parts: Sequence[Shingles]) -> Shingles:
-    """Return the distinct shingles of all parts, sorted, the least of them only where there are too many."""
+    """Return the sorted distinct shingles of all parts, but only the smallest if there are too many."""
     return np.unique(np.concatenate(parts))[:_MAX_SHINGLES]
 
 
 def drop_common(units: Sequence[Shingles], groups: Sequence[int], percent: int) -> list[Shingles]:
-    """Return each unit's shingles without those that more than `percent` % of the groups have.
+    """Return each unit's shingles, except those that more than `percent` % of the groups share.
 
-    Shingles of nearly all records are the benchmark's own text, and would make all records similar.
+    Shingles in nearly all records are the benchmark's own text and would make all records similar.
 
     Args:
         units: shingles of each unit.
-        groups: the group of each unit; units of one group count once, so that many copies of one record are not
-            taken for the benchmark's text.
-        percent: of the number of groups.
+        groups: group of each unit. Units of one group count once, so that many copies of one record are not mistaken
+            for the benchmark's text.
+        percent: percentage of the number of groups.
     """
     if not units:
         return []
     shingles = np.concatenate(units)
     owners = np.repeat(np.asarray(groups, dtype=np.int64), [len(unit) for unit in units])
-    # Sorted by shingle, then by group: a group's copies of one shingle are neighbours, of which the first counts.
+    # Sorted by shingle, then by group: copies of a shingle in one group are adjacent, and only the first counts.
     order = np.lexsort((owners, shingles))
     shingles, owners = shingles[order], owners[order]
     is_first = np.ones(len(shingles), dtype=bool)
@@ -145,17 +145,17 @@ def drop_common(units: Sequence[Shingles], groups: Sequence[int], percent: int) 
 
 
 class Sketcher:
-    """Makes sketches under the site's key."""
+    """Makes sketches with the site's key."""
 
     def __init__(self, key: bytes, permutations: int = PERMUTATIONS) -> None:
-        """`key` is 32 bytes. Stored sketches have PERMUTATIONS values."""
+        """Use `key`, which has 32 bytes. Stored sketches have PERMUTATIONS values."""
         stream = hashlib.shake_256(b"permutations" + key).digest(16 * permutations)
         numbers = np.frombuffer(stream, dtype=np.uint64)
         self._factors = numbers[:permutations] | np.uint64(1)
         self._offsets = numbers[permutations:]
 
     def sketch(self, units: Sequence[Shingles]) -> Sketches:
-        """Return one row for each unit. Each has at least one shingle."""
+        """Return one row for each unit, which must have at least one shingle."""
         sketches = np.empty((len(units), len(self._factors)), dtype=np.uint32)
         if not units:
             return sketches
@@ -169,12 +169,12 @@ class Sketcher:
 
 
 def encode_sketch(sketch: NDArray[np.uint32]) -> str:
-    """Return a row as 512 hexadecimal digits."""
+    """Return the row of a stored sketch as 512 hexadecimal digits."""
     return sketch.astype(">u4").tobytes().hex()
 
 
 def decode_sketches(texts: Sequence[str]) -> Sketches:
-    """Return the rows of sketches as `encode_sketch` wrote them. Raises ValueError if one is no sketch."""
+    """Parse sketches written by `encode_sketch`. Raises ValueError if a text is not a sketch."""
     if any(len(text) != _HEX for text in texts):
         raise ValueError("not a sketch")
     values = np.frombuffer(bytes.fromhex("".join(texts)), dtype=">u4")
@@ -183,17 +183,17 @@ def decode_sketches(texts: Sequence[str]) -> Sketches:
 
 @dataclass(frozen=True, slots=True)
 class SimilarSketch:
-    """An old row, and the number of values in which it agrees with the new one."""
+    """An old row, and the number of values in which it agrees with a new row."""
 
     row: int
     agreeing: int
 
 
 def find_similar(new: Sketches, old: Sketches, percent: int) -> dict[int, SimilarSketch]:
-    """Return, for each new row that has one, the most similar old row that agrees with it in `percent` % of values.
+    """Return the most similar old row for each new row, provided that they agree in at least `percent` % of values.
 
-    Rows are compared where they agree in both values of a band, of which there are 32: of pairs with half of their
-    shingles in common this misses 1 in 10,000. Of equally similar rows the first is taken.
+    Rows are compared if they agree in both values of any of 32 bands. This misses 1 in 10,000 pairs that share half of
+    their shingles. The first of equally similar rows is returned.
     """
     best: dict[int, SimilarSketch] = {}
     for new_rows, old_rows in _iter_candidates(new, old):
@@ -213,10 +213,10 @@ def _is_more_similar(similar: SimilarSketch, best: SimilarSketch) -> bool:
 
 
 def group_similar(sketches: Sketches, percent: int) -> list[int]:
-    """Return a group for each row: rows that agree in `percent` % of values are in one, also by way of others.
+    """Return the group of each row; rows that agree in `percent` % of values are linked, directly or transitively.
 
-    Made for high shares: rows are compared where they agree in the eight values of a band, and each with the first
-    row there only, so that a thousand copies cost a thousand comparisons.
+    The method is suitable for high percentages: rows are compared if they agree in all eight values of a band, and only
+    with the first such row, so that a thousand copies cost a thousand comparisons.
     """
     parents = list(range(len(sketches)))
     columns = sketches.shape[1]
@@ -231,7 +231,7 @@ def group_similar(sketches: Sketches, percent: int) -> list[int]:
 
 
 def find_root(parents: list[int], row: int) -> int:
-    """Return the row that stands for the group of `row`, and shorten the way there."""
+    """Return the row that represents the group of `row`, and compress the path to it."""
     root = row
     while parents[root] != root:
         root = parents[root]
@@ -241,7 +241,7 @@ def find_root(parents: list[int], row: int) -> int:
 
 
 def _hash_bands(sketches: Sketches, start: int, width: int) -> NDArray[np.uint64]:
-    """Return `width` values of each row as one number. A collision costs a comparison, no more."""
+    """Return a hash of `width` values of each row. A collision only costs an extra comparison."""
     bands = np.zeros(len(sketches), dtype=np.uint64)
     for column in range(start, start + width):
         bands = (bands ^ sketches[:, column]) * _SPREAD
@@ -252,13 +252,13 @@ def _hash_bands(sketches: Sketches, start: int, width: int) -> NDArray[np.uint64
 def _iter_candidates(
     new: Sketches, old: Sketches
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield pairs of rows, new and old, that agree in a whole band; a pair may come more than once."""
+    """Yield pairs of new and old rows that agree in a whole band; a pair may be repeated."""
     if not len(new) or not len(old):
         return
     for start in range(0, PERMUTATIONS, _MATCHING_BAND):
         old_bands = _hash_bands(old, start, _MATCHING_BAND)
         new_bands = _hash_bands(new, start, _MATCHING_BAND)
-        # The old rows with the same band as a new one are neighbours in the sorted order: `counts` of them from `lows`.
+        # Old rows with the same band as a new row are adjacent in sorted order: `counts` of them, starting at `lows`.
         order = np.argsort(old_bands, kind="stable")
         sorted_bands = old_bands[order]
         lows = np.searchsorted(sorted_bands, new_bands, side="left")
@@ -272,7 +272,7 @@ def _iter_candidates(
 
 
 def _split_rows(counts: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Split the rows that have any pairs into parts of about `_PAIRS_AT_ONCE` pairs."""
+    """Split the rows with at least one pair into parts of about `_PAIRS_AT_ONCE` pairs."""
     rows = np.flatnonzero(counts)
     if not len(rows):
         return []

@@ -1,4 +1,4 @@
-"""The verdicts of the gate: which rule decided each figure of a submission, and how it is explained."""
+"""The verdicts of the gate: the rules that can decide a figure, their explanations, and suppression."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from protocol.scorecard import Cell
 
 
 class GateRule(StrEnum):
-    """The rule that decided a figure. The values stand in verdict files; `EXPLAINED` has the sentences."""
+    """The rule that decided a figure. The values are used in verdict files; `EXPLAINED` has texts for people."""
 
     PUBLIC = "public"
     ROUNDED = "rounded"
@@ -34,17 +34,17 @@ class GateRule(StrEnum):
 
 
 EXPLAINED: Final[Mapping[GateRule, str]] = {
-    GateRule.PUBLIC: "published as it is: the benchmark is public",
-    GateRule.ROUNDED: "published: perturbed, and rounded to the grid that the number of units allows",
+    GateRule.PUBLIC: "published unchanged: the benchmark is public",
+    GateRule.ROUNDED: "published: perturbed, and rounded to the grid for the number of units",
     GateRule.NOT_RUN: "not run",
     GateRule.FEW_UNITS: "suppressed: too few units",
     GateRule.MARGIN: "suppressed: it would let a smaller group be computed",
-    GateRule.FEW_SUCCESSES: "low-coded: too few successes to print a rate, as far as the perturbed count tells",
-    GateRule.FEW_FAILURES: "high-coded: too few failures to print a rate, as far as the perturbed count tells",
-    GateRule.UNSAFE: "suppressed: no rounding of it would hide a few units",
-    GateRule.SURPLUS: "suppressed: another figure of the same units leaves, and several together would tell more",
+    GateRule.FEW_SUCCESSES: "low-coded: too few successes to print a rate, according to the perturbed count",
+    GateRule.FEW_FAILURES: "high-coded: too few failures to print a rate, according to the perturbed count",
+    GateRule.UNSAFE: "suppressed: no rounding would hide the scores of a few units",
+    GateRule.SURPLUS: "suppressed: another figure of the same units leaves, and several together would reveal more",
     GateRule.PART: "suppressed: not every unit of the registered dataset was asked",
-    GateRule.REPEATED: "the earlier figure again: too few units changed since",
+    GateRule.REPEATED: "the earlier figure repeated: too few units have changed since",
     GateRule.NEAR_VERSION: "suppressed: figures of a dataset that differs by too few units were prepared before",
     GateRule.OTHER_METRIC: "suppressed: another metric of the same units was prepared before",
     GateRule.OTHER_VARIABLE: "suppressed: groups of too many other variables of the same units were prepared before",
@@ -65,7 +65,7 @@ class DecidedFigures:
     footprint: dict[str, ReleasedCell] = field(default_factory=dict)
 
     def add(self, figures: "DecidedFigures") -> None:
-        """Add figures; they replace those that stand here under the same keys."""
+        """Add figures; they replace existing figures with the same keys."""
         self.groups.update(figures.groups)
         self.cells.update(figures.cells)
         self.spreads.update(figures.spreads)
@@ -73,7 +73,7 @@ class DecidedFigures:
         self.footprint.update(figures.footprint)
 
     def withhold(self, cell: Cell, rule: GateRule) -> None:
-        """Put the code for a suppressed cell, or for one that was not run, in place of its figure."""
+        """Replace a cell's figure by the code for a suppressed cell, or for a cell that was not run."""
         self.cells[cell.key] = NOT_RUN if rule is GateRule.NOT_RUN else SUPPRESSED
         self.verdicts[cell.key] = rule
         if not cell.binary:
@@ -83,7 +83,7 @@ class DecidedFigures:
 def suppress_subgroups(
     cells: Sequence[Cell], figures: DecidedFigures, rule: GateRule
 ) -> DecidedFigures:
-    """Return a benchmark's figures with those of its subgroups suppressed."""
+    """Return a benchmark's figures with all subgroup cells suppressed."""
     subgroup_cells = [cell for cell in cells if cell.subgroup is not None]
     remaining = DecidedFigures()
     remaining.add(figures)
@@ -97,7 +97,7 @@ def suppress_subgroups(
 
 
 def suppress_all(cells: Sequence[Cell], figures: DecidedFigures, rule: GateRule) -> DecidedFigures:
-    """Return a benchmark's figures with every cell that was run suppressed, and the sizes of groups withheld."""
+    """Return a benchmark's figures with every cell that was run suppressed and the group sizes withheld."""
     suppressed = DecidedFigures(groups=dict.fromkeys(figures.groups, 0))
     for cell in cells:
         was_run = figures.cells[cell.key] != NOT_RUN
