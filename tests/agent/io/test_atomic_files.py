@@ -74,9 +74,9 @@ def test_file_to_be_carried_is_readable_as_far_as_the_umask_says_and_never_overw
         os.umask(before)
     assert (tmp_path / "request").stat().st_mode & 0o777 == 0o640
     write_new_file(tmp_path / "request", b"first")
-    with pytest.raises(ConfigError, match="request is there already"):
+    with pytest.raises(ConfigError, match="request exists already"):
         write_new_file(tmp_path / "request", b"second")
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
-    with pytest.raises(ConfigError, match="link is there already"):
+    with pytest.raises(ConfigError, match="link exists already"):
         write_new_file(tmp_path / "link", b"first")
     assert (tmp_path / "request").read_bytes() == b"first"

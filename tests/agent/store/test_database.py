@@ -72,7 +72,7 @@ def test_a_full_disk_is_said_plainly(tmp_path: Path):
         [sys.executable, "-c", script], text=True, cwd=Path(__file__).parents[3]
     )
     assert "the store cannot be written (SQLITE_" in said
-    assert "The disk is full" in said
+    assert "The disk or this account's quota is full" in said
     assert "None set()" in said
 
 
@@ -90,7 +90,7 @@ def test_a_store_on_a_full_disk_is_not_called_damaged_when_it_is_opened(tmp_path
         [sys.executable, "-c", script], text=True, cwd=Path(__file__).parents[3]
     )
     assert said.startswith("the store cannot be opened (SQLITE_")
-    assert "The disk is full" in said
+    assert "The disk or this account's quota is full" in said
     assert "back-up" not in said
 
 
