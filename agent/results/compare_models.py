@@ -121,17 +121,21 @@ def compare_models(pairing: Pairing) -> ModelComparison:
     """Compare the two models of a pairing."""
     tests = len(pairing.benchmarks)
     estimates = [_estimate_differences(paired, tests) for paired in pairing.benchmarks]
-    holm_p = _correct_p_values([each.difference for each in estimates])
-    floor_p = _correct_p_values([each.at_floor or each.difference for each in estimates])
-    family_p = _correct_p_values([each.without_family or each.difference for each in estimates])
+    holm_p = _correct_p_values([estimate.difference for estimate in estimates])
+    floor_p = _correct_p_values(
+        [estimate.at_floor or estimate.difference for estimate in estimates]
+    )
+    family_p = _correct_p_values(
+        [estimate.without_family or estimate.difference for estimate in estimates]
+    )
     comparisons = []
-    for number, each in enumerate(estimates):
+    for number, estimate in enumerate(estimates):
         comparison = BenchmarkComparison(
-            paired=each.paired,
-            difference=each.difference,
-            at_floor=each.at_floor,
-            without_family=each.without_family,
-            bounds=_bound_benchmark(each.paired),
+            paired=estimate.paired,
+            difference=estimate.difference,
+            at_floor=estimate.at_floor,
+            without_family=estimate.without_family,
+            bounds=_bound_benchmark(estimate.paired),
             holm_p=holm_p[number],
             floor_p=floor_p[number],
             family_p=family_p[number],

@@ -301,7 +301,7 @@ def _measure_biases(panel: _Panel) -> list[Bias]:
 
 
 def _measure_length_biases(panel: _Panel, rows: Sequence[_GradedRow]) -> Iterator[Bias]:
-    figure = _correlate_length((row.answer, _mean(row.grades)) for row in rows)
+    figure = _correlate_length((row.answer, _compute_mean(row.grades)) for row in rows)
     yield Bias("length", panel.benchmark, panel.number, judge="", model="", figure=figure)
     for seat, name in enumerate(panel.names):
         figure = _correlate_length((row.answer, row.grades[seat]) for row in rows)
@@ -361,8 +361,8 @@ def _compute_lead(grades: Sequence[float | None], seats: set[int]) -> float | No
     for seat, grade in enumerate(grades):
         side = inside if seat in seats else outside
         side.append(grade)
-    inside_mean = _mean(inside)
-    outside_mean = _mean(outside)
+    inside_mean = _compute_mean(inside)
+    outside_mean = _compute_mean(outside)
     if inside_mean is None or outside_mean is None:
         return None
     return inside_mean - outside_mean
@@ -371,9 +371,15 @@ def _compute_lead(grades: Sequence[float | None], seats: set[int]) -> float | No
 def _estimate_favour(panel: _Panel, seat: int, rows: Sequence[_GradedRow]) -> Mean | None:
     """Return how much a judge favours its family; None unless it graded answers by its family and by others."""
     graded = list(_compare_to_strangers(panel, seat, rows))
-    if len({each.is_family for each in graded}) < 2:
+    if len({graded_answer.is_family for graded_answer in graded}) < 2:
         return None
-    items = [(each.unit, (each.is_family, each.grade - each.strangers)) for each in graded]
+    items = [
+        (
+            graded_answer.unit,
+            (graded_answer.is_family, graded_answer.grade - graded_answer.strangers),
+        )
+        for graded_answer in graded
+    ]
     widest = 2 * panel.scale  # a difference of two differences of grades
     figure = estimate_figure(items, _subtract_leads, within=(-widest, widest))
     if _lie_apart(graded):
@@ -397,7 +403,7 @@ def _compare_to_strangers(
             name = colleague.model_name
             if not is_same_family(name, judge) and not is_same_family(name, model):
                 stranger_grades.append(grade)
-        strangers = _mean(stranger_grades)
+        strangers = _compute_mean(stranger_grades)
         grade = row.grades[seat]
         if grade is not None and strangers is not None:
             yield _BesideStrangers(row.answer.unit, is_same_family(judge, model), grade, strangers)
@@ -405,8 +411,8 @@ def _compare_to_strangers(
 
 def _lie_apart(graded: Sequence[_BesideStrangers]) -> bool:
     """Return whether strangers' grades of the family's answers are over a standard deviation from those of others."""
-    family = [each.strangers for each in graded if each.is_family]
-    others = [each.strangers for each in graded if not each.is_family]
+    family = [graded_answer.strangers for graded_answer in graded if graded_answer.is_family]
+    others = [graded_answer.strangers for graded_answer in graded if not graded_answer.is_family]
     squares: list[float] = []
     for grades in (family, others):
         mean = fmean(grades)
@@ -425,6 +431,6 @@ def _subtract_leads(items: Sequence[tuple[bool, float]]) -> float | None:
     return fmean(family) - fmean(others)
 
 
-def _mean(grades: Sequence[float | None]) -> float | None:
+def _compute_mean(grades: Sequence[float | None]) -> float | None:
     valid = [grade for grade in grades if grade is not None]
     return fmean(valid) if valid else None

@@ -151,17 +151,17 @@ class _JuryTally:
                 seat.grades[criterion] for seat in seats if seat.grades and criterion in seat.grades
             ]
             if grades:
-                scores.append((unit, _mean(grades)))
+                scores.append((unit, _compute_mean(grades)))
         self._add_without_family(unit, seats)
 
     def _add_without_family(self, unit: bytes, seats: Sequence[Seat]) -> None:
         means = []
         for seat in seats:
             if seat.grades is not None and seat.seat not in self._family:
-                means.append(_mean(list(seat.grades.values())))
+                means.append(_compute_mean(list(seat.grades.values())))
         strangers = len(self.judges) - len(self._family)
         if 2 * len(means) > strangers:
-            self.without_family.append((unit, _mean(means)))
+            self.without_family.append((unit, _compute_mean(means)))
 
     def count_faults(self) -> dict[str, int]:
         """Return the number of faults over all seats, by reason."""
@@ -186,14 +186,14 @@ class _JudgeTally:
             self.faults[seat.reason or ""] += 1
         else:
             self.repaired += seat.repaired
-            self.grades.append(_mean(list(seat.grades.values())))
+            self.grades.append(_compute_mean(list(seat.grades.values())))
 
     def summarise(self) -> JudgeSummary:
         return JudgeSummary(
             filled=len(self.grades),
             repaired=self.repaired,
             faults=_sort_faults(self.faults),
-            mean=_mean(self.grades) if self.grades else None,
+            mean=_compute_mean(self.grades) if self.grades else None,
         )
 
 
@@ -201,5 +201,5 @@ def _sort_faults(faults: Mapping[str, int]) -> dict[str, int]:
     return {str(reason): count for reason, count in sorted(faults.items())}
 
 
-def _mean(values: Sequence[float]) -> float:
+def _compute_mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)

@@ -120,14 +120,14 @@ def _join_parts(results: Sequence[tuple[int, Result]]) -> list[_Whole]:
             benchmark=first.benchmark,
             traits=first.traits,
             parts=parts,
-            value=_average([result for _, result in group]),
+            value=_compute_weighted_mean([result for _, result in group]),
             places=tuple(place for place, _ in group),
         )
         wholes.append(whole)
     return wholes
 
 
-def _average(results: Sequence[Result]) -> float:
+def _compute_weighted_mean(results: Sequence[Result]) -> float:
     weights: list[int] = []
     weighted: list[float] = []
     for result in results:

@@ -54,7 +54,8 @@ def _has_instances(summary: RunSummary) -> bool:
 def _average_floors(summaries: Sequence[RunSummary]) -> float:
     """Return the mean floor of the summaries, weighted by instances as in `compare_summaries`."""
     weighted = [
-        (each.main.share(each.main.floor) or 0.0, each.main.weight or 1) for each in summaries
+        (summary.main.share(summary.main.floor) or 0.0, summary.main.weight or 1)
+        for summary in summaries
     ]
     return sum(value * weight for value, weight in weighted) / sum(weight for _, weight in weighted)
 

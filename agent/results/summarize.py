@@ -438,11 +438,14 @@ def summarise_metric(
 
 
 def _summarise_whole_runs(metric: KeptMetric, stored: Sequence[_WholeRunScore]) -> MetricSummary:
-    unscored = sum((Counter(each.reasons) for each in stored), Counter[str]())
-    scores = [each.score for each in stored if each.score is not None]
+    unscored = sum((Counter(run_score.reasons) for run_score in stored), Counter[str]())
+    scores = [run_score.score for run_score in stored if run_score.score is not None]
     summary = summarise_whole_run(metric, scores, unscored)
     return replace(
-        summary, floor_of_run=_average([(each.floor, each.floor_weight) for each in stored])
+        summary,
+        floor_of_run=_compute_weighted_mean(
+            [(run_score.floor, run_score.floor_weight) for run_score in stored]
+        ),
     )
 
 
@@ -452,7 +455,7 @@ def summarise_whole_run(
     """Summarise a whole-run metric. For several runs, return their mean weighted by instances, without an interval."""
     n = sum(score.n for score in scores)
     units = sum(score.units for score in scores)
-    value = _average([(score.value, score.n) for score in scores])
+    value = _compute_weighted_mean([(score.value, score.n) for score in scores])
     mean = Mean(n, units, value, None, None, "none")
     if len(scores) == 1 and scores[0].low is not None:
         mean = Mean(n, units, value, scores[0].low, scores[0].high, "percentile")
@@ -464,11 +467,11 @@ def summarise_whole_run(
         mean=mean,
         unscored=dict(unscored),
         whole_run=True,
-        floor_of_run=_average([(score.floor, score.n) for score in scores]),
+        floor_of_run=_compute_weighted_mean([(score.floor, score.n) for score in scores]),
     )
 
 
-def _average(values: Sequence[tuple[float | None, int]]) -> float | None:
+def _compute_weighted_mean(values: Sequence[tuple[float | None, int]]) -> float | None:
     """Return the weighted mean of (value, weight) pairs; None if no pair has both."""
     weighted = [(value, weight) for value, weight in values if value is not None and weight]
     if not weighted:

@@ -85,7 +85,7 @@ class _JudgementReader:
 def _check_name(judge: str) -> str:
     """Return a description of the fault in a judge's name, or an empty string if it is valid."""
     if not judge:
-        return "its judge has no name"
+        return "its judge is empty"
     if len(judge) > MAX_NAME_LENGTH or not judge.isprintable():
         expected = f"a name has up to {MAX_NAME_LENGTH} printable characters and no line breaks"
         return f"its judge's name cannot be displayed; {expected}"

@@ -123,16 +123,16 @@ def _compute_icc_limits(squares: "_MeanSquares") -> dict[IccForm, list[float | N
     """Return the lower and upper limits for every form."""
     n = squares.n
     k = squares.k
-    one = _compute_ratio_interval(squares.rows, squares.within_rows, n - 1, n * (k - 1))
-    two = _compute_agreement_interval(squares)
-    three = _compute_ratio_interval(squares.rows, squares.error, n - 1, (n - 1) * (k - 1))
+    ratios_1 = _compute_ratio_interval(squares.rows, squares.within_rows, n - 1, n * (k - 1))
+    limits_2 = _compute_agreement_interval(squares)
+    ratios_3 = _compute_ratio_interval(squares.rows, squares.error, n - 1, (n - 1) * (k - 1))
     return {
-        "ICC1": [_convert_to_single(ratio, k) for ratio in one],
-        "ICC2": [_convert_finite(limit) for limit in two],
-        "ICC3": [_convert_to_single(ratio, k) for ratio in three],
-        "ICC1k": [_convert_to_mean(ratio) for ratio in one],
-        "ICC2k": [step_up(limit, k) for limit in two],
-        "ICC3k": [_convert_to_mean(ratio) for ratio in three],
+        "ICC1": [_convert_to_single(ratio, k) for ratio in ratios_1],
+        "ICC2": [_convert_finite(limit) for limit in limits_2],
+        "ICC3": [_convert_to_single(ratio, k) for ratio in ratios_3],
+        "ICC1k": [_convert_to_mean(ratio) for ratio in ratios_1],
+        "ICC2k": [step_up(limit, k) for limit in limits_2],
+        "ICC3k": [_convert_to_mean(ratio) for ratio in ratios_3],
     }
 
 

@@ -256,19 +256,33 @@ def estimate_figure_difference(
     drawn = _resample_figure_differences(groups, figure, len(items))
     differing = np.array([float(any(pair.a != pair.b for pair in group)) for group in groups])
     difference = replace(untested, mean_a=mean_a, mean_b=mean_b, value=value, test="bootstrap")
-    error = 0.0
-    if len(drawn) > 1 and units > 1:
-        error = math.sqrt(units / (units - 1)) * float(np.std(drawn))
+    error = _estimate_bootstrap_error(drawn, units)
     if error <= ROUNDING_ERROR:
         return replace(difference, p=compute_least_p(differing))
-    p = compute_bootstrap_p(value, drawn, differing)
-    smallest_by_counting = 1 / (1 + len(drawn))
-    if p <= smallest_by_counting:
-        p = max(compute_least_p(differing), min(p, compute_student_p(value / error, units - 1)))
+    p = _compute_figure_p(value, drawn, differing, error)
     interval = compute_percentile_interval(value, drawn, units, apart=int(differing.sum()))
     low, high = _agree_with_p(interval, p, reach)
     tested = replace(difference, low=low, high=high, method="percentile", p=p)
     return _add_power(tested, error, reach, tests)
+
+
+def _estimate_bootstrap_error(drawn: "Numbers", units: int) -> float:
+    """Return the standard error estimated from resamples of this number of units; 0 if there are too few of either."""
+    import numpy as np
+
+    if len(drawn) < 2 or units < 2:
+        return 0.0
+    return math.sqrt(units / (units - 1)) * float(np.std(drawn))
+
+
+def _compute_figure_p(value: float, drawn: "Numbers", differing: "Numbers", error: float) -> float:
+    """Return the bootstrap p value or, if no resample is as far from the value as 0 is, the one by Student's t."""
+    p = compute_bootstrap_p(value, drawn, differing)
+    smallest_by_counting = 1 / (1 + len(drawn))
+    if p > smallest_by_counting:
+        return p
+    student_p = compute_student_p(value / error, len(differing) - 1)
+    return max(compute_least_p(differing), min(p, student_p))
 
 
 def _group_by_unit(items: Sequence[ItemPair[Item]]) -> list[list[ItemPair[Item]]]:

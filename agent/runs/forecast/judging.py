@@ -209,9 +209,9 @@ def describe_judging_total(forecasts: Sequence[Sequence[JudgeForecast]]) -> list
     lines = []
     for judge_forecasts in by_judge.values():
         total = describe_total(
-            [each.forecast for each in judge_forecasts],
-            [each.trial.pace for each in judge_forecasts],
-            [each.judge.deployment.prices for each in judge_forecasts],
+            [judge_forecast.forecast for judge_forecast in judge_forecasts],
+            [judge_forecast.trial.pace for judge_forecast in judge_forecasts],
+            [judge_forecast.judge.deployment.prices for judge_forecast in judge_forecasts],
         )
         name = judge_forecasts[0].judge.deployment.name
         lines += [f"judge {name}: {line}" for line in total]
