@@ -39,7 +39,7 @@ def read_policy_file(path: Path) -> DisclosurePolicy:
     """Read a policy file. Raises DisclosureError with the name of the file and the fault in it."""
     values = parse_yaml(read_bytes(path, DisclosureError), Path(path.name), DisclosureError)
     if not isinstance(values, dict):
-        raise DisclosureError(f"policy {path.name}: expected a mapping of names to values")
+        raise DisclosureError(f"policy {path.name}: expected a map of names to values")
     try:
         return parse_policy(
             {name: value if name == "name" else _number(value) for name, value in values.items()}

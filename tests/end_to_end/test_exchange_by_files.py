@@ -105,7 +105,7 @@ def test_a_stick_that_is_carried_twice_changes_nothing(life: Life) -> None:
     assert [path.read_bytes() for path in back.iterdir()] == [before]
     life.agent("submission", "send", "--import-receipt", receipt)
     said = life.agent("submission", "send", "--import-receipt", receipt, code=7)
-    assert "none of the submissions that wait" in said
+    assert "none of the submissions that are waiting" in said
     assert life.states() == ["receipted"]
     assert life.log_size() == 2
     assert connections(life) == ""

@@ -343,7 +343,7 @@ def forge_enrolment(hospital: Hospital, front: Front) -> None:
         forged.write_bytes(json.dumps(envelope, sort_keys=True, separators=(",", ":")).encode())
         requests = len(front.requests)
         said = life.agent("enroll", "--invite", life.invite, "--request", forged, code=2)
-        assert "the request is not in order (bad_signature); nothing was sent" in said
+        assert "the request is not valid (bad_signature); nothing was sent" in said
         assert len(front.requests) == requests
 
 

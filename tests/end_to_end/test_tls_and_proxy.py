@@ -334,7 +334,7 @@ FORGED = {
         b'{"code":"fork","refusal":"CANARY"}',
         "without the aggregator's",
     ),
-    "nothing": ("application/json", 200, b"{}", "no receipt"),
+    "nothing": ("application/json", 200, b"{}", "not a receipt"),
 }
 
 

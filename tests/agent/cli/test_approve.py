@@ -96,7 +96,7 @@ def test_what_the_steward_rejects_is_discarded_with_the_reason_on_the_screen(
         "reject", request, "--reason", "too_much", "--out", rejected, "--digest", second, *listed
     )
     told = ok(site, submission, "approve", "--rejected", rejected)
-    assert told == f"The steward rejected 1 draft: it tells too much.\ndiscarded {second}\n"
+    assert told == f"The steward rejected 1 draft: it reveals too much.\ndiscarded {second}\n"
     assert [row["digest"] for row in rows(site, "result")] == [first]
     again = ok(site, submission, "approve", "--rejected", rejected)
     assert f"{second}: no such draft here" in again

@@ -208,7 +208,9 @@ def test_score_changed_after_approval_is_found_by_verify_and_stops_sample(
     change(site, "UPDATE scores SET value = 1.0 - value WHERE position = 0")
     done = audit(site, "verify")
     assert done.returncode == 1
-    assert "scores_root: the scores in the store give another root" in " ".join(done.stdout.split())
+    assert "scores_root: the scores in the store give a different root" in " ".join(
+        done.stdout.split()
+    )
     sampled = audit(site, "sample", "--digest", digest_of(site))
     assert sampled.returncode == 6
     assert "so its leaves cannot be opened" in sampled.stderr

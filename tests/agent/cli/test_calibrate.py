@@ -260,7 +260,7 @@ def test_purged_answers_are_left_out_and_said(filled: FilledSite):
         store.purge(0)
     done, sheets = make(filled)
     assert done.returncode == 2
-    assert "those of all gradable answers were purged" in done.stderr
+    assert "the texts of all gradable answers were purged" in done.stderr
     assert not sheets.exists()
     add_run(filled, MODELS[1], cases(MODELS[1], 5))
     done, sheets = make(filled)
@@ -283,7 +283,7 @@ def test_purged_answers_are_left_out_and_said(filled: FilledSite):
         ),
         (
             ("new", "x", "--suite", "spring", "--benchmark", "pubmed_qa", "--out", "o"),
-            "says what a jury is to grade",
+            "has a jury with grading criteria",
         ),
         (
             ("new", "a b", "--suite", "spring", "--benchmark", BENCHMARK, "--out", "o"),
@@ -312,7 +312,10 @@ def test_runs_whose_juries_were_asked_different_things_are_not_mixed(filled: Fil
     add_run(filled, MODELS[0], cases(MODELS[0], 3), judged=False)
     add_run(filled, MODELS[1], cases(MODELS[1], 3), judged=False, scale=Scale(0, 10))
     done, _ = make(filled)
-    assert (done.returncode, "juries of different criteria or scales" in done.stderr) == (2, True)
+    assert (
+        done.returncode,
+        "juries with different criteria, scales or prompts" in done.stderr,
+    ) == (2, True)
 
 
 def test_a_run_of_which_nobody_knows_what_its_jury_was_asked_is_left_out(filled: FilledSite):
@@ -361,7 +364,7 @@ def test_a_sample_that_could_not_be_written_is_not_kept(filled: FilledSite, tmp_
 def test_a_name_is_taken_once(graded: FilledSite):
     make(graded, "--items", "4")
     done, _ = make(graded, "--items", "4", out="other")
-    assert (done.returncode, "there is a calibration may already" in done.stderr) == (2, True)
+    assert (done.returncode, "a calibration named may already exists" in done.stderr) == (2, True)
 
 
 # what clinicians hand in
@@ -394,7 +397,7 @@ def test_every_bad_cell_is_named_and_none_is_quoted_and_nothing_is_taken_in(grad
     done = calibrate(graded, "import", "may", path, "--rater", "Dr X")
     assert done.returncode == 3
     named = re.findall(
-        r"rater-1\.csv: row (\d+), column completeness: expected is a number from 1 to 5",
+        r"rater-1\.csv: row (\d+), column completeness: expected a number from 1 to 5",
         done.stderr,
     )
     assert named == [str(row) for row in range(2, 10)]
@@ -433,12 +436,12 @@ HEAD = "item,accuracy (1 to 5),completeness (1 to 5),clarity (1 to 5)\n"
             b"item,item,accuracy,clarity,completeness\n",
             "row 1: the column item occurs more than once",
         ),
-        (f"{HEAD}ZZZZZZ,1,1,1\n".encode(), "row 2: its item code is not one of this sample"),
-        (f"{HEAD}@,1,1,1\n@,2,2,2\n".encode(), "row 3: is the same item as row 2"),
+        (f"{HEAD}ZZZZZZ,1,1,1\n".encode(), "row 2: its item code does not belong to this sample"),
+        (f"{HEAD}@,1,1,1\n@,2,2,2\n".encode(), "row 3: has the same item code as row 2"),
         (f"{HEAD},1,1,1\n".encode(), "row 2: has no item code"),
         (f"{HEAD}@,,,\n".encode(), "the whole file: holds no grades"),
-        (f'{HEAD}"@,1,1,1\n'.encode(), "its quotes do not close"),
-        (b"PK\x03\x04 a workbook", "is a spreadsheet's own format; save it as CSV"),
+        (f'{HEAD}"@,1,1,1\n'.encode(), "has invalid quoting"),
+        (b"PK\x03\x04 a workbook", "is not CSV but a spreadsheet file; save it as CSV"),
         (b"\x00\xff\xfe\x00" * 50, "row 1: the column item is missing"),
     ],
     ids=range(10),
@@ -741,7 +744,7 @@ def test_runs_whose_judges_read_other_instructions_are_not_mixed(filled: FilledS
     done, _ = make(filled)
     assert (
         done.returncode,
-        "juries of different criteria or scales or prompts" in done.stderr,
+        "juries with different criteria, scales or prompts" in done.stderr,
     ) == (2, True)
 
 
@@ -779,7 +782,7 @@ def test_what_is_written_beside_the_grades_is_not_taken_in(graded: FilledSite):
     with graded.site.store() as store:
         (rater,) = store.calibrations.read_raters("may")
     assert {tuple(grades) for grades in rater.grades.values()} == {CRITERIA}
-    assert "what you write elsewhere is" in (sheets / "instructions.txt").read_text("utf-8")
+    assert "any other notes in the file are" in (sheets / "instructions.txt").read_text("utf-8")
 
 
 # who is who

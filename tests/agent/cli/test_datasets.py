@@ -121,7 +121,7 @@ def test_figures_of_a_registered_version_are_prepared_and_others_are_not(site: S
     late = command(site, "datasets", "register", "ward")
     assert late.returncode == 6
     assert "from which figures were prepared: 1 units added" in late.stderr
-    assert "every model, also a new one, can be evaluated on version 1 of ward" in " ".join(
+    assert "any model, including new ones, can be evaluated on version 1 of ward" in " ".join(
         late.stderr.split()
     )
 

@@ -141,7 +141,7 @@ def test_a_part_that_a_plan_chose_is_submitted_and_one_chosen_here_is_not(
                 plan=plan,
                 sample_seed=chosen,
             )
-    with pytest.raises(DisclosureError, match="another seed than its plan"):
+    with pytest.raises(DisclosureError, match="not sampled with the seed from its plan"):
         ok(site, submission, "prepare", "--suite", "chosen", "--model", MODEL)
     assert open_outbox(site).get(release(site, key, "planned")).result.plan == plan
 

@@ -125,13 +125,13 @@ def test_what_is_not_there_is_said(filled: FilledSite, words: tuple[str, ...]):
     said = str(call(filled.site, *words).exception)
     assert (
         "no text of review spring has been reviewed" in said
-        or "there is no review autumn (known: spring)" in said
+        or "unknown review autumn (existing: spring)" in said
     )
 
 
 def test_a_name_twice_a_bad_name_and_an_empty_suite_are_refused(filled: FilledSite):
     new(filled.site)
-    assert "there is a review spring already" in str(new(filled.site).exception)
+    assert "a review named spring already exists" in str(new(filled.site).exception)
     assert "letters, digits" in str(
         call(filled.site, "new", "../x", "--suite", "november").exception
     )

@@ -145,7 +145,7 @@ def test_two_machines_from_one_image_freeze_the_site_and_one_of_them_brings_it_b
     release(site, key, MODELS[2].name, "later")
     last = open_outbox(site).get(rows(site, "result")[-1]["digest"])
     assert last.result.cells["shc_notes/exact_match"] >= 0
-    with pytest.raises(DeliveryError, match="a later epoch of this site"):
+    with pytest.raises(DeliveryError, match="a later epoch for this site"):
         ok(twin, reset, "show")
 
 
@@ -249,7 +249,7 @@ def test_another_reset_than_the_one_made_here_is_not_sent(
     words = ("--reason", "stolen_key", "--new-agent-key", "--out")
     ok(site, reset, "request", *words, one)
     signed = steward.sign_request(one, key)
-    with pytest.raises(DisclosureError, match="1 signatures; it needs those of 2 keys"):
+    with pytest.raises(DisclosureError, match="1 signatures; it must have those of exactly 2 keys"):
         ok(site, reset, "send", one)
     ok(site, reset, "request", "--reason", "lost_agent_key", "--new-agent-key", "--out", two)
     with pytest.raises(DisclosureError, match="not the request that was made here"):
@@ -276,9 +276,11 @@ def test_a_site_without_a_network_goes_through_a_reset_with_files(
         change_now(connection, served.home, Changes(rekeyings=[asked]), today_day=today_day())
     with served.home.database.reading() as connection:
         (tmp_path / "registry").write_bytes(newest_envelope(connection))
-    assert "in force and installed" in ok(site, registry, "update", "--import", tmp_path / "registry")
+    assert "in force and installed" in ok(
+        site, registry, "update", "--import", tmp_path / "registry"
+    )
     # The word of before the reset is outdated now.
-    with pytest.raises(DeliveryError, match="older than what this site has seen"):
+    with pytest.raises(DeliveryError, match="older than the log that this site has seen"):
         ok(site, reset, "show", "--head", tmp_path / "carried-head")
 
 

@@ -78,7 +78,7 @@ def test_a_public_benchmark_on_data_of_the_hospitals_own_counts_as_private(
 ) -> None:
     join(site, served, wire, tmp_path)
     fill(site, "pubmed_qa", "exact_match", MODELS[0].name, right=50, suite="own", known="unknown")
-    with pytest.raises(DisclosureError, match="pubmed_qa: its access level is private here"):
+    with pytest.raises(DisclosureError, match="pubmed_qa: its data is the site's own"):
         ok(site, submission, "prepare", "--suite", "own")
 
 

@@ -225,7 +225,7 @@ def test_without_an_invite_there_is_no_federation(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="has not been enrolled"):
         Federation(tmp_path).read_registry(world.TODAY)
     Federation(tmp_path).join(MEMBERSHIP, AGENT_KEYID)
-    with pytest.raises(DisclosureError, match="no registry has been taken"):
+    with pytest.raises(DisclosureError, match="this site has no registry yet"):
         Federation(tmp_path).read_registry(world.TODAY)
 
 

@@ -56,7 +56,7 @@ def test_growth_without_its_proof_is_not_believed(
         return desk.honest(request)
 
     desk.instead = lie
-    with pytest.raises(DeliveryError, match=r"cannot be proven|no consistency proof"):
+    with pytest.raises(DeliveryError, match=r"cannot be proven|not a consistency proof"):
         send_all(gate, aggregator)
     assert states(gate)[1] is State.SENT
     assert (gate.outbox.directory / "head.json").read_bytes() == kept

@@ -221,7 +221,7 @@ def test_a_forged_refusal_changes_nothing_that_was_sent(
         way == "file" and kind != "about another digest"
     ):  # by file the other submission is refused, and rightly
         with pytest.raises(
-            DeliveryError, match="not signed by the aggregator, or about no submission"
+            DeliveryError, match="not signed by the aggregator, or is not about a submission"
         ):
             take_refusal(gate.outbox, REGISTRY, note or "", today_day=world.TODAY, audit=AuditLog())
     assert states(gate)[0] is State.SENT

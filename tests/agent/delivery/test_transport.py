@@ -212,7 +212,7 @@ def test_an_error_without_a_reason_is_still_an_error(
     desk: Desk, aggregator: Aggregator, body: bytes
 ) -> None:
     desk.instead = lambda _: Reply(body, 500)
-    with pytest.raises(DeliveryError, match="status 500 and without a reason"):
+    with pytest.raises(DeliveryError, match="status 500 without a reason"):
         aggregator.get("/v1/registry", limit=100)
 
 

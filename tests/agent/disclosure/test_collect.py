@@ -176,7 +176,7 @@ def test_data_of_the_hospitals_own_goes_out_under_no_other_name(store: Store, ac
     )
     for scorecard in (WARDS, secret):
         fill(store, EXAM, patients(60), access=access, data=own)
-        with pytest.raises(DisclosureError, match="exam: its access level is private here"):
+        with pytest.raises(DisclosureError, match="exam: its data is the site's own"):
             found(store, scorecard)
     fill(store, ALL, patients(60), data=own)
     assert {finding.benchmark for finding in found(store, card(ALL))} == {ALL}
@@ -195,7 +195,7 @@ def test_gated_data_without_a_published_digest_goes_out_as_carefully_as_the_site
     assert (finding.access, finding.known) == ("gated", "unknown")
     assert gate_says(as_registered([finding]), card=gated).cells
     fill(store, EXAM, patients(60), access="public", data=own, lineage="site")
-    with pytest.raises(DisclosureError, match="exam: its access level is private here"):
+    with pytest.raises(DisclosureError, match="exam: its data is the site's own"):
         found(store, gated)
 
 
@@ -215,7 +215,7 @@ def test_gated_data_that_nobody_attested_leads_to_no_submission(
             lineage="site",
             data={"known": known, "instances": 60, **said},
         )
-        with pytest.raises(DisclosureError, match="nobody has attested"):
+        with pytest.raises(DisclosureError, match="no one has attested"):
             found(store, gated)
 
 
@@ -278,7 +278,7 @@ def test_nor_one_after_the_other_in_two_submissions(store: Store, order: tuple[s
         ),
         (
             {"overrides": ["num_output_tokens"], "benchmark_digest": "cd" * 32},
-            "its definition is not here",
+            "its definition is not available here",
         ),
         ({"sample_seed": 7}, "--sample-seed 7"),
         ({"overrides": ["something new"]}, "something new"),
@@ -329,7 +329,7 @@ def test_a_model_that_its_server_calls_none_is_found_as_none(store: Store) -> No
 def test_scores_of_another_version_are_not_signed_as_this_ones(store: Store) -> None:
     fill(store, ALL, patients(60), agent_version="0.0.9")
     with pytest.raises(
-        DisclosureError, match=r"scored by version 0\.0\.9 of the agent, this is"
+        DisclosureError, match=r"scored by version 0\.0\.9 of the agent, but this is"
     ) as caught:
         found(store)
     assert "answers are kept" in caught.value.advice
@@ -350,9 +350,9 @@ def test_scores_of_another_version_are_not_signed_as_this_ones(store: Store) -> 
 )
 def test_a_run_that_does_not_say_how_it_was_run_is_run_again(store: Store, lacking: str) -> None:
     fill(store, ALL, patients(60), lacking=lacking)
-    with pytest.raises(DisclosureError, match="before its units and settings were noted") as caught:
+    with pytest.raises(DisclosureError, match="that did not record units and settings") as caught:
         found(store)
-    assert "Give the same `intramural run` again" in caught.value.advice
+    assert "Repeat the same `intramural run`" in caught.value.advice
 
 
 def test_runs_that_no_cell_asks_for_are_nobodys_business(store: Store) -> None:
@@ -455,7 +455,7 @@ def test_a_ward_counts_once_however_often_it_was_run(store: Store) -> None:
 @pytest.mark.parametrize(
     ("changes", "named"),
     [
-        ({"data": {"known": "unknown", "instances": 60}}, "data of several kinds"),
+        ({"data": {"known": "unknown", "instances": 60}}, "different kinds of data"),
         ({"deployment": "local/y"}, "not run alike"),
         ({"max_tokens": 2048}, "not run alike"),
         ({"prompt_limit": 100}, "not run alike"),
@@ -477,5 +477,5 @@ def test_parts_that_were_not_run_alike_are_no_whole(
 def test_a_choice_of_rows_is_not_the_benchmark(store: Store) -> None:
     """`med_dialog:subset=icliniq` under the name of the whole, which takes all rows without the argument."""
     fill(store, EXAM, patients(60), arguments={"subset": "icliniq"}, parts={}, overrides=["subset"])
-    with pytest.raises(DisclosureError, match=r"exam: it was asked otherwise .*: subset"):
+    with pytest.raises(DisclosureError, match=r"exam: its settings differ .*: subset"):
         found(store, card(EXAM))

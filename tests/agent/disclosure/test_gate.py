@@ -258,7 +258,7 @@ def test_the_fifth_submission_of_a_month_is_refused() -> None:
         ledger = after(ledger, release, day=day)
     fifth = [finding("ward", "exact_match", right(150, 200))]
     with pytest.raises(
-        DisclosureError, match="4 submissions of the last 30 days about these patients are spent"
+        DisclosureError, match="4 submissions within 30 days about these patients are used up"
     ):
         gate_says(fifth, ledger=ledger, day=day + 29)
     with pytest.raises(DisclosureError, match="are spent"):

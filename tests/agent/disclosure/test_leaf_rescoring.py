@@ -139,11 +139,11 @@ def test_purged_texts_are_said_to_be_uncheckable_and_not_called_matches(site: Si
         store.purge(0)
         checks = check(site, store, stored, leaves, root)
     assert outcomes(checks) == {"not_checkable": 2 * PATIENTS}
-    assert {check.finding for check in checks} == {"the texts that it rests on were purged"}
+    assert {check.finding for check in checks} == {"the texts behind it were purged"}
 
 
 def test_instances_that_left_the_store_are_said_to_be_uncheckable(site: Site) -> None:
     with site.store() as store:
         _, leaves, root = commit(store)
         checks = check_leaves(store, [], leaves, root, site.means)
-    assert {check.finding for check in checks} == {"its instance is not in the store any more"}
+    assert {check.finding for check in checks} == {"its instance is no longer in the store"}

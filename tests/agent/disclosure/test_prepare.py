@@ -184,16 +184,16 @@ def test_what_is_not_registered_is_refused_by_name(gate: Gate) -> None:
         prepare(replace(gate, agent_version="9.9.9"), CARD, {MODEL: whole_ward()})
     with pytest.raises(DisclosureError, match="retired"):
         prepare(gate, world.RETIRED, {MODEL: whole_ward()})
-    with pytest.raises(DisclosureError, match="does not know this site's agent key"):
+    with pytest.raises(DisclosureError, match="this site's agent key is not in the registry"):
         prepare(replace(gate, signer=world.STRANGER), CARD, {MODEL: whole_ward()})
-    with pytest.raises(DisclosureError, match="does not know this site's agent key"):
+    with pytest.raises(DisclosureError, match="this site's agent key is not in the registry"):
         prepare(replace(gate, signer=world.STEWARD), CARD, {MODEL: whole_ward()})
     assert agent_digest("9.9.9") not in REGISTRY.agents
 
 
 def test_a_baseline_does_not_pass_for_a_language_model(gate: Gate) -> None:
     baseline = [replace(found, language_model=False) for found in whole_ward()]
-    with pytest.raises(DisclosureError, match="its server says that it is none") as caught:
+    with pytest.raises(DisclosureError, match="its server reports that it is not one") as caught:
         prepare(gate, CARD, {MODEL: baseline})
     assert "--not-a-language-model" in caught.value.advice
     known = {

@@ -106,7 +106,7 @@ def test_every_submission_is_recomputed_by_the_ledger_as_it_was_then(
     # The scores behind the first are gone, and its root says so.
     assert recompute(store, gate, first) == (
         "different",
-        "scores_root: the scores in the store give another root",
+        "scores_root: the scores in the store give a different root",
     )
 
 
@@ -124,7 +124,7 @@ def test_a_suite_that_was_run_on_other_data_since_is_told_from_one_that_was_chan
     fill(store, ALL, patients(220), right=140, data=later | {"frozen_digest": "00" * 32})
     assert recompute(store, gate, submission) == (
         "not_checkable",
-        f"its suite was run again since, on other data: {ALL}",
+        f"its suite has been run again on other data since then: {ALL}",
     )
 
 
@@ -133,7 +133,7 @@ def test_one_score_changed_since_is_seen(store: Store, gate: Gate, tmp_path: Pat
     change(tmp_path, "UPDATE scores SET value = 1.0 - value WHERE position = 7")
     assert recompute(store, gate, submission) == (
         "different",
-        "scores_root: the scores in the store give another root",
+        "scores_root: the scores in the store give a different root",
     )
 
 
@@ -145,7 +145,7 @@ def test_verdict_file_that_lies_is_named_with_its_first_lie(store: Store, gate: 
     path.write_text(json.dumps(verdicts))
     assert recompute(store, gate, submission) == (
         "different",
-        f"verdict of {ALL}/exact_match: the verdict file says public, rounded comes out now",
+        f"verdict of {ALL}/exact_match: the verdict file has public, but rounded is computed now",
     )
 
 
@@ -185,7 +185,7 @@ def test_what_cannot_be_recomputed_is_said_and_not_called_a_match(store: Store, 
     emptied = replace(gate, registry=replace(gate.registry, models={}))
     assert (
         recompute(store, emptied, submission)[1]
-        == "the registry does not have its scorecard or its model any more"
+        == "its scorecard or model is no longer in the registry"
     )
 
 
@@ -195,7 +195,7 @@ def test_ledger_without_the_entry_that_a_submission_names_is_said(store: Store, 
     last.unlink()
     assert recompute(store, gate, submission) == (
         "not_checkable",
-        f"the ledger of releases does not have entry {submission.header.ledger.length} that it names",
+        f"the ledger of releases lacks entry {submission.header.ledger.length}, which it names",
     )
 
 

@@ -39,7 +39,7 @@ def test_a_metric_that_this_version_does_not_give_is_left_out_and_said(
     jury = replace(benchmark, metrics=(MetricUse(metric), *benchmark.metrics))
     assert draft_scorecard("all", 1, [jury]).cells[0].metric == "exact_match"
     (notice,) = left_out([jury])
-    assert notice.startswith(f"med_qa: {metric} is left out, for ")
+    assert notice.startswith(f"med_qa: {metric} is left out: ")
     assert notice.endswith("the board shows exact_match in its place")
 
 
@@ -49,7 +49,7 @@ def test_every_benchmark_that_cannot_be_reported_is_told_at_once(benchmark: Benc
     with pytest.raises(ConfigError) as caught:
         draft_scorecard("all", 1, [jury, unnamed])
     assert (
-        "med_qa: none of its metrics could be submitted (jury_score: grades of different juries cannot be merged,"
+        "med_qa: none of its metrics can be submitted (jury_score: grades of different juries cannot be merged,"
         in str(caught.value)
     )
     assert "own: it is private, and its units are row numbers" in str(caught.value)
@@ -99,10 +99,10 @@ def test_a_figure_of_a_whole_run_makes_no_cell(benchmark: Benchmark) -> None:
     assert "classification_macro_f1" not in {cell.metric for cell in card.cells}
     (notice, *_) = left_out([replace(benchmark, metrics=(macro, *benchmark.metrics))])
     assert (
-        "it is a figure of the whole run, which no site could submit; the board shows exact_match"
+        "it is computed for the whole run, and such values cannot be submitted; the board shows exact_match"
         in notice
     )
-    with pytest.raises(ConfigError, match="none of its metrics could be submitted"):
+    with pytest.raises(ConfigError, match="none of its metrics can be submitted"):
         draft_scorecard("own", 1, [replace(benchmark, metrics=(macro,))])
 
 
@@ -130,7 +130,7 @@ def test_a_subgroup_that_is_misspelt_is_named(description: str) -> None:
 def test_a_subgroup_that_no_definition_knows_is_named(benchmark: Benchmark) -> None:
     with pytest.raises(ConfigError, match="med_qa: it has no subgroup sex") as caught:
         draft_scorecard("all", 1, [benchmark], parse_subgroups(["med_qa:sex=a,b", "other:sex=a,b"]))
-    assert "other: subgroups are asked for" in str(caught.value)
+    assert "other: subgroups were requested" in str(caught.value)
 
 
 SHIPPED = Path(__file__).parents[3] / "scorecards" / "medhelm-v1.json"
@@ -201,8 +201,7 @@ def test_a_scale_between_whole_numbers_is_left_out_and_said(benchmark: Benchmark
     jury = Jury((Judge("local/a", "a/judge"),))
     (notice,) = left_out([replace(benchmark, metrics=(halves, *benchmark.metrics))], jury)
     assert (
-        "the ends of its scale are no whole numbers; the board shows exact_match in its place"
-        in notice
+        "the ends of its scale are not whole numbers; the board shows exact_match instead" in notice
     )
 
 
