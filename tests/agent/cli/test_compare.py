@@ -297,7 +297,7 @@ def test_a_figure_of_whole_runs_is_compared_by_its_labels(site: Site):
     assert (row["interval"], row["test"], row["words"]) == ("percentile", "bootstrap", "A better")
     with site.store() as store:
         store.purge(0)
-    assert "the answers were purged" in str(compared(site).exception)
+    assert "whose answers were purged" in str(compared(site).exception)
 
 
 def test_a_model_that_leaves_hard_questions_out_is_doubted_by_figures_of_whole_runs_too(site: Site):
@@ -432,7 +432,7 @@ def test_runs_that_were_scored_by_other_rules_say_so(tmp_path: Path):
     right = [case(number) for number in range(12)]
     filled.add(right, entry="pubmed_qa:model=a/one", suite="s")
     filled.add(right, entry="pubmed_qa:model=b/two", suite="s", agent_version="0.0.1")
-    assert "scored by other rules; --metric" in str(
+    assert "scored by other rules; choose another metric" in str(
         compared(filled.site, models=("a/one", "b/two")).exception
     )
     assert "no metric of that name" in str(
