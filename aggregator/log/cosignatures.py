@@ -1,4 +1,4 @@
-"""Cosignatures of witnesses in the database: kept for the newest checkpoints that each has signed."""
+"""Witnesses' cosignatures in the database, stored for the newest checkpoints that each witness has signed."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ from protocol.keys import PublicKey
 from protocol.registry import Registry
 from protocol.signed_note import MAX_NOTE_SIGNATURES
 
-KEPT = 16  # checkpoints of each witness
+KEPT = 16  # checkpoints per witness
 
 
 def witness_keys(registry: Registry) -> dict[str, PublicKey]:
@@ -25,24 +25,24 @@ def witness_keys(registry: Registry) -> dict[str, PublicKey]:
 def check_cosignatures(
     connection: Connection, note: str, registry: Registry, newest: Checkpoint
 ) -> dict[str, str]:
-    """Return the lines by which witnesses have cosigned a checkpoint of this log, by the witness's name.
+    """Verify a cosigned checkpoint of this log, and return its cosignature lines by the witness's name.
 
     Args:
-        connection: to the log.
-        note: the checkpoint, with the log's signature and those of witnesses.
-        registry: the newest.
+        connection: a connection to the log's database.
+        note: the checkpoint, with signatures by the log and by witnesses.
+        registry: the newest registry.
         newest: the newest checkpoint of this log.
 
     Raises:
-        ProtocolError: as `verify_checkpoint` and `read_cosignatures`, BAD_PROOF or SPLIT_VIEW for a checkpoint that
-            this log did not sign, UNKNOWN_KEY where no witness of the registry has cosigned.
+        ProtocolError: as `verify_checkpoint` and `read_cosignatures`; BAD_PROOF or SPLIT_VIEW for a checkpoint that
+            this log did not sign; UNKNOWN_KEY if no witness in the registry has cosigned.
     """
     checkpoint = verify_checkpoint(note, registry.log_keys, registry.log_name)
     names = read_cosignatures(note, witness_keys(registry))
     if not names:
-        raise ProtocolError(Code.UNKNOWN_KEY, "no witness of the registry has cosigned")
+        raise ProtocolError(Code.UNKNOWN_KEY, "no witness in the registry has cosigned")
     if checkpoint.size > newest.size:
-        raise ProtocolError(Code.SPLIT_VIEW, "a larger log than this one")
+        raise ProtocolError(Code.SPLIT_VIEW, "the checkpoint is of a larger log than this one")
     check_growth(checkpoint, newest, _proof(connection, checkpoint.size, newest.size))
     body, _, tail = note.rpartition("\n\n")
     lines: dict[str, str] = {}
@@ -58,7 +58,7 @@ def _proof(connection: Connection, old_size: int, new_size: int) -> list[bytes]:
 
 
 def keep_cosignatures(connection: Connection, size: int, lines: Mapping[str, str]) -> None:
-    """Keep the cosignatures of the checkpoint of a size that `check_cosignatures` has found good."""
+    """Store the cosignatures, checked by `check_cosignatures`, of the checkpoint of a given size."""
     table = cosignatures.c
     for name, line in lines.items():
         connection.execute(delete(cosignatures).where(table.name == name, table.size == size))
@@ -78,7 +78,7 @@ def keep_cosignatures(connection: Connection, size: int, lines: Mapping[str, str
 
 
 def with_cosignatures(connection: Connection, note: str, registry: Registry) -> str:
-    """Return a checkpoint of this log with the cosignatures that are kept for it."""
+    """Return a checkpoint of this log with the cosignatures stored for it."""
     size = int(note.split("\n")[1])
     query = (
         select(cosignatures.c.line).where(cosignatures.c.size == size).order_by(cosignatures.c.name)
@@ -88,5 +88,5 @@ def with_cosignatures(connection: Connection, note: str, registry: Registry) -> 
     try:
         read_cosignatures(complete, witness_keys(registry))
     except ProtocolError:
-        raise StoreError("a kept cosignature does not verify: the database was changed") from None
+        raise StoreError("a stored cosignature does not verify: the database was changed") from None
     return complete

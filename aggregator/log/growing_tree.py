@@ -1,4 +1,4 @@
-"""A Merkle tree that grows leaf by leaf and gives its root after each, without hashing everything again."""
+"""A Merkle tree that grows leaf by leaf and gives its root after each leaf, without hashing everything again."""
 
 from collections.abc import Sequence
 
@@ -9,20 +9,20 @@ class GrowingTree:
     """The tree of RFC 6962 over the leaf hashes added so far."""
 
     def __init__(self, size: int = 0, peaks: Sequence[bytes] = ()) -> None:
-        """Start empty, or with a tree of `size` leaves that was `peaks` when it was left off.
+        """Start with an empty tree, or with an earlier tree of `size` leaves with these `peaks`.
 
         Raises:
-            ValueError: a tree of this size does not have so many peaks.
+            ValueError: the number of peaks does not match the size.
         """
         if len(peaks) != size.bit_count():
-            raise ValueError(f"{len(peaks)} peaks of a tree of {size} leaves")
+            raise ValueError(f"{len(peaks)} peaks do not match a tree of {size} leaves")
         self.size = size
         self._full_trees = list(
             peaks
         )  # roots of full subtrees, largest first: one for each bit of the size
 
     def add(self, leaf_hash: bytes) -> None:
-        """Append one leaf, by its hash."""
+        """Append a leaf, given its hash."""
         node, older = leaf_hash, self.size
         while older & 1:
             node = node_hash(self._full_trees.pop(), node)
@@ -37,7 +37,7 @@ class GrowingTree:
 
     @property
     def root(self) -> bytes:
-        """The root of all leaves so far; of none, that of the empty tree."""
+        """The root of all leaves so far; without leaves, the root of the empty tree."""
         if not self._full_trees:
             return root([])
         node = self._full_trees[-1]

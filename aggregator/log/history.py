@@ -1,7 +1,7 @@
-"""What the log says of one site when a statement of its arrives. Callers bring the transaction that will append, or
-take a standpoint first (`aggregator.log.standpoint`).
+"""The state of one site in the log, read when a statement of the site arrives.
 
-Nothing is read before a check asks for it: of a site's plans and results one row, of its datasets all.
+Callers pass the transaction that will append, or take a standpoint first (`aggregator.log.standpoint`). Nothing is
+read before a check needs it: single rows of a site's plans and results, but all of its datasets at once.
 """
 
 from collections.abc import Container, Iterator, Mapping
@@ -31,7 +31,7 @@ _EPOCH: BindParameter[int] = bindparam("epoch", type_=Integer())
 _SIZE: BindParameter[int] = bindparam("size", type_=Integer())
 _settling, _dataset = entries.alias(), entries.alias()
 
-# Made once: SQLAlchemy takes longer to put a query together than SQLite takes to answer it.
+# Built once, as SQLAlchemy takes longer to build a query than SQLite takes to answer it.
 _NEWEST_OF_SITE = (
     select(
         entries.c.epoch,
@@ -85,23 +85,23 @@ _PLANS = (
     .order_by(entries.c.position)
 )
 
-MAX_REMEMBERED = 20_000  # dataset statements in memory, of about a kilobyte each
+MAX_REMEMBERED = 20_000  # dataset statements in memory, about one kilobyte each
 _remembered: dict[str, DatasetPredicate] = {}
-"""Dataset statements that were read from a log, by their digest, which is that of all they say."""
+"""Dataset statements read from a log, by digest. The digest covers their whole content."""
 _datasets_of_sites: dict[tuple[str, str], Mapping[str, DatasetPredicate]] = {}
-"""All dataset statements of a site, by the checkpoint of the log that ends with the newest of them."""
+"""All dataset statements of a site, by the checkpoint of the log that ends with the newest one."""
 
 
 def read_history(
     connection: Connection, site: str, registry: Registry, asked: set[str] | None = None
 ) -> History:
-    """Return the state before the next statement of `site`; an empty one if no such site is enrolled.
+    """Return the state before the next statement of `site`; an empty state if the site is not enrolled.
 
     Args:
-        connection: asked whenever a check asks the history.
-        site: whose statement is to be checked.
-        registry: in force.
-        asked: takes the values that are looked for in entries of any site.
+        connection: the connection used whenever a check reads from the history.
+        site: id of the site whose statement is checked.
+        registry: the registry in force.
+        asked: a set to which every value looked up among the entries of all sites is added.
     """
     asked = set() if asked is None else asked
     enrolled = registry.sites.get(site)
@@ -128,7 +128,7 @@ def read_history(
 
 
 def read_chain_head(connection: Connection, site: str, epoch: int) -> ChainHead | None:
-    """Return the last link of an epoch of a site's chain, None if only the epoch's start exists."""
+    """Return the last link of an epoch of a site's chain; None if there is only the epoch's start."""
     query = (
         select(entries.c.seq, entries.c.digest)
         .where(entries.c.site == site, entries.c.epoch == epoch)
@@ -142,12 +142,12 @@ def read_chain_head(connection: Connection, site: str, epoch: int) -> ChainHead 
 
 
 def is_frozen(connection: Connection, site: str, epoch: int) -> bool:
-    """Whether two payloads for one place in this epoch of the site's chain were seen."""
+    """Return whether two payloads for one position in this epoch of the site's chain were received."""
     return connection.execute(_FORK, {"site": site, "epoch": epoch}).first() is not None
 
 
 def read_ledger(connection: Connection, site: str) -> LedgerHead:
-    """Return the head of a site's ledger of releases, as its newest statement of any kind gives it."""
+    """Return the head of a site's ledger of releases, as in its newest statement of any kind."""
     row = connection.execute(_NEWEST_OF_SITE, {"site": site}).one_or_none()
     return EMPTY_LEDGER if row is None else LedgerHead(row.ledger_length, row.ledger_head)
 
@@ -155,7 +155,7 @@ def read_ledger(connection: Connection, site: str) -> LedgerHead:
 def read_site_head(
     connection: Connection, site: str, registry: Registry, log_size: int
 ) -> SiteHead | None:
-    """Return what the log knows of a site, None if no such site is enrolled."""
+    """Return a site's head according to the log; None if the site is not enrolled."""
     enrolled = registry.sites.get(site)
     if enrolled is None:
         return None
@@ -174,12 +174,12 @@ def read_site_head(
 
 
 def _statement(envelope: bytes) -> Statement:
-    """Read a statement of our own log, which was verified when it was accepted."""
+    """Parse a statement from the aggregator's own log, which was verified when it was accepted."""
     return parse_statement(decode(envelope).payload)
 
 
 class _Answers(Container[str]):
-    """The values for which a query finds a row."""
+    """A container of the values for which a query finds a row."""
 
     def __init__(
         self, connection: Connection, query: Select[tuple[int]], site: str, asked: set[str]
@@ -187,7 +187,7 @@ class _Answers(Container[str]):
         self._connection, self._query, self._site, self._asked = connection, query, site, asked
 
     def __contains__(self, value: object) -> bool:
-        assert isinstance(value, str), "digests are looked for"
+        assert isinstance(value, str), "only digests are looked up"
         self._asked.add(value)
         return (
             self._connection.execute(self._query, {"value": value, "site": self._site}).first()
@@ -196,7 +196,7 @@ class _Answers(Container[str]):
 
 
 class _StandingResults(Container[str]):
-    """Digests of a site's results that were not withdrawn."""
+    """A container of the digests of a site's results that were not withdrawn."""
 
     def __init__(self, connection: Connection, site: str, asked: set[str]) -> None:
         self._are_results = _Answers(connection, _RESULT, site, asked)
@@ -207,9 +207,9 @@ class _StandingResults(Container[str]):
 
 
 class _Datasets(Mapping[str, DatasetPredicate]):
-    """A site's dataset statements by digest, oldest first; read all at once by the first question.
+    """A site's dataset statements by digest, oldest first; all are read on the first access.
 
-    `newest` is the checkpoint of the log that ends with the newest of them, so it names a log that has them all.
+    `newest` is the checkpoint of the log that ends with the newest of them, so that log contains them all.
     """
 
     def __init__(self, connection: Connection, site: str, newest: str | None) -> None:
@@ -258,7 +258,7 @@ def _read_datasets(connection: Connection, positions: list[int]) -> dict[str, Da
 
 
 class _Plans(Mapping[str, KnownPlan]):
-    """A site's plans by digest, each read when it is asked for."""
+    """A site's plans by digest; each is read when it is looked up."""
 
     def __init__(self, connection: Connection, site: str, deployment: str, asked: set[str]) -> None:
         self._connection, self._site, self._deployment = connection, site, deployment

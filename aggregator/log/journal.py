@@ -1,8 +1,8 @@
-"""The transparency log in the database: appending, proofs, receipts. Callers bring the transaction.
+"""The transparency log in the database: appending, proofs and receipts. Callers pass the transaction.
 
-The tree's nodes are stored with the entries that complete them, so that appending and proving read a few rows however
-long the log is. The signed checkpoint of each size is kept in the row of the entry that made it, so that no size is
-signed twice; nothing is appended to a tree whose root is not the one signed last.
+The tree's nodes are stored with the entries that complete them, so that appending and proving read only a few rows,
+even in a long log. The signed checkpoint of each size is stored in the row of the entry that led to it, so that no
+size is signed twice. Nothing is appended to a tree whose root differs from the one signed last.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -47,19 +47,19 @@ _INSERT_NODES = insert(nodes)
 
 MAX_RECENT = 8
 _recent_peaks: dict[bytes, Sequence[bytes]] = {}
-"""The complete subtrees of the trees that this process made last, by the root that they lead to. What was rolled back
-is under a root that no checkpoint signs."""
+"""The complete subtrees of the trees that this process made last, by the tree's root. Entries from a transaction that
+was rolled back do no harm, as no checkpoint signs their root."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What is appended: one accepted statement.
+    """An accepted statement to append.
 
     Attributes:
         digest, leaf: identity and PAE of the payload.
         envelope: the file as received, with its signatures.
-        statement: what the payload says.
-        registry: version in force when it was accepted.
+        statement: the parsed payload.
+        registry: version of the registry in force when it was accepted.
         figures: fingerprint of a result's protected figures, to recognise copies.
     """
 
@@ -73,20 +73,20 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry as published: the envelope and the registry version it was accepted under."""
+    """An entry as published: the envelope, and the registry version under which it was accepted."""
 
     envelope: bytes
     registry: int
 
     def line(self) -> bytes:
-        """Return the entry as one line of canonical JSON, without the line's end."""
-        # An envelope is canonical JSON, so that it stands in a larger value as it is.
+        """Return the entry as one line of canonical JSON, without the line feed."""
+        # An envelope is canonical JSON, so it can be embedded unchanged in a larger value.
         return b'{"envelope":%b,"registry":%d}' % (self.envelope, self.registry)
 
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """An entry that was appended: its position, and the receipt that the site gets once it is committed."""
+    """An appended entry: its position, and the receipt that the site gets after the commit."""
 
     position: int
     receipt: str
@@ -94,9 +94,9 @@ class Appended:
 
 @dataclass(frozen=True, slots=True)
 class LogHead:
-    """How long the log is, and its newest signed checkpoint; None of the empty log.
+    """The size of the log and its newest signed checkpoint, which is None for the empty log.
 
-    `restored_size` is the mark of a log that was restored and is not known to be the newest.
+    `restored_size` is the mark of a log that was restored and is not known to be the newest copy.
     """
 
     size: int
@@ -111,11 +111,11 @@ def size(connection: Connection) -> int:
 
 
 def append(connection: Connection, link: Link, *, origin: str, log_key: Signer) -> int:
-    """Append one entry and sign the new head, in the caller's writing transaction. Returns its position.
+    """Append one entry and sign the new head in the caller's writing transaction; return the entry's position.
 
     Raises:
-        StoreError: the stored tree is not the one that was signed last, or the log was restored and is not known to be
-            the newest; nothing was appended.
+        StoreError: the stored tree differs from the one signed last, or the log was restored and is not known to be
+            the newest copy. Nothing was appended.
     """
     return append_all(connection, [link], origin=origin, log_key=log_key)[0].position
 
@@ -128,13 +128,13 @@ def append_all(
     log_key: Signer,
     head: LogHead | None = None,
 ) -> list[Appended]:
-    """Append entries one after the other, each with its signed head.
+    """Append entries in order, each with its signed head.
 
     Args:
-        connection: of the caller's writing transaction.
-        links: in order.
+        connection: the connection of the caller's writing transaction.
+        links: the statements to append, in order.
         origin, log_key: name of the log, and the key that signs its checkpoints.
-        head: of the log, if the caller has read it in this transaction and appended nothing since.
+        head: head of the log, if the caller has read it in this transaction and appended nothing since.
 
     Raises:
         StoreError: as `append`.
@@ -192,7 +192,7 @@ def _make_entry_row(
 
 
 def settled_by(statement: Statement) -> str | None:
-    """Return the digest of the earlier statement that this one ends: a plan or a result; None if it ends none."""
+    """Return the digest of the plan or result that this statement ends; None if it ends none."""
     match statement:
         case ResultPredicate(plan=plan):
             return None if plan == NONE else plan
@@ -204,17 +204,17 @@ def settled_by(statement: Statement) -> str | None:
 
 
 def checkpoint(connection: Connection, *, origin: str, log_key: Signer) -> str:
-    """Return the newest signed checkpoint; that of the empty log, which no entry made, is signed here."""
+    """Return the newest signed checkpoint. For the empty log, which has no stored checkpoint, sign one."""
     return _read_head(connection).checkpoint or sign_checkpoint(
         Checkpoint(origin, 0, root([])), log_key
     )
 
 
 def receipt(connection: Connection, digest: str, *, site: str | None = None) -> str | None:
-    """Return the receipt of an entry, None if there is none; with `site`, of that site's entries alone.
+    """Return the receipt of an entry; None if there is no such entry. With `site`, only that site's entries count.
 
-    It proves the entry in the tree that the entry completed, so it is the same bytes whenever it is asked for, and
-    nothing is lost when the process dies between appending and answering.
+    The receipt proves the entry in the tree of which it is the last leaf, so its bytes are always the same. Nothing is
+    lost if the process dies between appending and answering.
     """
     row = connection.execute(_ENTRY_OF_DIGEST, {"wanted": digest}).one_or_none()
     if row is None or site not in {None, row.site}:
@@ -223,22 +223,22 @@ def receipt(connection: Connection, digest: str, *, site: str | None = None) -> 
 
 
 def prove_last(connection: Connection, position: int, signed_checkpoint: str) -> str:
-    """Return the receipt of an entry, given its position and the checkpoint that its row holds."""
-    # The last leaf of a tree is proven by the complete subtrees to its left, the smallest first.
+    """Return the receipt of an entry, given its position and the checkpoint in its row."""
+    # The proof of a tree's last leaf consists of the complete subtrees to its left, smallest first.
     proof = _read_peaks(connection, position)[::-1]
     return build_receipt(position, proof, signed_checkpoint)
 
 
 def consistency(connection: Connection, old_size: int, new_size: int) -> list[bytes]:
-    """Return the proof that the log of `old_size` entries is a prefix of that of `new_size`.
+    """Return the proof that the log of `old_size` entries is a prefix of the log of `new_size` entries.
 
-    Empty where the sizes are equal or the old log was empty.
+    The proof is empty if the sizes are equal or the old log was empty.
 
     Raises:
-        ValueError: not 0 <= old_size <= new_size <= size of the log.
+        ValueError: the sizes do not satisfy 0 <= old_size <= new_size <= size of the log.
     """
     if not 0 <= old_size <= new_size <= size(connection):
-        raise ValueError("sizes outside the log")
+        raise ValueError("the sizes are outside the log")
     return [] if old_size == 0 else _read_proof(connection, cover_consistency(old_size, new_size))
 
 
@@ -250,24 +250,24 @@ def _read_head(connection: Connection) -> LogHead:
 
 
 def read_nodes(connection: Connection, wanted: Iterable[Node]) -> dict[Node, bytes]:
-    """Return the hashes of stored nodes; those that are not stored are left out."""
+    """Return the hashes of nodes, without nodes that are not stored."""
     rows = connection.execute(_NODES, {"wanted": [tuple(node) for node in wanted]})
     return {Node(row.level, row.position): row.hash for row in rows}
 
 
 def _read_peaks(connection: Connection, tree_size: int) -> list[bytes]:
-    """Return the hashes of the complete subtrees that the tree of the first `tree_size` entries consists of."""
+    """Return the hashes of the complete subtrees that make up the tree of the first `tree_size` entries."""
     return _hashes_of(connection, cover_tree(tree_size))
 
 
 def _read_signed_peaks(connection: Connection, tree_size: int, signed_root: bytes) -> list[bytes]:
-    """Return the complete subtrees of the tree that the newest checkpoint signs. Raises StoreError."""
+    """Return the hashes of the complete subtrees of the tree that the newest checkpoint signs. Raises StoreError."""
     peaks = _recent_peaks.get(signed_root)
     if peaks is None or len(peaks) != len(cover_tree(tree_size)):
         peaks = _read_peaks(connection, tree_size)
     if fold(peaks) != signed_root:
         raise StoreError(
-            "the log's stored tree is not the one that its last checkpoint signs",
+            "the log's stored tree differs from the one that its last checkpoint signs",
             "Restore the database from a back-up; do not let this one answer sites.",
         )
     return list(peaks)
@@ -286,7 +286,7 @@ def _read_proof(connection: Connection, covers: Sequence[Cover]) -> list[bytes]:
 
 
 def _hashes_of(connection: Connection, wanted: Sequence[Node]) -> list[bytes]:
-    """Return the hashes of nodes that must be stored, in the order asked for. Raises StoreError."""
+    """Return the hashes of nodes in the given order. Raises StoreError if a node is not stored."""
     if not wanted:
         return []
     stored = read_nodes(connection, wanted)
@@ -300,12 +300,12 @@ def _hashes_of(connection: Connection, wanted: Sequence[Node]) -> list[bytes]:
 
 
 def _signed_root(checkpoint_note: str) -> bytes:
-    """Return the root that a checkpoint of our own log names."""
+    """Return the root in a checkpoint of the aggregator's own log."""
     return parse_hash(checkpoint_note.split("\n", 3)[2])
 
 
 def read_entries(connection: Connection, start: int = 0, end: int | None = None) -> Iterator[Entry]:
-    """Give the entries with start <= position < end, in order."""
+    """Yield the entries with start <= position < end, in order."""
     query = select(entries.c.envelope, entries.c.registry).where(entries.c.position >= start)
     if end is not None:
         query = query.where(entries.c.position < end)

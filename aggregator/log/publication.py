@@ -1,8 +1,8 @@
-"""Which entries of the log are public, and how the public reads them (rule 8.1). Pure, but for `read_public`.
+"""The published form of log entries: which are public, and which are hidden (rule 8.1).
 
-Statements about keys explain the registry and are public for every site. Every other statement of a site that chose
-pooled publication is public as its leaf hash alone; the publication is the one in the registry that was in force when
-the entry was accepted, so a site that changes it changes only what comes after.
+Statements about keys explain the registry and are public for every site. Every other statement of a site with pooled
+publication is published only as its leaf hash. The registry in force when an entry was accepted decides, so a change
+of a site's publication affects only later entries. The functions are pure, except those that read the database.
 """
 
 import json
@@ -32,13 +32,13 @@ _HIDDEN = frozenset({"leaf_hash", "registry"})
 
 @dataclass(frozen=True, slots=True)
 class HiddenEntry:
-    """One entry of a pooled site as published: its leaf hash, and the registry version it was accepted under."""
+    """An entry of a pooled site as published: its leaf hash, and the registry version under which it was accepted."""
 
     leaf_hash: bytes
     registry: int
 
     def line(self) -> bytes:
-        """Return the entry as one line of canonical JSON, without the line's end."""
+        """Return the entry as one line of canonical JSON, without the line feed."""
         return canonical({"leaf_hash": self.leaf_hash.hex(), "registry": self.registry})
 
 
@@ -46,7 +46,7 @@ PublishedEntry = Entry | HiddenEntry
 
 
 def is_public(statement: Statement, registry: Registry) -> bool:
-    """Whether the log shows a statement that was accepted under `registry` as a whole."""
+    """Return whether the public log shows the full text of a statement that was accepted under `registry`."""
     return kind_name(statement) in KINDS_ABOUT_KEYS or _is_named(statement.header.site, registry)
 
 
@@ -56,11 +56,11 @@ def _is_named(site_id: str, registry: Registry) -> bool:
 
 
 def as_published(entry: Entry, registry: Registry) -> PublishedEntry:
-    """Return an entry as the public sees it.
+    """Return the published form of an entry.
 
     Args:
-        entry: of the whole log.
-        registry: the version that it names.
+        entry: an entry of the full log.
+        registry: the registry version that the entry names.
     """
     envelope = decode(entry.envelope)
     if is_public(parse_statement(envelope.payload), registry):
@@ -69,10 +69,10 @@ def as_published(entry: Entry, registry: Registry) -> PublishedEntry:
 
 
 def parse_entry(line: bytes) -> PublishedEntry:
-    """Read one line of the published log.
+    """Parse one line of the published log.
 
     Raises:
-        BoardMismatchError: it is not in its one form.
+        BoardMismatchError: the line is not in canonical form.
     """
     try:
         value = json.loads(line)
@@ -86,9 +86,9 @@ def parse_entry(line: bytes) -> PublishedEntry:
             digest = schema.text(value["leaf_hash"], "leaf_hash", schema.HEX64)
             entry = HiddenEntry(bytes.fromhex(digest), version)
         else:
-            raise ValueError("neither a shown nor a hidden entry")
+            raise ValueError("neither a public nor a hidden entry")
         if entry.line() != line:
-            raise ValueError("not in its one form")
+            raise ValueError("not in canonical form")
     except (ValueError, TypeError, RecursionError, ProtocolError):
         raise BoardMismatchError("not a log entry") from None
     return entry
@@ -96,7 +96,7 @@ def parse_entry(line: bytes) -> PublishedEntry:
 
 @dataclass(frozen=True, slots=True)
 class LogRow:
-    """One entry of our own log, as it was accepted and as it is published."""
+    """An entry of the aggregator's own log, both as accepted and as published."""
 
     envelope: bytes
     kind: str
@@ -105,7 +105,7 @@ class LogRow:
 
 
 def read_rows(connection: Connection, start: int = 0, end: int | None = None) -> Iterator[LogRow]:
-    """Give the entries with start <= position < end, in order."""
+    """Yield the entries with start <= position < end, in order."""
     query = select(
         entries.c.envelope,
         entries.c.registry,
@@ -132,18 +132,18 @@ def read_rows(connection: Connection, start: int = 0, end: int | None = None) ->
 def read_public(
     connection: Connection, start: int = 0, end: int | None = None
 ) -> Iterator[PublishedEntry]:
-    """Give the entries with start <= position < end as the public sees them, in order."""
+    """Yield the published form of the entries with start <= position < end, in order."""
     for row in read_rows(connection, start, end):
         yield row.published
 
 
 def _read_registry(connection: Connection, version: int) -> Registry:
     envelope = envelope_of(connection, version)
-    assert envelope is not None, "a foreign key holds it"
+    assert envelope is not None, "a foreign key ensures that the version is stored"
     return _parse_registry(envelope)
 
 
 @lru_cache(maxsize=4)
 def _parse_registry(envelope: bytes) -> Registry:
-    """Read a registry of our own database, which was verified when it was signed."""
+    """Parse a registry from the aggregator's own database, which was verified when it was signed."""
     return parse_registry(decode(envelope, REGISTRY_TYPE).payload)

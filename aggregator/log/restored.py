@@ -1,8 +1,8 @@
-"""A restored copy of the log appends nothing until somebody has shown that it is not behind what others have seen.
+"""The mark of a restored log, which forbids appending until the copy is shown to be up to date.
 
-A copy that lacks entries for which receipts were given would sign another tree of the same size: the log would be
-forked, and every site would have reason to distrust it. The mark is a row in the database, so no program and no other
-directory on the same database gets around it.
+A copy that lacks entries for which receipts were issued would sign a second tree of the same size. This would fork the
+log, and every site would have reason to distrust it. The mark is a row in the database, so that no program and no other
+directory with the same database can circumvent it.
 """
 
 from collections.abc import Sequence
@@ -17,14 +17,14 @@ from protocol.errors import ProtocolError
 
 _MARK = select(restorations.c.log_size).limit(1)
 MARK: ColumnElement[int | None] = _MARK.scalar_subquery().label("mark")
-"""To be asked along with other things; see `refuse_mark`."""
+"""For reading the mark together with other values; see `refuse_mark`."""
 
 
 class RestoredLogError(StoreError):
-    """The log was restored from a back-up and is not known to be the newest."""
+    """The log was restored from a back-up and is not known to be the newest copy."""
 
     advice = (
-        "Compare it with the newest checkpoint of a witness, a published board or the sites' receipts: "
+        "Compare it with the newest checkpoint from a witness, a published board or the sites' receipts: "
         "`intramural-aggregator resume --checkpoint FILE`."
     )
 
@@ -35,21 +35,21 @@ def mark_restored(connection: Connection, log_size: int, restored_day: int) -> N
 
 
 def refuse_restored(connection: Connection) -> None:
-    """Return if entries may be appended. Raises RestoredLogError."""
+    """Check that entries may be appended. Raises RestoredLogError."""
     refuse_mark(read_mark(connection))
 
 
 def read_mark(connection: Connection) -> int | None:
-    """Return how many entries the back-up had, None if the log was not restored or has been compared."""
+    """Return the number of entries in the back-up; None if the log was not restored or has since been compared."""
     return connection.execute(_MARK).scalar_one_or_none()
 
 
 def refuse_mark(log_size: int | None) -> None:
-    """Return if there is no mark, which says how many entries the back-up had. Raises RestoredLogError."""
+    """Check that there is no mark; `log_size` is its number of entries in the back-up. Raises RestoredLogError."""
     if log_size is not None:
         raise RestoredLogError(
-            f"this log was restored from a back-up of {log_size} entries and has not been compared with what others "
-            "have seen, so nothing is appended to it"
+            f"this log was restored from a back-up of {log_size} entries and has not been compared with checkpoints "
+            "from outside, so nothing is appended to it"
         )
 
 
@@ -61,21 +61,22 @@ def resume(
     *,
     asked_everybody: bool,
 ) -> Checkpoint | None:
-    """Allow appending again, once checkpoints that others hold have been compared; return the newest of them.
+    """Compare the log with checkpoints from outside and allow appending again; return the newest of them.
 
-    Of a log that is not marked as restored nothing is changed, but the checkpoints are compared: a database that was
-    set back in another way bears no mark.
+    If the log is not marked as restored, the checkpoints are compared but nothing is changed. A database that was
+    rolled back in another way has no mark.
 
     Args:
-        connection: of a writing transaction.
-        notes: signed checkpoints from outside: of witnesses, of published boards, out of receipts.
+        connection: the connection of a writing transaction.
+        notes: signed checkpoints from outside: from witnesses, published boards or receipts.
         log_keys: the registry's `log_keys`.
         origin: the registry's `log_name`.
-        asked_everybody: a person says that no site and no witness holds a newer one.
+        asked_everybody: whether a person states that no site and no witness has a newer checkpoint.
 
     Raises:
-        RestoredLogError: the copy is behind one of them, or they do not show that it is not.
-        StoreError: a checkpoint is not of this log.
+        RestoredLogError: the copy lacks entries that a checkpoint covers, or the checkpoints do not prove that it is
+            complete.
+        StoreError: a checkpoint is not from this log.
     """
     mark = read_mark(connection)
     log_size = (
@@ -94,7 +95,7 @@ def resume(
     known = newest.size if newest is not None else 0
     if known < log_size and not asked_everybody:
         raise RestoredLogError(
-            f"the newest checkpoint given is of {known} entries, and this copy has {log_size}; entries may have been "
+            f"the newest checkpoint given covers {known} entries, and this copy has {log_size}; entries may have been "
             "added after the back-up",
             "Find a checkpoint of exactly this size or a newer one. If every site and witness was asked and none has "
             "one, say so with --asked-everybody.",
@@ -109,17 +110,17 @@ def _read_checkpoint(note: str, log_keys: Sequence[LogKey], origin: str) -> Chec
     except ProtocolError as error:
         raise StoreError(
             f"a checkpoint is refused: {error.code}",
-            f"Give checkpoints that {origin} has signed, as they came.",
+            f"Give unchanged checkpoints that {origin} has signed.",
         ) from None
 
 
 def _check_not_ahead(connection: Connection, checkpoint: Checkpoint, log_size: int) -> None:
     if checkpoint.size > log_size:
         raise RestoredLogError(
-            f"this copy has {log_size} entries, and {checkpoint.size} were signed: it lacks "
+            f"this copy has {log_size} entries, but {checkpoint.size} were signed, so it lacks "
             f"{checkpoint.size - log_size} of them",
-            "Restore a newer back-up. Without one this log cannot go on: found a new deployment, or its sites would "
-            "hold receipts that no log keeps.",
+            "Restore a newer back-up. Without one, this log cannot continue, because its sites hold receipts for "
+            "entries that it has lost: found a new deployment.",
         )
     if checkpoint.size == 0:
         return
@@ -127,7 +128,7 @@ def _check_not_ahead(connection: Connection, checkpoint: Checkpoint, log_size: i
     ours = connection.execute(query).scalar_one()
     if ours.split("\n")[:3] != [checkpoint.origin, str(checkpoint.size), _root_line(checkpoint)]:
         raise RestoredLogError(
-            f"this copy has another tree of {checkpoint.size} entries than the checkpoint that was given",
+            f"this copy and the given checkpoint have different trees of {checkpoint.size} entries",
             "Two logs were signed with one key. Keep both, and tell the sites and the witnesses.",
         )
 

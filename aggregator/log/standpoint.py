@@ -1,9 +1,9 @@
-"""Deciding on a statement before the one writer is free, and noticing when what it rested on has changed since.
+"""Standpoints: checking a statement before the single writer is free, and detecting changes made in between.
 
-A decision rests on the registry in force, on the evidence of forks, and on the log. The log only grows: its entries
-never change, so whatever was read of those below a size is true for ever. What came since is few entries, which the
-writer reads. If none of them is the site's own or has anything in common with the values that the decision asked for,
-and registry and evidence are those of then, then the same decision would be made again.
+A decision depends on the registry in force, on the evidence of forks, and on the log. The log only grows and its
+entries never change, so data read from the entries below a given size remain valid. The writer reads the few entries
+added since. If none of them belongs to the site or contains a value that the decision looked up, and if registry and
+evidence are unchanged, the same decision would be made again.
 """
 
 from collections.abc import Container, Iterable
@@ -56,12 +56,12 @@ _SINCE = (
 
 @dataclass(frozen=True, slots=True)
 class Standpoint:
-    """Where somebody stood who looked at the database: all that is read later is at least as new.
+    """The state of the database at one moment. Everything that is read later is at least as new.
 
     Attributes:
-        log_size: number of entries.
-        registry: digest of the newest registry's envelope, None if there is none.
-        forks: number of payloads kept as evidence of a fork; none is ever removed.
+        log_size: number of log entries.
+        registry: digest of the newest registry's envelope; None if there is no registry.
+        forks: number of payloads stored as evidence of a fork; none is ever removed.
     """
 
     log_size: int
@@ -71,7 +71,7 @@ class Standpoint:
 
 @dataclass(frozen=True, slots=True)
 class Newcomer:
-    """What an entry means to the decisions that were made before it came."""
+    """The properties of a new entry that can affect decisions made before it was appended."""
 
     position: int
     site: str
@@ -86,12 +86,12 @@ class Newcomer:
 
 
 class Present:
-    """The database as the writer finds it and is about to leave it."""
+    """The state of the database for the writer, including the entries that it is about to append."""
 
     def __init__(
         self, head: LogHead, registry: str | None, forks: int, newcomers: list[Newcomer]
     ) -> None:
-        """Take what was read; see `read_present`."""
+        """Initialise from values that `read_present` has read."""
         self.head = head
         self._registry = registry
         self._forks = forks
@@ -99,20 +99,20 @@ class Present:
 
     @property
     def size(self) -> int:
-        """The number of entries, with those that are about to be appended."""
+        """The number of entries, including those about to be appended."""
         return self._newcomers[-1].position + 1
 
     def add(self, link: Link) -> None:
-        """Count in an entry that is about to be appended."""
+        """Include an entry that is about to be appended."""
         self._newcomers.append(Newcomer.from_link(link, self.size))
 
     def confirms(self, standpoint: Standpoint, site: str, asked: Container[str]) -> bool:
-        """Return whether a decision would be made again.
+        """Return whether the same decision would be made again.
 
         Args:
-            standpoint: taken before anything else was read for the decision.
-            site: whose statement it is.
-            asked: values that were looked for in entries of any site.
+            standpoint: the standpoint taken before anything else was read for the decision.
+            site: id of the site that made the statement.
+            asked: values that were looked up among the entries of all sites.
         """
         if (standpoint.registry, standpoint.forks) != (self._registry, self._forks):
             return False
@@ -125,7 +125,7 @@ class Present:
 
 
 def take_standpoint(connection: Connection, digest: str) -> tuple[Standpoint, str | None]:
-    """Return the standpoint, and the receipt of an entry, None if there is none."""
+    """Return the standpoint, and the receipt of the entry with this digest, or None if there is no such entry."""
     row = connection.execute(_LOOK, {"wanted": digest}).one()
     size = 0 if row.newest is None else row.newest + 1
     receipt = None if row.known is None else prove_last(connection, row.known, row.known_checkpoint)
@@ -133,13 +133,13 @@ def take_standpoint(connection: Connection, digest: str) -> tuple[Standpoint, st
 
 
 def read_present(connection: Connection, since: int) -> Present | None:
-    """Return the present for standpoints of at least `since` entries; None if the log is shorter, or empty.
+    """Return the present state for standpoints of at least `since` entries; None if the log is shorter or empty.
 
     Args:
-        connection: of a writing transaction.
+        connection: the connection of a writing transaction.
         since: a size of the log; the entries after it are read.
     """
-    # The one before is read too: its checkpoint is the log's if none came since.
+    # The preceding entry is read too: without new entries, its checkpoint is the log's newest.
     rows = connection.execute(_SINCE, {"first": max(0, since - 1)}).all()
     if not rows:
         return None

@@ -1,6 +1,7 @@
-"""The log's tree as tiles for mirrors (c2sp.org/tlog-tiles): up to 256 hashes of every eighth level, side by side.
+"""The log's tree as tiles for mirrors (c2sp.org/tlog-tiles): up to 256 adjacent hashes of every eighth level.
 
-A full tile never changes. A partial one is named by its width, so that no name ever stands for other bytes.
+A full tile never changes. The name of a partial tile includes its width, so that a name always stands for the same
+bytes.
 """
 
 import re
@@ -12,21 +13,21 @@ from aggregator.store.schema import nodes
 
 WIDTH = 256  # hashes in a full tile, entries in a full bundle
 TILE_HEIGHT = 8  # levels of the tree from one level of tiles to the next
-MAX_TILE_LEVEL = 5  # a log of 2^53 entries has no higher ones
+MAX_TILE_LEVEL = 5  # the highest level in a log of 2^53 entries
 
 _NAME = re.compile(r"((?:x[0-9]{3}/)*)([0-9]{3})(?:\.p/([1-9][0-9]{0,2}))?")
 
 
 @dataclass(frozen=True, slots=True)
 class TileName:
-    """Which tile of its level, from 0, and how many hashes it holds: 1 to 256."""
+    """The name of a tile: its index within its level, from 0, and its number of hashes, 1 to 256."""
 
     number: int
     width: int = WIDTH
 
     @property
     def path(self) -> str:
-        """The name in a path: three digits an element, all but the last with an `x` before them."""
+        """The name as a path: three digits per element, with a preceding `x` in all elements but the last."""
         rest, last = divmod(self.number, 1000)
         elements = [f"{last:03d}"]
         while rest:
@@ -37,7 +38,7 @@ class TileName:
 
 
 def parse_tile_name(path: str) -> TileName | None:
-    """Read a tile's name; None if it is not in its one form."""
+    """Parse a tile's name; return None if it is not in canonical form."""
     found = _NAME.fullmatch(path)
     if found is None or len(path) > 64:
         return None
@@ -47,12 +48,12 @@ def parse_tile_name(path: str) -> TileName | None:
 
 
 def read_tile(connection: Connection, level: int, name: TileName) -> bytes | None:
-    """Return the hashes of one tile, None if the log is too short for it.
+    """Return the hashes of one tile; None if the log is too short for it.
 
     Args:
-        connection: any.
-        level: of tiles, from 0, the leaf hashes.
-        name: which tile of the level.
+        connection: a connection to the database.
+        level: level of tiles, from 0, which has the leaf hashes.
+        name: name of the tile within the level.
     """
     start = name.number * WIDTH
     query = (

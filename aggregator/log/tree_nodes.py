@@ -1,8 +1,8 @@
-"""Which stored nodes of the log's Merkle tree make up a root or a proof. Pure: callers bring and keep the hashes.
+"""The stored nodes of the log's Merkle tree that make up a root or a proof. Pure: callers load and store the hashes.
 
-A stored node is the root of a complete subtree, named by its level and its position in that level: it covers the
-leaves from position * 2^level up to, not including, (position + 1) * 2^level. Such a node never changes when the log
-grows. Every hash of a proof of RFC 9162 is one stored node, or is folded from the few that cover the right edge.
+A stored node is the root of a complete subtree, identified by its level and its position within that level. It covers
+the leaves from position * 2^level up to, but not including, (position + 1) * 2^level. Such a node never changes when
+the log grows. Every hash of a proof of RFC 9162 is a stored node, or is folded from the few nodes at the right edge.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,21 +12,23 @@ from protocol.merkle import node_hash, root
 
 
 class Node(NamedTuple):
-    """The name of a complete subtree."""
+    """The level and position of a complete subtree."""
 
     level: int
     position: int
 
 
-Cover = tuple[Node, ...]  # the complete subtrees under one hash of a proof, from left to right
+Cover = tuple[
+    Node, ...
+]  # the complete subtrees combined in one hash of a proof, from left to right
 
 
 def cover_leaves(start: int, end: int) -> Cover:
     """Return the largest complete subtrees that cover the leaves start <= index < end, from left to right.
 
     Args:
-        start: first leaf; 0, or where a subtree of RFC 9162 begins.
-        end: after `start`, and at most twice the size of the largest subtree that may begin there.
+        start: first leaf: 0, or the start of a subtree of RFC 9162.
+        end: greater than `start`; the range is at most twice the size of the largest subtree that may begin there.
     """
     nodes = []
     while start < end:
@@ -37,7 +39,7 @@ def cover_leaves(start: int, end: int) -> Cover:
 
 
 def cover_tree(size: int) -> Cover:
-    """Return the complete subtrees that the tree of `size` leaves consists of, one for each bit of `size`."""
+    """Return the complete subtrees that make up the tree of `size` leaves, one for each bit set in `size`."""
     return cover_leaves(0, size)
 
 
@@ -47,8 +49,8 @@ def complete_nodes(
     """Return the nodes that the leaf at `index` completes, itself first.
 
     Args:
-        index: the new leaf's, and the size of the tree before it.
-        leaf_hash: the new leaf's.
+        index: index of the new leaf, and size of the tree before it.
+        leaf_hash: hash of the new leaf.
         peaks: the hashes of `cover_tree(index)`.
     """
     completed = [(Node(0, index), leaf_hash)]
@@ -64,15 +66,15 @@ def complete_nodes(
 
 
 def grow_peaks(peaks: Sequence[bytes], completed: Sequence[tuple[Node, bytes]]) -> list[bytes]:
-    """Return the peaks after a leaf, given those before it and the nodes that it completed."""
+    """Return the peaks after adding a leaf, given the peaks before it and the nodes that it completed."""
     merged = len(completed) - 1
     return [*peaks[: len(peaks) - merged], completed[-1][1]]
 
 
 def fold(hashes: Sequence[bytes]) -> bytes:
-    """Return the hash over subtrees that lie side by side, each at most as large as the one to its left.
+    """Return the hash over adjacent subtrees, each at most as large as the one to its left.
 
-    Of none, it is the root of the empty tree.
+    Without subtrees, it is the root of the empty tree.
     """
     if not hashes:
         return root([])
@@ -83,10 +85,10 @@ def fold(hashes: Sequence[bytes]) -> bytes:
 
 
 def cover_consistency(old_size: int, new_size: int) -> list[Cover]:
-    """Return the nodes under each hash of the proof that the tree of `old_size` leaves is a prefix of the new one.
+    """Return the nodes for each hash of the proof that the tree of `old_size` leaves is a prefix of the new one.
 
     Raises:
-        ValueError: not 1 <= old_size <= new_size.
+        ValueError: the sizes do not satisfy 1 <= old_size <= new_size.
     """
     if not 1 <= old_size <= new_size:
         raise ValueError(f"no tree of {old_size} within {new_size}")
@@ -108,7 +110,7 @@ def cover_consistency(old_size: int, new_size: int) -> list[Cover]:
 
 
 def fold_covers(covers: Sequence[Cover], hashes: Mapping[Node, bytes]) -> list[bytes]:
-    """Return the hashes of a proof, given those of all nodes in its covers."""
+    """Return the hashes of a proof, given the hashes of all nodes in its covers."""
     proof = []
     for cover in covers:
         proof.append(fold([hashes[node] for node in cover]))

@@ -1,1 +1,1 @@
-"""Who may submit what: sites, keys, scorecards, models; signed by root keys."""
+"""The registry, signed by root keys: sites, their keys, scorecards and models."""

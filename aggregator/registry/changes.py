@@ -1,4 +1,4 @@
-"""Changes to the registry's content: what may be named. Signing is `versions.sign_next`."""
+"""Changes to the names in a registry: models, scorecards, policies and agents. `versions.sign_next` signs them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,21 +21,21 @@ from protocol.scorecard import Scorecard, parse_scorecard
 
 @dataclass(frozen=True, slots=True)
 class Additions:
-    """What one new registry version adds. Things registered already in the same words are no change."""
+    """The additions of one new registry version. An item that is already registered unchanged is not an addition."""
 
     models: Sequence[Model] = ()
     scorecards: Sequence[Scorecard] = ()
-    retired: Sequence[str] = ()  # `name` or `name@version` of scorecards no longer taken
+    retired: Sequence[str] = ()  # scorecards to retire, as `name` or `name@version`
     agents: Sequence[str] = ()  # versions
     policies: Sequence[DisclosurePolicy] = ()
 
 
 def apply(registry: Registry, additions: Additions) -> Registry:
-    """Return the registry with `additions`, still under the same version number; the same object if nothing is new.
+    """Return the registry with `additions` and the same version number; the same object if nothing is new.
 
     Raises:
-        RegistryError: a scorecard's name and version, or a policy's, exist with other content, or a scorecard to
-            retire is unknown.
+        RegistryError: a scorecard or policy is registered with the same name and version but different content, or a
+            scorecard to retire is unknown.
     """
     scorecards = dict(registry.scorecards)
     for card in additions.scorecards:
@@ -77,7 +77,7 @@ def _refuse_other_content(kind: str, new: Any, known: Any) -> None:
     for old in known:
         if (old.name, old.version) == (new.name, new.version) and old.digest != new.digest:
             raise RegistryError(
-                f"{kind} {new.name} version {new.version} is registered with other content",
+                f"{kind} {new.name} version {new.version} is registered with different content",
                 "Content never changes under a version; raise the version number.",
             )
 
@@ -97,8 +97,8 @@ def read_models(path: Path) -> list[Model]:
     """Read a YAML list of models: name, display_name, and optionally organization and is_language_model.
 
     Raises:
-        SettingsError: unreadable, a model is listed twice, or an entry lacks or misspells a key; all such faults are
-            named at once, with their lines.
+        SettingsError: the file cannot be read, a model is listed twice, or an entry lacks or misspells a key; the
+            message lists all such faults with their lines.
     """
     file = read_yaml(path)
     try:
@@ -115,13 +115,13 @@ def read_models(path: Path) -> list[Model]:
 
 
 def read_scorecard(path: Path) -> Scorecard:
-    """Read a scorecard from a JSON file, as strictly as the registry that will hold it is read.
+    """Read a scorecard from a JSON file, as strictly as in a registry.
 
     Args:
-        path: of the file; or the name of a shipped scorecard, for example `medhelm-v1`.
+        path: path of the file, or name of a shipped scorecard, for example `medhelm-v1`.
 
     Raises:
-        SettingsError: unreadable, or not a scorecard.
+        SettingsError: the file cannot be read or is not a scorecard.
     """
     shipped = shipped_scorecards()
     if str(path) in shipped:
@@ -129,7 +129,7 @@ def read_scorecard(path: Path) -> Scorecard:
     elif not path.suffix and not path.exists():
         raise SettingsError(
             f"there is no scorecard {path.name!r}",
-            f"Name a JSON file, or a scorecard that comes with the program: {', '.join(shipped)}.",
+            f"Name a JSON file or a shipped scorecard: {', '.join(shipped)}.",
         )
     try:
         return parse_scorecard(canonical.parse(read_small(path)))

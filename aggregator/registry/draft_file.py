@@ -1,7 +1,7 @@
-"""Drafts: a registry version that travels to the people who hold its root keys and back, as one file.
+"""Drafts: files with an unsigned registry version, sent to the people who hold its root keys and returned by them.
 
-A draft carries the version that it follows and the requests that it answers, so that a root key's holder sees every
-change in plain words on a machine that has nothing else.
+A draft contains the version that it follows and the requests that it implements, so that the holder of a root key can
+read every change in plain words on a machine without any other data.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ from protocol.registry import Registry, build_registry, parse_registry, step_reg
 
 _KIND: Final = "registry draft"
 _SCHEMA_VERSION: Final = 1
-_MAX_SIZE: Final = 3 * MAX_BYTES[REGISTRY_TYPE]  # bytes: two registries and their requests
+_MAX_SIZE: Final = 3 * MAX_BYTES[REGISTRY_TYPE]  # bytes, for two registries and their requests
 _MAX_REQUESTS: Final = 10_000
 _DRAFT: Final = frozenset(
     {"kind", "schema", "base", "log_size", "payload", "requests", "signatures"}
@@ -48,12 +48,12 @@ _SIGNATURE: Final = frozenset({"keyid", "sig"})
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A proposal, and the root signatures that it has so far.
+    """A proposal and its root signatures so far.
 
     Attributes:
-        before: the registry that it follows; signed by its own roots, and no more is known of it here.
+        before: the registry that it follows. It is known to be signed by its own roots, but nothing more.
         payload: canonical bytes of the new registry, which the roots sign.
-        signatures: each verified, of a root of the old or the new registry.
+        signatures: verified signatures by roots of the old or the new registry.
     """
 
     proposal: Proposal
@@ -67,11 +67,11 @@ class Draft:
         return self.proposal.registry
 
     def explain(self) -> list[str]:
-        """Return every change in plain words, the new expiry, and the size of the log that all of it rests on.
+        """Return every change in plain words, the new expiry, and the size of the log when the draft was composed.
 
         Raises:
-            RegistryError: a site gains a key that no request in the draft asks for, or an index or size in the draft
-                cannot be right.
+            RegistryError: a site gains a key without a request in the draft, or an index or size in the draft is
+                invalid.
         """
         log_size = self.proposal.log_size
         size = f"{log_size} {'entry' if log_size == 1 else 'entries'}"
@@ -82,7 +82,7 @@ class Draft:
         ]
 
     def explain_changes(self) -> list[str]:
-        """Return every change but that of the expiry; empty for a draft that moves the expiry alone.
+        """Return every change except that of the expiry; empty for a draft that changes only the expiry.
 
         Raises:
             RegistryError: as `explain`.
@@ -93,7 +93,7 @@ class Draft:
         return [*lines, *explain_difference(self.before, self.after)]
 
     def describe_base(self) -> list[str]:
-        """Return what the draft claims to follow, for people to compare with what they know, one line each."""
+        """Return lines about the version that the draft claims to follow, for people to compare with their records."""
         digest = hashlib.sha256(self.proposal.base).hexdigest()
         lines = [
             f"It follows version {self.before.version}, of which {self.before.threshold} of "
@@ -104,40 +104,40 @@ class Draft:
         return lines
 
     def is_content_of(self, envelope: bytes) -> bool:
-        """Return whether a signed registry, of the aggregator's own, is this draft's: whichever roots have signed."""
+        """Return whether a signed registry of the aggregator has this draft's content, whichever roots signed it."""
         return decode(envelope, REGISTRY_TYPE).payload == self.payload
 
     def check_root(self, keyid: str) -> None:
-        """Return if the key is a root of the old or the new registry. Raises RegistryError."""
+        """Check that the key is a root of the old or the new registry. Raises RegistryError."""
         if keyid not in _roots(self.before, self.after):
             raise RegistryError(
-                f"key {keyid[:16]} is a root key neither of the registry in force nor of the new one",
+                f"key {keyid[:16]} is not a root key of the registry in force or of the new one",
                 "Nothing was signed. `registry show DRAFT` names the root keys.",
             )
 
     def check_remembered(self, remembered: bytes) -> None:
-        """Check that the draft's base follows the registry that a root key last signed after.
+        """Check that the draft's base is, or follows, the base of the last draft that a root key signed.
 
         Args:
-            remembered: the signed registry that `remember_base` kept.
+            remembered: the signed registry that `remember_base` stored.
 
         Raises:
-            RegistryError: the base is older, or was not signed by the roots that were known then.
+            RegistryError: the base is older, or not signed by the roots known at that time.
         """
         try:
             known = parse_registry(decode(remembered, REGISTRY_TYPE).payload)
             step_registry(self.proposal.base, known)
         except ProtocolError as error:
             raise RegistryError(
-                f"the draft does not follow the registry that this key last signed after: {error.detail} "
+                f"the draft does not follow the registry on which this key's last draft was based: {error.detail} "
                 f"({error.code})",
-                "Nothing was signed. Ask the other roots, by telephone, which version is in force and who made the "
-                "draft. If the roots were replaced more than once since this key last signed, remove the file "
-                "KEY.registry and compare all fingerprints with them.",
+                "Nothing was signed. Ask the holders of the other root keys, by telephone, which version is in force "
+                "and who made the draft. If the roots were replaced more than once since this key last signed, remove "
+                "the file KEY.registry and compare all fingerprints with them.",
             ) from None
 
     def missing(self) -> list[str]:
-        """Return which signatures the draft has and how many more it needs; empty if they suffice."""
+        """Return sentences on the signatures that the draft still lacks; empty if it has enough."""
         lines = []
         signed = {signature.keyid for signature in self.signatures}
         is_same = (self.before.roots, self.before.threshold) == (
@@ -155,7 +155,7 @@ class Draft:
         return lines
 
     def describe_signatures(self) -> str:
-        """Return in a sentence whether the signatures suffice."""
+        """Return sentences on whether the draft has enough signatures."""
         missing = self.missing()
         return (
             " ".join(f"It {sentence}." for sentence in missing)
@@ -203,7 +203,7 @@ def start_draft(proposal: Proposal) -> Draft:
 
 
 def sign_draft(draft: Draft, signer: Signer) -> Draft:
-    """Return the draft with the signature of a root key; with the same key again nothing changes.
+    """Return the draft with a root key's signature; unchanged if the key has already signed.
 
     Raises:
         RegistryError: the key is not a root of the old or the new registry.
@@ -217,10 +217,10 @@ def sign_draft(draft: Draft, signer: Signer) -> Draft:
 
 
 def remembered_base(key: Path) -> bytes | None:
-    """Return the registry that the root key in this file last signed after; None if it never signed here.
+    """Return the base of the last draft that the root key in this file signed; None if it has not signed here.
 
     Raises:
-        SettingsError: the file beside the key cannot be read.
+        SettingsError: the file next to the key cannot be read.
     """
     try:
         return _base_file(key).read_bytes()
@@ -231,7 +231,7 @@ def remembered_base(key: Path) -> bytes | None:
 
 
 def remember_base(key: Path, draft: Draft) -> None:
-    """Keep the registry that a draft follows beside the root key that signed the draft. Raises SettingsError."""
+    """Store a draft's base next to the root key that signed the draft. Raises SettingsError."""
     path = _base_file(key)
     replace_file(path, draft.proposal.base)
 
@@ -241,20 +241,20 @@ def _base_file(key: Path) -> Path:
 
 
 def merge_signatures(draft: Draft, other: Draft) -> Draft:
-    """Return the draft with the signatures of a copy that other roots have signed.
+    """Return the draft with the signatures from a copy that other roots have signed.
 
     Raises:
-        RegistryError: the other is a draft of something else.
+        RegistryError: the other draft is not a copy of this one.
     """
     if (draft.payload, draft.proposal) != (other.payload, other.proposal):
-        raise RegistryError("the drafts are of different changes", "Give copies of one draft.")
+        raise RegistryError("the drafts contain different changes", "Give copies of one draft.")
     known = {signature.keyid for signature in draft.signatures}
     added = tuple(signature for signature in other.signatures if signature.keyid not in known)
     return Draft(draft.proposal, draft.before, draft.payload, (*draft.signatures, *added))
 
 
 def write_draft(path: Path, draft: Draft) -> None:
-    """Write a draft; a file of that name is replaced as a whole.
+    """Write a draft, atomically replacing any file with that name.
 
     Raises:
         SettingsError: it cannot be written.
@@ -275,10 +275,10 @@ def write_draft(path: Path, draft: Draft) -> None:
 
 
 def refuse_overwriting(path: Path) -> None:
-    """Return if a new draft may be written here: over nothing, or over a draft that nobody has signed.
+    """Check that a new draft may be written here: there is no file, or only an unsigned draft.
 
     Raises:
-        SettingsError: the file is something else, or carries signatures.
+        SettingsError: the file is not a draft, or it has signatures.
     """
     if not path.exists():
         return
@@ -286,22 +286,22 @@ def refuse_overwriting(path: Path) -> None:
         has_signatures = bool(read_draft(path).signatures)
     except (SettingsError, RegistryError):
         raise SettingsError(
-            f"{path.name} exists and is no registry draft",
+            f"{path.name} exists and is not a registry draft",
             "Nothing was written. Name another file with --out.",
         ) from None
     if has_signatures:
         raise SettingsError(
-            f"{path.name} is a draft that roots have signed",
+            f"{path.name} is a draft that already has root signatures",
             "Nothing was written. Commit it, remove it, or name another file with --out.",
         )
 
 
 def read_draft(path: Path) -> Draft:
-    """Read a draft and verify it as far as it can be without the log.
+    """Read a draft and verify everything that can be verified without the log.
 
     Raises:
-        SettingsError: it cannot be read, or is no draft.
-        RegistryError: its registries or signatures do not hold.
+        SettingsError: the file cannot be read or is not a draft.
+        RegistryError: its registries or signatures are not valid.
     """
     data = read_small(path, _MAX_SIZE)
     try:
@@ -313,16 +313,16 @@ def read_draft(path: Path) -> Draft:
         before = step_registry(proposal.base, own_pins(claimed))
         if proposal.registry.version != before.version + 1:
             raise RegistryError(
-                f"{path.name} does not hold: its version does not follow that of its base"
+                f"{path.name} is not valid: its version does not follow its base's version"
             )
         roots = _roots(before, proposal.registry)
         message = pae(REGISTRY_TYPE, payload)
         for signature in signatures:
             if signature.keyid not in roots:
-                raise RegistryError(f"{path.name} is signed by a key that is no root key")
+                raise RegistryError(f"{path.name} is signed by a key that is not a root key")
             roots[signature.keyid].verify(signature.sig, message)
     except ProtocolError as error:
-        raise RegistryError(f"{path.name} does not hold: {error.detail} ({error.code})") from None
+        raise RegistryError(f"{path.name} is not valid: {error.detail} ({error.code})") from None
     return Draft(proposal, before, payload, signatures)
 
 

@@ -1,7 +1,7 @@
-"""A new registry version in plain words, and the proof that a request stands behind every key that a site gains.
+"""Explanations of a new registry version in plain words, and checks that every new key of a site was requested.
 
-Everything here is a function of two versions and the requests between them, so that a person who signs with a root key
-on another machine sees the same as the people at the aggregator.
+The functions depend only on two versions and the requests between them, so that a person who signs with a root key on
+another machine sees the same text as the people at the aggregator.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,14 +18,14 @@ from protocol.rekeying import answers, only_restricts, open_proposed_rekeying
 from protocol.statements import parse_statement
 
 MAX_DAYS = 3660
-"""Days that a registry version may be valid at most."""
+"""The maximum validity of a registry version, in days."""
 
 PUBLIC_WHEN_NAMED = (
-    "From then on every dataset, plan, result and withdrawal of the site is public, under its name, in the log and on "
-    "the board."
+    "From then on, every dataset, plan, result and withdrawal of the site is public in the log and on the board, under "
+    "its name."
 )
 PUBLIC_WHEN_POOLED = (
-    "From then on the public log shows only a hash of each of its datasets, plans, results and withdrawals, and the "
+    "From then on, the public log shows only a hash of each of its datasets, plans, results and withdrawals, and the "
     "board shows its figures only pooled with those of other sites. Everything that was public before stays public."
 )
 
@@ -33,17 +33,17 @@ PUBLIC_WHEN_POOLED = (
 def explain_requests(
     before: Registry, after: Registry, requests: Sequence[bytes], *, log_size: int
 ) -> list[str]:
-    """Check the requests of a version without the log, and return each in plain words.
+    """Check the requests of a version without the log, and return an explanation of each in plain words.
 
     Args:
         before: the version in force.
         after: the version that follows it.
-        requests: envelopes of the enrolments, resets and rotations that `after` answers.
-        log_size: of the log when `after` was composed.
+        requests: envelopes of the enrolments, resets and rotations that `after` implements.
+        log_size: size of the log when `after` was composed.
 
     Raises:
-        RegistryError: a request is not signed by the keys that it must be signed by, `after` does not give its site
-            what it asks for, or `after` gives a site a key or an epoch that no request asks for.
+        RegistryError: a request lacks a required signature, `after` does not implement it, or `after` gives a site a
+            key or an epoch that no request asks for.
     """
     lines = []
     answered = set()
@@ -52,10 +52,10 @@ def explain_requests(
             site_id, line = _explain_request(before, after, request, log_size)
         except ProtocolError as error:
             raise RegistryError(
-                f"a request of this change does not hold: {error.detail} ({error.code})"
+                f"a request of this change is not valid: {error.detail} ({error.code})"
             ) from None
         if site_id in answered:
-            raise RegistryError(f"two requests of site {site_id} in one version")
+            raise RegistryError(f"one version has two requests by site {site_id}")
         answered.add(site_id)
         lines.append(line)
     for site_id, site in after.sites.items():
@@ -70,15 +70,16 @@ def explain_requests(
 
 
 def _refuse_moved_starts(site_id: str, before: Site, after: Site) -> None:
-    """Refuse to move the start of a key, which would take back what it signed without a revocation that says so."""
+    """Refuse to move the start of a key, which would invalidate earlier signatures without a revocation."""
     starts = {entry.key.keyid: entry.from_index for entry in before.keys}
     for entry in after.keys:
         start = starts.get(entry.key.keyid, entry.from_index)
         if entry.from_index != start:
             raise RegistryError(
                 f"the change moves the start of site {site_id}'s {entry.role} key {entry.key.keyid[:16]} from log "
-                f"entry {start} to {entry.from_index}: what it signed between would no longer count",
-                "Nothing was changed. The start of a key never moves; ask who made the draft. A stolen key is revoked.",
+                f"entry {start} to {entry.from_index}; signatures in between would no longer count",
+                "Nothing was changed. The start of a key must not change. Ask who made the draft. A stolen key must be "
+                "revoked.",
             )
 
 
@@ -90,7 +91,7 @@ def _explain_request(
     site = after.sites.get(site_id)
     if site is None:
         raise RegistryError(
-            f"the change does not name site {site_id}, which a request in it is about"
+            f"the change contains a request by site {site_id}, but the new registry lacks the site"
         )
     if isinstance(statement, EnrollPredicate):
         enrolment = open_signed_enrolment(request, deployment=before.deployment)
@@ -102,7 +103,7 @@ def _explain_request(
         is_first = site_id not in before.sites and (site.start, site.epoch) == (enrolment.digest, 1)
         if not is_first or not is_whole or given != keys:
             raise RegistryError(
-                f"the change does not take site {site_id} in by the request that is in it"
+                f"the change does not enrol site {site_id} with the request that it contains"
             )
         return site_id, (
             f"Site {site_id} is enrolled as {site.display_name} ({site.publication}).\n"
@@ -111,7 +112,9 @@ def _explain_request(
         )
     rekeying = open_proposed_rekeying(request, before, log_index=log_size)
     if not answers(before.sites[site_id], site, rekeying, log_size):
-        raise RegistryError(f"the change gives site {site_id} other keys than its request asks for")
+        raise RegistryError(
+            f"the change gives site {site_id} different keys from those its request asks for"
+        )
     what = "starts a new epoch" if isinstance(statement, ResetPredicate) else "replaces a key"
     lines = [f"Site {site_id} {what}; its keys are then:"]
     lines += [f"    {role:<12} {key.fingerprint}" for role, key in sorted(rekeying.keys.items())]
@@ -119,22 +122,22 @@ def _explain_request(
 
 
 def check_sizes(before: Registry, after: Registry, *, log_size: int) -> None:
-    """Check the log size that a change states, and every index of the log that the change moves, without the log.
+    """Check the stated log size of a change, and every log index that it sets, without the log.
 
     Args:
         before: the version in force.
         after: the version that follows it.
-        log_size: of the log when `after` was composed, as its author says.
+        log_size: size of the log when `after` was composed, as stated by its author.
 
     Raises:
-        RegistryError: `before` was made when the log was larger, or an index is not one that a key may get then.
+        RegistryError: the log was already larger when `before` was made, or an index is not possible for this size.
     """
     smallest = _smallest_log(before)
     if log_size < smallest:
         raise RegistryError(
-            f"the change says that the log has {log_size} entries, but it had {smallest} or more when version "
-            f"{before.version} came into force",
-            "Nothing was changed. Ask who proposed it for a draft from the log as it is.",
+            f"the change states that the log has {log_size} entries, but it already had at least {smallest} when "
+            f"version {before.version} came into force",
+            "Nothing was changed. Ask its author for a new draft, made from the current log.",
         )
     for site_id, site in after.sites.items():
         old_site = before.sites.get(site_id)
@@ -152,7 +155,7 @@ def check_sizes(before: Registry, after: Registry, *, log_size: int) -> None:
 
 
 def _smallest_log(registry: Registry) -> int:
-    """Return how many entries the log had at least when a version came into force, by the indices in it."""
+    """Return the minimum size of the log when a version came into force, derived from the indices in it."""
     sizes = [registry.log_keys[-1].from_size - 1, 0]
     for site in registry.sites.values():
         for entry in site.keys:
@@ -161,7 +164,7 @@ def _smallest_log(registry: Registry) -> int:
 
 
 def _fault_of_indices(old: SiteKey, new: SiteKey, log_size: int) -> str:
-    """Return in words which index of a key cannot be right; empty if all can."""
+    """Return a description of the first impossible index of a key; empty if all are possible."""
     next_entries = (log_size, log_size + 1)  # a rotated key still signs its rotation
     if new.from_index != old.from_index and new.from_index not in next_entries:
         return f"would begin at log entry {new.from_index}, but the log has {log_size} entries"
@@ -178,7 +181,7 @@ def _fault_of_indices(old: SiteKey, new: SiteKey, log_size: int) -> str:
 
 
 def explain_difference(before: Registry, after: Registry) -> list[str]:
-    """Return in plain words every change between two versions that no request asks for, without the new expiry."""
+    """Return an explanation of every change between two versions that needs no request, except the new expiry."""
     _refuse_other_content(before, after)
     lines: list[str] = []
     for site_id in sorted(before.sites.keys() & after.sites.keys()):
@@ -192,31 +195,31 @@ def explain_difference(before: Registry, after: Registry) -> list[str]:
     if before.log_keys != after.log_keys:
         lines.append(_explain_log_keys(after))
     if before.receipt_key != after.receipt_key:
-        lines.append(f"The receipt key is replaced by\n    {after.receipt_key.fingerprint}")
+        lines.append(f"The new receipt key is\n    {after.receipt_key.fingerprint}")
     if before.policy_floor != after.policy_floor:
         floor = after.policies[after.policy_floor]
         lines.append(
-            f"Every result must obey another policy: {floor.name} version {floor.version}."
+            f"Every result must now obey a different policy: {floor.name} version {floor.version}."
         )
     return lines
 
 
 def check_expiry(after: Registry, *, today_day: int) -> None:
-    """Check that a version is in force for some time, and not for ever. Raises RegistryError."""
+    """Check that a version has not expired and does not exceed the maximum validity. Raises RegistryError."""
     if after.expires_day <= today_day:
         raise RegistryError(
-            f"the registry would have expired already, on {_as_date(after.expires_day)}",
+            f"the registry would already have expired, on {_as_date(after.expires_day)}",
             "Nothing was changed. Propose it again.",
         )
     if after.expires_day > today_day + MAX_DAYS:
         raise RegistryError(
-            f"the registry would expire on {_as_date(after.expires_day)}; expected {MAX_DAYS} days from now at most",
+            f"the registry would expire on {_as_date(after.expires_day)}; expected at most {MAX_DAYS} days from now",
             "Nothing was changed. Ask who made the draft, or check the date of this computer.",
         )
 
 
 def explain_expiry(before: Registry, after: Registry) -> str:
-    """Return in plain words when a version expires."""
+    """Return a sentence on when a version expires."""
     old, new = _as_date(before.expires_day), _as_date(after.expires_day)
     if after.expires_day < before.expires_day:
         return f"The registry expires on {new}, EARLIER than before ({old})."
@@ -226,7 +229,7 @@ def explain_expiry(before: Registry, after: Registry) -> str:
 
 
 def _as_date(day: int) -> str:
-    """Return the date of a day since 1970-01-01; a day that no calendar here reaches as it is."""
+    """Return the date of a number of days since 1970-01-01, or the number itself if it is beyond Python's calendar."""
     try:
         return (date(1970, 1, 1) + timedelta(days=day)).isoformat()
     except OverflowError:
@@ -242,9 +245,9 @@ def _explain_log_keys(after: Registry) -> str:
 
 
 def _refuse_other_content(before: Registry, after: Registry) -> None:
-    """Refuse changes that the words of a draft could not show. Raises RegistryError."""
+    """Refuse changes that the text of a draft could not show. Raises RegistryError."""
     if (before.deployment, before.log_name) != (after.deployment, after.log_name):
-        raise RegistryError("the change names another deployment or another log")
+        raise RegistryError("the change names a different deployment or log")
     cards = {
         (entry.scorecard.name, entry.scorecard.version): digest
         for digest, entry in before.scorecards.items()
@@ -253,13 +256,13 @@ def _refuse_other_content(before: Registry, after: Registry) -> None:
         name, version = entry.scorecard.name, entry.scorecard.version
         if cards.get((name, version), digest) != digest:
             raise RegistryError(
-                f"scorecard {name} version {version} is registered with other content"
+                f"scorecard {name} version {version} is registered with different content"
             )
     policies = {(policy.name, policy.version): digest for digest, policy in before.policies.items()}
     for digest, policy in after.policies.items():
         if policies.get((policy.name, policy.version), digest) != digest:
             raise RegistryError(
-                f"policy {policy.name} version {policy.version} is registered with other content"
+                f"policy {policy.name} version {policy.version} is registered with different content"
             )
 
 
@@ -291,7 +294,7 @@ def _explain_site(site_id: str, before: Site, after: Site) -> Iterator[str]:
         if entry.until_index != old.until_index:
             earlier = "" if old.until_index is None else f" (before: from {old.until_index} on)"
             yield (
-                f"{key} signs nothing more from log entry {entry.until_index} on{earlier}; results that it signed stay."
+                f"{key} may not sign from log entry {entry.until_index} on{earlier}; results that it has signed remain."
             )
     if is_active(before) and not is_active(after):
         yield f"Site {site_id} then has no key that may sign."
@@ -321,9 +324,9 @@ def _explain_content(before: Registry, after: Registry) -> Iterator[str]:
             state = "registered as retired" if known.retired else "registered"
             yield f"Scorecard {name} is {state}; its digest begins with {digest[:16]}."
         elif known.retired and not old.retired:
-            yield f"Scorecard {name} is retired: no more results are taken for it."
+            yield f"Scorecard {name} is retired: no further results are accepted for it."
         elif old.retired and not known.retired:
-            yield f"Scorecard {name} is taken up again."
+            yield f"Scorecard {name} is no longer retired."
     for digest, known in before.scorecards.items():
         if digest not in after.scorecards:
             yield f"Scorecard {known.scorecard.name} version {known.scorecard.version} is no longer registered."
@@ -353,7 +356,7 @@ def _explain_model(before: Model | None, after: Model) -> str:
 
 
 def _describe_model(model: Model) -> dict[str, str]:
-    """Return everything that a registry says of a model, in words."""
+    """Return descriptions of a model's fields in a registry, by field."""
     size = model.parameters_millions
     return {
         "display_name": f"shown as {model.display_name}",
@@ -361,8 +364,8 @@ def _describe_model(model: Model) -> dict[str, str]:
         if model.organization
         else "without an organization",
         "kind": "a language model" if model.is_language_model else "a baseline",
-        "family": f"of the family {model.family}" if model.family else "of no family",
-        "size": f"of {size} million parameters" if size else "of unknown size",
+        "family": f"of the {model.family} family" if model.family else "of unknown family",
+        "size": f"with {size} million parameters" if size else "of unknown size",
     }
 
 

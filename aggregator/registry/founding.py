@@ -1,4 +1,4 @@
-"""Founding a deployment: keys, database, the first registry."""
+"""The founding of a deployment: its keys, its database and its first registry."""
 
 from pathlib import Path
 
@@ -24,22 +24,24 @@ def found(
     today_day: int,
     floor: str = DEFAULT_FLOOR,
 ) -> Home:
-    """Make an aggregator's directory with its keys, database and registry version 1.
+    """Create an aggregator's directory with its keys, database and registry version 1.
 
     Args:
-        directory: made if missing; must not hold an aggregator yet.
-        settings: written to `aggregator.yaml`.
+        directory: created if missing; must not contain an aggregator yet.
+        settings: the settings to write to `aggregator.yaml`.
         origin: name of the deployment and of its log, for example `board.example`; never changes.
         additions: models and scorecards of the first registry.
         today_day: days since 1970-01-01 UTC.
         floor: name of the shipped policy that every result must obey.
 
     Raises:
-        SettingsError, KeyFileError, RegistryError, StoreError: by what is wrong.
+        SettingsError: the directory already contains an aggregator or cannot be created, or the settings or the
+            policy are wrong.
+        KeyFileError, RegistryError, StoreError: a key, the registry or the database cannot be created.
     """
     if (directory / SETTINGS_FILE).exists():
         raise SettingsError(
-            f"{directory} holds an aggregator already", "Use it, or choose another directory."
+            f"{directory} already contains an aggregator", "Use it, or choose another directory."
         )
     policies = shipped_policies()
     if floor not in policies:
@@ -76,7 +78,7 @@ def found(
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise SettingsError(
-            f"{directory} cannot be made: {error.strerror}", "Choose another directory."
+            f"{directory} cannot be created: {error.strerror}", "Choose another directory."
         ) from None
     keep_key(directory / "keys" / ROOT_KEY, root)
     keep_key(directory / "keys" / LOG_KEY, log)

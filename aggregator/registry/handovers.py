@@ -1,4 +1,4 @@
-"""Signing again after a key of the aggregator is replaced: checkpoints by both log keys, refusals by the new key."""
+"""New signatures after a key of the aggregator is replaced: checkpoints for a log key, refusals for a receipt key."""
 
 from sqlalchemy import Connection, select, update
 
@@ -13,15 +13,15 @@ from protocol.registry import Registry
 
 
 def hand_over_log(connection: Connection, home: Home, before: Registry, after: Registry) -> None:
-    """Sign the checkpoint of the hand-over with both keys, and all later ones with the new key.
+    """Sign the checkpoint of the hand-over with both log keys, and all later ones with the new key.
 
-    The checkpoint right before the new key's first size bears both signatures: a site that knows the old key alone and
-    one that knows the new key see one log. Later checkpoints are there where the log grew while the roots signed, or
-    where the old key was stolen some time ago.
+    The checkpoint just before the new key's first size has both signatures, so that sites that know only the old key
+    and sites that know the new key see the same log. There are later checkpoints if the log grew while the roots
+    signed, or if the old key was stolen some time ago.
 
     Raises:
-        RegistryError: the keys of earlier sizes are changed, or the new one begins beyond the log's next entry.
-        KeyFileError: the new key is not here.
+        RegistryError: the keys of earlier sizes were changed, or the new key begins after the log's next entry.
+        KeyFileError: the new key is not on this machine.
     """
     start = after.log_keys[-1].from_size
     size = journal.size(connection)
@@ -44,7 +44,7 @@ def hand_over_log(connection: Connection, home: Home, before: Registry, after: R
 
 
 def _continues(before: Registry, after: Registry) -> bool:
-    """Return whether the new registry only cut the last log keys short and added one."""
+    """Return whether the new registry only shortens the ranges of the last log keys and adds one key."""
     for old, kept in zip(before.log_keys, after.log_keys[:-1], strict=False):
         if (old.key, old.from_size) != (kept.key, kept.from_size):
             return False
@@ -56,10 +56,10 @@ def _continues(before: Registry, after: Registry) -> bool:
 
 
 def sign_refusals_again(connection: Connection, home: Home, after: Registry) -> None:
-    """Sign every remembered refusal with the new receipt key: a site that asks again can verify the answer.
+    """Sign every stored refusal with the new receipt key, so that a site that asks again can verify the answer.
 
     Raises:
-        KeyFileError: the new key is not here.
+        KeyFileError: the new key is not on this machine.
     """
     signer = home.receipt_signer(after)
     for row in connection.execute(select(refusals)).all():

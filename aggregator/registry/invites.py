@@ -1,4 +1,4 @@
-"""Inviting and enrolling a site: a single-use token, two proofs of possession, a person who compares fingerprints."""
+"""Invites and enrolment requests: a single-use token, two proofs of possession, and a person's approval."""
 
 import json
 import secrets
@@ -23,15 +23,15 @@ _SITE_ALPHABET = string.digits + string.ascii_lowercase
 
 @dataclass(frozen=True, slots=True)
 class Invite:
-    """What a site is given, over a way that both trust. Whoever holds it first may ask to be enrolled, once."""
+    """An invite, given to a site over a channel that both sides trust. Its first holder may request enrolment, once."""
 
-    name: str  # of the deployment, for people
+    name: str  # display name of the deployment
     url: str
     deployment: str
     site: str
     site_name: str
     publication: Publication
-    token: str  # hex; kept by nobody but the invited site
+    token: str  # hex; only the invited site keeps it
     root_keys: tuple[str, ...]  # key ids of the roots to trust
     root_threshold: int
     expires_day: int
@@ -63,10 +63,10 @@ class PendingRequest:
 def invite(
     connection: Connection, home: Home, *, site_name: str, publication: Publication, today_day: int
 ) -> Invite:
-    """Make a new site id and a token, and keep the token's verifier alone.
+    """Create a site id and a token, and store only the token's verifier.
 
     Raises:
-        EnrolmentError: the site's name is not one that a registry may hold.
+        EnrolmentError: the site's name is not valid in a registry.
     """
     try:
         schema.title(site_name, "the site's name")
@@ -100,12 +100,12 @@ def invite(
 
 
 InviteState = Literal["open", "waiting", "used", "expired"]
-"""`waiting`: it brought a request, and a person has still to compare fingerprints."""
+"""`waiting`: the site has sent its request, and a person still has to compare fingerprints."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownInvite:
-    """An invite that was written, and what became of it."""
+    """An issued invite and its state."""
 
     site: str
     site_name: str
@@ -115,7 +115,7 @@ class KnownInvite:
 
 
 def list_invites(connection: Connection, *, today_day: int) -> list[KnownInvite]:
-    """Return every invite that was written and not cancelled, by its last day and site."""
+    """Return every issued invite that was not cancelled, ordered by last day and site."""
     waiting = set(connection.execute(select(enrolment_requests.c.site)).scalars())
     used = set(connection.execute(select(entries.c.site).distinct()).scalars())
     listed = []
@@ -134,10 +134,10 @@ def list_invites(connection: Connection, *, today_day: int) -> list[KnownInvite]
 
 
 def cancel_invite(connection: Connection, site: str) -> bool:
-    """Forget an invite, and the request that it brought; return whether there was such a request.
+    """Delete an invite and its request, if any; return whether there was a request.
 
     Raises:
-        EnrolmentError: there is no invite for this site, or it has been enrolled.
+        EnrolmentError: there is no invite for this site, or the site is already enrolled.
     """
     if connection.execute(select(exists().where(invites.c.site == site))).scalar() is not True:
         raise EnrolmentError(
@@ -145,7 +145,7 @@ def cancel_invite(connection: Connection, site: str) -> bool:
         )
     if _is_enrolled(connection, site):
         raise EnrolmentError(
-            f"site {site} is enrolled already: its invite is used",
+            f"site {site} is already enrolled, so its invite is used",
             "Nothing was changed. `registry propose --leave SITE` ends its keys.",
         )
     dropped = connection.execute(
@@ -167,8 +167,8 @@ def open_request(connection: Connection, data: bytes, *, today_day: int) -> Pend
     """Check an enrolment request against its invite; nothing is stored.
 
     Raises:
-        ProtocolError: WRONG_TOKEN also for an invite that is unknown, used or expired, so that nobody can probe for
-            site ids; else as `open_enrolment`.
+        ProtocolError: as `open_enrolment`; WRONG_TOKEN also for an invite that is unknown, used or expired, so that
+            no one can probe for site ids.
     """
     registry = newest_registry(connection)
     row = connection.execute(
@@ -187,10 +187,10 @@ def open_request(connection: Connection, data: bytes, *, today_day: int) -> Pend
 
 
 def keep_request(connection: Connection, request: PendingRequest) -> None:
-    """Keep a checked request for a person to approve. Repeating it changes nothing.
+    """Store a checked request for a person to approve. Repeating this changes nothing.
 
     Raises:
-        ProtocolError: WRONG_TOKEN if the invite already brought another request: the token is for a single use.
+        ProtocolError: WRONG_TOKEN if the invite was used for another request, as its token is for a single use.
     """
     query = select(enrolment_requests.c.digest).where(enrolment_requests.c.site == request.site)
     kept = connection.execute(query).scalar_one_or_none()
@@ -205,17 +205,17 @@ def keep_request(connection: Connection, request: PendingRequest) -> None:
 
 
 def pending_requests(connection: Connection, *, today_day: int) -> list[PendingRequest]:
-    """Return the kept requests that still wait for a person, by site id. Raises EnrolmentError."""
+    """Return the stored requests that still wait for a person, ordered by site id. Raises EnrolmentError."""
     query = select(enrolment_requests.c.envelope).order_by(enrolment_requests.c.site)
     waiting = []
     for envelope in connection.execute(query).scalars():
         try:
             waiting.append(open_request(connection, envelope, today_day=today_day))
         except ProtocolError as error:
-            if error.code is not Code.WRONG_TOKEN:  # the invite has expired meanwhile
+            if error.code is not Code.WRONG_TOKEN:  # not just an invite that has expired since
                 raise EnrolmentError(
-                    f"a request that was kept is refused: {error.detail} ({error.code})",
-                    "Nothing was changed. `invites` lists the sites whose requests wait; --cancel ends one.",
+                    f"a stored request is refused: {error.detail} ({error.code})",
+                    "Nothing was changed. `invites` lists the sites with waiting requests; --cancel deletes one.",
                 ) from None
     return waiting
 
@@ -224,10 +224,10 @@ def check_enrolment(connection: Connection, registry: Registry, request: Pending
     """Check that a request may be granted under the newest registry.
 
     Raises:
-        EnrolmentError: the site is enrolled already, or one of the keys belongs to somebody.
+        EnrolmentError: the site is already enrolled, or one of the keys is already in use.
     """
     if request.site in registry.sites or _is_enrolled(connection, request.site):
-        raise EnrolmentError(f"site {request.site} is enrolled already")
+        raise EnrolmentError(f"site {request.site} is already enrolled")
     _refuse_known_keys(registry, request)
 
 
@@ -240,7 +240,7 @@ def _refuse_known_keys(registry: Registry, request: PendingRequest) -> None:
             )
         if registry.holds(key.keyid):
             raise EnrolmentError(
-                f"key {key.fingerprint} of the request has another office (duplicate_key)"
+                f"key {key.fingerprint} of the request already has another role (duplicate_key)"
             )
 
 

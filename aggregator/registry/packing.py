@@ -1,8 +1,8 @@
-"""Registry versions as they are stored: a version is nearly the one before it, and only the difference is kept.
+"""The stored form of registry versions: as successive versions are nearly equal, only differences are stored.
 
-Every 64th version is stored whole, the others as pieces of the version before and the text between them. Both are
-compressed, and the exact signed bytes come out again. A thousand sites that are enrolled one by one make a thousand
-versions of 300 MB in all.
+Every 64th version is stored whole. The others are stored as ranges of the previous version and the text between them.
+Both are compressed, and unpacking restores the exact signed bytes. Enrolling a thousand sites one by one makes a
+thousand versions with a total of 300 MB.
 """
 
 import base64
@@ -14,7 +14,7 @@ from typing import Final
 from protocol.envelope import REGISTRY_TYPE, decode, encode_base64
 
 BLOCK: Final = 64
-"""Versions from one that is stored whole to the next: as many steps at most are needed to read one."""
+"""The distance between versions stored whole, and so the maximum number of steps to read a version."""
 
 _WHOLE: Final = b"W"
 _DIFFERENCE: Final = b"D"
@@ -24,19 +24,19 @@ _END_OF_PIECE: Final = (
 
 
 def first_of_block(version: int) -> int:
-    """Return the version stored whole from which this one is reached."""
+    """Return the version stored whole from which this version is unpacked."""
     return version - (version - 1) % BLOCK
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A registry version of our own store, which was verified before it was stored."""
+    """A registry version from the aggregator's own database, verified before it was stored."""
 
     payload: bytes
     signatures: tuple[tuple[str, str], ...]  # key id and base64, in the order of the file
 
     def envelope(self) -> bytes:
-        """Return the file as it was signed: the canonical form has no freedom."""
+        """Return the signed file, byte for byte, since its canonical form is unique."""
         signatures = ",".join(
             f'{{"keyid":"{keyid}","sig":"{sig}"}}' for keyid, sig in self.signatures
         )
@@ -46,7 +46,7 @@ class Version:
 
 
 def open_version(envelope: bytes) -> Version:
-    """Return the parts of a signed file that was verified before. Raises ProtocolError."""
+    """Return the parts of a signed file that has already been verified. Raises ProtocolError."""
     opened = decode(envelope, REGISTRY_TYPE)
     signatures = tuple(
         (signature.keyid, encode_base64(signature.sig)) for signature in opened.signatures
@@ -58,9 +58,9 @@ def pack(number: int, version: Version, before: Version | None) -> bytes:
     """Return the stored form of a version.
 
     Args:
-        number: of the version, from 1.
-        version: to be stored.
-        before: the version before it; None for the first.
+        number: number of the version, from 1.
+        version: the version to store.
+        before: the previous version; None for the first.
     """
     if before is None or first_of_block(number) == number:
         return _WHOLE + zlib.compress(version.envelope())
@@ -72,14 +72,14 @@ def pack(number: int, version: Version, before: Version | None) -> bytes:
 
 
 def unpack(packed: bytes, before: Version | None) -> Version:
-    """Return a stored version.
+    """Return the version for a stored form.
 
     Args:
-        packed: as `pack` returned it.
-        before: the version before; None will do for a version stored whole.
+        packed: the stored form, as returned by `pack`.
+        before: the previous version; may be None for a version stored whole.
 
     Raises:
-        ValueError: `packed` is not what `pack` made from `before`.
+        ValueError: `packed` was not returned by `pack` for the same `before`.
     """
     content = json.loads(zlib.decompress(packed[1:]))
     if packed[:1] == _WHOLE:
@@ -96,7 +96,7 @@ def unpack(packed: bytes, before: Version | None) -> Version:
 
 
 def _find_pieces(new: bytes, old: bytes) -> list[list[int] | str]:
-    """Return `new` as ranges [start, end] of `old` and texts between them. Both are ASCII."""
+    """Return `new` as ranges [start, end] of `old` and the texts between them. Both are ASCII."""
     known: dict[bytes, int] = {}
     position = 0
     for piece in _split(old):

@@ -1,4 +1,4 @@
-"""The disclosure policies that come with the program: what a new deployment's registry starts with."""
+"""The disclosure policies shipped with the program, with which a new deployment's registry starts."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ def shipped_policies() -> dict[str, DisclosurePolicy]:
     """Read every shipped disclosure policy, by name.
 
     Raises:
-        SettingsError: there is none, or one is not a policy.
+        SettingsError: there is no policy, or a file is not a policy.
     """
     package = Path(__file__).resolve().parents[1]
     in_wheel = package / "shipped" / "policies" / "disclosure"
@@ -22,7 +22,7 @@ def shipped_policies() -> dict[str, DisclosurePolicy]:
     policies = [read_policy(path) for path in sorted(folder.glob("*.yaml"))]
     if not policies:
         raise SettingsError(
-            "this installation carries no disclosure policies", "Install the program again."
+            "this installation contains no disclosure policies", "Install the program again."
         )
     return {policy.name: policy for policy in policies}
 

@@ -1,8 +1,8 @@
-"""The next registry version: composed from changes, signed by the roots, put in force together with its requests.
+"""The next registry version: composed from changes, signed by the roots, and put in force with its requests.
 
-With one root that lies here all of it happens in one transaction (`change_now`). With several roots on different
-machines a draft travels to them (`draft_file`) and comes back; meanwhile the log may grow, but neither the registry nor
-the chain of a site whose request is in the draft may move.
+If a single root key on this machine suffices, all of it happens in one transaction (`change_now`). With several roots
+on different machines, a draft is sent to them (`draft_file`) and returned. Meanwhile the log may grow, but the draft
+is refused if the registry changes, or the chain of a site whose request is in the draft.
 """
 
 from collections.abc import Mapping, Sequence
@@ -47,7 +47,7 @@ from protocol.statements import parse_statement
 
 @dataclass(frozen=True, slots=True)
 class GroupChange:
-    """A change of the auditors or of the witnesses: keys to add, names to remove, and the new threshold if any."""
+    """A change of the auditors or of the witnesses: keys to add, names to remove, and a new threshold, if any."""
 
     added: Sequence[NamedKey] = ()
     removed: Sequence[str] = ()
@@ -56,18 +56,18 @@ class GroupChange:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What one new registry version changes.
+    """The changes of one new registry version.
 
     Attributes:
         enrolments, rekeyings: requests that a person has approved after comparing fingerprints.
         revoked: key id of a site's key -> index of the first log entry for which its signature no longer counts.
-        ended: key ids of sites' keys that sign nothing more from now on; what they have signed stays.
-        publications, names: by site id.
-        leaving: sites whose keys all end now; their results stay until they withdraw them.
-        removed_roots: key ids.
-        log_key: replaces the present one.
-        log_key_from: size of the log from which the new log key signs; None for the next entry. Smaller than that where
-            the old one was stolen some time ago: all checkpoints since are signed again.
+        ended: key ids of sites' keys that may sign nothing from now on; earlier statements signed by them remain.
+        publications, names: new values by site id.
+        leaving: ids of sites all of whose keys end now; their results remain.
+        removed_roots: key ids of root keys to remove.
+        log_key: the key that replaces the current log key.
+        log_key_from: size of the log from which the new log key signs; None for the next entry. It is smaller if the
+            old key was stolen some time ago; then all checkpoints since that size are signed again.
     """
 
     enrolments: Sequence[PendingRequest] = ()
@@ -94,9 +94,9 @@ class Proposal:
 
     Attributes:
         base: the signed file of the version that it follows.
-        log_size: of the log when it was composed.
+        log_size: size of the log when the proposal was composed.
         registry: the new version.
-        requests: the requests that it answers, as received, in the order in which they will be logged.
+        requests: the requests that it implements, as received, in the order in which they will be logged.
     """
 
     base: bytes
@@ -110,7 +110,7 @@ def compose(connection: Connection, changes: Changes, *, expires_day: int) -> Pr
 
     Raises:
         EnrolmentError: a request cannot be granted.
-        RegistryError: a change names something that is not there, or contradicts another.
+        RegistryError: a change names something that does not exist, or contradicts another change.
     """
     base = newest_envelope(connection)
     before = newest_registry(connection)
@@ -133,7 +133,7 @@ def compose(connection: Connection, changes: Changes, *, expires_day: int) -> Pr
     ]
     if len(set(asked)) != len(asked):
         raise RegistryError(
-            "two requests of one site cannot come into force together", "Choose one of them."
+            "two requests by one site cannot come into force together", "Choose one of them."
         )
     _restrict_keys(sites, changes, log_size)
     _describe_sites(connection, sites, changes)
@@ -144,14 +144,14 @@ def compose(connection: Connection, changes: Changes, *, expires_day: int) -> Pr
 
 
 def _refuse_stolen_rotation(request: PendingRekeying, changes: Changes) -> None:
-    """Refuse a rotation signed by a key that the same version revokes: its thief may have asked for it."""
+    """Refuse a rotation signed by a key that the same version revokes, as the thief may have requested it."""
     signers = {entry.key.keyid for entry in request.site.keys if entry.until_index is None}
     revoked = sorted(signers & changes.revoked.keys())
     if request.kind == "rotate" and revoked:
         raise RegistryError(
-            f"site {request.site_id} asks to replace a key in a request that key {revoked[0][:16]} signed, which this "
-            "change revokes",
-            "Nothing was changed. After a theft the site starts a new epoch: `intramural reset request`.",
+            f"site {request.site_id} asks to replace a key, but its request is signed by key {revoked[0][:16]}, which "
+            "this change revokes",
+            "Nothing was changed. After a theft the site must start a new epoch: `intramural reset request`.",
         )
 
 
@@ -161,7 +161,7 @@ def _make_site(request: PendingRequest, log_size: int) -> Site:
         SiteKey(first.agent, "agent", from_index=log_size),
         SiteKey(first.steward, "steward", from_index=log_size),
     )
-    # The registry and the log are public. A site that wants to be pooled stands there under its id alone.
+    # The registry and the log are public. They show a pooled site only under its id.
     shown_as = request.display_name if request.publication == "named" else request.site
     return Site(shown_as, request.publication, first.digest, keys)
 
@@ -177,7 +177,7 @@ def _restrict_keys(sites: dict[str, Site], changes: Changes, log_size: int) -> N
     for keyid, index in changes.revoked.items():
         if index > log_size:
             raise RegistryError(
-                f"key {keyid[:16]} cannot be revoked from log entry {index} on: the log has "
+                f"key {keyid[:16]} cannot be revoked from log entry {index} on; the log has "
                 f"{log_size} {'entry' if log_size == 1 else 'entries'}",
                 f"Give the first entry that the site did not make, or {log_size} for the next entry.",
             )
@@ -207,7 +207,7 @@ def _earlier(before: int | None, index: int) -> int:
 
 
 def _describe_sites(connection: Connection, sites: dict[str, Site], changes: Changes) -> None:
-    """Change publication and name of sites; the name of a pooled one is kept here and is not in the registry."""
+    """Change publication and name of sites. The name of a pooled site is stored here, but is not in the registry."""
     for site_id in (*changes.publications, *changes.names):
         _require_site(sites, site_id)
     for site_id in {**changes.publications, **changes.names}:
@@ -215,8 +215,8 @@ def _describe_sites(connection: Connection, sites: dict[str, Site], changes: Cha
         publication = changes.publications.get(site_id, site.publication)
         if site_id in changes.names and publication == "pooled":
             raise RegistryError(
-                f"site {site_id} is pooled: registry and board show it under its id, without a name",
-                "Nothing was changed. Leave --rename out, or make the site named.",
+                f"site {site_id} is pooled, so registry and board show it under its id, without a name",
+                "Nothing was changed. Omit --rename, or make the site named.",
             )
         name = changes.names.get(site_id) or _known_name(connection, site_id) or site.display_name
         shown_as = name if publication == "named" else site_id
@@ -252,7 +252,7 @@ def _change_central_keys(registry: Registry, changes: Changes, log_size: int) ->
     threshold = registry.threshold if changes.threshold is None else changes.threshold
     if not 1 <= threshold <= len(roots):
         raise RegistryError(
-            f"{threshold} root keys must sign, but there would be only {len(roots)}",
+            f"{threshold} root keys would have to sign, but there would be only {len(roots)}",
             "Nothing was changed. Give another --threshold, or more roots.",
         )
     log_keys = registry.log_keys
@@ -272,28 +272,28 @@ def _change_central_keys(registry: Registry, changes: Changes, log_size: int) ->
 def _refuse_held_key(registry: Registry, key: PublicKey) -> None:
     if registry.holds(key.keyid):
         raise RegistryError(
-            f"key {key.keyid[:16]} is in the registry already",
-            "Nothing was changed. A key has one office alone; make another with `registry new-key`. `list keys` shows "
-            "whose this one is.",
+            f"key {key.keyid[:16]} is already in the registry",
+            "Nothing was changed. A key can have only one role; create another with `registry new-key`. `list keys` "
+            "shows the owner of this one.",
         )
 
 
 def _replace_log_key(
     log_keys: tuple[LogKey, ...], new: PublicKey, from_size: int | None, log_size: int
 ) -> tuple[LogKey, ...]:
-    """Return the keys with a new last one; the checkpoint right before its first size is signed by both."""
+    """Return the keys with a new last one. Old and new key both sign the checkpoint just before its first size."""
     start = from_size
     if start is None:
         start = log_size + 1 if log_size else 0
     if not min(1, log_size) <= start <= log_size + 1:
         raise RegistryError(
-            f"a new log key cannot begin at size {start}: the log has size {log_size}",
-            f"Nothing was changed. Give --log-key-from a size from 1 to {log_size + 1}, or leave it out.",
+            f"a new log key cannot begin at size {start}, as the log has size {log_size}",
+            f"Nothing was changed. Set --log-key-from to a size from 1 to {log_size + 1}, or omit it.",
         )
     kept = []
     for entry in log_keys:
         if entry.from_size >= start:
-            continue  # nothing is left that it signed
+            continue  # the new key signs all its sizes again
         ends = (
             entry.until_size if entry.until_size is not None and entry.until_size < start else start
         )
@@ -309,7 +309,7 @@ def _change_group(group: KeyGroup, change: GroupChange, kind: str) -> KeyGroup:
     for entry in change.added:
         if entry.name in names - set(change.removed):
             raise RegistryError(
-                f"there is a key of {kind} {entry.name} already",
+                f"{kind} {entry.name} already has a key",
                 f"Nothing was changed. To replace it, give --remove-{kind} {entry.name} too.",
             )
     keys = tuple(entry for entry in group.keys if entry.name not in change.removed) + tuple(
@@ -321,19 +321,20 @@ def _change_group(group: KeyGroup, change: GroupChange, kind: str) -> KeyGroup:
     if threshold > len(keys):
         plural = {"auditor": "auditors", "witness": "witnesses"}[kind]
         raise RegistryError(
-            f"{threshold} of the {plural} must sign, but there would be only {len(keys)}",
+            f"{threshold} of the {plural} would have to sign, but there would be only {len(keys)}",
             f"Nothing was changed. Give another --{kind}-threshold, or more {plural}.",
         )
     return KeyGroup(threshold, keys)
 
 
 def change_now(connection: Connection, home: Home, changes: Changes, *, today_day: int) -> Registry:
-    """Compose, sign and put a version in force, with the one root key that lies here, in the caller's transaction.
+    """Compose and sign a version with the only root key on this machine, and put it in force.
 
-    Call it after a person has compared the fingerprints of whatever keys the changes bring.
+    Runs in the caller's transaction. Call it after a person has compared the fingerprints of all new keys.
 
     Raises:
-        EnrolmentError, RegistryError: as `compose`; or the registry asks for several roots.
+        EnrolmentError: as `compose`.
+        RegistryError: as `compose`, or several roots must sign.
         KeyFileError: the root key is not here.
     """
     before = newest_registry(connection)
@@ -344,9 +345,9 @@ def change_now(connection: Connection, home: Home, changes: Changes, *, today_da
 
 
 def find_root(home: Home, registry: Registry) -> Signer:
-    """Return the root key that lies here and may change a registry alone.
+    """Return the root key on this machine, which may change a registry alone.
 
-    Commands call it before they ask a person anything: `change_now` would refuse after.
+    Commands call it before they ask a person for input, so that `change_now` does not refuse afterwards.
 
     Raises:
         RegistryError: several root keys must sign.
@@ -364,23 +365,22 @@ def find_root(home: Home, registry: Registry) -> Signer:
 def commit(
     connection: Connection, home: Home, proposal: Proposal, envelope: bytes, *, today_day: int
 ) -> Registry:
-    """Put a signed version in force: log its requests, hand over the log's key, store it. In the caller's transaction.
+    """Put a signed version in force: log its requests, hand over the log's key and store it.
 
     Args:
-        connection: a writing transaction.
-        home: where the log's key lies.
-        proposal: as composed.
+        connection: the caller's writing transaction.
+        home: the aggregator's directory, with the log's key.
+        proposal: the proposal as composed.
         envelope: the signed file of `proposal.registry`.
         today_day: days since 1970-01-01 UTC.
 
     Raises:
-        RegistryError: it is not signed by enough roots, or the registry has moved on since it was composed.
-        EnrolmentError: a request no longer fits what the log knows of its site.
+        RegistryError: too few roots signed it, or the registry has changed since it was composed.
+        EnrolmentError: a request no longer fits its site's state in the log.
     """
     before = newest_registry(connection)
-    refuse_restored(
-        connection
-    )  # an outdated copy would sign a second version of a number that sites know
+    # An outdated copy would sign a second version with a number that sites already know.
+    refuse_restored(connection)
     refuse_outdated(connection, proposal)
     try:
         after = step_registry(envelope, before)
@@ -389,7 +389,7 @@ def commit(
             f"the registry would not be accepted: {error.detail} ({error.code})"
         ) from None
     if after != proposal.registry or after.version != before.version + 1:
-        raise RegistryError("the roots have signed another registry than the draft says")
+        raise RegistryError("the roots have signed a different registry from the one in the draft")
     check_expiry(after, today_day=today_day)
     explain_requests(before, after, proposal.requests, log_size=proposal.log_size)
     check_sizes(before, after, log_size=proposal.log_size)
@@ -419,17 +419,17 @@ def commit(
 
 
 def refuse_outdated(connection: Connection, proposal: Proposal) -> None:
-    """Return if a proposal follows the registry in force. Raises RegistryError."""
+    """Check that a proposal follows the registry in force. Raises RegistryError."""
     if newest_envelope(connection) != proposal.base:
         newest = newest_registry(connection).version
         raise RegistryError(
-            f"the registry has moved on to version {newest} since this change was proposed",
+            f"the registry has changed to version {newest} since this change was proposed",
             "Nothing was changed. Propose it again, and have it signed again.",
         )
 
 
 def _remember_names(connection: Connection, before: Registry, after: Registry) -> None:
-    """Keep the new names of sites beside their invites, for the time after a site's change to pooled."""
+    """Store the new names of sites with their invites, since the registry drops a name when a site becomes pooled."""
     for site_id, site in after.sites.items():
         known = before.sites.get(site_id)
         if (
@@ -442,7 +442,7 @@ def _remember_names(connection: Connection, before: Registry, after: Registry) -
 
 
 def _reopen(connection: Connection, before: Registry, request: bytes, *, today_day: int) -> Link:
-    """Check a request once more against the log and the invite, and return what is appended for it."""
+    """Check a request again, against the log and the invite, and return the link to append for it."""
     try:
         opened = decode(request)
         statement = parse_statement(opened.payload)

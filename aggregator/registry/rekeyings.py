@@ -1,8 +1,8 @@
-"""Requests of enrolled sites to replace a key or to start a new epoch: checked, kept for a person, put in force.
+"""Requests by enrolled sites to replace a key or to start a new epoch: checking, storing and granting them.
 
-Anybody can sign a reset with keys of their own, and so can whoever has stolen a site's keys. What decides is a person
-who asks the site, and the root key. What a stranger hears rests on the registry alone: if it rested on the log, it
-would name the site that sent a hidden entry (rule 8.1).
+Anyone can sign a reset with keys of their own, and so can a thief of a site's keys. So a person must ask the site, and
+the root key must sign. Answers to strangers depend only on the registry; if they depended on the log, they would
+reveal which site sent a hidden entry (rule 8.1).
 """
 
 from collections.abc import Sequence
@@ -25,23 +25,23 @@ from protocol.rekeying import Rekeying, open_proposed_rekeying, open_rekeying
 from protocol.statements import parse_statement
 
 MAX_WAITING = 20
-"""Requests of one site and one kind of signers that wait. A site that is kept out by others' hands its own over as a
-file."""
+"""The maximum number of waiting requests for one site by one kind of signers. If other people's requests fill the
+queue, the site hands over its own as a file."""
 
 
 class TooManyRequestsError(Exception):
-    """So many requests wait for this site, of signers of the same kind, that no more are kept."""
+    """The maximum number of requests for this site, by signers of the same kind, is already waiting."""
 
 
 class Signers(Enum):
-    """Who has signed a request, by the keys that the registry has for its site. Each kind waits in a queue of its own.
+    """The kind of a request's signers, according to the site's keys in the registry. Each kind has its own queue.
 
-    So neither a stranger nor the thief of one key keeps out what both people of a site have signed.
+    So neither a stranger nor the thief of one key can block a request signed by both people of a site.
     """
 
     SITE = "both of the site's keys"
     ONE_OF_SITE = "one of the site's keys, and a new one"
-    STRANGERS = "new keys alone"
+    STRANGERS = "new keys only"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,8 @@ class PendingRekeying:
     """A reset or rotation that waits for a person.
 
     Attributes:
-        rekeying: the request, with every proof it must carry.
-        site: the registry's entry of its site now.
+        rekeying: the request, already verified.
+        site: the site's current entry in the registry.
         envelope: the file as received.
     """
 
@@ -60,7 +60,7 @@ class PendingRekeying:
 
     @property
     def site_id(self) -> str:
-        """The id of its site."""
+        """The id of the site that the request is for."""
         return self.rekeying.header.site
 
     @property
@@ -70,17 +70,17 @@ class PendingRekeying:
 
     @property
     def reason(self) -> str:
-        """Why a site starts a new epoch; empty for a rotation, which needs no reason."""
+        """The reason for a new epoch; empty for a rotation, which needs no reason."""
         predicate = self.rekeying.predicate
         return predicate.reason if isinstance(predicate, ResetPredicate) else ""
 
     @property
     def signers(self) -> Signers:
-        """Who has signed it."""
+        """The kind of signers of the request."""
         return _name_signers(self.envelope, self.site)
 
     def key_now(self, role: Role, log_index: int) -> PublicKey | None:
-        """Return the key of this role that may sign the log entry `log_index`, None if there is none."""
+        """Return the key of this role that may sign the log entry `log_index`; None if there is none."""
         return next(
             (
                 entry.key
@@ -91,21 +91,19 @@ class PendingRekeying:
         )
 
     def describe_last(self, role: Role) -> str:
-        """Return in words why the site has no key of this role now, with the last one that it had."""
+        """Return a description of why the site currently has no key of this role, with its last one."""
         held = [entry for entry in self.site.keys if entry.role == role]
         if not held:
             return "none"
         last = held[-1]
         if last.revoked_from is not None:
             return f"none: {last.key.fingerprint} is revoked from log entry {last.revoked_from} on"
-        return (
-            f"none: {last.key.fingerprint} signs nothing more from log entry {last.until_index} on"
-        )
+        return f"none: {last.key.fingerprint} may not sign from log entry {last.until_index} on"
 
 
 @dataclass(frozen=True, slots=True)
 class StaleRekeying:
-    """A kept request that no longer fits what the log knows, and the code of the check that it fails."""
+    """A stored request that no longer fits the log, and the code of the check that fails."""
 
     site_id: str
     digest: str
@@ -126,12 +124,13 @@ def open_request(connection: Connection, data: bytes) -> PendingRekeying:
 
 
 def receive_request(connection: Connection, data: bytes) -> PendingRekeying:
-    """Check a reset or rotation that came over the network, a stranger's by what is public alone; nothing is stored.
+    """Check a reset or rotation received over the network; nothing is stored.
 
-    Whether a stranger's fits the log is said to the person who decides on it.
+    A stranger's request is checked only against public data. The person who decides on it learns whether it fits the
+    log.
 
     Raises:
-        ProtocolError: as `open_rekeying`; of a stranger's request none that depends on the log.
+        ProtocolError: as `open_rekeying`; for a stranger's request, only errors that do not depend on the log.
     """
     registry = newest_registry(connection)
     received = _open_without_log(data, registry, journal.size(connection))
@@ -150,7 +149,7 @@ def _open_without_log(data: bytes, registry: Registry, log_size: int) -> Pending
 
 
 def is_kept(connection: Connection, digest: str) -> bool:
-    """Return whether a request waits already."""
+    """Return whether a request is already waiting."""
     table = rekeying_requests.c
     return (
         connection.execute(select(table.digest).where(table.digest == digest)).first() is not None
@@ -158,22 +157,23 @@ def is_kept(connection: Connection, digest: str) -> bool:
 
 
 def check_room(connection: Connection, request: PendingRekeying) -> None:
-    """Return if a stranger's request may be kept; other requests may make room for themselves.
+    """Check that there is room for a stranger's request. Other requests may make room for themselves.
 
     Raises:
-        TooManyRequestsError: as many as may wait for its site.
+        TooManyRequestsError: the maximum number of requests is waiting for its site.
     """
     if request.signers is Signers.STRANGERS:
         _require_room(connection, request)
 
 
 def keep_request(connection: Connection, request: PendingRekeying) -> None:
-    """Keep a checked request for a person to approve. Repeating it changes nothing.
+    """Store a checked request for a person to approve. Repeating this changes nothing.
 
-    A place that its rotation names may be taken by a submission meanwhile: it then no longer fits, and is no fork.
+    In the meantime, a submission may take the position in the chain that a rotation names. The rotation then no longer
+    fits, but this is not a fork.
 
     Raises:
-        TooManyRequestsError: as many as may wait for its site.
+        TooManyRequestsError: the maximum number of requests is waiting for its site.
     """
     if is_kept(connection, request.rekeying.digest):
         return
@@ -181,7 +181,7 @@ def keep_request(connection: Connection, request: PendingRekeying) -> None:
         request.signers is not Signers.STRANGERS
         and len(_read_queue(connection, request)) >= MAX_WAITING
     ):
-        # A stranger's request makes no room: that others fit no more would be heard from it.
+        # A stranger's request makes no room, as this would reveal whether other requests still fit the log.
         _drop_stale(connection, request)
     _require_room(connection, request)
     connection.execute(
@@ -200,7 +200,7 @@ def _require_room(connection: Connection, request: PendingRekeying) -> None:
 
 
 def _read_queue(connection: Connection, request: PendingRekeying) -> dict[str, bytes]:
-    """Return the requests, by digest, that wait for the same site and have signers of the same kind."""
+    """Return the waiting requests for the same site by signers of the same kind, by digest."""
     table = rekeying_requests.c
     query = select(table.digest, table.envelope).where(table.site == request.site_id)
     queue = {}
@@ -211,7 +211,7 @@ def _read_queue(connection: Connection, request: PendingRekeying) -> dict[str, b
 
 
 def _drop_stale(connection: Connection, request: PendingRekeying) -> None:
-    """Forget those of a request's queue that fit no more."""
+    """Delete the requests in the same queue that no longer fit the log."""
     stale = []
     for digest, envelope in _read_queue(connection, request).items():
         try:
@@ -222,10 +222,10 @@ def _drop_stale(connection: Connection, request: PendingRekeying) -> None:
 
 
 def _name_signers(envelope: bytes, site: Site) -> Signers:
-    """Return who has signed a request whose signatures have been verified."""
+    """Return the kind of signers of a request whose signatures have been verified."""
     held = {entry.key.keyid for entry in site.keys}
     known = [signature for signature in decode(envelope).signatures if signature.keyid in held]
-    if len(known) >= 2:  # a rotation has a third, of the new key
+    if len(known) >= 2:  # a rotation has a third signature, by the new key
         return Signers.SITE
     return Signers.ONE_OF_SITE if known else Signers.STRANGERS
 
@@ -233,7 +233,7 @@ def _name_signers(envelope: bytes, site: Site) -> Signers:
 def pending_rekeyings(
     connection: Connection, site: str | None = None
 ) -> tuple[list[PendingRekeying], list[StaleRekeying]]:
-    """Return the kept requests of one site or of all, those of known keys first; and those that fit no more."""
+    """Return the stored requests of one site or of all, those by known keys first, and those that no longer fit."""
     table = rekeying_requests.c
     query = select(rekeying_requests).order_by(
         table.site, table.signed_by_known_keys.desc(), table.digest
@@ -259,13 +259,13 @@ def reopen_request(connection: Connection, data: bytes) -> PendingRekeying:
         return open_request(connection, data)
     except ProtocolError as error:
         raise EnrolmentError(
-            f"the request no longer fits what the log knows of its site: {error.detail} ({error.code})",
-            "Nothing was changed. The site makes a new request.",
+            f"the request no longer fits its site's state in the log: {error.detail} ({error.code})",
+            "Nothing was changed. The site must make a new request.",
         ) from None
 
 
 def drop_requests(connection: Connection, digests: Sequence[str]) -> int:
-    """Forget kept requests; return how many there were."""
+    """Delete stored requests; return the number of requests deleted."""
     done = connection.execute(
         delete(rekeying_requests).where(rekeying_requests.c.digest.in_(digests))
     )

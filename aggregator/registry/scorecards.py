@@ -1,4 +1,4 @@
-"""The scorecards that come with the program, to be registered by name."""
+"""The scorecards shipped with the program, which can be registered by name."""
 
 from pathlib import Path
 
@@ -12,5 +12,7 @@ def shipped_scorecards() -> dict[str, Path]:
     folder = in_wheel if in_wheel.is_dir() else package.parent / "scorecards"
     found = {path.stem: path for path in sorted(folder.glob("*.json"))}
     if not found:
-        raise SettingsError("this installation carries no scorecards", "Install the program again.")
+        raise SettingsError(
+            "this installation contains no scorecards", "Install the program again."
+        )
     return found

@@ -1,4 +1,4 @@
-"""The registry versions in the database: reading the newest, signing the next."""
+"""The registry versions in the database: reading them, and signing the next one."""
 
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ from protocol.registry import (
     step_registry,
 )
 
-MAX_RECENT = 4  # registries kept in memory: of 10,000 sites each takes some 30 MB
+MAX_RECENT = 4  # registries kept in memory; one with 10,000 sites takes about 30 MB
 
 _NEWEST = select(registry_versions.c.digest).order_by(registry_versions.c.version.desc()).limit(1)
 _VERSION_OF_DIGEST = select(registry_versions.c.version).where(
@@ -37,7 +37,7 @@ def newest_registry(connection: Connection) -> Registry:
     """Return the registry in force.
 
     Raises:
-        RegistryError: there is none.
+        RegistryError: there is no registry.
     """
     newest = connection.execute(_NEWEST).one_or_none()
     if newest is None:
@@ -46,7 +46,7 @@ def newest_registry(connection: Connection) -> Registry:
 
 
 def read_registry(connection: Connection, digest: str) -> Registry:
-    """Return the registry whose envelope, which the database holds, has this digest."""
+    """Return the registry whose envelope in the database has this digest."""
     registry = _recently_read.get(digest)
     if registry is None:
         version = connection.execute(_VERSION_OF_DIGEST, {"digest": digest}).scalar_one()
@@ -60,7 +60,7 @@ def read_registry(connection: Connection, digest: str) -> Registry:
 
 
 def newest_envelope(connection: Connection) -> bytes:
-    """Return the newest registry as signed. Raises RegistryError."""
+    """Return the envelope of the newest registry. Raises RegistryError."""
     newest = connection.execute(select(func.max(registry_versions.c.version))).scalar_one()
     envelope = None if newest is None else envelope_of(connection, newest)
     if envelope is None:
@@ -69,7 +69,7 @@ def newest_envelope(connection: Connection) -> bytes:
 
 
 def envelope_of(connection: Connection, version: int) -> bytes | None:
-    """Return one registry version as signed, None if there is none."""
+    """Return the envelope of one registry version; None if there is no such version."""
     found = _read_version(connection, version)
     return None if found is None else found.envelope()
 
@@ -82,16 +82,16 @@ def _read_version(connection: Connection, number: int) -> Version | None:
 
 
 def all_envelopes(connection: Connection) -> list[bytes]:
-    """Return every version as signed, oldest first."""
+    """Return the envelopes of all versions, oldest first."""
     return [envelope for _, envelope in read_envelopes(connection)]
 
 
 def read_envelopes(connection: Connection, first: int = 1) -> Iterator[tuple[int, bytes]]:
-    """Give versions with their numbers, oldest first, one at a time: all of them may be too much for the memory.
+    """Yield versions with their numbers, oldest first, one at a time, as all of them may not fit in memory.
 
     Args:
-        connection: of the database.
-        first: one that begins a block (`packing.first_of_block`).
+        connection: a connection to the database.
+        first: number of the first version; must begin a block (`packing.first_of_block`).
 
     Raises:
         StoreError: a stored version is damaged.
@@ -125,22 +125,22 @@ def _read_versions(
 
 
 def sign_next(connection: Connection, registry: Registry, roots: Sequence[Signer]) -> None:
-    """Sign the version after the newest and put it in force. Raises RegistryError."""
+    """Sign the version after the newest one and put it in force. Raises RegistryError."""
     put_in_force(
         connection, registry.version, sign_version(registry, newest_registry(connection), roots)
     )
 
 
 def sign_version(registry: Registry, before: Registry | None, roots: Sequence[Signer]) -> bytes:
-    """Sign a registry and verify it as any site will, so that a change that no site would accept is refused here.
+    """Sign a registry and verify it as sites do, so that a change that no site would accept is refused here.
 
     Args:
         registry: the new version.
-        before: the version before it; None for the first, which makes its own roots.
+        before: the previous version; None for the first, which names its own roots.
         roots: root keys to sign with.
 
     Raises:
-        RegistryError: the content is not valid, or the root keys do not suffice.
+        RegistryError: the content is not valid, or there are too few root keys.
     """
     if before is not None and registry.version != before.version + 1:
         raise RegistryError(f"version {registry.version} does not follow version {before.version}")
@@ -154,7 +154,7 @@ def sign_version(registry: Registry, before: Registry | None, roots: Sequence[Si
 
 
 def put_in_force(connection: Connection, version: int, envelope: bytes) -> None:
-    """Store a version that `sign_version` made, or that several roots signed."""
+    """Store a version that `sign_version` returned, or that several roots signed."""
     packed = pack(version, open_version(envelope), _read_version(connection, version - 1))
     connection.execute(
         insert(registry_versions).values(
@@ -164,7 +164,7 @@ def put_in_force(connection: Connection, version: int, envelope: bytes) -> None:
 
 
 def own_pins(registry: Registry) -> RootPins:
-    """Return the pins that a first registry makes for itself: who invents a deployment is its root."""
+    """Return the pins for a first registry, taken from its own root keys: a deployment's founder is its root."""
     return RootPins(
         registry.deployment, frozenset(key.keyid for key in registry.roots), registry.threshold
     )
@@ -173,12 +173,12 @@ def own_pins(registry: Registry) -> RootPins:
 def walk(
     versions: Iterable[bytes], pins: RootPins | None = None, *, first: int = 1
 ) -> list[Registry]:
-    """Verify registry versions from the first, each against the one before.
+    """Verify registry versions, oldest first, each against the one before it.
 
     Args:
         versions: the signed files, without gaps.
-        pins: the roots that must have signed the first; None takes the first at its word.
-        first: number of the first.
+        pins: the roots that must have signed the first one; None trusts the roots that it names itself.
+        first: number of the first version.
 
     Raises:
         ProtocolError: as `step_registry`.
@@ -190,20 +190,22 @@ def walk(
             before = own_pins(parse_registry(decode(envelope, REGISTRY_TYPE).payload))
         trusted.append(step_registry(envelope, before))
         expected = first + len(trusted) - 1
-        if trusted[-1].version != expected:  # a step may also stand still, or start late
+        if (
+            trusted[-1].version != expected
+        ):  # `step_registry` also accepts the same version or a later one
             raise ProtocolError(
-                Code.REGISTRY_SKIPPED, f"version {trusted[-1].version} in the place of {expected}"
+                Code.REGISTRY_SKIPPED, f"version {trusted[-1].version} instead of {expected}"
             )
     return trusted
 
 
 def write_copies(connection: Connection, folder: Path) -> None:
-    """Write the newest versions that `folder` does not hold, and remove older ones; the database stays the truth.
+    """Write the newest versions that `folder` lacks, and remove older ones; the database remains authoritative.
 
-    They are for back-ups, and for sites without a connection.
+    The copies are for back-ups, and for sites without a connection.
 
     Raises:
-        RegistryError: a copy cannot be written; what was signed is in force all the same.
+        RegistryError: a copy cannot be written. The signed version is in force all the same.
     """
     try:
         folder.mkdir(exist_ok=True)
@@ -220,10 +222,10 @@ def write_copies(connection: Connection, folder: Path) -> None:
     except OSError as error:
         raise RegistryError(
             f"the copies of the registry cannot be written: {error.strerror}",
-            "The change itself was made. Mend the folder `registry`; the next change writes the missing copies.",
+            "The change itself was made. Repair the folder `registry`; the next change writes the missing copies.",
         ) from None
 
 
 def _parse_own(envelope: bytes) -> Registry:
-    """Read a registry of our own database, which was verified when it was signed."""
+    """Parse a registry from the aggregator's own database, which was verified when it was signed."""
     return parse_registry(decode(envelope, REGISTRY_TYPE).payload)

@@ -192,7 +192,7 @@ def test_an_old_checkpoint_shows_nothing_about_later_entries(
     old = checkpoint_file(home, tmp_path / "old", size=2)
     result = run(restored.directory, "resume", "--checkpoint", old)
     assert isinstance(result.exception, RestoredLogError)
-    assert "of 2 entries, and this copy has 4" in str(result.exception)
+    assert "covers 2 entries, and this copy has 4" in str(result.exception)
     assert isinstance(run(restored.directory, "resume").exception, RestoredLogError)
     done(restored.directory, "resume", "--checkpoint", old, "--asked-everybody")
     assert "Nothing to resume" in done(restored.directory, "resume")

@@ -123,7 +123,7 @@ def test_a_cosignature_that_was_moved_to_another_checkpoint_is_never_served(
     ready(home, "Hospital 2")
     with home.database.writing() as connection:
         connection.execute(update(cosignatures).values(size=journal.size(connection)))
-    with pytest.raises(StoreError, match="a kept cosignature does not verify"):
+    with pytest.raises(StoreError, match="a stored cosignature does not verify"):
         read_checkpoint(home)
 
 

@@ -146,7 +146,7 @@ def test_a_rotation_that_a_stolen_key_signed_is_not_granted_as_the_key_is_revoke
     ]
     error = failed(home, "registry", "propose", *words, "--out", tmp_path / "a.draft")
     assert "which this change revokes" in str(error)
-    assert "starts a new epoch" in error.advice
+    assert "must start a new epoch" in error.advice
 
 
 def log_size(home: Home) -> int:
@@ -178,7 +178,7 @@ def test_a_draft_that_is_out_of_date_is_told_so_before_its_missing_signatures(
     )
     with home.database.writing() as connection:
         change_now(connection, home, Changes(), today_day=today_day())
-    assert "has moved on to version 2" in str(
+    assert "has changed to version 2" in str(
         failed(home, "registry", "commit", tmp_path / "a.draft")
     )
 
@@ -203,7 +203,7 @@ def test_names_and_keys_that_no_registry_takes_are_refused_in_words(
     done(None, "registry", "sign", tmp_path / "a.draft", "--key", root_file(home), "--yes")
     done(home, "registry", "commit", tmp_path / "a.draft")
     out = ("--out", tmp_path / "b.draft")
-    assert "in the registry already" in str(
+    assert "already in the registry" in str(
         failed(home, "registry", "propose", "--add-root", public, *out)
     )
     other = make_public(tmp_path, "boris")
@@ -221,9 +221,9 @@ def test_names_and_keys_that_no_registry_takes_are_refused_in_words(
     )
     out = ("--out", tmp_path / "c.draft")
     error = failed(home, "registry", "propose", "--threshold", 2, *out)
-    assert "2 root keys must sign, but there would be only 1" in str(error)
+    assert "2 root keys would have to sign, but there would be only 1" in str(error)
     error = failed(home, "registry", "propose", "--witness-threshold", 1, *out)
-    assert "1 of the witnesses must sign, but there would be only 0" in str(error)
+    assert "1 of the witnesses would have to sign, but there would be only 0" in str(error)
     error = failed(home, "registry", "propose", "--add-witness", "w.example=nothing.pub", *out)
     assert "there is no file nothing.pub" in str(error)
 

@@ -219,7 +219,7 @@ def test_an_invite_is_used_once(home: Home) -> None:
         change_now(connection, home, Changes(enrolments=[asked]), today_day=today_day())
     assert refused(home, request) is Code.WRONG_TOKEN
     with (
-        pytest.raises(EnrolmentError, match="is enrolled already"),
+        pytest.raises(EnrolmentError, match="is already enrolled"),
         home.database.writing() as connection,
     ):
         change_now(connection, home, Changes(enrolments=[asked]), today_day=today_day())
@@ -301,7 +301,7 @@ def test_the_same_again_is_no_change(home: Home) -> None:
 
 
 def test_a_scorecard_never_changes_under_its_version(home: Home) -> None:
-    with pytest.raises(RegistryError, match="other content"):
+    with pytest.raises(RegistryError, match="different content"):
         apply(
             registry_of(home),
             Additions(
