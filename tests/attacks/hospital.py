@@ -460,7 +460,7 @@ class Hospital:
                 secrets=self.secrets,
             )
         except DisclosureError as error:
-            if "are spent" not in str(error):
+            if "are used up" not in str(error):
                 raise
             return
         self._count_main(release, findings)

@@ -273,7 +273,7 @@ def test_one_more_patient_under_new_pseudonyms(
     ward = open_ward(tmp_path / "site")
     ward.released(patients(60))
     write_patients(ward.site, with_new_pseudonyms(patients(61)))
-    with pytest.raises(DisclosureError, match="too little differs"):
+    with pytest.raises(DisclosureError, match="differs too little"):
         ward.register()
     monkeypatch.setattr(persons, "_recognise_units", lambda *everything: {})
     assert ward.register().is_new

@@ -48,7 +48,7 @@ def test_a_second_site_with_a_used_invite_keeps_nothing_of_it_and_takes_a_new_on
     late = create_site(tmp_path / "late", "Late hospital")
     with pytest.raises(DeliveryError, match="refused") as caught:
         ok(late, enroll, "--invite", tmp_path / "invite.json", "--steward-key", key)
-    assert "used or has expired" in caught.value.advice
+    assert "used before or has expired" in caught.value.advice
     assert not [path for path in late.submissions.rglob("*") if path.is_file()]
     with pytest.raises(ConfigError, match="has not been enrolled"):
         ok(late, registry, "update")

@@ -232,7 +232,7 @@ def test_a_damaged_ledger_is_set_aside_and_counts_for_nothing_before_the_reset_i
         ok(site, reset, "request", "--reason", "restored", "--new-ledger", "--out", tmp_path / name)
     aside = sorted(site.submissions.glob("ledger-set-aside-*"))
     assert len(list(aside[0].glob("*.json"))) == len(entries)
-    with pytest.raises(DisclosureError, match="begun anew by a reset that is not in force"):
+    with pytest.raises(DisclosureError, match="restarted by a reset that is not in force"):
         ok(site, submission, "prepare", "--suite", SUITE, "--model", MODELS[1].name)
     ok(site, reset, "send", steward.sign_request(tmp_path / "again", key))
     decide(served)

@@ -51,7 +51,7 @@ def test_a_draft_is_discarded_with_those_after_it_and_what_was_approved_is_not(
     )
     ok(site, submission, "prepare", "--suite", SUITE)
     ok(site, submission, "approve", "--signed", signed)  # the same bytes as before
-    with pytest.raises(DisclosureError, match="is approved, no draft"):
+    with pytest.raises(DisclosureError, match="is approved, not a draft"):
         ok(site, submission, "discard", "--digest", first)
 
 
@@ -96,7 +96,7 @@ def test_without_any_registered_scorecard_the_central_team_is_asked(
     ok(site, registry, "update")
     with pytest.raises(ConfigError, match="no scorecard is registered") as caught:
         ok(site, submission, "prepare", "--suite", SUITE)
-    assert "central team" in caught.value.advice
+    assert "aggregator's operators" in caught.value.advice
 
 
 def test_scores_by_other_rules_are_not_submitted(

@@ -244,7 +244,7 @@ def test_the_registry_never_goes_back_and_never_changes(federation: Federation) 
     assert federation.take(registry_file(5), world.TODAY).version == 5
     for data, what in (
         (registry_file(4), "older than the one"),
-        (registry_file(5, expires_day=world.TODAY + 7), "other content"),
+        (registry_file(5, expires_day=world.TODAY + 7), "its content differs"),
         (registry_file(6, expires_day=world.TODAY), "expired"),
         (registry_file(6, deployment="evil.example"), "another aggregator"),
         (
@@ -311,7 +311,7 @@ def test_a_change_of_roots_that_the_old_ones_did_not_sign_is_refused(
     new = (world.NEW_ROOT.public,)
     desk.registries = [registry_file(1), registry_file(2, world.NEW_ROOT, roots=new)]
     federation.take(desk.registries[0], world.TODAY)
-    with pytest.raises(DeliveryError, match="not taken"):
+    with pytest.raises(DeliveryError, match="not accepted"):
         federation.update(aggregator, world.TODAY)
     assert federation.read_registry(world.TODAY).version == 1
 
@@ -323,7 +323,7 @@ def test_a_registry_that_claims_a_version_far_away_does_not_keep_the_site_busy(
     desk.instead = lambda _: Reply(
         registry_file(2**31 - 1, world.NEW_ROOT, roots=(world.NEW_ROOT.public,))
     )
-    with pytest.raises(DeliveryError, match="not taken"):
+    with pytest.raises(DeliveryError, match="not accepted"):
         federation.update(aggregator, world.TODAY)
     assert len(desk.seen) < 40
     assert federation.read_registry(world.TODAY).version == 1
@@ -335,7 +335,7 @@ def test_an_answer_that_is_no_registry_is_not_taken(
 ) -> None:
     federation.take(registry_file(1), world.TODAY)
     desk.instead = lambda _: Reply(body)
-    with pytest.raises(DeliveryError, match="not taken"):
+    with pytest.raises(DeliveryError, match="not accepted"):
         federation.update(aggregator, world.TODAY)
 
 

@@ -146,5 +146,5 @@ def test_a_refusal_on_the_last_submission_of_the_month_can_still_be_mended(gate:
     )  # of another day, so of other bytes; of the same scores
     assert (another.state, another.result.cells) == (State.PREPARED, last.result.cells)
     sign(gate, another)
-    with pytest.raises(DisclosureError, match="are spent"):
+    with pytest.raises(DisclosureError, match="are used up"):
         prepare_one(tomorrow(gate), 160)

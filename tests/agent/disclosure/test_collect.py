@@ -270,11 +270,11 @@ def test_nor_one_after_the_other_in_two_submissions(store: Store, order: tuple[s
         ({"overrides": ["stop"], "stop": ["###"]}, "stop"),
         (
             {"overrides": ["num_output_tokens"], "max_tokens": 1},
-            "num_output_tokens (at most 1, 1024 in the benchmark)",
+            "num_output_tokens (1 instead of 1024 in the benchmark)",
         ),
         (
             {"overrides": ["num_output_tokens", "increase_max_tokens"], "max_tokens": 6},
-            "num_output_tokens (at most 6",
+            "num_output_tokens (6 instead",
         ),
         (
             {"overrides": ["num_output_tokens"], "benchmark_digest": "cd" * 32},
@@ -332,7 +332,7 @@ def test_scores_of_another_version_are_not_signed_as_this_ones(store: Store) -> 
         DisclosureError, match=r"scored by version 0\.0\.9 of the agent, but this is"
     ) as caught:
         found(store)
-    assert "answers are kept" in caught.value.advice
+    assert "answers are reused" in caught.value.advice
 
 
 @pytest.mark.parametrize(
@@ -448,7 +448,7 @@ def test_nor_is_a_sample_that_chooses_its_ward_by_itself(store: Store) -> None:
 def test_a_ward_counts_once_however_often_it_was_run(store: Store) -> None:
     part_of(store, "north", patients(60))
     part_of(store, "south", patients(60), text="north")  # south's file is north's
-    with pytest.raises(DisclosureError, match="hold the same instance"):
+    with pytest.raises(DisclosureError, match="contain the same instance"):
         found(store, card(ALL))
 
 
@@ -456,9 +456,9 @@ def test_a_ward_counts_once_however_often_it_was_run(store: Store) -> None:
     ("changes", "named"),
     [
         ({"data": {"known": "unknown", "instances": 60}}, "different kinds of data"),
-        ({"deployment": "local/y"}, "not run alike"),
-        ({"max_tokens": 2048}, "not run alike"),
-        ({"prompt_limit": 100}, "not run alike"),
+        ({"deployment": "local/y"}, "run with different settings"),
+        ({"max_tokens": 2048}, "run with different settings"),
+        ({"prompt_limit": 100}, "run with different settings"),
         ({"overrides": ["ward", "instructions"]}, "instructions"),
         ({"overrides": ["ward", "max_length"]}, "max_length"),
         ({"arguments": {"ward": "north"}}, "more than once"),

@@ -261,7 +261,7 @@ def test_the_fifth_submission_of_a_month_is_refused() -> None:
         DisclosureError, match="4 submissions within 30 days about these patients are used up"
     ):
         gate_says(fifth, ledger=ledger, day=day + 29)
-    with pytest.raises(DisclosureError, match="are spent"):
+    with pytest.raises(DisclosureError, match="are used up"):
         gate_says(fifth, ledger=ledger, day=day - 300)  # a clock set back buys nothing
     gate_says(fifth, ledger=ledger, day=day + 30)
     gate_says(
@@ -279,7 +279,7 @@ def test_the_same_scores_again_are_no_further_submission_of_the_month() -> None:
         ward = [finding("ward", "exact_match", right(50 + 20 * min(number, 3), 200))]
         release = gate_says(ward, ledger=ledger, day=day + number, scores_root=root)
         ledger = after(ledger, release, day=day + number, scores_root=root)
-    with pytest.raises(DisclosureError, match="are spent"):
+    with pytest.raises(DisclosureError, match="are used up"):
         gate_says([finding("ward", "exact_match", right(150, 200))], ledger=ledger, day=day + 6)
 
 

@@ -88,5 +88,5 @@ def test_a_shipped_file_under_another_name_is_refused(
     (tmp_path / "disclosure").mkdir()
     (tmp_path / "disclosure" / "loose.yaml").write_text(STRICT)
     monkeypatch.setattr("agent.disclosure.policy.shipped", lambda _: tmp_path)
-    with pytest.raises(DisclosureError, match="calls itself"):
+    with pytest.raises(DisclosureError, match="has a different name"):
         read_policy("loose")

@@ -110,7 +110,7 @@ def test_drafts_are_debited_whether_anybody_approves_them_or_not(gate: Gate) -> 
         prepare_one(gate, count)
     assert len(results(gate)) == 1
     assert len(released(gate)) == 4
-    with pytest.raises(DisclosureError, match="are spent"):
+    with pytest.raises(DisclosureError, match="are used up"):
         prepare_one(gate, 100)
 
 
@@ -123,7 +123,7 @@ def test_what_the_gate_refuses_costs_nothing(gate: Gate) -> None:
 def test_the_fifth_approved_release_of_a_month_cannot_even_be_prepared(gate: Gate) -> None:
     for count in (40, 70, 100, 130):
         sign(gate, prepare_one(gate, count))
-    with pytest.raises(DisclosureError, match="are spent"):
+    with pytest.raises(DisclosureError, match="are used up"):
         prepare_one(gate, 160)
     assert all(s.state is State.APPROVED for s in results(gate))
 

@@ -158,7 +158,7 @@ def test_figure_signed_over_the_gates_head_is_named(store: Store, gate: Gate) ->
     forged = replace(honest, statement=raised)
     assert recompute(store, gate, forged) == (
         "different",
-        f"cell {cell}: {figure + 50} was signed, {figure} comes out now",
+        f"cell {cell}: {figure + 50} was signed, but {figure} is computed now",
     )
 
 
@@ -181,7 +181,10 @@ def test_what_cannot_be_recomputed_is_said_and_not_called_a_match(store: Store, 
     )
     path.write_text(json.dumps(verdicts))
     stricter = replace(gate, policy=world.STRICTER)
-    assert "another disclosure policy" in recompute(store, stricter, submission)[1]
+    assert (
+        "a disclosure policy that is no longer in force"
+        in recompute(store, stricter, submission)[1]
+    )
     emptied = replace(gate, registry=replace(gate.registry, models={}))
     assert (
         recompute(store, emptied, submission)[1]

@@ -40,7 +40,7 @@ def test_a_metric_that_this_version_does_not_give_is_left_out_and_said(
     assert draft_scorecard("all", 1, [jury]).cells[0].metric == "exact_match"
     (notice,) = left_out([jury])
     assert notice.startswith(f"med_qa: {metric} is left out: ")
-    assert notice.endswith("the board shows exact_match in its place")
+    assert notice.endswith("the board shows exact_match instead")
 
 
 def test_every_benchmark_that_cannot_be_reported_is_told_at_once(benchmark: Benchmark) -> None:
@@ -123,7 +123,7 @@ def test_groups_of_units_are_reported_for_the_first_metric_alone(benchmark: Benc
     "description", ["sex=a,b", "med_qa:sex", "med_qa:sex=", "med_qa:sex=female", ":sex=a,b"]
 )
 def test_a_subgroup_that_is_misspelt_is_named(description: str) -> None:
-    with pytest.raises(ConfigError, match="is not of the form"):
+    with pytest.raises(ConfigError, match="does not have the form"):
         parse_subgroups([description])
 
 
