@@ -157,7 +157,7 @@ def test_the_published_table_has_its_published_standings_and_nobody_knows_how_su
     assert {model: figures[1] for model, figures in found.items()} == rates
     assert (found["o3-mini"][4], found["gemini-1.5-pro"][4]) == ("0.773", "0.675")
     assert all(figures[place] == "-" for figures in found.values() for place in (0, 2, 3, 5, 6))
-    assert "over 37 columns of results of one kind" in told
+    assert "over 37 columns of comparable results" in told
 
 
 @pytest.fixture
